@@ -1,0 +1,375 @@
+// Pack<T>: one SIMD step of a kernel, the same number of elements for every dtype of a loop (as
+// many as a vector of floats has; 64-bit types take two batches). PackMask: one bool a lane.
+// Carrier<Pack<T>> gives op bodies the primitives, with the bits of Carrier<T> in every lane.
+#pragma once
+#include <cstring>
+
+#include "tt/backends/cpu/xsimd.hpp"
+#include "tt/ops/carrier.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
+
+template <class T>
+struct Pack {
+  using Batch = xsimd::batch<T>;
+  static constexpr int per_part = static_cast<int>(Batch::size);
+  static constexpr int parts = lanes / per_part;
+  Batch part[parts];
+};
+
+/// Held as a mask of floats; 64-bit comparisons are narrowed to it.
+struct PackMask {
+  xsimd::batch_bool<float> value;
+};
+template <>
+struct Pack<bool> {
+  PackMask mask;
+};
+
+namespace detail {
+
+/// Applies a scalar function to every lane: right everywhere, for what SIMD lacks.
+template <class To, class F, class... T>
+TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
+  alignas(64) To out[lanes];
+  const auto run = [&](const auto&... in) {
+    for (int i = 0; i < lanes; ++i) out[i] = f(in.item[i]...);
+  };
+  const auto spill = []<class U>(const Pack<U>& p) {
+    struct Spilled {
+      alignas(64) U item[lanes];
+    } s;
+    for (int k = 0; k < Pack<U>::parts; ++k)
+      p.part[k].store_aligned(s.item + k * Pack<U>::per_part);
+    return s;
+  };
+  run(spill(x)...);
+  Pack<To> r;
+  for (int k = 0; k < Pack<To>::parts; ++k)
+    r.part[k] = Pack<To>::Batch::load_aligned(out + k * Pack<To>::per_part);
+  return r;
+}
+
+template <class T>
+TT_ALWAYS_INLINE xsimd::batch_bool<T> mask_part(PackMask m, int k) {
+  if constexpr (std::is_same_v<T, float>) {
+    return m.value;
+  } else {
+#if TT_AVX512
+    return xsimd::batch_bool<T>(static_cast<typename xsimd::batch_bool<T>::register_type>(
+        static_cast<unsigned>(m.value.data) >> (k * Pack<T>::per_part)));
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4) return _mm256_castps_si256(m.value);
+    else {
+      const __m256 wide = _mm256_castsi256_ps(
+          _mm256_permute4x64_epi64(_mm256_castps_si256(m.value), 0xd8));
+      const __m256 half = k ? _mm256_unpackhi_ps(wide, wide) : _mm256_unpacklo_ps(wide, wide);
+      if constexpr (std::is_same_v<T, double>) return _mm256_castps_pd(half);
+      else return _mm256_castps_si256(half);
+    }
+#elif defined(__SSE2__) && !defined(__AVX__)
+    if constexpr (sizeof(T) == 4) return _mm_castps_si128(m.value);
+    else {
+      const __m128 half = k ? _mm_unpackhi_ps(m.value, m.value) : _mm_unpacklo_ps(m.value, m.value);
+      if constexpr (std::is_same_v<T, double>) return _mm_castps_pd(half);
+      else return _mm_castps_si128(half);
+    }
+#else
+    bool b[lanes];
+    m.value.store_unaligned(b);
+    return xsimd::batch_bool<T>::load_unaligned(b + k * Pack<T>::per_part);
+#endif
+  }
+}
+
+template <class T>
+TT_ALWAYS_INLINE PackMask join_mask(const xsimd::batch_bool<T>* part) {
+  if constexpr (std::is_same_v<T, float>) {
+    return {part[0]};
+  } else {
+#if TT_AVX512
+    unsigned bits = 0;
+    for (int k = 0; k < Pack<T>::parts; ++k)
+      bits |= static_cast<unsigned>(part[k].data) << (k * Pack<T>::per_part);
+    return {xsimd::batch_bool<float>(static_cast<__mmask16>(bits))};
+#elif defined(__AVX2__)
+    const auto as_float = [](auto reg) {
+      if constexpr (std::is_same_v<T, double>) return _mm256_castpd_ps(reg);
+      else return _mm256_castsi256_ps(reg);
+    };
+    if constexpr (sizeof(T) == 4) return {xsimd::batch_bool<float>(as_float(part[0].data))};
+    else {
+      const __m256 both = _mm256_shuffle_ps(as_float(part[0].data), as_float(part[1].data), 0x88);
+      return {xsimd::batch_bool<float>(_mm256_castsi256_ps(
+          _mm256_permute4x64_epi64(_mm256_castps_si256(both), 0xd8)))};
+    }
+#elif defined(__SSE2__) && !defined(__AVX__)
+    const auto as_float = [](auto reg) {
+      if constexpr (std::is_same_v<T, double>) return _mm_castpd_ps(reg);
+      else return _mm_castsi128_ps(reg);
+    };
+    if constexpr (sizeof(T) == 4) return {xsimd::batch_bool<float>(as_float(part[0].data))};
+    else return {xsimd::batch_bool<float>(
+             _mm_shuffle_ps(as_float(part[0].data), as_float(part[1].data), 0x88))};
+#else
+    bool b[lanes];
+    for (int k = 0; k < Pack<T>::parts; ++k) part[k].store_unaligned(b + k * Pack<T>::per_part);
+    return {xsimd::batch_bool<float>::load_unaligned(b)};
+#endif
+  }
+}
+
+}  // namespace detail
+
+// ---- memory
+
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load(const T* p) {
+  Pack<T> r;
+  for (int k = 0; k < Pack<T>::parts; ++k)
+    r.part[k] = Pack<T>::Batch::load_unaligned(p + k * Pack<T>::per_part);
+  return r;
+}
+template <>
+TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
+  return {{xsimd::batch_bool<float>::load_unaligned(p)}};
+}
+template <class T>
+TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
+  for (int k = 0; k < Pack<T>::parts; ++k) x.part[k].store_unaligned(p + k * Pack<T>::per_part);
+}
+template <>
+TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
+  x.mask.value.store_unaligned(p);
+}
+/// The first n elements; the other lanes are zero and their memory is not touched.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
+#if TT_AVX512
+  const unsigned m = (1u << n) - 1;
+  if constexpr (std::is_same_v<T, float>)
+    return {{xsimd::batch<float>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p))}};
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return {{xsimd::batch<std::int32_t>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(m), p))}};
+  else if constexpr (std::is_same_v<T, double>)
+    return {{xsimd::batch<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p)),
+             xsimd::batch<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8))}};
+#endif
+  alignas(64) T t[lanes] = {};
+  for (int i = 0; i < n; ++i) t[i] = p[i];
+  return load(t);
+}
+template <class T>
+TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
+#if TT_AVX512
+  const unsigned m = (1u << n) - 1;
+  if constexpr (std::is_same_v<T, float>) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>(m), x.part[0]);
+    return;
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(m), x.part[0]);
+    return;
+  }
+#endif
+  alignas(64) T t[lanes];
+  store(t, x);
+  for (int i = 0; i < n; ++i) p[i] = t[i];
+}
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_strided(const T* p, std::int64_t stride, int n) {
+  alignas(64) T t[lanes] = {};
+  for (int i = 0; i < n; ++i) t[i] = p[i * stride];
+  return load(t);
+}
+template <class T>
+TT_ALWAYS_INLINE void store_strided(T* p, std::int64_t stride, const Pack<T>& x, int n) {
+  alignas(64) T t[lanes];
+  store(t, x);
+  for (int i = 0; i < n; ++i) p[i * stride] = t[i];
+}
+template <class T>
+TT_ALWAYS_INLINE T first_lane(const Pack<T>& x) {
+  alignas(64) T t[lanes];
+  store(t, x);
+  return t[0];
+}
+/// Lanes 0 .. n-1.
+TT_ALWAYS_INLINE PackMask first_lanes(int n) {
+  alignas(64) static constexpr float index[] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
+  return {xsimd::batch<float>::load_aligned(index) < xsimd::batch<float>(static_cast<float>(n))};
+}
+/// start, start + step, start + 2 step, ...
+template <class T>
+TT_ALWAYS_INLINE Pack<T> iota(std::int64_t start, std::int64_t step) {
+  alignas(64) T t[lanes];
+  for (int i = 0; i < lanes; ++i) t[i] = static_cast<T>(start + i * step);
+  return load(t);
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+namespace tt {
+
+template <class T>
+struct Carrier<cpu::Pack<T>> {
+  using Scalar = T;
+  using R = cpu::Pack<T>;
+  using Batch = typename R::Batch;
+  using Mask = cpu::PackMask;
+  template <class U>
+  using Rebind = cpu::Pack<U>;
+
+  static TT_ALWAYS_INLINE R splat(T x) {
+    R r;
+    for (auto& p : r.part) p = Batch(x);
+    return r;
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE R apply(const R& a, const R& b = {}, const R& c = {}, int n = 0) {
+    if constexpr (!simd<K>()) {
+      return cpu::detail::map_lanes<T>(
+          [n](T x, T y, T z) { return Carrier<T>::template apply<K>(x, y, z, n); }, a, b, c);
+    } else {
+      R r;
+      for (int k = 0; k < R::parts; ++k) r.part[k] = one<K>(a.part[k], b.part[k], c.part[k], n);
+      return r;
+    }
+  }
+  /// What xsimd 8.1 does with the right bits; the rest goes lane by lane.
+  template <Op K>
+  static constexpr bool simd() {
+    if constexpr (std::is_floating_point_v<T>)
+      return K <= Op::sqrt ||
+#if defined(__SSE4_1__) || defined(__ARM_NEON)
+             K <= Op::trunc ||
+#endif
+             false;
+    else if constexpr (sizeof(T) == 8)
+      return K == Op::add || K == Op::sub || K == Op::bit_and || K == Op::bit_or ||
+             K == Op::bit_xor || K == Op::shift_left || (TT_AVX512 && K == Op::shift_right);
+    else
+      return K == Op::add || K == Op::sub || K == Op::mul || K == Op::neg || is_bitwise(K);
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE Batch one(Batch a, Batch b, Batch c, int n) {
+    if constexpr (K == Op::add) return a + b;
+    else if constexpr (K == Op::sub) return a - b;
+    else if constexpr (K == Op::mul) return a * b;
+    else if constexpr (K == Op::div) return a / b;
+    else if constexpr (K == Op::max) return xsimd::select(a != a, a, xsimd::max(a, b));
+    else if constexpr (K == Op::min) return xsimd::select(a != a, a, xsimd::min(a, b));
+    else if constexpr (K == Op::fma) {
+#if TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
+      if constexpr (std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
+      else return _mm512_fmadd_pd(a, b, c);
+#elif TT_HAS_FMA
+      return xsimd::fma(a, b, c);
+#else
+      return a * b + c;
+#endif
+    }
+    else if constexpr (K == Op::neg && std::is_floating_point_v<T>) return -a;
+    else if constexpr (K == Op::neg) return Batch(T(0)) - a;
+    else if constexpr (K == Op::abs) return xsimd::abs(a);
+    else if constexpr (K == Op::sqrt) return xsimd::sqrt(a);
+    else if constexpr (K == Op::floor) return xsimd::floor(a);
+    else if constexpr (K == Op::ceil) return xsimd::ceil(a);
+    else if constexpr (K == Op::round) return xsimd::nearbyint(a);
+    else if constexpr (K == Op::trunc) return xsimd::trunc(a);
+    else if constexpr (K == Op::bit_and) return a & b;
+    else if constexpr (K == Op::bit_or) return a | b;
+    else if constexpr (K == Op::bit_xor) return a ^ b;
+    else if constexpr (K == Op::shift_left) return a << n;
+    else if constexpr (K == Op::shift_right) return a >> n;
+    else if constexpr (K == Op::shift_right_logical) {
+      using U = std::make_unsigned_t<T>;
+      return xsimd::bitwise_cast<Batch>(xsimd::bitwise_cast<xsimd::batch<U>>(a) >> n);
+    }
+    else return a;
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE Mask compare(const R& a, const R& b) {
+    xsimd::batch_bool<T> part[R::parts];
+    for (int k = 0; k < R::parts; ++k) {
+      if constexpr (K == Op::lt) part[k] = a.part[k] < b.part[k];
+      else if constexpr (K == Op::le) part[k] = a.part[k] <= b.part[k];
+      else if constexpr (K == Op::eq) part[k] = a.part[k] == b.part[k];
+      else part[k] = a.part[k] != b.part[k];
+    }
+    return cpu::detail::join_mask<T>(part);
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE Mask logical(Mask a, Mask b) {
+    if constexpr (K == Op::logical_and) return {a.value & b.value};
+    else if constexpr (K == Op::logical_or) return {a.value | b.value};
+    else return {!a.value};
+  }
+  static TT_ALWAYS_INLINE R select(Mask m, const R& a, const R& b) {
+    R r;
+    for (int k = 0; k < R::parts; ++k)
+      r.part[k] = xsimd::select(cpu::detail::mask_part<T>(m, k), a.part[k], b.part[k]);
+    return r;
+  }
+  template <class To>
+  static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
+    if constexpr (std::is_same_v<To, T>) {
+      return a;
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return {compare<Op::ne>(a, splat(T(0)))};
+    } else if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<To, float>) {
+      return {{xsimd::to_float(a.part[0])}};
+    } else {
+      return cpu::detail::map_lanes<To>([](T x) { return tt::detail::convert<To>(x); }, a);
+    }
+  }
+  template <class To>
+  static TT_ALWAYS_INLINE cpu::Pack<To> bitcast(const R& a) {
+    cpu::Pack<To> r;
+    for (int k = 0; k < R::parts; ++k)
+      r.part[k] = xsimd::bitwise_cast<typename cpu::Pack<To>::Batch>(a.part[k]);
+    return r;
+  }
+};
+
+template <>
+struct Carrier<cpu::Pack<bool>> {
+  using Scalar = bool;
+  using R = cpu::Pack<bool>;
+  using Mask = cpu::PackMask;
+  template <class U>
+  using Rebind = cpu::Pack<U>;
+
+  static TT_ALWAYS_INLINE R splat(bool x) { return {{xsimd::batch_bool<float>(x)}}; }
+  template <Op K>
+  static TT_ALWAYS_INLINE Mask logical(Mask a, Mask b) {
+    return Carrier<cpu::Pack<float>>::template logical<K>(a, b);
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE Mask compare(const R& a, const R& b) {
+    const auto x = a.mask.value, y = b.mask.value;
+    if constexpr (K == Op::lt) return {(!x) & y};
+    else if constexpr (K == Op::le) return {(!x) | y};
+    else if constexpr (K == Op::eq) return {(x & y) | ((!x) & (!y))};
+    else return {(x & (!y)) | ((!x) & y)};
+  }
+  static TT_ALWAYS_INLINE R select(Mask m, const R& a, const R& b) {
+    return {{(m.value & a.mask.value) | ((!m.value) & b.mask.value)}};
+  }
+  template <class To>
+  static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
+    if constexpr (std::is_same_v<To, bool>) return a;
+    else return Carrier<cpu::Pack<To>>::select(a.mask, Carrier<cpu::Pack<To>>::splat(To(1)),
+                                               Carrier<cpu::Pack<To>>::splat(To(0)));
+  }
+};
+
+}  // namespace tt
+
+TT_KERNELS_END

@@ -1,0 +1,511 @@
+// Static execution: templates over H::plan, a constant. Every segment becomes straight-line SIMD
+// code inside loops with constant bounds where the extents are; kernels of equal code are one
+// function. H is a type that holds `static constexpr` plan (a FixedPlan).
+#pragma once
+#include <cstddef>
+#include <utility>
+
+#include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/reduce.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+/// What a kernel is called with: its operands by local number, and the symbols.
+struct KernelArguments {
+  void* const* operand;
+  const SymbolValues* symbols;
+};
+
+namespace detail {
+
+template <std::int64_t Code>
+TT_ALWAYS_INLINE std::int64_t extent(const KernelArguments& a) {
+  if constexpr (Code >= 0) return Code;
+  else return Extent::from_code(Code).value(*a.symbols);
+}
+
+/// Where row r of an access begins, in elements.
+template <class H, int X>
+TT_ALWAYS_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments& a,
+                                         [[maybe_unused]] std::int64_t row) {
+  constexpr Access x = H::plan.accesses[X];
+  std::int64_t at = extent<x.offset.code>(a);
+  [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
+    [[maybe_unused]] const auto term = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) TT_LAMBDA_INLINE {
+      constexpr Term t = x.term[J];
+      std::int64_t k = row;
+      if constexpr (t.divisor != Extent(1)) k /= extent<t.divisor.code>(a);
+      if constexpr (t.modulus != Extent(0)) k %= extent<t.modulus.code>(a);
+      at += k * extent<t.stride.code>(a);
+    };
+    (term(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(x.term_count)>{});
+  return at;
+}
+
+template <class H, int K>
+struct Registers {
+  static constexpr Kernel k = H::plan.kernels[K];
+  template <DType D>
+  static constexpr int count = k.registers[static_cast<int>(D)] > 0
+                                   ? k.registers[static_cast<int>(D)] : 1;
+  Pack<float> f32[count<DType::f32>];
+  Pack<double> f64[count<DType::f64>];
+  Pack<std::int32_t> i32[count<DType::i32>];
+  Pack<std::int64_t> i64[count<DType::i64>];
+  Pack<bool> mask[count<DType::boolean>];
+
+  template <class T>
+  TT_ALWAYS_INLINE Pack<T>& at(int i) {
+    if constexpr (std::is_same_v<T, float>) return f32[i];
+    else if constexpr (std::is_same_v<T, double>) return f64[i];
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
+    else if constexpr (std::is_same_v<T, std::int64_t>) return i64[i];
+    else return mask[i];
+  }
+};
+
+/// The place in a kernel: row, column, how many lanes of this step exist, and for a matmul the
+/// products at this place.
+struct Place {
+  std::int64_t row = 0, col = 0;
+  int count = lanes;
+  const void* tile = nullptr;
+};
+
+template <class F, class T>
+TT_ALWAYS_INLINE Pack<T> call_body(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
+  using N = Num<Pack<T>>;
+  if constexpr (F::info.arity == 1) return NumFront::run<F, Pack<T>>(N(a)).value;
+  else if constexpr (F::info.arity == 2) return NumFront::run<F, Pack<T>>(N(a), N(b)).value;
+  else return NumFront::run<F, Pack<T>>(N(a), N(b), N(c)).value;
+}
+template <int I, class First, class... Rest>
+constexpr auto nth(TypeList<First, Rest...>) {
+  if constexpr (I == 0) return std::type_identity<First>{};
+  else return nth<I - 1>(TypeList<Rest...>{});
+}
+
+/// One instruction on one step of lanes. Tail: only place.count lanes exist.
+template <class H, int K, int I, bool Tail>
+TT_ALWAYS_INLINE void step(Registers<H, K>& r, const KernelArguments& a, const Place& p) {
+  constexpr Instruction x = H::plan.instructions[I];
+  using T = element_t<x.dtype>;
+  using C = Carrier<Pack<T>>;
+  constexpr int ra = x.a < 0 ? 0 : x.a, rb = x.b < 0 ? 0 : x.b, rc = x.c < 0 ? 0 : x.c;
+  if constexpr (x.op == Op::constant) {
+    r.template at<T>(x.result) = C::splat(decode<T>(x.bits));
+  } else if constexpr (x.op == Op::extent) {
+    r.template at<T>(x.result) =
+        C::splat(static_cast<T>(extent<static_cast<std::int64_t>(x.bits)>(a)));
+  } else if constexpr (x.op == Op::iota) {
+    constexpr Access m = H::plan.accesses[x.access];
+    const std::int64_t base = row_offset<H, x.access>(a, p.row);
+    if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(static_cast<T>(base));
+    else r.template at<T>(x.result) = iota<T>(base + p.col, 1);
+  } else if constexpr (x.op == Op::load) {
+    constexpr Access m = H::plan.accesses[x.access];
+    const T* at = static_cast<const T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
+    if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(*at);
+    else if constexpr (m.column != Extent(1)) {
+      const std::int64_t stride = extent<m.column.code>(a);
+      r.template at<T>(x.result) = load_strided(at + p.col * stride, stride,
+                                                Tail ? p.count : lanes);
+    } else if constexpr (Tail && m.guarded)
+      r.template at<T>(x.result) = load_first(at + p.col, p.count);
+    else r.template at<T>(x.result) = cpu::load(at + p.col);
+  } else if constexpr (x.op == Op::store) {
+    constexpr Access m = H::plan.accesses[x.access];
+    T* at = static_cast<T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
+    const Pack<T>& v = r.template at<T>(ra);
+    if constexpr (m.column == Extent(0)) *at = first_lane(v);
+    else if constexpr (m.column != Extent(1)) {
+      const std::int64_t stride = extent<m.column.code>(a);
+      store_strided(at + p.col * stride, stride, v, Tail ? p.count : lanes);
+    } else if constexpr (Tail && m.guarded) store_first(at + p.col, v, p.count);
+    else cpu::store(at + p.col, v);
+  } else if constexpr (x.op == Op::accumulator) {
+    r.template at<T>(x.result) = cpu::load(static_cast<const T*>(p.tile));
+  } else if constexpr (x.op == Op::call) {
+    using F = typename decltype(nth<x.attribute>(OpaqueOps{}))::type;
+    r.template at<T>(x.result) =
+        call_body<F, T>(r.template at<T>(ra), r.template at<T>(rb), r.template at<T>(rc));
+  } else if constexpr (is_comparison(x.op)) {
+    using U = element_t<x.from>;
+    r.template at<bool>(x.result).mask =
+        Carrier<Pack<U>>::template compare<x.op>(r.template at<U>(ra), r.template at<U>(rb));
+  } else if constexpr (is_logical(x.op)) {
+    r.template at<bool>(x.result).mask =
+        C::template logical<x.op>(r.template at<bool>(ra).mask, r.template at<bool>(rb).mask);
+  } else if constexpr (x.op == Op::where) {
+    r.template at<T>(x.result) =
+        C::select(r.template at<bool>(ra).mask, r.template at<T>(rb), r.template at<T>(rc));
+  } else if constexpr (x.op == Op::cast) {
+    using U = element_t<x.from>;
+    r.template at<T>(x.result) = Carrier<Pack<U>>::template cast<T>(r.template at<U>(ra));
+  } else if constexpr (x.op == Op::bitcast) {
+    using U = element_t<x.from>;
+    r.template at<T>(x.result) = Carrier<Pack<U>>::template bitcast<T>(r.template at<U>(ra));
+  } else {
+    r.template at<T>(x.result) = C::template apply<x.op>(
+        r.template at<T>(ra), r.template at<T>(rb), r.template at<T>(rc), x.attribute);
+  }
+}
+
+/// The partial sums of a sweep: 64 lanes for each reduction, as packs.
+template <class H, int K, int S>
+struct Accumulators {
+  static constexpr Kernel k = H::plan.kernels[K];
+  template <class T>
+  static constexpr int count() {
+    int n = 0;
+    for (int i = k.segment[S]; i < k.segment[S + 1]; ++i)
+      n += is_reduction(H::plan.instructions[i].op) && H::plan.instructions[i].dtype == dtype_of<T>;
+    return n > 0 ? n : 1;
+  }
+  /// The place of instruction I among the reductions of its dtype.
+  template <int I>
+  static constexpr int index() {
+    int n = 0;
+    for (int i = k.segment[S]; i < I; ++i)
+      n += is_reduction(H::plan.instructions[i].op) &&
+           H::plan.instructions[i].dtype == H::plan.instructions[I].dtype;
+    return n;
+  }
+  Pack<float> f32[count<float>()][packs_per_block];
+  Pack<double> f64[count<double>()][packs_per_block];
+  Pack<std::int32_t> i32[count<std::int32_t>()][packs_per_block];
+  Pack<std::int64_t> i64[count<std::int64_t>()][packs_per_block];
+  template <class T>
+  TT_ALWAYS_INLINE Pack<T>* at(int i) {
+    if constexpr (std::is_same_v<T, float>) return f32[i];
+    else if constexpr (std::is_same_v<T, double>) return f64[i];
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
+    else return i64[i];
+  }
+};
+/// Partial results of whole blocks, one tree a reduction, as in graph/reference.hpp.
+template <class A>
+struct Trees {
+  tt::detail::PairwiseTree<float> f32[A::template count<float>()];
+  tt::detail::PairwiseTree<double> f64[A::template count<double>()];
+  tt::detail::PairwiseTree<std::int32_t> i32[A::template count<std::int32_t>()];
+  tt::detail::PairwiseTree<std::int64_t> i64[A::template count<std::int64_t>()];
+  template <class T>
+  TT_ALWAYS_INLINE tt::detail::PairwiseTree<T>& at(int i) {
+    if constexpr (std::is_same_v<T, float>) return f32[i];
+    else if constexpr (std::is_same_v<T, double>) return f64[i];
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
+    else return i64[i];
+  }
+};
+
+template <class A, int Width>
+struct PackTrees {
+  template <class T>
+  using Tree = tt::detail::PairwiseTree<Pack<T>>;
+  Tree<float> f32[A::template count<float>()][Width];
+  Tree<double> f64[A::template count<double>()][Width];
+  Tree<std::int32_t> i32[A::template count<std::int32_t>()][Width];
+  Tree<std::int64_t> i64[A::template count<std::int64_t>()][Width];
+  template <class T>
+  TT_ALWAYS_INLINE Tree<T>& at(int i, int v) {
+    if constexpr (std::is_same_v<T, float>) return f32[i][v];
+    else if constexpr (std::is_same_v<T, double>) return f64[i][v];
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i][v];
+    else return i64[i][v];
+  }
+};
+
+template <class H, int K, int S, class Is>
+struct Segment;
+template <class H, int K, int S, std::size_t... J>
+struct Segment<H, K, S, std::index_sequence<J...>> {
+  static constexpr int first = H::plan.kernels[K].segment[S];
+  using R = Registers<H, K>;
+  using A = Accumulators<H, K, S>;
+  template <std::size_t I>
+  static constexpr Instruction at = H::plan.instructions[first + static_cast<int>(I)];
+
+  template <bool Tail>
+  static TT_ALWAYS_INLINE void run(R& r, const KernelArguments& a, const Place& p) {
+    const int done[] = {0, (step<H, K, first + static_cast<int>(J), Tail>(r, a, p), 0)...};
+    (void)done;
+  }
+  /// The same with reductions, into pack u of the accumulators.
+  template <bool Tail>
+  static TT_ALWAYS_INLINE void run(R& r, A& acc, int u, const KernelArguments& a, const Place& p) {
+    const int done[] = {0, (reduce_step<J, Tail>(r, acc, u, a, p), 0)...};
+    (void)done;
+  }
+  template <std::size_t I, bool Tail>
+  static TT_ALWAYS_INLINE void reduce_step(R& r, A& acc, int u, const KernelArguments& a,
+                                           const Place& p) {
+    constexpr Instruction x = at<I>;
+    if constexpr (is_reduction(x.op)) {
+      using T = element_t<x.dtype>;
+      Pack<T>& sum = acc.template at<T>(A::template index<first + static_cast<int>(I)>())[u];
+      Pack<T> v = r.template at<T>(x.a);
+      if constexpr (Tail)
+        v = Carrier<Pack<T>>::select(first_lanes(p.count), v, identity_pack<x.op, T>());
+      sum = combine<x.op>(sum, v);
+    } else {
+      step<H, K, first + static_cast<int>(I), Tail>(r, a, p);
+    }
+  }
+  template <class F>
+  static TT_ALWAYS_INLINE void each_reduction(const F& f) {
+    const int done[] = {0, (one_reduction<J>(f), 0)...};
+    (void)done;
+  }
+  template <std::size_t I, class F>
+  static TT_ALWAYS_INLINE void one_reduction(const F& f) {
+    if constexpr (is_reduction(at<I>.op))
+      f(std::integral_constant<int, first + static_cast<int>(I)>{});
+  }
+  static constexpr int reductions = (0 + ... + (is_reduction(at<J>.op) ? 1 : 0));
+};
+template <class H, int K, int S>
+using SegmentOf = Segment<H, K, S,
+                          std::make_index_sequence<static_cast<std::size_t>(
+                              H::plan.kernels[K].segment[S + 1] - H::plan.kernels[K].segment[S])>>;
+
+/// Columns [begin, end) of one row without reductions.
+template <class H, int K, int S>
+TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const KernelArguments& a, std::int64_t row,
+                                  std::int64_t begin, std::int64_t end) {
+  constexpr Kernel k = H::plan.kernels[K];
+  using Seg = SegmentOf<H, K, S>;
+  std::int64_t col = begin;
+  if constexpr (!k.cols.is_constant() || k.cols.code >= lanes)
+    for (; col + lanes <= end; col += lanes)
+      Seg::template run<false>(r, a, {row, col, lanes, nullptr});
+  if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
+    if (col < end)
+      Seg::template run<true>(r, a, {row, col, static_cast<int>(end - col), nullptr});
+}
+
+/// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
+template <class H, int K, int S>
+TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const KernelArguments& a,
+                                     std::int64_t row, std::int64_t cols) {
+  constexpr Kernel k = H::plan.kernels[K];
+  constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
+  using Seg = SegmentOf<H, K, S>;
+  using A = Accumulators<H, K, S>;
+  A acc;
+  struct None {};
+  std::conditional_t<one_block, None, Trees<A>> trees;
+  for (std::int64_t block = 0; block < cols || block == 0; block += row_block) {
+    Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+      constexpr Instruction x = H::plan.instructions[i];
+      using T = element_t<x.dtype>;
+      Pack<T>* lane = acc.template at<T>(A::template index<i>());
+      for (int u = 0; u < packs_per_block; ++u) lane[u] = identity_pack<x.op, T>();
+    });
+    const std::int64_t end = one_block || cols < block + row_block ? cols : block + row_block;
+    std::int64_t col = block;
+    if constexpr (!k.cols.is_constant() || k.cols.code >= reduction_lanes)
+      for (; col + reduction_lanes <= end; col += reduction_lanes) {
+#pragma GCC unroll 4
+        for (int u = 0; u < packs_per_block; ++u)
+          Seg::template run<false>(r, acc, u, a, {row, col + u * lanes, lanes, nullptr});
+      }
+    int u = 0;
+    if constexpr (!k.cols.is_constant() || k.cols.code % reduction_lanes >= lanes)
+      for (; col + lanes <= end; col += lanes, ++u)
+        Seg::template run<false>(r, acc, u, a, {row, col, lanes, nullptr});
+    if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
+      if (col < end)
+        Seg::template run<true>(r, acc, u, a, {row, col, static_cast<int>(end - col), nullptr});
+    Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+      constexpr Instruction x = H::plan.instructions[i];
+      using T = element_t<x.dtype>;
+      constexpr int index = A::template index<i>();
+      const T sum = fold<x.op, T>(acc.template at<T>(index));
+      if constexpr (one_block)
+        r.template at<T>(x.result) = Carrier<Pack<T>>::splat(sum);
+      else trees.template at<T>(index).push(sum, tt::detail::combine<x.op, T>);
+    });
+  }
+  if constexpr (!one_block)
+    Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+      constexpr Instruction x = H::plan.instructions[i];
+      using T = element_t<x.dtype>;
+      r.template at<T>(x.result) =
+          Carrier<Pack<T>>::splat(trees.template at<T>(A::template index<i>())
+                                      .result(tt::detail::identity<x.op, T>(),
+                                              tt::detail::combine<x.op, T>));
+    });
+}
+
+template <class H, int K, int Sweep>
+TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const KernelArguments& a, std::int64_t row,
+                            std::int64_t begin, std::int64_t end) {
+  constexpr int s = 2 * Sweep + 1;
+  if constexpr (SegmentOf<H, K, s>::reductions > 0) reducing_sweep<H, K, s>(r, a, row, end);
+  else plain_sweep<H, K, s>(r, a, row, begin, end);
+  SegmentOf<H, K, s + 1>::template run<false>(r, a, {row, 0, lanes, nullptr});
+}
+
+/// Sums of the rows under one kept row, `Width` vectors of columns at a time.
+template <class H, int K, int Width, bool Tail>
+TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const KernelArguments& a, std::int64_t kept,
+                                  std::int64_t inner, std::int64_t col, int count) {
+  using Seg = SegmentOf<H, K, 1>;
+  using A = Accumulators<H, K, 1>;
+  constexpr Kernel k = H::plan.kernels[K];
+  constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
+  A acc;
+  struct None {};
+  std::conditional_t<one_block, None, PackTrees<A, Width>> trees;
+  for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
+    Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+      constexpr Instruction x = H::plan.instructions[i];
+      using T = element_t<x.dtype>;
+      for (int v = 0; v < Width; ++v)
+        acc.template at<T>(A::template index<i>())[v] = identity_pack<x.op, T>();
+    });
+    const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
+    for (std::int64_t q = block; q < end; ++q) {
+#pragma GCC unroll 4
+      for (int v = 0; v < Width; ++v)
+        Seg::template run<Tail>(r, acc, v, a, {kept * inner + q, col + v * lanes, count, nullptr});
+    }
+    if constexpr (!one_block)
+      Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+        constexpr Instruction x = H::plan.instructions[i];
+        using T = element_t<x.dtype>;
+        for (int v = 0; v < Width; ++v)
+          trees.template at<T>(A::template index<i>(), v)
+              .push(acc.template at<T>(A::template index<i>())[v], combine<x.op, T>);
+      });
+  }
+  for (int v = 0; v < Width; ++v) {
+    Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
+      constexpr Instruction x = H::plan.instructions[i];
+      using T = element_t<x.dtype>;
+      constexpr int index = A::template index<i>();
+      if constexpr (one_block) r.template at<T>(x.result) = acc.template at<T>(index)[v];
+      else r.template at<T>(x.result) = trees.template at<T>(index, v)
+               .result(identity_pack<x.op, T>(), combine<x.op, T>);
+    });
+    SegmentOf<H, K, 2>::template run<Tail>(r, a, {kept, col + v * lanes, count, nullptr});
+  }
+}
+
+template <class H, int K>
+TT_NOINLINE void rows_kernel(const KernelArguments a) {
+  constexpr Kernel k = H::plan.kernels[K];
+  const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
+  Registers<H, K> r;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    SegmentOf<H, K, 0>::template run<false>(r, a, {row, 0, lanes, nullptr});
+    [&]<std::size_t... P>(std::index_sequence<P...>) TT_LAMBDA_INLINE {
+      (sweep<H, K, static_cast<int>(P)>(r, a, row, 0, cols), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(k.sweeps)>{});
+  }
+}
+
+template <class H, int K>
+TT_NOINLINE void cols_kernel(const KernelArguments a) {
+  constexpr Kernel k = H::plan.kernels[K];
+  constexpr int width = packs_per_block < 4 ? packs_per_block : 4;
+  const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
+  const std::int64_t inner = extent<k.inner.code>(a);
+  Registers<H, K> r;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    SegmentOf<H, K, 0>::template run<false>(r, a, {row, 0, lanes, nullptr});
+    std::int64_t col = 0;
+    if constexpr (!k.cols.is_constant() || k.cols.code >= width * lanes)
+      for (; col + width * lanes <= cols; col += width * lanes)
+        sum_columns<H, K, width, false>(r, a, row, inner, col, lanes);
+    if constexpr (!k.cols.is_constant() || k.cols.code % (width * lanes) >= lanes)
+      for (; col + lanes <= cols; col += lanes)
+        sum_columns<H, K, 1, false>(r, a, row, inner, col, lanes);
+    if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
+      if (col < cols) sum_columns<H, K, 1, true>(r, a, row, inner, col, static_cast<int>(cols - col));
+  }
+}
+
+template <class H, int K>
+TT_NOINLINE void matmul_kernel(const KernelArguments a) {
+  constexpr Kernel k = H::plan.kernels[K];
+  using T = element_t<k.dtype>;
+  constexpr Access xa = H::plan.accesses[k.a], xb = H::plan.accesses[k.b];
+  const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
+  const std::int64_t inner = extent<k.inner.code>(a), batch = extent<k.batch.code>(a);
+  Registers<H, K> r;
+  SegmentOf<H, K, 0>::template run<false>(r, a, {0, 0, lanes, nullptr});
+  for (std::int64_t q = 0; q < batch; ++q) {
+    MatmulOperands<T> m{rows, cols, inner,
+                        static_cast<const T*>(a.operand[xa.buffer]) + row_offset<H, k.a>(a, q),
+                        extent<k.a_row.code>(a), extent<k.a_inner.code>(a),
+                        static_cast<const T*>(a.operand[xb.buffer]) + row_offset<H, k.b>(a, q),
+                        extent<k.b_inner.code>(a), !xb.guarded};
+    if constexpr (k.pack >= 0) {
+      T* packed = static_cast<T*>(a.operand[k.pack]);
+      const std::int64_t packed_row = extent<k.pack_row.code>(a);
+      transpose_into(m.b, extent<k.b_column.code>(a), m.b_inner, cols, inner, packed, packed_row);
+      m.b = packed;
+      m.b_inner = packed_row;
+      m.b_padded = k.pack_row.is_constant();
+    }
+    matmul<T>(m, nullptr, 0, rows,
+              [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,
+                  const T* t) TT_LAMBDA_INLINE {
+                for (int y = 0; y < tile_rows_; ++y)
+                  for (int v = 0; v < vectors; ++v) {
+                    const Place p{q * rows + i + y, j + v * lanes, v == vectors - 1 ? last : lanes,
+                                  t + (y * vectors + v) * lanes};
+                    if (p.count == lanes) SegmentOf<H, K, 1>::template run<false>(r, a, p);
+                    else SegmentOf<H, K, 1>::template run<true>(r, a, p);
+                  }
+              });
+  }
+}
+
+template <class H, int B>
+TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
+                                      [[maybe_unused]] const std::int64_t* offsets) {
+  constexpr Buffer b = H::plan.buffers[B];
+  if constexpr (b.external >= 0) return external[b.external];
+  else if constexpr (H::plan.arena >= 0) return arena + b.offset;
+  else return arena + offsets[B];
+}
+
+template <class H, int K>
+void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
+            const SymbolValues& symbols) {
+  constexpr Kernel k = H::plan.kernels[K];
+  [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
+    void* operand[] = {buffer_pointer<H, H::plan.bindings[k.first_binding + static_cast<int>(I)]>(
+                           arena, external, offsets)...,
+                       nullptr};
+    const KernelArguments a{operand, &symbols};
+    if constexpr (k.kind == KernelKind::rows) rows_kernel<H, k.code>(a);
+    else if constexpr (k.kind == KernelKind::cols) cols_kernel<H, k.code>(a);
+    else matmul_kernel<H, k.code>(a);
+  }(std::make_index_sequence<static_cast<std::size_t>(k.bindings)>{});
+}
+
+}  // namespace detail
+
+/// Runs H::plan. `external`: inputs in order, then outputs that are not donated.
+template <class H>
+TT_ALWAYS_INLINE void run_static(std::byte* arena, void* const* external,
+                                 const std::int64_t* offsets, const SymbolValues& symbols) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) TT_LAMBDA_INLINE {
+    const int done[] = {0, (detail::launch<H, static_cast<int>(K)>(arena, external, offsets,
+                                                                    symbols), 0)...};
+    (void)done;
+  }(std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels.size())>{});
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END

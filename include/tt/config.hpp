@@ -1,0 +1,111 @@
+// Every macro of the library, and the checks on how it is compiled.
+//
+// Settings a user may define before the first include (or with -D):
+//   TT_MAX_STATIC_NODES   graph nodes a static program may have (600)
+//   TT_ALLOW_FAST_MATH    build although -ffast-math removes the guarantee of equal bits
+//   TT_NO_THREADS         no threads are ever started
+#pragma once
+#include <version>
+
+#if __cplusplus < 202002L
+#error "tt needs C++20: add -std=c++20"
+#endif
+#if defined(__FAST_MATH__) && !defined(TT_ALLOW_FAST_MATH)
+#error "tt: -ffast-math changes results between paths; remove it, or define TT_ALLOW_FAST_MATH"
+#endif
+
+#ifndef TT_MAX_STATIC_NODES
+#define TT_MAX_STATIC_NODES 600
+#endif
+
+#if defined(__CUDACC__)
+#define TT_HD __host__ __device__
+#else
+#define TT_HD
+#endif
+
+// Op bodies must melt into the kernel around them, also in a debug build.
+#if defined(__CUDACC__)
+#define TT_ALWAYS_INLINE __host__ __device__ __forceinline__
+#else
+#define TT_ALWAYS_INLINE inline __attribute__((always_inline))
+#endif
+#define TT_LAMBDA_INLINE __attribute__((always_inline))
+#define TT_NOINLINE __attribute__((noinline))
+
+// Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: nothing is contracted to fma in there
+// but what says `fma` (g++ contracts by default, also across xsimd's operators; clang within one
+// statement). A function takes the mode of the place of its definition, templates too (g++ 12).
+#if defined(__clang__)
+#define TT_KERNELS_BEGIN _Pragma("float_control(push)") _Pragma("clang fp contract(off)")
+#define TT_KERNELS_END _Pragma("float_control(pop)")
+#elif defined(__GNUC__)
+#define TT_KERNELS_BEGIN \
+  _Pragma("GCC push_options") _Pragma("GCC optimize(\"fp-contract=off\")")
+#define TT_KERNELS_END _Pragma("GCC pop_options")
+#else
+#define TT_KERNELS_BEGIN
+#define TT_KERNELS_END
+#endif
+
+// The multiply-add mode of the program: hardware fma, or two roundings.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define TT_HAS_FMA 1
+#else
+#define TT_HAS_FMA 0
+#endif
+
+// The instruction set SIMD kernels are built for; part of their names, so that files built with
+// other -march flags link into one program. g++ without optimisation cannot build xsimd 8.1's
+// AVX-512 (intrinsics are macros then), so debug builds use AVX2.
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
+    (defined(__OPTIMIZE__) || defined(__clang__))
+#define TT_AVX512 1
+#define TT_ISA avx512_fma
+#define TT_ISA_NAME "AVX-512"
+#elif defined(__AVX2__) && TT_HAS_FMA
+#define TT_ISA avx2_fma
+#define TT_ISA_NAME "AVX2 with FMA"
+#elif defined(__AVX2__)
+#define TT_ISA avx2
+#define TT_ISA_NAME "AVX2"
+#elif defined(__AVX__)
+#define TT_ISA avx
+#define TT_ISA_NAME "AVX"
+#elif defined(__SSE2__)
+#define TT_ISA sse2
+#define TT_ISA_NAME "SSE2"
+#elif defined(__ARM_NEON)
+#define TT_ISA neon
+#define TT_ISA_NAME "NEON"
+#else
+#error "tt: no SIMD instruction set found; build for x86-64 or 64-bit ARM"
+#endif
+#ifndef TT_AVX512
+#define TT_AVX512 0
+#endif
+
+// Functions of the optional compiled build: declared in the header, defined once in src/tt.cpp.
+#if defined(TT_COMPILED)
+#define TT_INLINE
+#else
+#define TT_INLINE inline
+#endif
+
+#if defined(__cpp_exceptions)
+#define TT_THROW(error) throw error
+#else
+#define TT_THROW(error) ::tt::abort_with((error).what())
+#endif
+
+// Lifetime help: clang warns when a stored expression outlives its operand.
+#if defined(__clang__)
+#define TT_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define TT_LIFETIMEBOUND
+#endif
+
+// Internal checks and lifetime cookies; on with -DTT_DEBUG=1.
+#ifndef TT_DEBUG
+#define TT_DEBUG 0
+#endif

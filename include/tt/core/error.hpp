@@ -1,0 +1,148 @@
+// Errors: what is raised, and the wording that compile time and run time share.
+//   tt::Error          the caller's mistake: shape, dtype, axis, index, argument
+//   tt::Unavailable    not built, or no device
+//   tt::InternalError  ours; asks for a report
+// A message names the op, what is wrong, both facts, and what to do:
+//   tt::matmul: inner extents differ: 3 in (2, 3), 4 in (4, 5). Transpose one side?
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "tt/config.hpp"
+#include "tt/core/dtype.hpp"
+#include "tt/core/shape.hpp"
+#include "tt/core/text.hpp"
+
+namespace tt {
+
+class Exception : public std::exception {
+ public:
+  explicit Exception(Text message) : message_(static_cast<Text&&>(message)) { message_.c_str(); }
+  const char* what() const noexcept override { return message_.begin(); }
+
+ private:
+  Text message_;
+};
+
+class Error : public Exception {
+  using Exception::Exception;
+};
+class Unavailable : public Exception {
+  using Exception::Exception;
+};
+class InternalError : public Exception {
+ public:
+  explicit InternalError(const Text& message)
+      : Exception(Text("tt: internal error, please report it: ") << message) {}
+};
+
+/// What TT_THROW does in a program built without exceptions.
+[[noreturn]] inline void abort_with(const char* message) {
+  std::fputs(message, stderr);
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+/// Where something was written, as far as it is known.
+struct SourceLine {
+  const char* file = "";
+  int line = 0;
+};
+
+enum class Mistake : std::uint8_t {
+  none,
+  shapes_do_not_broadcast,
+  inner_extents_differ,
+  batch_extents_differ,
+  rank_too_low,
+  rank_too_high,
+  axis_out_of_range,
+  sizes_differ,
+  dtype_not_accepted,
+  condition_is_not_bool,
+  slice_out_of_range,
+  not_a_permutation,
+  not_differentiable,
+  gradient_of_non_scalar,
+  too_many_nodes,
+  parameter_changes_shape,
+};
+
+/// A mistake found while a graph is recorded: kept as a value, since a constant expression cannot
+/// say anything. The front end turns it into a static_assert or a tt::Error with the same words.
+struct Failure {
+  Mistake mistake = Mistake::none;
+  const char* op = "";
+  Shape a{}, b{};
+  DType dtype = DType::f32;
+  std::int64_t number = 0;
+  SourceLine where{};
+
+  constexpr explicit operator bool() const { return mistake != Mistake::none; }
+};
+
+constexpr const char* words(Mistake m) {
+  switch (m) {
+    case Mistake::shapes_do_not_broadcast: return "shapes do not broadcast";
+    case Mistake::inner_extents_differ: return "inner extents differ";
+    case Mistake::batch_extents_differ: return "batch extents differ";
+    case Mistake::rank_too_low: return "rank is too low";
+    case Mistake::rank_too_high: return "rank is too high";
+    case Mistake::axis_out_of_range: return "axis is out of range";
+    case Mistake::sizes_differ: return "numbers of elements differ";
+    case Mistake::dtype_not_accepted: return "dtype is not accepted";
+    case Mistake::condition_is_not_bool: return "condition is not bool";
+    case Mistake::slice_out_of_range: return "slice is out of range";
+    case Mistake::not_a_permutation: return "axes are not a permutation";
+    case Mistake::not_differentiable: return "has no derivative";
+    case Mistake::gradient_of_non_scalar: return "gradient of something that is not a scalar";
+    case Mistake::too_many_nodes: return "too many nodes for a static program";
+    case Mistake::parameter_changes_shape: return "a parameter changes its shape or dtype";
+    case Mistake::none: break;
+  }
+  return "";
+}
+
+constexpr Text describe(const Failure& f) {
+  Text t;
+  t << "tt::" << f.op << ": " << words(f.mistake) << ": ";
+  switch (f.mistake) {
+    case Mistake::shapes_do_not_broadcast:
+      t << f.a << " and " << f.b << ". Reshape one side, or insert an axis of extent 1?";
+      break;
+    case Mistake::inner_extents_differ:
+      t << f.a.from_right(0) << " in " << f.a << ", "
+        << (f.b.rank > 1 ? f.b.from_right(1) : f.b.from_right(0)) << " in " << f.b
+        << ". Transpose one side?";
+      break;
+    case Mistake::batch_extents_differ: t << f.a << " and " << f.b << "."; break;
+    case Mistake::rank_too_low:
+      t << f.a << " has rank " << f.a.rank << ", needed is " << f.number << ".";
+      break;
+    case Mistake::rank_too_high:
+      t << f.a << " would have rank " << f.number << ", at most is " << max_rank << ".";
+      break;
+    case Mistake::axis_out_of_range:
+      t << f.number << " for shape " << f.a << " of rank " << f.a.rank << ".";
+      break;
+    case Mistake::sizes_differ: t << f.a << " and " << f.b << "."; break;
+    case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;
+    case Mistake::condition_is_not_bool: t << name(f.dtype) << ". Compare it with something?"; break;
+    case Mistake::slice_out_of_range: t << f.number << " in shape " << f.a << "."; break;
+    case Mistake::not_a_permutation: t << "of shape " << f.a << "."; break;
+    case Mistake::not_differentiable: t << "detach it, or ask for other gradients."; break;
+    case Mistake::gradient_of_non_scalar:
+      t << "shape " << f.a << ". Take its sum or mean first.";
+      break;
+    case Mistake::too_many_nodes:
+      t << f.number << ". Raise TT_MAX_STATIC_NODES, or split the function.";
+      break;
+    case Mistake::parameter_changes_shape: t << f.a << " became " << f.b << "."; break;
+    case Mistake::none: break;
+  }
+  if (f.where.line) t << "\n  at " << f.where.file << ':' << f.where.line;
+  return t;
+}
+
+}  // namespace tt

@@ -1,0 +1,146 @@
+// Extents and shapes. An extent is a constant, or a coefficient times a product of symbols (sizes
+// known only at run time), packed into one integer so that products and equality are plain integer
+// operations. Broadcasting: from the right, extents are equal or one of them is 1.
+//   broadcast({3, 1}, {4})  is  {3, 4};   Extent::symbol(0) * 10  prints as  10*s0
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+
+#include "tt/core/text.hpp"
+
+namespace tt {
+
+inline constexpr int max_rank = 6;
+inline constexpr int max_symbols = 8;
+
+/// The sizes that the symbols have in one call.
+struct SymbolValues {
+  std::int64_t value[max_symbols] = {};
+};
+
+struct Extent {
+  // >= 0: the constant itself.  < 0: -(coefficient << 16 | exponents), two bits a symbol.
+  std::int64_t code = 1;
+
+  constexpr Extent() = default;
+  constexpr Extent(std::int64_t constant) : code(constant) {}
+
+  static constexpr Extent from_code(std::int64_t code) {
+    Extent e;
+    e.code = code;
+    return e;
+  }
+  static constexpr Extent symbol(int index) {
+    Extent e;
+    e.code = -((std::int64_t{1} << 16) | (std::int64_t{1} << (2 * index)));
+    return e;
+  }
+  constexpr bool is_constant() const { return code >= 0; }
+  constexpr std::int64_t coefficient() const { return code >= 0 ? code : -code >> 16; }
+  constexpr std::int64_t exponents() const { return code >= 0 ? 0 : -code & 0xffff; }
+
+  constexpr std::int64_t value(const SymbolValues& symbols) const {
+    if (code >= 0) return code;
+    std::int64_t v = coefficient();
+    for (int i = 0; i < max_symbols; ++i)
+      for (std::int64_t e = exponents() >> (2 * i) & 3; e > 0; --e) v *= symbols.value[i];
+    return v;
+  }
+  friend constexpr bool operator==(Extent, Extent) = default;
+  friend constexpr Extent operator*(Extent a, Extent b) {
+    if (a.code >= 0 && b.code >= 0) return Extent(a.code * b.code);
+    const std::int64_t coefficient = a.coefficient() * b.coefficient();
+    if (coefficient == 0) return Extent(0);
+    Extent e;
+    e.code = -(coefficient << 16 | (a.exponents() + b.exponents()));
+    return e;
+  }
+};
+
+constexpr Text& operator<<(Text& out, Extent e) {
+  if (e.is_constant()) return out << e.code;
+  if (e.coefficient() != 1) out << e.coefficient() << '*';
+  bool first = true;
+  for (int i = 0; i < max_symbols; ++i)
+    for (std::int64_t k = e.exponents() >> (2 * i) & 3; k > 0; --k) {
+      if (!first) out << '*';
+      out << 's' << i;
+      first = false;
+    }
+  return out;
+}
+
+struct Shape {
+  int rank = 0;
+  std::int64_t code[max_rank] = {};  // plain integers: half the constant evaluation of Extent[]
+
+  constexpr Shape() = default;
+  constexpr Shape(std::initializer_list<Extent> extents) {
+    for (Extent e : extents) code[rank++] = e.code;
+  }
+  constexpr Extent operator[](int axis) const { return Extent::from_code(code[axis]); }
+  constexpr void set(int axis, Extent e) { code[axis] = e.code; }
+  /// The extent k places left of the last one; 1 beyond the rank.
+  constexpr Extent from_right(int k) const {
+    return k < rank ? Extent::from_code(code[rank - 1 - k]) : Extent(1);
+  }
+  constexpr Extent count(int first, int last) const {
+    Extent n = 1;
+    for (int i = first; i < last; ++i) n = n * (*this)[i];
+    return n;
+  }
+  constexpr Extent size() const { return count(0, rank); }
+  constexpr Extent last() const { return from_right(0); }
+  /// The product of all extents but the last.
+  constexpr Extent rows() const { return rank > 0 ? count(0, rank - 1) : Extent(1); }
+  constexpr void push_back(Extent e) { code[rank++] = e.code; }
+  constexpr bool is_constant() const {
+    for (int i = 0; i < rank; ++i)
+      if (code[i] < 0) return false;
+    return true;
+  }
+  friend constexpr bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.code[i] != b.code[i]) return false;
+    return true;
+  }
+};
+
+constexpr Text& operator<<(Text& out, const Shape& s) {
+  out << '(';
+  for (int i = 0; i < s.rank; ++i) out << (i ? ", " : "") << s[i];
+  return out << (s.rank == 1 ? ",)" : ")");
+}
+
+/// The shape of two operands together; `ok` is false when they do not broadcast.
+struct BroadcastResult {
+  Shape shape;
+  bool ok = true;
+};
+constexpr BroadcastResult try_broadcast(const Shape& a, const Shape& b) {
+  BroadcastResult r;
+  r.shape.rank = a.rank > b.rank ? a.rank : b.rank;
+  for (int k = 0; k < r.shape.rank; ++k) {
+    const Extent x = a.from_right(k), y = b.from_right(k);
+    if (x != y && x != Extent(1) && y != Extent(1)) r.ok = false;
+    r.shape.set(r.shape.rank - 1 - k, x == Extent(1) ? y : x);
+  }
+  return r;
+}
+static_assert(try_broadcast({3, 1}, {4}).shape == Shape{3, 4});
+static_assert(!try_broadcast({64, 128}, {64, 100}).ok);
+static_assert((Extent::symbol(0) * 10).value({{7}}) == 70);
+
+/// Axis counted from the left, negative from the right; -1 when out of range.
+constexpr int normalize_axis(int axis, int rank) {
+  if (axis < 0) axis += rank;
+  return axis < 0 || axis >= rank ? -1 : axis;
+}
+
+constexpr Extent round_up(Extent n, int step) {
+  return n.is_constant() ? Extent((n.code + step - 1) / step * step) : n;
+}
+static_assert(round_up(65, 64) == Extent(128));
+
+}  // namespace tt

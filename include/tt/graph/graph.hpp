@@ -1,0 +1,233 @@
+// The IR: Node and Graph, one type at compile time and at run time. A Graph is a hash-consed array
+// of nodes (equal nodes exist once) with inputs and outputs; its members record nodes, infer
+// shapes and dtypes, and apply the exact simplifications of graph/simplify.hpp.
+//   Graph g;  int x = g.input(DType::f32, {64, 10});  g.output(g.elementwise(Op::add, {x, x}));
+// A mistake is kept in `failure`; recording goes on with a harmless value.
+#pragma once
+#include "tt/core/error.hpp"
+#include "tt/ops/define.hpp"
+
+namespace tt {
+
+struct Graph;
+struct OpDef;
+
+inline constexpr int max_operands = 4;
+
+struct OperandIds {
+  int id[max_operands] = {-1, -1, -1, -1};
+  constexpr int operator[](int k) const { return id[k]; }
+};
+
+struct Node {
+  Op op = Op::input;
+  DType dtype = DType::f32;
+  int operand[max_operands] = {-1, -1, -1, -1};
+  std::int64_t attribute = 0;  ///< input number, axes as bits, shift, packed axes or slice
+  std::uint64_t bits = 0;      ///< a constant's value, see encode()
+  const OpDef* def = nullptr;  ///< of Op::call
+  Shape shape{};
+  SourceLine where{};
+
+  /// The same computation; where it was written does not count.
+  friend constexpr bool operator==(const Node& a, const Node& b) {
+    return a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] &&
+           a.operand[2] == b.operand[2] && a.operand[3] == b.operand[3] && a.dtype == b.dtype &&
+           a.attribute == b.attribute && a.bits == b.bits && a.def == b.def && a.shape == b.shape;
+  }
+};
+
+/// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
+struct OpDef {
+  OpInfo info{};
+  unsigned hash = 0;
+  int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
+  int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands
+  void (*differentiate)(Graph&, const int* operands, int result, int grad,
+                        int* contributions) = nullptr;
+};
+
+/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves.
+constexpr std::uint64_t encode(DType dtype, double value) {
+  switch (dtype) {
+    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f64: return std::bit_cast<std::uint64_t>(value);
+    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
+    case DType::i64: return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+    case DType::boolean: break;
+  }
+  return value != 0;
+}
+template <class T>
+constexpr T decode(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(bits);
+  else if constexpr (std::is_same_v<T, bool>) return bits != 0;
+  else return static_cast<T>(bits);
+}
+constexpr double decode(DType dtype, std::uint64_t bits) {
+  switch (dtype) {
+    case DType::f32: return static_cast<double>(decode<float>(bits));
+    case DType::f64: return decode<double>(bits);
+    case DType::i32: return static_cast<double>(decode<std::int32_t>(bits));
+    case DType::i64: return static_cast<double>(decode<std::int64_t>(bits));
+    case DType::boolean: break;
+  }
+  return bits ? 1.0 : 0.0;
+}
+
+/// One axis cut by start and step; the length is in the node's shape.
+struct SliceAttribute {
+  int axis = 0;
+  std::int64_t start = 0, step = 1;
+  constexpr std::int64_t pack() const {
+    return axis | (start & 0xfffffff) << 4 | (step & 0xfffffff) << 32;
+  }
+  static constexpr SliceAttribute unpack(std::int64_t packed) {
+    std::int64_t step = packed >> 32 & 0xfffffff;
+    if (step >= 0x8000000) step -= 0x10000000;
+    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffff, step};
+  }
+};
+/// Axis k of the result is axis `at(packed, k)` of the operand.
+constexpr int permutation_at(std::int64_t packed, int k) {
+  return static_cast<int>(packed >> (4 * k) & 15);
+}
+
+struct Graph {
+  Vec<Node> nodes;
+  Vec<int> inputs;   ///< node of each input, in order
+  Vec<int> outputs;  ///< node of each output, in order
+  Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
+  Failure failure;
+  SourceLine where;  ///< given to the nodes recorded next
+
+  constexpr Graph() {
+    for (int& h : heads_) h = -1;
+    nodes.reserve(64);
+    chain_.reserve(64);
+  }
+  constexpr const Node& operator[](int id) const { return nodes[id]; }
+  constexpr int size() const { return nodes.size(); }
+
+  // ---- leaves
+  constexpr int input(DType dtype, const Shape& shape) {
+    Node n{.op = Op::input, .dtype = dtype, .attribute = inputs.size(), .shape = shape};
+    const int id = intern(n);
+    inputs.push_back(id);
+    return id;
+  }
+  constexpr int constant_bits(DType dtype, std::uint64_t bits) {
+    return intern({.op = Op::constant, .dtype = dtype, .bits = bits});
+  }
+  constexpr int constant(DType dtype, double value) {
+    return constant_bits(dtype, encode(dtype, value));
+  }
+  constexpr int constant(DType dtype, double value, const Shape& shape) {
+    return broadcast_to(constant(dtype, value), shape);
+  }
+  /// An extent as a number: a constant when it is known.
+  constexpr int extent(DType dtype, Extent e) {
+    if (e.is_constant()) return constant(dtype, static_cast<double>(e.code));
+    return intern({.op = Op::extent, .dtype = dtype, .attribute = e.code});
+  }
+  /// The index along one axis of a shape.
+  constexpr int iota(DType dtype, const Shape& shape, int axis) {
+    return intern({.op = Op::iota, .dtype = dtype, .attribute = axis, .shape = shape});
+  }
+  constexpr void output(int id, int donated_input = -1) {
+    outputs.push_back(id);
+    donated.push_back(donated_input);
+  }
+
+  // ---- elementwise
+  constexpr int elementwise(Op op, OperandIds operands, std::int64_t attribute = 0,
+                            DType to = DType::f32);
+  constexpr int add(int a, int b) { return elementwise(Op::add, {a, b}); }
+  constexpr int sub(int a, int b) { return elementwise(Op::sub, {a, b}); }
+  constexpr int mul(int a, int b) { return elementwise(Op::mul, {a, b}); }
+  constexpr int div(int a, int b) { return elementwise(Op::div, {a, b}); }
+  constexpr int neg(int a) { return elementwise(Op::neg, {a}); }
+  constexpr int where_(int m, int a, int b) { return elementwise(Op::where, {m, a, b}); }
+  constexpr int cast(int a, DType to) { return elementwise(Op::cast, {a}, 0, to); }
+  constexpr int call(const OpDef& def, OperandIds operands);
+
+  // ---- shape
+  constexpr int broadcast_to(int a, const Shape& shape) {
+    if (nodes[a].shape == shape) return a;
+    if (nodes[a].op == Op::broadcast) return broadcast_to(nodes[a].operand[0], shape);
+    const BroadcastResult r = try_broadcast(nodes[a].shape, shape);
+    if (!r.ok || !(r.shape == shape))
+      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "broadcast_to",
+                   .a = nodes[a].shape, .b = shape}, a);
+    return intern({.op = Op::broadcast, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+                   .shape = shape});
+  }
+  constexpr int reshape(int a, const Shape& shape);
+  /// Axis k of the result is axis axes[k] of `a`.
+  constexpr int permute(int a, const int* axes);
+  constexpr int transpose(int a, int axis0, int axis1);
+  constexpr int slice(int a, int axis, std::int64_t start, std::int64_t length, std::int64_t step);
+
+  // ---- reductions and products
+  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
+  constexpr int reduce(Op op, int a, unsigned axes);
+  constexpr int matmul(int a, int b);
+  constexpr int detach(int a) {
+    return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+                   .shape = nodes[a].shape});
+  }
+
+  // ---- plumbing
+  constexpr int fail(const Failure& f, int harmless = 0) {
+    if (!failure) {
+      failure = f;
+      if (!failure.where.line) failure.where = where;
+    }
+    if (nodes.empty()) return constant(DType::f32, 0);
+    return harmless;
+  }
+  constexpr bool is_constant(int id) const { return nodes[id].op == Op::constant; }
+  constexpr bool is_constant(int id, double value) const {
+    return is_constant(id) && decode(nodes[id].dtype, nodes[id].bits) == value &&
+           (value != 0 || nodes[id].bits == encode(nodes[id].dtype, value));
+  }
+  /// The constant that `id` repeats, or `id` itself.
+  constexpr int repeated_constant(int id) const {
+    return nodes[id].op == Op::broadcast && is_constant(nodes[id].operand[0]) ? nodes[id].operand[0]
+                                                                             : id;
+  }
+  constexpr int find(const Node& node) const {
+    for (int i = heads_[hash(node)]; i >= 0; i = chain_[i])
+      if (nodes[i] == node) return i;
+    return -1;
+  }
+  /// The node's id: an equal one that exists already, or a new one.
+  constexpr int intern(Node node) {
+    const unsigned h = hash(node);
+    for (int i = heads_[h]; i >= 0; i = chain_[i])
+      if (nodes[i] == node) return i;
+    if (!node.where.line) node.where = where;
+    nodes.push_back(node);
+    chain_.push_back(heads_[h]);
+    return heads_[h] = nodes.size() - 1;
+  }
+
+ private:
+  static constexpr unsigned buckets = 256;
+  int heads_[buckets];
+  Vec<int> chain_;
+
+  static constexpr unsigned hash(const Node& n) {
+    return (static_cast<unsigned>(n.op) * 31u + static_cast<unsigned>(n.operand[0] + 1) * 7u +
+            static_cast<unsigned>(n.operand[1] + 1) * 13u +
+            static_cast<unsigned>(n.operand[2] + 1) * 17u + static_cast<unsigned>(n.attribute) * 29u +
+            static_cast<unsigned>(n.bits >> 16) * 3u + static_cast<unsigned>(n.bits) * 5u) %
+           buckets;
+  }
+};
+
+}  // namespace tt
+
+#include "tt/graph/infer.hpp"

@@ -1,0 +1,335 @@
+// Recording with inference: the dtype and shape of every kind of node, and the exact
+// simplifications that are applied while recording. Exact: equal bits for every input, NaN and -0
+// included; so x*1, x/1, --x, a+(-b) and constant folding, but never x+0, x*0 or x-x.
+#pragma once
+#include "tt/graph/graph.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Folds two constants in their dtype, where that cannot overflow in a constant expression.
+template <class T>
+constexpr bool fold(Op op, T a, T b, T& result) {
+  if constexpr (std::is_same_v<T, bool>) return false;
+  else {
+    const auto tame = [](T x) { return x == T(0) || (x > T(1e-9) && x < T(1e9)) ||
+                                       (x < T(-1e-9) && x > T(-1e9)); };
+    if (!tame(a) || !tame(b)) return false;
+    switch (op) {
+      case Op::add: result = Carrier<T>::template apply<Op::add>(a, b); return true;
+      case Op::sub: result = Carrier<T>::template apply<Op::sub>(a, b); return true;
+      case Op::mul: result = Carrier<T>::template apply<Op::mul>(a, b); return true;
+      case Op::neg: result = Carrier<T>::template apply<Op::neg>(a); return true;
+      case Op::div:
+        if (b == T(0)) return false;
+        result = a / b;
+        return true;
+      default: return false;
+    }
+  }
+}
+
+constexpr bool fold_bits(Op op, DType dtype, std::uint64_t a, std::uint64_t b,
+                         std::uint64_t& bits) {
+  const auto run = [&]<class T>(T) {
+    T r{};
+    if (!fold<T>(op, decode<T>(a), decode<T>(b), r)) return false;
+    if constexpr (std::is_same_v<T, float>) bits = std::bit_cast<std::uint32_t>(r);
+    else if constexpr (std::is_same_v<T, double>) bits = std::bit_cast<std::uint64_t>(r);
+    else bits = static_cast<std::uint64_t>(r);
+    return true;
+  };
+  switch (dtype) {
+    case DType::f32: return run(0.0f);
+    case DType::f64: return run(0.0);
+    case DType::i32: return run(std::int32_t{});
+    case DType::i64: return run(std::int64_t{});
+    case DType::boolean: break;
+  }
+  return false;
+}
+
+/// The node that equals op(a, b) exactly, or -1.
+constexpr int simplify(const Graph& g, Op op, int a, int b, int c) {
+  switch (op) {
+    case Op::mul:
+      if (g.is_constant(a, 1)) return b;
+      if (g.is_constant(b, 1)) return a;
+      break;
+    case Op::div:
+      if (g.is_constant(b, 1)) return a;
+      break;
+    case Op::sub:
+      if (g.is_constant(b, 0)) return a;
+      break;
+    case Op::neg:
+      if (g[a].op == Op::neg) return g[a].operand[0];
+      break;
+    case Op::logical_not:
+      if (g[a].op == Op::logical_not) return g[a].operand[0];
+      break;
+    case Op::where:
+      if (b == c) return b;
+      break;
+    default: break;
+  }
+  return -1;
+}
+
+}  // namespace detail
+
+constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attribute, DType to) {
+  const int n = arity(op);
+  int id[3] = {operands[0], operands[1], operands[2]};
+  // dtypes: promote, and check
+  DType dtype = nodes[id[n - 1]].dtype;
+  const int first = op == Op::where ? 1 : 0;
+  if (op == Op::where && nodes[id[0]].dtype != DType::boolean)
+    return fail({.mistake = Mistake::condition_is_not_bool, .op = "where",
+                 .dtype = nodes[id[0]].dtype}, id[1]);
+  for (int k = first; k < n; ++k) dtype = promote(dtype, nodes[id[k]].dtype);
+  if (op == Op::cast && dtype == to) return id[0];
+  if (op == Op::bitcast && dtype == to) return id[0];
+  if (is_real(op) && !is_floating(dtype) && dtype != DType::boolean) dtype = DType::f32;
+  const bool accepted = is_logical(op)   ? dtype == DType::boolean
+                        : is_bitwise(op) ? is_integral(dtype)
+                        : is_arithmetic(op) && op != Op::copy ? dtype != DType::boolean
+                                                              : true;
+  if (!accepted)
+    return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = dtype}, id[0]);
+  if (op != Op::cast && op != Op::bitcast)
+    for (int k = first; k < n; ++k) id[k] = cast(id[k], dtype);
+  // shape
+  Shape shape = nodes[id[0]].shape;
+  for (int k = 1; k < n; ++k) {
+    const BroadcastResult r = try_broadcast(shape, nodes[id[k]].shape);
+    if (!r.ok)
+      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = name(op), .a = shape,
+                   .b = nodes[id[k]].shape}, id[0]);
+    shape = r.shape;
+  }
+  // an explicit broadcast is dropped where the other operands imply it
+  if (n > 1)
+    for (int k = 0; k < n; ++k) {
+      if (nodes[id[k]].op != Op::broadcast) continue;
+      const int source = nodes[id[k]].operand[0];
+      Shape s = nodes[source].shape;
+      for (int j = 0; j < n; ++j)
+        if (j != k) s = try_broadcast(s, nodes[id[j]].shape).shape;
+      if (s == shape) id[k] = source;
+    }
+  // fold and simplify
+  int a = id[0], b = n > 1 ? id[1] : -1, c = n > 2 ? id[2] : -1;
+  if (n == 2) {
+    if (repeated_constant(b) != b && nodes[a].shape == shape) b = repeated_constant(b);
+    if (repeated_constant(a) != a && nodes[b].shape == shape) a = repeated_constant(a);
+  }
+  if (const int x = repeated_constant(a), y = b < 0 ? x : repeated_constant(b);
+      is_constant(x) && is_constant(y) && c < 0) {
+    std::uint64_t bits = 0;
+    if (detail::fold_bits(op, dtype, nodes[x].bits, nodes[y].bits, bits))
+      return broadcast_to(constant_bits(dtype, bits), shape);
+    if (op == Op::cast && to != DType::boolean && dtype != DType::boolean) {
+      const double v = decode(dtype, nodes[x].bits);
+      if (v > -2e9 && v < 2e9) return constant(to, v, shape);
+    }
+  }
+  if (const int same = detail::simplify(*this, op, a, b, c); same >= 0)
+    return broadcast_to(same, shape);
+  if (op == Op::mul && is_constant(a, -1)) return neg(broadcast_to(b, shape));
+  if (op == Op::mul && is_constant(b, -1)) return neg(broadcast_to(a, shape));
+  if (op == Op::add && nodes[b].op == Op::neg) return sub(a, nodes[b].operand[0]);
+  if (op == Op::sub && nodes[b].op == Op::neg) return add(a, nodes[b].operand[0]);
+
+  Node node{.op = op, .dtype = is_comparison(op) || is_logical(op) ? DType::boolean : dtype,
+            .operand = {a, b, c, -1}, .attribute = attribute, .shape = shape};
+  if (op == Op::cast || op == Op::bitcast) node.dtype = to;
+  if (is_commutative(op)) {  // found in either order, kept as first written
+    Node swapped = node;
+    swapped.operand[0] = b;
+    swapped.operand[1] = a;
+    if (const int i = find(swapped); i >= 0) return i;
+  }
+  return intern(node);
+}
+
+constexpr int Graph::call(const OpDef& def, OperandIds operands) {
+  DType dtype = DType::boolean;
+  Shape shape;
+  for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
+  if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
+  Node node{.op = Op::call, .dtype = dtype, .def = &def};
+  for (int k = 0; k < def.info.arity; ++k) {
+    node.operand[k] = cast(operands[k], dtype);
+    const BroadcastResult r = try_broadcast(shape, nodes[node.operand[k]].shape);
+    if (!r.ok)
+      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape,
+                   .b = nodes[node.operand[k]].shape}, node.operand[0]);
+    shape = r.shape;
+  }
+  node.shape = shape;
+  if (def.code < 0) {  // a body may change the dtype: ask it, on scalars
+    Graph scratch;
+    int in[max_operands] = {};
+    for (int k = 0; k < def.info.arity; ++k) in[k] = scratch.input(dtype, {});
+    const int r = def.record(scratch, in);
+    if (scratch.failure) {
+      scratch.failure.where = where;
+      return fail(scratch.failure, node.operand[0]);
+    }
+    node.dtype = scratch[r].dtype;
+  }
+  return intern(node);
+}
+
+constexpr int Graph::reshape(int a, const Shape& shape) {
+  if (nodes[a].op == Op::reshape) a = nodes[a].operand[0];
+  if (nodes[a].shape == shape) return a;
+  if (nodes[a].shape.size() != shape.size())
+    return fail({.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape,
+                 .b = shape}, a);
+  if (is_constant(repeated_constant(a))) return broadcast_to(repeated_constant(a), shape);
+  if (nodes[a].op == Op::broadcast && nodes[nodes[a].operand[0]].shape.rank == 0)
+    return broadcast_to(nodes[a].operand[0], shape);
+  return intern({.op = Op::reshape, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+                 .shape = shape});
+}
+
+constexpr int Graph::permute(int a, const int* axes) {
+  const Shape& s = nodes[a].shape;
+  Node node{.op = Op::permute, .dtype = nodes[a].dtype};
+  unsigned seen = 0;
+  bool identity = true;
+  int source = a;
+  for (int k = 0; k < s.rank; ++k) {
+    const int axis = normalize_axis(axes[k], s.rank);
+    if (axis < 0 || (seen >> axis & 1))
+      return fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = s}, a);
+    seen |= 1u << axis;
+    node.shape.push_back(s[axis]);
+    identity = identity && axis == k;
+    const int from = nodes[a].op == Op::permute ? permutation_at(nodes[a].attribute, axis) : axis;
+    node.attribute |= std::int64_t{from} << (4 * k);
+  }
+  if (identity) return a;
+  if (nodes[a].op == Op::permute) {  // two permutations are one
+    source = nodes[a].operand[0];
+    identity = true;
+    for (int k = 0; k < s.rank; ++k) identity = identity && permutation_at(node.attribute, k) == k;
+    if (identity) return source;
+  }
+  node.operand[0] = source;
+  return intern(node);
+}
+
+constexpr int Graph::transpose(int a, int axis0, int axis1) {
+  const Shape& s = nodes[a].shape;
+  const int i = normalize_axis(axis0, s.rank), j = normalize_axis(axis1, s.rank);
+  if (i < 0 || j < 0)
+    return fail({.mistake = Mistake::axis_out_of_range, .op = "transpose", .a = s,
+                 .number = i < 0 ? axis0 : axis1}, a);
+  int axes[max_rank] = {};
+  for (int k = 0; k < s.rank; ++k) axes[k] = k == i ? j : k == j ? i : k;
+  return permute(a, axes);
+}
+
+constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t length,
+                           std::int64_t step) {
+  const Shape& s = nodes[a].shape;
+  const int k = normalize_axis(axis, s.rank);
+  if (k < 0)
+    return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
+  const std::int64_t last = start + (length - 1) * step;
+  if (length < 0 || start < 0 || step == 0 ||
+      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)))
+    return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
+                 .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
+  if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
+  Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+            .attribute = SliceAttribute{k, start, step}.pack(), .shape = s};
+  node.shape.set(k, length);
+  return intern(node);
+}
+
+// Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
+// shape are flattened into one first; so the order of summation depends on shape and axes only.
+constexpr int Graph::reduce(Op op, int a, unsigned axes) {
+  if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
+    a = cast(a, DType::i64);
+  const Shape s = nodes[a].shape;
+  for (int k = 0; k < s.rank; ++k)
+    if (s[k] == Extent(1)) axes &= ~(1u << k);
+  if (!axes) return a;
+  Shape kept = s;
+  for (int k = 0; k < s.rank; ++k)
+    if (axes >> k & 1) kept.set(k, 1);
+  int end = s.rank;  // trailing axes of extent 1 do not count
+  while (s[end - 1] == Extent(1)) --end;
+  int begin = end;
+  while (begin > 0 && ((axes >> (begin - 1) & 1) || s[begin - 1] == Extent(1))) --begin;
+  while (begin < end && s[begin] == Extent(1)) ++begin;
+  if (begin < end && !(begin == s.rank - 1)) {
+    Shape flat;
+    for (int k = 0; k < begin; ++k) flat.push_back(s[k]);
+    flat.push_back(s.count(begin, end));
+    Shape keep_rest = s;
+    for (int k = begin; k < s.rank; ++k) keep_rest.set(k, 1);
+    const int r = reduce(op, reshape(a, flat), 1u << begin);
+    const unsigned rest = axes & ((1u << begin) - 1);
+    return reduce(op, reshape(r, keep_rest), rest);
+  }
+  if (begin < end && axes != 1u << begin)
+    return reduce(op, reduce(op, a, 1u << begin), axes & ~(1u << begin));
+  if (begin == end && end < s.rank) {  // drop trailing ones, put them back after
+    Shape cut;
+    for (int k = 0; k < end; ++k) cut.push_back(s[k]);
+    return reshape(reduce(op, reshape(a, cut), axes), kept);
+  }
+  return intern({.op = op, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+                 .attribute = axes, .shape = kept});
+}
+
+// (..., M, K) x (..., K, N); batch axes are equal, or absent on one side.
+constexpr int Graph::matmul(int a, int b) {
+  const DType dtype = promote(nodes[a].dtype, nodes[b].dtype);
+  if (dtype == DType::boolean)
+    return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
+  a = cast(a, dtype);
+  b = cast(b, dtype);
+  const Shape x = nodes[a].shape, y = nodes[b].shape;
+  if (x.rank < 1 || y.rank < 1)
+    return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,
+                 .number = 1}, a);
+  if (x.last() != (y.rank == 1 ? y[0] : y.from_right(1)))
+    return fail({.mistake = Mistake::inner_extents_differ, .op = "matmul", .a = x, .b = y}, a);
+  if (x.rank == 1 || y.rank == 1) {  // vectors: as a matrix of one row or column, cut again after
+    const int p = x.rank == 1 ? reshape(a, {1, x[0]}) : a;
+    const int q = y.rank == 1 ? reshape(b, {y[0], 1}) : b;
+    const Shape r = nodes[matmul(p, q)].shape;
+    Shape cut;
+    for (int k = 0; k < r.rank; ++k)
+      if (!(x.rank == 1 && k == r.rank - 2) && !(y.rank == 1 && k == r.rank - 1))
+        cut.push_back(r[k]);
+    return reshape(matmul(p, q), cut);
+  }
+  if (x.rank > 2 && y.rank == 2) {  // one big product instead of many small ones
+    const int r = matmul(reshape(a, {x.rows(), x.last()}), b);
+    Shape out = x;
+    out.set(x.rank - 1, y[1]);
+    return reshape(r, out);
+  }
+  Shape batch;
+  for (int k = 0; k < (x.rank > y.rank ? x.rank : y.rank) - 2; ++k) batch.push_back(1);
+  for (int k = 0; k < batch.rank; ++k) {
+    const Extent p = x.from_right(k + 2), q = y.from_right(k + 2);
+    if (p != q && p != Extent(1) && q != Extent(1))
+      return fail({.mistake = Mistake::batch_extents_differ, .op = "matmul", .a = x, .b = y}, a);
+    batch.set(batch.rank - 1 - k, p == Extent(1) ? q : p);
+  }
+  Node node{.op = Op::matmul, .dtype = dtype, .operand = {a, b, -1, -1}, .shape = batch};
+  node.shape.push_back(x.from_right(1));
+  node.shape.push_back(y.last());
+  return intern(node);
+}
+
+}  // namespace tt

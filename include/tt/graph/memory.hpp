@@ -1,0 +1,67 @@
+// The memory plan: where each buffer of a plan lies in the arena. First fit in order of birth;
+// only buffers that are still alive are looked at.
+#pragma once
+#include "tt/graph/lower.hpp"
+
+namespace tt {
+
+inline constexpr int arena_alignment = 64;  // bytes
+
+/// Gives every arena buffer its offset for these symbol values, and returns the arena's bytes.
+/// `offsets` has one entry a buffer.
+template <class Buffers>
+constexpr std::int64_t plan_memory(const Buffers& buffers, int kernels,
+                                   const SymbolValues& symbols, std::int64_t* offsets) {
+  struct Live {
+    std::int64_t begin = 0, end = 0;
+    int last = 0;
+  };
+  Vec<Live> live;  // sorted by begin
+  Vec<Vec<int>> born(kernels, Vec<int>());
+  for (int i = 0; i < buffers.size(); ++i)
+    if (buffers[i].external < 0 && buffers[i].first >= 0) born[buffers[i].first].push_back(i);
+  std::int64_t arena = 0;
+  for (int k = 0; k < kernels; ++k) {
+    int kept = 0;
+    for (int j = 0; j < live.size(); ++j)
+      if (live[j].last >= k) live[kept++] = live[j];
+    live.resize(kept);
+    for (int i : born[k]) {
+      const std::int64_t bytes = (buffers[i].size.value(symbols) * size_of(buffers[i].dtype) +
+                                  2 * arena_alignment - 1) / arena_alignment * arena_alignment;
+      std::int64_t begin = 0;
+      int at = 0;
+      for (; at < live.size() && live[at].begin - begin < bytes; ++at)
+        if (live[at].end > begin) begin = live[at].end;
+      live.push_back({});
+      for (int j = live.size() - 1; j > at; --j) live[j] = live[j - 1];
+      live[at] = {begin, begin + bytes, buffers[i].last};
+      offsets[i] = begin;
+      if (begin + bytes > arena) arena = begin + bytes;
+    }
+  }
+  return arena;
+}
+
+/// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
+constexpr Plan make_plan(const Graph& recorded) {
+  const Graph g = normalize(inline_bodies(recorded));
+  Vec<char> indirect(g.outputs.size() + 1, 0);
+  detail::Lowering first(g, indirect);
+  Plan plan = first.find_conflicts(indirect)
+                  ? static_cast<Plan&&>(detail::Lowering(g, indirect).plan)
+                  : static_cast<Plan&&>(first.plan);
+  if (g.failure) plan.failure = g.failure;
+  bool constant = true;
+  for (const Buffer& b : plan.buffers) constant = constant && b.size.is_constant();
+  if (constant) {
+    Vec<std::int64_t> offsets(plan.buffers.size() + 1, 0);
+    plan.arena = plan_memory(plan.buffers, plan.kernels.size(), {}, offsets.begin());
+    for (int i = 0; i < plan.buffers.size(); ++i) plan.buffers[i].offset = offsets[i];
+  } else {
+    plan.arena = -1;  // known when the symbols are
+  }
+  return plan;
+}
+
+}  // namespace tt

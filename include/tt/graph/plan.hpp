@@ -1,0 +1,148 @@
+// Plan: a scheduled graph. Kernels, their instructions, the accesses those make, buffers and arena
+// offsets; plain arrays, so that it is a value at compile time and at run time, and so that every
+// executor reads the same thing.
+//
+// A kernel runs over a grid of rows x columns. Its instructions stand in segments: 0 once a row
+// before the sweeps, 2p+1 for every vector of columns in sweep p, 2p+2 once a row after sweep p.
+#pragma once
+#include "tt/graph/graph.hpp"
+
+namespace tt {
+
+enum class KernelKind : std::uint8_t {
+  rows,    ///< elementwise work and reductions along each row; without reductions one sweep
+  cols,    ///< sums over rows for every column, then elementwise work
+  matmul,  ///< products of matrices, then elementwise work on each tile
+};
+constexpr const char* name(KernelKind k) {
+  constexpr const char* names[] = {"rows", "cols", "matmul"};
+  return names[static_cast<int>(k)];
+}
+
+inline constexpr int max_sweeps = 6;
+inline constexpr int max_terms = max_rank - 1;
+/// Rows inside a plan are padded to this many elements, on every machine.
+inline constexpr int row_padding = 16;
+/// A reduction takes this many lanes; element i of a row goes to lane i % 64.
+inline constexpr int reduction_lanes = 64;
+/// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
+inline constexpr int row_block = 4096, column_block = 256;
+
+/// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none.
+struct Term {
+  Extent divisor = 1, modulus = 0, stride = 0;
+  friend constexpr bool operator==(const Term&, const Term&) = default;
+};
+
+/// Where element (row, column) of an operand is.
+struct Access {
+  int buffer = -1;       ///< number among the kernel's operands; -1: the place itself is the value
+  Extent offset = 0;
+  Extent column = 0;     ///< stride along a row: 1, 0 (the same for all columns), or any
+  int term_count = 0;
+  bool guarded = false;  ///< nothing beyond the last column may be touched
+  Term term[max_terms] = {};
+
+  constexpr std::int64_t row_offset(std::int64_t row, const SymbolValues& s) const {
+    std::int64_t at = offset.value(s);
+    for (int i = 0; i < term_count; ++i) {
+      std::int64_t k = row / term[i].divisor.value(s);
+      if (term[i].modulus != Extent(0)) k %= term[i].modulus.value(s);
+      at += k * term[i].stride.value(s);
+    }
+    return at;
+  }
+  friend constexpr bool operator==(const Access& a, const Access& b) {
+    if (a.buffer != b.buffer || a.offset != b.offset || a.column != b.column ||
+        a.guarded != b.guarded || a.term_count != b.term_count)
+      return false;
+    for (int i = 0; i < a.term_count; ++i)
+      if (!(a.term[i] == b.term[i])) return false;
+    return true;
+  }
+};
+
+struct Instruction {
+  Op op = Op::copy;
+  DType dtype = DType::f32;  ///< of the result (of the value, for stores and reductions)
+  DType from = DType::f32;   ///< of the operands, where that differs
+  short result = -1, a = -1, b = -1, c = -1;  ///< registers, numbered per dtype
+  int attribute = 0;         ///< shift; code of an opaque op; number of a row scratch
+  int access = -1;
+  std::uint64_t bits = 0;
+  friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+struct Kernel {
+  KernelKind kind = KernelKind::rows;
+  Extent rows = 1, cols = 1;
+  Extent inner = 1;          ///< matmul: K; cols: rows summed for each of `rows` results
+  int sweeps = 1;
+  int segment[2 * max_sweeps + 2] = {};
+  int registers[dtype_count] = {};
+  int scratch = 0;           ///< rows kept in cache between sweeps
+  int node = -1;             ///< for listings: the node that gave the kernel its shape
+  // matmul
+  Extent batch = 1;
+  DType dtype = DType::f32;
+  int a = -1, b = -1, pack = -1;  ///< accesses: rows are batches; pack: a buffer for transposed b
+  Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1, pack_row = 0;
+  // where its operands are bound
+  int first_binding = 0, bindings = 0;
+  int code = -1;             ///< the kernel whose function this one calls: equal code exists once
+
+  constexpr bool same_code(const Kernel& o) const {
+    for (int d = 0; d < dtype_count; ++d)
+      if (registers[d] != o.registers[d]) return false;
+    return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner &&
+           sweeps == o.sweeps && scratch == o.scratch && batch == o.batch && dtype == o.dtype &&
+           a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
+           b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) &&
+           bindings == o.bindings;
+  }
+};
+
+struct Buffer {
+  DType dtype = DType::f32;
+  Extent size = 1;        ///< elements, padding included
+  int external = -1;      ///< argument number, or -1: in the arena
+  std::int64_t offset = 0;  ///< bytes into the arena
+  int first = -1, last = -1;  ///< kernels between which it lives
+  int node = -1;
+};
+
+/// The plan as vectors: what the scheduler makes.
+struct Plan {
+  Vec<Kernel> kernels;
+  Vec<Instruction> instructions;
+  Vec<Access> accesses;
+  Vec<Buffer> buffers;
+  Vec<int> bindings;
+  std::int64_t arena = 0;  ///< bytes
+  int externals = 0;       ///< inputs, then outputs that are not donated
+  int nodes = 0;
+  Failure failure;
+};
+
+/// The same with exact sizes: what a constant expression keeps.
+template <int Kernels, int Instructions, int Accesses, int Buffers, int Bindings>
+struct FixedPlan {
+  template <class T, int N>
+  struct List {
+    T item[N > 0 ? N : 1] = {};
+    constexpr const T& operator[](int i) const { return item[i]; }
+    constexpr T& operator[](int i) { return item[i]; }
+    static constexpr int size() { return N; }
+    constexpr const T* begin() const { return item; }
+    constexpr const T* end() const { return item + N; }
+  };
+  List<Kernel, Kernels> kernels;
+  List<Instruction, Instructions> instructions;
+  List<Access, Accesses> accesses;
+  List<Buffer, Buffers> buffers;
+  List<int, Bindings> bindings;
+  std::int64_t arena = 0;
+  int externals = 0, nodes = 0;
+};
+
+}  // namespace tt

@@ -1,0 +1,178 @@
+// Listings: a graph or a plan as text, and a graph as DOT for pictures.
+#pragma once
+#include "tt/graph/plan.hpp"
+
+namespace tt {
+
+constexpr const char* node_name(const Node& n) {
+  return n.op == Op::call ? n.def->info.name : name(n.op);
+}
+
+/// A floating constant in the fewest of up to nine digits, integers as they are.
+constexpr Text number_text(DType dtype, std::uint64_t bits) {
+  Text t;
+  if (!is_floating(dtype)) return t << static_cast<std::int64_t>(bits);
+  double v = decode(dtype, bits);
+  if (v != v) return t << "nan";
+  if (v < 0 || (v == 0 && bits != 0)) {
+    t << '-';
+    v = -v;
+  }
+  if (v > 1.7e308) return t << "inf";
+  if (v == 0) return t << '0';
+  int exponent = 0;
+  while (v >= 10) {
+    v /= 10;
+    ++exponent;
+  }
+  while (v < 1) {
+    v *= 10;
+    --exponent;
+  }
+  std::int64_t digits = static_cast<std::int64_t>(v * 1e8 + 0.5);
+  if (digits >= 1000000000) {
+    digits /= 10;
+    ++exponent;
+  }
+  char d[9]{};
+  for (int i = 8; i >= 0; --i) {
+    d[i] = static_cast<char>('0' + digits % 10);
+    digits /= 10;
+  }
+  int last = 8;
+  while (last > 0 && d[last] == '0') --last;
+  if (exponent >= -4 && exponent < 9) {
+    int i = 0;
+    if (exponent < 0) {
+      t << "0.";
+      for (int k = -1; k > exponent; --k) t << '0';
+    }
+    for (; i <= last || i <= exponent; ++i) {
+      t << (i <= last ? d[i] : '0');
+      if (i == exponent && i < last) t << '.';
+    }
+    return t;
+  }
+  t << d[0];
+  if (last > 0) t << '.';
+  for (int i = 1; i <= last; ++i) t << d[i];
+  return t << 'e' << exponent;
+}
+
+/// One line a node: %3 = add(%1, %2) : f32 (64, 10)
+constexpr Text to_string(const Graph& g) {
+  Text t;
+  for (int i = 0; i < g.size(); ++i) {
+    const Node& n = g[i];
+    t << '%' << i << " = " << node_name(n);
+    if (n.op == Op::constant) t << ' ' << number_text(n.dtype, n.bits);
+    else if (n.op == Op::input || n.op == Op::iota) t << ' ' << n.attribute;
+    if (n.operand[0] >= 0) {
+      t << '(';
+      for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k)
+        t << (k ? ", %" : "%") << n.operand[k];
+      t << ')';
+    }
+    if (is_reduction(n.op)) {
+      t << " axes";
+      for (int k = 0; k < max_rank; ++k)
+        if (n.attribute >> k & 1) t << ' ' << k;
+    }
+    t << " : " << name(n.dtype) << ' ' << n.shape;
+    for (int k = 0; k < g.outputs.size(); ++k)
+      if (g.outputs[k] == i) {
+        t << "  -> output " << k;
+        if (g.donated[k] >= 0) t << " in place of input " << g.donated[k];
+      }
+    t << '\n';
+  }
+  return t;
+}
+
+/// The graph for `dot -Tsvg`.
+constexpr Text to_dot(const Graph& g) {
+  Text t;
+  t << "digraph tt {\n  rankdir=TB;\n  node [shape=box, style=rounded, fontname=\"monospace\"];\n";
+  for (int i = 0; i < g.size(); ++i) {
+    const Node& n = g[i];
+    t << "  n" << i << " [label=\"" << node_name(n);
+    if (n.op == Op::constant) t << ' ' << number_text(n.dtype, n.bits);
+    if (n.op == Op::input) t << ' ' << n.attribute;
+    t << "\\n" << name(n.dtype) << ' ' << n.shape << '"';
+    if (is_leaf(n.op)) t << ", style=filled, fillcolor=\"#dce9f7\"";
+    t << "];\n";
+    for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k)
+      t << "  n" << n.operand[k] << " -> n" << i << ";\n";
+  }
+  for (int k = 0; k < g.outputs.size(); ++k)
+    t << "  out" << k << " [label=\"output " << k
+      << "\", style=filled, fillcolor=\"#f7e3dc\"];\n  n" << g.outputs[k] << " -> out" << k
+      << ";\n";
+  return t << "}\n";
+}
+
+namespace detail {
+
+template <class P>
+constexpr void list_access(Text& t, const P& plan, const Kernel& k, const Access& a) {
+  if (a.buffer >= 0) t << " b" << plan.bindings[k.first_binding + a.buffer];
+  t << '[';
+  if (a.offset != Extent(0)) t << a.offset << " + ";
+  for (int i = 0; i < a.term_count; ++i) {
+    const Term& m = a.term[i];
+    t << "row";
+    if (m.divisor != Extent(1)) t << '/' << m.divisor;
+    if (m.modulus != Extent(0)) t << '%' << m.modulus;
+    t << '*' << m.stride << " + ";
+  }
+  if (a.column == Extent(1)) t << "col";
+  else if (a.column == Extent(0)) t << '0';
+  else t << "col*" << a.column;
+  t << ']';
+}
+
+}  // namespace detail
+
+/// Kernel by kernel: its grid, its instructions by segment, and where its operands lie.
+template <class P>
+  requires requires(const P& p) { p.bindings; }
+constexpr Text to_string(const P& plan) {
+  Text t;
+  for (int j = 0; j < plan.kernels.size(); ++j) {
+    const Kernel& k = plan.kernels[j];
+    t << "kernel " << j << ' ' << name(k.kind) << ' ' << k.rows << " x " << k.cols;
+    if (k.kind != KernelKind::rows) t << " over " << k.inner;
+    if (k.code != j) t << " (code of kernel " << k.code << ')';
+    t << '\n';
+    if (k.kind == KernelKind::matmul) {
+      t << "  product of";
+      detail::list_access(t, plan, k, plan.accesses[k.a]);
+      t << " and";
+      detail::list_access(t, plan, k, plan.accesses[k.b]);
+      t << '\n';
+    }
+    for (int s = 0; s < 2 * k.sweeps + 1; ++s)
+      for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+        const Instruction& x = plan.instructions[i];
+        t << "  " << s << ": ";
+        if (x.result >= 0) t << name(x.dtype) << " r" << x.result << " = ";
+        t << (x.op == Op::call ? "call " : name(x.op));
+        if (x.op == Op::call) t << x.attribute;
+        for (short r : {x.a, x.b, x.c})
+          if (r >= 0) t << " r" << r;
+        if (x.op == Op::constant) t << ' ' << number_text(x.dtype, x.bits);
+        if (x.access >= 0) detail::list_access(t, plan, k, plan.accesses[x.access]);
+        t << '\n';
+      }
+  }
+  for (int i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& b = plan.buffers[i];
+    t << "b" << i << ' ' << name(b.dtype) << " x " << b.size;
+    if (b.external >= 0) t << " argument " << b.external;
+    else t << " at " << b.offset << " of the arena, kernels " << b.first << " to " << b.last;
+    t << '\n';
+  }
+  return t << "arena " << plan.arena << " bytes\n";
+}
+
+}  // namespace tt

@@ -1,0 +1,265 @@
+// Scheduling: which nodes share a kernel. The rules are data: a kernel's kind, whether a shape
+// `fits` it, and how early an operand can be used (`earliest`); one greedy loop in program order.
+// Kernels are made in topological order and a node joins only a kernel not before its operands',
+// so cycles cannot arise. Three delays make it good: nodes made of leaves wait for their consumer,
+// what only column sums use waits for the sum, and views are looked through.
+#pragma once
+#include "tt/graph/normalize.hpp"
+#include "tt/graph/plan.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Worth keeping rather than computing twice.
+constexpr bool is_expensive(const Node& n) {
+  return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
+}
+/// Equal but for leading axes of extent 1.
+constexpr bool same_grid(const Shape& a, const Shape& b) {
+  for (int k = 0; k < (a.rank > b.rank ? a.rank : b.rank); ++k)
+    if (a.from_right(k) != b.from_right(k)) return false;
+  return true;
+}
+
+/// A kernel to be: its kind, the shape it runs over, and which axes a `cols` kernel sums.
+struct Block {
+  KernelKind kind = KernelKind::rows;
+  Shape shape;
+  unsigned axes_from_right = 0;
+  int root = -1;
+};
+
+struct Schedule {
+  const Graph& g;
+  const int count;
+  Vec<Block> blocks;
+  Vec<int> block_of;   ///< -1 for leaves and uniform values
+  Vec<char> stored;    ///< lies in memory
+  Vec<char> uniform;   ///< a scalar made of constants, computed where it is used
+  Vec<int> order;      ///< the blocks in the order of execution
+
+  constexpr explicit Schedule(const Graph& graph)
+      : g(graph), count(graph.size()), block_of(count, -1), stored(count, 0), uniform(count, 0),
+        low(count, -1), deferred(count, 0) {
+    find_uniform();
+    assign();
+    store();
+    sort();
+  }
+
+  constexpr bool is_free(int i) const { return is_leaf(g[i].op) || uniform[i]; }
+  /// The node whose memory a view shows.
+  constexpr int memory_of(int i) const {
+    while (is_view(g[i].op)) i = g[i].operand[0];
+    return i;
+  }
+  /// A cheap value made of exactly one stored value is rebuilt by its readers. The node to read
+  /// instead of `o`: itself, or that one; -2 when it is made of constants alone.
+  constexpr int source(int o) const {
+    const Node& n = g[o];
+    if (is_free(o) && n.op != Op::input) return -2;
+    if (!is_elementwise(n.op) || is_expensive(n) || stored[o]) return o;
+    int r = -2;
+    for (int p : n.operand) {
+      if (p < 0) continue;
+      if (is_view(g[p].op)) return o;
+      const int s = source(p);
+      if (s == -2) continue;
+      if (r != -2 && r != s) return o;
+      r = s;
+    }
+    return r;
+  }
+
+ private:
+  Vec<int> low;         // of a deferred node: the first block it may go to
+  Vec<char> deferred;
+
+  constexpr static bool is_column_sum(const Node& n, const Shape& operand) {
+    return is_reduction(n.op) && !(n.attribute >> (operand.rank - 1) & 1);
+  }
+  constexpr bool is_column_sum(int i) const {
+    return is_reduction(g[i].op) && is_column_sum(g[i], g[g[i].operand[0]].shape);
+  }
+
+  constexpr bool fits(int block, const Shape& s) const {
+    const Block& b = blocks[block];
+    switch (b.kind) {
+      case KernelKind::rows: {
+        if (same_grid(s, b.shape)) return true;
+        if (b.shape.last() == Extent(1) || s.last() != Extent(1)) return false;
+        for (int k = 1; k < max_rank; ++k)  // one value a row
+          if (s.from_right(k) != b.shape.from_right(k)) return false;
+        return true;
+      }
+      case KernelKind::cols: {
+        for (int k = 0; k < max_rank; ++k)
+          if (s.from_right(k) != (b.axes_from_right >> k & 1 ? Extent(1) : b.shape.from_right(k)))
+            return false;
+        return true;
+      }
+      case KernelKind::matmul: return same_grid(s, b.shape);
+    }
+    return false;
+  }
+  /// The first block in which a node of shape `s` may use operand `o`.
+  constexpr int earliest(int o, const Shape& s) const {
+    if (is_free(o)) return -1;
+    if (deferred[o]) return low[o];
+    const int b = block_of[o];
+    if (b < 0) return -1;
+    if (is_view(g[o].op)) return b + 1;
+    return fits(b, s) ? b : b + 1;
+  }
+  constexpr int new_block(const Block& b) {
+    blocks.push_back(b);
+    return blocks.size() - 1;
+  }
+  constexpr void settle(int i, int block) {
+    block_of[i] = block;
+    deferred[i] = 0;
+    for (int o : g[i].operand)
+      if (o >= 0 && deferred[o]) settle(o, block);
+  }
+  constexpr void place(int i) {
+    const Node& n = g[i];
+    int lo = -1;
+    deferred[i] = 0;
+    for (int o : n.operand) {
+      if (o < 0) continue;
+      if (deferred[o] && !same_grid(g[o].shape, n.shape)) place(o);
+      const int e = earliest(o, n.shape);
+      if (e > lo) lo = e;
+    }
+    int block = -1;
+    for (int j = lo < 0 ? 0 : lo; j < blocks.size() && block < 0; ++j)
+      if (fits(j, n.shape) && (j == lo || blocks[j].kind == KernelKind::rows)) block = j;
+    settle(i, block >= 0 ? block : new_block({.shape = n.shape, .root = i}));
+  }
+
+  constexpr void find_uniform() {
+    for (int i = 0; i < count; ++i) {
+      if (!is_elementwise(g[i].op)) continue;
+      uniform[i] = 1;
+      for (int o : g[i].operand)
+        if (o >= 0 && !uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
+          uniform[i] = 0;
+    }
+    for (int o : g.outputs) uniform[memory_of(o)] = 0;
+    for (int i = 0; i < count; ++i)
+      if (!is_elementwise(g[i].op))
+        for (int o : g[i].operand)
+          if (o >= 0) uniform[o] = 0;
+  }
+
+  constexpr void assign() {
+    Vec<char> only_summed(count, 1);
+    Vec<int> uses(count, 0);
+    for (int i = 0; i < count; ++i)
+      for (int o : g[i].operand) {
+        if (o < 0) continue;
+        ++uses[o];
+        if (!is_column_sum(i)) only_summed[o] = 0;
+      }
+    for (int o : g.outputs) only_summed[o] = 0;
+    for (int i = 0; i < count; ++i) {
+      const Node& n = g[i];
+      if (is_free(i)) continue;
+      if (is_view(n.op)) {
+        if (deferred[n.operand[0]]) place(n.operand[0]);
+        block_of[i] = block_of[n.operand[0]];
+      } else if (n.op == Op::matmul) {
+        for (int k = 0; k < 2; ++k)
+          if (deferred[n.operand[k]]) place(n.operand[k]);
+        block_of[i] = new_block({KernelKind::matmul, n.shape, 0, i});
+      } else if (is_reduction(n.op)) {
+        assign_reduction(i);
+      } else {
+        assign_elementwise(i, uses[i] > 0, only_summed[i]);
+      }
+    }
+    for (int i = 0; i < count; ++i)
+      if (deferred[i]) place(i);
+  }
+  constexpr void assign_reduction(int i) {
+    const Node& n = g[i];
+    const int a = n.operand[0];
+    const Shape& s = g[a].shape;
+    const bool cols = is_column_sum(i);
+    Block b{cols ? KernelKind::cols : KernelKind::rows, s, 0, i};
+    if (cols)
+      for (int k = 0; k < s.rank; ++k)
+        if (n.attribute >> k & 1) b.axes_from_right |= 1u << (s.rank - 1 - k);
+    if (deferred[a] && !same_grid(g[a].shape, s)) place(a);
+    int lo = earliest(a, s);
+    if (cols && !deferred[a] && !is_free(a)) lo = block_of[a] + 1;
+    int block = -1;
+    for (int j = lo < 0 ? 0 : lo; j < blocks.size() && block < 0; ++j)
+      if (blocks[j].kind == b.kind && same_grid(blocks[j].shape, s) &&
+          blocks[j].axes_from_right == b.axes_from_right)
+        block = j;
+    settle(i, block >= 0 ? block : new_block(b));
+  }
+  constexpr void assign_elementwise(int i, bool used, bool only_summed) {
+    int lo = -1;
+    for (int o : g[i].operand) {
+      if (o < 0) continue;
+      const int e = earliest(o, g[i].shape);
+      if (e > lo) lo = e;
+    }
+    if (lo < 0 && used) {
+      deferred[i] = 1;
+      low[i] = -1;
+    } else if (only_summed && used) {
+      deferred[i] = 1;
+      for (int o : g[i].operand)
+        if (o >= 0 && !is_free(o) && !deferred[o] && block_of[o] + 1 > lo) lo = block_of[o] + 1;
+      low[i] = lo;
+    } else {
+      place(i);
+    }
+  }
+
+  // ---- what must lie in memory
+  constexpr void need(int o, int block) {
+    const Node& n = g[o];
+    if (is_free(o) || is_view(n.op) || block_of[o] == block || stored[o]) return;
+    if (n.dtype == DType::boolean && is_elementwise(n.op)) {  // masks are rebuilt
+      for (int p : n.operand)
+        if (p >= 0) need(p, block);
+      return;
+    }
+    const int s = source(o);
+    if (s == o || s < 0) stored[o] = 1;
+    else if (!is_free(s) && block_of[s] != block) stored[s] = 1;
+  }
+  constexpr void store() {
+    for (int o : g.outputs) stored[memory_of(o)] = 1;
+    for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
+      for (int o : g[i].operand)
+        if (o >= 0 && (is_view(g[o].op) || g[i].op == Op::matmul))
+          if (const int m = memory_of(o); !is_free(m)) stored[m] = 1;
+    for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
+      if (is_free(i) || is_view(g[i].op)) continue;
+      for (int o : g[i].operand)
+        if (o >= 0) need(o, block_of[i]);
+    }
+  }
+  /// Kernels that nobody reads (parameter updates) go last, so that they may write in place.
+  constexpr void sort() {
+    Vec<char> read(blocks.size(), 0);
+    for (int i = 0; i < count; ++i) {
+      if (is_free(i)) continue;
+      for (int o : g[i].operand)
+        if (o >= 0 && !is_free(o) && block_of[o] >= 0 && block_of[o] != block_of[i])
+          read[block_of[o]] = 1;
+    }
+    for (int b = 0; b < blocks.size(); ++b)
+      if (read[b]) order.push_back(b);
+    for (int b = 0; b < blocks.size(); ++b)
+      if (!read[b]) order.push_back(b);
+  }
+};
+
+}  // namespace detail
+}  // namespace tt

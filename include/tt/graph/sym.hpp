@@ -1,0 +1,286 @@
+// Sym: the carrier that records. Op bodies and whole models run on it; every operator becomes a
+// node of its graph. op_def<F> is an op's definition as the graph knows it.
+//   Graph g;  Sym x{&g, g.input(DType::f32, {8})};  g.output((x * 2 + exp(x)).id);
+#pragma once
+#include "tt/graph/graph.hpp"
+#include "tt/ops/list.hpp"
+
+namespace tt {
+
+struct SymFront;
+
+template <class S>
+inline constexpr bool used_symbol_as_condition = false;
+
+struct Sym {
+  using tt_front = SymFront;
+
+  Graph* graph = nullptr;
+  int id = -1;
+
+  constexpr const Node& node() const { return graph->nodes[id]; }
+  constexpr const Shape& shape() const { return node().shape; }
+  constexpr DType dtype() const { return node().dtype; }
+
+  template <class B>
+    requires std::same_as<B, bool>
+  explicit constexpr operator B() const {
+    static_assert(used_symbol_as_condition<B>,
+                  "tt: a comparison inside an op is a mask over many elements and cannot steer `if` "
+                  "or `?:`; use tt::where(condition, a, b)");
+    return false;
+  }
+  constexpr Sym& operator+=(const auto& b);
+  constexpr Sym& operator-=(const auto& b);
+  constexpr Sym& operator*=(const auto& b);
+  constexpr Sym& operator/=(const auto& b);
+};
+
+/// An operand of a Sym operator: a Sym or a literal, with the line it was written on.
+struct SymOperand {
+  Sym sym;
+  double real = 0;
+  std::int64_t integer = 0;
+  DType literal = DType::f64;
+  SourceLine where;
+
+  constexpr SymOperand(const Sym& s, SourceLine at = here()) : sym(s), where(at) {}
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  constexpr SymOperand(A value, SourceLine at = here())
+      : real(static_cast<double>(value)), integer(static_cast<std::int64_t>(value)),
+        literal(std::is_same_v<A, bool>        ? DType::boolean
+                : std::is_floating_point_v<A> ? DType::f64
+                                              : DType::i64),
+        where(at) {}
+
+  constexpr bool is_literal() const { return !sym.graph; }
+  /// The node; a literal becomes a constant of the dtype it has beside `other`.
+  constexpr int id_beside(Graph& g, DType other) const {
+    if (!is_literal()) return sym.id;
+    const DType d = promote_literal(other, literal);
+    const std::uint64_t bits =
+        d == DType::i64 ? static_cast<std::uint64_t>(integer) : encode(d, real);
+    return g.constant_bits(d, bits);
+  }
+};
+
+struct SymFront {
+  static constexpr int rank = 1;
+
+  template <Op K>
+  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a) {
+    return {a.sym.graph, at_line(a.sym.graph, at).elementwise(K, {a.sym.id}, attribute)};
+  }
+  template <Op K>
+  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b) {
+    Graph* g = a.is_literal() ? b.sym.graph : a.sym.graph;
+    const DType d = a.is_literal() ? b.sym.dtype() : a.sym.dtype();
+    const int x = a.id_beside(*g, d), y = b.id_beside(*g, d);
+    return {g, at_line(g, at).elementwise(K, {x, y}, attribute)};
+  }
+  template <Op K>
+  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b,
+                              SymOperand c) {
+    if (K == Op::where) {
+      Graph* g = a.sym.graph;
+      const DType d = !b.is_literal() ? b.sym.dtype() : !c.is_literal() ? c.sym.dtype() : DType::f32;
+      const int x = b.id_beside(*g, d), y = c.id_beside(*g, d);
+      return {g, at_line(g, at).elementwise(K, {a.sym.id, x, y}, attribute)};
+    }
+    const Sym known = !a.is_literal() ? a.sym : !b.is_literal() ? b.sym : c.sym;
+    Graph* g = known.graph;
+    const int x = a.id_beside(*g, known.dtype()), y = b.id_beside(*g, known.dtype());
+    const int z = c.id_beside(*g, known.dtype());
+    return {g, at_line(g, at).elementwise(K, {x, y, z}, attribute)};
+  }
+
+  template <Op K, class... A>
+  static constexpr Sym primitive(SourceLine at, std::int64_t attribute, const A&... a) {
+    return record<K>(at, attribute, SymOperand(a, at)...);
+  }
+  template <class To>
+  static constexpr Sym cast(SourceLine at, Sym a) {
+    return {a.graph, at_line(a.graph, at).cast(a.id, dtype_of<To>)};
+  }
+  template <class To>
+  static constexpr Sym bitcast(SourceLine at, Sym a) {
+    return {a.graph, at_line(a.graph, at).elementwise(Op::bitcast, {a.id}, 0, dtype_of<To>)};
+  }
+  template <class F, class... A>
+  static constexpr Sym call(SourceLine at, const A&... a);
+
+  static constexpr Graph& at_line(Graph* g, SourceLine at) {
+    if (at.line) g->where = at;
+    return *g;
+  }
+};
+
+constexpr Sym operator+(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::add>(a.where, 0, a, b);
+}
+constexpr Sym operator-(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::sub>(a.where, 0, a, b);
+}
+constexpr Sym operator*(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::mul>(a.where, 0, a, b);
+}
+constexpr Sym operator/(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::div>(a.where, 0, a, b);
+}
+constexpr Sym operator-(SymOperand a) { return SymFront::record<Op::neg>(a.where, 0, a); }
+constexpr Sym operator<(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::lt>(a.where, 0, a, b);
+}
+constexpr Sym operator<=(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::le>(a.where, 0, a, b);
+}
+constexpr Sym operator>(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::lt>(a.where, 0, b, a);
+}
+constexpr Sym operator>=(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::le>(a.where, 0, b, a);
+}
+constexpr Sym operator==(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::eq>(a.where, 0, a, b);
+}
+constexpr Sym operator!=(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::ne>(a.where, 0, a, b);
+}
+constexpr Sym operator&&(Sym a, Sym b) { return SymFront::record<Op::logical_and>({}, 0, a, b); }
+constexpr Sym operator||(Sym a, Sym b) { return SymFront::record<Op::logical_or>({}, 0, a, b); }
+constexpr Sym operator!(Sym a) { return SymFront::record<Op::logical_not>({}, 0, a); }
+constexpr Sym operator&(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::bit_and>(a.where, 0, a, b);
+}
+constexpr Sym operator|(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::bit_or>(a.where, 0, a, b);
+}
+constexpr Sym operator^(SymOperand a, SymOperand b) {
+  return SymFront::record<Op::bit_xor>(a.where, 0, a, b);
+}
+constexpr Sym operator<<(SymOperand a, int n) {
+  return SymFront::record<Op::shift_left>(a.where, n, a);
+}
+constexpr Sym operator>>(SymOperand a, int n) {
+  return SymFront::record<Op::shift_right>(a.where, n, a);
+}
+constexpr Sym& Sym::operator+=(const auto& b) { return *this = *this + b; }
+constexpr Sym& Sym::operator-=(const auto& b) { return *this = *this - b; }
+constexpr Sym& Sym::operator*=(const auto& b) { return *this = *this * b; }
+constexpr Sym& Sym::operator/=(const auto& b) { return *this = *this / b; }
+
+namespace detail {
+
+template <class F, int Arity>
+struct body_runner;
+template <class F>
+struct body_runner<F, 1> {
+  static constexpr Sym run(auto f, const Sym* s) { return f(s[0]); }
+};
+template <class F>
+struct body_runner<F, 2> {
+  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1]); }
+};
+template <class F>
+struct body_runner<F, 3> {
+  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1], s[2]); }
+};
+template <class F>
+struct body_runner<F, 4> {
+  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1], s[2], s[3]); }
+};
+
+template <class F>
+constexpr int record_body(Graph& g, const int* operands) {
+  Sym s[max_operands];
+  for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
+  const bool wide = g[operands[0]].dtype == DType::f64;
+  const auto run = [wide](auto... x) -> Sym {
+    if constexpr (requires { F::template body<float>(x...); })
+      return wide ? F::template body<double>(x...) : F::template body<float>(x...);
+    else return F::body(x...);
+  };
+  return body_runner<F, F::info.arity>::run(run, s).id;
+}
+
+template <class F>
+constexpr void differentiate_by_rule(Graph& g, const int* operands, int result, int grad,
+                                     int* contributions) {
+  const Sym y{&g, result}, d{&g, grad};
+  Sym s[max_operands];
+  for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
+  if constexpr (F::info.arity == 1) {
+    contributions[0] = F::derivative(s[0], y, d).id;
+  } else if constexpr (F::info.arity == 2) {
+    const auto r = F::derivative(s[0], s[1], y, d);
+    contributions[0] = r.first.id;
+    contributions[1] = r.second.id;
+  } else {
+    const auto r = F::derivative(s[0], s[1], s[2], y, d);
+    contributions[0] = r.first.id;
+    contributions[1] = r.second.id;
+    contributions[2] = r.third.id;
+  }
+}
+
+template <class F>
+constexpr bool has_rule() {
+  if constexpr (F::info.arity == 1) return requires(Sym x) { F::derivative(x, x, x); };
+  else if constexpr (F::info.arity == 2) return requires(Sym x) { F::derivative(x, x, x, x); };
+  else if constexpr (F::info.arity == 3) return requires(Sym x) { F::derivative(x, x, x, x, x); };
+  else return false;
+}
+
+template <class F, class... L>
+constexpr int index_in(TypeList<L...>) {
+  int n = 0;
+  const bool same[] = {std::is_same_v<F, L>...};
+  for (bool s : same) {
+    if (s) return n;
+    ++n;
+  }
+  return -1;
+}
+
+template <class F>
+constexpr OpDef make_op_def() {
+  OpDef d{.info = F::info, .record = &record_body<F>, .differentiate = nullptr};
+  for (const char* p = d.info.name; *p; ++p) d.hash = d.hash * 31u + static_cast<unsigned char>(*p);
+  if constexpr (F::info.opaque) d.code = index_in<F>(OpaqueOps{});
+  if constexpr (has_rule<F>()) d.differentiate = &differentiate_by_rule<F>;
+  return d;
+}
+
+}  // namespace detail
+
+template <class F>
+inline constexpr OpDef op_def = detail::make_op_def<F>();
+
+template <class F, class... A>
+constexpr Sym SymFront::call(SourceLine at, const A&... a) {
+  static_assert(sizeof...(A) == static_cast<unsigned>(F::info.arity),
+                "tt: wrong number of arguments for this op");
+  const SymOperand list[] = {SymOperand(a, at)...};
+  Graph* g = nullptr;
+  DType d = DType::boolean;
+  for (const SymOperand& o : list)
+    if (!o.is_literal()) {
+      g = o.sym.graph;
+      d = promote(d, o.sym.dtype());
+    }
+  OperandIds ids;
+  int k = 0;
+  for (const SymOperand& o : list) ids.id[k++] = o.id_beside(*g, d);
+  return {g, at_line(g, at).call(op_def<F>, ids)};
+}
+
+/// The op from its place in OpaqueOps, for listings and emitted text.
+constexpr const OpDef& opaque_op(int code) {
+  return *[]<class... F>(TypeList<F...>, int c) {
+    const OpDef* defs[] = {&op_def<F>...};
+    return defs[c];
+  }(OpaqueOps{}, code);
+}
+
+}  // namespace tt

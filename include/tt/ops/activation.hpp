@@ -1,0 +1,184 @@
+// Activations and other small functions: bodies over the mathematical functions.
+// Parameters are operands. Where a body chooses between two formulas, the one not taken gets an
+// argument in its safe range, so that its derivative is not 0 * inf.
+#pragma once
+#include "tt/ops/math.hpp"
+
+namespace tt {
+
+struct Relu {
+  static constexpr OpInfo info{.name = "relu", .domain = Domain::number};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x <= 0, 0, x); }
+};
+/// max(x, 0), elementwise. NaN stays NaN; the gradient at 0 is 0.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto relu(const A& a, SourceLine at = here()) {
+  return call<Relu>(at, a);
+}
+
+struct LeakyRelu {
+  static constexpr OpInfo info{.name = "leaky_relu", .arity = 2, .max_ulp = 0.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto slope) {
+    return where(x > 0, x, slope * x);
+  }
+};
+/// x where positive, else slope * x.
+template <Value A, Operand S = double>
+TT_ALWAYS_INLINE constexpr auto leaky_relu(const A& a, const S& slope = 0.01,
+                                           SourceLine at = here()) {
+  return call<LeakyRelu>(at, a, slope);
+}
+
+/// -0 below -88.7 (f32), where e^-x overflows: so is PyTorch's. The rule avoids inf / inf there.
+struct Silu {
+  static constexpr OpInfo info{.name = "silu", .max_ulp = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x / (1 + exp(-x)); }
+  static constexpr auto derivative(auto x, auto, auto grad) {
+    const auto s = sigmoid(x);
+    return grad * (s * (1 + x * (1 - s)));
+  }
+};
+/// x * sigmoid(x), elementwise; also called swish.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto silu(const A& a, SourceLine at = here()) {
+  return call<Silu>(at, a);
+}
+
+/// The error is in units of x's last place: below 0 the sum cancels, as in PyTorch.
+struct Gelu {
+  static constexpr OpInfo info{.name = "gelu", .max_ulp = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return (0.5 * x) * (1 + erf(x * 0.70710678118654752440));
+  }
+};
+/// x times the normal distribution function of x, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto gelu(const A& a, SourceLine at = here()) {
+  return call<Gelu>(at, a);
+}
+
+/// x / 2 (1 + tanh(u)) is x * sigmoid(2u), which does not cancel below 0. The error of 2u counts in
+/// full where sigmoid falls like an exponential: the bound grows with |2u|.
+struct GeluTanh {
+  static constexpr OpInfo info{.name = "gelu_tanh", .max_ulp = 200};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return x * sigmoid(x * fma(0.071354816272600247 * x, x, 1.5957691216057308));
+  }
+};
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto gelu_tanh(const A& a, SourceLine at = here()) {
+  return call<GeluTanh>(at, a);
+}
+
+struct Softplus {
+  static constexpr OpInfo info{.name = "softplus", .max_ulp = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return where(x > 20, x, log1p(exp(where(x > 20, 20, x))));
+  }
+};
+/// log(1 + e^x), elementwise; x itself above 20.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto softplus(const A& a, SourceLine at = here()) {
+  return call<Softplus>(at, a);
+}
+
+struct Elu {
+  static constexpr OpInfo info{.name = "elu", .arity = 2, .max_ulp = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
+    return where(x > 0, x, alpha * expm1(where(x > 0, 0, x)));
+  }
+};
+/// x where positive, else alpha * (e^x - 1).
+template <Value A, Operand S = double>
+TT_ALWAYS_INLINE constexpr auto elu(const A& a, const S& alpha = 1.0, SourceLine at = here()) {
+  return call<Elu>(at, a, alpha);
+}
+
+struct Mish {
+  static constexpr OpInfo info{.name = "mish", .max_ulp = 5};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * tanh(softplus(x)); }
+};
+/// x * tanh(softplus(x)), elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto mish(const A& a, SourceLine at = here()) {
+  return call<Mish>(at, a);
+}
+
+/// The rule is PyTorch's at the kinks.
+struct Hardswish {
+  static constexpr OpInfo info{.name = "hardswish", .max_ulp = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return x * (minimum(maximum(x + 3, 0), 6) / 6);
+  }
+  static constexpr auto derivative(auto x, auto, auto grad) {
+    return where(x < -3, 0, where(x <= 3, grad * (x / 3 + 0.5), grad));
+  }
+};
+/// x * clamp(x + 3, 0, 6) / 6, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto hardswish(const A& a, SourceLine at = here()) {
+  return call<Hardswish>(at, a);
+}
+
+struct Sign {
+  static constexpr OpInfo info{.name = "sign", .domain = Domain::number};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return where(x > 0, 1, where(x < 0, -1, where(x == 0, 0, x)));
+  }
+};
+/// -1, 0 or 1, elementwise. NaN stays NaN.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto sign(const A& a, SourceLine at = here()) {
+  return call<Sign>(at, a);
+}
+
+struct Clamp {
+  static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) {
+    const auto above = where(x < low, low, x);
+    return where(above > high, high, above);
+  }
+};
+/// x held between low and high; high where they are crossed. NaN stays NaN. The gradient is 1 where
+/// low <= x <= high.
+template <class A, class L, class H>
+  requires Operands<A, L, H>
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, const H& high,
+                                      SourceLine at = here()) {
+  return call<Clamp>(at, a, low, high);
+}
+
+struct Square {
+  static constexpr OpInfo info{.name = "square", .domain = Domain::number, .max_ulp = 0.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * x; }
+};
+/// x * x, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto square(const A& a, SourceLine at = here()) {
+  return call<Square>(at, a);
+}
+
+struct Reciprocal {
+  static constexpr OpInfo info{.name = "reciprocal", .max_ulp = 0.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return 1 / x; }
+  static constexpr auto derivative(auto, auto y, auto grad) { return -(grad * (y * y)); }
+};
+/// 1 / x, elementwise. Integers are taken as f32.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto reciprocal(const A& a, SourceLine at = here()) {
+  return call<Reciprocal>(at, a);
+}
+
+struct Rsqrt {
+  static constexpr OpInfo info{.name = "rsqrt", .max_ulp = 1.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return 1 / sqrt(x); }
+  static constexpr auto derivative(auto, auto y, auto grad) { return grad * (-0.5 * (y * y * y)); }
+};
+/// 1 / sqrt(x), elementwise. Integers are taken as f32.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto rsqrt(const A& a, SourceLine at = here()) {
+  return call<Rsqrt>(at, a);
+}
+
+}  // namespace tt

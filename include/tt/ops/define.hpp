@@ -1,0 +1,152 @@
+// How an op is defined, and how a call finds its front end.
+//   struct Silu {
+//     static constexpr OpInfo info{.name = "silu", .max_ulp = 4};
+//     static constexpr auto body(auto x) { return x / (1 + exp(-x)); }
+//   };
+// The same body runs on Num (scalars, SIMD) and on Sym (graphs). A front end is a struct with
+// `call<F>(where, args...)` and `primitive<K>(where, attribute, args...)`, named by the argument
+// types as `tt_front`; where several meet, the one with the highest `rank` is taken.
+#pragma once
+#include "tt/core/error.hpp"
+#include "tt/ops/carrier.hpp"
+
+namespace tt {
+
+/// What the operands of an op are: real ops turn integers into f32 first, number ops keep them.
+enum class Domain : std::uint8_t { real, number };
+
+struct OpInfo {
+  const char* name = "";
+  Domain domain = Domain::real;
+  int arity = 1;
+  float max_ulp = 0;      ///< largest error of the f32 form against the exact result
+  float max_ulp_f64 = 0;  ///< the same for f64; 0 means as max_ulp
+  bool opaque = false;    ///< stays one instruction in kernels; needs a `derivative` rule
+};
+
+/// What the `derivative` of a binary op returns: one gradient for each operand.
+template <class A, class B>
+struct Gradients {
+  A first;
+  B second;
+};
+template <class A, class B>
+Gradients(A, B) -> Gradients<A, B>;
+
+/// The caller's file and line, as a default argument.
+constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return {file, line};
+}
+
+template <class A>
+concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };
+template <class A>
+concept Operand = Value<A> || std::is_arithmetic_v<std::remove_cvref_t<A>>;
+template <class... A>
+concept Operands = (Value<A> || ...) && (Operand<A> && ...);
+
+/// Runs bodies directly, on Nums.
+struct NumFront {
+  static constexpr int rank = 0;
+
+  template <class F, class R, class... A>
+  static TT_ALWAYS_INLINE constexpr auto run(A... a) {
+    if constexpr (requires { F::template body<typename Carrier<R>::Scalar>(a...); })
+      return F::template body<typename Carrier<R>::Scalar>(a...);
+    else
+      return F::body(a...);
+  }
+  template <class A>
+  static TT_ALWAYS_INLINE constexpr auto lift(const A& a) {
+    return a;
+  }
+  template <class A, class... Rest>
+  struct first_num : first_num<Rest...> {};
+  template <class R, class... Rest>
+  struct first_num<Num<R>, Rest...> { using type = R; };
+
+  template <class F, class... A>
+  static TT_ALWAYS_INLINE constexpr auto call(SourceLine, const A&... a) {
+    using R = typename first_num<A...>::type;
+    return run<F, R>(as_num<R>(a)...);
+  }
+  template <class R, class A>
+  static TT_ALWAYS_INLINE constexpr auto as_num(const A& a) {
+    if constexpr (std::is_arithmetic_v<A>) return Num<R>(a);
+    else return a;
+  }
+  template <Op K, class... A>
+  static TT_ALWAYS_INLINE constexpr auto primitive(SourceLine, std::int64_t attribute,
+                                                   const A&... a) {
+    if constexpr (K == Op::where) {
+      return where(a...);
+    } else {
+      using R = typename first_num<A...>::type;
+      return apply<K, R>(static_cast<int>(attribute), as_num<R>(a)...);
+    }
+  }
+  template <Op K, class R>
+  static TT_ALWAYS_INLINE constexpr auto apply(int n, Num<R> a, Num<R> b = {}, Num<R> c = {}) {
+    if constexpr (is_comparison(K)) return Mask<R>{Carrier<R>::template compare<K>(a.value, b.value)};
+    else return Num<R>(Carrier<R>::template apply<K>(a.value, b.value, c.value, n));
+  }
+  template <class M, class A, class B>
+  static TT_ALWAYS_INLINE constexpr auto where(M m, A a, B b) {
+    using R = typename first_num<A, B, Num<typename M::Raw>>::type;
+    return Num<R>(Carrier<R>::select(m.value, as_num<R>(a).value, as_num<R>(b).value));
+  }
+  template <class To, class R>
+  static TT_ALWAYS_INLINE constexpr auto cast(SourceLine, Num<R> a) {
+    return Num<typename Carrier<R>::template Rebind<To>>(Carrier<R>::template cast<To>(a.value));
+  }
+  template <class To, class R>
+  static TT_ALWAYS_INLINE constexpr auto bitcast(SourceLine, Num<R> a) {
+    return Num<typename Carrier<R>::template Rebind<To>>(Carrier<R>::template bitcast<To>(a.value));
+  }
+};
+
+namespace detail {
+
+template <class Best, class... A>
+struct front {
+  using type = Best;
+};
+template <class Best, class A, class... Rest>
+struct front<Best, A, Rest...> : front<Best, Rest...> {};
+template <class Best, Value A, class... Rest>
+struct front<Best, A, Rest...>
+    : front<std::conditional_t<(std::remove_cvref_t<A>::tt_front::rank > Best::rank),
+                               typename std::remove_cvref_t<A>::tt_front, Best>,
+            Rest...> {};
+
+}  // namespace detail
+
+template <class... A>
+using front_t = typename detail::front<NumFront, A...>::type;
+
+/// Calls an op by its definition: `call<Silu>(here(), x)`.
+template <class F, class... A>
+TT_ALWAYS_INLINE constexpr decltype(auto) call(SourceLine at, const A&... a) {
+  return front_t<A...>::template call<F>(at, a...);
+}
+template <Op K, class... A>
+TT_ALWAYS_INLINE constexpr decltype(auto) primitive(SourceLine at, const A&... a) {
+  return front_t<A...>::template primitive<K>(at, 0, a...);
+}
+
+/// An op as a function object; `tt::op(lambda)` makes one too.
+template <class F>
+struct Elementwise {
+  template <class... A>
+    requires Operands<A...>
+  TT_ALWAYS_INLINE constexpr auto operator()(const A&... a) const {
+    return call<F>(SourceLine{}, a...);
+  }
+};
+
+template <class... F>
+struct TypeList {
+  static constexpr int size = sizeof...(F);
+};
+
+}  // namespace tt

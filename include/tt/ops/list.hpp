@@ -1,0 +1,18 @@
+// The library's elementwise ops with a body, as lists of types. A new op needs a line here.
+#pragma once
+#include "tt/ops/activation.hpp"
+#include "tt/ops/math.hpp"
+
+namespace tt {
+
+/// Generic tests run over these.
+using ElementwiseOps =
+    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Relu,
+             LeakyRelu, Silu, Gelu, GeluTanh, Softplus, Elu, Mish, Hardswish, Sign, Clamp, Square,
+             Reciprocal, Rsqrt>;
+
+/// Those that stay one instruction in kernels; a new one goes at the end.
+using OpaqueOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan,
+                           Erf>;
+
+}  // namespace tt

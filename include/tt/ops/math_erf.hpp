@@ -1,0 +1,52 @@
+// erf: x + x P(x^2) near 0; beyond that 1 - exp(-Q(|x|)) with Q = -log(erfc), a polynomial fitted
+// with erfc as weight, so that its error is small against erf. Coefficients by Sollya's remez.
+#pragma once
+#include "tt/ops/math_exp.hpp"
+
+namespace tt {
+
+/// The error function.
+struct Erf {
+  static constexpr OpInfo info{.name = "erf", .max_ulp = 1.25f, .max_ulp_f64 = 2.5f, .opaque = true};
+
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    const auto a = abs(x), s = x * x;
+    if constexpr (sizeof(T) == 4) {
+      const auto near = detail::horner(s, -0x1.38ee02p-11f, 0x1.46febap-8f, -0x1.b683ap-6f,
+                                       0x1.ce1a24p-4f, -0x1.8126e6p-2f, 0x1.06eba6p-3f);
+      const auto t = where(a > 4.0f, 4.0f, a) - 0.9375f;
+      const auto far = detail::horner(t, -0x1.996c3p-13f, 0x1.fc1d64p-10f, -0x1.596a6ep-7f,
+                                      0x1.693d56p-5f, 0x1.ab9p-1f, 0x1.445c98p1f, 0x1.b01db2p0f);
+      return detail::copy_sign<T>(
+          where(a < 0.925f, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
+    } else {
+      const auto near = detail::horner(
+          s, -0x1.ccdcafcab76bcp-31, 0x1.e15b3d357c71ap-27, -0x1.5d65b267cd9b2p-23,
+          0x1.b9b4d6f293679p-20, -0x1.f4cf4a93d85ddp-17, 0x1.f9a3081af4678p-14,
+          -0x1.c02db3458d5a1p-11, 0x1.565bcd0c3cc2p-8, -0x1.b82ce3128898ap-6,
+          0x1.ce2f21a043007p-4, -0x1.812746b0379f7p-2, 0x1.06eba8214db69p-3);
+      const auto t = where(a > 6.0, 6.0, a) - 2.5;
+      const auto far = detail::horner(
+          t, -0x1.65be3a1eb854cp-40, -0x1.1b49714be5766p-46, 0x1.6b7bc5ff7c6e8p-37,
+          -0x1.5c3fba5ab0317p-37, 0x1.31ef4a26c363ep-33, -0x1.f1ade03a2686p-31,
+          0x1.e2b6f95a72b14p-29, -0x1.73c8d7bd07555p-27, 0x1.b3d922fb6a51ep-27,
+          0x1.4ecc3ae9eaf4ep-23, -0x1.dae1ef8f6a4a2p-20, 0x1.ac03c5f2e9aaap-17,
+          -0x1.431728b50e4f5p-14, 0x1.b9613a4fd968dp-12, -0x1.1bd558f2e05a2p-9,
+          0x1.63cc1da658081p-7, 0x1.e3460a18c4fefp-1, 0x1.56925248da97dp2,
+          0x1.f3a2dc8691b97p2);
+      return detail::copy_sign<T>(
+          where(a < 0.925, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
+    }
+  }
+  static constexpr auto derivative(auto x, auto, auto grad) {
+    return grad * (1.1283791670955126 * exp(-(x * x)));
+  }
+};
+/// The error function 2 / sqrt(pi) * integral of e^-t^2 from 0 to x, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto erf(const A& a, SourceLine at = here()) {
+  return call<Erf>(at, a);
+}
+
+}  // namespace tt

@@ -1,0 +1,74 @@
+#!/bin/sh
+# Programs that must not compile, and say so in the right words; and programs that must compile without a warning.
+#   tests/compile_fail/x.cpp starts with comment lines:
+#     // expect: some text          must be in the diagnostics of every compiler; one or more
+#     // expect-gcc: some text      of g++ only;   // expect-clang: of clang only
+#     // flags: -march=native       further flags
+#     // max-lines: 12              the diagnostics are no longer than that
+#   tests/compile_ok/x.cpp is compiled at -O0, -O0 -march=native and -O2 -march=native (and with its // flags:).
+. "$(dirname "$0")/common.sh"
+check check_compile_fail
+
+# head_of FILE KEY: the values of "// KEY: value" in the comment the file starts with.
+head_of() {
+  awk -v key="// $2: " '!/^\/\// { exit } index($0, key) == 1 { print substr($0, length(key) + 1) }' "$1"
+}
+
+must_fail() {
+  compiler=$1
+  file=$2
+  out=$work/diagnostics
+  family=gcc
+  case $compiler in *clang*) family=clang ;; esac
+  # shellcheck disable=SC2046
+  if "$compiler" -std=c++20 -fsyntax-only -I include $(head_of "$file" flags) "$file" >"$out" 2>&1; then
+    report "$file compiles with $compiler, and must not"
+    return
+  fi
+  { head_of "$file" expect; head_of "$file" "expect-$family"; } >"$work/expected"
+  [ -s "$work/expected" ] || report "$file expects nothing of $compiler: give it a line '// expect: text'"
+  # An error of another kind, a missing header say, must not pass for the one that is expected.
+  while read -r text; do
+    grep -qF -e "$text" "$out" || report "$file with $compiler: not in the diagnostics: $text
+$(head -n 20 "$out" | sed 's/^/    /')"
+  done <"$work/expected"
+  limit=$(head_of "$file" max-lines)
+  lines=$(wc -l <"$out")
+  [ -z "$limit" ] || [ "$lines" -le "$limit" ] || report "$file with $compiler: $lines lines of diagnostics, at most $limit
+$(head -n 40 "$out" | sed 's/^/    /')"
+}
+
+must_compile() {
+  compiler=$1
+  file=$2
+  for flags in -O0 "-O0 -march=native" "-O2 -march=native"; do
+    # shellcheck disable=SC2046,SC2086
+    "$compiler" -std=c++20 $flags -Wall -Wextra -Wconversion -Wshadow -Werror -I include $(head_of "$file" flags) \
+      -c -o /dev/null "$file" >"$work/diagnostics" 2>&1 || report "$file does not compile with $compiler $flags
+$(head -n 20 "$work/diagnostics" | sed 's/^/    /')"
+  done
+}
+
+# One file as a process of its own: two run at a time.
+if [ $# -eq 3 ]; then
+  "$1" "$2" "$3"
+  cat "$work/reports"
+  exit 0
+fi
+
+: >"$work/jobs"
+fail=0
+ok=0
+for file in tests/compile_fail/*.cpp; do
+  [ -f "$file" ] || continue
+  fail=$((fail + 1))
+  for compiler in $(compilers); do echo "must_fail $compiler $file" >>"$work/jobs"; done
+done
+for file in tests/compile_ok/*.cpp; do
+  [ -f "$file" ] || continue
+  ok=$((ok + 1))
+  for compiler in $(compilers); do echo "must_compile $compiler $file" >>"$work/jobs"; done
+done
+xargs -r -P2 -L1 sh tools/check_compile_fail.sh <"$work/jobs" >"$work/reports" 2>&1 || echo "a job ended early" >>"$work/reports"
+
+verdict "$fail wrong programs are refused in the right words, $ok right ones compile without a warning$(skipped_clang)"

@@ -1,0 +1,44 @@
+#!/bin/sh
+# A program of someone else: tests/consumer is built against an installed tt through find_package, and by the
+# compiler alone with nothing but an include path; all of them must print the same.
+. "$(dirname "$0")/common.sh"
+check check_consumer
+
+log=$work/log
+# step WHAT COMMAND...: ends the check when the command fails.
+step() {
+  what=$1
+  shift
+  "$@" >"$log" 2>&1 && return 0
+  report "$what failed: $*
+$(tail -n 30 "$log")"
+  verdict ""
+}
+
+step "configuring tt" cmake -S . -B "$work/tt" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$GXX" \
+  -DTT_BUILD_TESTS=OFF -DTT_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$work/prefix"
+step "building tt" cmake --build "$work/tt"
+step "installing tt" cmake --install "$work/tt"
+
+step "find_package(tt)" cmake -S tests/consumer -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CXX_COMPILER="$GXX" -DCMAKE_CXX_FLAGS=-march=native -DCMAKE_PREFIX_PATH="$work/prefix"
+step "building against the installed tt" cmake --build "$work/consumer"
+step "compiling with an include path only" "$GXX" -std=c++20 -O2 -march=native -I include \
+  tests/consumer/main.cpp -o "$work/consumer/consumer_by_hand"
+
+ways=0
+for program in "$work/consumer"/consumer*; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  name=$(basename "$program")
+  step "running $name" "$program"
+  ways=$((ways + 1))
+  if [ "$ways" -eq 1 ]; then
+    cp "$log" "$work/first"
+    first=$name
+    [ -s "$log" ] || report "$name prints nothing"
+  else
+    cmp -s "$log" "$work/first" || report "$name and $first print different things:
+$(diff "$work/first" "$log" | head -n 10)"
+  fi
+done
+verdict "the installed tt and the plain include path give the same program, $ways ways"
