@@ -97,17 +97,14 @@ Real evaluate_exactly(Real a, Real b, Real c) {
 template <class T>
 std::vector<T> edge_values() {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> v = {0,           1,       T(0.5),        2,
-                      3,           T(1.5),  T(1e-3),       20,
-                      T(88.72284), T(103.97), T(709.7827), T(745.13),
-                      Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::min(),
-                      Limits::denorm_min(), Limits::min() / 3, Limits::epsilon(),
-                      1 - Limits::epsilon(), 1 + Limits::epsilon(),
-                      T(1e10), T(1e22), T(0x1p51), T(0x1p78), T(0x1p105), T(0x1p127),
-                      T(16777215), T(9007199254740991), T(8388607.5),
-                      T(1.5707963267948966), T(3.141592653589793),
-                      // The hardest arguments of sin and cos (Muller, Elementary Functions).
-                      T(16367173) * T(0x1p72), T(sizeof(T) == 8 ? std::ldexp(6381956970095103.0, 797) : 1)};
+  std::vector<T> v = {
+      0, 1, T(0.5), 2, 3, T(1.5), T(1e-3), 20, T(88.72284), T(103.97), T(709.7827), T(745.13),
+      Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::min(), Limits::denorm_min(),
+      Limits::min() / 3, Limits::epsilon(), 1 - Limits::epsilon(), 1 + Limits::epsilon(), T(1e10),
+      T(1e22), T(0x1p51), T(0x1p78), T(0x1p105), T(0x1p127), T(16777215), T(9007199254740991),
+      T(8388607.5), T(1.5707963267948966), T(3.141592653589793),
+      // The hardest arguments of sin and cos (Muller, Elementary Functions).
+      T(16367173) * T(0x1p72), T(sizeof(T) == 8 ? std::ldexp(6381956970095103.0, 797) : 1)};
   for (std::size_t n = v.size(), i = 0; i < n; ++i) v.push_back(-v[i]);
   return v;
 }
@@ -155,8 +152,8 @@ void check_op() {
     const T a = sample();
     check(a, F::info.arity > 1 ? sample() : T(0), F::info.arity > 2 ? sample() : T(0));
   }
-  INFO(F::info.name << (sizeof(T) == 4 ? " f32" : " f64") << " at " << worst_a << ", " << worst_b
-                    << ", " << worst_c);
+  INFO(doctest::String(F::info.name) << (sizeof(T) == 4 ? " f32" : " f64") << " at " << worst_a
+                                     << ", " << worst_b << ", " << worst_c);
   CHECK(worst <= bound);
 }
 
@@ -170,7 +167,8 @@ using N = tt::Num<double>;
 
 template <class F>
 constexpr bool has_rule() {
-  return requires(N x) { F::derivative(x, x, x); } || requires(N x) { F::derivative(x, x, x, x); };
+  return requires(N x) { F::derivative(x, x, x); }
+  || requires(N x) { F::derivative(x, x, x, x); };
 }
 
 /// The slope of the exact op along one operand, by central difference.
@@ -185,7 +183,7 @@ template <class F>
 void check_rule_at(double a, double b) {
   const double grad = 1.25, y = static_cast<double>(evaluate_exactly<F>(a, b, 0));
   if (std::isnan(y)) return;
-  INFO(F::info.name << " at " << a << ", " << b);
+  INFO(doctest::String(F::info.name) << " at " << a << ", " << b);
   if constexpr (F::info.arity == 1) {
     CHECK(F::derivative(N(a), N(y), N(grad)).value ==
           doctest::Approx(grad * slope<F>(a, b, 0)).epsilon(1e-8));
@@ -226,7 +224,9 @@ constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("every op is within its stated ulp of the exact value") { check_all(tt::ElementwiseOps{}); }
+TEST_CASE("every op is within its stated ulp of the exact value") {
+  check_all(tt::ElementwiseOps{});
+}
 
 TEST_CASE("every derivative rule is the slope of its op") { check_rules(tt::ElementwiseOps{}); }
 

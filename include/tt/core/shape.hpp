@@ -113,6 +113,9 @@ constexpr Text& operator<<(Text& out, const Shape& s) {
   return out << (s.rank == 1 ? ",)" : ")");
 }
 
+constexpr Text& operator<<(Text&& out, Extent e) { return out << e; }
+constexpr Text& operator<<(Text&& out, const Shape& s) { return out << s; }
+
 /// The shape of two operands together; `ok` is false when they do not broadcast.
 struct BroadcastResult {
   Shape shape;

@@ -13,12 +13,17 @@ struct PlanSizes {
 
 namespace detail {
 
-inline constexpr PlanSizes room{256, 4096, 2048, 768, 2048};
+/// Initialising room costs compile time too (0.1 s for the largest), so small graphs get a small one.
+inline constexpr PlanSizes rooms[] = {
+    {4, 48, 24, 20, 32}, {24, 320, 160, 96, 192}, {256, 4096, 1536, 768, 2048}};
 
+template <int Room>
 struct RoomyPlan {
+  static constexpr PlanSizes room = rooms[Room];
   FixedPlan<room.kernels, room.instructions, room.accesses, room.buffers, room.bindings> plan{};
   PlanSizes size{};
   Failure failure{};
+  bool fits = true;
 };
 
 template <class To, class From>
@@ -33,9 +38,10 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
   to.nodes = from.nodes;
 }
 
-template <class Model>
-constexpr RoomyPlan roomy_plan() {
-  RoomyPlan r;
+template <class Model, int Room>
+constexpr RoomyPlan<Room> roomy_plan() {
+  constexpr PlanSizes room = rooms[Room];
+  RoomyPlan<Room> r;
   const Graph g = Model::record();
   r.failure = g.failure;
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)
@@ -43,27 +49,39 @@ constexpr RoomyPlan roomy_plan() {
   if (r.failure) return r;
   const Plan p = make_plan(g);
   r.failure = p.failure;
-  r.size = {p.kernels.size(), p.instructions.size(), p.accesses.size(), p.buffers.size(),
-            p.bindings.size()};
-  if (r.size.kernels > room.kernels || r.size.instructions > room.instructions ||
-      r.size.accesses > room.accesses || r.size.buffers > room.buffers ||
-      r.size.bindings > room.bindings)
+  if (r.failure) return r;
+  const PlanSizes n{p.kernels.size(), p.instructions.size(), p.accesses.size(), p.buffers.size(),
+                    p.bindings.size()};
+  r.fits = n.kernels <= room.kernels && n.instructions <= room.instructions &&
+           n.accesses <= room.accesses && n.buffers <= room.buffers && n.bindings <= room.bindings;
+  if (!r.fits && Room == 2)
     r.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse", .number = p.nodes};
-  if (r.failure) {
-    r.size = {};
-    return r;
-  }
-  copy_plan(r.plan, p, r.size);
+  if (!r.fits) return r;
+  r.size = n;
+  copy_plan(r.plan, p, n);
   return r;
 }
+template <class Model, int Room>
+inline constexpr RoomyPlan<Room> roomy_plan_of = roomy_plan<Model, Room>();
+
+/// The first room from `Room` on that holds the plan.
+template <class Model, int Room>
+constexpr const auto& fitting_plan() {
+  if constexpr (roomy_plan_of<Model, Room>.fits || Room == 2) return roomy_plan_of<Model, Room>;
+  else return fitting_plan<Model, Room + 1>();
+}
 template <class Model>
-inline constexpr RoomyPlan roomy_plan_of = roomy_plan<Model>();
+constexpr const auto& plan_in_room() {
+  if constexpr (requires { Model::interface.nodes; })
+    return fitting_plan<Model, (Model::interface.nodes <= 16 ? 0 : Model::interface.nodes <= 90 ? 1 : 2)>();
+  else return fitting_plan<Model, 2>();
+}
 
 template <class Model>
 constexpr auto cut_plan() {
-  constexpr PlanSizes n = roomy_plan_of<Model>.size;
+  constexpr PlanSizes n = plan_in_room<Model>().size;
   FixedPlan<n.kernels, n.instructions, n.accesses, n.buffers, n.bindings> p{};
-  copy_plan(p, roomy_plan_of<Model>.plan, n);
+  copy_plan(p, plan_in_room<Model>().plan, n);
   return p;
 }
 
@@ -72,7 +90,7 @@ constexpr auto cut_plan() {
 template <class Model>
 struct Compiled {
   static constexpr auto plan = detail::cut_plan<Model>();
-  static constexpr const Failure& failure = detail::roomy_plan_of<Model>.failure;
+  static constexpr const Failure& failure = detail::plan_in_room<Model>().failure;
 };
 
 }  // namespace tt

@@ -102,6 +102,10 @@ struct Graph {
   Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
+  struct Assumed {
+    Extent a, b;
+  };
+  Vec<Assumed> assumed;  ///< symbolic extents that must turn out equal
 
   constexpr Graph() {
     for (int& h : heads_) h = -1;
@@ -180,6 +184,23 @@ struct Graph {
   }
 
   // ---- plumbing
+  /// Equal extents; where one is a symbol that is taken for granted and noted.
+  constexpr bool equal(Extent a, Extent b) {
+    if (a == b) return true;
+    if (a.is_constant() && b.is_constant()) return false;
+    assumed.push_back({a, b});
+    return true;
+  }
+  constexpr BroadcastResult broadcast(const Shape& a, const Shape& b) {
+    BroadcastResult r = try_broadcast(a, b);
+    if (r.ok) return r;
+    r.ok = true;
+    for (int k = 0; k < r.shape.rank; ++k) {
+      const Extent x = a.from_right(k), y = b.from_right(k);
+      if (x != Extent(1) && y != Extent(1) && !equal(x, y)) r.ok = false;
+    }
+    return r;
+  }
   constexpr int fail(const Failure& f, int harmless = 0) {
     if (!failure) {
       failure = f;

@@ -102,7 +102,7 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   // shape
   Shape shape = nodes[id[0]].shape;
   for (int k = 1; k < n; ++k) {
-    const BroadcastResult r = try_broadcast(shape, nodes[id[k]].shape);
+    const BroadcastResult r = broadcast(shape, nodes[id[k]].shape);
     if (!r.ok)
       return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = name(op), .a = shape,
                    .b = nodes[id[k]].shape}, id[0]);
@@ -161,7 +161,7 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   Node node{.op = Op::call, .dtype = dtype, .def = &def};
   for (int k = 0; k < def.info.arity; ++k) {
     node.operand[k] = cast(operands[k], dtype);
-    const BroadcastResult r = try_broadcast(shape, nodes[node.operand[k]].shape);
+    const BroadcastResult r = broadcast(shape, nodes[node.operand[k]].shape);
     if (!r.ok)
       return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape,
                    .b = nodes[node.operand[k]].shape}, node.operand[0]);
@@ -300,7 +300,7 @@ constexpr int Graph::matmul(int a, int b) {
   if (x.rank < 1 || y.rank < 1)
     return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,
                  .number = 1}, a);
-  if (x.last() != (y.rank == 1 ? y[0] : y.from_right(1)))
+  if (!equal(x.last(), y.rank == 1 ? y[0] : y.from_right(1)))
     return fail({.mistake = Mistake::inner_extents_differ, .op = "matmul", .a = x, .b = y}, a);
   if (x.rank == 1 || y.rank == 1) {  // vectors: as a matrix of one row or column, cut again after
     const int p = x.rank == 1 ? reshape(a, {1, x[0]}) : a;

@@ -187,7 +187,7 @@ struct Lowering {
     block = block_index;
     kernel = {};
     kernel.kind = b().kind;
-    kernel.node = b().root;
+    kernel.where = g[b().root].where;
     make_grid();
     pending.clear();
     pending_segment.clear();
@@ -615,7 +615,7 @@ struct Lowering {
         if (plan.buffers[j].external == g.donated[k] && to < 0) to = j;
       Kernel copy{.cols = from.size};
       copy.registers[static_cast<int>(from.dtype)] = 1;
-      copy.node = i;
+      copy.where = g[i].where;
       copy.code = plan.kernels.size();
       copy.first_binding = plan.bindings.size();
       copy.bindings = 2;

@@ -81,7 +81,7 @@ struct Kernel {
   int segment[2 * max_sweeps + 2] = {};
   int registers[dtype_count] = {};
   int scratch = 0;           ///< rows kept in cache between sweeps
-  int node = -1;             ///< for listings: the node that gave the kernel its shape
+  SourceLine where{};        ///< for listings: what gave the kernel its shape
   // matmul
   Extent batch = 1;
   DType dtype = DType::f32;

@@ -48,7 +48,8 @@ struct SymOperand {
   template <class A>
     requires std::is_arithmetic_v<A>
   constexpr SymOperand(A value, SourceLine at = here())
-      : real(static_cast<double>(value)), integer(static_cast<std::int64_t>(value)),
+      : real(static_cast<double>(value)),
+        integer(std::is_integral_v<A> ? static_cast<std::int64_t>(value) : 0),
         literal(std::is_same_v<A, bool>        ? DType::boolean
                 : std::is_floating_point_v<A> ? DType::f64
                                               : DType::i64),
@@ -67,6 +68,18 @@ struct SymOperand {
 
 struct SymFront {
   static constexpr int rank = 1;
+  static constexpr bool dynamic_axes = true;
+
+  template <class Fn, class... A>
+  static constexpr Sym function(SourceLine at, const A&... a) {
+    Graph* g = nullptr;
+    ((g = a.graph), ...);
+    at_line(g, at);
+    return Fn::record(a...);
+  }
+  template <class Fn>
+  static constexpr Sym reduce(SourceLine at, const Sym& a, const int* dims, int count,
+                              bool keepdim);
 
   template <Op K>
   static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a) {

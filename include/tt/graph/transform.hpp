@@ -67,7 +67,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
     if (rewrite == Rewrite::inline_bodies) {
-      if (n.op == Op::detach) {
+      if (n.op == Op::detach || (n.op == Op::copy && n.attribute < 0)) {
         map[i] = o[0];
         continue;
       }

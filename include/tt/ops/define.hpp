@@ -126,12 +126,12 @@ using front_t = typename detail::front<NumFront, A...>::type;
 
 /// Calls an op by its definition: `call<Silu>(here(), x)`.
 template <class F, class... A>
-TT_ALWAYS_INLINE constexpr decltype(auto) call(SourceLine at, const A&... a) {
-  return front_t<A...>::template call<F>(at, a...);
+TT_ALWAYS_INLINE constexpr decltype(auto) call(SourceLine at, A&&... a) {
+  return front_t<A...>::template call<F>(at, static_cast<A&&>(a)...);
 }
 template <Op K, class... A>
-TT_ALWAYS_INLINE constexpr decltype(auto) primitive(SourceLine at, const A&... a) {
-  return front_t<A...>::template primitive<K>(at, 0, a...);
+TT_ALWAYS_INLINE constexpr decltype(auto) primitive(SourceLine at, A&&... a) {
+  return front_t<A...>::template primitive<K>(at, 0, static_cast<A&&>(a)...);
 }
 
 /// An op as a function object; `tt::op(lambda)` makes one too.
@@ -139,8 +139,8 @@ template <class F>
 struct Elementwise {
   template <class... A>
     requires Operands<A...>
-  TT_ALWAYS_INLINE constexpr auto operator()(const A&... a) const {
-    return call<F>(SourceLine{}, a...);
+  TT_ALWAYS_INLINE constexpr auto operator()(A&&... a) const {
+    return call<F>(SourceLine{}, static_cast<A&&>(a)...);
   }
 };
 

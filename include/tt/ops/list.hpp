@@ -6,13 +6,12 @@
 namespace tt {
 
 /// Generic tests run over these.
-using ElementwiseOps =
-    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Relu,
-             LeakyRelu, Silu, Gelu, GeluTanh, Softplus, Elu, Mish, Hardswish, Sign, Clamp, Square,
-             Reciprocal, Rsqrt>;
+using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos,
+                                Tan, Erf, Relu, LeakyRelu, Silu, Gelu, GeluTanh, Softplus, Elu,
+                                Mish, Hardswish, Sign, Clamp, Square, Reciprocal, Rsqrt>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
-using OpaqueOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan,
-                           Erf>;
+using OpaqueOps =
+    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf>;
 
 }  // namespace tt

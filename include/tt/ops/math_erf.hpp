@@ -7,7 +7,8 @@ namespace tt {
 
 /// The error function.
 struct Erf {
-  static constexpr OpInfo info{.name = "erf", .max_ulp = 1.25f, .max_ulp_f64 = 2.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "erf", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -18,25 +19,22 @@ struct Erf {
       const auto t = where(a > 4.0f, 4.0f, a) - 0.9375f;
       const auto far = detail::horner(t, -0x1.996c3p-13f, 0x1.fc1d64p-10f, -0x1.596a6ep-7f,
                                       0x1.693d56p-5f, 0x1.ab9p-1f, 0x1.445c98p1f, 0x1.b01db2p0f);
-      return detail::copy_sign<T>(
-          where(a < 0.925f, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
+      return detail::copy_sign<T>(where(a < 0.925f, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
     } else {
-      const auto near = detail::horner(
-          s, -0x1.ccdcafcab76bcp-31, 0x1.e15b3d357c71ap-27, -0x1.5d65b267cd9b2p-23,
-          0x1.b9b4d6f293679p-20, -0x1.f4cf4a93d85ddp-17, 0x1.f9a3081af4678p-14,
-          -0x1.c02db3458d5a1p-11, 0x1.565bcd0c3cc2p-8, -0x1.b82ce3128898ap-6,
-          0x1.ce2f21a043007p-4, -0x1.812746b0379f7p-2, 0x1.06eba8214db69p-3);
-      const auto t = where(a > 6.0, 6.0, a) - 2.5;
+      const auto near =
+          detail::horner(s, -0x1.ccdcafcab76bcp-31, 0x1.e15b3d357c71ap-27, -0x1.5d65b267cd9b2p-23,
+                         0x1.b9b4d6f293679p-20, -0x1.f4cf4a93d85ddp-17, 0x1.f9a3081af4678p-14,
+                         -0x1.c02db3458d5a1p-11, 0x1.565bcd0c3cc2p-8, -0x1.b82ce3128898ap-6,
+                         0x1.ce2f21a043007p-4, -0x1.812746b0379f7p-2, 0x1.06eba8214db69p-3);
+      const auto t = where(a > 6.0, 6.0, a) - 1.25;
       const auto far = detail::horner(
-          t, -0x1.65be3a1eb854cp-40, -0x1.1b49714be5766p-46, 0x1.6b7bc5ff7c6e8p-37,
-          -0x1.5c3fba5ab0317p-37, 0x1.31ef4a26c363ep-33, -0x1.f1ade03a2686p-31,
-          0x1.e2b6f95a72b14p-29, -0x1.73c8d7bd07555p-27, 0x1.b3d922fb6a51ep-27,
-          0x1.4ecc3ae9eaf4ep-23, -0x1.dae1ef8f6a4a2p-20, 0x1.ac03c5f2e9aaap-17,
-          -0x1.431728b50e4f5p-14, 0x1.b9613a4fd968dp-12, -0x1.1bd558f2e05a2p-9,
-          0x1.63cc1da658081p-7, 0x1.e3460a18c4fefp-1, 0x1.56925248da97dp2,
-          0x1.f3a2dc8691b97p2);
-      return detail::copy_sign<T>(
-          where(a < 0.925, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
+          t, -0x1.6a44ec94767c1p-40, 0x1.fc11f551b2726p-36, -0x1.45091d46bc1dcp-32,
+          0x1.f3827b371036dp-30, -0x1.f1f8fdd11bbefp-28, 0x1.231aa1325ea71p-26,
+          0x1.9030978aa1d53p-29, -0x1.0dc641beebb28p-22, 0x1.840b55600648ap-20,
+          -0x1.5ab4de50712ep-18, 0x1.6b6c3d7687babp-17, 0x1.50f13f8c5aca2p-17,
+          -0x1.02c5926d6bc8ap-12, 0x1.a540a753614c2p-10, -0x1.fea76c4ba2676p-8,
+          0x1.0bc5a029778bep-5, 0x1.bddad46f5053bp-1, 0x1.88ab2d9950139p1, 0x1.48050902770fdp1);
+      return detail::copy_sign<T>(where(a < 0.925, fma(near, a, a), 1 - Exp::body<T>(-far)), x);
     }
   }
   static constexpr auto derivative(auto x, auto, auto grad) {
@@ -45,8 +43,8 @@ struct Erf {
 };
 /// The error function 2 / sqrt(pi) * integral of e^-t^2 from 0 to x, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto erf(const A& a, SourceLine at = here()) {
-  return call<Erf>(at, a);
+TT_ALWAYS_INLINE constexpr auto erf(A&& a, SourceLine at = here()) {
+  return call<Erf>(at, static_cast<A&&>(a));
 }
 
 }  // namespace tt

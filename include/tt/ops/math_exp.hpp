@@ -42,35 +42,35 @@ TT_ALWAYS_INLINE constexpr auto flip_sign(auto y, auto sign) {
   return bitcast<T>(bitcast<I>(y) ^ (bitcast<I>(sign) & sign_bit));
 }
 
-/// round(x), as a floating and as an integer number. |x| < 2^22 in f32, < 2^51 in f64.
+/// An integer, as a floating and as an integer number.
 template <class R, class I>
 struct NearestInteger {
   R value;
   I integer;
 };
+/// round(x scale). The result must stay below 2^22 in f32, 2^51 in f64.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto nearest_integer(auto x) {
-  if constexpr (sizeof(T) == 4) {
-    const auto t = x + 0x1.8p23f;  // leaves the integer in the low bits
-    return NearestInteger{t - 0x1.8p23f, bitcast<std::int32_t>(t) - 0x4b400000};
-  } else {
-    const auto t = x + 0x1.8p52;
-    return NearestInteger{t - 0x1.8p52, bitcast<std::int64_t>(t) - 0x4338000000000000};
-  }
+TT_ALWAYS_INLINE constexpr auto nearest_integer(auto x, T scale = 1) {
+  constexpr T shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);  // leaves it in the low bits
+  const auto t = fma(x, scale, shift);
+  if constexpr (sizeof(T) == 4)
+    return NearestInteger{t - shift, bitcast<std::int32_t>(t) - 0x4b400000};
+  else return NearestInteger{t - shift, bitcast<std::int64_t>(t) - 0x4338000000000000};
 }
 
-/// x = k ln2 + high + low, |high + low| <= ln2 / 2.
+/// x = k ln2 + r, |r| <= ln2 / 2; r again in two parts.
 template <class R, class I>
 struct ExpReduced {
-  R high, low;
+  R r, high, low;
   I k;
 };
 template <class T>
 TT_ALWAYS_INLINE constexpr auto reduce_by_ln2(auto x) {
-  const auto n = nearest_integer<T>(x * T(0x1.71547652b82fep+0));
   constexpr T high = sizeof(T) == 4 ? T(0x1.62e4p-1) : T(0x1.62e42feep-1);
   constexpr T low = sizeof(T) == 4 ? T(0x1.7f7d1cp-20) : T(0x1.a39ef35793c76p-33);
-  return ExpReduced{fma(n.value, -high, x), n.value * -low, n.integer};
+  const auto n = nearest_integer<T>(x, T(0x1.71547652b82fep+0));
+  const auto r_high = fma(n.value, -high, x);
+  return ExpReduced{fma(n.value, -low, r_high), r_high, n.value * -low, n.integer};
 }
 
 /// (e^r - 1 - r) / r^2 for |r| <= ln2 / 2.
@@ -110,29 +110,31 @@ TT_ALWAYS_INLINE constexpr auto scale_exp(auto p, auto k) {
 
 }  // namespace detail
 
-/// e^x. f32 at most 1.1 ulp, right at overflow, denormals, NaN.
+/// e^x.
 struct Exp {
-  static constexpr OpInfo info{.name = "exp", .max_ulp = 1.25f, .max_ulp_f64 = 1.25f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "exp", .max_ulp = 1.25f, .max_ulp_f64 = 1.25f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(89) : T(710), below = sizeof(T) == 4 ? T(-104) : T(-746);
     const auto reduced =
         detail::reduce_by_ln2<T>(where(x > above, above, where(x < below, below, x)));
-    const auto r = reduced.high + reduced.low;
+    const auto r = reduced.r;
     return detail::scale_exp<T>(fma(r * r, detail::exp_tail<T>(r), r), reduced.k);
   }
   static constexpr auto derivative(auto, auto y, auto grad) { return grad * y; }
 };
 /// e^x, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto exp(const A& a, SourceLine at = here()) {
-  return call<Exp>(at, a);
+TT_ALWAYS_INLINE constexpr auto exp(A&& a, SourceLine at = here()) {
+  return call<Exp>(at, static_cast<A&&>(a));
 }
 
 /// 2^x. Exact for integers.
 struct Exp2 {
-  static constexpr OpInfo info{.name = "exp2", .max_ulp = 1.25f, .max_ulp_f64 = 1.25f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "exp2", .max_ulp = 1.25f, .max_ulp_f64 = 1.25f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -148,20 +150,21 @@ struct Exp2 {
 };
 /// 2^x, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto exp2(const A& a, SourceLine at = here()) {
-  return call<Exp2>(at, a);
+TT_ALWAYS_INLINE constexpr auto exp2(A&& a, SourceLine at = here()) {
+  return call<Exp2>(at, static_cast<A&&>(a));
 }
 
 /// e^x - 1 without cancellation near 0.
 struct Expm1 {
-  static constexpr OpInfo info{.name = "expm1", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "expm1", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(89) : T(710), below = sizeof(T) == 4 ? T(-18) : T(-40);
     const auto reduced =
         detail::reduce_by_ln2<T>(where(x > above, above, where(x < below, below, x)));
-    const auto r = reduced.high + reduced.low;
+    const auto r = reduced.r;
     const auto rest = fma(r * r, detail::exp_tail<T>(r), reduced.low);
     const auto s = detail::power_of_two<T>(reduced.k - 1);  // half: 2^k itself may overflow
     const auto y = fma(s, rest, fma(s, reduced.high, s - T(0.5)));
@@ -171,21 +174,22 @@ struct Expm1 {
 };
 /// e^x - 1, elementwise, accurate near 0. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto expm1(const A& a, SourceLine at = here()) {
-  return call<Expm1>(at, a);
+TT_ALWAYS_INLINE constexpr auto expm1(A&& a, SourceLine at = here()) {
+  return call<Expm1>(at, static_cast<A&&>(a));
 }
 
 /// 1 / (1 + e^-x). With e^-x = 2^k (1 + p) the denominator is summed with one rounding, and kept in
 /// range by a factor 2^-h, h = k / 2, above and below.
 struct Sigmoid {
-  static constexpr OpInfo info{.name = "sigmoid", .max_ulp = 1.75f, .max_ulp_f64 = 1.75f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "sigmoid", .max_ulp = 1.75f, .max_ulp_f64 = 1.75f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T bound = sizeof(T) == 4 ? T(104) : T(746);
     const auto y = where(x > bound, -bound, where(x < -bound, bound, -x));
     const auto reduced = detail::reduce_by_ln2<T>(y);
-    const auto r = reduced.high + reduced.low;
+    const auto r = reduced.r;
     const auto rest = fma(r * r, detail::exp_tail<T>(r), reduced.low);
     const auto h = reduced.k >> 1;
     const auto s = detail::power_of_two<T>(reduced.k - h), u = detail::power_of_two<T>(0 - h);
@@ -198,13 +202,14 @@ struct Sigmoid {
 };
 /// The logistic function 1 / (1 + e^-x), elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sigmoid(const A& a, SourceLine at = here()) {
-  return call<Sigmoid>(at, a);
+TT_ALWAYS_INLINE constexpr auto sigmoid(A&& a, SourceLine at = here()) {
+  return call<Sigmoid>(at, static_cast<A&&>(a));
 }
 
 /// f32: x + x^3 P(x^2) below 0.6, 1 - 2 / (e^2|x| + 1) above. f64: from expm1(2|x|).
 struct Tanh {
-  static constexpr OpInfo info{.name = "tanh", .max_ulp = 1.5f, .max_ulp_f64 = 2.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "tanh", .max_ulp = 1.5f, .max_ulp_f64 = 2.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -224,8 +229,8 @@ struct Tanh {
 };
 /// Hyperbolic tangent, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tanh(const A& a, SourceLine at = here()) {
-  return call<Tanh>(at, a);
+TT_ALWAYS_INLINE constexpr auto tanh(A&& a, SourceLine at = here()) {
+  return call<Tanh>(at, static_cast<A&&>(a));
 }
 
 }  // namespace tt

@@ -1,5 +1,6 @@
-// Logarithms: x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), read from the bits of x, and
-// log(1 + f) = f + tail(f). f64 after FreeBSD's e_log.c in form: tail from s = f / (2 + f).
+// Logarithms: x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), read from the bits of x,
+// and log(1 + f) = f + tail(f). In f64 the tail is a series in s = f / (2 + f), as in fdlibm.
+// Coefficients are minimax ones (Sollya's fpminimax).
 #pragma once
 #include "tt/ops/math_exp.hpp"
 
@@ -37,9 +38,9 @@ template <class T>
 TT_ALWAYS_INLINE constexpr auto log_tail(auto f) {
   const auto f2 = f * f;
   if constexpr (sizeof(T) == 4) {
-    const auto p = horner(f, 0x1.2cb40ep-4f, -0x1.ddb2cep-4f, 0x1.dc75e8p-4f, -0x1.fbbf2ep-4f,
-                          0x1.23de4p-3f, -0x1.556288p-3f, 0x1.999d2ap-3f, -0x1.ffffe6p-3f,
-                          0x1.555554p-2f);
+    const auto p =
+        horner(f, 0x1.2cb40ep-4f, -0x1.ddb2cep-4f, 0x1.dc75e8p-4f, -0x1.fbbf2ep-4f, 0x1.23de4p-3f,
+               -0x1.556288p-3f, 0x1.999d2ap-3f, -0x1.ffffe6p-3f, 0x1.555554p-2f);
     return fma(p * f, f2, -0.5f * f2);
   } else {
     const auto s = f / (f + 2), z = s * s, half = 0.5 * f2;
@@ -80,21 +81,22 @@ struct Log {
 };
 /// Natural logarithm, elementwise: -inf at 0, NaN below. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log(const A& a, SourceLine at = here()) {
-  return call<Log>(at, a);
+TT_ALWAYS_INLINE constexpr auto log(A&& a, SourceLine at = here()) {
+  return call<Log>(at, static_cast<A&&>(a));
 }
 
 /// Logarithm to base 2. Exact for powers of two.
 struct Log2 {
-  static constexpr OpInfo info{.name = "log2", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "log2", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto reduced = detail::reduce_log<T>(x);
     const auto f = reduced.f;
     // (f + tail) log2(e) with f kept whole: log2(e) is 1 + 0.44.
-    const auto tail = fma(detail::log_tail<T>(f), T(0x1.71547652b82fep+0),
-                          f * T(0x1.c551d94ae0bf8p-2));
+    const auto tail =
+        fma(detail::log_tail<T>(f), T(0x1.71547652b82fep+0), f * T(0x1.c551d94ae0bf8p-2));
     return detail::log_edges<T>(x, reduced.e + (f + tail));
   }
   static constexpr auto derivative(auto x, auto, auto grad) {
@@ -103,19 +105,19 @@ struct Log2 {
 };
 /// Logarithm to base 2, elementwise: -inf at 0, NaN below. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log2(const A& a, SourceLine at = here()) {
-  return call<Log2>(at, a);
+TT_ALWAYS_INLINE constexpr auto log2(A&& a, SourceLine at = here()) {
+  return call<Log2>(at, static_cast<A&&>(a));
 }
 
 /// log(1 + x) without cancellation near 0: what 1 + x lost is added to f.
 struct Log1p {
-  static constexpr OpInfo info{.name = "log1p", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "log1p", .max_ulp = 1.5f, .max_ulp_f64 = 1.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto u = 1 + x;
-    const auto back = u - 1;
-    const auto lost = (1 - (u - back)) + (x - back);  // two-sum (Knuth): u + lost is 1 + x exactly
+    const auto lost = x - (u - 1);  // but for large x exactly what the sum lost
     const auto reduced = detail::reduce_log_normal<T>(u);
     const auto scale = power_of_minus<T>(reduced.e);
     const auto y = detail::log_sum<T>(fma(lost, scale, reduced.f), reduced.e);
@@ -137,8 +139,8 @@ struct Log1p {
 };
 /// log(1 + x), elementwise, accurate near 0. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log1p(const A& a, SourceLine at = here()) {
-  return call<Log1p>(at, a);
+TT_ALWAYS_INLINE constexpr auto log1p(A&& a, SourceLine at = here()) {
+  return call<Log1p>(at, static_cast<A&&>(a));
 }
 
 }  // namespace tt

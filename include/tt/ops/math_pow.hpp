@@ -1,6 +1,6 @@
-// pow(x, y) = 2^(y log2 |x|), with log2 to more digits than the result has: f32 goes through double,
-// f64 keeps log2 and the product in two parts, by the method of fdlibm. Products that must be exact
-// have factors of 26 bits, so that they are exact without hardware fma too.
+// pow(x, y) = 2^(y log2 |x|), with log2 to more digits than the result has: f32 goes through
+// double, f64 keeps log2 and the product in two parts, by the method of fdlibm. Products that must
+// be exact have factors of 26 bits, so that they are exact without hardware fma too.
 #pragma once
 #include "tt/ops/math_log.hpp"
 
@@ -109,8 +109,8 @@ struct Pow {
 /// a^b, elementwise. Integers are taken as f32.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto pow(const A& a, const B& b, SourceLine at = here()) {
-  return call<Pow>(at, a, b);
+TT_ALWAYS_INLINE constexpr auto pow(A&& a, B&& b, SourceLine at = here()) {
+  return call<Pow>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
 constexpr auto Pow::derivative(auto a, auto b, auto y, auto grad) {

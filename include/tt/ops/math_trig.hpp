@@ -3,7 +3,7 @@
 // multiplied with x that decide n mod 4 and r. Both run in double, also for f32:
 //   f32  three chunks of 2 / pi, one set of four by the size of x; products are exact
 //   f64  eight digits of base 2^25, shifted into place by six rounds of `where`; r has two parts
-// It costs about 40 operations in f32 and 300 in f64.
+// It costs about 65 operations in f32 and 290 in f64.
 #pragma once
 #include <utility>
 
@@ -30,37 +30,35 @@ struct TrigReduced {
   R high, low, n;
 };
 
-/// r and n for x that holds an f32. A chunk c of 2^-s (2^s 2/pi mod 4) has 29 bits, x has 24; where s > 0, x is
-/// a multiple of 2^s, and what was taken off mod 4 contributes whole turns.
+/// r and n (below 2^51) for x that holds an f32. The chunks of 2^-s (2^s 2/pi mod 4) have 29 bits,
+/// x has 24; where s > 0, x is a multiple of 2^s, and what was left out mod 4 makes whole turns.
 TT_ALWAYS_INLINE constexpr auto reduce_f32_by_half_pi(auto x) {
   const auto a = abs(x);
   const auto m0 = a < 0x1p51, m1 = a < 0x1p78, m2 = a < 0x1p105;
   const auto choose = [&](double c0, double c1, double c2, double c3)
-                          __attribute__((always_inline)) {
+      __attribute__((always_inline)) {
     const auto zero = a - a;
-    return where(m0, zero + c0, where(m1, zero + c1, where(m2, zero + c2, zero + c3)));
+    return where(m0, c0, where(m1, c1, where(m2, c2, zero + c3)));
   };
   const auto p0 = x * choose(0x1.45f306cp-1, -0x1.1b1bbeap-28, -0x1.6b01ec6p-55, 0x1.5f47d4ep-82);
-  const auto p1 =
-      x * choose(0x1.c9c882ap-29, -0x1.ac07b16p-57, 0x1.7d1f534p-84, -0x1.911f924p-111);
+  const auto p1 = x * choose(0x1.c9c882ap-29, -0x1.ac07b16p-57, 0x1.7d1f534p-84, -0x1.911f924p-111);
   const auto p2 = x * choose(0x1.4fe13abe8fa9ap-59, 0x1.f47d4d377036ep-86, 0x1.bb81b6c52b328p-113,
                              -0x1.d6a66c3bc6fbep-140);
   const auto n0 = round(p0), n1 = round(p1);
   const auto f = exact_sum(p0 - n0, p1 - n1);
   const auto n2 = round(f.first);
   const auto r = ((f.first - n2) + (p2 + f.second)) * 0x1.921fb54442d18p+0;
-  const auto turns = (n0 - 4 * floor(n0 * 0.25)) + (n1 - 4 * floor(n1 * 0.25)) + n2;
-  return Pair{r, turns};
+  return Pair{r, n0 + n1 + n2};
 }
 
 /// 2 / pi in signed digits of base 2^25, digit i having the weight 2^(25 (2 - i)).
 inline constexpr double two_over_pi[49] = {
-    0, 0, 1, -12193017, -4638448, 11096033, 7699743, 10918840, 3594405, 13409826, -7323138,
-    10667864, -8720618, -15877853, 14918693, -4563967, -7189573, -16455479, 1900062, -2737822,
-    10919164, -12316240, -11342924, 9477428, -14939731, 3129121, -13004330, 7538342, 15192690,
-    2292830, -2125180, -10223853, -2175, 13371384, -13692533, 11801818, 8238298, -624322, 11574133,
-    -1521683, -5793797, -15287660, -4536340, -3415306, 15998184, -4435307, -13719872, -9701852,
-    -1878206};
+    0,        0,         1,        -12193017, -4638448,  11096033,  7699743,   10918840,  3594405,
+    13409826, -7323138,  10667864, -8720618,  -15877853, 14918693,  -4563967,  -7189573,  -16455479,
+    1900062,  -2737822,  10919164, -12316240, -11342924, 9477428,   -14939731, 3129121,   -13004330,
+    7538342,  15192690,  2292830,  -2125180,  -10223853, -2175,     13371384,  -13692533, 11801818,
+    8238298,  -624322,   11574133, -1521683,  -5793797,  -15287660, -4536340,  -3415306,  15998184,
+    -4435307, -13719872, -9701852, -1878206};
 
 template <class R, int N>
 struct Words {
@@ -69,14 +67,17 @@ struct Words {
 template <int Step, class R, int N, std::size_t... I>
 TT_ALWAYS_INLINE constexpr auto shift_words(auto shift, const Words<R, N>& w,
                                             std::index_sequence<I...>) {
-  return Words<R, static_cast<int>(sizeof...(I))>{
-      {where(shift, w.word[I + Step], w.word[I])...}};
+  return Words<R, static_cast<int>(sizeof...(I))>{{where(shift, w.word[I + Step], w.word[I])...}};
 }
+template <std::size_t I>
+inline constexpr double digit_of_two_over_pi = I < 49 ? two_over_pi[I < 49 ? I : 0] : 0;
+
+/// Digits 0 to 38, or 32 to 70 where `far` is 1. Only values of the constants are used: device code
+/// cannot refer to a host variable.
 template <std::size_t... I>
 TT_ALWAYS_INLINE constexpr auto first_words(auto far, std::index_sequence<I...>) {
-  constexpr auto digit = [](std::size_t i) { return i < 49 ? two_over_pi[i] : 0; };
-  return Words<decltype(far), static_cast<int>(sizeof...(I))>{
-      {fma(far, digit(I + 32) - digit(I), digit(I))...}};
+  return Words<decltype(far), static_cast<int>(sizeof...(I))>{{fma(
+      far, digit_of_two_over_pi<I + 32> - digit_of_two_over_pi<I>, +digit_of_two_over_pi<I>)...}};
 }
 /// Eight digits from digit `first` on (0 to 41).
 template <class R>
@@ -131,8 +132,7 @@ TT_ALWAYS_INLINE constexpr auto reduce_f64_by_half_pi(R a) {
   const auto sum = exact_sum<R>(s4.first, low.first);
   const R tail = sum.second + (low.second + (rest.second + (small.second + q7)));
   // Times pi/2 in two parts; the upper halves of both factors have an exact product.
-  const R upper =
-      bitcast<double>(bitcast<std::int64_t>(sum.first) & -0x8000000);
+  const R upper = bitcast<double>(bitcast<std::int64_t>(sum.first) & -0x8000000);
   const R product = upper * 0x1.921fb54p+0;
   const R correction = fma(sum.first - upper, 0x1.921fb54p+0,
                            fma(sum.first, 0x1.10b4611a62633p-30, tail * 0x1.921fb54442d18p+0));
@@ -154,8 +154,8 @@ TT_ALWAYS_INLINE constexpr auto sin_cos(auto x) {
   if constexpr (sizeof(T) == 4) {
     const auto reduced = reduce_f32_by_half_pi(cast<double>(abs(x)));
     const auto r = reduced.first, z = r * r;
-    const auto sine = horner(z, 0x1.6db8ee658a87bp-19, -0x1.a01397f75adbbp-13,
-                             0x1.11110de3c673cp-7, -0x1.555555545976bp-3);
+    const auto sine = horner(z, 0x1.6db8ee658a87bp-19, -0x1.a01397f75adbbp-13, 0x1.11110de3c673cp-7,
+                             -0x1.555555545976bp-3);
     const auto cosine = horner(z, 0x1.9a683c98ccfc8p-16, -0x1.6c0df351bc66ap-10,
                                0x1.55554c9c6acebp-5, -0x1.fffffffa99383p-2);
     return SinCos{fma(sine * z, r, r), fma(cosine, z, 1),
@@ -166,9 +166,8 @@ TT_ALWAYS_INLINE constexpr auto sin_cos(auto x) {
     const auto r = reduced.high, z = r * r, half = 0.5 * z;
     const auto s = horner(z, 0x1.5e0ddfe0fe0fp-33, -0x1.ae6016f95fdffp-26, 0x1.71de37a8762a1p-19,
                           -0x1.a01a019e9a701p-13, 0x1.1111111110c6bp-7, -0x1.5555555555555p-3);
-    const auto c = horner(z, -0x1.9070812d2c17cp-37, 0x1.1eeb53c6eb1bdp-29,
-                          -0x1.27e4f9ff3296dp-22, 0x1.a01a019f359cep-16, -0x1.6c16c16c168c1p-10,
-                          0x1.5555555555555p-5);
+    const auto c = horner(z, -0x1.9070812d2c17cp-37, 0x1.1eeb53c6eb1bdp-29, -0x1.27e4f9ff3296dp-22,
+                          0x1.a01a019f359cep-16, -0x1.6c16c16c168c1p-10, 0x1.5555555555555p-5);
     const auto sine = r + fma(r * z, s, fma(-half, reduced.low, reduced.low));
     const auto one = 1 - half;  // cos: what this loses is added at the end
     const auto cosine = one + (((1 - one) - half) + fma(z * z, c, -(r * reduced.low)));
@@ -197,8 +196,7 @@ struct Sin {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto s = detail::sin_cos<T>(x);
-    return detail::flip_sign<T>(detail::to_dtype<T>(detail::by_quadrant(s.sine, s.cosine, s.n)),
-                                x);
+    return detail::flip_sign<T>(detail::to_dtype<T>(detail::by_quadrant(s.sine, s.cosine, s.n)), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad);
 };
@@ -215,7 +213,8 @@ struct Cos {
 };
 /// Tangent. NaN at +-inf.
 struct Tan {
-  static constexpr OpInfo info{.name = "tan", .max_ulp = 0.75f, .max_ulp_f64 = 2.5f, .opaque = true};
+  static constexpr OpInfo info{
+      .name = "tan", .max_ulp = 0.75f, .max_ulp_f64 = 2.5f, .opaque = true};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
@@ -228,18 +227,18 @@ struct Tan {
 };
 /// Sine of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sin(const A& a, SourceLine at = here()) {
-  return call<Sin>(at, a);
+TT_ALWAYS_INLINE constexpr auto sin(A&& a, SourceLine at = here()) {
+  return call<Sin>(at, static_cast<A&&>(a));
 }
 /// Cosine of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto cos(const A& a, SourceLine at = here()) {
-  return call<Cos>(at, a);
+TT_ALWAYS_INLINE constexpr auto cos(A&& a, SourceLine at = here()) {
+  return call<Cos>(at, static_cast<A&&>(a));
 }
 /// Tangent of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tan(const A& a, SourceLine at = here()) {
-  return call<Tan>(at, a);
+TT_ALWAYS_INLINE constexpr auto tan(A&& a, SourceLine at = here()) {
+  return call<Tan>(at, static_cast<A&&>(a));
 }
 
 constexpr auto Sin::derivative(auto x, auto, auto grad) { return grad * cos(x); }

@@ -8,67 +8,67 @@ namespace tt {
 /// Elementwise larger of a and b; NaN if either is. Gradient: shared evenly where equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto maximum(const A& a, const B& b, SourceLine at = here()) {
-  return primitive<Op::max>(at, a, b);
+TT_ALWAYS_INLINE constexpr auto maximum(A&& a, B&& b, SourceLine at = here()) {
+  return primitive<Op::max>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Elementwise smaller of a and b; NaN if either is. Gradient: shared evenly where equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto minimum(const A& a, const B& b, SourceLine at = here()) {
-  return primitive<Op::min>(at, a, b);
+TT_ALWAYS_INLINE constexpr auto minimum(A&& a, B&& b, SourceLine at = here()) {
+  return primitive<Op::min>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// a * b + c, with one rounding where the program has hardware fma, else with two.
 template <class A, class B, class C>
   requires Operands<A, B, C>
-TT_ALWAYS_INLINE constexpr auto fma(const A& a, const B& b, const C& c, SourceLine at = here()) {
-  return primitive<Op::fma>(at, a, b, c);
+TT_ALWAYS_INLINE constexpr auto fma(A&& a, B&& b, C&& c, SourceLine at = here()) {
+  return primitive<Op::fma>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto abs(const A& a, SourceLine at = here()) {
-  return primitive<Op::abs>(at, a);
+TT_ALWAYS_INLINE constexpr auto abs(A&& a, SourceLine at = here()) {
+  return primitive<Op::abs>(at, static_cast<A&&>(a));
 }
 /// Square root, correctly rounded; NaN below zero.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sqrt(const A& a, SourceLine at = here()) {
-  return primitive<Op::sqrt>(at, a);
+TT_ALWAYS_INLINE constexpr auto sqrt(A&& a, SourceLine at = here()) {
+  return primitive<Op::sqrt>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto floor(const A& a, SourceLine at = here()) {
-  return primitive<Op::floor>(at, a);
+TT_ALWAYS_INLINE constexpr auto floor(A&& a, SourceLine at = here()) {
+  return primitive<Op::floor>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto ceil(const A& a, SourceLine at = here()) {
-  return primitive<Op::ceil>(at, a);
+TT_ALWAYS_INLINE constexpr auto ceil(A&& a, SourceLine at = here()) {
+  return primitive<Op::ceil>(at, static_cast<A&&>(a));
 }
 /// Nearest integer, halves to even.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto round(const A& a, SourceLine at = here()) {
-  return primitive<Op::round>(at, a);
+TT_ALWAYS_INLINE constexpr auto round(A&& a, SourceLine at = here()) {
+  return primitive<Op::round>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto trunc(const A& a, SourceLine at = here()) {
-  return primitive<Op::trunc>(at, a);
+TT_ALWAYS_INLINE constexpr auto trunc(A&& a, SourceLine at = here()) {
+  return primitive<Op::trunc>(at, static_cast<A&&>(a));
 }
 /// a where the condition holds, else b. The gradient flows to the chosen side only.
 template <class M, class A, class B>
   requires(Value<M> && Operand<A> && Operand<B>)
-TT_ALWAYS_INLINE constexpr auto where(const M& condition, const A& a, const B& b,
+TT_ALWAYS_INLINE constexpr auto where(M&& condition, A&& a, B&& b,
                                       SourceLine at = here()) {
-  return front_t<M, A, B>::template primitive<Op::where>(at, 0, condition, a, b);
+  return front_t<M, A, B>::template primitive<Op::where>(at, 0, static_cast<M&&>(condition), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Converts the elements. Floating to integer cuts the fraction; out of range gives the smallest.
 template <Element To, Value A>
-TT_ALWAYS_INLINE constexpr auto cast(const A& a, SourceLine at = here()) {
-  return A::tt_front::template cast<To>(at, a);
+TT_ALWAYS_INLINE constexpr auto cast(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template cast<To>(at, static_cast<A&&>(a));
 }
 /// The same bits as another dtype of the same size. Has no derivative.
 template <Element To, Value A>
-TT_ALWAYS_INLINE constexpr auto bitcast(const A& a, SourceLine at = here()) {
-  return A::tt_front::template bitcast<To>(at, a);
+TT_ALWAYS_INLINE constexpr auto bitcast(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template bitcast<To>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto shift_right_logical(const A& a, int n, SourceLine at = here()) {
-  return A::tt_front::template primitive<Op::shift_right_logical>(at, n, a);
+TT_ALWAYS_INLINE constexpr auto shift_right_logical(A&& a, int n, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template primitive<Op::shift_right_logical>(at, n, static_cast<A&&>(a));
 }
 
 }  // namespace tt

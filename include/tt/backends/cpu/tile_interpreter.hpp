@@ -1,0 +1,404 @@
+// Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 1,024
+// elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
+// same order of summation, so the same bits as the static kernels.
+#pragma once
+#include <cstddef>
+
+#include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/tile_functions.hpp"
+#include "tt/core/storage.hpp"
+#include "tt/graph/memory.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+inline constexpr int tile_elements = 1024;
+
+class TileProgram {
+ public:
+  explicit TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
+    for (const Instruction& x : plan_.instructions)
+      functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
+    for (const Kernel& k : plan_.kernels) {
+      int registers = 0, reductions = 0;
+      for (int r : k.registers) registers += r;
+      for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+        reductions += is_reduction(plan_.instructions[i].op);
+      if (registers > most_registers_) most_registers_ = registers;
+      if (reductions > most_reductions_) most_reductions_ = reductions;
+    }
+  }
+  const Plan& plan() const { return plan_; }
+
+  /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
+  void run(void* const* external, const SymbolValues& symbols) const {
+    Run(*this, external, symbols).all();
+  }
+
+ private:
+  Plan plan_;
+  Vec<TileFunction> functions_;
+  int most_registers_ = 0, most_reductions_ = 0;
+
+  struct Owned {
+    std::byte* data;
+    explicit Owned(std::size_t bytes) : data(static_cast<std::byte*>(allocate_bytes(bytes))) {}
+    Owned(const Owned&) = delete;
+    ~Owned() { free_bytes(data); }
+  };
+
+  struct Run {
+    const TileProgram& program;
+    const Plan& plan;
+    void* const* external;
+    const SymbolValues& symbols;
+    Vec<std::int64_t> offsets;
+    std::int64_t arena_bytes;
+    Owned arena, tiles, lanes_memory;
+    const Kernel* k = nullptr;
+    const void* tile = nullptr;  // a matmul's products
+    std::int64_t tile_columns = 0;
+    int register_base[dtype_count] = {};
+    Vec<std::byte*> registers;   // a register is its own tile, or memory read in place
+
+    static constexpr std::size_t register_bytes = tile_elements * 8;
+
+    Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
+        : program(p), plan(p.plan_), external(ext), symbols(s),
+          offsets(plan.buffers.size() + 1, 0),
+          arena_bytes(plan_memory(plan.buffers, plan.kernels.size(), s, offsets.begin())),
+          arena(static_cast<std::size_t>(arena_bytes)),
+          tiles(static_cast<std::size_t>(p.most_registers_ + 1) * register_bytes),
+          lanes_memory(static_cast<std::size_t>(p.most_reductions_ + 1) * register_bytes),
+          registers(p.most_registers_ + 1, nullptr) {}
+
+    void all() {
+      for (int j = 0; j < plan.kernels.size(); ++j) {
+        // A kernel that shares its code has its own bindings.
+        k = &plan.kernels[j];
+        int base = 0;
+        for (int d = 0; d < dtype_count; ++d) {
+          register_base[d] = base;
+          base += k->registers[d];
+        }
+        if (k->kind == KernelKind::rows) rows();
+        else if (k->kind == KernelKind::cols) cols();
+        else product();
+      }
+    }
+
+    std::int64_t value(Extent e) const { return e.value(symbols); }
+    std::byte* buffer(int operand) const {
+      const int b = plan.bindings[k->first_binding + operand];
+      const Buffer& x = plan.buffers[b];
+      return x.external >= 0 ? static_cast<std::byte*>(external[x.external])
+                             : arena.data + offsets[b];
+    }
+    int register_number(DType d, int i) const { return register_base[static_cast<int>(d)] + i; }
+    std::byte* own_tile(int number) const {
+      return tiles.data + static_cast<std::size_t>(number) * register_bytes;
+    }
+    std::byte* reg(DType d, int i) const { return registers[register_number(d, i)]; }
+
+    // ---- one instruction on elements [col, col + n) of a row
+    void step(int i, std::int64_t row, std::int64_t col, std::int64_t n) {
+      const Instruction& x = plan.instructions[i];
+      std::byte* out = nullptr;
+      if (x.result >= 0) {
+        const int number = register_number(x.dtype, x.result);
+        out = registers[number] = own_tile(number);
+      }
+      switch (x.op) {
+        case Op::constant: case Op::extent: splat(x, out, n); break;
+        case Op::iota: case Op::load: load(x, row, col, n); break;
+        case Op::store: store(x, row, col, n); break;
+        case Op::accumulator:
+          std::memcpy(out, tile, static_cast<std::size_t>(n) * static_cast<std::size_t>(size_of(x.dtype)));
+          break;
+        default: {
+          const DType from = x.op == Op::where ? x.dtype : operand_dtype(x);
+          const std::byte* a = x.a < 0 ? nullptr : reg(x.op == Op::where ? DType::boolean : from, x.a);
+          program.functions_[i](out, a, x.b < 0 ? nullptr : reg(from, x.b),
+                                x.c < 0 ? nullptr : reg(from, x.c), n, x.attribute);
+        }
+      }
+    }
+    static DType operand_dtype(const Instruction& x) {
+      if (is_logical(x.op)) return DType::boolean;
+      return x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
+    }
+    void splat(const Instruction& x, std::byte* out, std::int64_t n) {
+      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+        const T v = x.op == Op::extent
+                        ? static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.bits))
+                                             .value(symbols))
+                        : decode<T>(x.bits);
+        fill(reinterpret_cast<T*>(out), v, n);
+      });
+    }
+    template <class T>
+    static void fill(T* out, T v, std::int64_t n) {
+      const Pack<T> p = Carrier<Pack<T>>::splat(v);
+      for (std::int64_t i = 0; i < n; i += lanes) cpu::store(out + i, p);
+    }
+    void load(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
+      const Access& m = plan.accesses[x.access];
+      const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
+      const int number = register_number(x.dtype, x.result);
+      std::byte* out = registers[number];
+      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+        T* d = reinterpret_cast<T*>(out);
+        if (x.op == Op::iota) {
+          for (std::int64_t i = 0; i < n; ++i) d[i] = static_cast<T>(base + (col + i) * stride);
+          return;
+        }
+        const T* p = reinterpret_cast<const T*>(buffer(m.buffer)) + base;
+        if (stride == 0) fill(d, *p, n);
+        else if (stride != 1)
+          for (std::int64_t i = 0; i < n; ++i) d[i] = p[(col + i) * stride];
+        else if (n % lanes == 0 || !m.guarded)
+          registers[number] = reinterpret_cast<std::byte*>(const_cast<T*>(p + col));
+        else std::memcpy(d, p + col, static_cast<std::size_t>(n) * sizeof(T));
+      });
+    }
+    void store(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
+      const Access& m = plan.accesses[x.access];
+      const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
+      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+        const T* s = reinterpret_cast<const T*>(reg(x.dtype, x.a));
+        T* p = reinterpret_cast<T*>(buffer(m.buffer)) + base;
+        if (stride == 0) *p = *s;
+        else if (stride == 1) std::memmove(p + col, s, static_cast<std::size_t>(n) * sizeof(T));
+        else
+          for (std::int64_t i = 0; i < n; ++i) p[(col + i) * stride] = s[i];
+      });
+    }
+
+    // ---- segments
+    /// Once a row: on one step of lanes, then the results are repeated over a whole tile.
+    void row_segment(int s, std::int64_t row) {
+      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i) {
+        step(i, row, 0, lanes);
+        const Instruction& x = plan.instructions[i];
+        if (x.result < 0) continue;
+        tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+          T* d = reinterpret_cast<T*>(own_tile(register_number(x.dtype, x.result)));
+          const T v = *reinterpret_cast<const T*>(reg(x.dtype, x.result));
+          registers[register_number(x.dtype, x.result)] = reinterpret_cast<std::byte*>(d);
+          fill(d, v, tile_elements);
+        });
+      }
+    }
+    template <class F>
+    void each_reduction(int s, const F& f) {
+      int r = 0;
+      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i)
+        if (const Instruction& x = plan.instructions[i]; is_reduction(x.op)) {
+          with_reduction(x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+            f.template operator()<K, T>(x, r);
+          });
+          ++r;
+        }
+    }
+    template <class F>
+    static void with_reduction(const Instruction& x, const F& f) {
+      tt::detail::with_dtype(x.dtype, [&]<class T>(T t) {
+        if constexpr (!std::is_same_v<T, bool>) {
+          if (x.op == Op::sum) f(std::integral_constant<Op, Op::sum>{}, t);
+          else if (x.op == Op::amax) f(std::integral_constant<Op, Op::amax>{}, t);
+          else f(std::integral_constant<Op, Op::amin>{}, t);
+        }
+      });
+    }
+    template <class T>
+    T* lane_memory(int reduction) const {
+      return reinterpret_cast<T*>(lanes_memory.data +
+                                  static_cast<std::size_t>(reduction) * register_bytes);
+    }
+    void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
+      int r = 0;
+      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i) {
+        const Instruction& x = plan.instructions[i];
+        if (!is_reduction(x.op)) {
+          step(i, row, col, n);
+          continue;
+        }
+        const int reduction = r++;
+        with_reduction(x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+          accumulate<K>(lane_memory<T>(reduction), reinterpret_cast<const T*>(reg(x.dtype, x.a)), n,
+                        k->kind == KernelKind::cols);
+        });
+      }
+    }
+    /// Along a row element i goes to lane i % 64; down columns each column has its own lane.
+    template <Op K, class T>
+    static void accumulate(T* lane, const T* x, std::int64_t n, bool columns) {
+      std::int64_t i = 0;
+      for (; i + lanes <= n; i += lanes) {
+        T* l = lane + (columns ? i : i % reduction_lanes);
+        cpu::store(l, combine<K>(cpu::load(l), cpu::load(x + i)));
+      }
+      for (; i < n; ++i) {
+        T& l = lane[columns ? i : i % reduction_lanes];
+        l = tt::detail::combine<K>(l, x[i]);
+      }
+    }
+
+    // ---- kernels
+    void rows() {
+      const std::int64_t count = value(k->rows), columns = value(k->cols);
+      for (std::int64_t row = 0; row < count; ++row) {
+        if (row == 0 || needs_row_segment()) row_segment(0, row);
+        for (int sweep = 0; sweep < k->sweeps; ++sweep) {
+          const int s = 2 * sweep + 1;
+          if (has_reduction(s)) reducing_sweep(s, row, columns);
+          else
+            for (std::int64_t col = 0; col < columns; col += tile_elements)
+              vector_segment(s, row, col, least(tile_elements, columns - col));
+          row_segment(s + 1, row);
+        }
+      }
+    }
+    bool needs_row_segment() const {
+      for (int i = k->segment[0]; i < k->segment[1]; ++i)
+        if (plan.instructions[i].op != Op::constant) return true;
+      return false;
+    }
+    bool has_reduction(int s) const {
+      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i)
+        if (is_reduction(plan.instructions[i].op)) return true;
+      return false;
+    }
+    static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+    void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
+      Vec<Partial> partial(program.most_reductions_ + 1, Partial{});
+      for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
+        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
+          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), reduction_lanes);
+        });
+        const std::int64_t end = least(columns, block + row_block);
+        for (std::int64_t col = block; col < end; col += tile_elements)
+          vector_segment(s, row, col, least(tile_elements, end - col));
+        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
+          T* lane = lane_memory<T>(r);
+          for (int w = reduction_lanes / 2; w > 0; w /= 2)
+            for (int l = 0; l < w; ++l) lane[l] = tt::detail::combine<K>(lane[l], lane[l + w]);
+          partial[r].template of<T>().push(lane[0], tt::detail::combine<K, T>);
+        });
+      }
+      each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
+        const T v = partial[r].template of<T>().result(tt::detail::identity<K, T>(),
+                                                       tt::detail::combine<K, T>);
+        const int number = register_number(x.dtype, x.result);
+        registers[number] = own_tile(number);
+        fill(reinterpret_cast<T*>(own_tile(number)), v, tile_elements);
+      });
+    }
+    struct Partial {
+      tt::detail::PairwiseTree<double> f64;
+      tt::detail::PairwiseTree<float> f32;
+      tt::detail::PairwiseTree<std::int64_t> i64;
+      tt::detail::PairwiseTree<std::int32_t> i32;
+      template <class T>
+      auto& of() {
+        if constexpr (std::is_same_v<T, float>) return f32;
+        else if constexpr (std::is_same_v<T, double>) return f64;
+        else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
+        else return i64;
+      }
+    };
+
+    void cols() {
+      const std::int64_t count = value(k->rows), columns = value(k->cols), inner = value(k->inner);
+      for (std::int64_t row = 0; row < count; ++row) {
+        row_segment(0, row);
+        for (std::int64_t col = 0; col < columns; col += tile_elements)
+          sum_columns(row, inner, col, least(tile_elements, columns - col));
+      }
+    }
+    void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
+      int reductions = 0;
+      each_reduction(1, [&]<Op, class T>(const Instruction&, int) { ++reductions; });
+      const int blocks = static_cast<int>((inner + column_block - 1) / column_block);
+      int depth = 2;
+      for (int b = blocks; b > 0; b /= 2) ++depth;
+      const Owned parts(static_cast<std::size_t>(depth * reductions + 1) * register_bytes);
+      int used = 0;
+      std::uint64_t pushed = 0;
+      const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
+        return reinterpret_cast<T*>(parts.data + static_cast<std::size_t>(level * reductions + r) *
+                                                     register_bytes);
+      };
+      const auto merge = [&] {  // the newest two parts become one
+        --used;
+        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
+          T* older = part(std::type_identity<T>{}, used - 1, r);
+          const T* newer = part(std::type_identity<T>{}, used, r);
+          for (std::int64_t i = 0; i < n; ++i) older[i] = tt::detail::combine<K>(older[i], newer[i]);
+        });
+      };
+      for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
+        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
+          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), tile_elements);
+        });
+        const std::int64_t end = least(inner, block + column_block);
+        for (std::int64_t q = block; q < end; ++q) vector_segment(1, row * inner + q, col, n);
+        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
+          std::memcpy(part(std::type_identity<T>{}, used, r), lane_memory<T>(r),
+                      static_cast<std::size_t>(n) * sizeof(T));
+        });
+        ++used;
+        for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
+      }
+      while (used > 1) merge();
+      each_reduction(1, [&]<Op K, class T>(const Instruction& x, int r) {
+        const int number = register_number(x.dtype, x.result);
+        registers[number] = own_tile(number);
+        std::memcpy(own_tile(number), part(std::type_identity<T>{}, 0, r),
+                    static_cast<std::size_t>(n) * sizeof(T));
+      });
+      vector_segment(2, row, col, n);
+    }
+
+    void product() {
+      tt::detail::with_dtype(k->dtype, [&]<class T>(T) {
+        if constexpr (!std::is_same_v<T, bool>) product_of<T>();
+      });
+    }
+    template <class T>
+    void product_of() {
+      const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
+      row_segment(0, 0);
+      for (std::int64_t q = 0; q < value(k->batch); ++q) {
+        MatmulOperands<T> m{value(k->rows), value(k->cols), value(k->inner),
+                            reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols),
+                            value(k->a_row), value(k->a_inner),
+                            reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols),
+                            value(k->b_inner), !xb.guarded};
+        if (k->pack >= 0) {
+          T* packed = reinterpret_cast<T*>(buffer(k->pack));
+          transpose_into(m.b, value(k->b_column), m.b_inner, m.cols, m.inner, packed,
+                         value(k->pack_row));
+          m.b = packed;
+          m.b_inner = value(k->pack_row);
+          m.b_padded = k->pack_row.is_constant();
+        }
+        matmul<T>(m, nullptr, 0, m.rows,
+                  [&](std::int64_t i, std::int64_t j, int rows_, int vectors, int last, const T* t) {
+                    for (int y = 0; y < rows_; ++y) {
+                      tile = t + y * vectors * lanes;
+                      vector_segment(1, q * m.rows + i + y, j, (vectors - 1) * lanes + last);
+                    }
+                  });
+      }
+    }
+  };
+};
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END

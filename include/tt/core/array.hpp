@@ -1,0 +1,309 @@
+// Array: the value type with its shape in its type. Dense and row-major.
+//   tt::Array<float, 2, 3> a{{1, 2, 3}, {4, 5, 6}};   a(1, 2) is 6
+//   tt::Array<float, tt::dyn, 3> b(10);               // 10 x 3, known at run time
+// Static extents up to 1 KiB are stored in place, others on the heap.
+#pragma once
+#include <algorithm>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "tt/core/storage.hpp"
+
+namespace tt {
+
+/// An extent that is known only at run time.
+inline constexpr std::int64_t dyn = -1;
+
+template <std::int64_t... E>
+struct extents {
+  static constexpr int rank = sizeof...(E);
+  static constexpr std::int64_t value[rank > 0 ? rank : 1] = {E...};
+  static constexpr int dynamic_count = (0 + ... + (E == dyn ? 1 : 0));
+};
+
+struct ArrayFront;
+template <class T, std::int64_t... E>
+class Array;
+
+/// What an Array can be combined with: a number, or a value of the library.
+template <class X>
+concept ArrayOperand = std::is_arithmetic_v<X> || requires { typename X::tt_front; };
+
+inline constexpr std::size_t inline_bytes = 1024;
+
+/// Says that the elements are about to be overwritten.
+struct Uninitialized {};
+
+namespace detail {
+
+template <class T, int Rank>
+struct nested_list {
+  using type = std::initializer_list<typename nested_list<T, Rank - 1>::type>;
+};
+template <class T>
+struct nested_list<T, 0> {
+  using type = T;
+};
+
+template <class T, std::int64_t... E>
+inline constexpr bool stored_inline =
+    ((E != dyn) && ...) && (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E)) *
+                                   sizeof(T) <= inline_bytes;
+
+[[noreturn]] TT_NOINLINE inline void index_out_of_range(std::int64_t i, int axis,
+                                                        const Shape& shape) {
+  TT_THROW(Error(Text("tt::Array: index is out of range: ")
+                 << i << " for axis " << axis << " of " << shape << "."));
+}
+
+template <int Count>
+struct DynamicExtents {
+  std::int64_t value[Count] = {};
+  std::int64_t& operator[](int i) { return value[i]; }
+  std::int64_t operator[](int i) const { return value[i]; }
+};
+template <>
+struct DynamicExtents<0> {
+  std::int64_t& operator[](int) const {
+    static std::int64_t none = 0;
+    return none;
+  }
+};
+
+template <class T, bool Inline, std::size_t Size>
+struct ArrayStorage {
+  T* data = nullptr;
+  std::int64_t capacity = 0;
+
+  ArrayStorage() = default;
+  ArrayStorage(ArrayStorage&& o) noexcept
+      : data(std::exchange(o.data, nullptr)), capacity(std::exchange(o.capacity, 0)) {}
+  ArrayStorage(const ArrayStorage& o) {
+    allocate(o.capacity);
+    if (capacity) std::memcpy(data, o.data, static_cast<std::size_t>(capacity) * sizeof(T));
+  }
+  ArrayStorage& operator=(ArrayStorage&& o) noexcept {
+    std::swap(data, o.data);
+    std::swap(capacity, o.capacity);
+    return *this;
+  }
+  ArrayStorage& operator=(const ArrayStorage& o) {
+    if (this == &o) return *this;
+    if (capacity != o.capacity) *this = ArrayStorage(o);
+    else if (capacity) std::memcpy(data, o.data, static_cast<std::size_t>(capacity) * sizeof(T));
+    return *this;
+  }
+  ~ArrayStorage() { free_bytes(data); }
+  void allocate(std::int64_t count) {
+    data = static_cast<T*>(allocate_bytes(static_cast<std::size_t>(count) * sizeof(T)));
+    capacity = count;
+  }
+  T* begin() { return data; }
+  const T* begin() const { return data; }
+};
+template <class T, std::size_t Size>
+struct ArrayStorage<T, true, Size> {
+  alignas(Size * sizeof(T) >= 64 ? 64 : alignof(T)) T data[Size > 0 ? Size : 1];
+  void allocate(std::int64_t) {}
+  constexpr T* begin() { return data; }
+  constexpr const T* begin() const { return data; }
+};
+
+}  // namespace detail
+
+template <class T, std::int64_t... E>
+class Array {
+  static_assert(Element<T>, "tt: Array elements are bool, int32, int64, float or double");
+  static_assert(sizeof...(E) <= max_rank, "tt: Array has too many axes");
+  static_assert(((E >= 0 || E == dyn) && ...), "tt: an extent is a number or tt::dyn");
+
+ public:
+  using tt_front = ArrayFront;
+  using value_type = T;
+  using Extents = extents<E...>;
+  static constexpr int rank = sizeof...(E);
+  static constexpr DType dtype = dtype_of<T>;
+  static constexpr bool is_static = Extents::dynamic_count == 0;
+
+  /// All zero. Dynamic extents are 0 until given.
+  Array() : Array(Uninitialized{}) { std::fill(begin(), end(), T(0)); }
+  explicit Array(Uninitialized)
+    requires is_static
+  {
+    storage_.allocate(size());
+  }
+  Array(Uninitialized, const std::int64_t* shape) {
+    int d = 0;
+    for (int k = 0; k < rank; ++k)
+      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
+    storage_.allocate(size());
+  }
+  explicit Array(Uninitialized)
+    requires(!is_static)
+  {
+    storage_.allocate(0);
+  }
+  /// The dynamic extents, in order; all elements zero.
+  template <std::integral... N>
+    requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count) && sizeof...(N) > 0)
+  explicit Array(N... extent) : dynamic_{{static_cast<std::int64_t>(extent)...}} {
+    for (std::int64_t n : dynamic_.value)
+      if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
+    storage_.allocate(size());
+    std::fill(begin(), end(), T(0));
+  }
+  /// Nested braces; every row must have the same length, for static extents the declared one.
+  Array(typename detail::nested_list<T, rank>::type values)
+    requires(rank > 0)
+  {
+    std::int64_t shape[rank > 0 ? rank : 1] = {};
+    measure<0>(values, shape);
+    int d = 0;
+    for (int k = 0; k < rank; ++k)
+      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
+    storage_.allocate(size());
+    T* out = data();
+    fill<0>(values, out);
+  }
+  /// A scalar.
+  Array(T value)
+    requires(rank == 0)
+  {
+    *data() = value;
+  }
+  /// The elements of a span in row-major order; its size must be right.
+  static Array from(std::span<const T> values)
+    requires is_static
+  {
+    Array a(Uninitialized{});
+    a.assign(values);
+    return a;
+  }
+  template <std::integral... N>
+    requires(!is_static && sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
+  static Array from(std::span<const T> values, N... extent) {
+    Array a(extent...);
+    a.assign(values);
+    return a;
+  }
+  void assign(std::span<const T> values) {
+    if (static_cast<std::int64_t>(values.size()) != size())
+      TT_THROW(Error(Text("tt::Array::from: numbers of elements differ: ")
+                     << values.size() << " given, " << size() << " in " << shape() << "."));
+    if (size()) std::memcpy(data(), values.data(), values.size_bytes());
+  }
+
+  // From expressions; defined in expr/expression.hpp.
+  template <class X>
+    requires requires { typename X::tt_expression; }
+  Array(const X& expression);
+  template <class X>
+    requires requires { typename X::tt_expression; }
+  Array& operator=(const X& expression);
+  template <class X>
+    requires ArrayOperand<X>
+  Array& operator+=(const X& x);
+  template <class X>
+    requires ArrayOperand<X>
+  Array& operator-=(const X& x);
+  template <class X>
+    requires ArrayOperand<X>
+  Array& operator*=(const X& x);
+  template <class X>
+    requires ArrayOperand<X>
+  Array& operator/=(const X& x);
+
+  std::int64_t extent(int axis) const {
+    int d = 0;
+    for (int k = 0; k < axis; ++k) d += Extents::value[k] == dyn;
+    return Extents::value[axis] == dyn ? dynamic_[d] : Extents::value[axis];
+  }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < rank; ++k) n *= extent(k);
+    return n;
+  }
+  Shape shape() const {
+    Shape s;
+    for (int k = 0; k < rank; ++k) s.push_back(extent(k));
+    return s;
+  }
+  T* data() { return storage_.begin(); }
+  const T* data() const { return storage_.begin(); }
+  T* begin() { return data(); }
+  T* end() { return data() + size(); }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size(); }
+  operator std::span<T>() { return {data(), static_cast<std::size_t>(size())}; }
+  operator std::span<const T>() const { return {data(), static_cast<std::size_t>(size())}; }
+
+  /// One element; the indices are checked in every build, a negative one counts from the end.
+  template <std::integral... I>
+    requires(sizeof...(I) == static_cast<unsigned>(rank))
+  T& operator()(I... index) {
+    return data()[offset(index...)];
+  }
+  template <std::integral... I>
+    requires(sizeof...(I) == static_cast<unsigned>(rank))
+  const T& operator()(I... index) const {
+    return data()[offset(index...)];
+  }
+  operator T() const
+    requires(rank == 0)
+  {
+    return *data();
+  }
+  T item() const {
+    if (size() != 1)
+      TT_THROW(Error(Text("tt::item: an Array of one element is needed, not ") << shape() << "."));
+    return *data();
+  }
+
+ private:
+  static constexpr std::size_t static_size =
+      (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E));
+  static constexpr bool is_inline = detail::stored_inline<T, E...>;
+
+  template <std::integral... I>
+  std::int64_t offset(I... index) const {
+    const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
+    std::int64_t o = 0;
+    for (int k = 0; k < rank; ++k) {
+      const std::int64_t n = extent(k), i = at[k] < 0 ? at[k] + n : at[k];
+      if (i < 0 || i >= n) detail::index_out_of_range(at[k], k, shape());
+      o = o * n + i;
+    }
+    return o;
+  }
+  template <int Axis, class L>
+  static void measure(const L& list, std::int64_t* shape) {
+    shape[Axis] = static_cast<std::int64_t>(list.size());
+    if (Extents::value[Axis] != dyn && Extents::value[Axis] != shape[Axis])
+      TT_THROW(Error(Text("tt::Array: wrong number of values in braces: ")
+                     << shape[Axis] << " given, " << Extents::value[Axis] << " needed along axis "
+                     << Axis << "."));
+    if constexpr (Axis + 1 < rank) {
+      std::int64_t first = -1;
+      for (const auto& row : list) {
+        if (first >= 0 && static_cast<std::int64_t>(row.size()) != first)
+          TT_THROW(Error(Text("tt::Array: rows in braces differ in length: ")
+                         << first << " and " << row.size() << " along axis " << Axis + 1 << "."));
+        first = static_cast<std::int64_t>(row.size());
+        measure<Axis + 1>(row, shape);
+      }
+    }
+  }
+  template <int Axis, class L>
+  static void fill(const L& list, T*& out) {
+    for (const auto& x : list) {
+      if constexpr (Axis + 1 < rank) fill<Axis + 1>(x, out);
+      else *out++ = x;
+    }
+  }
+
+  [[no_unique_address]] detail::ArrayStorage<T, is_inline, static_size> storage_;
+  [[no_unique_address]] detail::DynamicExtents<Extents::dynamic_count> dynamic_;
+};
+
+}  // namespace tt

@@ -1,0 +1,120 @@
+// Parameter structs: one template over a Kind, the same model text on arrays, symbols and tensors.
+//   template <class Kind> struct Mlp {
+//     tt::leaf<Kind, float, 64, 32> w1;
+//     tt::leaf<Kind, float, 32> b1;
+//   };
+//   Mlp<tt::arrays> parameters;
+// for_each_member visits the leaves of such structs, also of several in step, nested ones too.
+#pragma once
+#include <tuple>
+
+#include "tt/core/array.hpp"
+
+namespace tt {
+
+/// Kind of parameter structs: members are Arrays.
+struct arrays {
+  template <class T, std::int64_t... E>
+  using type = Array<T, E...>;
+};
+
+/// A member of a parameter struct.
+template <class Kind, class T, std::int64_t... E>
+using leaf = typename Kind::template type<T, E...>;
+
+namespace detail {
+
+struct Anything {
+  template <class T>
+  constexpr operator T() const noexcept;
+};
+template <class S, class... A>
+constexpr int count_members() {
+  if constexpr (sizeof...(A) > 16) return -1;
+  else if constexpr (requires { S{A{}..., Anything{}}; }) return count_members<S, A..., Anything>();
+  else return sizeof...(A);
+}
+
+/// f(members...) with all members of an aggregate.
+template <class S, class F>
+constexpr decltype(auto) with_members(S& s, F&& f) {
+  constexpr int n = count_members<std::remove_cv_t<S>>();
+  static_assert(n >= 1 && n <= 16, "tt: a parameter struct has 1 to 16 members");
+  if constexpr (n == 1) { auto& [a] = s; return f(a); }
+  else if constexpr (n == 2) { auto& [a, b] = s; return f(a, b); }
+  else if constexpr (n == 3) { auto& [a, b, c] = s; return f(a, b, c); }
+  else if constexpr (n == 4) { auto& [a, b, c, d] = s; return f(a, b, c, d); }
+  else if constexpr (n == 5) { auto& [a, b, c, d, e] = s; return f(a, b, c, d, e); }
+  else if constexpr (n == 6) { auto& [a, b, c, d, e, g] = s; return f(a, b, c, d, e, g); }
+  else if constexpr (n == 7) { auto& [a, b, c, d, e, g, h] = s; return f(a, b, c, d, e, g, h); }
+  else if constexpr (n == 8) {
+    auto& [a, b, c, d, e, g, h, i] = s;
+    return f(a, b, c, d, e, g, h, i);
+  } else if constexpr (n == 9) {
+    auto& [a, b, c, d, e, g, h, i, j] = s;
+    return f(a, b, c, d, e, g, h, i, j);
+  } else if constexpr (n == 10) {
+    auto& [a, b, c, d, e, g, h, i, j, k] = s;
+    return f(a, b, c, d, e, g, h, i, j, k);
+  } else if constexpr (n == 11) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l);
+  } else if constexpr (n == 12) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m);
+  } else if constexpr (n == 13) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m, o);
+  } else if constexpr (n == 14) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o, p] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m, o, p);
+  } else if constexpr (n == 15) {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o, p, q] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m, o, p, q);
+  } else {
+    auto& [a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r] = s;
+    return f(a, b, c, d, e, g, h, i, j, k, l, m, o, p, q, r);
+  }
+}
+
+template <class T>
+struct kind_of;
+template <template <class> class M, class K>
+struct kind_of<M<K>> {
+  using type = K;
+  template <class Other>
+  using rebind = M<Other>;
+};
+
+}  // namespace detail
+
+/// A struct template over a Kind.
+template <class S>
+concept ParameterStruct = std::is_aggregate_v<std::remove_cvref_t<S>> &&
+                          requires { typename detail::kind_of<std::remove_cvref_t<S>>::type; };
+
+/// The same struct with another Kind.
+template <class Kind, class S>
+using rebind_kind = typename detail::kind_of<std::remove_cvref_t<S>>::template rebind<Kind>;
+
+/// References to all leaves, those of nested structs in place, in order of declaration.
+template <class S>
+constexpr auto leaves(S& s) {
+  if constexpr (ParameterStruct<S>)
+    return detail::with_members(s, [](auto&... m) { return std::tuple_cat(leaves(m)...); });
+  else return std::tuple<S&>(s);
+}
+
+/// f(leaf) for every leaf; with several structs f(leaf of the first, leaf of the second, ...).
+template <class F, class S, class... More>
+constexpr void for_each_member(const F& f, S& s, More&... more) {
+  const auto all = std::make_tuple(leaves(s), leaves(more)...);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto visit = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      std::apply([&](const auto&... t) { f(std::get<J>(t)...); }, all);
+    };
+    (visit(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::make_index_sequence<std::tuple_size_v<decltype(leaves(s))>>{});
+}
+
+}  // namespace tt

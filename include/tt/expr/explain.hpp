@@ -1,0 +1,93 @@
+// Looking into a fused function: how many kernels, which, and what did not fuse and why.
+//   static_assert(tt::kernels<tt::Array<float, 64, 128>, tt::Array<float, 128>>(f) == 1);
+//   std::cout << tt::explain<decltype(w), decltype(x)>(step);
+#pragma once
+#include "tt/expr/fuse.hpp"
+#include "tt/graph/print.hpp"
+#include "tt/version.hpp"
+
+namespace tt {
+namespace detail {
+
+template <class F>
+struct function_of { using type = F; };
+template <class F>
+struct function_of<Fused<F>> { using type = F; };
+
+template <class F, class... A>
+using program_for = typename Fused<typename function_of<F>::type>::template ProgramFor<A&...>;
+
+/// Why kernel `k` does not go on from where the one before it ended.
+constexpr const char* reason(const Kernel& k) {
+  switch (k.kind) {
+    case KernelKind::matmul: return "a matrix product begins a kernel; what follows it fuses in";
+    case KernelKind::cols: return "sums over rows need every row first";
+    case KernelKind::rows: break;
+  }
+  return k.sweeps > 1 ? "reductions along its rows, kept in cache between sweeps"
+                      : "its shape fits no earlier kernel";
+}
+
+template <class P>
+Text explain_plan(const P& plan) {
+  Text t;
+  t << plan.kernels.size() << (plan.kernels.size() == 1 ? " kernel from " : " kernels from ")
+    << plan.nodes << " nodes, ";
+  if (plan.arena >= 0) t << plan.arena << " bytes of arena\n";
+  else t << "arena sized at run time\n";
+  for (int j = 0; j < plan.kernels.size(); ++j) {
+    const Kernel& k = plan.kernels[j];
+    t << "  " << j << ' ' << name(k.kind);
+    t.pad_to(12) << k.rows << " x " << k.cols;
+    if (k.kind != KernelKind::rows) t << " over " << k.inner;
+    t.pad_to(32);
+    bool first = true;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
+      const Instruction& x = plan.instructions[i];
+      if (x.op == Op::load || x.op == Op::store || x.op == Op::constant ||
+          x.op == Op::accumulator)
+        continue;
+      t << (first ? "" : " ") << (x.op == Op::call ? opaque_op(x.attribute).info.name : name(x.op));
+      first = false;
+    }
+    if (k.kind == KernelKind::matmul) t << (first ? "matmul" : " after matmul");
+    else if (first) t << "copy";
+    t << "\n    " << reason(k);
+    if (k.code != j) t << "; code of kernel " << k.code;
+    if (k.where.line) t << "; from " << k.where.file << ':' << k.where.line;
+    t << '\n';
+  }
+  return t;
+}
+
+}  // namespace detail
+
+/// The number of kernels of a function for these argument types. A constant expression.
+template <class... A, class F>
+constexpr int kernels(F) {
+  return Compiled<detail::program_for<F, A...>>::plan.kernels.size();
+}
+/// The recorded graph for these argument types: editable, printable, to_dot.
+template <class... A, class F>
+constexpr Graph graph(F) {
+  return detail::program_for<F, A...>::record();
+}
+/// What fused and what did not: one line a kernel with its ops, and why it begins.
+template <class... A, class F>
+Text explain(F) {
+  return detail::explain_plan(Compiled<detail::program_for<F, A...>>::plan);
+}
+
+/// How this file is built.
+inline Text config() {
+  Text t;
+  t << "tt " << version << ", SIMD: " << backend::isa_name << " (" << backend::lanes
+    << " floats), multiply-add: " << (TT_HAS_FMA ? "fused" : "two roundings");
+#if !defined(__OPTIMIZE__)
+  t << "\nbuilt without optimisation: add -O2";
+#endif
+  if (backend::lanes <= 4) t << "\nbuilt for " << backend::isa_name << ": add -O2 -march=native";
+  return t;
+}
+
+}  // namespace tt

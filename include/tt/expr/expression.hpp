@@ -1,0 +1,482 @@
+// Expressions: what operators on Arrays return. An expression refers to named operands, owns
+// temporaries, and is evaluated on assignment or by `eval`; then the whole tree becomes one graph,
+// fused like any other. A stored expression reads its operands anew each time.
+//   tt::Array<float, 64> y = tt::tanh(a * b + c);
+// The same operand written twice is read twice; inside tt::fuse nothing is computed twice.
+#pragma once
+#include <tuple>
+
+#include "tt/expr/program.hpp"
+
+namespace tt {
+namespace detail {
+
+// ---- leaves
+
+template <class A>
+struct ArrayLeaf;  // a reference, or an owned temporary
+template <class T, std::int64_t... E>
+struct ArrayLeaf<const Array<T, E...>&> {
+  static constexpr DType dtype = dtype_of<T>;
+  using Extents = extents<E...>;
+  const Array<T, E...>* array;
+  const Array<T, E...>& get() const { return *array; }
+};
+template <class T, std::int64_t... E>
+struct ArrayLeaf<Array<T, E...>> {
+  static constexpr DType dtype = dtype_of<T>;
+  using Extents = extents<E...>;
+  Array<T, E...> array;
+  const Array<T, E...>& get() const { return array; }
+};
+template <class T>
+struct ScalarLeaf {
+  static constexpr DType dtype = dtype_of<T>;
+  using Extents = extents<>;
+  T value;
+};
+
+template <class L>
+inline constexpr bool is_array_leaf = false;
+template <class A>
+inline constexpr bool is_array_leaf<ArrayLeaf<A>> = true;
+template <class L>
+inline constexpr bool is_scalar_leaf = false;
+template <class T>
+inline constexpr bool is_scalar_leaf<ScalarLeaf<T>> = true;
+
+template <std::int64_t... E>
+constexpr Shape shape_with_symbols(extents<E...>, [[maybe_unused]] int& symbol) {
+  Shape s;
+  [[maybe_unused]] const auto extent = [&](std::int64_t e) {
+    s.push_back(e == dyn ? Extent::symbol(symbol++ % max_symbols) : Extent(e));
+  };
+  (extent(E), ...);
+  return s;
+}
+
+/// dtype and shape of Fn on operands of these types, from the graph's own inference.
+template <class Fn, class... Ops>
+struct Inferred {
+  struct Result {
+    OutputInfo info;
+    Failure failure;
+  };
+  static constexpr Result infer() {
+    Graph g;
+    int symbol = 0;
+    const Sym s[] = {Sym{&g, g.input(Ops::dtype, shape_with_symbols(typename Ops::Extents{},
+                                                                    symbol))}...};
+    Result r;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const Sym y = Fn::record(s[I]...);
+      r.info = {y.dtype(), y.shape(), -1};
+    }(std::index_sequence_for<Ops...>{});
+    r.failure = g.failure;
+    return r;
+  }
+  static constexpr Result result = infer();
+  static constexpr OutputInfo value = result.info;
+  static constexpr Failure failure = result.failure;
+};
+
+}  // namespace detail
+
+template <class Fn, class... Ops>
+struct Expression {
+  using tt_front = ArrayFront;
+  using tt_expression = void;
+  using Inferred = detail::Inferred<Fn, Ops...>;
+  using Result = detail::array_of<Inferred>;
+  using Extents = typename Result::Extents;
+  static constexpr DType dtype = Result::dtype;
+
+  std::tuple<Ops...> operands;
+
+  /// Evaluates into a new Array.
+  Result eval() const { return Result(*this); }
+};
+
+namespace detail {
+
+template <class L>
+struct OperandRecorder;
+template <class T, std::int64_t... E>
+struct OperandRecorder<ArrayLeaf<const Array<T, E...>&>> {
+  static constexpr Sym record(Recorder& r) { return r.input<T, E...>(); }
+};
+template <class T, std::int64_t... E>
+struct OperandRecorder<ArrayLeaf<Array<T, E...>>> {
+  static constexpr Sym record(Recorder& r) { return r.input<T, E...>(); }
+};
+template <class T>
+struct OperandRecorder<ScalarLeaf<T>> {
+  static constexpr Sym record(Recorder& r) { return r.input<T>(); }
+};
+template <class Fn, class... Ops>
+struct OperandRecorder<Expression<Fn, Ops...>> {
+  static constexpr Sym record(Recorder& r) {
+    const Sym s[] = {OperandRecorder<Ops>::record(r)...};  // braces: left to right
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return Fn::record(s[I]...);
+    }(std::index_sequence_for<Ops...>{});
+  }
+};
+
+template <class X>
+struct ExpressionModel {
+  static constexpr void record(Graph& g, Recorder& r) { g.output(OperandRecorder<X>::record(r).id); }
+};
+
+/// Visits the leaves in the order in which they are recorded.
+template <class L, class F>
+void for_each_leaf(const L& l, const F& f) {
+  if constexpr (is_array_leaf<L> || is_scalar_leaf<L>) f(l);
+  else std::apply([&](const auto&... o) { (for_each_leaf(o, f), ...); }, l.operands);
+}
+template <class L>
+constexpr int count_leaves() {
+  if constexpr (is_array_leaf<L> || is_scalar_leaf<L>) return 1;
+  else return []<class Fn, class... Ops>(std::type_identity<Expression<Fn, Ops...>>) {
+    return (0 + ... + count_leaves<Ops>());
+  }(std::type_identity<L>{});
+}
+
+template <class L>
+inline constexpr bool has_dynamic_leaf = L::Extents::dynamic_count > 0;
+template <class Fn, class... Ops>
+inline constexpr bool has_dynamic_leaf<Expression<Fn, Ops...>> = (has_dynamic_leaf<Ops> || ...);
+
+/// Elementwise throughout, so that element i of the result needs only element i of whole operands.
+template <class L>
+inline constexpr bool is_elementwise_tree = true;
+template <class Fn, class... Ops>
+inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
+    Fn::is_elementwise && (is_elementwise_tree<Ops> && ...);
+
+template <class X>
+struct Evaluation {
+  static constexpr int leaves = count_leaves<X>();
+  void* external[leaves + 1];
+  SymbolValues symbols;
+  std::int64_t extent_of[max_symbols] = {};
+  int count = 0, dynamic = 0;
+
+  explicit Evaluation(const X& x) {
+    for_each_leaf(x, [&]<class L>(const L& l) {
+      if constexpr (is_scalar_leaf<L>) {
+        external[count++] = const_cast<void*>(static_cast<const void*>(&l.value));
+      } else {
+        const auto& a = l.get();
+        external[count++] = const_cast<void*>(static_cast<const void*>(a.data()));
+        for (int k = 0; k < a.rank; ++k)
+          if (L::Extents::value[k] == dyn) extent_of[dynamic++] = a.extent(k);
+      }
+    });
+    if constexpr (has_dynamic_leaf<X>)
+      bind_symbols(Program<ExpressionModel<X>>::interface.symbols, extent_of, dynamic, symbols);
+  }
+  void result_shape(std::int64_t* shape) const {
+    constexpr Shape s = Program<ExpressionModel<X>>::interface.output[0].shape;
+    for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols);
+  }
+  /// Does the destination overlap an operand in another way than element by element?
+  template <class T>
+  bool clashes(const X& x, const T* begin, const T* end) const {
+    bool clash = false;
+    for_each_leaf(x, [&]<class L>(const L& l) {
+      if constexpr (!is_scalar_leaf<L>) {
+        const auto& a = l.get();
+        const auto* first = reinterpret_cast<const std::byte*>(a.begin());
+        const auto* last = reinterpret_cast<const std::byte*>(a.end());
+        const auto* to = reinterpret_cast<const std::byte*>(begin);
+        const auto* to_end = reinterpret_cast<const std::byte*>(end);
+        if (first < to_end && to < last &&
+            !(is_elementwise_tree<X> && first == to && last == to_end &&
+              sizeof(*a.begin()) == sizeof(T)))
+          clash = true;
+      }
+    });
+    return clash;
+  }
+  void run(void* out) {
+    external[count] = out;
+    execute<Program<ExpressionModel<X>>>(external, symbols);
+  }
+};
+
+[[noreturn]] inline void assigned_shape_differs(const std::int64_t* given, const Shape& to) {
+  Shape s;
+  for (int k = 0; k < to.rank; ++k) s.push_back(given[k]);
+  TT_THROW(Error(Text("tt::Array: shapes differ: ") << s << " is assigned to " << to << "."));
+}
+
+// ---- making expressions
+
+template <class A>
+struct held;
+template <class T, std::int64_t... E>
+struct held<Array<T, E...>&> { using type = ArrayLeaf<const Array<T, E...>&>; };
+template <class T, std::int64_t... E>
+struct held<const Array<T, E...>&> { using type = ArrayLeaf<const Array<T, E...>&>; };
+template <class T, std::int64_t... E>
+struct held<Array<T, E...>> { using type = ArrayLeaf<Array<T, E...>>; };
+template <class Fn, class... Ops>
+struct held<Expression<Fn, Ops...>> { using type = Expression<Fn, Ops...>; };
+template <class Fn, class... Ops>
+struct held<Expression<Fn, Ops...>&> { using type = Expression<Fn, Ops...>; };
+template <class Fn, class... Ops>
+struct held<const Expression<Fn, Ops...>&> { using type = Expression<Fn, Ops...>; };
+
+template <class A>
+inline constexpr DType dtype_of_operand = [] {
+  if constexpr (Value<A>) return std::remove_cvref_t<A>::dtype;
+  else return dtype_of<std::remove_cvref_t<A>>;
+}();
+/// The dtype that numbers take beside these operands.
+template <class... A>
+constexpr DType common_dtype() {
+  DType d = DType::boolean;
+  ((d = Value<A> ? promote(d, dtype_of_operand<A>) : d), ...);
+  return d;
+}
+template <class A>
+constexpr DType literal_dtype() {
+  using N = std::remove_cvref_t<A>;
+  return std::is_same_v<N, bool> ? DType::boolean
+         : std::is_floating_point_v<N> ? DType::f64 : DType::i64;
+}
+
+template <DType Beside, class A>
+constexpr auto hold(A&& a) {
+  if constexpr (Value<A>) {
+    using H = typename held<A>::type;
+    if constexpr (is_array_leaf<H>) {
+      if constexpr (std::is_lvalue_reference_v<A>) return H{&a};
+      else return H{static_cast<A&&>(a)};
+    } else {
+      return H(static_cast<A&&>(a));
+    }
+  } else {
+    using T = element_t<promote_literal(Beside, literal_dtype<A>())>;
+    return ScalarLeaf<T>{static_cast<T>(a)};
+  }
+}
+
+template <class Fn, DType Beside, class... A>
+constexpr auto make_expression(A&&... a) {
+  using X = Expression<Fn, decltype(hold<Beside>(static_cast<A&&>(a)))...>;
+  return X{{hold<Beside>(static_cast<A&&>(a))...}};
+}
+
+template <Op K, std::int64_t Attribute = 0>
+struct PrimitiveFn {
+  static constexpr bool is_elementwise = true;
+  static constexpr Sym record(auto... s) {
+    return SymFront::primitive<K>({}, Attribute, s...);
+  }
+};
+template <class F>
+struct CallFn {
+  static constexpr bool is_elementwise = true;
+  static constexpr Sym record(auto... s) { return SymFront::call<F>({}, s...); }
+};
+template <class To, bool Bits>
+struct CastFn {
+  static constexpr bool is_elementwise = true;
+  static constexpr Sym record(Sym s) {
+    if constexpr (Bits) return SymFront::bitcast<To>({}, s);
+    else return SymFront::cast<To>({}, s);
+  }
+};
+template <class First, class... Rest>
+constexpr auto first(const First& f, const Rest&...) {  // what a mistaken operator returns
+  return f;
+}
+template <class Fn>
+struct FunctionFn : Fn {
+  static constexpr bool is_elementwise = false;
+};
+
+}  // namespace detail
+
+struct ArrayFront {
+  static constexpr int rank = 2;
+  static constexpr bool dynamic_axes = false;
+
+  template <class Fn, class... A>
+  static constexpr auto make(A&&... a) {
+    constexpr DType beside = detail::common_dtype<A...>();
+    using I = detail::Inferred<Fn, decltype(detail::hold<beside>(static_cast<A&&>(a)))...>;
+    if constexpr (detail::no_mistake<I>())
+      return detail::make_expression<Fn, beside>(static_cast<A&&>(a)...);
+    else return detail::first(a...);
+  }
+  template <class F, class... A>
+  static constexpr auto call(SourceLine, A&&... a) {
+    return make<detail::CallFn<F>>(static_cast<A&&>(a)...);
+  }
+  template <Op K, class... A>
+  static constexpr auto primitive(SourceLine, std::int64_t, A&&... a) {
+    static_assert(!is_shift(K), "tt: shifts of Arrays go inside tt::op");
+    return make<detail::PrimitiveFn<K>>(static_cast<A&&>(a)...);
+  }
+  template <class Fn, class... A>
+  static constexpr auto function(SourceLine, A&&... a) {
+    return make<detail::FunctionFn<Fn>>(static_cast<A&&>(a)...);
+  }
+  template <class To, class A>
+  static constexpr auto cast(SourceLine, A&& a) {
+    return make<detail::CastFn<To, false>>(static_cast<A&&>(a));
+  }
+  template <class To, class A>
+  static constexpr auto bitcast(SourceLine, A&& a) {
+    return make<detail::CastFn<To, true>>(static_cast<A&&>(a));
+  }
+};
+
+/// An Array, or an expression of Arrays.
+template <class A>
+concept ArrayLike = requires {
+  requires std::same_as<typename std::remove_cvref_t<A>::tt_front, ArrayFront>;
+};
+template <class A, class B>
+concept ArrayOperands = (ArrayLike<A> && Operand<B>) || (Operand<A> && ArrayLike<B>);
+
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator+(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::add>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator-(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::sub>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator*(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::mul>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator/(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::div>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <ArrayLike A>
+constexpr auto operator-(A&& a) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::neg>>(static_cast<A&&>(a));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator<(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::lt>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator<=(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::le>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator>(A&& a, B&& b) {
+  return static_cast<B&&>(b) < static_cast<A&&>(a);
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator>=(A&& a, B&& b) {
+  return static_cast<B&&>(b) <= static_cast<A&&>(a);
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator==(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::eq>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator!=(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::ne>>(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <ArrayLike A, ArrayLike B>
+constexpr auto operator&&(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::logical_and>>(static_cast<A&&>(a),
+                                                                static_cast<B&&>(b));
+}
+template <ArrayLike A, ArrayLike B>
+constexpr auto operator||(A&& a, B&& b) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::logical_or>>(static_cast<A&&>(a),
+                                                               static_cast<B&&>(b));
+}
+template <ArrayLike A>
+constexpr auto operator!(A&& a) {
+  return ArrayFront::make<detail::PrimitiveFn<Op::logical_not>>(static_cast<A&&>(a));
+}
+
+/// Evaluates an expression into a new Array; an Array is copied.
+template <ArrayLike X>
+auto eval(const X& x) {
+  if constexpr (requires { x.eval(); }) return x.eval();
+  else return x;
+}
+
+template <class T, std::int64_t... E>
+template <class X>
+  requires requires { typename X::tt_expression; }
+Array<T, E...>::Array(const X& x) : Array(Uninitialized{}) {
+  *this = x;
+}
+
+template <class T, std::int64_t... E>
+template <class X>
+  requires requires { typename X::tt_expression; }
+Array<T, E...>& Array<T, E...>::operator=(const X& x) {
+  using R = typename X::Result;
+  constexpr bool same_type = std::is_same_v<T, typename R::value_type>;
+  static_assert(same_type,
+                "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
+  static_assert(sizeof...(E) == R::rank, "tt: the expression has another rank than the Array");
+  if constexpr (same_type && sizeof...(E) == R::rank) {
+    static_assert([]<std::size_t... I>(std::index_sequence<I...>) {
+      return ((Extents::value[I] == R::Extents::value[I] || Extents::value[I] == dyn ||
+               R::Extents::value[I] == dyn) && ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(rank)>{}),
+                  "tt: the expression has another shape than the Array");
+    detail::Evaluation<X> e(x);
+    std::int64_t shape[max_rank] = {};
+    e.result_shape(shape);
+    bool fits = true;
+    for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
+    if (fits && !e.clashes(x, begin(), end())) {
+      e.run(data());
+      return *this;
+    }
+    if constexpr (is_static)
+      if (!fits) detail::assigned_shape_differs(shape, this->shape());
+    Array fresh = [&] {
+      if constexpr (is_static) return Array(Uninitialized{});
+      else return Array(Uninitialized{}, shape);
+    }();
+    e.run(fresh.data());
+    *this = static_cast<Array&&>(fresh);
+  }
+  return *this;
+}
+
+template <class T, std::int64_t... E>
+template <class X>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator+=(const X& x) { return *this = *this + x; }
+template <class T, std::int64_t... E>
+template <class X>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator-=(const X& x) { return *this = *this - x; }
+template <class T, std::int64_t... E>
+template <class X>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator*=(const X& x) { return *this = *this * x; }
+template <class T, std::int64_t... E>
+template <class X>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator/=(const X& x) { return *this = *this / x; }
+
+}  // namespace tt

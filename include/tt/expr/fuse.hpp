@@ -1,0 +1,297 @@
+// fuse: a function compiled at compile time. It is run once on symbols inside the compiler; the
+// graph is differentiated where asked, scheduled into few kernels, and becomes SIMD code.
+//   auto step = tt::fuse([](auto& w, auto x, auto y) {
+//     auto [loss, d] = tt::value_and_grad(model_loss)(w, x, y);
+//     w -= 0.1 * d;
+//     return loss;
+//   });
+//   tt::Array<float> loss = step(w, x, y);
+// A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays, expressions,
+// numbers (f32 unless they are double or integers) and parameter structs of Arrays; results are
+// nothing, one value, a tuple of them, or a parameter struct.
+// Thread-safe: a fused function holds no state; each thread has its own arena.
+#pragma once
+#include <tuple>
+
+#include "tt/core/members.hpp"
+#include "tt/expr/expression.hpp"
+#include "tt/expr/transform.hpp"
+
+namespace tt {
+namespace detail {
+
+// ---- arguments
+
+/// The Arrays of a parameter struct, as a list of types.
+template <class... L>
+struct ArrayList {};
+template <class... L>
+ArrayList<std::remove_reference_t<L>...> list_of(const std::tuple<L...>&);
+template <class S>
+using leaf_list = decltype(list_of(leaves(std::declval<S&>())));
+
+/// An argument type as the recorder sees it; const arguments cannot be updated in place.
+template <class A>
+struct Argument;
+template <class T, std::int64_t... E>
+struct Argument<Array<T, E...>> {
+  using Symbolic = Sym;
+  static constexpr Sym record(Recorder& r) { return r.input<T, E...>(); }
+};
+template <class T>
+  requires std::is_arithmetic_v<T>
+struct Argument<T> {
+  using Symbolic = Sym;
+  static constexpr Sym record(Recorder& r) { return r.input<T>(); }
+};
+template <ParameterStruct S>
+struct Argument<S> {
+  using Symbolic = rebind_kind<symbols, S>;
+  static constexpr Symbolic record(Recorder& r) { return record_leaves(r, leaf_list<S>{}); }
+  template <class... L>
+  static constexpr Symbolic record_leaves(Recorder& r, ArrayList<L...>) {
+    const Sym s[] = {Argument<L>::record(r)...};  // braces: left to right
+    Symbolic out{};
+    int k = 0;
+    for_each_member([&](Sym& leaf) { leaf = s[k++]; }, out);
+    return out;
+  }
+};
+
+// ---- recording
+
+/// Symbols of a result become outputs, in order.
+template <class R>
+constexpr void add_outputs(Graph& g, const R& r) {
+  if constexpr (std::is_same_v<R, Sym>) g.output(r.id);
+  else if constexpr (ParameterStruct<R>)
+    for_each_member([&](const Sym& s) { g.output(s.id); }, r);
+  else std::apply([&](const auto&... x) { (add_outputs(g, x), ...); }, r);
+}
+
+template <class F, class... A>
+struct FunctionModel {
+  using Result = decltype(std::apply(F{}, std::declval<std::tuple<typename A::Symbolic...>&>()));
+
+  static constexpr void record(Graph& g, Recorder& r) {
+    std::tuple<typename A::Symbolic...> args{A::record(r)...};  // braces: left to right
+    const Vec<int> before = ids_of(args);
+    if constexpr (std::is_void_v<Result>) std::apply(F{}, args);
+    else add_outputs(g, std::apply(F{}, args));
+    const Vec<int> after = ids_of(args);
+    for (int k = 0; k < before.size(); ++k)
+      if (before[k] != after[k]) update(g, before[k], after[k]);
+  }
+  static constexpr Vec<int> ids_of(const std::tuple<typename A::Symbolic...>& args) {
+    Vec<int> ids;
+    std::apply([&](const auto&... a) { (collect_leaves(a, ids), ...); }, args);
+    return ids;
+  }
+  /// A parameter that was assigned: its new value is written into its memory.
+  static constexpr void update(Graph& g, int was, int is) {
+    const Shape& old = g[was].shape;
+    const BroadcastResult r = try_broadcast(g[is].shape, old);
+    if (g[is].dtype != g[was].dtype || !r.ok || !(r.shape == old))
+      g.fail({.mistake = Mistake::parameter_changes_shape, .op = "fuse", .a = old,
+              .b = g[is].shape}, is);
+    else g.output(g.broadcast_to(is, old), static_cast<int>(g[was].attribute));
+  }
+};
+
+// ---- results
+
+template <class P, int K>
+struct OutputOf {
+  static constexpr OutputInfo value = P::interface.output[K];
+};
+
+template <int... Count>
+constexpr int sum_before(std::size_t k) {
+  constexpr int count[] = {Count..., 0};
+  int n = 0;
+  for (std::size_t j = 0; j < k; ++j) n += count[j];
+  return n;
+}
+
+/// Makes the Arrays of a result; outputs are counted from First.
+template <class P, int First, class R>
+struct ResultMaker;
+template <class P, int First>
+struct ResultMaker<P, First, Sym> {
+  static constexpr int count = 1;
+  using Type = array_of<OutputOf<P, First>>;
+  static Type make([[maybe_unused]] const SymbolValues& symbols) {
+    if constexpr (Type::is_static) {
+      return Type(Uninitialized{});
+    } else {
+      constexpr Shape s = P::interface.output[First].shape;
+      std::int64_t shape[max_rank] = {};
+      for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols);
+      return Type(Uninitialized{}, shape);
+    }
+  }
+};
+template <class P, int First, ParameterStruct R>
+struct ResultMaker<P, First, R> {
+  static constexpr int count = std::tuple_size_v<decltype(leaves(std::declval<R&>()))>;
+  using Type = rebind_kind<arrays, R>;
+  static Type make(const SymbolValues&) { return Type{}; }
+};
+template <class P, int First, class... R>
+struct ResultMaker<P, First, std::tuple<R...>> {
+  static constexpr int count = (0 + ... + ResultMaker<P, 0, R>::count);
+  static auto make(const SymbolValues& s) { return all(s, std::index_sequence_for<R...>{}); }
+  template <std::size_t... I>
+  static auto all(const SymbolValues& s, std::index_sequence<I...>) {
+    return std::make_tuple(
+        ResultMaker<P, First + sum_before<ResultMaker<P, 0, R>::count...>(I), R>::make(s)...);
+  }
+};
+template <class P, int First, class A, class B>
+struct ResultMaker<P, First, std::pair<A, B>> : ResultMaker<P, First, std::tuple<A, B>> {};
+
+// ---- the call
+
+/// Addresses of everything a program reads and writes.
+template <int Externals>
+struct Bindings {
+  void* external[Externals > 0 ? Externals : 1];
+  std::size_t bytes[Externals > 0 ? Externals : 1];
+  std::int64_t extent[max_symbols] = {};
+  int count = 0, dynamic = 0;
+
+  template <class T>
+  void add_memory(const T* data, std::int64_t n) {
+    bytes[count] = static_cast<std::size_t>(n) * sizeof(T);
+    external[count++] = const_cast<void*>(static_cast<const void*>(data));
+  }
+  template <class A>
+  void add(A& a) {
+    if constexpr (std::is_arithmetic_v<A>) {
+      add_memory(&a, 1);
+    } else if constexpr (ArrayLike<A>) {
+      add_memory(a.data(), a.size());
+      for (int k = 0; k < A::rank; ++k)
+        if (A::Extents::value[k] == dyn) extent[dynamic++] = a.extent(k);
+    } else if constexpr (ParameterStruct<A>) {
+      for_each_member([&](auto& leaf) { add(leaf); }, a);
+    } else {
+      std::apply([&](auto&... x) { (add(x), ...); }, a);
+    }
+  }
+};
+
+template <class A>
+constexpr int leaf_count() {
+  if constexpr (ParameterStruct<A>) return std::tuple_size_v<decltype(leaves(std::declval<A&>()))>;
+  else return 1;
+}
+
+/// An input that shares memory with one that is updated is read from a copy.
+template <class P, int N>
+struct SeparatedInputs {
+  void* copy[N > 0 ? N : 1] = {};
+
+  template <class B>
+  explicit SeparatedInputs(B& b) {
+    for (int k = 0; k < P::interface.output_count; ++k) {
+      const int updated = P::interface.output[k].donated;
+      if (updated < 0) continue;
+      const auto* begin = static_cast<const std::byte*>(b.external[updated]);
+      for (int j = 0; j < N; ++j) {
+        const auto* other = static_cast<const std::byte*>(b.external[j]);
+        if (j == updated || copy[j] || other >= begin + b.bytes[updated] ||
+            begin >= other + b.bytes[j])
+          continue;
+        copy[j] = allocate_bytes(b.bytes[j]);
+        std::memcpy(copy[j], other, b.bytes[j]);
+        b.external[j] = copy[j];
+      }
+    }
+  }
+  SeparatedInputs(const SeparatedInputs&) = delete;
+  ~SeparatedInputs() {
+    for (void* c : copy)
+      if (c) free_bytes(c);
+  }
+};
+
+template <class P>
+constexpr bool updates_input(int first, int count) {
+  for (int k = 0; k < P::interface.output_count; ++k)
+    if (P::interface.output[k].donated >= first && P::interface.output[k].donated < first + count)
+      return true;
+  return false;
+}
+
+}  // namespace detail
+
+template <class F>
+struct Fused {
+  /// The program for arguments of these types.
+  template <class... A>
+  using ProgramFor =
+      detail::Program<detail::FunctionModel<F, detail::Argument<std::remove_cvref_t<A>>...>>;
+
+  template <class... A>
+  auto operator()(A&&... a) const {
+    return call(settled(static_cast<A&&>(a))...);
+  }
+
+ private:
+  /// Expressions are evaluated; everything else passes.
+  template <class A>
+  static constexpr decltype(auto) settled(A&& a) {
+    if constexpr (requires { typename std::remove_cvref_t<A>::tt_expression; }) return a.eval();
+    else return static_cast<A&&>(a);
+  }
+
+  template <class... A>
+  static auto call(A&&... a) {
+    using P = ProgramFor<A...>;
+    using H = Compiled<P>;
+    if constexpr (detail::no_mistake<H>()) {
+      check_updates<P, A...>();
+      using Result = typename detail::FunctionModel<
+          F, detail::Argument<std::remove_cvref_t<A>>...>::Result;
+      constexpr int inputs = (0 + ... + detail::leaf_count<std::remove_cvref_t<A>>());
+      detail::Bindings<H::plan.externals> b;
+      (b.add(a), ...);
+      SymbolValues values;
+      if (b.dynamic > 0)
+        detail::bind_symbols(P::interface.symbols, b.extent, b.dynamic, values);
+      const detail::SeparatedInputs<P, inputs> separated(b);
+      if constexpr (std::is_void_v<Result>) {
+        detail::execute<P>(b.external, values);
+      } else {
+        auto result = detail::ResultMaker<P, 0, Result>::make(values);
+        b.add(result);
+        detail::execute<P>(b.external, values);
+        return result;
+      }
+    }
+  }
+  template <class P, class... A>
+  static constexpr void check_updates() {
+    static_assert([] {
+      int first = 0;
+      bool fine = true;
+      const auto one = [&](int n, bool writable) {
+        if (detail::updates_input<P>(first, n) && !writable) fine = false;
+        first += n;
+      };
+      (one(detail::leaf_count<std::remove_cvref_t<A>>(),
+           std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
+      return fine;
+    }(), "tt: the function updates a parameter in place, but this argument is const or temporary");
+  }
+};
+
+/// A function of Arrays, compiled at compile time; see the head of this file.
+template <class F>
+constexpr Fused<F> fuse(F) {
+  detail::require_captureless<F>();
+  return {};
+}
+
+}  // namespace tt

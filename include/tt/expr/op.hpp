@@ -1,0 +1,43 @@
+// op: an elementwise op of your own from one captureless generic lambda, usable on every path and
+// differentiated from its body.
+//   inline constexpr auto swish = tt::op([](auto x) { return x / (1 + exp(-x)); });
+#pragma once
+#include "tt/graph/sym.hpp"
+
+namespace tt {
+namespace detail {
+
+template <class F, int N>
+inline constexpr bool takes = [] {
+  if constexpr (N == 1) return requires(F f, Sym s) { f(s); };
+  else if constexpr (N == 2) return requires(F f, Sym s) { f(s, s); };
+  else if constexpr (N == 3) return requires(F f, Sym s) { f(s, s, s); };
+  else return requires(F f, Sym s) { f(s, s, s, s); };
+}();
+
+template <class F>
+struct LambdaOp {
+  static constexpr int count_arguments() {
+    if constexpr (takes<F, 1>) return 1;
+    else if constexpr (takes<F, 2>) return 2;
+    else if constexpr (takes<F, 3>) return 3;
+    else return 4;
+  }
+  static constexpr OpInfo info{.name = "op", .arity = count_arguments()};
+  template <class... A>
+  static TT_ALWAYS_INLINE constexpr auto body(const A&... a) {
+    return F{}(a...);
+  }
+};
+
+}  // namespace detail
+
+/// An op from a lambda of one to four arguments. Capturing is an error: pass what it needs.
+template <class F>
+constexpr auto op(F) {
+  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
+                "tt: an op captures nothing: pass what it needs as further arguments");
+  return Elementwise<detail::LambdaOp<F>>{};
+}
+
+}  // namespace tt

@@ -1,0 +1,244 @@
+// Programs: a function of Arrays recorded and planned at compile time, and the checks that turn a
+// mistake found there into one readable error. Shared by expressions and by `fuse`.
+#pragma once
+#include "tt/backends/backend.hpp"
+#include "tt/core/array.hpp"
+#include "tt/graph/fixed.hpp"
+#include "tt/graph/tensor_ops.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Records inputs; every dynamic extent is a symbol of its own, until two must be equal.
+struct Recorder {
+  Graph& graph;
+  const Extent* symbol;  // what each symbol stands for
+  int symbols = 0;
+
+  template <class T, std::int64_t... E>
+  constexpr Sym input() {
+    Shape s;
+    [[maybe_unused]] const auto extent = [&](std::int64_t e) { s.push_back(e == dyn ? symbol[symbols++] : Extent(e)); };
+    (extent(E), ...);
+    return {&graph, graph.input(dtype_of<T>, s)};
+  }
+};
+
+struct SymbolTable {
+  Extent meaning[max_symbols] = {};
+  constexpr SymbolTable() {
+    for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
+  }
+  /// Makes what must be equal one: the smaller symbol, or a constant.
+  constexpr void merge(Extent a, Extent b) {
+    a = resolve(a);
+    b = resolve(b);
+    if (a == b) return;
+    if (a.is_constant() || (!b.is_constant() && index(a) < index(b))) {
+      const Extent t = a;
+      a = b;
+      b = t;
+    }
+    for (Extent& m : meaning)
+      if (m == a) m = b;
+  }
+  constexpr Extent resolve(Extent e) const { return e.is_constant() ? e : meaning[index(e)]; }
+  static constexpr int index(Extent e) {
+    for (int k = 0; k < max_symbols; ++k)
+      if (e == Extent::symbol(k)) return k;
+    return 0;
+  }
+};
+
+/// Records Model::record(graph, recorder) until no two symbols are left that must be equal.
+template <class Model>
+constexpr Graph record_program(SymbolTable& table) {
+  for (;;) {
+    Graph g;
+    Recorder r{g, table.meaning};
+    Model::record(g, r);
+    if (g.assumed.empty() || g.failure) return g;
+    for (const Graph::Assumed& e : g.assumed) table.merge(e.a, e.b);
+  }
+}
+
+inline constexpr int max_outputs = 64;
+
+struct OutputInfo {
+  DType dtype = DType::f32;
+  Shape shape;
+  int donated = -1;
+};
+
+/// A model's plan and what its callers must know.
+template <class Model>
+struct Program {
+  static constexpr Graph record() {
+    SymbolTable table;
+    return record_program<Model>(table);
+  }
+  struct Interface {
+    SymbolTable symbols;
+    int nodes = 0;
+    int output_count = 0;
+    OutputInfo output[max_outputs];
+  };
+  static constexpr Interface make_interface() {
+    Interface i;
+    const Graph g = record_program<Model>(i.symbols);
+    i.nodes = g.size();
+    i.output_count = g.outputs.size();
+    for (int k = 0; k < g.outputs.size() && k < max_outputs; ++k)
+      i.output[k] = {g[g.outputs[k]].dtype, g[g.outputs[k]].shape, g.donated[k]};
+    return i;
+  }
+  static constexpr Interface interface = make_interface();
+};
+
+/// The Array type of an inferred dtype and shape.
+template <class Info, class Is>
+struct array_of_t;
+template <class Info, std::size_t... I>
+struct array_of_t<Info, std::index_sequence<I...>> {
+  using type = Array<element_t<Info::value.dtype>,
+                     (Info::value.shape.code[I] >= 0 ? Info::value.shape.code[I] : dyn)...>;
+};
+/// Info::value is an OutputInfo.
+template <class Info>
+using array_of = typename array_of_t<
+    Info, std::make_index_sequence<static_cast<std::size_t>(Info::value.shape.rank)>>::type;
+
+// ---- the readable errors: each a named trait that shows both facts, with the words of run time
+
+template <std::int64_t... E>
+struct shape {};  // how shapes are shown in messages
+
+template <class A, class B, int Line>
+struct shapes_broadcast { static constexpr bool value = false; };
+template <class A, class B, int Line>
+struct inner_extents_agree { static constexpr bool value = false; };
+template <class A, class B, int Line>
+struct batch_extents_agree { static constexpr bool value = false; };
+template <class A, std::int64_t Needed, int Line>
+struct rank_is_enough { static constexpr bool value = false; };
+template <class A, std::int64_t Axis, int Line>
+struct axis_exists { static constexpr bool value = false; };
+template <class A, class B, int Line>
+struct sizes_agree { static constexpr bool value = false; };
+template <DType D, int Line>
+struct dtype_is_accepted { static constexpr bool value = false; };
+template <DType D, int Line>
+struct condition_is_bool { static constexpr bool value = false; };
+template <class A, std::int64_t At, int Line>
+struct slice_is_inside { static constexpr bool value = false; };
+template <class A, int Line>
+struct axes_are_a_permutation { static constexpr bool value = false; };
+template <int Line>
+struct is_differentiable { static constexpr bool value = false; };
+template <class A, int Line>
+struct is_scalar { static constexpr bool value = false; };
+template <std::int64_t Nodes, int Limit>
+struct fits_a_static_program { static constexpr bool value = false; };
+template <class Before, class After, int Line>
+struct parameter_keeps_its_shape { static constexpr bool value = false; };
+
+template <class H, bool First, class Is>
+struct shape_shown;
+template <class H, std::size_t... I>
+struct shape_shown<H, true, std::index_sequence<I...>> {
+  using type = shape<H::failure.a.code[I]...>;
+};
+template <class H, std::size_t... I>
+struct shape_shown<H, false, std::index_sequence<I...>> {
+  using type = shape<H::failure.b.code[I]...>;
+};
+template <class H>
+using shown_a = typename shape_shown<
+    H, true, std::make_index_sequence<static_cast<std::size_t>(H::failure.a.rank)>>::type;
+template <class H>
+using shown_b = typename shape_shown<
+    H, false, std::make_index_sequence<static_cast<std::size_t>(H::failure.b.rank)>>::type;
+
+/// H::failure is a constant Failure; true if there is none, else one error and false.
+template <class H>
+constexpr bool no_mistake() {
+  constexpr Failure f = H::failure;
+  constexpr int line = f.where.line;
+  if constexpr (f.mistake == Mistake::shapes_do_not_broadcast)
+    static_assert(shapes_broadcast<shown_a<H>, shown_b<H>, line>::value, "tt: shapes do not broadcast");
+  else if constexpr (f.mistake == Mistake::inner_extents_differ)
+    static_assert(inner_extents_agree<shown_a<H>, shown_b<H>, line>::value,
+                  "tt: matmul: inner extents differ. Transpose one side?");
+  else if constexpr (f.mistake == Mistake::batch_extents_differ)
+    static_assert(batch_extents_agree<shown_a<H>, shown_b<H>, line>::value,
+                  "tt: matmul: batch extents differ");
+  else if constexpr (f.mistake == Mistake::rank_too_low)
+    static_assert(rank_is_enough<shown_a<H>, f.number, line>::value, "tt: rank is too low");
+  else if constexpr (f.mistake == Mistake::rank_too_high)
+    static_assert(rank_is_enough<shown_a<H>, f.number, line>::value, "tt: rank is too high");
+  else if constexpr (f.mistake == Mistake::axis_out_of_range)
+    static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is out of range");
+  else if constexpr (f.mistake == Mistake::sizes_differ)
+    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
+                  "tt: reshape: numbers of elements differ");
+  else if constexpr (f.mistake == Mistake::dtype_not_accepted)
+    static_assert(dtype_is_accepted<f.dtype, line>::value,
+                  "tt: dtype is not accepted. Cast it first?");
+  else if constexpr (f.mistake == Mistake::condition_is_not_bool)
+    static_assert(condition_is_bool<f.dtype, line>::value,
+                  "tt: where: condition is not bool. Compare it with something?");
+  else if constexpr (f.mistake == Mistake::slice_out_of_range)
+    static_assert(slice_is_inside<shown_a<H>, f.number, line>::value, "tt: slice is out of range");
+  else if constexpr (f.mistake == Mistake::not_a_permutation)
+    static_assert(axes_are_a_permutation<shown_a<H>, line>::value,
+                  "tt: permute: axes are not a permutation");
+  else if constexpr (f.mistake == Mistake::not_differentiable)
+    static_assert(is_differentiable<line>::value, "tt: has no derivative: detach it");
+  else if constexpr (f.mistake == Mistake::gradient_of_non_scalar)
+    static_assert(is_scalar<shown_a<H>, line>::value,
+                  "tt: gradient of something that is not a scalar. Take its sum or mean first");
+  else if constexpr (f.mistake == Mistake::too_many_nodes)
+    static_assert(fits_a_static_program<f.number, TT_MAX_STATIC_NODES>::value,
+                  "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split "
+                  "the function");
+  else if constexpr (f.mistake == Mistake::parameter_changes_shape)
+    static_assert(parameter_keeps_its_shape<shown_a<H>, shown_b<H>, line>::value,
+                  "tt: a parameter changes its shape or dtype");
+  return !f;
+}
+
+/// Checks that extents which were taken for equal are, and gives the symbols their values.
+inline void bind_symbols(const SymbolTable& table, const std::int64_t* actual, int count,
+                         SymbolValues& values) {
+  for (int k = 0; k < count; ++k) {
+    const Extent m = table.meaning[k];
+    const std::int64_t known =
+        m.is_constant() ? m.code
+        : SymbolTable::index(m) < k ? values.value[SymbolTable::index(m)] : actual[k];
+    if (known != actual[k])
+      TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
+                     << actual[k] << " meets one of " << known
+                     << ". Both are known at run time only."));
+    values.value[k] = actual[k];
+  }
+}
+
+/// Runs a program: `external` are the inputs, then the outputs that are not donated.
+template <class P, class Isa = backend::Isa>
+void execute(void* const* external, const SymbolValues& symbols) {
+  using H = Compiled<P>;
+  if constexpr (H::plan.arena >= 0) {
+    std::byte* arena = H::plan.arena == 0 ? nullptr
+                           : Scratch::of_this_thread().get(static_cast<std::size_t>(H::plan.arena));
+    backend::run_static<H>(arena, external, nullptr, symbols);
+  } else {
+    std::int64_t offsets[H::plan.buffers.size() + 1] = {};
+    const std::int64_t bytes =
+        plan_memory(H::plan.buffers, H::plan.kernels.size(), symbols, offsets);
+    backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(bytes)), external,
+                           offsets, symbols);
+  }
+}
+
+}  // namespace detail
+}  // namespace tt

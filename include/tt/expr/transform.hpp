@@ -1,0 +1,141 @@
+// Function transforms: grad and value_and_grad. A transformed function is a function again: it runs
+// on symbols inside tt::fuse, and called with Arrays it is fused on the spot.
+//   tt::grad(f)(x)                 d f / d x, argument 0 if none is named
+//   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
+#pragma once
+#include <tuple>
+
+#include "tt/core/members.hpp"
+#include "tt/graph/differentiate.hpp"
+#include "tt/graph/tensor_ops.hpp"
+
+namespace tt {
+
+/// Kind of parameter structs: members are symbols.
+struct symbols {
+  template <class, std::int64_t...>
+  using type = Sym;
+};
+
+template <class F>
+struct Fused;
+
+namespace detail {
+
+constexpr void collect_leaves(const Sym& s, Vec<int>& ids) { ids.push_back(s.id); }
+template <ParameterStruct S>
+constexpr void collect_leaves(const S& s, Vec<int>& ids) {
+  for_each_member([&](const Sym& leaf) { ids.push_back(leaf.id); }, s);
+}
+constexpr Graph* graph_of(const Sym& s) { return s.graph; }
+template <ParameterStruct S>
+constexpr Graph* graph_of(const S& s) {
+  Graph* g = nullptr;
+  for_each_member([&](const Sym& leaf) { g = leaf.graph; }, s);
+  return g;
+}
+template <class A>
+inline constexpr bool is_symbolic =
+    std::is_same_v<std::remove_cvref_t<A>, Sym> || [] {
+      if constexpr (ParameterStruct<A>)
+        return std::is_same_v<typename kind_of<std::remove_cvref_t<A>>::type, symbols>;
+      else return false;
+    }();
+
+/// An argument to differentiate by gets a node of its own, so that the same value elsewhere does
+/// not count.
+constexpr Sym as_variable(const Sym& s, int number) {
+  const Node n = s.node();
+  return {s.graph, s.graph->intern({.op = Op::copy, .dtype = n.dtype, .operand = {s.id, -1, -1, -1},
+                                    .attribute = -1 - number, .shape = n.shape})};
+}
+template <class A>
+constexpr A as_variables(const A& a, int& number) {
+  if constexpr (std::is_same_v<A, Sym>) return as_variable(a, number++);
+  else {
+    A copy = a;
+    for_each_member([&](Sym& leaf) { leaf = as_variable(leaf, number++); }, copy);
+    return copy;
+  }
+}
+template <class A>
+constexpr A with_ids(const A& like, const Vec<int>& ids, int& at) {
+  if constexpr (std::is_same_v<A, Sym>) return {like.graph, ids[at++]};
+  else {
+    A copy = like;
+    for_each_member([&](Sym& leaf) { leaf.id = ids[at++]; }, copy);
+    return copy;
+  }
+}
+
+template <class F, bool Value_, int... I>
+struct Gradient {
+  template <class... A>
+    requires(is_symbolic<A> && ...)
+  constexpr auto operator()(const A&... a) const {
+    Graph* g = nullptr;
+    ((g = graph_of(a)), ...);
+    int number = g->size();  // new every time
+    auto args = differentiable(std::tuple<A...>(a...), number, std::index_sequence_for<A...>{});
+    const Sym y = std::apply(F{}, args);
+    Vec<int> variables;
+    (collect_leaves(std::get<I>(args), variables), ...);
+    const Vec<int> d = gradients(*g, y.id, variables);
+    int at = 0;
+    if constexpr (sizeof...(I) == 1) {
+      const auto grads = with_ids(std::get<I...>(args), d, at);
+      if constexpr (Value_) return std::pair{y, grads};
+      else return grads;
+    } else {
+      const std::tuple grads{with_ids(std::get<I>(args), d, at)...};
+      if constexpr (Value_) return std::pair{y, grads};
+      else return grads;
+    }
+  }
+  template <class... A>
+    requires(!(is_symbolic<A> && ...))
+  auto operator()(A&&... a) const {
+    return Fused<Gradient>{}(static_cast<A&&>(a)...);
+  }
+
+ private:
+  template <class Args, std::size_t... J>
+  static constexpr Args differentiable(const Args& a, int& number, std::index_sequence<J...>) {
+    return Args{one<static_cast<int>(J)>(std::get<J>(a), number)...};
+  }
+  template <int J, class A>
+  static constexpr A one(const A& a, int& number) {
+    if constexpr (((J == I) || ...)) return as_variables(a, number);
+    else return a;
+  }
+};
+
+template <class F>
+inline constexpr bool captures_nothing =
+    std::is_empty_v<F> && std::is_default_constructible_v<F>;
+
+template <class F>
+constexpr void require_captureless() {
+  static_assert(captures_nothing<F>,
+                "tt: this function captures variables, and what is compiled must be known: pass "
+                "them as arguments");
+}
+
+}  // namespace detail
+
+/// The gradient of a scalar function by the arguments I (argument 0 if none is named).
+template <int... I, class F>
+constexpr auto grad(F) {
+  detail::require_captureless<F>();
+  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{};
+  else return detail::Gradient<F, false, I...>{};
+}
+/// {value, gradient} in one graph, so that both share their work.
+template <int... I, class F>
+constexpr auto value_and_grad(F) {
+  detail::require_captureless<F>();
+  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, true, 0>{};
+  else return detail::Gradient<F, true, I...>{};
+}
+
+}  // namespace tt

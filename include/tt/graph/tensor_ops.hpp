@@ -1,0 +1,367 @@
+// Ops that are not elementwise, each once, as functions over symbols: reductions, products, shape
+// changes, softmax and losses. A front end runs them through `function<Fn>(where, args...)`.
+// Axes are template arguments, so that they can be part of an Array's type; symbols (and Tensors)
+// also take them as ordinary arguments, as PyTorch does.
+//   tt::sum<1>(a)    tt::sum(x, 1)    tt::softmax<1>(a)    tt::matmul(a, b)
+#pragma once
+#include "tt/graph/sym.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr unsigned axis_bits(const Sym& x, const int* dims, int count) {
+  if (count == 0) return (1u << x.shape().rank) - 1;
+  unsigned bits = 0;
+  for (int k = 0; k < count; ++k) {
+    const int axis = normalize_axis(dims[k], x.shape().rank);
+    if (axis < 0) {
+      x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = "sum", .a = x.shape(),
+                     .number = dims[k]});
+      return 0;
+    }
+    bits |= 1u << axis;
+  }
+  return bits;
+}
+
+constexpr Sym reduce(Op op, const Sym& x, unsigned axes, bool keepdim) {
+  const int kept = x.graph->reduce(op, x.id, axes);
+  if (keepdim) return {x.graph, kept};
+  Shape s;
+  for (int k = 0; k < x.shape().rank; ++k)
+    if (!(axes >> k & 1)) s.push_back(x.shape()[k]);
+  return {x.graph, x.graph->reshape(kept, s)};
+}
+constexpr Sym count_of(const Sym& x, unsigned axes) {
+  Extent n = 1;
+  for (int k = 0; k < x.shape().rank; ++k)
+    if (axes >> k & 1) n = n * x.shape()[k];
+  return {x.graph, x.graph->extent(is_floating(x.dtype()) ? x.dtype() : DType::f32, n)};
+}
+constexpr Sym detach(const Sym& x) { return {x.graph, x.graph->detach(x.id)}; }
+constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
+  int axis = 0;
+  while (!(axis_bit >> axis & 1)) ++axis;
+  Shape s;
+  for (int k = 0; k < x.shape().rank; ++k) s.push_back(k == axis ? x.shape()[k] : Extent(1));
+  return {x.graph, x.graph->iota(DType::i64, s, axis)};
+}
+constexpr Sym to_real(const Sym& x) {
+  return is_floating(x.dtype()) ? x : Sym{x.graph, x.graph->cast(x.id, DType::f32)};
+}
+
+struct SumFn {
+  static constexpr const char* name = "sum";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    return reduce(Op::sum, x, axes, keepdim);
+  }
+};
+struct MeanFn {
+  static constexpr const char* name = "mean";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    const Sym r = to_real(x);
+    return reduce(Op::sum, r, axes, keepdim) / count_of(r, axes);
+  }
+};
+struct AmaxFn {
+  static constexpr const char* name = "amax";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    return reduce(Op::amax, x, axes, keepdim);
+  }
+};
+struct AminFn {
+  static constexpr const char* name = "amin";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    return reduce(Op::amin, x, axes, keepdim);
+  }
+};
+/// Of one axis: the first place of the maximum, or of the first NaN.
+struct ArgmaxFn {
+  static constexpr const char* name = "argmax";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    const Sym m = reduce(Op::amax, x, axes, true);
+    const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
+    return reduce(Op::amin, tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
+  }
+};
+struct SoftmaxFn {
+  static constexpr const char* name = "softmax";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool) {
+    const Sym r = to_real(x);
+    const Sym e = tt::exp(r - detach(reduce(Op::amax, r, axes, true)));
+    return e / reduce(Op::sum, e, axes, true);
+  }
+};
+struct LogSoftmaxFn {
+  static constexpr const char* name = "log_softmax";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool) {
+    const Sym r = to_real(x);
+    const Sym z = r - detach(reduce(Op::amax, r, axes, true));
+    return z - tt::log(reduce(Op::sum, tt::exp(z), axes, true));
+  }
+};
+struct LogsumexpFn {
+  static constexpr const char* name = "logsumexp";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    const Sym r = to_real(x);
+    const Sym m = detach(reduce(Op::amax, r, axes, true));
+    const Sym finite = tt::where(tt::abs(m) == __builtin_inf(), 0.0, m);
+    const Sym s = tt::log(reduce(Op::sum, tt::exp(r - finite), axes, true)) + finite;
+    return keepdim ? s : reduce(Op::sum, s, axes, false);
+  }
+};
+/// Variance of a population (correction 0) along axes.
+struct VarFn {
+  static constexpr const char* name = "var";
+  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    const Sym r = to_real(x);
+    const Sym c = r - MeanFn::run(r, axes, true);
+    return MeanFn::run(c * c, axes, keepdim);
+  }
+};
+
+/// A function over some axes, as the fronts call it.
+template <class Fn, bool Keepdim, int... Dims>
+struct Reduction {
+  static constexpr Sym record(const Sym& x) {
+    constexpr int dims[] = {Dims..., 0};
+    return Fn::run(x, axis_bits(x, dims, sizeof...(Dims)), Keepdim);
+  }
+};
+
+}  // namespace detail
+
+template <class Fn>
+constexpr Sym SymFront::reduce(SourceLine at, const Sym& a, const int* dims, int count,
+                               bool keepdim) {
+  at_line(a.graph, at);
+  return Fn::run(a, detail::axis_bits(a, dims, count), keepdim);
+}
+
+template <class A>
+concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
+
+namespace detail {
+
+template <class Fn, class A>
+constexpr auto reduce_dynamic(const A& a, const int* dims, int count, bool keepdim, SourceLine at) {
+  static_assert(DynamicAxes<A>,
+                "tt: the shape of an Array is part of its type: give the axis as a template "
+                "argument, as in tt::sum<1>(a)");
+  if constexpr (DynamicAxes<A>) return A::tt_front::template reduce<Fn>(at, a, dims, count, keepdim);
+  else return a;
+}
+
+}  // namespace detail
+
+/// The sum over the axes (all if none): f32 and f64 keep their dtype, i32 and bool give i64.
+/// The order of summation is that of reference_sum. Axes are dropped; see `sum_keepdim`.
+template <int... Dims, Value A>
+constexpr auto sum(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::SumFn, false, Dims...>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto sum(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::SumFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+template <int... Dims, Value A>
+constexpr auto sum_keepdim(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::SumFn, true, Dims...>>(at, static_cast<A&&>(a));
+}
+/// The mean over the axes; integers as f32.
+template <int... Dims, Value A>
+constexpr auto mean(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::MeanFn, false, Dims...>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto mean(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::MeanFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+template <int... Dims, Value A>
+constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::MeanFn, true, Dims...>>(at, static_cast<A&&>(a));
+}
+/// The variance of the population (divided by n) over the axes.
+template <int... Dims, Value A>
+constexpr auto var(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::VarFn, false, Dims...>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto var(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::VarFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+/// The largest element; NaN if there is one. Gradient: shared evenly among equals.
+template <int... Dims, Value A>
+constexpr auto amax(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::AmaxFn, false, Dims...>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto amax(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::AmaxFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+/// The smallest element; NaN if there is one.
+template <int... Dims, Value A>
+constexpr auto amin(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::AminFn, false, Dims...>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto amin(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::AminFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+/// The index (i64) of the first largest element along one axis; of the first NaN if there is one.
+template <int Dim, Value A>
+constexpr auto argmax(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::ArgmaxFn, false, Dim>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto argmax(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::ArgmaxFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+/// exp(x - max) / sum, along one axis. A row of -inf gives NaN, as in PyTorch.
+template <int Dim, Value A>
+constexpr auto softmax(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::SoftmaxFn, true, Dim>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto softmax(A&& a, int dim, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::SoftmaxFn>(static_cast<A&&>(a), &dim, 1, true, at);
+}
+/// log(softmax(x)) without overflow, along one axis.
+template <int Dim, Value A>
+constexpr auto log_softmax(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::LogSoftmaxFn, true, Dim>>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto log_softmax(A&& a, int dim, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::LogSoftmaxFn>(static_cast<A&&>(a), &dim, 1, true, at);
+}
+/// log(sum(exp(x))) without overflow, over the axes.
+template <int... Dims, Value A>
+constexpr auto logsumexp(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::LogsumexpFn, false, Dims...>>(at,
+                                                                                                static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto logsumexp(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::LogsumexpFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+
+namespace detail {
+
+struct MatmulFn {
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    return {a.graph, a.graph->matmul(a.id, b.id)};
+  }
+};
+template <int A0, int A1>
+struct TransposeFn {
+  static constexpr Sym record(const Sym& a) { return {a.graph, a.graph->transpose(a.id, A0, A1)}; }
+};
+template <int... Axes>
+struct PermuteFn {
+  static constexpr Sym record(const Sym& a) {
+    constexpr int axes[] = {Axes..., 0};
+    if (a.shape().rank != static_cast<int>(sizeof...(Axes)))
+      return {a.graph, a.graph->fail({.mistake = Mistake::not_a_permutation, .op = "permute",
+                                      .a = a.shape()}, a.id)};
+    return {a.graph, a.graph->permute(a.id, axes)};
+  }
+};
+template <std::int64_t... E>
+struct ReshapeFn {
+  static constexpr Sym record(const Sym& a) { return {a.graph, a.graph->reshape(a.id, Shape{E...})}; }
+};
+template <std::int64_t... E>
+struct BroadcastFn {
+  static constexpr Sym record(const Sym& a) {
+    return {a.graph, a.graph->broadcast_to(a.id, Shape{E...})};
+  }
+};
+template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
+struct SliceFn {
+  static constexpr Sym record(const Sym& a) {
+    return {a.graph, a.graph->slice(a.id, Axis, Start, Length, Step)};
+  }
+};
+struct DetachFn {
+  static constexpr Sym record(const Sym& a) { return detach(a); }
+};
+struct CrossEntropyFn {
+  static constexpr Sym record(const Sym& logits, const Sym& labels) {
+    const int last = logits.shape().rank - 1;
+    Shape column = labels.shape();
+    column.push_back(1);
+    if (last < 0 || labels.shape().rank != last || labels.dtype() == DType::boolean ||
+        is_floating(labels.dtype()))
+      return {logits.graph,
+              logits.graph->fail({.mistake = last < 0 || labels.shape().rank != last
+                                                 ? Mistake::shapes_do_not_broadcast
+                                                 : Mistake::dtype_not_accepted,
+                                  .op = "cross_entropy", .a = logits.shape(), .b = labels.shape(),
+                                  .dtype = labels.dtype()}, logits.id)};
+    const unsigned axis = 1u << last;
+    const Sym r = to_real(logits);
+    const Sym z = r - detach(reduce(Op::amax, r, axis, true));
+    const Sym label = {labels.graph, labels.graph->reshape(labels.id, column)};
+    const Sym hit = iota_like(z, axis) == label;
+    const Sym picked = reduce(Op::sum, tt::where(hit, z, 0), axis, true);
+    const Sym loss = tt::log(reduce(Op::sum, tt::exp(z), axis, true)) - picked;
+    return MeanFn::run(loss, (1u << (last + 1)) - 1, false);
+  }
+};
+struct MseLossFn {
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    const Sym d = to_real(a - b);
+    return MeanFn::run(d * d, (1u << d.shape().rank) - 1, false);
+  }
+};
+
+}  // namespace detail
+
+/// Matrix product (..., M, K) x (..., K, N); vectors as in NumPy. Sums in the order k = 0, 1, ...
+template <Value A, Value B>
+constexpr auto matmul(A&& a, B&& b, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::MatmulFn>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// Two axes exchanged, by default the last two. Costs nothing.
+template <int Axis0 = -2, int Axis1 = -1, Value A>
+constexpr auto transpose(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::TransposeFn<Axis0, Axis1>>(at, static_cast<A&&>(a));
+}
+/// Axis k of the result is axis Axes[k] of a.
+template <int... Axes, Value A>
+constexpr auto permute(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::PermuteFn<Axes...>>(at, static_cast<A&&>(a));
+}
+/// The same elements in row-major order under another shape of the same size.
+template <std::int64_t... E, Value A>
+constexpr auto reshape(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::ReshapeFn<E...>>(at, static_cast<A&&>(a));
+}
+/// Axes of extent 1 repeated, from the right.
+template <std::int64_t... E, Value A>
+constexpr auto broadcast_to(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
+}
+/// `Length` elements of one axis from `Start` on, `Step` apart.
+template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
+constexpr auto slice(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, Length, Step>>(at, static_cast<A&&>(a));
+}
+/// The value without its derivative.
+template <Value A>
+constexpr auto detach(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::DetachFn>(at, static_cast<A&&>(a));
+}
+/// Mean over the rows of -log softmax(logits)[label]: logits (N, C), labels (N) of an integer dtype.
+template <Value A, Value B>
+constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));
+}
+/// The mean of (a - b)^2.
+template <Value A, Value B>
+constexpr auto mse_loss(A&& a, B&& b, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::MseLossFn>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+}  // namespace tt
