@@ -90,7 +90,7 @@ struct FunctionModel {
   /// A parameter that was assigned: its new value is written into its memory.
   static constexpr void update(Graph& g, int was, int is) {
     const Shape& old = g[was].shape;
-    const BroadcastResult r = try_broadcast(g[is].shape, old);
+    const BroadcastResult r = g.broadcast(old, g[is].shape);
     if (g[is].dtype != g[was].dtype || !r.ok || !(r.shape == old))
       g.fail({.mistake = Mistake::parameter_changes_shape, .op = "fuse", .a = old,
               .b = g[is].shape}, is);

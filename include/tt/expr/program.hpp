@@ -29,11 +29,12 @@ struct SymbolTable {
   constexpr SymbolTable() {
     for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
   }
-  /// Makes what must be equal one: the smaller symbol, or a constant.
-  constexpr void merge(Extent a, Extent b) {
+  /// Makes what must be equal one: the smaller symbol, or a constant. Is anything new in that?
+  constexpr bool merge(Extent a, Extent b) {
+    if (!is_symbol(a) || !is_symbol(b)) return false;
     a = resolve(a);
     b = resolve(b);
-    if (a == b) return;
+    if (a == b || (a.is_constant() && b.is_constant())) return false;
     if (a.is_constant() || (!b.is_constant() && index(a) < index(b))) {
       const Extent t = a;
       a = b;
@@ -41,6 +42,10 @@ struct SymbolTable {
     }
     for (Extent& m : meaning)
       if (m == a) m = b;
+    return true;
+  }
+  static constexpr bool is_symbol(Extent e) {
+    return e.is_constant() || e == Extent::symbol(index(e));
   }
   constexpr Extent resolve(Extent e) const { return e.is_constant() ? e : meaning[index(e)]; }
   static constexpr int index(Extent e) {
@@ -57,8 +62,9 @@ constexpr Graph record_program(SymbolTable& table) {
     Graph g;
     Recorder r{g, table.meaning};
     Model::record(g, r);
-    if (g.assumed.empty() || g.failure) return g;
-    for (const Graph::Assumed& e : g.assumed) table.merge(e.a, e.b);
+    bool merged = false;  // a mistake may be gone when what must be equal is one symbol
+    for (const Graph::Assumed& e : g.assumed) merged = table.merge(e.a, e.b) || merged;
+    if (!merged) return g;
   }
 }
 

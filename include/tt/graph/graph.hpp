@@ -161,10 +161,13 @@ struct Graph {
   constexpr int broadcast_to(int a, const Shape& shape) {
     if (nodes[a].shape == shape) return a;
     if (nodes[a].op == Op::broadcast) return broadcast_to(nodes[a].operand[0], shape);
-    const BroadcastResult r = try_broadcast(nodes[a].shape, shape);
-    if (!r.ok || !(r.shape == shape))
-      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "broadcast_to",
-                   .a = nodes[a].shape, .b = shape}, a);
+    const Shape from = nodes[a].shape;
+    bool ok = from.rank <= shape.rank;
+    for (int k = 0; k < from.rank && ok; ++k)
+      ok = from.from_right(k) == Extent(1) || equal(from.from_right(k), shape.from_right(k));
+    if (!ok)
+      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "broadcast_to", .a = from,
+                   .b = shape}, a);
     return intern({.op = Op::broadcast, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                    .shape = shape});
   }

@@ -185,7 +185,7 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
 constexpr int Graph::reshape(int a, const Shape& shape) {
   if (nodes[a].op == Op::reshape) a = nodes[a].operand[0];
   if (nodes[a].shape == shape) return a;
-  if (nodes[a].shape.size() != shape.size())
+  if (!equal(nodes[a].shape.size(), shape.size()))
     return fail({.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape,
                  .b = shape}, a);
   if (is_constant(repeated_constant(a))) return broadcast_to(repeated_constant(a), shape);

@@ -64,4 +64,11 @@ constexpr Plan make_plan(const Graph& recorded) {
   return plan;
 }
 
+/// make_plan at run time: the whole compiler is then built once, in tt::compiled.
+TT_INLINE Plan compile_plan(const Graph& recorded);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Plan compile_plan(const Graph& recorded) { return make_plan(recorded); }
+#endif
+
 }  // namespace tt

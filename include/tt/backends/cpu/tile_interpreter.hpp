@@ -16,30 +16,31 @@ inline namespace TT_ISA {
 
 inline constexpr int tile_elements = 1024;
 
+/// A kernel compiled from emitted text: of rows and cols kernels the whole, of a matrix product the
+/// epilogue over part of a row.
+using KernelFunction = void (*)(void* const* operand, const long long* symbols);
+using EpilogueFunction = void (*)(void* const* operand, const long long* symbols, long long row,
+                                  long long col, long long n, const void* tile);
+
 class TileProgram {
  public:
-  explicit TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
-    for (const Instruction& x : plan_.instructions)
-      functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
-    for (const Kernel& k : plan_.kernels) {
-      int registers = 0, reductions = 0;
-      for (int r : k.registers) registers += r;
-      for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-        reductions += is_reduction(plan_.instructions[i].op);
-      if (registers > most_registers_) most_registers_ = registers;
-      if (reductions > most_reductions_) most_reductions_ = reductions;
-    }
-  }
+  explicit TileProgram(Plan plan);
   const Plan& plan() const { return plan_; }
 
-  /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
-  void run(void* const* external, const SymbolValues& symbols) const {
-    Run(*this, external, symbols).all();
+  /// From now on kernel k (and those that share its code) runs through this function: a
+  /// KernelFunction, or an EpilogueFunction for a matrix product.
+  void replace_kernel(int k, void* function) {
+    for (int j = 0; j < plan_.kernels.size(); ++j)
+      if (plan_.kernels[j].code == k) compiled_[j] = function;
   }
+
+  /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
+  void run(void* const* external, const SymbolValues& symbols) const;
 
  private:
   Plan plan_;
   Vec<TileFunction> functions_;
+  Vec<void*> compiled_;  // for each kernel, or null
   int most_registers_ = 0, most_reductions_ = 0;
 
   struct Owned {
@@ -59,6 +60,9 @@ class TileProgram {
     Owned arena, tiles, lanes_memory;
     const Kernel* k = nullptr;
     const void* tile = nullptr;  // a matmul's products
+    void* function = nullptr;    // of this kernel, when it is compiled
+    Vec<void*> operands;
+    mutable long long given[max_symbols] = {};
     std::int64_t tile_columns = 0;
     int register_base[dtype_count] = {};
     Vec<std::byte*> registers;   // a register is its own tile, or memory read in place
@@ -83,12 +87,23 @@ class TileProgram {
           register_base[d] = base;
           base += k->registers[d];
         }
-        if (k->kind == KernelKind::rows) rows();
+        function = program.compiled_[j];
+        if (function) {
+          operands.clear();
+          for (int b = 0; b < k->bindings; ++b) operands.push_back(buffer(b));
+        }
+        if (function && k->kind != KernelKind::matmul)
+          reinterpret_cast<KernelFunction>(function)(operands.begin(), symbol_values());
+        else if (k->kind == KernelKind::rows) rows();
         else if (k->kind == KernelKind::cols) cols();
         else product();
       }
     }
 
+    const long long* symbol_values() const {
+      for (int i = 0; i < max_symbols; ++i) given[i] = symbols.value[i];
+      return given;
+    }
     std::int64_t value(Extent e) const { return e.value(symbols); }
     std::byte* buffer(int operand) const {
       const int b = plan.bindings[k->first_binding + operand];
@@ -371,7 +386,8 @@ class TileProgram {
     template <class T>
     void product_of() {
       const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
-      row_segment(0, 0);
+      if (function) symbol_values();
+      else row_segment(0, 0);
       for (std::int64_t q = 0; q < value(k->batch); ++q) {
         MatmulOperands<T> m{value(k->rows), value(k->cols), value(k->inner),
                             reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols),
@@ -390,13 +406,36 @@ class TileProgram {
                   [&](std::int64_t i, std::int64_t j, int rows_, int vectors, int last, const T* t) {
                     for (int y = 0; y < rows_; ++y) {
                       tile = t + y * vectors * lanes;
-                      vector_segment(1, q * m.rows + i + y, j, (vectors - 1) * lanes + last);
+                      if (function)
+                        reinterpret_cast<EpilogueFunction>(function)(
+                            operands.begin(), given, q * m.rows + i + y, j,
+                            (vectors - 1) * lanes + last, tile);
+                      else vector_segment(1, q * m.rows + i + y, j, (vectors - 1) * lanes + last);
                     }
                   });
       }
     }
   };
 };
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
+  for (const Instruction& x : plan_.instructions)
+    functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
+  for (const Kernel& k : plan_.kernels) {
+    compiled_.push_back(nullptr);
+    int registers = 0, reductions = 0;
+    for (int r : k.registers) registers += r;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+      reductions += is_reduction(plan_.instructions[i].op);
+    if (registers > most_registers_) most_registers_ = registers;
+    if (reductions > most_reductions_) most_reductions_ = reductions;
+  }
+}
+TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
+  Run(*this, external, symbols).all();
+}
+#endif
 
 }  // namespace TT_ISA
 }  // namespace tt::cpu

@@ -1,0 +1,146 @@
+// Definitions of tile_functions.hpp: one loop for each kind of op, instantiated for every primitive,
+// opaque op and dtype.
+#pragma once
+#include "tt/backends/cpu/tile_functions.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+namespace detail {
+
+template <class T>
+TT_ALWAYS_INLINE Pack<T> at(const void* p, std::int64_t i) {
+  return load(static_cast<const T*>(p) + i);
+}
+template <class T>
+TT_ALWAYS_INLINE void put(void* p, std::int64_t i, const Pack<T>& x) {
+  store(static_cast<T*>(p) + i, x);
+}
+
+template <Op K, class T>
+void arithmetic_tile(void* d, const void* a, const void* b, const void* c, std::int64_t n,
+                     [[maybe_unused]] int attribute) {
+  constexpr int operands = arity(K);
+  for (std::int64_t i = 0; i < n; i += lanes) {
+    const Pack<T> x = at<T>(a, i);
+    const Pack<T> y = operands > 1 ? at<T>(b, i) : x, z = operands > 2 ? at<T>(c, i) : x;
+    if constexpr (is_shift(K)) {  // shifts by a constant: the compiler must see the count
+      put<T>(d, i, map_lanes<T>([attribute](T v) {
+               return Carrier<T>::template apply<K>(v, {}, {}, attribute);
+             }, x));
+    } else {
+      put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, 0));
+    }
+  }
+}
+template <Op K, class T>
+void comparison_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
+  for (std::int64_t i = 0; i < n; i += lanes)
+    put<bool>(d, i, {Carrier<Pack<T>>::template compare<K>(at<T>(a, i), at<T>(b, i))});
+}
+template <Op K>
+void logical_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
+  for (std::int64_t i = 0; i < n; i += lanes)
+    put<bool>(d, i, {Carrier<Pack<bool>>::template logical<K>(
+                        at<bool>(a, i).mask, at<bool>(arity(K) > 1 ? b : a, i).mask)});
+}
+template <class T>
+void where_tile(void* d, const void* a, const void* b, const void* c, std::int64_t n, int) {
+  for (std::int64_t i = 0; i < n; i += lanes)
+    put<T>(d, i, Carrier<Pack<T>>::select(at<bool>(a, i).mask, at<T>(b, i), at<T>(c, i)));
+}
+template <class To, class From>
+void cast_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
+  for (std::int64_t i = 0; i < n; i += lanes)
+    put<To>(d, i, Carrier<Pack<From>>::template cast<To>(at<From>(a, i)));
+}
+template <class T>
+void copy_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
+  std::memmove(d, a, static_cast<std::size_t>(n) * sizeof(T));
+}
+template <class F, class T>
+void call_tile(void* d, const void* a, [[maybe_unused]] const void* b,
+               [[maybe_unused]] const void* c, std::int64_t n, int) {
+  using N = Num<Pack<T>>;
+  for (std::int64_t i = 0; i < n; i += lanes) {
+    if constexpr (F::info.arity == 1)
+      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i))).value);
+    else if constexpr (F::info.arity == 2)
+      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i)), N(at<T>(b, i))).value);
+    else
+      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i)), N(at<T>(b, i)), N(at<T>(c, i))).value);
+  }
+}
+
+template <Op K, class T>
+constexpr TileFunction arithmetic_entry() {
+  if constexpr (std::is_same_v<T, bool> || (is_bitwise(K) && !std::is_integral_v<T>) ||
+                (is_real(K) && !std::is_floating_point_v<T>))
+    return nullptr;
+  else return &arithmetic_tile<K, T>;
+}
+
+/// The function for one op, from its result's dtype and its operands'.
+template <class T, int... K>
+TileFunction find_arithmetic(Op op, std::integer_sequence<int, K...>) {
+  TileFunction f = nullptr;
+  (void)((op == static_cast<Op>(static_cast<int>(Op::add) + K)
+              ? (f = arithmetic_entry<static_cast<Op>(static_cast<int>(Op::add) + K), T>(), true)
+              : false) || ...);
+  return f;
+}
+template <class T>
+TileFunction find_comparison(Op op) {
+  switch (op) {
+    case Op::lt: return &comparison_tile<Op::lt, T>;
+    case Op::le: return &comparison_tile<Op::le, T>;
+    case Op::eq: return &comparison_tile<Op::eq, T>;
+    default: return &comparison_tile<Op::ne, T>;
+  }
+}
+template <class From>
+TileFunction find_cast(DType to) {
+  return tt::detail::with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
+}
+template <class T, class... F>
+TileFunction find_call(int code, TypeList<F...>) {
+  TileFunction f = nullptr;
+  if constexpr (std::is_floating_point_v<T>) {
+    int k = 0;
+    (void)((k++ == code ? (f = &call_tile<F, T>, true) : false) || ...);
+  }
+  return f;
+}
+
+}  // namespace detail
+
+TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribute) {
+  using tt::detail::with_dtype;
+  if (op == Op::where)
+    return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::where_tile<T>; });
+  if (op == Op::cast)
+    return with_dtype(from, [dtype]<class T>(T) { return detail::find_cast<T>(dtype); });
+  if (op == Op::bitcast)
+    return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::copy_tile<T>; });
+  if (op == Op::logical_and) return &detail::logical_tile<Op::logical_and>;
+  if (op == Op::logical_or) return &detail::logical_tile<Op::logical_or>;
+  if (op == Op::logical_not) return &detail::logical_tile<Op::logical_not>;
+  if (is_comparison(op))
+    return with_dtype(from, [op]<class T>(T) { return detail::find_comparison<T>(op); });
+  if (op == Op::call)
+    return with_dtype(dtype, [attribute]<class T>(T) {
+      return detail::find_call<T>(attribute, OpaqueOps{});
+    });
+  if (op > Op::copy && is_arithmetic(op))
+    return with_dtype(dtype, [op]<class T>(T) {
+      constexpr int count = static_cast<int>(Op::shift_right_logical) - static_cast<int>(Op::add) + 1;
+      return detail::find_arithmetic<T>(op, std::make_integer_sequence<int, count>{});
+    });
+  return nullptr;
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END

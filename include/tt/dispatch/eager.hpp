@@ -1,0 +1,126 @@
+// Eager ops: the same functions on Tensors. Each call goes through the dispatcher to a kernel that
+// is made from the op's one definition where it is first used: the body on SIMD packs, over whole
+// tiles; operands are promoted and broadcast first, as in a graph.
+#pragma once
+#include "tt/backends/runtime.hpp"
+#include "tt/dispatch/dispatcher.hpp"
+#include "tt/graph/sym.hpp"
+
+namespace tt {
+namespace detail {
+
+/// One op as a graph of its own, planned for the shapes at hand and run on tiles.
+template <class Record>
+Tensor run_one(const char* name, const Stack& in, const Record& record) {
+  Graph g;
+  int id[max_operands] = {};
+  for (int k = 0; k < in.size(); ++k) id[k] = g.input(in[k].dtype(), in[k].shape());
+  const int y = record(g, id);
+  if (g.failure) {
+    g.failure.op = name;
+    TT_THROW(Error(describe(g.failure)));
+  }
+  g.output(y);
+  Tensor out(g[y].dtype, g[y].shape);
+  const backend::TileProgram program(compile_plan(g));
+  void* external[max_operands + 1];
+  for (int k = 0; k < in.size(); ++k) external[k] = const_cast<void*>(in[k].data());
+  external[in.size()] = out.data();
+  program.run(external, {});
+  return out;
+}
+
+template <class F>
+void elementwise_kernel(const OperatorEntry& op, Stack& stack) {
+  Tensor out = run_one(op.name(), stack, [](Graph& g, const int* id) {
+    OperandIds operands;
+    for (int k = 0; k < F::info.arity; ++k) operands.id[k] = id[k];
+    return g.call(op_def<F>, operands);
+  });
+  stack.clear();
+  stack.push_back(out);
+}
+template <Op K>
+void primitive_kernel(const OperatorEntry& op, Stack& stack) {
+  Tensor out = run_one(op.name(), stack, [](Graph& g, const int* id) {
+    OperandIds operands;
+    for (int k = 0; k < arity(K); ++k) operands.id[k] = id[k];
+    return g.elementwise(K, operands);
+  });
+  stack.clear();
+  stack.push_back(out);
+}
+
+inline Tensor as_tensor(const Tensor& t) { return t; }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor as_tensor(A value) {
+  const float v = static_cast<float>(value);
+  return from_span(std::span<const float>(&v, 1), {});
+}
+
+template <class... A>
+Tensor dispatch(const OperatorEntry& op, const A&... a) {
+  Stack stack;
+  (stack.push_back(as_tensor(a)), ...);
+  Dispatcher::get().call(op, stack);
+  return stack[0];
+}
+
+}  // namespace detail
+
+/// The operator of an op definition, with its CPU kernel registered.
+template <class F>
+OperatorEntry& operator_entry() {
+  static OperatorEntry& entry = [&]() -> OperatorEntry& {
+    OperatorEntry& e = Dispatcher::get().find(F::info.name);
+    if (!e.kernel(DispatchKey::cpu)) e.set(DispatchKey::cpu, &detail::elementwise_kernel<F>);
+    return e;
+  }();
+  return entry;
+}
+template <Op K>
+OperatorEntry& operator_entry() {
+  static OperatorEntry& entry = [&]() -> OperatorEntry& {
+    OperatorEntry& e = Dispatcher::get().find(name(K));
+    if (!e.kernel(DispatchKey::cpu)) e.set(DispatchKey::cpu, &detail::primitive_kernel<K>);
+    return e;
+  }();
+  return entry;
+}
+
+struct TensorFront {
+  static constexpr int rank = 3;
+  static constexpr bool dynamic_axes = true;
+
+  template <class F, class... A>
+  static Tensor call(SourceLine, const A&... a) {
+    return detail::dispatch(operator_entry<F>(), a...);
+  }
+  template <Op K, class... A>
+  static Tensor primitive(SourceLine, std::int64_t, const A&... a) {
+    return detail::dispatch(operator_entry<K>(), a...);
+  }
+};
+
+template <class A, class B>
+concept TensorOperands =
+    (std::same_as<std::remove_cvref_t<A>, Tensor> && (std::same_as<std::remove_cvref_t<B>, Tensor> ||
+                                                      std::is_arithmetic_v<std::remove_cvref_t<B>>)) ||
+    (std::is_arithmetic_v<std::remove_cvref_t<A>> && std::same_as<std::remove_cvref_t<B>, Tensor>);
+
+template <class A, class B>
+  requires TensorOperands<A, B>
+Tensor operator+(const A& a, const B& b) { return TensorFront::primitive<Op::add>({}, 0, a, b); }
+template <class A, class B>
+  requires TensorOperands<A, B>
+Tensor operator-(const A& a, const B& b) { return TensorFront::primitive<Op::sub>({}, 0, a, b); }
+template <class A, class B>
+  requires TensorOperands<A, B>
+Tensor operator*(const A& a, const B& b) { return TensorFront::primitive<Op::mul>({}, 0, a, b); }
+template <class A, class B>
+  requires TensorOperands<A, B>
+Tensor operator/(const A& a, const B& b) { return TensorFront::primitive<Op::div>({}, 0, a, b); }
+inline Tensor operator-(const Tensor& a) { return TensorFront::primitive<Op::neg>({}, 0, a); }
+
+}  // namespace tt

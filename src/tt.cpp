@@ -1,0 +1,3 @@
+// The optional compiled build: everything that is declared with TT_INLINE, defined once.
+#include "tt/backends/runtime.hpp"
+#include "tt/jit/emit_c.hpp"

@@ -1,0 +1,120 @@
+// One op and one chain on every path, bit for bit: scalar, static SIMD, eager through the
+// dispatcher, the tile interpreter, and emitted C compiled and loaded.
+#include <doctest/doctest.h>
+#include <tt/tt.hpp>
+
+#include <cstring>
+
+#include "tt/dispatch/eager.hpp"
+#include "tt/jit/native.hpp"
+
+namespace {
+
+constexpr int n = 1003;
+using A = tt::Array<float, n>;
+
+A values(unsigned seed) {
+  A a;
+  for (float& v : a) {
+    seed = seed * 1664525u + 1013904223u;
+    v = static_cast<float>(seed >> 8) / 400000.0f - 20.0f;
+  }
+  a(0) = 0.0f;
+  a(1) = -0.0f;
+  a(2) = 1e-42f;
+  a(3) = __builtin_inff();
+  a(4) = -__builtin_inff();
+  a(5) = __builtin_nanf("");
+  return a;
+}
+
+constexpr auto chain = [](auto x, auto y) { return tt::silu(x * y + 0.5) * 2 - x / (1 + y * y); };
+constexpr auto one_op = [](auto x, auto) { return tt::silu(x); };
+
+bool same_bits(const float* a, const float* b) {
+  for (int i = 0; i < n; ++i)
+    if (std::memcmp(a + i, b + i, 4) != 0 && !(a[i] != a[i] && b[i] != b[i])) return false;
+  return true;
+}
+
+TT_KERNELS_BEGIN
+template <class F>
+TT_NOINLINE A scalar_path(F f, const A& x, const A& y) {
+  A out;
+  for (int i = 0; i < n; ++i) out(i) = f(tt::Num<float>(x(i)), tt::Num<float>(y(i))).value;
+  return out;
+}
+TT_KERNELS_END
+
+template <class F>
+tt::Plan run_time_plan(F f) {
+  tt::Graph g;
+  const tt::Sym x{&g, g.input(tt::DType::f32, {n})}, y{&g, g.input(tt::DType::f32, {n})};
+  g.output(f(x, y).id);
+  return tt::compile_plan(g);
+}
+
+template <class F>
+void check_every_path(F f) {
+  const A x = values(1), y = values(2);
+  const A scalar = scalar_path(f, x, y);
+
+  const A fused = tt::fuse(f)(x, y);
+  CHECK(same_bits(scalar.data(), fused.data()));
+  CHECK(tt::kernels<A, A>(f) == 1);
+
+  const std::int64_t before = tt::Dispatcher::get().dispatches();
+  const tt::Tensor tx = tt::from_span<float>(x, {n}), ty = tt::from_span<float>(y, {n});
+  const tt::Tensor eager = f(tx, ty);
+  CHECK(tt::Dispatcher::get().dispatches() > before);
+  CHECK(same_bits(scalar.data(), eager.elements<float>().data()));
+
+  const tt::Plan plan = run_time_plan(f);
+  void* in[] = {const_cast<float*>(x.data()), const_cast<float*>(y.data()), nullptr};
+  A tiles, native;
+  in[2] = tiles.data();
+  tt::backend::TileProgram(plan).run(in, {});
+  CHECK(same_bits(scalar.data(), tiles.data()));
+
+  in[2] = native.data();
+  tt::NativeProgram(plan, "chain").run(in, {});
+  CHECK(same_bits(scalar.data(), native.data()));
+}
+
+}  // namespace
+
+TEST_CASE("silu gives the same bits on five paths") { check_every_path(one_op); }
+TEST_CASE("a chain of ops gives the same bits on five paths") { check_every_path(chain); }
+
+TEST_CASE("an op can be called by its name") {
+  const tt::Tensor x = tt::tensor({1, 2, 3});
+  const tt::Tensor a = tt::silu(x), b = tt::call_operator("silu", {x});
+  CHECK(std::memcmp(a.data(), b.data(), 12) == 0);
+  CHECK_THROWS_WITH_AS(tt::call_operator("no_such_op", {x}),
+                       "tt::no_such_op: has no kernel for these Tensors.", tt::Unavailable);
+}
+
+TEST_CASE("a kernel for another backend can be registered from outside") {
+  static int calls = 0;
+  tt::OperatorEntry& silu = tt::operator_entry<tt::Silu>();
+  silu.set(tt::DispatchKey::private_use, [](const tt::OperatorEntry&, tt::Stack& stack) {
+    ++calls;
+    stack[0] = tt::tensor({42});
+  });
+  const tt::Tensor x(tt::DType::f32, {3}, tt::DispatchKey::private_use);
+  CHECK(tt::silu(x).elements<float>()[0] == 42);
+  CHECK(calls == 1);
+}
+
+TEST_CASE("emitted text is readable C that includes nothing") {
+  const tt::Text text = tt::emit_c(run_time_plan(one_op), "silu");
+  CHECK(text.contains("void silu_0(void *const *p, const i64 *s) {"));
+  CHECK(text.contains("= exp_f32("));
+  CHECK_FALSE(text.contains("#include"));
+}
+
+TEST_CASE("without a compiler the message says so") {
+  setenv("CC", "/no/such/compiler", 1);
+  CHECK_THROWS_AS(tt::NativeProgram(run_time_plan(one_op), "silu"), tt::Unavailable);
+  unsetenv("CC");
+}
