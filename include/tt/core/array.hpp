@@ -235,8 +235,6 @@ class Array {
   T* end() { return data() + size(); }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size(); }
-  operator std::span<T>() { return {data(), static_cast<std::size_t>(size())}; }
-  operator std::span<const T>() const { return {data(), static_cast<std::size_t>(size())}; }
 
   /// One element; the indices are checked in every build, a negative one counts from the end.
   template <std::integral... I>

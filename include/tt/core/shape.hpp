@@ -19,11 +19,16 @@ struct SymbolValues {
 };
 
 struct Extent {
-  // >= 0: the constant itself.  < 0: -(coefficient << 16 | exponents), two bits a symbol.
+  // A constant is itself; with symbols: `symbolic` minus (biased coefficient << 16 | exponents),
+  // two bits a symbol. Constants may be negative: strides of reversed slices are.
   std::int64_t code = 1;
 
   constexpr Extent() = default;
   constexpr Extent(std::int64_t constant) : code(constant) {}
+  static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 40;
+  static constexpr Extent product(std::int64_t coefficient, std::int64_t exponents) {
+    return from_code(symbolic - ((coefficient + bias) << 16 | exponents));
+  }
 
   static constexpr Extent from_code(std::int64_t code) {
     Extent e;
@@ -31,16 +36,16 @@ struct Extent {
     return e;
   }
   static constexpr Extent symbol(int index) {
-    Extent e;
-    e.code = -((std::int64_t{1} << 16) | (std::int64_t{1} << (2 * index)));
-    return e;
+    return product(1, std::int64_t{1} << (2 * index));
   }
-  constexpr bool is_constant() const { return code >= 0; }
-  constexpr std::int64_t coefficient() const { return code >= 0 ? code : -code >> 16; }
-  constexpr std::int64_t exponents() const { return code >= 0 ? 0 : -code & 0xffff; }
+  constexpr bool is_constant() const { return code > symbolic; }
+  constexpr std::int64_t coefficient() const {
+    return is_constant() ? code : ((symbolic - code) >> 16) - bias;
+  }
+  constexpr std::int64_t exponents() const { return is_constant() ? 0 : (symbolic - code) & 0xffff; }
 
   constexpr std::int64_t value(const SymbolValues& symbols) const {
-    if (code >= 0) return code;
+    if (is_constant()) return code;
     std::int64_t v = coefficient();
     for (int i = 0; i < max_symbols; ++i)
       for (std::int64_t e = exponents() >> (2 * i) & 3; e > 0; --e) v *= symbols.value[i];
@@ -48,12 +53,17 @@ struct Extent {
   }
   friend constexpr bool operator==(Extent, Extent) = default;
   friend constexpr Extent operator*(Extent a, Extent b) {
-    if (a.code >= 0 && b.code >= 0) return Extent(a.code * b.code);
+    if (a.is_constant() && b.is_constant()) return Extent(a.code * b.code);
     const std::int64_t coefficient = a.coefficient() * b.coefficient();
     if (coefficient == 0) return Extent(0);
-    Extent e;
-    e.code = -(coefficient << 16 | (a.exponents() + b.exponents()));
-    return e;
+    return product(coefficient, a.exponents() + b.exponents());
+  }
+  /// Of constants, or of multiples of the same symbols (normalize sees to it).
+  friend constexpr Extent operator+(Extent a, Extent b) {
+    if (a.is_constant() && b.is_constant()) return Extent(a.code + b.code);
+    if (a == Extent(0)) return b;
+    if (b == Extent(0)) return a;
+    return product(a.coefficient() + b.coefficient(), a.exponents());
   }
 };
 

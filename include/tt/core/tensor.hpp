@@ -3,6 +3,7 @@
 //   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor s = tt::silu(t);
 #pragma once
 #include <atomic>
+#include <bit>
 #include <initializer_list>
 #include <span>
 

@@ -117,21 +117,14 @@ struct Lowering {
         for (int k = 0; k < v.rank; ++k) v.stride[k] = from.stride[permutation_at(n.attribute, k)];
       } else {
         const SliceAttribute cut = SliceAttribute::unpack(n.attribute);
-        v.offset = add(v.offset, Extent(cut.start) * v.stride[cut.axis]);
-        v.stride[cut.axis] = times(v.stride[cut.axis], cut.step);
+        v.offset = v.offset + Extent(cut.start) * v.stride[cut.axis];
+        v.stride[cut.axis] = v.stride[cut.axis] * Extent(cut.step);
       }
       return v;
     }
     v.node = i;
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
-  }
-  constexpr static Extent add(Extent a, Extent b) {
-    return a == Extent(0) ? b : b == Extent(0) ? a : Extent(a.code + b.code);
-  }
-  constexpr static Extent times(Extent a, std::int64_t step) {
-    // A negative stride is kept as a constant below the symbols' codes.
-    return step > 0 ? a * Extent(step) : Extent::from_code(a.code * step);
   }
   constexpr static void row_major(MemoryView& v, const Shape& shape, Extent row) {
     Extent stride = 1;
@@ -658,13 +651,14 @@ struct Lowering {
         (bound(k, plan.accesses[k.a].buffer) == in || bound(k, plan.accesses[k.b].buffer) == in))
       return false;
     const int end = k.segment[2 * k.sweeps + 1];
-    int written = -1, segment = 0, written_in = 0;
+    int written = -1, segment = 0, written_in = 0, written_at = 0;
     for (int i = k.segment[0]; i < end; ++i) {
       while (i >= k.segment[segment + 1]) ++segment;
       const Instruction& x = plan.instructions[i];
       if (x.op == Op::store && bound(k, plan.accesses[x.access].buffer) == out) {
         written = x.access;
         written_in = segment;
+        written_at = i;
       }
     }
     segment = 0;
@@ -675,7 +669,7 @@ struct Lowering {
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
       a.guarded = w.guarded = false;
-      if (!(a == w) || segment > written_in) return false;
+      if (!(a == w) || segment > written_in || i > written_at) return false;
     }
     return true;
   }

@@ -45,6 +45,11 @@ struct Normalizer {
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
     r.where = n.where;
+    if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
+      for (int k = 0; k < 2; ++k)
+        if (o[k] >= 0 && is_leaf(r[o[k]].op) && r[o[k]].op != Op::input) o.id[k] = copy_of(o[k]);
+    if (n.op == Op::slice && !n.shape.is_constant() && shows_a_slice(o[0]))
+      o.id[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
     if (is_reduction(n.op) && g[n.operand[0]].op == Op::reshape) {
       const int source = g[n.operand[0]].operand[0];
       if (!same_but_ones(g[source].shape, g[n.operand[0]].shape))
@@ -68,6 +73,7 @@ struct Normalizer {
     for (int k = 0; k < max_operands; ++k) {
       if (o[k] < 0) continue;
       const Shape& s = r[o[k]].shape;
+      if (r[o[k]].op == Op::iota) return -1;
       if (s == n.shape) copy.operand[k] = r.reshape(o[k], shape);
       else if (s.size() == Extent(1)) copy.operand[k] = r.reshape(o[k], {});
       else return -1;
@@ -99,6 +105,13 @@ struct Normalizer {
     while (r[i].op == Op::reshape) i = r[i].operand[0];
     if (r[i].op == Op::permute || r[i].op == Op::slice || r[i].op == Op::broadcast) return copy_of(id);
     return id;
+  }
+  constexpr bool shows_a_slice(int id) const {
+    while (is_view(r[id].op)) {
+      if (r[id].op == Op::slice) return true;
+      id = r[id].operand[0];
+    }
+    return false;
   }
   constexpr int copy_of(int id) {
     Node n = r[id];

@@ -73,6 +73,17 @@ constexpr Text to_string(const Graph& g) {
         t << (k ? ", %" : "%") << n.operand[k];
       t << ')';
     }
+    if (n.op == Op::slice) {
+      const SliceAttribute c = SliceAttribute::unpack(n.attribute);
+      t << " axis " << c.axis << " from " << c.start << " step " << c.step;
+    } else if (n.op == Op::permute) {
+      t << " axes";
+      for (int k = 0; k < n.shape.rank; ++k) t << ' ' << permutation_at(n.attribute, k);
+    } else if (is_shift(n.op)) {
+      t << " by " << n.attribute;
+    } else if (n.op == Op::iota) {
+      t << " along";
+    }
     if (is_reduction(n.op)) {
       t << " axes";
       for (int k = 0; k < max_rank; ++k)

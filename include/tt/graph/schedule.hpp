@@ -40,7 +40,8 @@ struct Schedule {
 
   constexpr explicit Schedule(const Graph& graph)
       : g(graph), count(graph.size()), block_of(count, -1), stored(count, 0), uniform(count, 0),
-        low(count, -1), deferred(count, 0) {
+        deferred(count, no),
+        low(count, -1), low_stamp(count, -1) {
     find_uniform();
     assign();
     store();
@@ -72,8 +73,27 @@ struct Schedule {
   }
 
  private:
-  Vec<int> low;         // of a deferred node: the first block it may go to
-  Vec<char> deferred;
+  enum : char { no, until_used, until_summed };
+  Vec<char> deferred;   // why a node waits for its consumer
+  // The first block a waiting node may go to; what it uses may have been settled since, so it is
+  // computed anew after every settling.
+  Vec<int> low, low_stamp;
+  int settled = 0;
+
+  constexpr int lowest(int o) {
+    if (low_stamp[o] == settled) return low[o];
+    int lo = -1;
+    for (int p : g[o].operand) {
+      if (p < 0) continue;
+      int e = earliest(p, g[o].shape);
+      if (deferred[o] == until_summed && !is_free(p) && !deferred[p] && block_of[p] + 1 > e)
+        e = block_of[p] + 1;
+      if (e > lo) lo = e;
+    }
+    low[o] = lo;
+    low_stamp[o] = settled;
+    return lo;
+  }
 
   constexpr static bool is_column_sum(const Node& n, const Shape& operand) {
     return is_reduction(n.op) && !(n.attribute >> (operand.rank - 1) & 1);
@@ -103,9 +123,9 @@ struct Schedule {
     return false;
   }
   /// The first block in which a node of shape `s` may use operand `o`.
-  constexpr int earliest(int o, const Shape& s) const {
+  constexpr int earliest(int o, const Shape& s) {
     if (is_free(o)) return -1;
-    if (deferred[o]) return low[o];
+    if (deferred[o]) return lowest(o);
     const int b = block_of[o];
     if (b < 0) return -1;
     if (is_view(g[o].op)) return b + 1;
@@ -117,14 +137,15 @@ struct Schedule {
   }
   constexpr void settle(int i, int block) {
     block_of[i] = block;
-    deferred[i] = 0;
+    deferred[i] = no;
+    ++settled;
     for (int o : g[i].operand)
       if (o >= 0 && deferred[o]) settle(o, block);
   }
   constexpr void place(int i) {
     const Node& n = g[i];
     int lo = -1;
-    deferred[i] = 0;
+    deferred[i] = no;
     for (int o : n.operand) {
       if (o < 0) continue;
       if (deferred[o] && !same_grid(g[o].shape, n.shape)) place(o);
@@ -207,17 +228,9 @@ struct Schedule {
       const int e = earliest(o, g[i].shape);
       if (e > lo) lo = e;
     }
-    if (lo < 0 && used) {
-      deferred[i] = 1;
-      low[i] = -1;
-    } else if (only_summed && used) {
-      deferred[i] = 1;
-      for (int o : g[i].operand)
-        if (o >= 0 && !is_free(o) && !deferred[o] && block_of[o] + 1 > lo) lo = block_of[o] + 1;
-      low[i] = lo;
-    } else {
-      place(i);
-    }
+    if (lo < 0 && used) deferred[i] = until_used;
+    else if (only_summed && used) deferred[i] = until_summed;
+    else place(i);
   }
 
   // ---- what must lie in memory

@@ -263,8 +263,8 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (K == Op::sub) return a - b;
     else if constexpr (K == Op::mul) return a * b;
     else if constexpr (K == Op::div) return a / b;
-    else if constexpr (K == Op::max) return xsimd::select(a != a, a, xsimd::max(a, b));
-    else if constexpr (K == Op::min) return xsimd::select(a != a, a, xsimd::min(a, b));
+    else if constexpr (K == Op::max) return xsimd::select(!(a == a), a, xsimd::max(a, b));
+    else if constexpr (K == Op::min) return xsimd::select(!(a == a), a, xsimd::min(a, b));
     else if constexpr (K == Op::fma) {
 #if TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
       if constexpr (std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
@@ -275,7 +275,7 @@ struct Carrier<cpu::Pack<T>> {
       return a * b + c;
 #endif
     }
-    else if constexpr (K == Op::neg && std::is_floating_point_v<T>) return -a;
+    else if constexpr (K == Op::neg && std::is_floating_point_v<T>) return a ^ Batch(T(-0.0));
     else if constexpr (K == Op::neg) return Batch(T(0)) - a;
     else if constexpr (K == Op::abs) return xsimd::abs(a);
     else if constexpr (K == Op::sqrt) return xsimd::sqrt(a);
@@ -301,7 +301,7 @@ struct Carrier<cpu::Pack<T>> {
       if constexpr (K == Op::lt) part[k] = a.part[k] < b.part[k];
       else if constexpr (K == Op::le) part[k] = a.part[k] <= b.part[k];
       else if constexpr (K == Op::eq) part[k] = a.part[k] == b.part[k];
-      else part[k] = a.part[k] != b.part[k];
+      else part[k] = !(a.part[k] == b.part[k]);
     }
     return cpu::detail::join_mask<T>(part);
   }

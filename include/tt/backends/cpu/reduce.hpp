@@ -34,8 +34,8 @@ TT_ALWAYS_INLINE V combine_vectors(V a, V b) {
 template <Op K, class T>
 TT_ALWAYS_INLINE xsimd::batch<T> combine_parts(xsimd::batch<T> a, xsimd::batch<T> b) {
   if constexpr (K == Op::sum) return a + b;
-  else if constexpr (K == Op::amax) return xsimd::select((a > b) | (a != a), a, b);
-  else return xsimd::select((a < b) | (a != a), a, b);
+  else if constexpr (K == Op::amax) return xsimd::select((a > b) | !(a == a), a, b);
+  else return xsimd::select((a < b) | !(a == a), a, b);
 }
 template <Op K, class T, int N>
 struct Fold {

@@ -23,7 +23,7 @@ namespace detail {
 
 template <std::int64_t Code>
 TT_ALWAYS_INLINE std::int64_t extent(const KernelArguments& a) {
-  if constexpr (Code >= 0) return Code;
+  if constexpr (Extent::from_code(Code).is_constant()) return Code;
   else return Extent::from_code(Code).value(*a.symbols);
 }
 

@@ -62,6 +62,7 @@ class TileProgram {
     const void* tile = nullptr;  // a matmul's products
     void* function = nullptr;    // of this kernel, when it is compiled
     Vec<void*> operands;
+    Vec<std::byte*> stored_to;   // by this kernel
     mutable long long given[max_symbols] = {};
     std::int64_t tile_columns = 0;
     int register_base[dtype_count] = {};
@@ -88,6 +89,10 @@ class TileProgram {
           base += k->registers[d];
         }
         function = program.compiled_[j];
+        stored_to.clear();
+        for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
+          if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
+            stored_to.push_back(buffer(plan.accesses[x.access].buffer));
         if (function) {
           operands.clear();
           for (int b = 0; b < k->bindings; ++b) operands.push_back(buffer(b));
@@ -173,10 +178,17 @@ class TileProgram {
         if (stride == 0) fill(d, *p, n);
         else if (stride != 1)
           for (std::int64_t i = 0; i < n; ++i) d[i] = p[(col + i) * stride];
-        else if (n % lanes == 0 || !m.guarded)
+        else if ((n % lanes == 0 || !m.guarded) && !overwritten(m.buffer))
           registers[number] = reinterpret_cast<std::byte*>(const_cast<T*>(p + col));
         else std::memcpy(d, p + col, static_cast<std::size_t>(n) * sizeof(T));
       });
+    }
+    /// Memory that the kernel writes is not read in place: a register must keep its value.
+    bool overwritten(int operand) const {
+      const std::byte* p = buffer(operand);
+      for (const std::byte* w : stored_to)
+        if (w == p) return true;
+      return false;
     }
     void store(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
       const Access& m = plan.accesses[x.access];
