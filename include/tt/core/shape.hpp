@@ -18,6 +18,9 @@ struct SymbolValues {
   std::int64_t value[max_symbols] = {};
 };
 
+/// For programs whose sizes are all constants.
+inline constexpr SymbolValues no_symbols{};
+
 struct Extent {
   // A constant is itself; with symbols: `symbolic` minus (biased coefficient << 16 | exponents),
   // two bits a symbol. Constants may be negative: strides of reversed slices are.

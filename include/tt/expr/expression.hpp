@@ -157,28 +157,36 @@ inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
 template <class X>
 struct Evaluation {
   static constexpr int leaves = count_leaves<X>();
+  static constexpr bool is_dynamic = has_dynamic_leaf<X>;
   void* external[leaves + 1];
-  SymbolValues symbols;
-  std::int64_t extent_of[max_symbols] = {};
-  int count = 0, dynamic = 0;
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<is_dynamic, SymbolValues, Nothing> symbols_;
+  int count = 0;
 
+  const SymbolValues& symbols() const {
+    if constexpr (is_dynamic) return symbols_;
+    else return no_symbols;
+  }
   explicit Evaluation(const X& x) {
+    [[maybe_unused]] std::int64_t extent_of[is_dynamic ? max_symbols : 1];
+    [[maybe_unused]] int dynamic = 0;
     for_each_leaf(x, [&]<class L>(const L& l) {
       if constexpr (is_scalar_leaf<L>) {
         external[count++] = const_cast<void*>(static_cast<const void*>(&l.value));
       } else {
         const auto& a = l.get();
         external[count++] = const_cast<void*>(static_cast<const void*>(a.data()));
-        for (int k = 0; k < a.rank; ++k)
-          if (L::Extents::value[k] == dyn) extent_of[dynamic++] = a.extent(k);
+        if constexpr (is_dynamic)
+          for (int k = 0; k < a.rank; ++k)
+            if (L::Extents::value[k] == dyn) extent_of[dynamic++] = a.extent(k);
       }
     });
-    if constexpr (has_dynamic_leaf<X>)
-      bind_symbols(Program<ExpressionModel<X>>::interface.symbols, extent_of, dynamic, symbols);
+    if constexpr (is_dynamic)
+      bind_symbols(Program<ExpressionModel<X>>::interface.symbols, extent_of, dynamic, symbols_);
   }
   void result_shape(std::int64_t* shape) const {
     constexpr Shape s = Program<ExpressionModel<X>>::interface.output[0].shape;
-    for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols);
+    for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols());
   }
   /// Does the destination overlap an operand in another way than element by element?
   template <class T>
@@ -201,7 +209,7 @@ struct Evaluation {
   }
   void run(void* out) {
     external[count] = out;
-    execute<Program<ExpressionModel<X>>>(external, symbols);
+    execute<Program<ExpressionModel<X>>>(external, symbols());
   }
 };
 
@@ -443,9 +451,11 @@ Array<T, E...>& Array<T, E...>::operator=(const X& x) {
                   "tt: the expression has another shape than the Array");
     detail::Evaluation<X> e(x);
     std::int64_t shape[max_rank] = {};
-    e.result_shape(shape);
     bool fits = true;
-    for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
+    if constexpr (!is_static || !R::is_static) {
+      e.result_shape(shape);
+      for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
+    }
     if (fits && !e.clashes(x, begin(), end())) {
       e.run(data());
       return *this;

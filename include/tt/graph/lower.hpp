@@ -502,6 +502,7 @@ struct Lowering {
       plan.accesses[kernel.a].buffer = local(matmul_a.buffer);
       plan.accesses[kernel.b].buffer = local(matmul_b.buffer);
       if (kernel.pack >= 0) kernel.pack = local(kernel.pack);
+      if (kernel.panel >= 0) kernel.panel = local(kernel.panel);
     }
     const int segments = 2 * sweeps + 1;
     for (int k = 0; k < segments; ++k) {
@@ -593,6 +594,13 @@ struct Lowering {
       kernel.pack = plan.buffers.size();
       plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * kernel.pack_row});
       touch(kernel.pack);
+    } else if (kernel.b_inner.is_constant() && kernel.b_inner != Extent(0) &&
+               kernel.b_inner.code * size_of(n.dtype) % panel_stride == 0 &&
+               kernel.inner.is_constant() && kernel.inner.code >= 128 &&
+               n.shape.from_right(1).is_constant() && n.shape.from_right(1).code >= 32) {
+      kernel.panel = plan.buffers.size();
+      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * Extent(panel_columns)});
+      touch(kernel.panel);
     }
   }
 

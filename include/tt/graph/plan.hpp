@@ -23,6 +23,9 @@ inline constexpr int max_sweeps = 6;
 inline constexpr int max_terms = max_rank - 1;
 /// Rows inside a plan are padded to this many elements, on every machine.
 inline constexpr int row_padding = 16;
+/// Rows of b that are a multiple of this many bytes apart share few cache sets; the product then
+/// brings 64 columns of them together first.
+inline constexpr int panel_stride = 2048, panel_columns = 64;
 /// A reduction takes this many lanes; element i of a row goes to lane i % 64.
 inline constexpr int reduction_lanes = 64;
 /// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
@@ -85,7 +88,9 @@ struct Kernel {
   // matmul
   Extent batch = 1;
   DType dtype = DType::f32;
-  int a = -1, b = -1, pack = -1;  ///< accesses: rows are batches; pack: a buffer for transposed b
+  int a = -1, b = -1;        ///< accesses: rows are batches
+  int pack = -1;             ///< operand: room for b with its axes exchanged
+  int panel = -1;            ///< operand: room for 64 columns of b, see panel_stride
   Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1, pack_row = 0;
   // where its operands are bound
   int first_binding = 0, bindings = 0;
@@ -97,7 +102,7 @@ struct Kernel {
     return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner &&
            sweeps == o.sweeps && scratch == o.scratch && batch == o.batch && dtype == o.dtype &&
            a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
-           b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) &&
+           b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) && (panel < 0) == (o.panel < 0) &&
            bindings == o.bindings;
   }
 };

@@ -53,28 +53,28 @@ struct MatmulOperands {
 
 namespace detail {
 
-/// All tiles of one panel of `Vectors` vectors. epilogue(i, rows, vectors, t).
-template <class T, int Vectors, bool Partial, class Epilogue>
+/// All tiles of one panel of `Vectors` vectors. epilogue(i, rows). Rows: the number of rows when it
+/// is known at compile time; then what is left over is one tile of just that height.
+template <class T, std::int64_t Rows, int Vectors, bool Partial, class Epilogue>
 TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner,
-                                   int last, T* t, std::int64_t row_begin, std::int64_t row_end,
-                                   const Epilogue& epilogue) {
-  constexpr int rows = tile_rows<T>(Vectors);
-  std::int64_t i = row_begin;
-  for (; i + rows <= row_end; i += rows) {
-    matmul_tile<T, rows, Vectors, Partial>(m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b,
-                                           b_inner, last, t);
-    epilogue(i, rows);
-  }
-  if constexpr (rows > 4)
-    for (; i + 4 <= row_end; i += 4) {
-      matmul_tile<T, 4, Vectors, Partial>(m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b,
-                                          b_inner, last, t);
-      epilogue(i, 4);
-    }
-  for (; i < row_end; ++i) {
-    matmul_tile<T, 1, Vectors, Partial>(m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner,
+                                   int last, T* t, const Epilogue& epilogue) {
+  constexpr int height = tile_rows<T>(Vectors);
+  std::int64_t i = 0;
+  const auto tile = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
+    matmul_tile<T, H, Vectors, Partial>(m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner,
                                         last, t);
-    epilogue(i, 1);
+    epilogue(i, H);
+    i += H;
+  };
+  if constexpr (Rows >= height || Rows < 0)
+    while (i + height <= m.rows) tile(std::integral_constant<int, height>{});
+  if constexpr (Rows >= 0) {
+    if constexpr (Rows % height != 0)
+      tile(std::integral_constant<int, static_cast<int>(Rows % height)>{});
+  } else {
+    if constexpr (height > 4)
+      while (i + 4 <= m.rows) tile(std::integral_constant<int, 4>{});
+    while (i < m.rows) tile(std::integral_constant<int, 1>{});
   }
 }
 
@@ -99,42 +99,56 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
           to[c * to_row + r] = from[r * row + c * column];
 }
 
-/// Calls epilogue(i, j, rows, vectors, last, t) for every tile of rows [row_begin, row_end):
-/// t[rows][vectors * lanes] holds the products; `last` lanes of the last vector are columns.
-template <class T, class Epilogue>
-TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, std::int64_t row_begin,
-                             std::int64_t row_end, const Epilogue& epilogue) {
+/// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the
+/// products at row i, column j; `last` lanes of the last vector are columns. Rows and Cols: the
+/// sizes as far as they are known at compile time, else negative; they leave out what cannot occur.
+template <class T, std::int64_t Rows, std::int64_t Cols, class Epilogue>
+TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogue& epilogue) {
   constexpr int wide = tile_vectors<T>;
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;
-  const std::int64_t whole = m.cols / lanes * lanes;
-  for (; j + wide * lanes <= whole; j += wide * lanes) {
+  const auto columns = [&]<int Vectors, bool Partial>(std::integral_constant<int, Vectors>,
+                                                      std::bool_constant<Partial>, int last)
+                           TT_LAMBDA_INLINE {
     const T* b = m.b + j;
     std::int64_t b_inner = m.b_inner;
-    if (panel) {
-      detail::pack_panel(b, b_inner, m.inner, wide * lanes, panel);
+    if (panel && !Partial) {
+      detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);
       b = panel;
-      b_inner = wide * lanes;
+      b_inner = Vectors * lanes;
     }
-    detail::matmul_panel<T, wide, false>(m, b, b_inner, lanes, t, row_begin, row_end,
-                                         [&](std::int64_t i, int rows) TT_LAMBDA_INLINE {
-                                           epilogue(i, j, rows, wide, lanes, t);
-                                         });
-  }
-  for (; j + lanes <= whole; j += lanes)
-    detail::matmul_panel<T, 1, false>(m, m.b + j, m.b_inner, lanes, t, row_begin, row_end,
-                                      [&](std::int64_t i, int rows) TT_LAMBDA_INLINE {
-                                        epilogue(i, j, rows, 1, lanes, t);
-                                      });
-  if (j < m.cols) {
-    const int last = static_cast<int>(m.cols - j);
-    const auto rest = [&](std::int64_t i, int rows) TT_LAMBDA_INLINE {
-      epilogue(i, j, rows, 1, last, t);
-    };
-    if (m.b_padded)
-      detail::matmul_panel<T, 1, false>(m, m.b + j, m.b_inner, lanes, t, row_begin, row_end, rest);
-    else
-      detail::matmul_panel<T, 1, true>(m, m.b + j, m.b_inner, last, t, row_begin, row_end, rest);
+    detail::matmul_panel<T, Rows, Vectors, Partial>(
+        m, b, b_inner, last, t, [&](std::int64_t i, int rows) TT_LAMBDA_INLINE {
+          epilogue(i, j, rows, Vectors, last, t);
+        });
+    j += Vectors * lanes;
+  };
+  if constexpr (Cols < 0 || Cols >= wide * lanes)
+    while (j + wide * lanes <= m.cols)
+      columns(std::integral_constant<int, wide>{}, std::false_type{}, lanes);
+  // what is left: 1 to `wide` vectors, the last of them perhaps partial
+  const auto rest = [&]<int Vectors>(std::integral_constant<int, Vectors> vectors) TT_LAMBDA_INLINE {
+    constexpr std::int64_t left = Cols < 0 ? -1 : Cols % (wide * lanes);
+    if constexpr (left < 0 || (left + lanes - 1) / lanes == Vectors) {
+      const std::int64_t columns_left = m.cols - j;
+      if ((columns_left + lanes - 1) / lanes != Vectors) return;
+      const int last = static_cast<int>(columns_left - (Vectors - 1) * lanes);
+      if constexpr (left < 0 || left % lanes == 0)
+        if (last == lanes) {
+          columns(vectors, std::false_type{}, lanes);
+          return;
+        }
+      if constexpr (left < 0 || left % lanes != 0) {
+        if (m.b_padded) columns(vectors, std::false_type{}, last);
+        else columns(vectors, std::true_type{}, last);
+      }
+    }
+  };
+  rest(std::integral_constant<int, 1>{});
+  rest(std::integral_constant<int, 2>{});
+  if constexpr (wide > 2) {
+    rest(std::integral_constant<int, 3>{});
+    rest(std::integral_constant<int, 4>{});
   }
 }
 

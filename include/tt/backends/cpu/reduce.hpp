@@ -57,15 +57,17 @@ struct Fold {
 
 /// The 64 lanes in `acc`, folded to one.
 template <Op K, class T>
-TT_ALWAYS_INLINE T fold(Pack<T>* acc) {
-  for (int w = packs_per_block / 2; w > 0; w /= 2)
-    for (int u = 0; u < w; ++u) acc[u] = combine<K>(acc[u], acc[u + w]);
+TT_ALWAYS_INLINE T fold(const Pack<T>* acc) {
   using P = Pack<T>;
+  P lane[packs_per_block];  // a copy: the accumulators need not be written back
+  for (int u = 0; u < packs_per_block; ++u) lane[u] = acc[u];
+  for (int w = packs_per_block / 2; w > 0; w /= 2)
+    for (int u = 0; u < w; ++u) lane[u] = combine<K>(lane[u], lane[u + w]);
   for (int w = P::parts / 2; w > 0; w /= 2)
     for (int k = 0; k < w; ++k)
-      acc[0].part[k] = detail::combine_parts<K, T>(acc[0].part[k], acc[0].part[k + w]);
+      lane[0].part[k] = detail::combine_parts<K, T>(lane[0].part[k], lane[0].part[k + w]);
   using F = detail::Fold<K, T, P::per_part>;
-  return F::run(std::bit_cast<typename F::Vector>(acc[0].part[0].data));
+  return F::run(std::bit_cast<typename F::Vector>(lane[0].part[0].data));
 }
 
 }  // namespace TT_ISA

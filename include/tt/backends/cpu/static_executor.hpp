@@ -13,23 +13,41 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// What a kernel is called with: its operands by local number, and the symbols.
+/// What a kernel is called with: its operands by local number, and the symbols. By value, so that
+/// the pointers stay in registers: stores might overwrite what they can reach.
+template <int Operands>
 struct KernelArguments {
-  void* const* operand;
+  void* operand[Operands > 0 ? Operands : 1];
   const SymbolValues* symbols;
 };
 
 namespace detail {
 
-template <std::int64_t Code>
-TT_ALWAYS_INLINE std::int64_t extent(const KernelArguments& a) {
-  if constexpr (Extent::from_code(Code).is_constant()) return Code;
-  else return Extent::from_code(Code).value(*a.symbols);
+template <class H, int K>
+using Arguments = KernelArguments<H::plan.kernels[K].bindings>;
+
+template <std::int64_t Code, int N>
+TT_ALWAYS_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& a) {
+  constexpr Extent e = Extent::from_code(Code);
+  if constexpr (e.is_constant()) {
+    return Code;
+  } else {
+    std::int64_t v = e.coefficient();
+    [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
+      const auto factor = [&]<std::size_t J>(std::integral_constant<std::size_t, J>)
+                              TT_LAMBDA_INLINE {
+        constexpr std::int64_t exponent = e.exponents() >> (2 * J) & 3;
+        for (std::int64_t k = 0; k < exponent; ++k) v *= a.symbols->value[J];
+      };
+      (factor(std::integral_constant<std::size_t, I>{}), ...);
+    }(std::make_index_sequence<max_symbols>{});
+    return v;
+  }
 }
 
 /// Where row r of an access begins, in elements.
-template <class H, int X>
-TT_ALWAYS_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments& a,
+template <class H, int X, int N>
+TT_ALWAYS_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<N>& a,
                                          [[maybe_unused]] std::int64_t row) {
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = extent<x.offset.code>(a);
@@ -91,7 +109,7 @@ constexpr auto nth(TypeList<First, Rest...>) {
 
 /// One instruction on one step of lanes. Tail: only place.count lanes exist.
 template <class H, int K, int I, bool Tail>
-TT_ALWAYS_INLINE void step(Registers<H, K>& r, const KernelArguments& a, const Place& p) {
+TT_ALWAYS_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const Place& p) {
   constexpr Instruction x = H::plan.instructions[I];
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
@@ -231,18 +249,18 @@ struct Segment<H, K, S, std::index_sequence<J...>> {
   static constexpr Instruction at = H::plan.instructions[first + static_cast<int>(I)];
 
   template <bool Tail>
-  static TT_ALWAYS_INLINE void run(R& r, const KernelArguments& a, const Place& p) {
+  static TT_ALWAYS_INLINE void run(R& r, const Arguments<H, K>& a, const Place& p) {
     const int done[] = {0, (step<H, K, first + static_cast<int>(J), Tail>(r, a, p), 0)...};
     (void)done;
   }
   /// The same with reductions, into pack u of the accumulators.
   template <bool Tail>
-  static TT_ALWAYS_INLINE void run(R& r, A& acc, int u, const KernelArguments& a, const Place& p) {
+  static TT_ALWAYS_INLINE void run(R& r, A& acc, int u, const Arguments<H, K>& a, const Place& p) {
     const int done[] = {0, (reduce_step<J, Tail>(r, acc, u, a, p), 0)...};
     (void)done;
   }
   template <std::size_t I, bool Tail>
-  static TT_ALWAYS_INLINE void reduce_step(R& r, A& acc, int u, const KernelArguments& a,
+  static TT_ALWAYS_INLINE void reduce_step(R& r, A& acc, int u, const Arguments<H, K>& a,
                                            const Place& p) {
     constexpr Instruction x = at<I>;
     if constexpr (is_reduction(x.op)) {
@@ -275,7 +293,7 @@ using SegmentOf = Segment<H, K, S,
 
 /// Columns [begin, end) of one row without reductions.
 template <class H, int K, int S>
-TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const KernelArguments& a, std::int64_t row,
+TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
                                   std::int64_t begin, std::int64_t end) {
   constexpr Kernel k = H::plan.kernels[K];
   using Seg = SegmentOf<H, K, S>;
@@ -290,7 +308,7 @@ TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const KernelArguments& a, 
 
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
 template <class H, int K, int S>
-TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const KernelArguments& a,
+TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& a,
                                      std::int64_t row, std::int64_t cols) {
   constexpr Kernel k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
@@ -343,7 +361,7 @@ TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const KernelArguments& 
 }
 
 template <class H, int K, int Sweep>
-TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const KernelArguments& a, std::int64_t row,
+TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
                             std::int64_t begin, std::int64_t end) {
   constexpr int s = 2 * Sweep + 1;
   if constexpr (SegmentOf<H, K, s>::reductions > 0) reducing_sweep<H, K, s>(r, a, row, end);
@@ -353,7 +371,7 @@ TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const KernelArguments& a, std::i
 
 /// Sums of the rows under one kept row, `Width` vectors of columns at a time.
 template <class H, int K, int Width, bool Tail>
-TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const KernelArguments& a, std::int64_t kept,
+TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t kept,
                                   std::int64_t inner, std::int64_t col, int count) {
   using Seg = SegmentOf<H, K, 1>;
   using A = Accumulators<H, K, 1>;
@@ -398,7 +416,7 @@ TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const KernelArguments& a, 
 }
 
 template <class H, int K>
-TT_NOINLINE void rows_kernel(const KernelArguments a) {
+TT_ALWAYS_INLINE void rows_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
   Registers<H, K> r;
@@ -411,7 +429,7 @@ TT_NOINLINE void rows_kernel(const KernelArguments a) {
 }
 
 template <class H, int K>
-TT_NOINLINE void cols_kernel(const KernelArguments a) {
+TT_ALWAYS_INLINE void cols_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   constexpr int width = packs_per_block < 4 ? packs_per_block : 4;
   const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
@@ -432,7 +450,7 @@ TT_NOINLINE void cols_kernel(const KernelArguments a) {
 }
 
 template <class H, int K>
-TT_NOINLINE void matmul_kernel(const KernelArguments a) {
+TT_ALWAYS_INLINE void matmul_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
   constexpr Access xa = H::plan.accesses[k.a], xb = H::plan.accesses[k.b];
@@ -454,18 +472,42 @@ TT_NOINLINE void matmul_kernel(const KernelArguments a) {
       m.b_inner = packed_row;
       m.b_padded = k.pack_row.is_constant();
     }
-    matmul<T>(m, nullptr, 0, rows,
-              [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,
-                  const T* t) TT_LAMBDA_INLINE {
-                for (int y = 0; y < tile_rows_; ++y)
-                  for (int v = 0; v < vectors; ++v) {
-                    const Place p{q * rows + i + y, j + v * lanes, v == vectors - 1 ? last : lanes,
-                                  t + (y * vectors + v) * lanes};
-                    if (p.count == lanes) SegmentOf<H, K, 1>::template run<false>(r, a, p);
-                    else SegmentOf<H, K, 1>::template run<true>(r, a, p);
-                  }
-              });
+    T* panel = nullptr;
+    if constexpr (k.panel >= 0) panel = static_cast<T*>(a.operand[k.panel]);
+    matmul<T, k.rows.code, k.cols.code>(
+        m, panel,
+        [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,
+            const T* t) TT_LAMBDA_INLINE {
+          for (int y = 0; y < tile_rows_; ++y)
+            for (int v = 0; v < vectors; ++v) {
+              const Place p{q * rows + i + y, j + v * lanes, v == vectors - 1 ? last : lanes,
+                            t + (y * vectors + v) * lanes};
+              if constexpr (k.cols.is_constant() && k.cols.code % lanes == 0)
+                SegmentOf<H, K, 1>::template run<false>(r, a, p);
+              else if (p.count == lanes) SegmentOf<H, K, 1>::template run<false>(r, a, p);
+              else SegmentOf<H, K, 1>::template run<true>(r, a, p);
+            }
+        });
   }
+}
+
+/// Of a kernel: its body. A function of its own, but for small kernels that run once.
+template <class H, int K>
+TT_ALWAYS_INLINE void kernel_body(const Arguments<H, K>& a) {
+  constexpr KernelKind kind = H::plan.kernels[K].kind;
+  if constexpr (kind == KernelKind::rows) rows_body<H, K>(a);
+  else if constexpr (kind == KernelKind::cols) cols_body<H, K>(a);
+  else matmul_body<H, K>(a);
+}
+template <class H, int K>
+TT_NOINLINE void kernel_function(const Arguments<H, K> a) {
+  kernel_body<H, K>(a);
+}
+template <class H, int K>
+constexpr bool is_small() {
+  constexpr Kernel k = H::plan.kernels[K];
+  return H::plan.kernels.size() == 1 && k.kind == KernelKind::rows && k.rows.is_constant() &&
+         k.cols.is_constant() && k.rows.code * k.cols.code <= 1024;
 }
 
 template <class H, int B>
@@ -478,26 +520,26 @@ TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
 }
 
 template <class H, int K>
-void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
-            const SymbolValues& symbols) {
+TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
+                             const SymbolValues& symbols) {
   constexpr Kernel k = H::plan.kernels[K];
   [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
-    void* operand[] = {buffer_pointer<H, H::plan.bindings[k.first_binding + static_cast<int>(I)]>(
-                           arena, external, offsets)...,
-                       nullptr};
-    const KernelArguments a{operand, &symbols};
-    if constexpr (k.kind == KernelKind::rows) rows_kernel<H, k.code>(a);
-    else if constexpr (k.kind == KernelKind::cols) cols_kernel<H, k.code>(a);
-    else matmul_kernel<H, k.code>(a);
+    const Arguments<H, k.code> a{
+        {buffer_pointer<H, H::plan.bindings[k.first_binding + static_cast<int>(I)]>(
+            arena, external, offsets)...},
+        &symbols};
+    if constexpr (is_small<H, K>()) kernel_body<H, k.code>(a);
+    else kernel_function<H, k.code>(a);
   }(std::make_index_sequence<static_cast<std::size_t>(k.bindings)>{});
 }
 
 }  // namespace detail
 
-/// Runs H::plan. `external`: inputs in order, then outputs that are not donated.
+/// Runs H::plan. `external`: inputs in order, then outputs that are not donated. Never inlined into
+/// its caller, where other rules of contraction hold.
 template <class H>
-TT_ALWAYS_INLINE void run_static(std::byte* arena, void* const* external,
-                                 const std::int64_t* offsets, const SymbolValues& symbols) {
+TT_NOINLINE void run_static(std::byte* arena, void* const* external, const std::int64_t* offsets,
+                            const SymbolValues& symbols) {
   [&]<std::size_t... K>(std::index_sequence<K...>) TT_LAMBDA_INLINE {
     const int done[] = {0, (detail::launch<H, static_cast<int>(K)>(arena, external, offsets,
                                                                     symbols), 0)...};

@@ -414,17 +414,17 @@ class TileProgram {
           m.b_inner = value(k->pack_row);
           m.b_padded = k->pack_row.is_constant();
         }
-        matmul<T>(m, nullptr, 0, m.rows,
-                  [&](std::int64_t i, std::int64_t j, int rows_, int vectors, int last, const T* t) {
-                    for (int y = 0; y < rows_; ++y) {
-                      tile = t + y * vectors * lanes;
-                      if (function)
-                        reinterpret_cast<EpilogueFunction>(function)(
-                            operands.begin(), given, q * m.rows + i + y, j,
-                            (vectors - 1) * lanes + last, tile);
-                      else vector_segment(1, q * m.rows + i + y, j, (vectors - 1) * lanes + last);
-                    }
-                  });
+        T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
+        matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
+                                        int last, const T* t) {
+          for (int y = 0; y < rows_; ++y) {
+            const std::int64_t row = q * m.rows + i + y, n = (vectors - 1) * lanes + last;
+            tile = t + y * vectors * lanes;
+            if (function)
+              reinterpret_cast<EpilogueFunction>(function)(operands.begin(), given, row, j, n, tile);
+            else vector_segment(1, row, j, n);
+          }
+        });
       }
     }
   };
