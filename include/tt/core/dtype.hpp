@@ -75,4 +75,17 @@ struct element_of<DType::f64> { using type = double; };
 template <DType D>
 using element_t = typename detail::element_of<D>::type;
 
+/// f(T{}) with the C++ type of a dtype.
+template <class F>
+decltype(auto) with_dtype(DType d, F f) {
+  switch (d) {
+    case DType::boolean: return f(bool{});
+    case DType::i32: return f(std::int32_t{});
+    case DType::i64: return f(std::int64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: break;
+  }
+  return f(double{});
+}
+
 }  // namespace tt

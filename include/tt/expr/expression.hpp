@@ -4,12 +4,41 @@
 //   tt::Array<float, 64> y = tt::tanh(a * b + c);
 // The same operand written twice is read twice; inside tt::fuse nothing is computed twice.
 #pragma once
-#include <tuple>
-
 #include "tt/expr/program.hpp"
 
 namespace tt {
 namespace detail {
+
+/// Operands of an expression: up to four members (std::tuple would cost as much compile time as the
+/// rest of an expression).
+template <class... O>
+struct OperandList;
+template <class A>
+struct OperandList<A> {
+  A a;
+  constexpr void each(const auto& f) const { f(a); }
+};
+template <class A, class B>
+struct OperandList<A, B> {
+  A a;
+  B b;
+  constexpr void each(const auto& f) const { f(a); f(b); }
+};
+template <class A, class B, class C>
+struct OperandList<A, B, C> {
+  A a;
+  B b;
+  C c;
+  constexpr void each(const auto& f) const { f(a); f(b); f(c); }
+};
+template <class A, class B, class C, class D>
+struct OperandList<A, B, C, D> {
+  A a;
+  B b;
+  C c;
+  D d;
+  constexpr void each(const auto& f) const { f(a); f(b); f(c); f(d); }
+};
 
 // ---- leaves
 
@@ -55,6 +84,14 @@ constexpr Shape shape_with_symbols(extents<E...>, [[maybe_unused]] int& symbol) 
   return s;
 }
 
+template <class Fn, std::size_t N>
+constexpr Sym record_on(const Sym* s) {
+  if constexpr (N == 1) return Fn::record(s[0]);
+  else if constexpr (N == 2) return Fn::record(s[0], s[1]);
+  else if constexpr (N == 3) return Fn::record(s[0], s[1], s[2]);
+  else return Fn::record(s[0], s[1], s[2], s[3]);
+}
+
 /// dtype and shape of Fn on operands of these types, from the graph's own inference.
 template <class Fn, class... Ops>
 struct Inferred {
@@ -68,10 +105,8 @@ struct Inferred {
     const Sym s[] = {Sym{&g, g.input(Ops::dtype, shape_with_symbols(typename Ops::Extents{},
                                                                     symbol))}...};
     Result r;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      const Sym y = Fn::record(s[I]...);
-      r.info = {y.dtype(), y.shape(), -1};
-    }(std::index_sequence_for<Ops...>{});
+    const Sym y = record_on<Fn, sizeof...(Ops)>(s);
+    r.info = {y.dtype(), y.shape(), -1};
     r.failure = g.failure;
     return r;
   }
@@ -91,7 +126,7 @@ struct Expression {
   using Extents = typename Result::Extents;
   static constexpr DType dtype = Result::dtype;
 
-  std::tuple<Ops...> operands;
+  detail::OperandList<Ops...> operands;
 
   /// Evaluates into a new Array.
   Result eval() const { return Result(*this); }
@@ -117,9 +152,7 @@ template <class Fn, class... Ops>
 struct OperandRecorder<Expression<Fn, Ops...>> {
   static constexpr Sym record(Recorder& r) {
     const Sym s[] = {OperandRecorder<Ops>::record(r)...};  // braces: left to right
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return Fn::record(s[I]...);
-    }(std::index_sequence_for<Ops...>{});
+    return record_on<Fn, sizeof...(Ops)>(s);
   }
 };
 
@@ -132,7 +165,7 @@ struct ExpressionModel {
 template <class L, class F>
 void for_each_leaf(const L& l, const F& f) {
   if constexpr (is_array_leaf<L> || is_scalar_leaf<L>) f(l);
-  else std::apply([&](const auto&... o) { (for_each_leaf(o, f), ...); }, l.operands);
+  else l.operands.each([&](const auto& o) { for_each_leaf(o, f); });
 }
 template <class L>
 constexpr int count_leaves() {

@@ -165,9 +165,17 @@ template <class H>
 using shown_b = typename shape_shown<
     H, false, std::make_index_sequence<static_cast<std::size_t>(H::failure.b.rank)>>::type;
 
+template <class H>
+constexpr bool show_mistake();
+
 /// H::failure is a constant Failure; true if there is none, else one error and false.
 template <class H>
 constexpr bool no_mistake() {
+  if constexpr (H::failure.mistake == Mistake::none) return true;
+  else return show_mistake<H>();
+}
+template <class H>
+constexpr bool show_mistake() {
   constexpr Failure f = H::failure;
   constexpr int line = f.where.line;
   if constexpr (f.mistake == Mistake::shapes_do_not_broadcast)
@@ -210,7 +218,7 @@ constexpr bool no_mistake() {
   else if constexpr (f.mistake == Mistake::parameter_changes_shape)
     static_assert(parameter_keeps_its_shape<shown_a<H>, shown_b<H>, line>::value,
                   "tt: a parameter changes its shape or dtype");
-  return !f;
+  return false;
 }
 
 /// Checks that extents which were taken for equal are, and gives the symbols their values.

@@ -14,7 +14,7 @@ namespace detail {
 constexpr Vec<int> reverse(Graph& g, int root, int seed, const Vec<int>& with_respect_to);
 
 /// Sums `d` over the axes along which a value of shape `to` was repeated.
-constexpr int sum_to_shape(Graph& g, int d, const Shape& to) {
+constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may move
   const Shape from = g[d].shape;
   unsigned axes = 0;
   for (int k = 0; k < from.rank; ++k) {

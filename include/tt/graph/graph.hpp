@@ -107,11 +107,6 @@ struct Graph {
   };
   Vec<Assumed> assumed;  ///< symbolic extents that must turn out equal
 
-  constexpr Graph() {
-    for (int& h : heads_) h = -1;
-    nodes.reserve(64);
-    chain_.reserve(64);
-  }
   constexpr const Node& operator[](int id) const { return nodes[id]; }
   constexpr int size() const { return nodes.size(); }
 
@@ -128,7 +123,7 @@ struct Graph {
   constexpr int constant(DType dtype, double value) {
     return constant_bits(dtype, encode(dtype, value));
   }
-  constexpr int constant(DType dtype, double value, const Shape& shape) {
+  constexpr int constant(DType dtype, double value, Shape shape) {  // a copy: nodes may move
     return broadcast_to(constant(dtype, value), shape);
   }
   /// An extent as a number: a constant when it is known.
@@ -223,24 +218,25 @@ struct Graph {
                                                                              : id;
   }
   constexpr int find(const Node& node) const {
-    for (int i = heads_[hash(node)]; i >= 0; i = chain_[i])
+    for (int i = heads_[hash(node)] - 1; i >= 0; i = chain_[i])
       if (nodes[i] == node) return i;
     return -1;
   }
   /// The node's id: an equal one that exists already, or a new one.
   constexpr int intern(Node node) {
     const unsigned h = hash(node);
-    for (int i = heads_[h]; i >= 0; i = chain_[i])
+    for (int i = heads_[h] - 1; i >= 0; i = chain_[i])
       if (nodes[i] == node) return i;
     if (!node.where.line) node.where = where;
     nodes.push_back(node);
-    chain_.push_back(heads_[h]);
-    return heads_[h] = nodes.size() - 1;
+    chain_.push_back(heads_[h] - 1);
+    heads_[h] = nodes.size();
+    return nodes.size() - 1;
   }
 
  private:
-  static constexpr unsigned buckets = 256;
-  int heads_[buckets];
+  static constexpr unsigned buckets = 64;
+  int heads_[buckets] = {};  // newest node of each bucket, plus one
   Vec<int> chain_;
 
   static constexpr unsigned hash(const Node& n) {

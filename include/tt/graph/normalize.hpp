@@ -68,7 +68,7 @@ struct Normalizer {
     return r.intern(copy);
   }
 
-  constexpr int unsqueezed(const Node& n, OperandIds o, const Shape& shape) {
+  constexpr int unsqueezed(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
     Node copy = n;
     for (int k = 0; k < max_operands; ++k) {
       if (o[k] < 0) continue;

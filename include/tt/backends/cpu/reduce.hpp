@@ -1,8 +1,8 @@
-// Reductions in the library's one order (graph/reference.hpp) on SIMD lanes: 64 lanes as several
+// Reductions in the library's one order (graph/reduce_order.hpp) on SIMD lanes: 64 lanes as several
 // packs, folded in halves.
 #pragma once
 #include "tt/backends/cpu/pack.hpp"
-#include "tt/graph/reference.hpp"
+#include "tt/graph/reduce_order.hpp"
 
 TT_KERNELS_BEGIN
 

@@ -7,6 +7,7 @@
 
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/reduce.hpp"
+#include "tt/ops/list.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -45,22 +46,30 @@ TT_ALWAYS_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& 
   }
 }
 
+template <std::int64_t Divisor, std::int64_t Modulus, std::int64_t Stride, int N>
+TT_ALWAYS_INLINE std::int64_t term_offset(const KernelArguments<N>& a, std::int64_t row) {
+  if constexpr (Divisor != 1) row /= extent<Divisor>(a);
+  if constexpr (Modulus != 0) row %= extent<Modulus>(a);
+  return row * extent<Stride>(a);
+}
+
 /// Where row r of an access begins, in elements.
 template <class H, int X, int N>
 TT_ALWAYS_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<N>& a,
                                          [[maybe_unused]] std::int64_t row) {
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = extent<x.offset.code>(a);
-  [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
-    [[maybe_unused]] const auto term = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) TT_LAMBDA_INLINE {
-      constexpr Term t = x.term[J];
-      std::int64_t k = row;
-      if constexpr (t.divisor != Extent(1)) k /= extent<t.divisor.code>(a);
-      if constexpr (t.modulus != Extent(0)) k %= extent<t.modulus.code>(a);
-      at += k * extent<t.stride.code>(a);
-    };
-    (term(std::integral_constant<std::size_t, I>{}), ...);
-  }(std::make_index_sequence<static_cast<std::size_t>(x.term_count)>{});
+  if constexpr (x.term_count > 0) at += term_offset<x.term[0].divisor.code, x.term[0].modulus.code,
+                                                    x.term[0].stride.code>(a, row);
+  if constexpr (x.term_count > 1) at += term_offset<x.term[1].divisor.code, x.term[1].modulus.code,
+                                                    x.term[1].stride.code>(a, row);
+  if constexpr (x.term_count > 2) at += term_offset<x.term[2].divisor.code, x.term[2].modulus.code,
+                                                    x.term[2].stride.code>(a, row);
+  if constexpr (x.term_count > 3) at += term_offset<x.term[3].divisor.code, x.term[3].modulus.code,
+                                                    x.term[3].stride.code>(a, row);
+  if constexpr (x.term_count > 4) at += term_offset<x.term[4].divisor.code, x.term[4].modulus.code,
+                                                    x.term[4].stride.code>(a, row);
+  static_assert(max_terms == 5);
   return at;
 }
 

@@ -101,7 +101,7 @@ TileFunction find_comparison(Op op) {
 }
 template <class From>
 TileFunction find_cast(DType to) {
-  return tt::detail::with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
+  return with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
 }
 template <class T, class... F>
 TileFunction find_call(int code, TypeList<F...>) {
@@ -116,7 +116,7 @@ TileFunction find_call(int code, TypeList<F...>) {
 }  // namespace detail
 
 TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribute) {
-  using tt::detail::with_dtype;
+  using tt::with_dtype;
   if (op == Op::where)
     return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::where_tile<T>; });
   if (op == Op::cast)

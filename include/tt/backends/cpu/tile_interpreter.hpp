@@ -150,7 +150,7 @@ class TileProgram {
       return x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
     }
     void splat(const Instruction& x, std::byte* out, std::int64_t n) {
-      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+      with_dtype(x.dtype, [&]<class T>(T) {
         const T v = x.op == Op::extent
                         ? static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.bits))
                                              .value(symbols))
@@ -168,7 +168,7 @@ class TileProgram {
       const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
       const int number = register_number(x.dtype, x.result);
       std::byte* out = registers[number];
-      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+      with_dtype(x.dtype, [&]<class T>(T) {
         T* d = reinterpret_cast<T*>(out);
         if (x.op == Op::iota) {
           for (std::int64_t i = 0; i < n; ++i) d[i] = static_cast<T>(base + (col + i) * stride);
@@ -193,7 +193,7 @@ class TileProgram {
     void store(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
       const Access& m = plan.accesses[x.access];
       const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
-      tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+      with_dtype(x.dtype, [&]<class T>(T) {
         const T* s = reinterpret_cast<const T*>(reg(x.dtype, x.a));
         T* p = reinterpret_cast<T*>(buffer(m.buffer)) + base;
         if (stride == 0) *p = *s;
@@ -210,7 +210,7 @@ class TileProgram {
         step(i, row, 0, lanes);
         const Instruction& x = plan.instructions[i];
         if (x.result < 0) continue;
-        tt::detail::with_dtype(x.dtype, [&]<class T>(T) {
+        with_dtype(x.dtype, [&]<class T>(T) {
           T* d = reinterpret_cast<T*>(own_tile(register_number(x.dtype, x.result)));
           const T v = *reinterpret_cast<const T*>(reg(x.dtype, x.result));
           registers[register_number(x.dtype, x.result)] = reinterpret_cast<std::byte*>(d);
@@ -231,7 +231,7 @@ class TileProgram {
     }
     template <class F>
     static void with_reduction(const Instruction& x, const F& f) {
-      tt::detail::with_dtype(x.dtype, [&]<class T>(T t) {
+      with_dtype(x.dtype, [&]<class T>(T t) {
         if constexpr (!std::is_same_v<T, bool>) {
           if (x.op == Op::sum) f(std::integral_constant<Op, Op::sum>{}, t);
           else if (x.op == Op::amax) f(std::integral_constant<Op, Op::amax>{}, t);
@@ -391,7 +391,7 @@ class TileProgram {
     }
 
     void product() {
-      tt::detail::with_dtype(k->dtype, [&]<class T>(T) {
+      with_dtype(k->dtype, [&]<class T>(T) {
         if constexpr (!std::is_same_v<T, bool>) product_of<T>();
       });
     }

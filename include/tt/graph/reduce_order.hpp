@@ -1,0 +1,92 @@
+// The order of summation, defined by plain code: every executor gives the bits of these functions.
+#pragma once
+#include <limits>
+
+#include "tt/graph/plan.hpp"
+
+namespace tt {
+
+TT_KERNELS_BEGIN
+
+namespace detail {
+
+template <Op K, class T>
+constexpr T combine(T a, T b) {
+  if constexpr (K == Op::sum) return Carrier<T>::template apply<Op::add>(a, b);
+  else if constexpr (K == Op::amax) return Carrier<T>::template apply<Op::max>(a, b);
+  else return Carrier<T>::template apply<Op::min>(a, b);
+}
+/// What an empty reduction gives.
+template <Op K, class T>
+constexpr T identity() {
+  if constexpr (K == Op::sum) return T(0);
+  else if constexpr (std::is_floating_point_v<T>)
+    return K == Op::amax ? -std::numeric_limits<T>::infinity()
+                         : std::numeric_limits<T>::infinity();
+  else return K == Op::amax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+}
+
+/// Partial results are combined pairwise, the older one on the left, like carries of a counter.
+/// V is an element, or a SIMD pack of them.
+template <class V>
+struct PairwiseTree {
+  V part[48];
+  int used = 0;
+  std::uint64_t pushed = 0;
+  template <class Combine>
+  TT_ALWAYS_INLINE constexpr void push(V x, const Combine& combine_values) {
+    for (std::uint64_t n = pushed++; n & 1; n >>= 1) x = combine_values(part[--used], x);
+    part[used++] = x;
+  }
+  template <class Combine>
+  TT_ALWAYS_INLINE constexpr V result(const V& empty, const Combine& combine_values) {
+    if (used == 0) return empty;
+    V x = part[--used];
+    while (used > 0) x = combine_values(part[--used], x);
+    return x;
+  }
+};
+
+}  // namespace detail
+
+/// Reduction of a row, `stride` apart: blocks of 4,096; element i of a block goes to lane i % 64;
+/// lanes fold in halves; blocks combine pairwise. Depends on n only.
+template <Op K, class T>
+constexpr T reference_reduce(const T* x, std::int64_t n, std::int64_t stride = 1) {
+  detail::PairwiseTree<T> tree;
+  for (std::int64_t block = 0; block < n; block += row_block) {
+    T lane[reduction_lanes];
+    for (T& l : lane) l = detail::identity<K, T>();
+    for (std::int64_t i = block; i < n && i < block + row_block; ++i) {
+      T& l = lane[i % reduction_lanes];
+      l = detail::combine<K>(l, x[i * stride]);
+    }
+    for (int w = reduction_lanes / 2; w > 0; w /= 2)
+      for (int l = 0; l < w; ++l) lane[l] = detail::combine<K>(lane[l], lane[l + w]);
+    tree.push(lane[0], detail::combine<K, T>);
+  }
+  return tree.result(detail::identity<K, T>(), detail::combine<K, T>);
+}
+
+/// Reduction over leading axes: blocks of 256 rows one after the other, blocks pairwise.
+template <Op K, class T, class At>
+constexpr T reference_reduce_rows(std::int64_t rows, const At& at) {
+  detail::PairwiseTree<T> tree;
+  for (std::int64_t block = 0; block < rows; block += column_block) {
+    T sum = detail::identity<K, T>();
+    for (std::int64_t r = block; r < rows && r < block + column_block; ++r)
+      sum = detail::combine<K>(sum, static_cast<T>(at(r)));
+    tree.push(sum, detail::combine<K, T>);
+  }
+  return tree.result(detail::identity<K, T>(), detail::combine<K, T>);
+}
+
+/// The sum of a row in the library's order (see reference_reduce).
+template <class T>
+constexpr T reference_sum(const T* x, std::int64_t n) {
+  return reference_reduce<Op::sum>(x, n);
+}
+
+TT_KERNELS_END
+
+}  // namespace tt
