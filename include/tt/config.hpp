@@ -59,7 +59,7 @@
 // other -march flags link into one program. g++ without optimisation cannot build xsimd 8.1's
 // AVX-512 (intrinsics are macros then), so debug builds use AVX2.
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
-    (defined(__OPTIMIZE__) || defined(__clang__))
+    defined(__AVX512VL__) && (defined(__OPTIMIZE__) || defined(__clang__))
 #define TT_AVX512 1
 #define TT_ISA avx512_fma
 #define TT_ISA_NAME "AVX-512"

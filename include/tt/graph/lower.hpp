@@ -188,7 +188,6 @@ struct Lowering {
     for (int i : touched) slot[i] = scratch_of[i] = -1;
     touched.clear();
     const int sweeps = find_levels(m);
-    if (sweeps > max_sweeps) plan.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse"};
     kernel.sweeps = sweeps;
     emit_members(m, find_demand(m, sweeps), sweeps);
     finish(sweeps);
@@ -201,8 +200,7 @@ struct Lowering {
       const int i = m[k];
       const Node& n = g[i];
       position[i] = k;
-      row_value[i] = is_cols()   ? is_reduction(n.op) || !same_grid(n.shape, b().shape) ||
-                                       reads_sum(n)
+      row_value[i] = is_cols()   ? is_reduction(n.op) || reads_sum(n)
                      : is_rows() ? is_reduction(n.op) || is_row_value(i)
                                  : 0;
       int l = 0;

@@ -40,8 +40,7 @@ struct Schedule {
 
   constexpr explicit Schedule(const Graph& graph)
       : g(graph), count(graph.size()), block_of(count, -1), stored(count, 0), uniform(count, 0),
-        deferred(count, no),
-        low(count, -1), low_stamp(count, -1) {
+        sweep_of(count, 0), deferred(count, no), low(count, -1), low_stamp(count, -1) {
     find_uniform();
     assign();
     store();
@@ -73,6 +72,7 @@ struct Schedule {
   }
 
  private:
+  Vec<int> sweep_of;    // in a rows block: the sweep in which a node can be computed
   enum : char { no, until_used, until_summed };
   Vec<char> deferred;   // why a node waits for its consumer
   // The first block a waiting node may go to; what it uses may have been settled since, so it is
@@ -128,8 +128,14 @@ struct Schedule {
     if (deferred[o]) return lowest(o);
     const int b = block_of[o];
     if (b < 0) return -1;
-    if (is_view(g[o].op)) return b + 1;
-    return fits(b, s) ? b : b + 1;
+    if (is_view(g[o].op) || !fits(b, s)) return b + 1;
+    const bool new_sweep = is_row_value(o, b) && s.last() != Extent(1);
+    return new_sweep && sweep_of[o] + 1 >= max_sweeps ? b + 1 : b;
+  }
+  /// One value a row in its rows block.
+  constexpr bool is_row_value(int i, int block) const {
+    return blocks[block].kind == KernelKind::rows && blocks[block].shape.last() != Extent(1) &&
+           (is_reduction(g[i].op) || g[i].shape.last() == Extent(1));
   }
   constexpr int new_block(const Block& b) {
     blocks.push_back(b);
@@ -139,16 +145,30 @@ struct Schedule {
     block_of[i] = block;
     deferred[i] = no;
     ++settled;
-    for (int o : g[i].operand)
-      if (o >= 0 && deferred[o]) settle(o, block);
+    for (int o : g[i].operand) {
+      if (o < 0) continue;
+      if (deferred[o]) settle(o, block);
+      if (block_of[o] != block || uniform[o] || is_view(g[o].op)) continue;
+      const int sweep = sweep_of[o] + (is_row_value(o, block) && !is_row_value(i, block) ? 1 : 0);
+      if (sweep > sweep_of[i]) sweep_of[i] = sweep;
+    }
+  }
+  /// Waiting operands of another shape get a kernel of their own: in this one they would be computed
+  /// once a row, or never.
+  constexpr void prepare(int i, const Shape& shape) {
+    for (int o : g[i].operand) {
+      if (o < 0 || !deferred[o]) continue;
+      if (same_grid(g[o].shape, shape)) prepare(o, shape);
+      else place(o);
+    }
   }
   constexpr void place(int i) {
     const Node& n = g[i];
     int lo = -1;
     deferred[i] = no;
+    prepare(i, n.shape);
     for (int o : n.operand) {
       if (o < 0) continue;
-      if (deferred[o] && !same_grid(g[o].shape, n.shape)) place(o);
       const int e = earliest(o, n.shape);
       if (e > lo) lo = e;
     }
@@ -171,6 +191,10 @@ struct Schedule {
       if (!is_elementwise(g[i].op))
         for (int o : g[i].operand)
           if (o >= 0) uniform[o] = 0;
+    for (int i = 0; i < count; ++i)  // what is made of a value in memory is no longer uniform
+      for (int o : g[i].operand)
+        if (o >= 0 && !uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
+          uniform[i] = 0;
   }
 
   constexpr void assign() {
@@ -211,7 +235,7 @@ struct Schedule {
     if (cols)
       for (int k = 0; k < s.rank; ++k)
         if (n.attribute >> k & 1) b.axes_from_right |= 1u << (s.rank - 1 - k);
-    if (deferred[a] && !same_grid(g[a].shape, s)) place(a);
+    prepare(i, s);
     int lo = earliest(a, s);
     if (cols && !deferred[a] && !is_free(a)) lo = block_of[a] + 1;
     int block = -1;

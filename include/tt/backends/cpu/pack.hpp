@@ -137,7 +137,17 @@ TT_ALWAYS_INLINE Pack<T> load(const T* p) {
 }
 template <>
 TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
-  return {{xsimd::batch_bool<float>::load_unaligned(p)}};
+#if TT_AVX512
+  __m128i bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return {{xsimd::batch_bool<float>(_mm_test_epi8_mask(bytes, bytes))}};
+#else
+  unsigned char bytes[lanes];  // lanes beyond the end may hold anything
+  std::memcpy(bytes, p, sizeof bytes);
+  bool b[lanes];
+  for (int i = 0; i < lanes; ++i) b[i] = bytes[i] != 0;
+  return {{xsimd::batch_bool<float>::load_unaligned(b)}};
+#endif
 }
 template <class T>
 TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
