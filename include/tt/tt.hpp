@@ -7,5 +7,7 @@
 #include "tt/expr/expression.hpp"
 #include "tt/expr/fuse.hpp"
 #include "tt/expr/op.hpp"
+#include "tt/graph/check.hpp"
+#include "tt/graph/edit.hpp"
 #include "tt/io/npy.hpp"
 #include "tt/version.hpp"

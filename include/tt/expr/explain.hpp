@@ -47,7 +47,7 @@ Text explain_plan(const P& plan) {
       if (x.op == Op::load || x.op == Op::store || x.op == Op::constant ||
           x.op == Op::accumulator)
         continue;
-      t << (first ? "" : " ") << (x.op == Op::call ? opaque_op(x.attribute).info.name : name(x.op));
+      t << (first ? "" : " ") << (x.op == Op::call ? opaque_name(x.attribute) : name(x.op));
       first = false;
     }
     if (k.kind == KernelKind::matmul) t << (first ? "matmul" : " after matmul");
@@ -66,6 +66,11 @@ Text explain_plan(const P& plan) {
 template <class... A, class F>
 constexpr int kernels(F) {
   return Compiled<detail::program_for<F, A...>>::plan.kernels.size();
+}
+/// The bytes of scratch memory that a call needs; -1 if run-time extents decide. A constant.
+template <class... A, class F>
+constexpr std::int64_t arena_bytes(F) {
+  return Compiled<detail::program_for<F, A...>>::plan.arena;
 }
 /// The recorded graph for these argument types: editable, printable, to_dot.
 template <class... A, class F>

@@ -345,13 +345,18 @@ struct ArrayFront {
   static constexpr int rank = 2;
   static constexpr bool dynamic_axes = false;
 
-  template <class Fn, class... A>
-  static constexpr auto make(A&&... a) {
-    constexpr DType beside = detail::common_dtype<A...>();
+  template <class Fn, DType Beside = DType::boolean, class... A>
+  static constexpr auto make_beside(A&&... a) {
+    constexpr DType beside = Beside;
     using I = detail::Inferred<Fn, decltype(detail::hold<beside>(static_cast<A&&>(a)))...>;
     if constexpr (detail::no_mistake<I>())
       return detail::make_expression<Fn, beside>(static_cast<A&&>(a)...);
     else return detail::first(a...);
+  }
+  /// Numbers take a dtype beside the other operands.
+  template <class Fn, class... A>
+  static constexpr auto make(A&&... a) {
+    return make_beside<Fn, detail::common_dtype<A...>()>(static_cast<A&&>(a)...);
   }
   template <class F, class... A>
   static constexpr auto call(SourceLine, A&&... a) {
@@ -364,7 +369,7 @@ struct ArrayFront {
   }
   template <class Fn, class... A>
   static constexpr auto function(SourceLine, A&&... a) {
-    return make<detail::FunctionFn<Fn>>(static_cast<A&&>(a)...);
+    return make_beside<detail::FunctionFn<Fn>>(static_cast<A&&>(a)...);
   }
   template <class To, class A>
   static constexpr auto cast(SourceLine, A&& a) {

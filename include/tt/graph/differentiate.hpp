@@ -105,7 +105,7 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       break;
     case Op::cast: out[0] = g.cast(d, g[a].dtype); break;
     case Op::call:
-      if (n.def->differentiate) n.def->differentiate(g, n.operand, i, d, out);
+      if (n.def->has_rule) n.def->differentiate(g, n.operand, i, d, out);
       else differentiate_body(g, n, d, out);
       break;
     case Op::reshape: out[0] = g.reshape(d, g[a].shape); break;

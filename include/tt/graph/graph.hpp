@@ -42,6 +42,7 @@ struct OpDef {
   OpInfo info{};
   unsigned hash = 0;
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
+  bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands
   void (*differentiate)(Graph&, const int* operands, int result, int grad,
                         int* contributions) = nullptr;
@@ -102,6 +103,7 @@ struct Graph {
   Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
+  bool where_is_caller = false;  ///< inside a composite function: its lines do not count
   struct Assumed {
     Extent a, b;
   };

@@ -21,6 +21,13 @@ constexpr bool same_but_ones(const Shape& a, const Shape& b) {
   }
 }
 
+/// Equal but for leading axes of extent 1.
+constexpr bool same_grid(const Shape& a, const Shape& b) {
+  for (int k = 0; k < (a.rank > b.rank ? a.rank : b.rank); ++k)
+    if (a.from_right(k) != b.from_right(k)) return false;
+  return true;
+}
+
 struct Normalizer {
   const Graph& g;
   Graph r;
@@ -74,6 +81,14 @@ struct Normalizer {
       if (o[k] < 0) continue;
       const Shape& s = r[o[k]].shape;
       if (r[o[k]].op == Op::iota) return -1;
+      if (r[o[k]].op == Op::reshape && r[r[o[k]].operand[0]].shape == shape) {
+        copy.operand[k] = r[o[k]].operand[0];
+        continue;
+      }
+      if (same_grid(s, shape)) {  // broadcasts as it is
+        copy.operand[k] = o[k];
+        continue;
+      }
       if (s == n.shape) copy.operand[k] = r.reshape(o[k], shape);
       else if (s.size() == Extent(1)) copy.operand[k] = r.reshape(o[k], {});
       else return -1;

@@ -215,7 +215,10 @@ struct Reference {
   static void call_opaque(int code, T a, T b, T c, const Give& give) {
     [&]<class... F>(TypeList<F...>) {
       int k = 0;
-      (void)((k++ == code ? (give(body<F>(a, b, c)), true) : false) || ...);
+      const auto one = [&]<class G>(std::type_identity<G>) {
+        if constexpr (takes_dtype<G, T>) give(body<G>(a, b, c));
+      };
+      (void)((k++ == code ? (one(std::type_identity<F>{}), true) : false) || ...);
     }(OpaqueOps{});
   }
   template <class F, class T>
@@ -240,7 +243,8 @@ struct Reference {
       else if constexpr (std::is_same_v<T, std::int32_t>) give(C::template bitcast<float>(a));
       else if constexpr (std::is_same_v<T, std::int64_t>) give(C::template bitcast<double>(a));
     } else if constexpr (K == Op::call) {
-      if constexpr (std::is_floating_point_v<T>) call_opaque<T>(n.def->code, a, b, c, give);
+      if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, std::int64_t>)
+        call_opaque<T>(n.def->code, a, b, c, give);
     } else if constexpr (is_arithmetic(K)) {
       if constexpr (std::is_same_v<T, bool> || (is_bitwise(K) && !std::is_integral_v<T>)) {
       } else if constexpr (is_real(K) && !std::is_floating_point_v<T>) {

@@ -14,13 +14,6 @@ namespace detail {
 constexpr bool is_expensive(const Node& n) {
   return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
 }
-/// Equal but for leading axes of extent 1.
-constexpr bool same_grid(const Shape& a, const Shape& b) {
-  for (int k = 0; k < (a.rank > b.rank ? a.rank : b.rank); ++k)
-    if (a.from_right(k) != b.from_right(k)) return false;
-  return true;
-}
-
 /// A kernel to be: its kind, the shape it runs over, and which axes a `cols` kernel sums.
 struct Block {
   KernelKind kind = KernelKind::rows;

@@ -73,9 +73,22 @@ struct SymFront {
   template <class Fn, class... A>
   static constexpr Sym function(SourceLine at, const A&... a) {
     Graph* g = nullptr;
-    ((g = a.graph), ...);
+    const auto find = [&](const auto& x) {
+      if constexpr (Value<decltype(x)>) g = x.graph;
+    };
+    (find(a), ...);
+    const bool inner = g->where_is_caller;
     at_line(g, at);
-    return Fn::record(a...);
+    g->where_is_caller = true;  // what the function records was written by its caller
+    const Sym result = Fn::record(as_sym(g, a)...);
+    g->where_is_caller = inner;
+    return result;
+  }
+  static constexpr Sym as_sym(Graph*, const Sym& s) { return s; }
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  static constexpr Sym as_sym(Graph* g, A value) {
+    return {g, SymOperand(value).id_beside(*g, std::is_integral_v<A> ? DType::i64 : DType::f32)};
   }
   template <class Fn>
   static constexpr Sym reduce(SourceLine at, const Sym& a, const int* dims, int count,
@@ -124,7 +137,7 @@ struct SymFront {
   static constexpr Sym call(SourceLine at, const A&... a);
 
   static constexpr Graph& at_line(Graph* g, SourceLine at) {
-    if (at.line) g->where = at;
+    if (at.line && !g->where_is_caller) g->where = at;
     return *g;
   }
 };
@@ -208,11 +221,15 @@ template <class F>
 constexpr int record_body(Graph& g, const int* operands) {
   Sym s[max_operands];
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
-  const bool wide = g[operands[0]].dtype == DType::f64;
-  const auto run = [wide](auto... x) -> Sym {
-    if constexpr (requires { F::template body<float>(x...); })
-      return wide ? F::template body<double>(x...) : F::template body<float>(x...);
-    else return F::body(x...);
+  [[maybe_unused]] const DType dtype = g[operands[0]].dtype;
+  const auto run = [&](auto... x) -> Sym {
+    if constexpr (F::info.opaque && F::info.domain == Domain::number) {
+      return F::template body<std::int64_t>(x...);
+    } else if constexpr (requires { F::template body<float>(x...); }) {
+      return dtype == DType::f64 ? F::template body<double>(x...) : F::template body<float>(x...);
+    } else {
+      return F::body(x...);
+    }
   };
   return body_runner<F, F::info.arity>::run(run, s).id;
 }
@@ -261,7 +278,10 @@ constexpr OpDef make_op_def() {
   OpDef d{.info = F::info, .record = &record_body<F>, .differentiate = nullptr};
   for (const char* p = d.info.name; *p; ++p) d.hash = d.hash * 31u + static_cast<unsigned char>(*p);
   if constexpr (F::info.opaque) d.code = index_in<F>(OpaqueOps{});
-  if constexpr (has_rule<F>()) d.differentiate = &differentiate_by_rule<F>;
+  if constexpr (has_rule<F>()) {
+    d.has_rule = true;
+    d.differentiate = &differentiate_by_rule<F>;
+  }
   return d;
 }
 
@@ -288,7 +308,14 @@ constexpr Sym SymFront::call(SourceLine at, const A&... a) {
   return {g, at_line(g, at).call(op_def<F>, ids)};
 }
 
-/// The op from its place in OpaqueOps, for listings and emitted text.
+/// The name of an op from its place in OpaqueOps.
+constexpr const char* opaque_name(int code) {
+  return []<class... F>(TypeList<F...>, int c) {
+    constexpr const char* names[] = {F::info.name...};
+    return names[c];
+  }(OpaqueOps{}, code);
+}
+/// The op from its place in OpaqueOps; brings in every opaque op's body.
 constexpr const OpDef& opaque_op(int code) {
   return *[]<class... F>(TypeList<F...>, int c) {
     const OpDef* defs[] = {&op_def<F>...};

@@ -135,7 +135,11 @@ template <class Fn>
 constexpr Sym SymFront::reduce(SourceLine at, const Sym& a, const int* dims, int count,
                                bool keepdim) {
   at_line(a.graph, at);
-  return Fn::run(a, detail::axis_bits(a, dims, count), keepdim);
+  const bool inner = a.graph->where_is_caller;
+  a.graph->where_is_caller = true;
+  const Sym result = Fn::run(a, detail::axis_bits(a, dims, count), keepdim);
+  a.graph->where_is_caller = inner;
+  return result;
 }
 
 template <class A>
@@ -309,6 +313,41 @@ struct CrossEntropyFn {
     return MeanFn::run(loss, (1u << (last + 1)) - 1, false);
   }
 };
+/// The counter of each element: its place in row-major order.
+constexpr Sym flat_index(const Sym& like) {
+  Sym index{like.graph, like.graph->constant(DType::i64, 0)};
+  Sym stride{like.graph, like.graph->constant(DType::i64, 1)};
+  for (int k = like.shape().rank - 1; k >= 0; --k) {
+    const Extent n = like.shape()[k];
+    if (n == Extent(1)) continue;
+    Shape row;
+    for (int j = 0; j < like.shape().rank; ++j) row.push_back(j == k ? n : Extent(1));
+    const Sym along{like.graph, like.graph->iota(DType::i64, row, k)};
+    index = index + along * stride;
+    stride = stride * Sym{like.graph, like.graph->extent(DType::i64, n)};
+  }
+  return {like.graph, like.graph->broadcast_to(index.id, like.shape())};
+}
+/// [0, 1) from 32 random bits: the upper 24 for f32 and, for f64 too, no more.
+constexpr Sym unit_interval(const Sym& bits, DType d) {
+  const Sym whole = shift_right_logical(bits, 8);
+  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * 0x1p-24;
+}
+struct RandLikeFn {
+  static constexpr Sym record(const Sym& like, const Sym& seed) {
+    const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
+    return unit_interval(tt::philox(flat_index(like), seed), d);
+  }
+};
+struct RandnLikeFn {
+  static constexpr Sym record(const Sym& like, const Sym& seed) {
+    const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
+    const Sym i = flat_index(like) * 2;
+    const Sym u = 1 - unit_interval(tt::philox(i, seed), d);  // (0, 1]
+    const Sym v = unit_interval(tt::philox(i + 1, seed), d);
+    return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
+  }
+};
 struct MseLossFn {
   static constexpr Sym record(const Sym& a, const Sym& b) {
     const Sym d = to_real(a - b);
@@ -357,6 +396,21 @@ constexpr auto detach(A&& a, SourceLine at = here()) {
 template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));
+}
+/// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` is always the
+/// same. Use another seed for other numbers.
+template <Value A, class S>
+  requires Operand<S>
+constexpr auto rand_like(A&& like, S&& seed, SourceLine at = here()) {
+  return front_t<A, S>::template function<detail::RandLikeFn>(at, static_cast<A&&>(like),
+                                                              static_cast<S&&>(seed));
+}
+/// Normal random numbers (mean 0, variance 1) of the shape of `like`; see rand_like.
+template <Value A, class S>
+  requires Operand<S>
+constexpr auto randn_like(A&& like, S&& seed, SourceLine at = here()) {
+  return front_t<A, S>::template function<detail::RandnLikeFn>(at, static_cast<A&&>(like),
+                                                               static_cast<S&&>(seed));
 }
 /// The mean of (a - b)^2.
 template <Value A, Value B>

@@ -33,6 +33,12 @@ struct Gradients {
 template <class A, class B>
 Gradients(A, B) -> Gradients<A, B>;
 
+/// Can the opaque op F be asked for in dtype T? Real ops take floats, number ops i64.
+template <class F, class T>
+inline constexpr bool takes_dtype = F::info.domain == Domain::real
+                                        ? std::is_floating_point_v<T>
+                                        : std::is_same_v<T, std::int64_t>;
+
 /// The caller's file and line, as a default argument.
 constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return {file, line};

@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/ops/activation.hpp"
 #include "tt/ops/math.hpp"
+#include "tt/ops/random.hpp"
 
 namespace tt {
 
@@ -12,6 +13,6 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =
-    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf>;
+    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Philox>;
 
 }  // namespace tt

@@ -25,19 +25,27 @@ TT_NOINLINE void matmul_tile(std::int64_t inner, const T* a, std::int64_t a_row,
                              T* t) {
   using C = Carrier<Pack<T>>;
   Pack<T> sum[Rows][Vectors];
-  for (auto& row : sum)
-    for (auto& s : row) s = C::splat(T(0));
+  // Unrolled by order: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
+#pragma GCC unroll 32
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = C::splat(T(0));
   for (std::int64_t k = 0; k < inner; ++k) {
     Pack<T> bk[Vectors];
+#pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v)
       bk[v] = Partial && v == Vectors - 1 ? load_first(b + k * b_inner + v * lanes, last)
                                           : load(b + k * b_inner + v * lanes);
+#pragma GCC unroll 32
     for (int r = 0; r < Rows; ++r) {
       const Pack<T> ak = C::splat(a[r * a_row + k * a_inner]);
+#pragma GCC unroll 4
       for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
     }
   }
+#pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v) store(t + (r * Vectors + v) * lanes, sum[r][v]);
 }
 

@@ -263,7 +263,8 @@ struct Carrier<cpu::Pack<T>> {
              false;
     else if constexpr (sizeof(T) == 8)
       return K == Op::add || K == Op::sub || K == Op::bit_and || K == Op::bit_or ||
-             K == Op::bit_xor || K == Op::shift_left || (TT_AVX512 && K == Op::shift_right);
+             K == Op::bit_xor || K == Op::shift_left || K == Op::shift_right_logical ||
+             (TT_AVX512 && (K == Op::shift_right || K == Op::mul));
     else
       return K == Op::add || K == Op::sub || K == Op::mul || K == Op::neg || is_bitwise(K);
   }
@@ -271,6 +272,10 @@ struct Carrier<cpu::Pack<T>> {
   static TT_ALWAYS_INLINE Batch one(Batch a, Batch b, Batch c, int n) {
     if constexpr (K == Op::add) return a + b;
     else if constexpr (K == Op::sub) return a - b;
+#if TT_AVX512
+    else if constexpr (K == Op::mul && std::is_same_v<T, std::int64_t>)
+      return _mm512_mullo_epi64(a, b);
+#endif
     else if constexpr (K == Op::mul) return a * b;
     else if constexpr (K == Op::div) return a / b;
     else if constexpr (K == Op::max) return xsimd::select(!(a == a), a, xsimd::max(a, b));

@@ -515,8 +515,9 @@ TT_NOINLINE void kernel_function(const Arguments<H, K> a) {
 template <class H, int K>
 constexpr bool is_small() {
   constexpr Kernel k = H::plan.kernels[K];
-  return H::plan.kernels.size() == 1 && k.kind == KernelKind::rows && k.rows.is_constant() &&
-         k.cols.is_constant() && k.rows.code * k.cols.code <= 1024;
+  if constexpr (!k.rows.is_constant() || !k.cols.is_constant()) return false;
+  else return H::plan.kernels.size() == 1 && k.kind == KernelKind::rows &&
+              k.rows.code * k.cols.code <= 1024;
 }
 
 template <class H, int B>

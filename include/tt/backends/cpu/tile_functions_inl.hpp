@@ -103,14 +103,15 @@ template <class From>
 TileFunction find_cast(DType to) {
   return with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
 }
+template <class F, class T>
+constexpr TileFunction call_entry() {
+  if constexpr (takes_dtype<F, T>) return &call_tile<F, T>;
+  else return nullptr;
+}
 template <class T, class... F>
 TileFunction find_call(int code, TypeList<F...>) {
-  TileFunction f = nullptr;
-  if constexpr (std::is_floating_point_v<T>) {
-    int k = 0;
-    (void)((k++ == code ? (f = &call_tile<F, T>, true) : false) || ...);
-  }
-  return f;
+  constexpr TileFunction functions[] = {call_entry<F, T>()...};
+  return functions[code];
 }
 
 }  // namespace detail

@@ -1,0 +1,29 @@
+// Counts what this program takes from the heap, by replacing the global operator new. The array and
+// nothrow forms end in the two below. For one source file only: replacements cannot be inline.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace digits {
+
+inline std::atomic<long> allocations = 0;
+
+inline void* counted(void* memory) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace digits
+
+void* operator new(std::size_t bytes) { return digits::counted(std::malloc(bytes ? bytes : 1)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const auto step = static_cast<std::size_t>(alignment);
+  return digits::counted(std::aligned_alloc(step, (bytes + step) / step * step));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }

@@ -1,0 +1,288 @@
+// Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
+// step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
+// the compiler. Prints a table, writes digits_out/digits.svg and the weights as .npy.
+//   digits --epochs 40
+// Ends with 1 if fewer than 95 % of unseen digits are read right, or if a step takes memory from
+// the heap.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <tt/tt.hpp>
+
+#include "allocations.hpp"
+#include "csv.hpp"
+#include "options.hpp"
+#include "picture.hpp"
+#include "random.hpp"
+
+namespace {
+
+using digits::Digits, digits::Random, digits::classes, digits::pixels;
+constexpr int hidden = 32, batch = 64;
+
+// ---- the model and its training step
+
+template <class Kind>
+struct Mlp {
+  tt::leaf<Kind, float, pixels, hidden> w1;
+  tt::leaf<Kind, float, hidden> b1;
+  tt::leaf<Kind, float, hidden, classes> w2;
+  tt::leaf<Kind, float, classes> b2;
+};
+
+constexpr auto logits = [](auto model, auto images) {
+  auto h = tt::tanh(tt::matmul(images, model.w1) + model.b1);
+  return tt::matmul(h, model.w2) + model.b2;
+};
+
+constexpr auto loss = [](auto model, auto images, auto labels) {
+  return tt::cross_entropy(logits(model, images), labels);
+};
+
+constexpr auto sgd_step = [](auto& model, auto& velocity, auto images, auto labels, auto rate) {
+  auto [value, gradient] = tt::value_and_grad(loss)(model, images, labels);
+  const auto update = [&](auto& w, auto& v, auto& g) {
+    v = 0.9f * v + g;
+    w -= rate * v;
+  };
+  tt::for_each_member(update, model, velocity, gradient);
+  return value;
+};
+
+constexpr auto most_likely = [](auto model, auto images) {
+  return tt::argmax<1>(logits(model, images));
+};
+
+constexpr auto step = tt::fuse(sgd_step);
+constexpr auto predict = tt::fuse(most_likely);
+
+using Model = Mlp<tt::arrays>;
+using Images = tt::Array<float, batch, pixels>;
+using Labels = tt::Array<std::int64_t, batch>;
+
+constexpr int kernels = tt::kernels<Model, Model, Images, Labels, float>(step);
+static_assert(kernels <= 12);
+using Step = decltype(step)::ProgramFor<Model, Model, Images, Labels, float>;
+constexpr std::int64_t arena = tt::Compiled<Step>::plan.arena;
+
+// ---- weights and digits
+
+/// Uniform within 1 / sqrt(fan_in); biases begin at zero.
+Model first_weights(Random& random) {
+  Model model;
+  const auto fill = [&](auto& w) {
+    const double bound = 1 / std::sqrt(static_cast<double>(w.extent(0)));
+    for (float& x : w) x = static_cast<float>((2 * random() - 1) * bound);
+  };
+  fill(model.w1);
+  fill(model.w2);
+  return model;
+}
+
+/// Writes the images of the given numbers one after the other; ink is 1, paper 0.
+void copy_images(float* out, const Digits& from, std::span<const int> which) {
+  const auto unit = [](int ink) { return static_cast<float>(ink) / digits::darkest; };
+  for (const int k : which) out = std::transform(from.image_at(k), from.image_at(k + 1), out, unit);
+}
+
+/// Unseen digits, and how they are read.
+struct Test {
+  Digits unseen;
+  tt::Array<float, tt::dyn, pixels> images;
+
+  explicit Test(Digits d) : unseen(std::move(d)), images(unseen.count()) {
+    copy_images(images.data(), unseen, digits::first_numbers(unseen.count()));
+  }
+  std::vector<int> read_by(const Model& model) const {
+    const tt::Array<std::int64_t, tt::dyn> read = predict(model, images);
+    return {read.begin(), read.end()};
+  }
+  int right_in(const std::vector<int>& read) const {
+    int right = 0;
+    for (int k = 0; k < unseen.count(); ++k) right += read.data()[k] == unseen.label_at(k);
+    return right;
+  }
+  double percent(int right) const { return 100.0 * right / unseen.count(); }
+};
+
+// ---- training
+
+struct Run {
+  Model model;
+  digits::History history;
+  std::vector<double> microseconds;  ///< of every step
+  long allocations = 0;              ///< in all steps but the first, which takes the arena
+};
+
+/// A bar where stdout is a terminal, else a line now and then.
+void show_progress(const digits::History& h, int epochs) {
+  static const bool terminal = isatty(STDOUT_FILENO);
+  const int done = h.epochs();
+  const bool last = done == epochs;
+  if (!terminal && done != 1 && !last && done % std::max(epochs / 8, 1) != 0) return;
+  constexpr const char* full = "########################################";
+  constexpr int width = 40;
+  const int filled = static_cast<int>(std::int64_t{width} * done / epochs);
+  if (terminal) std::printf("\r  [%.*s%*s] ", filled, full, width - filled, "");
+  std::printf("  epoch %d of %d   loss %.4f   test accuracy %.1f %%%s%s", done, epochs,
+              h.loss.back(), h.accuracy.back(), terminal ? "\033[K" : "",
+              terminal && !last ? "" : "\n");
+  std::fflush(stdout);
+}
+
+Run train(const Digits& seen, const Test& test, int epochs, Random random) {
+  Run run{.model = first_weights(random), .history = {}, .microseconds = {}};
+  Model velocity;
+  Images images;
+  Labels labels;
+  std::vector<int> order = digits::first_numbers(seen.count());
+  const int steps = seen.count() / batch;  // what is left over waits for the next shuffle
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    const float rate = 0.1f * (1 - static_cast<float>(epoch) / static_cast<float>(epochs));
+    double sum = 0;
+    digits::shuffle(order, random);
+    for (int k = 0; k < steps; ++k) {
+      const std::span<const int> chosen(order.data() + k * batch, batch);
+      copy_images(images.data(), seen, chosen);
+      std::transform(chosen.begin(), chosen.end(), labels.begin(),
+                     [&](int digit) { return seen.label_at(digit); });
+
+      const long allocations = digits::allocations;
+      const auto start = std::chrono::steady_clock::now();
+      const float value = step(run.model, velocity, images, labels, rate);
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - start;
+      if (!run.microseconds.empty()) run.allocations += digits::allocations - allocations;
+      run.microseconds.push_back(took.count());
+      run.history.step_loss.push_back(value);
+      sum += value;
+    }
+    run.history.loss.push_back(sum / steps);
+    run.history.accuracy.push_back(test.percent(test.right_in(test.read_by(run.model))));
+    show_progress(run.history, epochs);
+  }
+  return run;
+}
+
+// ---- files
+
+constexpr const char* member_files[] = {"w1.npy", "b1.npy", "w2.npy", "b2.npy"};
+
+void save(const Model& model, const std::filesystem::path& folder) {
+  int k = 0;
+  const auto save_one = [&](const auto& leaf) {
+    tt::save_npy((folder / member_files[k++]).c_str(), leaf);
+  };
+  tt::for_each_member(save_one, model);
+}
+
+Model load(const std::filesystem::path& folder) {
+  Model model;
+  int k = 0;
+  const auto load_one = [&]<class Leaf>(Leaf& leaf) {
+    leaf = tt::load_npy<Leaf>((folder / member_files[k++]).c_str());
+  };
+  tt::for_each_member(load_one, model);
+  return model;
+}
+
+// ---- the program
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string facts(double percent, int test_count, double microseconds, long allocations) {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%d-%d-%d tanh network, %d test digits read %.1f %% right. A step over %d digits: "
+                "%d kernels, %.0f µs, %ld allocations.",
+                pixels, hidden, classes, test_count, percent, batch, kernels, microseconds,
+                allocations);
+  return text;
+}
+
+void print_table(const Run& run, double percent, int right, int count, double microseconds) {
+  const double steps = static_cast<double>(run.microseconds.size());
+  const double allocations = static_cast<double>(run.allocations) / std::max(steps - 1, 1.0);
+  std::printf("\n");
+  std::printf("  loss                       %9.4f     mean of the last epoch\n",
+              run.history.loss.back());
+  std::printf("  test accuracy              %9.1f %%   %d of %d unseen digits\n", percent, right,
+              count);
+  std::printf("  time per step              %9.1f us  median of %.0f steps of %d digits\n",
+              microseconds, steps, batch);
+  std::printf("  kernels per step           %9d     known at compile time\n", kernels);
+  std::printf("  heap allocations per step  %9.3g     after the first, which takes the arena\n",
+              allocations);
+  std::printf("  arena                      %9lld B   known at compile time\n\n",
+              static_cast<long long>(arena));
+}
+
+/// The digits in an order given by the seed: four fifths to learn from, one to test with.
+std::pair<Digits, Digits> split(const Digits& all, Random& random) {
+  std::vector<int> order = digits::first_numbers(all.count());
+  digits::shuffle(order, random);
+  const std::size_t seen = order.size() * 4 / 5;
+  return {all.select(std::span(order).first(seen)), all.select(std::span(order).subspan(seen))};
+}
+
+int run_example(const digits::Options& options) {
+  Random random{options.seed};
+  auto [seen, unseen] = split(digits::read_digits(options.data.string()), random);
+  if (seen.count() < batch)
+    throw std::runtime_error(options.data.string() + ": four fifths of its digits, " +
+                             std::to_string(seen.count()) + ", do not fill a batch of " +
+                             std::to_string(batch));
+  std::filesystem::create_directories(options.out);
+  const Test test(std::move(unseen));
+
+  if (options.explain) {
+    const std::string text = tt::explain<Model, Model, Images, Labels, float>(step);
+    std::printf("%s\n", text.c_str());
+  }
+  const Run run = train(seen, test, options.epochs, random);
+  save(run.model, options.out);
+
+  const std::vector<int> read = test.read_by(run.model);
+  const int right = test.right_in(read), count = test.unseen.count();
+  const double percent = test.percent(right), microseconds = median(run.microseconds);
+  const std::string picture = (options.out / "digits.svg").string();
+  digits::draw_picture(picture, run.history, test.unseen, read,
+                       facts(percent, count, microseconds, run.allocations));
+  print_table(run, percent, right, count, microseconds);
+  std::printf("  wrote %s and the weights as .npy\n", picture.c_str());
+
+  bool fine = true;
+  const auto require = [&](bool holds, const char* otherwise) {
+    if (!holds) std::fprintf(stderr, "digits: %s\n", otherwise);
+    fine = fine && holds;
+  };
+  require(percent >= 95, "fewer than 95 % of unseen digits are read right");
+  require(run.allocations == 0, "a step takes memory from the heap");
+  require(test.read_by(load(options.out)) == read, "reloaded weights give other answers");
+  return fine ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    const digits::Options options = digits::read_options(count, arguments);
+    if (!options.help) return run_example(options);
+    std::fputs(digits::usage, stdout);
+    return 0;
+  } catch (const digits::BadOption& error) {
+    std::fprintf(stderr, "digits: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "digits: %s\n", error.what());
+    return 1;
+  }
+}
