@@ -237,14 +237,22 @@ inline void bind_symbols(const SymbolTable& table, const std::int64_t* actual, i
   }
 }
 
+template <class H>
+constexpr bool has_internal_buffers() {
+  for (const Buffer& b : H::plan.buffers)
+    if (b.external < 0) return true;
+  return false;
+}
+
 /// Runs a program: `external` are the inputs, then the outputs that are not donated.
 template <class P, class Isa = backend::Isa>
 void execute(void* const* external, const SymbolValues& symbols) {
   using H = Compiled<P>;
-  if constexpr (H::plan.arena >= 0) {
-    std::byte* arena = H::plan.arena == 0 ? nullptr
-                           : Scratch::of_this_thread().get(static_cast<std::size_t>(H::plan.arena));
-    backend::run_static<H>(arena, external, nullptr, symbols);
+  if constexpr (!has_internal_buffers<H>()) {
+    backend::run_static<H>(nullptr, external, nullptr, symbols);
+  } else if constexpr (H::plan.arena >= 0) {
+    backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(H::plan.arena)),
+                           external, nullptr, symbols);
   } else {
     std::int64_t offsets[H::plan.buffers.size() + 1] = {};
     const std::int64_t bytes =

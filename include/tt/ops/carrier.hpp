@@ -146,6 +146,11 @@ struct Carrier<T> {
     else return !a;
   }
   static TT_ALWAYS_INLINE constexpr T select(bool m, T a, T b) { return m ? a : b; }
+  /// x between two constants; NaN stays.
+  static TT_ALWAYS_INLINE constexpr T within(T x, T low, T high) {
+    const T y = x < low ? low : x;
+    return y > high ? high : y;
+  }
   template <class To>
   static TT_ALWAYS_INLINE constexpr To cast(T a) { return detail::convert<To>(a); }
   template <class To>

@@ -34,6 +34,16 @@ TT_ALWAYS_INLINE constexpr auto copy_sign(auto x, auto sign) {
   return bitcast<T>(bitcast<I>(abs(x)) | (bitcast<I>(sign) & sign_bit));
 }
 
+/// x kept between two constants; NaN stays. One min and one max on SIMD.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto within(auto x, T low, T high) {
+  if constexpr (requires { x.value; }) {
+    using X = decltype(x);
+    return X(X::C::within(x.value, low, high));
+  } else {
+    return where(x > high, high, where(x < low, low, x));
+  }
+}
 /// y with its sign turned over where that of `sign` is negative.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto flip_sign(auto y, auto sign) {
@@ -119,7 +129,7 @@ struct Exp {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(89) : T(710), below = sizeof(T) == 4 ? T(-104) : T(-746);
     const auto reduced =
-        detail::reduce_by_ln2<T>(where(x > above, above, where(x < below, below, x)));
+        detail::reduce_by_ln2<T>(detail::within(x, below, above));
     const auto r = reduced.r;
     return detail::scale_exp<T>(fma(r * r, detail::exp_tail<T>(r), r), reduced.k);
   }
@@ -140,7 +150,7 @@ struct Exp2 {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(129) : T(1025);
     constexpr T below = sizeof(T) == 4 ? T(-151) : T(-1076);
-    const auto y = where(x > above, above, where(x < below, below, x));
+    const auto y = detail::within(x, below, above);
     const auto nearest = detail::nearest_integer<T>(y);
     return detail::scale_exp<T>(detail::exp2_m1<T>(y - nearest.value), nearest.integer);
   }
@@ -163,7 +173,7 @@ struct Expm1 {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T above = sizeof(T) == 4 ? T(89) : T(710), below = sizeof(T) == 4 ? T(-18) : T(-40);
     const auto reduced =
-        detail::reduce_by_ln2<T>(where(x > above, above, where(x < below, below, x)));
+        detail::reduce_by_ln2<T>(detail::within(x, below, above));
     const auto r = reduced.r;
     const auto rest = fma(r * r, detail::exp_tail<T>(r), reduced.low);
     const auto s = detail::power_of_two<T>(reduced.k - 1);  // half: 2^k itself may overflow
@@ -187,7 +197,7 @@ struct Sigmoid {
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     constexpr T bound = sizeof(T) == 4 ? T(104) : T(746);
-    const auto y = where(x > bound, -bound, where(x < -bound, bound, -x));
+    const auto y = -detail::within(x, -bound, bound);
     const auto reduced = detail::reduce_by_ln2<T>(y);
     const auto r = reduced.r;
     const auto rest = fma(r * r, detail::exp_tail<T>(r), reduced.low);
@@ -215,7 +225,11 @@ struct Tanh {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x);
     if constexpr (sizeof(T) == 4) {
-      const auto e = Exp::body<T>(where(a > 10.0f, 20.0f, a + a));
+      // e^2a without Exp's own clamp and its two steps of scaling: 2a is at most 20.
+      const auto reduced = detail::reduce_by_ln2<T>(detail::within(a + a, T(-20), T(20)));
+      const auto scale = detail::power_of_two<T>(reduced.k);
+      const auto rest = fma(reduced.r * reduced.r, detail::exp_tail<T>(reduced.r), reduced.r);
+      const auto e = fma(rest, scale, scale);
       const auto s = x * x;
       const auto p = detail::horner(s, -0x1.9cb942p-8f, 0x1.5a3d52p-6f, -0x1.b9613cp-5f,
                                     0x1.110f2p-3f, -0x1.555554p-2f);

@@ -326,6 +326,19 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (K == Op::logical_or) return {a.value | b.value};
     else return {!a.value};
   }
+  /// x86 min and max give their second operand when one is NaN.
+  static TT_ALWAYS_INLINE R within(const R& x, T low, T high) {
+    R r;
+    for (int k = 0; k < R::parts; ++k) {
+#if defined(__SSE2__)
+      r.part[k] = xsimd::min(Batch(high), xsimd::max(Batch(low), x.part[k]));
+#else
+      const Batch y = xsimd::select(x.part[k] < Batch(low), Batch(low), x.part[k]);
+      r.part[k] = xsimd::select(y > Batch(high), Batch(high), y);
+#endif
+    }
+    return r;
+  }
   static TT_ALWAYS_INLINE R select(Mask m, const R& a, const R& b) {
     R r;
     for (int k = 0; k < R::parts; ++k)

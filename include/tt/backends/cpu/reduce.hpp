@@ -25,33 +25,30 @@ TT_ALWAYS_INLINE Pack<T> identity_pack() {
 
 namespace detail {
 
-template <Op K, class V>
-TT_ALWAYS_INLINE V combine_vectors(V a, V b) {
-  if constexpr (K == Op::sum) return a + b;
-  else if constexpr (K == Op::amax) return ((a > b) | (a != a)) ? a : b;
-  else return ((a < b) | (a != a)) ? a : b;
-}
 template <Op K, class T>
 TT_ALWAYS_INLINE xsimd::batch<T> combine_parts(xsimd::batch<T> a, xsimd::batch<T> b) {
   if constexpr (K == Op::sum) return a + b;
-  else if constexpr (K == Op::amax) return xsimd::select((a > b) | !(a == a), a, b);
-  else return xsimd::select((a < b) | !(a == a), a, b);
+  else if constexpr (K == Op::amax) return Carrier<Pack<T>>::template one<Op::max>(a, b, a, 0);
+  else return Carrier<Pack<T>>::template one<Op::min>(a, b, a, 0);
 }
-template <Op K, class T, int N>
-struct Fold {
-  typedef T Vector __attribute__((vector_size(sizeof(T) * N)));
-  static TT_ALWAYS_INLINE T run(Vector v) {
-    if constexpr (N == 2) {
-      return tt::detail::combine<K, T>(v[0], v[1]);
-    } else {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
-        const auto low = __builtin_shufflevector(v, v, static_cast<int>(I)...);
-        const auto high = __builtin_shufflevector(v, v, static_cast<int>(I + N / 2)...);
-        return Fold<K, T, N / 2>::run(combine_vectors<K>(low, high));
-      }(std::make_index_sequence<N / 2>{});
-    }
+/// Lane l with lane l + W, for W, W/2, ... 1, on whole registers: what is beyond the first W lanes
+/// is not used.
+template <Op K, class T, int W>
+TT_ALWAYS_INLINE T fold_lanes(xsimd::batch<T> x) {
+  constexpr int n = static_cast<int>(xsimd::batch<T>::size);
+  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
+  const Vector v = std::bit_cast<Vector>(x.data);
+  if constexpr (W == 0) {
+    return v[0];
+  } else {
+    const Vector moved = [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
+      return __builtin_shufflevector(v, v, (static_cast<int>(I) + W) % n...);
+    }(std::make_index_sequence<n>{});
+    using Register = typename xsimd::batch<T>::register_type;
+    return fold_lanes<K, T, W / 2>(
+        combine_parts<K, T>(x, xsimd::batch<T>(std::bit_cast<Register>(moved))));
   }
-};
+}
 
 }  // namespace detail
 
@@ -60,14 +57,16 @@ template <Op K, class T>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc) {
   using P = Pack<T>;
   P lane[packs_per_block];  // a copy: the accumulators need not be written back
+#pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) lane[u] = acc[u];
+#pragma GCC unroll 4
   for (int w = packs_per_block / 2; w > 0; w /= 2)
+#pragma GCC unroll 8
     for (int u = 0; u < w; ++u) lane[u] = combine<K>(lane[u], lane[u + w]);
   for (int w = P::parts / 2; w > 0; w /= 2)
     for (int k = 0; k < w; ++k)
       lane[0].part[k] = detail::combine_parts<K, T>(lane[0].part[k], lane[0].part[k + w]);
-  using F = detail::Fold<K, T, P::per_part>;
-  return F::run(std::bit_cast<typename F::Vector>(lane[0].part[0].data));
+  return detail::fold_lanes<K, T, P::per_part / 2>(lane[0].part[0]);
 }
 
 }  // namespace TT_ISA
