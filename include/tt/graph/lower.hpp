@@ -31,6 +31,7 @@ struct GridAccess {
   Extent offset = 0;
   Extent stride[max_rank] = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
+  bool tiled = false;
 };
 
 struct Lowering {
@@ -213,6 +214,34 @@ struct Lowering {
       level[i] = l;
       if (l + 1 > sweeps) sweeps = l + 1;
     }
+    return sweeps == 1 && is_deep(m) ? split_chain(m) : sweeps;
+  }
+  constexpr bool is_deep(const Vec<int>& m) const {
+    if (!is_rows() || (b().shape.size().is_constant() && b().shape.size().code < 2 * tile_columns))
+      return false;
+    int calls = 0;
+    for (int i : m) {
+      if (is_reduction(g[i].op) || row_value[i]) return false;
+      calls += g[i].op == Op::call;
+    }
+    return calls >= tiled_from_calls;
+  }
+  /// One sweep for each step of the longest chain of calls.
+  constexpr int split_chain(const Vec<int>& m) {
+    int sweeps = 1;
+    for (int i : m) {
+      int calls = 0;
+      for (int o : g[i].operand)
+        if (o >= 0 && s.block_of[o] == block && !is_view(g[o].op) && !s.uniform[o] &&
+            level[o] > calls)
+          calls = level[o];
+      level[i] = calls + (g[i].op == Op::call ? 1 : 0);
+    }
+    for (int i : m) {
+      level[i] = level[i] > max_sweeps ? max_sweeps - 1 : level[i] > 0 ? level[i] - 1 : 0;
+      if (level[i] + 1 > sweeps) sweeps = level[i] + 1;
+    }
+    if (sweeps > 1) kernel.tile = tile_columns;
     return sweeps;
   }
   constexpr bool reads_sum(const Node& n) const {
@@ -253,7 +282,9 @@ struct Lowering {
     scratch_of[o] = plan.buffers.size();
     ++kernel.scratch;
     plan.buffers.push_back({.dtype = g[o].dtype,
-                            .size = round_up(grid.extent[grid.rank - 1], reduction_lanes),
+                            .size = kernel.tile ? Extent(kernel.tile)
+                                                : round_up(grid.extent[grid.rank - 1],
+                                                           reduction_lanes),
                             .node = o});
   }
 
@@ -365,7 +396,7 @@ struct Lowering {
   constexpr int add_access(const GridAccess& a) {
     for (int i = 0; i < grid_accesses.size(); ++i) {
       const GridAccess& x = grid_accesses[i];
-      bool same = x.buffer == a.buffer && x.offset == a.offset && x.whole_grid == a.whole_grid;
+      bool same = x.buffer == a.buffer && x.offset == a.offset && x.whole_grid == a.whole_grid && x.tiled == a.tiled;
       for (int k = 0; k < grid.rank; ++k) same = same && x.stride[k] == a.stride[k];
       if (same) return i;
     }
@@ -391,7 +422,7 @@ struct Lowering {
     return add_access(a);
   }
   constexpr int scratch_access(int buffer) {
-    GridAccess a{.buffer = touch(buffer)};
+    GridAccess a{.buffer = touch(buffer), .tiled = kernel.tile > 0};
     for (int k = 0; k < grid.rank; ++k) a.stride[k] = k == grid.rank - 1 ? 1 : 0;
     return add_access(a);
   }
@@ -417,14 +448,15 @@ struct Lowering {
   // ---- from the grid to rows and columns
   /// Merges grid axis k into k+1 where every access allows it; columns only if nothing is reduced.
   constexpr void collapse() {
-    const bool free_columns = is_rows() && kernel.sweeps == 1 && !has_reduction();
+    const bool free_columns =
+        is_rows() && (kernel.sweeps == 1 || kernel.tile > 0) && !has_reduction();
     if (free_columns) pad_columns();
     for (int k = grid.rank - 2; k >= 0; --k) {
       if (k + 1 == grid.rank - 1 && !free_columns) continue;
       if (is_cols() && k < kept_axes && k + 1 >= kept_axes) continue;
       bool mergeable = true;
       for (const GridAccess& a : grid_accesses)
-        if (a.stride[k] != a.stride[k + 1] * grid.extent[k + 1]) mergeable = false;
+        if (!a.tiled && a.stride[k] != a.stride[k + 1] * grid.extent[k + 1]) mergeable = false;
       if (!mergeable) continue;
       grid.extent[k + 1] = grid.extent[k] * grid.extent[k + 1];
       for (int j = k; j + 1 < grid.rank; ++j) {
@@ -446,6 +478,7 @@ struct Lowering {
     if (c == 0 || !grid.extent[c].is_constant()) return;
     const Extent row = round_up(grid.extent[c], row_padding);
     for (const GridAccess& a : grid_accesses) {
+      if (a.tiled) continue;
       bool fixed = true;
       for (int k = 0; k < grid.rank; ++k) fixed = fixed && a.stride[k] == Extent(0);
       if (fixed) continue;
@@ -459,6 +492,7 @@ struct Lowering {
     Access a{.offset = x.offset, .column = x.stride[grid.rank - 1]};
     const Buffer* buffer = x.buffer >= 0 ? &plan.buffers[x.buffer] : nullptr;
     a.buffer = x.buffer;
+    a.tiled = x.tiled;
     a.guarded = buffer && (buffer->external >= 0 ||
                            !(buffer->node >= 0 && (padded[buffer->node] ||
                                                    scratch_of[buffer->node] == x.buffer)));

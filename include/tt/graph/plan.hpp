@@ -23,6 +23,10 @@ inline constexpr int max_sweeps = 6;
 inline constexpr int max_terms = max_rank - 1;
 /// Rows inside a plan are padded to this many elements, on every machine.
 inline constexpr int row_padding = 16;
+/// A long chain of elementwise ops runs as several short loops over tiles of this many columns, one
+/// for each step of the longest chain of transcendental calls: one deep loop is bound by latency
+/// (measured: 2.0x on a chain with two exp, a log and a division).
+inline constexpr int tile_columns = 1024, tiled_from_calls = 3;
 /// Rows of b that are a multiple of this many bytes apart share few cache sets; the product then
 /// brings 64 columns of them together first.
 inline constexpr int panel_stride = 2048, panel_columns = 64;
@@ -44,6 +48,7 @@ struct Access {
   Extent column = 0;     ///< stride along a row: 1, 0 (the same for all columns), or any
   int term_count = 0;
   bool guarded = false;  ///< nothing beyond the last column may be touched
+  bool tiled = false;    ///< columns count from the begin of the tile (scratch of a tiled kernel)
   Term term[max_terms] = {};
 
   constexpr std::int64_t row_offset(std::int64_t row, const SymbolValues& s) const {
@@ -57,7 +62,7 @@ struct Access {
   }
   friend constexpr bool operator==(const Access& a, const Access& b) {
     if (a.buffer != b.buffer || a.offset != b.offset || a.column != b.column ||
-        a.guarded != b.guarded || a.term_count != b.term_count)
+        a.guarded != b.guarded || a.tiled != b.tiled || a.term_count != b.term_count)
       return false;
     for (int i = 0; i < a.term_count; ++i)
       if (!(a.term[i] == b.term[i])) return false;
@@ -84,6 +89,7 @@ struct Kernel {
   int segment[2 * max_sweeps + 2] = {};
   int registers[dtype_count] = {};
   int scratch = 0;           ///< rows kept in cache between sweeps
+  int tile = 0;              ///< columns that all sweeps run over before the next ones; 0: the row
   SourceLine where{};        ///< for listings: what gave the kernel its shape
   // matmul
   Extent batch = 1;
@@ -100,7 +106,7 @@ struct Kernel {
     for (int d = 0; d < dtype_count; ++d)
       if (registers[d] != o.registers[d]) return false;
     return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner &&
-           sweeps == o.sweeps && scratch == o.scratch && batch == o.batch && dtype == o.dtype &&
+           sweeps == o.sweeps && scratch == o.scratch && tile == o.tile && batch == o.batch && dtype == o.dtype &&
            a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
            b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) && (panel < 0) == (o.panel < 0) &&
            bindings == o.bindings;

@@ -7,6 +7,7 @@
 #pragma once
 #include "tt/graph/memory.hpp"
 #include "tt/graph/print.hpp"
+#include "tt/graph/sym.hpp"
 
 namespace tt {
 namespace detail {
@@ -267,6 +268,7 @@ class CEmitter {
   }
   static Text place(const Access& a, int number) {
     Text t;
+    if (a.tiled) return t << 'x' << number << "[i - b]";
     t << 'x' << number << (a.column == Extent(0) ? "[0]" : "[i");
     if (a.column != Extent(0)) {
       if (a.column != Extent(1)) t << " * (" << extent(a.column) << ')';
@@ -364,6 +366,10 @@ class CEmitter {
       << extent(k_->cols) << ";\n";
     row_pointers(0, "row", "    ");
     segment(0, "row", "    ");
+    if (k_->tile > 0)
+      t << "    for (i64 b = 0; b < n; b += " << k_->tile << ") {\n    const i64 end = n < b + "
+        << k_->tile << " ? n : b + " << k_->tile << ";\n";
+    const char* range = k_->tile > 0 ? "i = b; i < end" : "i = 0; i < n";
     for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
       const int s = 2 * sweep + 1;
       if (has_reduction(s)) {
@@ -371,13 +377,14 @@ class CEmitter {
       } else {
         t << "    {\n";
         row_pointers(s, "row", "      ");
-        t << "      for (i64 i = 0; i < n; ++i) {\n";
+        t << "      for (i64 " << range << "; ++i) {\n";
         segment(s, "row", "        ");
         t << "      }\n    }\n";
       }
       row_pointers(s + 1, "row", "    ");
       segment(s + 1, "row", "    ");
     }
+    if (k_->tile > 0) t << "    }\n";
     t << "  }\n";
   }
   bool has_reduction(int s) const {

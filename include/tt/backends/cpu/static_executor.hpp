@@ -101,6 +101,7 @@ struct Place {
   std::int64_t row = 0, col = 0;
   int count = lanes;
   const void* tile = nullptr;
+  std::int64_t tile_begin = 0;  // of a tiled kernel: its first column
 };
 
 template <class F, class T>
@@ -136,6 +137,7 @@ TT_ALWAYS_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const P
   } else if constexpr (x.op == Op::load) {
     constexpr Access m = H::plan.accesses[x.access];
     const T* at = static_cast<const T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
+    if constexpr (m.tiled) at -= p.tile_begin;
     if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(*at);
     else if constexpr (m.column != Extent(1)) {
       const std::int64_t stride = extent<m.column.code>(a);
@@ -147,6 +149,7 @@ TT_ALWAYS_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const P
   } else if constexpr (x.op == Op::store) {
     constexpr Access m = H::plan.accesses[x.access];
     T* at = static_cast<T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
+    if constexpr (m.tiled) at -= p.tile_begin;
     const Pack<T>& v = r.template at<T>(ra);
     if constexpr (m.column == Extent(0)) *at = first_lane(v);
     else if constexpr (m.column != Extent(1)) {
@@ -309,10 +312,10 @@ TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const Arguments<H, K>& a, 
   std::int64_t col = begin;
   if constexpr (!k.cols.is_constant() || k.cols.code >= lanes)
     for (; col + lanes <= end; col += lanes)
-      Seg::template run<false>(r, a, {row, col, lanes, nullptr});
+      Seg::template run<false>(r, a, {row, col, lanes, nullptr, begin});
   if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
     if (col < end)
-      Seg::template run<true>(r, a, {row, col, static_cast<int>(end - col), nullptr});
+      Seg::template run<true>(r, a, {row, col, static_cast<int>(end - col), nullptr, begin});
 }
 
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
@@ -431,9 +434,15 @@ TT_ALWAYS_INLINE void rows_body(const Arguments<H, K>& a) {
   Registers<H, K> r;
   for (std::int64_t row = 0; row < rows; ++row) {
     SegmentOf<H, K, 0>::template run<false>(r, a, {row, 0, lanes, nullptr});
-    [&]<std::size_t... P>(std::index_sequence<P...>) TT_LAMBDA_INLINE {
-      (sweep<H, K, static_cast<int>(P)>(r, a, row, 0, cols), ...);
-    }(std::make_index_sequence<static_cast<std::size_t>(k.sweeps)>{});
+    const std::int64_t step_ = k.tile > 0 ? k.tile : cols > 0 ? cols : 1;
+    std::int64_t begin = 0;
+    do {  // one tile is the whole row, but in a tiled kernel
+      const std::int64_t end = begin + step_ < cols ? begin + step_ : cols;
+      [&]<std::size_t... P>(std::index_sequence<P...>) TT_LAMBDA_INLINE {
+        (sweep<H, K, static_cast<int>(P)>(r, a, row, begin, end), ...);
+      }(std::make_index_sequence<static_cast<std::size_t>(k.sweeps)>{});
+      begin += step_;
+    } while (k.tile > 0 && begin < cols);
   }
 }
 

@@ -15,6 +15,7 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 
 inline constexpr int tile_elements = 1024;
+static_assert(tile_elements >= tile_columns);
 
 /// A kernel compiled from emitted text: of rows and cols kernels the whole, of a matrix product the
 /// epilogue over part of a row.
@@ -174,7 +175,7 @@ class TileProgram {
           for (std::int64_t i = 0; i < n; ++i) d[i] = static_cast<T>(base + (col + i) * stride);
           return;
         }
-        const T* p = reinterpret_cast<const T*>(buffer(m.buffer)) + base;
+        const T* p = reinterpret_cast<const T*>(buffer(m.buffer)) + base - (m.tiled ? col : 0);
         if (stride == 0) fill(d, *p, n);
         else if (stride != 1)
           for (std::int64_t i = 0; i < n; ++i) d[i] = p[(col + i) * stride];
@@ -195,7 +196,7 @@ class TileProgram {
       const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
       with_dtype(x.dtype, [&]<class T>(T) {
         const T* s = reinterpret_cast<const T*>(reg(x.dtype, x.a));
-        T* p = reinterpret_cast<T*>(buffer(m.buffer)) + base;
+        T* p = reinterpret_cast<T*>(buffer(m.buffer)) + base - (m.tiled ? col : 0);
         if (stride == 0) *p = *s;
         else if (stride == 1) std::memmove(p + col, s, static_cast<std::size_t>(n) * sizeof(T));
         else
@@ -278,6 +279,12 @@ class TileProgram {
       const std::int64_t count = value(k->rows), columns = value(k->cols);
       for (std::int64_t row = 0; row < count; ++row) {
         if (row == 0 || needs_row_segment()) row_segment(0, row);
+        if (k->tile > 0) {
+          for (std::int64_t col = 0; col < columns; col += k->tile)
+            for (int sweep = 0; sweep < k->sweeps; ++sweep)
+              vector_segment(2 * sweep + 1, row, col, least(k->tile, columns - col));
+          continue;
+        }
         for (int sweep = 0; sweep < k->sweeps; ++sweep) {
           const int s = 2 * sweep + 1;
           if (has_reduction(s)) reducing_sweep(s, row, columns);
