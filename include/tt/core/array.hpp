@@ -60,6 +60,19 @@ inline constexpr bool stored_inline =
 template <int Count>
 struct DynamicExtents {
   std::int64_t value[Count] = {};
+  DynamicExtents() = default;
+  explicit DynamicExtents(std::initializer_list<std::int64_t> given) {
+    int k = 0;
+    for (std::int64_t n : given) value[k++] = n;
+  }
+  DynamicExtents(const DynamicExtents&) = default;
+  DynamicExtents& operator=(const DynamicExtents&) = default;
+  // They move with the storage: what is left has no elements.
+  DynamicExtents(DynamicExtents&& o) noexcept { std::swap(value, o.value); }
+  DynamicExtents& operator=(DynamicExtents&& o) noexcept {
+    std::swap(value, o.value);
+    return *this;
+  }
   std::int64_t& operator[](int i) { return value[i]; }
   std::int64_t operator[](int i) const { return value[i]; }
 };
@@ -147,7 +160,7 @@ class Array {
   /// The dynamic extents, in order; all elements zero.
   template <std::integral... N>
     requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count) && sizeof...(N) > 0)
-  explicit Array(N... extent) : dynamic_{{static_cast<std::int64_t>(extent)...}} {
+  explicit Array(N... extent) : dynamic_({static_cast<std::int64_t>(extent)...}) {
     for (std::int64_t n : dynamic_.value)
       if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
     storage_.allocate(size());

@@ -19,6 +19,12 @@ class OperatorEntry {
 
   explicit OperatorEntry(const char* name) : name_(name) {}
   const char* name() const { return name_; }
+  /// Notes whose operator this is; throws Error when another definition has the same name.
+  void claim(const void* definition) {
+    const void* owner = nullptr;
+    if (!definition_.compare_exchange_strong(owner, definition) && owner != definition)
+      TT_THROW(Error(Text("tt: two ops are called '") << name_ << "'. Rename one of them."));
+  }
   Kernel kernel(DispatchKey k) const {
     return kernels_[static_cast<int>(k)].load(std::memory_order_acquire);
   }
@@ -28,6 +34,7 @@ class OperatorEntry {
 
  private:
   const char* name_;
+  std::atomic<const void*> definition_ = nullptr;
   std::atomic<Kernel> kernels_[static_cast<int>(DispatchKey::count)] = {};
 };
 

@@ -51,18 +51,28 @@ void primitive_kernel(const OperatorEntry& op, Stack& stack) {
   stack.push_back(out);
 }
 
-inline Tensor as_tensor(const Tensor& t) { return t; }
+/// A number becomes a Tensor of the dtype that it has beside the others.
+inline Tensor as_tensor(DType, const Tensor& t) { return t; }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor as_tensor(A value) {
-  const float v = static_cast<float>(value);
-  return from_span(std::span<const float>(&v, 1), {});
+Tensor as_tensor(DType beside, A value) {
+  const DType literal = std::is_same_v<A, bool>        ? DType::boolean
+                        : std::is_floating_point_v<A> ? DType::f64
+                                                      : DType::i64;
+  Tensor t(promote_literal(beside, literal), {});
+  with_dtype(t.dtype(), [&]<class T>(T) { t.elements<T>()[0] = static_cast<T>(value); });
+  return t;
 }
 
 template <class... A>
 Tensor dispatch(const OperatorEntry& op, const A&... a) {
+  DType beside = DType::boolean;
+  const auto look = [&](const auto& x) {
+    if constexpr (Value<decltype(x)>) beside = promote(beside, x.dtype());
+  };
+  (look(a), ...);
   Stack stack;
-  (stack.push_back(as_tensor(a)), ...);
+  (stack.push_back(as_tensor(beside, a)), ...);
   Dispatcher::get().call(op, stack);
   return stack[0];
 }
@@ -72,8 +82,17 @@ Tensor dispatch(const OperatorEntry& op, const A&... a) {
 /// The operator of an op definition, with its CPU kernel registered.
 template <class F>
 OperatorEntry& operator_entry() {
-  static OperatorEntry& entry = [&]() -> OperatorEntry& {
-    OperatorEntry& e = Dispatcher::get().find(F::info.name);
+  static OperatorEntry& entry = []() -> OperatorEntry& {
+    OperatorEntry& e = []() -> OperatorEntry& {
+      if constexpr (requires { typename F::tt_anonymous; }) {
+        static OperatorEntry own(F::info.name);
+        return own;
+      } else {
+        OperatorEntry& named = Dispatcher::get().find(F::info.name);
+        named.claim(&op_def<F>);
+        return named;
+      }
+    }();
     if (!e.kernel(DispatchKey::cpu)) e.set(DispatchKey::cpu, &detail::elementwise_kernel<F>);
     return e;
   }();

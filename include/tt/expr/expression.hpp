@@ -246,6 +246,20 @@ struct Evaluation {
   }
 };
 
+template <class To, class From>
+struct dtypes_agree { static constexpr bool value = false; };
+template <class To, class From>
+struct shapes_agree { static constexpr bool value = false; };
+
+/// Equal extents, as far as both are known at compile time.
+template <class A, class B>
+constexpr bool extents_may_agree() {
+  if (A::rank != B::rank) return false;
+  for (int k = 0; k < A::rank; ++k)
+    if (A::value[k] != B::value[k] && A::value[k] != dyn && B::value[k] != dyn) return false;
+  return true;
+}
+
 [[noreturn]] inline void assigned_shape_differs(const std::int64_t* given, const Shape& to) {
   Shape s;
   for (int k = 0; k < to.rank; ++k) s.push_back(given[k]);
@@ -389,75 +403,6 @@ concept ArrayLike = requires {
 template <class A, class B>
 concept ArrayOperands = (ArrayLike<A> && Operand<B>) || (Operand<A> && ArrayLike<B>);
 
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator+(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::add>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator-(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::sub>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator*(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::mul>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator/(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::div>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <ArrayLike A>
-constexpr auto operator-(A&& a) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::neg>>(static_cast<A&&>(a));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator<(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::lt>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator<=(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::le>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator>(A&& a, B&& b) {
-  return static_cast<B&&>(b) < static_cast<A&&>(a);
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator>=(A&& a, B&& b) {
-  return static_cast<B&&>(b) <= static_cast<A&&>(a);
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator==(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::eq>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <class A, class B>
-  requires ArrayOperands<A, B>
-constexpr auto operator!=(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::ne>>(static_cast<A&&>(a), static_cast<B&&>(b));
-}
-template <ArrayLike A, ArrayLike B>
-constexpr auto operator&&(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::logical_and>>(static_cast<A&&>(a),
-                                                                static_cast<B&&>(b));
-}
-template <ArrayLike A, ArrayLike B>
-constexpr auto operator||(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::logical_or>>(static_cast<A&&>(a),
-                                                               static_cast<B&&>(b));
-}
-template <ArrayLike A>
-constexpr auto operator!(A&& a) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::logical_not>>(static_cast<A&&>(a));
-}
-
 /// Evaluates an expression into a new Array; an Array is copied.
 template <ArrayLike X>
 auto eval(const X& x) {
@@ -468,7 +413,8 @@ auto eval(const X& x) {
 template <class T, std::int64_t... E>
 template <class X>
   requires requires { typename X::tt_expression; }
-Array<T, E...>::Array(const X& x) : Array(Uninitialized{}) {
+Array<T, E...>::Array(const X& x) {
+  if constexpr (is_static) storage_.allocate(size());
   *this = x;
 }
 
@@ -478,18 +424,15 @@ template <class X>
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   using R = typename X::Result;
   constexpr bool same_type = std::is_same_v<T, typename R::value_type>;
-  static_assert(same_type,
+  constexpr bool same_shape = detail::extents_may_agree<Extents, typename R::Extents>();
+  static_assert(same_type || detail::dtypes_agree<T, typename R::value_type>::value,
                 "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
-  static_assert(sizeof...(E) == R::rank, "tt: the expression has another rank than the Array");
-  if constexpr (same_type && sizeof...(E) == R::rank) {
-    static_assert([]<std::size_t... I>(std::index_sequence<I...>) {
-      return ((Extents::value[I] == R::Extents::value[I] || Extents::value[I] == dyn ||
-               R::Extents::value[I] == dyn) && ...);
-    }(std::make_index_sequence<static_cast<std::size_t>(rank)>{}),
-                  "tt: the expression has another shape than the Array");
+  static_assert(same_shape || detail::shapes_agree<Extents, typename R::Extents>::value,
+                "tt: the expression has another shape than the Array");
+  if constexpr (same_type && same_shape) {
     detail::Evaluation<X> e(x);
     std::int64_t shape[max_rank] = {};
-    bool fits = true;
+    bool fits = data() != nullptr || size() == 0;  // not what was moved away
     if constexpr (!is_static || !R::is_static) {
       e.result_shape(shape);
       for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
@@ -501,7 +444,7 @@ Array<T, E...>& Array<T, E...>::operator=(const X& x) {
     if constexpr (is_static)
       if (!fits) detail::assigned_shape_differs(shape, this->shape());
     Array fresh = [&] {
-      if constexpr (is_static) return Array(Uninitialized{});
+      if constexpr (is_static) return Array();
       else return Array(Uninitialized{}, shape);
     }();
     e.run(fresh.data());
@@ -528,3 +471,5 @@ template <class X>
 Array<T, E...>& Array<T, E...>::operator/=(const X& x) { return *this = *this / x; }
 
 }  // namespace tt
+
+#include "tt/expr/operators.hpp"

@@ -251,7 +251,10 @@ struct Fused {
     using P = ProgramFor<A...>;
     using H = Compiled<P>;
     if constexpr (detail::no_mistake<H>()) {
-      check_updates<P, A...>();
+      constexpr bool updates_only_variables = updates_are_possible<P, A...>();
+      static_assert(updates_only_variables,
+                    "tt: the function updates a parameter in place, but this argument is const or "
+                    "temporary");
       using Result = typename detail::FunctionModel<
           F, detail::Argument<std::remove_cvref_t<A>>...>::Result;
       constexpr int inputs = (0 + ... + detail::leaf_count<std::remove_cvref_t<A>>());
@@ -272,26 +275,25 @@ struct Fused {
     }
   }
   template <class P, class... A>
-  static constexpr void check_updates() {
-    static_assert([] {
-      int first = 0;
-      bool fine = true;
-      const auto one = [&](int n, bool writable) {
-        if (detail::updates_input<P>(first, n) && !writable) fine = false;
-        first += n;
-      };
-      (one(detail::leaf_count<std::remove_cvref_t<A>>(),
-           std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
-      return fine;
-    }(), "tt: the function updates a parameter in place, but this argument is const or temporary");
+  static constexpr bool updates_are_possible() {
+    int first = 0;
+    bool fine = true;
+    const auto one = [&](int n, bool writable) {
+      if (detail::updates_input<P>(first, n) && !writable) fine = false;
+      first += n;
+    };
+    (one(detail::leaf_count<std::remove_cvref_t<A>>(),
+         std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
+    return fine;
   }
 };
 
 /// A function of Arrays, compiled at compile time; see the head of this file.
 template <class F>
-constexpr Fused<F> fuse(F) {
+constexpr auto fuse(F) {
   detail::require_captureless<F>();
-  return {};
+  if constexpr (detail::captures_nothing<F>) return Fused<F>{};
+  else return detail::Refused{};
 }
 
 }  // namespace tt

@@ -17,6 +17,7 @@ inline constexpr bool takes = [] {
 
 template <class F>
 struct LambdaOp {
+  using tt_anonymous = void;  // many are called "op": not found by name
   static constexpr int count_arguments() {
     if constexpr (takes<F, 1>) return 1;
     else if constexpr (takes<F, 2>) return 2;

@@ -114,6 +114,11 @@ template <class F>
 inline constexpr bool captures_nothing =
     std::is_empty_v<F> && std::is_default_constructible_v<F>;
 
+/// What a function that was refused becomes, so that one error is enough.
+struct Refused {
+  constexpr float operator()(const auto&...) const { return 0; }
+};
+
 template <class F>
 constexpr void require_captureless() {
   static_assert(captures_nothing<F>,
@@ -127,14 +132,16 @@ constexpr void require_captureless() {
 template <int... I, class F>
 constexpr auto grad(F) {
   detail::require_captureless<F>();
-  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{};
+  if constexpr (!detail::captures_nothing<F>) return detail::Refused{};
+  else if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{};
   else return detail::Gradient<F, false, I...>{};
 }
 /// {value, gradient} in one graph, so that both share their work.
 template <int... I, class F>
 constexpr auto value_and_grad(F) {
   detail::require_captureless<F>();
-  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, true, 0>{};
+  if constexpr (!detail::captures_nothing<F>) return detail::Refused{};
+  else if constexpr (sizeof...(I) == 0) return detail::Gradient<F, true, 0>{};
   else return detail::Gradient<F, true, I...>{};
 }
 

@@ -1,5 +1,6 @@
-// Lowering: each block of a schedule becomes a kernel with instructions and accesses; then the
-// memory plan. `make_plan` is the door: a recorded graph in, a Plan out.
+// Lowering: each block of a schedule becomes a kernel with instructions and accesses. In order:
+// buffers and views, the grid, levels and demand, registers, accesses, products, donated outputs.
+// Long, because these share one state: what is in a register, in which segment, of which node.
 #pragma once
 #include "tt/graph/schedule.hpp"
 

@@ -30,10 +30,6 @@ struct Sym {
                   "or `?:`; use tt::where(condition, a, b)");
     return false;
   }
-  constexpr Sym& operator+=(const auto& b);
-  constexpr Sym& operator-=(const auto& b);
-  constexpr Sym& operator*=(const auto& b);
-  constexpr Sym& operator/=(const auto& b);
 };
 
 /// An operand of a Sym operator: a Sym or a literal, with the line it was written on.
@@ -110,7 +106,7 @@ struct SymFront {
                               SymOperand c) {
     if (K == Op::where) {
       Graph* g = a.sym.graph;
-      const DType d = !b.is_literal() ? b.sym.dtype() : !c.is_literal() ? c.sym.dtype() : DType::f32;
+      const DType d = !b.is_literal() ? b.sym.dtype() : !c.is_literal() ? c.sym.dtype() : DType::boolean;
       const int x = b.id_beside(*g, d), y = c.id_beside(*g, d);
       return {g, at_line(g, at).elementwise(K, {a.sym.id, x, y}, attribute)};
     }
@@ -191,10 +187,22 @@ constexpr Sym operator<<(SymOperand a, int n) {
 constexpr Sym operator>>(SymOperand a, int n) {
   return SymFront::record<Op::shift_right>(a.where, n, a);
 }
-constexpr Sym& Sym::operator+=(const auto& b) { return *this = *this + b; }
-constexpr Sym& Sym::operator-=(const auto& b) { return *this = *this - b; }
-constexpr Sym& Sym::operator*=(const auto& b) { return *this = *this * b; }
-constexpr Sym& Sym::operator/=(const auto& b) { return *this = *this / b; }
+
+constexpr Sym& operator+=(Sym& a, SymOperand b) {
+  return a = SymFront::record<Op::add>(b.where, 0, a, b);
+}
+
+constexpr Sym& operator-=(Sym& a, SymOperand b) {
+  return a = SymFront::record<Op::sub>(b.where, 0, a, b);
+}
+
+constexpr Sym& operator*=(Sym& a, SymOperand b) {
+  return a = SymFront::record<Op::mul>(b.where, 0, a, b);
+}
+
+constexpr Sym& operator/=(Sym& a, SymOperand b) {
+  return a = SymFront::record<Op::div>(b.where, 0, a, b);
+}
 
 namespace detail {
 

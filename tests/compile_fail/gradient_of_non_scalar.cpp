@@ -1,0 +1,8 @@
+// expect: tt: gradient of something that is not a scalar. Take its sum or mean first
+// expect: is_scalar<tt::detail::shape<8>, 7>
+// max-lines: 30
+#include <tt/tt.hpp>
+
+void f(const tt::Array<float, 8>& a) {
+  tt::grad([](auto x) { return x * x; })(a);
+}
