@@ -318,6 +318,22 @@ constexpr auto hold(A&& a) {
   }
 }
 
+/// Do the operands' shapes broadcast? If not, a trait that shows both.
+template <class I, bool Fails>
+struct broadcast_trait {
+  using type = std::true_type;
+};
+template <class I>
+struct broadcast_trait<I, true> {
+  using type = shapes_broadcast<shown_a<I>, shown_b<I>, I::failure.where.line>;
+};
+template <class I>
+using broadcast_trait_of =
+    typename broadcast_trait<I, I::failure.mistake == Mistake::shapes_do_not_broadcast>::type;
+template <class Fn, class... A>
+using operands_broadcast = broadcast_trait_of<
+    Inferred<Fn, decltype(hold<common_dtype<A...>()>(std::declval<A>()))...>>;
+
 template <class Fn, DType Beside, class... A>
 constexpr auto make_expression(A&&... a) {
   using X = Expression<Fn, decltype(hold<Beside>(static_cast<A&&>(a)))...>;

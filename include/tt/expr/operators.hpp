@@ -1,4 +1,5 @@
 // The operators of Arrays and their expressions: each makes an expression (expr/expression.hpp).
+// The check of shapes stands in the operator itself, so that its error is short.
 #pragma once
 #include "tt/expr/expression.hpp"
 
@@ -7,22 +8,42 @@ namespace tt {
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator+(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::add>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::add>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::add>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator-(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::sub>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::sub>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::sub>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator*(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::mul>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::mul>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::mul>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator/(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::div>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::div>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::div>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <ArrayLike A>
 constexpr auto operator-(A&& a) {
@@ -31,12 +52,22 @@ constexpr auto operator-(A&& a) {
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator<(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::lt>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::lt>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::lt>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator<=(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::le>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::le>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::le>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
@@ -51,22 +82,40 @@ constexpr auto operator>=(A&& a, B&& b) {
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator==(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::eq>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::eq>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::eq>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <class A, class B>
   requires ArrayOperands<A, B>
 constexpr auto operator!=(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::ne>>(static_cast<A&&>(a), static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::ne>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::ne>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <ArrayLike A, ArrayLike B>
 constexpr auto operator&&(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::logical_and>>(static_cast<A&&>(a),
-                                                                static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::logical_and>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::logical_and>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <ArrayLike A, ArrayLike B>
 constexpr auto operator||(A&& a, B&& b) {
-  return ArrayFront::make<detail::PrimitiveFn<Op::logical_or>>(static_cast<A&&>(a),
-                                                               static_cast<B&&>(b));
+  using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::logical_or>, A, B>;
+  static_assert(Fits::value, "tt: shapes do not broadcast");
+  if constexpr (Fits::value)
+    return ArrayFront::make<detail::PrimitiveFn<Op::logical_or>>(static_cast<A&&>(a),
+                                                           static_cast<B&&>(b));
+  else return detail::first(a, b);
 }
 template <ArrayLike A>
 constexpr auto operator!(A&& a) {
