@@ -1,16 +1,24 @@
 #!/bin/sh
 # Runs every benchmark program of a folder, one after the other; further arguments go to each.
 #   tools/run_bench.sh build/bench/bench --benchmark_filter=matmul
+#   CORE=1 tools/run_bench.sh build/bench/bench          on one core
 set -u
 folder=$1
 shift
+pin=
+[ -n "${CORE:-}" ] && pin="taskset -c $CORE"
+# OpenBLAS 0.3.21 does not know newer CPUs and takes kernels for AVX2 there, at half the speed.
+if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then
+  export OPENBLAS_CORETYPE="${OPENBLAS_CORETYPE:-SkylakeX}"
+fi
+export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
 count=0
 failed=0
 for program in "$folder"/bench_*; do
   [ -f "$program" ] && [ -x "$program" ] || continue
   count=$((count + 1))
   echo "== $(basename "$program")"
-  "$program" "$@" || failed=$((failed + 1))
+  $pin "$program" "$@" || failed=$((failed + 1))
 done
 if [ "$count" -eq 0 ]; then
   echo "bench: no benchmark programs: bench/ holds no bench_*.cpp" >&2

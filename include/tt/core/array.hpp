@@ -115,9 +115,16 @@ struct ArrayStorage {
   T* begin() { return data; }
   const T* begin() const { return data; }
 };
+template <class T>
+struct ArrayStorage<T, true, 0> {
+  T data[1] = {};
+  void allocate(std::int64_t) {}
+  constexpr T* begin() { return data; }
+  constexpr const T* begin() const { return data; }
+};
 template <class T, std::size_t Size>
 struct ArrayStorage<T, true, Size> {
-  alignas(Size * sizeof(T) >= 64 ? 64 : alignof(T)) T data[Size > 0 ? Size : 1];
+  alignas(Size * sizeof(T) >= 64 ? 64 : alignof(T)) T data[Size];
   void allocate(std::int64_t) {}
   constexpr T* begin() { return data; }
   constexpr const T* begin() const { return data; }
@@ -170,8 +177,10 @@ class Array {
   Array(typename detail::nested_list<T, rank>::type values)
     requires(rank > 0)
   {
-    std::int64_t shape[rank > 0 ? rank : 1] = {};
+    std::int64_t shape[rank > 0 ? rank : 1];
+    for (std::int64_t& n : shape) n = -1;
     measure<0>(values, shape);
+    for (std::int64_t& n : shape) n = n < 0 ? 0 : n;
     int d = 0;
     for (int k = 0; k < rank; ++k)
       if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
@@ -208,22 +217,22 @@ class Array {
   }
 
   // From expressions; defined in expr/expression.hpp.
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires requires { typename X::tt_expression; }
   Array(const X& expression);
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires requires { typename X::tt_expression; }
   Array& operator=(const X& expression);
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires ArrayOperand<X>
   Array& operator+=(const X& x);
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires ArrayOperand<X>
   Array& operator-=(const X& x);
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires ArrayOperand<X>
   Array& operator*=(const X& x);
-  template <class X>
+  template <class X, class Isa = IsaTag>
     requires ArrayOperand<X>
   Array& operator/=(const X& x);
 
@@ -287,23 +296,20 @@ class Array {
     }
     return o;
   }
+  /// The lengths of nested braces; -1 where none was seen yet.
   template <int Axis, class L>
   static void measure(const L& list, std::int64_t* shape) {
-    shape[Axis] = static_cast<std::int64_t>(list.size());
-    if (Extents::value[Axis] != dyn && Extents::value[Axis] != shape[Axis])
+    const std::int64_t n = static_cast<std::int64_t>(list.size());
+    if (Extents::value[Axis] != dyn && Extents::value[Axis] != n)
       TT_THROW(Error(Text("tt::Array: wrong number of values in braces: ")
-                     << shape[Axis] << " given, " << Extents::value[Axis] << " needed along axis "
-                     << Axis << "."));
-    if constexpr (Axis + 1 < rank) {
-      std::int64_t first = -1;
-      for (const auto& row : list) {
-        if (first >= 0 && static_cast<std::int64_t>(row.size()) != first)
-          TT_THROW(Error(Text("tt::Array: rows in braces differ in length: ")
-                         << first << " and " << row.size() << " along axis " << Axis + 1 << "."));
-        first = static_cast<std::int64_t>(row.size());
-        measure<Axis + 1>(row, shape);
-      }
-    }
+                     << n << " given, " << Extents::value[Axis] << " needed along axis " << Axis
+                     << "."));
+    if (shape[Axis] >= 0 && shape[Axis] != n)
+      TT_THROW(Error(Text("tt::Array: rows in braces differ in length: ")
+                     << shape[Axis] << " and " << n << " along axis " << Axis << "."));
+    shape[Axis] = n;
+    if constexpr (Axis + 1 < rank)
+      for (const auto& row : list) measure<Axis + 1>(row, shape);
   }
   template <int Axis, class L>
   static void fill(const L& list, T*& out) {

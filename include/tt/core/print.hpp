@@ -1,8 +1,11 @@
-// Printing in NumPy's form: eight significant digits at most, columns aligned, long axes cut.
+// Printing in NumPy's form: the shortest digits that read back as the number (eight after the point
+// at most), columns aligned, lines of at most 75 characters, axes of large arrays cut to their ends.
 //   std::cout << a;   [[1.   2.5 ]
 //                      [3.   4.25]]
+// The rules are those of numpy.array2string with its default options.
 #pragma once
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "tt/core/array.hpp"
@@ -11,49 +14,58 @@ namespace tt {
 namespace detail {
 
 inline constexpr std::int64_t summarize_above = 1000, edge_items = 3;
+inline constexpr int line_width = 75, most_decimals = 8;
 
-struct NumberColumn {
-  int before = 0, after = 0;  // widths left and right of the point
-  bool scientific = false;
-};
-
-/// The shortest of up to eight significant digits that NumPy would show: "2.5", "-inf".
-inline void digits_of(double v, bool scientific, char* out, std::size_t size) {
-  if (v != v) {
-    std::snprintf(out, size, "nan");
-    return;
+/// The fewest significant digits in "%.*e" that read back as v; v is finite.
+template <class T>
+int shortest_digits(T v) {
+  char s[64];
+  for (int digits = 1; digits < 17; ++digits) {
+    std::snprintf(s, sizeof s, "%.*e", digits - 1, static_cast<double>(v));
+    const bool same = std::is_same_v<T, float> ? std::strtof(s, nullptr) == static_cast<float>(v)
+                                               : std::strtod(s, nullptr) == static_cast<double>(v);
+    if (same) return digits;
   }
-  for (int precision = 0; precision <= 8; ++precision) {
-    std::snprintf(out, size, scientific ? "%.*e" : "%.*f", precision, v);
-    char exact[64];
-    std::snprintf(exact, sizeof exact, scientific ? "%.8e" : "%.8f", v);
-    if (std::strtod(out, nullptr) == std::strtod(exact, nullptr)) return;
-  }
+  return 17;
 }
+template <class T>
+int decimal_exponent(T v, int digits) {
+  char s[64];
+  std::snprintf(s, sizeof s, "%.*e", digits - 1, static_cast<double>(v));
+  return std::atoi(std::strchr(s, 'e') + 1);
+}
+
+/// One number of an array, split at the point for alignment.
+struct SpelledNumber {
+  char text[96] = "";
+  int before = 0, after = 0;  // characters left and right of the point
+  bool special = false;       // nan, inf
+};
 
 template <class T>
 class NumPyPrinter {
  public:
   NumPyPrinter(const T* data, const std::int64_t* shape, int rank)
       : data_(data), shape_(shape), rank_(rank) {
-    std::int64_t size = 1;
-    for (int k = 0; k < rank; ++k) size *= shape[k];
-    cut_ = size > summarize_above;
-    each(0, 0, [&](std::int64_t i) { measure(data[i]); });
+    size_ = 1;
+    for (int k = 0; k < rank; ++k) size_ *= shape[k];
+    cut_ = size_ > summarize_above;
+    if (rank == 0 || size_ == 0) return;
     if constexpr (std::is_floating_point_v<T>) {
-      if (largest_ >= 1e8 || (smallest_ > 0 && smallest_ < 1e-4) ||
-          (smallest_ > 0 && largest_ / smallest_ > 1000 && largest_ > 1e3 && smallest_ < 1e-4)) {
-        column_ = {};
-        column_.scientific = true;
-      }
-      column_.before = column_.after = 0;
-      each(0, 0, [&](std::int64_t i) { widen(data[i]); });
+      each(0, 0, [&](T v) { measure(v); });
+      scientific_ = largest_ >= 1e8 || (smallest_ > 0 && (smallest_ < 1e-4 ||
+                                                          largest_ / smallest_ > 1000.0));
+      if (scientific_) each(0, 0, [&](T v) { widen_mantissa(v); });
     }
+    each(0, 0, [&](T v) { widen(spell(v)); });
+    if (specials_ && left_ < 3 + negative_infinity_ - (right_ + 1))
+      left_ = 3 + negative_infinity_ - (right_ + 1);
   }
   Text text() const {
+    if (size_ == 0) return Text("[]");
     Text t;
-    if (rank_ == 0) element(t, data_[0], false);
-    else row(t, 0, 0);
+    if (rank_ == 0) return t << scalar(*data_).text;
+    row(t, 0, 0);
     return t;
   }
 
@@ -61,101 +73,156 @@ class NumPyPrinter {
   const T* data_;
   const std::int64_t* shape_;
   int rank_;
-  bool cut_ = false;
+  std::int64_t size_ = 1;
+  bool cut_ = false, scientific_ = false, specials_ = false;
+  int negative_infinity_ = 0;
   double largest_ = 0, smallest_ = 0;
-  NumberColumn column_;
+  int mantissa_ = 0, exponent_width_ = 2;  // scientific: digits after the point, of the exponent
+  int left_ = 0, right_ = 0;
 
   template <class F>
   void each(int axis, std::int64_t offset, const F& f) const {
     if (axis == rank_) {
-      f(offset);
+      f(data_[offset]);
       return;
     }
-    for (std::int64_t i = 0; i < shape_[axis]; ++i) {
-      if (skipped(axis, i)) continue;
-      each(axis + 1, offset * shape_[axis] + i, f);
-    }
+    for (std::int64_t i = 0; i < shape_[axis]; ++i)
+      if (!skipped(axis, i)) each(axis + 1, offset * shape_[axis] + i, f);
   }
   bool skipped(int axis, std::int64_t i) const {
     return cut_ && shape_[axis] > 2 * edge_items && i >= edge_items &&
            i < shape_[axis] - edge_items;
   }
-  void measure(T value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      const double v = value < 0 ? -static_cast<double>(value) : static_cast<double>(value);
-      if (v != v || v > 1.7e308 || v == 0) return;
-      if (v > largest_) largest_ = v;
-      if (smallest_ == 0 || v < smallest_) smallest_ = v;
-    } else {
-      widen(value);
-    }
-  }
-  void widen(T value) {
-    char s[64];
-    spell(value, s, sizeof s);
-    const char* point = std::strchr(s, '.');
-    const int length = static_cast<int>(std::strlen(s));
-    const int before = point ? static_cast<int>(point - s) : length;
-    if (before > column_.before) column_.before = before;
-    if (point && length - before - 1 > column_.after) column_.after = length - before - 1;
-  }
-  void spell(T value, char* s, std::size_t size) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      std::snprintf(s, size, value ? "True" : "False");
-    } else if constexpr (std::is_integral_v<T>) {
-      std::snprintf(s, size, "%lld", static_cast<long long>(value));
-    } else {
-      digits_of(static_cast<double>(value), column_.scientific, s, size);
-      if (!std::strpbrk(s, ".ni")) {
-        char* e = std::strchr(s, 'e');  // a point: "1." or "1.e+10"
-        char rest[32] = "";
-        if (e) {
-          std::snprintf(rest, sizeof rest, "%s", e);
-          *e = 0;
-        }
-        const std::size_t n = std::strlen(s);
-        std::snprintf(s + n, size - n, ".%s", rest);
-      }
-    }
-  }
-  void element(Text& t, T value, bool aligned = true) const {
-    char s[64];
-    spell(value, s, sizeof s);
-    if (!aligned) {
-      t << s;
+  static bool is_special(T v) { return v != v || v - v != 0; }
+  void measure(T v) {
+    if (is_special(v)) {
+      specials_ = true;
+      if (v < 0) negative_infinity_ = 1;
       return;
     }
-    const char* point = std::strchr(s, '.');
-    const int length = static_cast<int>(std::strlen(s));
-    const int before = point ? static_cast<int>(point - s) : length;
-    const int width = column_.before + (column_.after || std::is_floating_point_v<T> ? 1 : 0) +
-                      column_.after;
-    const bool special = std::is_floating_point_v<T> && !point;  // nan and inf: right-aligned
-    const int pad = special ? width - length : column_.before - before;
+    const double a = v < 0 ? -static_cast<double>(v) : static_cast<double>(v);
+    if (a == 0) return;
+    if (a > largest_) largest_ = a;
+    if (smallest_ == 0 || a < smallest_) smallest_ = a;
+  }
+  void widen_mantissa(T v) {
+    if (is_special(v)) return;
+    const int digits = shortest_digits(v) - 1;
+    if (digits > mantissa_) mantissa_ = digits < most_decimals ? digits : most_decimals;
+    const int e = decimal_exponent(v, mantissa_ + 1);
+    if (e >= 100 || e <= -100) exponent_width_ = 3;
+  }
+  void widen(const SpelledNumber& n) {
+    if (n.special) return;
+    if (n.before > left_) left_ = n.before;
+    if (n.after > right_) right_ = n.after;
+  }
+
+  SpelledNumber spell(T value) const {
+    SpelledNumber n;
+    if constexpr (std::is_same_v<T, bool>) {
+      std::snprintf(n.text, sizeof n.text, value ? "True" : "False");
+    } else if constexpr (std::is_integral_v<T>) {
+      std::snprintf(n.text, sizeof n.text, "%lld", static_cast<long long>(value));
+    } else if (is_special(value)) {
+      n.special = true;
+      std::snprintf(n.text, sizeof n.text, value != value ? "nan" : value > 0 ? "inf" : "-inf");
+    } else if (scientific_) {
+      spell_scientific(n, value);
+    } else {
+      const int digits = shortest_digits(value);
+      int decimals = digits - 1 - decimal_exponent(value, digits);
+      decimals = decimals < 0 ? 0 : decimals > most_decimals ? most_decimals : decimals;
+      std::snprintf(n.text, sizeof n.text, "%.*f", decimals, static_cast<double>(value));
+      cut_zeros(n.text);
+    }
+    const int length = static_cast<int>(std::strlen(n.text));
+    const char* point = std::strchr(n.text, '.');
+    n.before = point ? static_cast<int>(point - n.text) : length;
+    n.after = point ? length - n.before - 1 : 0;
+    return n;
+  }
+  /// "2.500" is "2.5", "3" is "3.".
+  static void cut_zeros(char* s) {
+    if (!std::strchr(s, '.')) {
+      std::strcat(s, ".");
+      return;
+    }
+    for (char* end = s + std::strlen(s) - 1; *end == '0'; --end) *end = 0;
+  }
+  void spell_scientific(SpelledNumber& n, T value) const {
+    char s[64];
+    std::snprintf(s, sizeof s, "%.*e", mantissa_, static_cast<double>(value));
+    char* e = std::strchr(s, 'e');
+    const int exponent = std::atoi(e + 1);
+    *e = 0;
+    std::snprintf(n.text, sizeof n.text, "%s%se%c%0*d", s, std::strchr(s, '.') ? "" : ".",
+                  exponent < 0 ? '-' : '+', exponent_width_, exponent < 0 ? -exponent : exponent);
+  }
+  /// A single number, as Python prints it: 3.0, 1e-05.
+  SpelledNumber scalar(T value) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      SpelledNumber n;
+      if (is_special(value)) return spell(value);
+      const int digits = shortest_digits(value), exponent = decimal_exponent(value, digits);
+      if (value != 0 && (exponent < -4 || exponent >= 16)) {
+        std::snprintf(n.text, sizeof n.text, "%.*e", digits - 1, static_cast<double>(value));
+      } else {
+        const int decimals = digits - 1 - exponent;
+        std::snprintf(n.text, sizeof n.text, "%.*f", decimals > 1 ? decimals : 1,
+                      static_cast<double>(value));
+      }
+      return n;
+    } else {
+      return spell(value);
+    }
+  }
+
+  Text element(T value) const {
+    const SpelledNumber n = spell(value);
+    constexpr bool floating = std::is_floating_point_v<T>;
+    const int length = static_cast<int>(std::strlen(n.text));
+    Text t;
+    const int pad = n.special ? left_ + 1 + right_ - length : left_ - n.before;
     for (int i = 0; i < pad; ++i) t << ' ';
-    t << s;
-    if (std::is_floating_point_v<T> && !special)
-      for (int i = length - before - 1; i < column_.after; ++i) t << ' ';
+    t << n.text;
+    if (floating && !n.special)
+      for (int i = n.after; i < right_; ++i) t << ' ';
+    return t;
   }
   void row(Text& t, int axis, std::int64_t offset) const {
     t << '[';
+    int column = rank_;
+    const int most = line_width - rank_;
     for (std::int64_t i = 0; i < shape_[axis]; ++i) {
+      Text word;
       if (skipped(axis, i)) {
-        if (i == edge_items) {
-          separate(t, axis);
-          t << "...";
-        }
-        continue;
+        if (i != edge_items) continue;
+        word << "...";
       }
-      if (i > 0) separate(t, axis);
-      if (axis + 1 == rank_) element(t, data_[offset * shape_[axis] + i]);
-      else row(t, axis + 1, offset * shape_[axis] + i);
+      const bool last_axis = axis + 1 == rank_;
+      if (last_axis && word.empty()) word = element(data_[offset * shape_[axis] + i]);
+      if (i > 0) separate(t, axis, word, column, most);
+      if (last_axis) {
+        column += word.size() + (i > 0 ? 1 : 0);
+        t << word;
+      } else if (!word.empty()) {
+        t << word;
+      } else {
+        row(t, axis + 1, offset * shape_[axis] + i);
+      }
     }
     t << ']';
   }
-  void separate(Text& t, int axis) const {
+  void separate(Text& t, int axis, const Text& word, int& column, int most) const {
     if (axis + 1 == rank_) {
-      t << ' ';
+      if (column + 1 + word.size() <= most) {
+        t << ' ';
+        return;
+      }
+      t << '\n';
+      for (int k = 0; k < rank_; ++k) t << ' ';
+      column = rank_ - 1;
       return;
     }
     for (int k = axis + 1; k < rank_; ++k) t << '\n';

@@ -10,6 +10,12 @@ namespace tt {
 
 inline constexpr std::size_t storage_alignment = 64;
 
+inline namespace TT_ISA {
+/// A template parameter of every function that may hold SIMD code: files built with other -march
+/// flags then have functions of their own, and link into one program.
+struct IsaTag {};
+}  // namespace TT_ISA
+
 /// Uninitialised bytes; throws std::bad_alloc.
 inline void* allocate_bytes(std::size_t bytes) {
   return ::operator new(bytes + storage_alignment, std::align_val_t{storage_alignment});

@@ -11,8 +11,10 @@ namespace detail {
 
 template <class F>
 struct function_of { using type = F; };
-template <class F>
-struct function_of<Fused<F>> { using type = F; };
+template <class F, class Isa>
+struct function_of<Fused<F, Isa>> {
+  using type = F;
+};
 
 template <class F, class... A>
 using program_for = typename Fused<typename function_of<F>::type>::template ProgramFor<A&...>;
@@ -83,6 +85,7 @@ Text explain(F) {
   return detail::explain_plan(Compiled<detail::program_for<F, A...>>::plan);
 }
 
+inline namespace TT_ISA {
 /// How this file is built.
 inline Text config() {
   Text t;
@@ -94,5 +97,6 @@ inline Text config() {
   if (backend::lanes <= 4) t << "\nbuilt for " << backend::isa_name << ": add -O2 -march=native";
   return t;
 }
+}  // namespace TT_ISA
 
 }  // namespace tt

@@ -129,7 +129,10 @@ struct Expression {
   detail::OperandList<Ops...> operands;
 
   /// Evaluates into a new Array.
-  Result eval() const { return Result(*this); }
+  template <class Isa = IsaTag>
+  Result eval() const {
+    return Result(*this);
+  }
 };
 
 namespace detail {
@@ -187,7 +190,7 @@ template <class Fn, class... Ops>
 inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
     Fn::is_elementwise && (is_elementwise_tree<Ops> && ...);
 
-template <class X>
+template <class X, class Isa>
 struct Evaluation {
   static constexpr int leaves = count_leaves<X>();
   static constexpr bool is_dynamic = has_dynamic_leaf<X>;
@@ -242,7 +245,7 @@ struct Evaluation {
   }
   void run(void* out) {
     external[count] = out;
-    execute<Program<ExpressionModel<X>>>(external, symbols());
+    execute<Program<ExpressionModel<X>>, Isa>(external, symbols());
   }
 };
 
@@ -420,69 +423,80 @@ template <class A, class B>
 concept ArrayOperands = (ArrayLike<A> && Operand<B>) || (Operand<A> && ArrayLike<B>);
 
 /// Evaluates an expression into a new Array; an Array is copied.
-template <ArrayLike X>
+template <ArrayLike X, class Isa = IsaTag>
 auto eval(const X& x) {
   if constexpr (requires { x.eval(); }) return x.eval();
   else return x;
 }
 
+namespace detail {
+
+/// An expression of type X must have the dtype and shape of A.
+template <class A, class X>
+constexpr bool is_assignable() {
+  using R = typename X::Result;
+  constexpr bool same_type = std::is_same_v<typename A::value_type, typename R::value_type>;
+  constexpr bool same_shape = extents_may_agree<typename A::Extents, typename R::Extents>();
+  static_assert(same_type || dtypes_agree<typename A::value_type, typename R::value_type>::value,
+                "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
+  static_assert(same_shape || shapes_agree<typename A::Extents, typename R::Extents>::value,
+                "tt: the expression has another shape than the Array");
+  return same_type && same_shape;
+}
+
+}  // namespace detail
+
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>::Array(const X& x) {
-  if constexpr (is_static) storage_.allocate(size());
-  *this = x;
+  if constexpr (detail::is_assignable<Array, X>()) {
+    detail::Evaluation<X, Isa> e(x);
+    std::int64_t shape[max_rank] = {};
+    if constexpr (!is_static || !X::Result::is_static) e.result_shape(shape);
+    int d = 0;
+    for (int k = 0; k < rank; ++k) {
+      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
+      else if (!X::Result::is_static && shape[k] != Extents::value[k])
+        detail::assigned_shape_differs(shape, this->shape());
+    }
+    storage_.allocate(size());
+    e.run(data());
+  }
 }
 
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
-  using R = typename X::Result;
-  constexpr bool same_type = std::is_same_v<T, typename R::value_type>;
-  constexpr bool same_shape = detail::extents_may_agree<Extents, typename R::Extents>();
-  static_assert(same_type || detail::dtypes_agree<T, typename R::value_type>::value,
-                "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
-  static_assert(same_shape || detail::shapes_agree<Extents, typename R::Extents>::value,
-                "tt: the expression has another shape than the Array");
-  if constexpr (same_type && same_shape) {
-    detail::Evaluation<X> e(x);
-    std::int64_t shape[max_rank] = {};
+  if constexpr (detail::is_assignable<Array, X>()) {
+    detail::Evaluation<X, Isa> e(x);
     bool fits = data() != nullptr || size() == 0;  // not what was moved away
-    if constexpr (!is_static || !R::is_static) {
+    if constexpr (!is_static || !X::Result::is_static) {
+      std::int64_t shape[max_rank] = {};
       e.result_shape(shape);
       for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
     }
-    if (fits && !e.clashes(x, begin(), end())) {
-      e.run(data());
-      return *this;
-    }
-    if constexpr (is_static)
-      if (!fits) detail::assigned_shape_differs(shape, this->shape());
-    Array fresh = [&] {
-      if constexpr (is_static) return Array();
-      else return Array(Uninitialized{}, shape);
-    }();
-    e.run(fresh.data());
-    *this = static_cast<Array&&>(fresh);
+    if (fits && !e.clashes(x, begin(), end())) e.run(data());
+    else *this = Array(x);
   }
   return *this;
 }
 
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires ArrayOperand<X>
 Array<T, E...>& Array<T, E...>::operator+=(const X& x) { return *this = *this + x; }
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires ArrayOperand<X>
 Array<T, E...>& Array<T, E...>::operator-=(const X& x) { return *this = *this - x; }
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires ArrayOperand<X>
 Array<T, E...>& Array<T, E...>::operator*=(const X& x) { return *this = *this * x; }
 template <class T, std::int64_t... E>
-template <class X>
+template <class X, class Isa>
   requires ArrayOperand<X>
 Array<T, E...>& Array<T, E...>::operator/=(const X& x) { return *this = *this / x; }
 

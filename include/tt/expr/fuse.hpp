@@ -226,7 +226,7 @@ constexpr bool updates_input(int first, int count) {
 
 }  // namespace detail
 
-template <class F>
+template <class F, class Isa>
 struct Fused {
   /// The program for arguments of these types.
   template <class... A>
@@ -265,11 +265,11 @@ struct Fused {
         detail::bind_symbols(P::interface.symbols, b.extent, b.dynamic, values);
       const detail::SeparatedInputs<P, inputs> separated(b);
       if constexpr (std::is_void_v<Result>) {
-        detail::execute<P>(b.external, values);
+        detail::execute<P, Isa>(b.external, values);
       } else {
         auto result = detail::ResultMaker<P, 0, Result>::make(values);
         b.add(result);
-        detail::execute<P>(b.external, values);
+        detail::execute<P, Isa>(b.external, values);
         return result;
       }
     }

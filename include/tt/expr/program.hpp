@@ -245,7 +245,7 @@ constexpr bool has_internal_buffers() {
 }
 
 /// Runs a program: `external` are the inputs, then the outputs that are not donated.
-template <class P, class Isa = backend::Isa>
+template <class P, class Isa>
 void execute(void* const* external, const SymbolValues& symbols) {
   using H = Compiled<P>;
   if constexpr (!has_internal_buffers<H>()) {

@@ -17,7 +17,7 @@ struct symbols {
   using type = Sym;
 };
 
-template <class F>
+template <class F, class Isa = IsaTag>
 struct Fused;
 
 namespace detail {
@@ -92,10 +92,10 @@ struct Gradient {
       else return grads;
     }
   }
-  template <class... A>
+  template <class... A, class Isa = IsaTag>
     requires(!(is_symbolic<A> && ...))
   auto operator()(A&&... a) const {
-    return Fused<Gradient>{}(static_cast<A&&>(a)...);
+    return Fused<Gradient, Isa>{}(static_cast<A&&>(a)...);
   }
 
  private:

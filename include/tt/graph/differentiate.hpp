@@ -117,6 +117,11 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     }
     case Op::slice: {  // element i of the operand takes those j with i == start + j * step
       const SliceAttribute s = SliceAttribute::unpack(n.attribute);
+      if (n.shape.rank == max_rank) {
+        g.fail({.mistake = Mistake::rank_too_high, .op = "slice", .a = n.shape,
+                .number = n.shape.rank + 1});
+        break;
+      }
       Shape wide;  // the operand's axes, with the slice's axis behind the cut one
       for (int k = 0; k < n.shape.rank; ++k) {
         wide.push_back(k == s.axis ? g[a].shape[k] : Extent(1));

@@ -55,7 +55,7 @@ struct Normalizer {
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int k = 0; k < 2; ++k)
         if (o[k] >= 0 && is_leaf(r[o[k]].op) && r[o[k]].op != Op::input) o.id[k] = copy_of(o[k]);
-    if (n.op == Op::slice && !n.shape.is_constant() && shows_a_slice(o[0]))
+    if (n.op == Op::slice && shows_a_slice(o[0]))
       o.id[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
     if (is_reduction(n.op) && g[n.operand[0]].op == Op::reshape) {
       const int source = g[n.operand[0]].operand[0];
@@ -122,11 +122,13 @@ struct Normalizer {
     return id;
   }
   constexpr bool shows_a_slice(int id) const {
+    bool constant = r[id].shape.is_constant(), slice = false;
     while (is_view(r[id].op)) {
-      if (r[id].op == Op::slice) return true;
+      if (r[id].op == Op::slice) slice = true;
       id = r[id].operand[0];
+      constant = constant && r[id].shape.is_constant();
     }
-    return false;
+    return slice && !constant;
   }
   constexpr int copy_of(int id) {
     Node n = r[id];

@@ -154,7 +154,7 @@ A load_npy(const char* path) {
     detail::npy_fail(path, "the file ends before its last element.");
   std::fseek(file.f, here_now, SEEK_SET);
   A a = [&] {
-    if constexpr (A::is_static) return A(Uninitialized{});
+    if constexpr (A::is_static) return A();
     else return A(Uninitialized{}, h.extent);
   }();
   if (std::fread(a.data(), sizeof(typename A::value_type), static_cast<std::size_t>(size), file.f) !=
