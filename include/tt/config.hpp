@@ -30,7 +30,18 @@
 #else
 #define TT_ALWAYS_INLINE inline __attribute__((always_inline))
 #endif
+// What a static kernel is made of. g++ copies a body once for every level of always_inline; with
+// plain inline below one function that is flattened the same code takes 40 % of the time. clang
+// flattens one level only.
+#if defined(__clang__)
+#define TT_KERNEL_INLINE TT_ALWAYS_INLINE
 #define TT_LAMBDA_INLINE __attribute__((always_inline))
+#define TT_FLATTEN
+#else
+#define TT_KERNEL_INLINE inline
+#define TT_LAMBDA_INLINE
+#define TT_FLATTEN __attribute__((flatten))
+#endif
 #define TT_NOINLINE __attribute__((noinline))
 
 // Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: nothing is contracted to fma in there

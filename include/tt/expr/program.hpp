@@ -256,7 +256,8 @@ void execute(void* const* external, const SymbolValues& symbols) {
   } else {
     std::int64_t offsets[H::plan.buffers.size() + 1] = {};
     const std::int64_t bytes =
-        plan_memory(H::plan.buffers, H::plan.kernels.size(), symbols, offsets);
+        plan_memory(H::plan.buffers.begin(), H::plan.buffers.size(), H::plan.kernels.size(),
+                    symbols, offsets);
     backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(bytes)), external,
                            offsets, symbols);
   }

@@ -9,8 +9,7 @@ inline constexpr int arena_alignment = 64;  // bytes
 
 /// Gives every arena buffer its offset for these symbol values, and returns the arena's bytes.
 /// `offsets` has one entry a buffer.
-template <class Buffers>
-constexpr std::int64_t plan_memory(const Buffers& buffers, int kernels,
+constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int kernels,
                                    const SymbolValues& symbols, std::int64_t* offsets) {
   struct Live {
     std::int64_t begin = 0, end = 0;
@@ -18,7 +17,7 @@ constexpr std::int64_t plan_memory(const Buffers& buffers, int kernels,
   };
   Vec<Live> live;  // sorted by begin
   Vec<Vec<int>> born(kernels, Vec<int>());
-  for (int i = 0; i < buffers.size(); ++i)
+  for (int i = 0; i < buffer_count; ++i)
     if (buffers[i].external < 0 && buffers[i].first >= 0) born[buffers[i].first].push_back(i);
   std::int64_t arena = 0;
   for (int k = 0; k < kernels; ++k) {
@@ -56,7 +55,8 @@ constexpr Plan make_plan(const Graph& recorded) {
   for (const Buffer& b : plan.buffers) constant = constant && b.size.is_constant();
   if (constant) {
     Vec<std::int64_t> offsets(plan.buffers.size() + 1, 0);
-    plan.arena = plan_memory(plan.buffers, plan.kernels.size(), {}, offsets.begin());
+    plan.arena = plan_memory(plan.buffers.begin(), plan.buffers.size(), plan.kernels.size(), {},
+                             offsets.begin());
     for (int i = 0; i < plan.buffers.size(); ++i) plan.buffers[i].offset = offsets[i];
   } else {
     plan.arena = -1;  // known when the symbols are

@@ -39,7 +39,7 @@ struct Accumulators {
   Pack<std::int32_t> i32[count<std::int32_t>()][packs_per_block];
   Pack<std::int64_t> i64[count<std::int64_t>()][packs_per_block];
   template <class T>
-  TT_ALWAYS_INLINE Pack<T>* at(int i) {
+  TT_KERNEL_INLINE Pack<T>* at(int i) {
     if constexpr (std::is_same_v<T, float>) return f32[i];
     else if constexpr (std::is_same_v<T, double>) return f64[i];
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
@@ -54,7 +54,7 @@ struct Trees {
   tt::detail::PairwiseTree<std::int32_t> i32[A::template count<std::int32_t>()];
   tt::detail::PairwiseTree<std::int64_t> i64[A::template count<std::int64_t>()];
   template <class T>
-  TT_ALWAYS_INLINE tt::detail::PairwiseTree<T>& at(int i) {
+  TT_KERNEL_INLINE tt::detail::PairwiseTree<T>& at(int i) {
     if constexpr (std::is_same_v<T, float>) return f32[i];
     else if constexpr (std::is_same_v<T, double>) return f64[i];
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
@@ -71,7 +71,7 @@ struct PackTrees {
   Tree<std::int32_t> i32[A::template count<std::int32_t>()][Width];
   Tree<std::int64_t> i64[A::template count<std::int64_t>()][Width];
   template <class T>
-  TT_ALWAYS_INLINE Tree<T>& at(int i, int v) {
+  TT_KERNEL_INLINE Tree<T>& at(int i, int v) {
     if constexpr (std::is_same_v<T, float>) return f32[i][v];
     else if constexpr (std::is_same_v<T, double>) return f64[i][v];
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i][v];
@@ -90,18 +90,18 @@ struct Segment<H, K, S, std::index_sequence<J...>> {
   static constexpr Instruction at = H::plan.instructions[first + static_cast<int>(I)];
 
   template <bool Tail>
-  static TT_ALWAYS_INLINE void run(R& r, const Arguments<H, K>& a, const Place& p) {
+  static TT_KERNEL_INLINE void run(R& r, const Arguments<H, K>& a, const Place& p) {
     const int done[] = {0, (step<H, K, first + static_cast<int>(J), Tail>(r, a, p), 0)...};
     (void)done;
   }
   /// The same with reductions, into pack u of the accumulators.
   template <bool Tail>
-  static TT_ALWAYS_INLINE void run(R& r, A& acc, int u, const Arguments<H, K>& a, const Place& p) {
+  static TT_KERNEL_INLINE void run(R& r, A& acc, int u, const Arguments<H, K>& a, const Place& p) {
     const int done[] = {0, (reduce_step<J, Tail>(r, acc, u, a, p), 0)...};
     (void)done;
   }
   template <std::size_t I, bool Tail>
-  static TT_ALWAYS_INLINE void reduce_step(R& r, A& acc, int u, const Arguments<H, K>& a,
+  static TT_KERNEL_INLINE void reduce_step(R& r, A& acc, int u, const Arguments<H, K>& a,
                                            const Place& p) {
     constexpr Instruction x = at<I>;
     if constexpr (is_reduction(x.op)) {
@@ -116,12 +116,12 @@ struct Segment<H, K, S, std::index_sequence<J...>> {
     }
   }
   template <class F>
-  static TT_ALWAYS_INLINE void each_reduction(const F& f) {
+  static TT_KERNEL_INLINE void each_reduction(const F& f) {
     const int done[] = {0, (one_reduction<J>(f), 0)...};
     (void)done;
   }
   template <std::size_t I, class F>
-  static TT_ALWAYS_INLINE void one_reduction(const F& f) {
+  static TT_KERNEL_INLINE void one_reduction(const F& f) {
     if constexpr (is_reduction(at<I>.op))
       f(std::integral_constant<int, first + static_cast<int>(I)>{});
   }
@@ -134,7 +134,7 @@ using SegmentOf = Segment<H, K, S,
 
 /// Columns [begin, end) of one row without reductions.
 template <class H, int K, int S>
-TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
+TT_KERNEL_INLINE void plain_sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
                                   std::int64_t begin, std::int64_t end) {
   constexpr Kernel k = H::plan.kernels[K];
   using Seg = SegmentOf<H, K, S>;
@@ -149,7 +149,7 @@ TT_ALWAYS_INLINE void plain_sweep(Registers<H, K>& r, const Arguments<H, K>& a, 
 
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
 template <class H, int K, int S>
-TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& a,
+TT_KERNEL_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& a,
                                      std::int64_t row, std::int64_t cols) {
   constexpr Kernel k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
@@ -202,7 +202,7 @@ TT_ALWAYS_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& 
 }
 
 template <class H, int K, int Sweep>
-TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
+TT_KERNEL_INLINE void sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t row,
                             std::int64_t begin, std::int64_t end) {
   constexpr int s = 2 * Sweep + 1;
   if constexpr (SegmentOf<H, K, s>::reductions > 0) reducing_sweep<H, K, s>(r, a, row, end);
@@ -212,7 +212,7 @@ TT_ALWAYS_INLINE void sweep(Registers<H, K>& r, const Arguments<H, K>& a, std::i
 
 /// Sums of the rows under one kept row, `Width` vectors of columns at a time.
 template <class H, int K, int Width, bool Tail>
-TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t kept,
+TT_KERNEL_INLINE void sum_columns(Registers<H, K>& r, const Arguments<H, K>& a, std::int64_t kept,
                                   std::int64_t inner, std::int64_t col, int count) {
   using Seg = SegmentOf<H, K, 1>;
   using A = Accumulators<H, K, 1>;
@@ -257,7 +257,7 @@ TT_ALWAYS_INLINE void sum_columns(Registers<H, K>& r, const Arguments<H, K>& a, 
 }
 
 template <class H, int K>
-TT_ALWAYS_INLINE void rows_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void rows_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
   Registers<H, K> r;
@@ -276,7 +276,7 @@ TT_ALWAYS_INLINE void rows_body(const Arguments<H, K>& a) {
 }
 
 template <class H, int K>
-TT_ALWAYS_INLINE void cols_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void cols_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   constexpr int width = packs_per_block < 4 ? packs_per_block : 4;
   const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
@@ -297,7 +297,7 @@ TT_ALWAYS_INLINE void cols_body(const Arguments<H, K>& a) {
 }
 
 template <class H, int K>
-TT_ALWAYS_INLINE void matmul_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
   constexpr Access xa = H::plan.accesses[k.a], xb = H::plan.accesses[k.b];
@@ -340,14 +340,14 @@ TT_ALWAYS_INLINE void matmul_body(const Arguments<H, K>& a) {
 
 /// Of a kernel: its body. A function of its own, but for small kernels that run once.
 template <class H, int K>
-TT_ALWAYS_INLINE void kernel_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void kernel_body(const Arguments<H, K>& a) {
   constexpr KernelKind kind = H::plan.kernels[K].kind;
   if constexpr (kind == KernelKind::rows) rows_body<H, K>(a);
   else if constexpr (kind == KernelKind::cols) cols_body<H, K>(a);
   else matmul_body<H, K>(a);
 }
 template <class H, int K>
-TT_NOINLINE void kernel_function(const Arguments<H, K> a) {
+TT_NOINLINE TT_FLATTEN void kernel_function(const Arguments<H, K> a) {
   kernel_body<H, K>(a);
 }
 template <class H, int K>
@@ -359,7 +359,7 @@ constexpr bool is_small() {
 }
 
 template <class H, int B>
-TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
+TT_KERNEL_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
                                       [[maybe_unused]] const std::int64_t* offsets) {
   constexpr Buffer b = H::plan.buffers[B];
   if constexpr (b.external >= 0) return external[b.external];
@@ -368,7 +368,7 @@ TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
 }
 
 template <class H, int K>
-TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
+TT_KERNEL_INLINE void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
                              const SymbolValues& symbols) {
   constexpr Kernel k = H::plan.kernels[K];
   [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
@@ -386,7 +386,7 @@ TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external, const std:
 /// Runs H::plan. `external`: inputs in order, then outputs that are not donated. Never inlined into
 /// its caller, where other rules of contraction hold.
 template <class H>
-TT_NOINLINE void run_static(std::byte* arena, void* const* external, const std::int64_t* offsets,
+TT_NOINLINE TT_FLATTEN void run_static(std::byte* arena, void* const* external, const std::int64_t* offsets,
                             const SymbolValues& symbols) {
   [&]<std::size_t... K>(std::index_sequence<K...>) TT_LAMBDA_INLINE {
     const int done[] = {0, (detail::launch<H, static_cast<int>(K)>(arena, external, offsets,

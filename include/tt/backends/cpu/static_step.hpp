@@ -25,7 +25,7 @@ template <class H, int K>
 using Arguments = KernelArguments<H::plan.kernels[K].bindings>;
 
 template <std::int64_t Code, int N>
-TT_ALWAYS_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& a) {
+TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& a) {
   constexpr Extent e = Extent::from_code(Code);
   if constexpr (e.is_constant()) {
     return Code;
@@ -44,7 +44,7 @@ TT_ALWAYS_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& 
 }
 
 template <std::int64_t Divisor, std::int64_t Modulus, std::int64_t Stride, int N>
-TT_ALWAYS_INLINE std::int64_t term_offset(const KernelArguments<N>& a, std::int64_t row) {
+TT_KERNEL_INLINE std::int64_t term_offset(const KernelArguments<N>& a, std::int64_t row) {
   if constexpr (Divisor != 1) row /= extent<Divisor>(a);
   if constexpr (Modulus != 0) row %= extent<Modulus>(a);
   return row * extent<Stride>(a);
@@ -52,7 +52,7 @@ TT_ALWAYS_INLINE std::int64_t term_offset(const KernelArguments<N>& a, std::int6
 
 /// Where row r of an access begins, in elements.
 template <class H, int X, int N>
-TT_ALWAYS_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<N>& a,
+TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<N>& a,
                                          [[maybe_unused]] std::int64_t row) {
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = extent<x.offset.code>(a);
@@ -83,7 +83,7 @@ struct Registers {
   Pack<bool> mask[count<DType::boolean>];
 
   template <class T>
-  TT_ALWAYS_INLINE Pack<T>& at(int i) {
+  TT_KERNEL_INLINE Pack<T>& at(int i) {
     if constexpr (std::is_same_v<T, float>) return f32[i];
     else if constexpr (std::is_same_v<T, double>) return f64[i];
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
@@ -102,7 +102,7 @@ struct Place {
 };
 
 template <class F, class T>
-TT_ALWAYS_INLINE Pack<T> call_body(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
+TT_KERNEL_INLINE Pack<T> call_body(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
   using N = Num<Pack<T>>;
   if constexpr (F::info.arity == 1) return NumFront::run<F, Pack<T>>(N(a)).value;
   else if constexpr (F::info.arity == 2) return NumFront::run<F, Pack<T>>(N(a), N(b)).value;
@@ -116,7 +116,7 @@ constexpr auto nth(TypeList<First, Rest...>) {
 
 /// One instruction on one step of lanes. Tail: only place.count lanes exist.
 template <class H, int K, int I, bool Tail>
-TT_ALWAYS_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const Place& p) {
+TT_KERNEL_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const Place& p) {
   constexpr Instruction x = H::plan.instructions[I];
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;

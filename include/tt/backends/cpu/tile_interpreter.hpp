@@ -74,7 +74,8 @@ class TileProgram {
     Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
         : program(p), plan(p.plan_), external(ext), symbols(s),
           offsets(plan.buffers.size() + 1, 0),
-          arena_bytes(plan_memory(plan.buffers, plan.kernels.size(), s, offsets.begin())),
+          arena_bytes(plan_memory(plan.buffers.begin(), plan.buffers.size(), plan.kernels.size(), s,
+                                  offsets.begin())),
           arena(static_cast<std::size_t>(arena_bytes)),
           tiles(static_cast<std::size_t>(p.most_registers_ + 1) * register_bytes),
           lanes_memory(static_cast<std::size_t>(p.most_reductions_ + 1) * register_bytes),
