@@ -145,6 +145,7 @@ class Array {
   static constexpr int rank = sizeof...(E);
   static constexpr DType dtype = dtype_of<T>;
   static constexpr bool is_static = Extents::dynamic_count == 0;
+  static constexpr bool is_inline = detail::stored_inline<T, E...>;
 
   /// All zero. Dynamic extents are 0 until given.
   Array() : Array(Uninitialized{}) { std::fill(begin(), end(), T(0)); }
@@ -283,7 +284,6 @@ class Array {
  private:
   static constexpr std::size_t static_size =
       (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E));
-  static constexpr bool is_inline = detail::stored_inline<T, E...>;
 
   template <std::integral... I>
   std::int64_t offset(I... index) const {

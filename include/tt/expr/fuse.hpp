@@ -121,7 +121,9 @@ struct ResultMaker<P, First, Sym> {
   static constexpr int count = 1;
   using Type = array_of<OutputOf<P, First>>;
   static Type make([[maybe_unused]] const SymbolValues& symbols) {
-    if constexpr (Type::is_static) {
+    if constexpr (Type::is_inline) {
+      return Type();
+    } else if constexpr (Type::is_static) {
       return Type(Uninitialized{});
     } else {
       constexpr Shape s = P::interface.output[First].shape;

@@ -1,0 +1,661 @@
+// Random graphs, as a user could record them, with the numbers to run them on. Everything follows
+// from the seed. What is drawn depends on shapes and dtypes only, never on node numbers, so one
+// seed gives the same program with constants in the graph or hidden from it in inputs.
+// One class of many short steps, one for each kind of node: they share the dice and the values.
+//   Program p = random_program(seed, {});   // p.graph, p.symbols, p.input
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tt/graph/differentiate.hpp"
+#include "tt/graph/tensor_ops.hpp"
+
+namespace fuzz {
+
+using tt::DType;
+using tt::Extent;
+using tt::Graph;
+using tt::Op;
+using tt::Shape;
+using tt::Sym;
+
+/// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators").
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t operator()() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// 0 .. n-1
+  int below(int n) { return static_cast<int>((*this)() >> 33) % n; }
+  bool chance(double p) { return unit() < p; }
+  double unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+  template <class T>
+  T any(std::initializer_list<T> list) {
+    return list.begin()[below(static_cast<int>(list.size()))];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Elements of an input, each encoded as a constant's bits.
+using Values = std::vector<std::uint64_t>;
+
+struct Program {
+  std::uint64_t seed = 0;   ///< asked for
+  std::uint64_t drawn = 0;  ///< what the generator got, see random_program
+  Graph graph;
+  tt::SymbolValues symbols;
+  std::vector<Values> input;
+  bool differentiated = false;
+};
+
+struct Options {
+  int steps = 40;               ///< recording steps at most
+  std::int64_t work = 250000;   ///< elements computed by all nodes together, at most
+  bool hide_constants = false;  ///< constants are inputs of rank 0
+  bool drop_detach = false;     ///< a planted bug: detach records nothing
+  bool smooth = false;          ///< f64, finite, and nothing without a derivative
+  bool specials = true;         ///< NaN, infinities, -0 and denormals now and then
+};
+
+enum class Numbers { ordinary, ties, special };
+
+inline std::uint64_t random_bits(Random& r, DType d, Numbers kind) {
+  if (d == DType::boolean) return static_cast<std::uint64_t>(r.below(2));
+  if (tt::is_integral(d)) {
+    if (kind == Numbers::special && r.chance(0.2)) {
+      const std::int64_t low = d == DType::i32 ? std::numeric_limits<std::int32_t>::min()
+                                               : std::numeric_limits<std::int64_t>::min();
+      return static_cast<std::uint64_t>(r.any<std::int64_t>({low, -(low + 1), -1, 0}));
+    }
+    return static_cast<std::uint64_t>(std::int64_t{r.below(19)} - 6);
+  }
+  if (kind == Numbers::ties) return tt::encode(d, r.any({-1.0, -0.5, 0.0, 1.0, 2.0}));
+  if (kind == Numbers::special && r.chance(0.15)) {
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const double tiny = d == DType::f32 ? 0x1p-149 : 0x1p-1074;
+    const double large = d == DType::f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    return tt::encode(
+        d, r.any({0.0, -0.0, inf, -inf, std::nan(""), tiny, -3 * tiny, large, -large, 1.0, -1.0}));
+  }
+  return tt::encode(d, r.unit() * 4 - 2);
+}
+
+inline Values random_values(Random& r, DType d, std::int64_t n, Numbers kind) {
+  Values v(static_cast<std::size_t>(n));
+  for (std::uint64_t& x : v) x = random_bits(r, d, kind);
+  return v;
+}
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const Options& options) : r_(seed), o_(options) {
+    p_.seed = p_.drawn = seed;
+    numbers_ = o_.smooth                       ? Numbers::ordinary
+               : o_.specials && r_.chance(0.3) ? Numbers::special
+               : r_.chance(0.2)                ? Numbers::ties
+                                               : Numbers::ordinary;
+    base_ = o_.smooth ? DType::f64
+                      : r_.any({DType::f32, DType::f32, DType::f32, DType::f64, DType::f64,
+                                DType::i32, DType::i64});
+    mixed_ = !o_.smooth && r_.chance(0.4);
+    choose_extents();
+  }
+
+  /// Inputs and values; no outputs yet.
+  void record() {
+    for (int n = 1 + r_.below(4); n > 0; --n) {
+      const DType d = random_dtype();  // one after the other: arguments have no order
+      new_input(d, random_shape());
+    }
+    for (int k = 1 + r_.below(o_.steps); k > 0; --k) step();
+  }
+  Program run() {
+    record();
+    if (r_.chance(0.3)) {
+      differentiate();
+      for (int k = r_.below(4); k > 0; --k) step();
+    }
+    choose_outputs();
+    return static_cast<Program&&>(p_);
+  }
+  /// A scalar to differentiate.
+  int scalar() {
+    const int v = pick();
+    return total(g().mul(v, v));
+  }
+  Program& program() { return p_; }
+  Graph& g() { return p_.graph; }
+  Random& random() { return r_; }
+  int total(int v) {
+    const int s = g().reduce(Op::sum, v, (1u << g()[v].shape.rank) - 1);
+    return g().reshape(s, Shape{});
+  }
+
+ private:
+  Random r_;
+  Options o_;
+  Program p_;
+  Numbers numbers_ = Numbers::ordinary;
+  DType base_ = DType::f32;
+  bool mixed_ = false;
+  std::vector<Extent> extents_;
+  std::vector<int> values_, inputs_;
+  std::int64_t largest_ = 3000;  // elements of one node
+
+  Sym sym(int id) { return {&p_.graph, id}; }
+  DType dtype(int id) const { return p_.graph[id].dtype; }
+  const Shape& shape(int id) const { return p_.graph[id].shape; }
+  std::int64_t value(Extent e) const { return e.value(p_.symbols); }
+  std::int64_t size(const Shape& s) const { return value(s.size()); }
+
+  // ---- leaves
+  void choose_extents() {
+    const int tall = o_.smooth ? 1 : r_.below(24);  // 0: blocks of reductions are exceeded
+    if (tall == 0) {
+      extents_ = {Extent(r_.any({4096, 4097, 4103, 8192, 8200})), Extent(1),
+                  Extent(r_.any({1, 2}))};
+      largest_ = 17000;
+      return;
+    }
+    if (tall == 2) {
+      extents_ = {Extent(r_.any({256, 257, 300, 513, 600})), Extent(r_.any({1, 5, 17, 20})),
+                  Extent(1)};
+      largest_ = 12000;
+      return;
+    }
+    for (int n = 2 + r_.below(3); n > 0; --n)
+      extents_.push_back(o_.smooth
+                             ? r_.any({1, 2, 3, 4, 5, 7})
+                             : r_.any({1, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 64, 65, 130}));
+    if (o_.smooth) return;
+    if (r_.chance(0.03)) extents_[0] = Extent(0);
+    if (r_.chance(0.25))
+      for (int n = 1 + r_.below(2), k = 0; k < n; ++k) {
+        p_.symbols.value[k] = r_.any({1, 2, 3, 7, 16, 17, 64, 65});
+        if (r_.chance(0.03)) p_.symbols.value[k] = 0;
+        extents_[static_cast<std::size_t>(k)] = Extent::symbol(k);
+      }
+  }
+  Extent random_extent() {
+    return extents_[static_cast<std::size_t>(r_.below(static_cast<int>(extents_.size())))];
+  }
+  Shape random_shape() {
+    for (;;) {
+      Shape s;
+      int symbols = 0;
+      for (int n = r_.any({0, 1, 1, 2, 2, 2, 2, 3, 3, 4}); n > 0; --n) {
+        const Extent e = r_.chance(0.12) ? Extent(1) : random_extent();
+        symbols += !e.is_constant();
+        s.push_back(symbols > 2 ? Extent(1) : e);
+      }
+      if (size(s) <= largest_) return s;
+    }
+  }
+  DType random_dtype() {
+    if (!mixed_ || r_.chance(0.5)) return base_;
+    return r_.any({DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64});
+  }
+  int new_input(DType d, const Shape& s) {
+    const int id = g().input(d, s);
+    p_.input.push_back(random_values(r_, d, size(s), numbers_));
+    inputs_.push_back(id);
+    values_.push_back(id);
+    return id;
+  }
+  /// The dtype decides the bits; a hidden one cannot be folded or simplified.
+  int constant(DType d, double x) {
+    if (!o_.hide_constants) return g().constant(d, x);
+    p_.input.push_back({tt::encode(d, x)});
+    return g().input(d, {});
+  }
+  double random_number() {
+    return r_.any({0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, r_.unit() * 4 - 2, r_.unit() * 4 - 2});
+  }
+
+  // ---- choosing operands
+  static bool is_anything(DType) { return true; }
+  static bool is_number(DType d) { return d != DType::boolean; }
+  static bool is_real_value(DType d) { return tt::is_floating(d); }
+  static bool is_integer(DType d) { return tt::is_integral(d); }
+  static bool is_mask(DType d) { return d == DType::boolean; }
+
+  /// A value of the dtypes wanted, newer ones more often; -1 if there is none.
+  int pick(bool (*wanted)(DType) = &is_anything) {
+    const int n = static_cast<int>(values_.size());
+    const double u = r_.unit();
+    const int start = n - 1 - static_cast<int>(u * u * n);
+    for (int k = 0; k < n; ++k)
+      if (const int v = values_[static_cast<std::size_t>((start + k) % n)]; wanted(dtype(v)))
+        return v;
+    return -1;
+  }
+  /// A partner that broadcasts with `a` to a bearable size.
+  int pick_beside(int a, bool (*wanted)(DType)) {
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      const int b = pick(wanted);
+      if (b < 0) return -1;
+      const tt::BroadcastResult s = tt::try_broadcast(shape(a), shape(b));
+      if (s.ok && bearable(s.shape)) return b;
+    }
+    return r_.chance(0.3) && wanted(dtype(a)) ? a : -1;
+  }
+  bool bearable(const Shape& s) const {
+    if (size(s) > largest_) return false;
+    for (int k = 0; k < 2; ++k) {  // an extent holds a symbol three times at most
+      std::int64_t n = 0;
+      for (int axis = 0; axis < s.rank; ++axis) n += s[axis].exponents() >> (2 * k) & 3;
+      if (n > 2) return false;
+    }
+    return true;
+  }
+
+  // ---- steps
+  void step() {
+    const int id = o_.smooth ? smooth_step() : any_step();
+    if (id >= 0 && bearable(shape(id))) values_.push_back(id);
+  }
+  int any_step() {
+    const int k = r_.below(100);
+    if (k < 10) return unary();
+    if (k < 32) return binary();
+    if (k < 36) return with_constant();
+    if (k < 38) return ternary();
+    if (k < 41) return integer_op();
+    if (k < 45) return comparison();
+    if (k < 47) return logical();
+    if (k < 50) return where_step();
+    if (k < 54) return cast_step();
+    if (k < 62) return call_op();
+    if (k < 64) return broadcast_step();
+    if (k < 74) return reduce_step();
+    if (k < 80) return matmul_step();
+    if (k < 84) return permute_step();
+    if (k < 88) return reshape_step();
+    if (k < 92) return slice_step();
+    if (k < 97) return composite();
+    if (k < 99) return detach_step();
+    return iota_step();
+  }
+  int smooth_step() {
+    switch (r_.below(12)) {
+      case 0: return g().neg(pick());
+      case 1:
+      case 2:
+      case 3: return smooth_binary();
+      case 4:
+      case 5: return smooth_call();
+      case 6: return reduce_step();
+      case 7: return matmul_step();
+      case 8: return permute_step();
+      case 9: return reshape_step();
+      case 10: return slice_step();
+      default: return composite();
+    }
+  }
+
+  int unary() {
+    const int a = pick(&is_number);
+    if (a < 0) return -1;
+    return g().elementwise(
+        r_.any({Op::neg, Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc}),
+        {a});
+  }
+  int binary() {
+    const int a = pick(&is_number), b = a < 0 ? -1 : pick_beside(a, &is_number);
+    if (b < 0) return -1;
+    return g().elementwise(
+        r_.any({Op::add, Op::add, Op::sub, Op::sub, Op::mul, Op::mul, Op::div, Op::min, Op::max}),
+        {a, b});
+  }
+  int smooth_binary() {
+    const int a = pick(), b = pick_beside(a, &is_number);
+    if (b < 0) return -1;
+    if (r_.chance(0.2)) return g().div(a, g().add(g().mul(b, b), constant(DType::f64, 1)));
+    return g().elementwise(r_.any({Op::add, Op::sub, Op::mul, Op::max}), {a, b});
+  }
+  int with_constant() {
+    const int a = pick(&is_number);
+    if (a < 0) return -1;
+    const int c = constant(dtype(a), random_number());
+    const Op op = r_.any({Op::add, Op::sub, Op::mul, Op::div, Op::max});
+    return r_.chance(0.5) ? g().elementwise(op, {a, c}) : g().elementwise(op, {c, a});
+  }
+  int ternary() {
+    const int a = pick(&is_number), b = a < 0 ? -1 : pick_beside(a, &is_number);
+    const int c = b < 0 ? -1 : pick_beside(a, &is_number);
+    if (c < 0) return -1;
+    const Shape ab = tt::try_broadcast(shape(a), shape(b)).shape;
+    if (!tt::try_broadcast(ab, shape(c)).ok) return -1;
+    if (r_.chance(0.3)) return g().call(tt::op_def<tt::Clamp>, {a, b, c});
+    return g().elementwise(Op::fma, {a, b, c});
+  }
+  int integer_op() {
+    const int a = pick(&is_integer);
+    if (a < 0) return -1;
+    if (r_.chance(0.5)) {
+      const int count = r_.below(8 * tt::size_of(dtype(a)));
+      return g().elementwise(r_.any({Op::shift_left, Op::shift_right, Op::shift_right_logical}),
+                             {a}, count);
+    }
+    const int b = pick_beside(a, &is_integer);
+    return b < 0 ? -1 : g().elementwise(r_.any({Op::bit_and, Op::bit_or, Op::bit_xor}), {a, b});
+  }
+  int comparison() {
+    const int a = pick(), b = pick_beside(a, &is_anything);
+    return b < 0 ? -1 : g().elementwise(r_.any({Op::lt, Op::le, Op::eq, Op::ne}), {a, b});
+  }
+  int logical() {
+    const int a = pick(&is_mask);
+    if (a < 0) return comparison();
+    const int b = pick_beside(a, &is_mask);
+    if (b < 0 || r_.chance(0.3)) return g().elementwise(Op::logical_not, {a});
+    return g().elementwise(r_.any({Op::logical_and, Op::logical_or}), {a, b});
+  }
+  int where_step() {
+    int m = pick(&is_mask);
+    if (m < 0) m = comparison();
+    if (m < 0) return -1;
+    const int a = pick_beside(m, &is_anything), b = a < 0 ? -1 : pick_beside(m, &is_anything);
+    if (b < 0) return -1;
+    const Shape ma = tt::try_broadcast(shape(m), shape(a)).shape;
+    return tt::try_broadcast(ma, shape(b)).ok ? g().where_(m, a, b) : -1;
+  }
+  int cast_step() {
+    const int a = pick();
+    if (r_.chance(0.1) && dtype(a) == DType::i32)
+      return g().elementwise(Op::bitcast, {a}, 0, DType::f32);
+    if (r_.chance(0.1) && dtype(a) == DType::i64)
+      return g().elementwise(Op::bitcast, {a}, 0, DType::f64);
+    return g().cast(
+        a, r_.any({base_, base_, DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64}));
+  }
+
+  template <class... F>
+  static const tt::OpDef& op_at(int k, tt::TypeList<F...>) {
+    static constexpr const tt::OpDef* defs[] = {&tt::op_def<F>...};
+    return *defs[k];
+  }
+  int call_op() {
+    const tt::OpDef& def = op_at(r_.below(tt::ElementwiseOps::size), tt::ElementwiseOps{});
+    const int a = pick(def.info.domain == tt::Domain::number ? &is_number : &is_anything);
+    if (a < 0) return -1;
+    tt::OperandIds ids{{a, -1, -1, -1}};
+    for (int k = 1; k < def.info.arity; ++k) {
+      ids.id[k] = r_.chance(0.4) ? constant(dtype(a), random_number()) : pick_beside(a, &is_number);
+      if (ids.id[k] < 0 ||
+          (k == 2 &&
+           !tt::try_broadcast(tt::try_broadcast(shape(a), shape(ids.id[1])).shape, shape(ids.id[2]))
+                .ok))
+        return -1;
+    }
+    return g().call(def, ids);
+  }
+  int smooth_call() {
+    using Smooth =
+        tt::TypeList<tt::Exp, tt::Expm1, tt::Sigmoid, tt::Tanh, tt::Sin, tt::Cos, tt::Erf, tt::Silu,
+                     tt::Gelu, tt::GeluTanh, tt::Softplus, tt::Mish, tt::Square, tt::Relu>;
+    const tt::OpDef& def = op_at(r_.below(Smooth::size), Smooth{});
+    int a = pick();
+    if (r_.chance(0.7)) a = g().call(tt::op_def<tt::Tanh>, {a});
+    return g().call(def, {a});
+  }
+
+  // ---- shapes
+  int broadcast_step() {
+    const int a = pick();
+    Shape s = shape(a);
+    for (int k = 0; k < s.rank; ++k)
+      if (s[k] == Extent(1)) s.set(k, random_extent());
+    if (s.rank < 4 && r_.chance(0.5)) {
+      Shape longer{random_extent()};
+      for (int k = 0; k < s.rank; ++k) longer.push_back(s[k]);
+      s = longer;
+    }
+    return bearable(s) ? g().broadcast_to(a, s) : -1;
+  }
+  int reduce_step() {
+    const Op op = o_.smooth ? Op::sum : r_.any({Op::sum, Op::sum, Op::amax, Op::amin});
+    const int a = pick(op == Op::sum ? &is_anything : &is_number);
+    if (a < 0 || shape(a).rank == 0) return -1;
+    const unsigned all = (1u << shape(a).rank) - 1;
+    unsigned axes = static_cast<unsigned>(r_.below(static_cast<int>(all) + 1));
+    if (r_.chance(0.3)) axes = 1u << (shape(a).rank - 1);
+    if (r_.chance(0.1)) axes = all;
+    return tt::detail::reduce(op, sym(a), axes, r_.chance(0.5)).id;
+  }
+  int matmul_step() {
+    int a = pick(&is_number);
+    if (a < 0 || shape(a).rank < 1) return -1;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      const int b = pick(&is_number);
+      if (shape(b).rank < 1) continue;
+      if (shape(b).rank >= 2 && r_.chance(0.3))
+        if (const int m = try_matmul(a, g().transpose(b, -1, -2)); m >= 0) return m;
+      if (const int m = try_matmul(a, b); m >= 0) return m;
+      if (shape(b).rank >= 2)
+        if (const int m = try_matmul(a, g().transpose(b, -1, -2)); m >= 0) return m;
+    }
+    const Extent inner = shape(a).last();
+    if (r_.chance(0.15)) {
+      if (!bearable({inner, inner})) return -1;
+      return try_matmul(a, g().transpose(new_input(dtype(a), {inner, inner}), 0, 1));
+    }
+    const Shape s = r_.chance(0.2) ? Shape{inner}
+                    : r_.chance(0.2) && shape(a).rank == 3
+                        ? Shape{shape(a)[0], inner, random_extent()}
+                        : Shape{inner, random_extent()};
+    if (!bearable(s)) return -1;
+    return try_matmul(a, new_input(dtype(a), s));
+  }
+  int try_matmul(int a, int b) {
+    const Shape &x = shape(a), &y = shape(b);
+    if (x.last() != (y.rank == 1 ? y[0] : y.from_right(1))) return -1;
+    for (int k = 2; k < x.rank && k < y.rank; ++k)
+      if (x.from_right(k) != y.from_right(k) && x.from_right(k) != Extent(1) &&
+          y.from_right(k) != Extent(1))
+        return -1;
+    if (size(x) * (y.rank > 1 ? value(y.last()) : 1) * (y.rank > 2 ? value(y.rows()) : 1) > 60000)
+      return -1;
+    return g().matmul(a, b);
+  }
+  int permute_step() {
+    const int a = pick();
+    const int rank = shape(a).rank;
+    if (rank < 2) return -1;
+    int axes[tt::max_rank];
+    for (int k = 0; k < rank; ++k) axes[k] = k;
+    for (int k = rank - 1; k > 0; --k) {
+      const int j = r_.below(k + 1), t = axes[k];
+      axes[k] = axes[j];
+      axes[j] = t;
+    }
+    return g().permute(a, axes);
+  }
+  int reshape_step() {
+    const int a = pick();
+    const Shape s = shape(a);
+    Shape to;
+    const int kind = r_.below(4);
+    if (kind == 0) {
+      to.push_back(s.size());
+    } else if (kind == 1 && s.rank > 1) {  // two axes become one
+      const int at = r_.below(s.rank - 1);
+      for (int k = 0; k < s.rank; ++k) {
+        if (k == at) to.push_back(s[k] * s[k + 1]);
+        else if (k != at + 1) to.push_back(s[k]);
+      }
+    } else if (kind == 2 && s.rank < 4) {  // one becomes two
+      const int at = r_.below(s.rank + 1);
+      for (int k = 0; k <= s.rank; ++k) {
+        if (k == at) to.push_back(1);
+        if (k < s.rank) split_into(to, s[k]);
+      }
+    } else {
+      for (int k = 0; k < s.rank; ++k)
+        if (s[k] != Extent(1)) to.push_back(s[k]);
+    }
+    return to.rank <= 5 ? g().reshape(a, to) : -1;
+  }
+  void split_into(Shape& to, Extent e) {
+    const std::int64_t n = e.is_constant() ? e.code : 1;
+    const std::int64_t by = r_.any({2, 4, 5, 16});
+    if (n > by && n % by == 0 && to.rank < 3 && r_.chance(0.5)) {
+      to.push_back(by);
+      to.push_back(n / by);
+    } else {
+      to.push_back(e);
+    }
+  }
+  int slice_step() {
+    const int a = pick();
+    if (shape(a).rank == 0) return -1;
+    const int axis = r_.below(shape(a).rank);
+    const int n = static_cast<int>(value(shape(a)[axis]));
+    if (n == 0) return -1;
+    int step = r_.any({1, 1, 2, 3, -1, -2}), length = 1 + r_.below(n);
+    if (r_.chance(0.03)) length = 0;
+    while (length > 1 && (length - 1) * std::abs(step) >= n) length = (length + 1) / 2;
+    const int spare = n - 1 - (length > 0 ? length - 1 : 0) * std::abs(step);
+    int start = spare > 0 ? r_.below(spare + 1) : 0;
+    if (step < 0) start = n - 1 - start;
+    return g().slice(a, axis, start, length, step);
+  }
+  int iota_step() {
+    const Shape s = random_shape();
+    if (s.rank == 0) return -1;
+    const int axis = r_.below(s.rank);
+    Shape line;
+    for (int k = 0; k < s.rank; ++k) line.push_back(k == axis ? s[k] : Extent(1));
+    return g().iota(r_.any({DType::i64, base_ == DType::boolean ? DType::i32 : base_}), line, axis);
+  }
+  int detach_step() {
+    const int a = pick(&is_real_value);
+    return a < 0 ? -1 : o_.drop_detach ? g().intern(copy_of(a)) : g().detach(a);
+  }
+  tt::Node copy_of(int a) {
+    return {.op = Op::copy,
+            .dtype = dtype(a),
+            .operand = {a, -1, -1, -1},
+            .attribute = -1,
+            .shape = shape(a)};
+  }
+
+  // ---- several nodes at once
+  int composite() {
+    const int a = pick(&is_number);
+    if (a < 0 || shape(a).rank == 0) return -1;
+    const Sym x = sym(a);
+    const unsigned axis = 1u << (r_.chance(0.7) ? shape(a).rank - 1 : r_.below(shape(a).rank));
+    const bool keep = r_.chance(0.5);
+    using namespace tt::detail;
+    switch (r_.below(o_.smooth ? 6 : 9)) {
+      case 0: return SoftmaxFn::run(x, axis, true).id;
+      case 1: return LogSoftmaxFn::run(x, axis, true).id;
+      case 2: return LogsumexpFn::run(x, axis, keep).id;
+      case 3: return MeanFn::run(x, axis, keep).id;
+      case 4: return VarFn::run(x, axis, keep).id;
+      case 5: return layer_norm(x, axis);
+      case 6: return ArgmaxFn::run(x, axis, keep).id;
+      case 7: {
+        const int b = pick_beside(a, &is_number);
+        return b < 0 ? -1 : MseLossFn::record(x, sym(b)).id;
+      }
+      default: return cross_entropy(x);
+    }
+  }
+  int layer_norm(const Sym& x, unsigned axis) {
+    using namespace tt::detail;
+    const Sym r = to_real(x);
+    const Sym c = r - MeanFn::run(r, axis, true);
+    return (c * tt::rsqrt(MeanFn::run(c * c, axis, true) + 1e-5)).id;
+  }
+  int cross_entropy(const Sym& x) {
+    Shape rows = x.shape();
+    --rows.rank;
+    return tt::detail::CrossEntropyFn::record(x, sym(new_input(DType::i64, rows))).id;
+  }
+
+  // ---- gradients and outputs
+  void differentiate() {
+    const int v = pick(&is_real_value);
+    if (v < 0) return;
+    tt::Vec<int> wrt;
+    for (int i : inputs_)
+      if (tt::is_floating(dtype(i)) && r_.chance(0.7)) wrt.push_back(i);
+    if (wrt.empty()) return;
+    p_.differentiated = true;
+    tt::Vec<int> d = tt::gradients(g(), total(v), wrt);
+    if (r_.chance(0.3)) {
+      const int k = r_.below(d.size());
+      d = tt::gradients(g(), total(g().mul(d[k], d[k])), wrt);
+    }
+    for (int x : d)
+      if (bearable(shape(x))) values_.push_back(x);
+    for (int k = 0; k < d.size(); ++k)  // an optimiser's step
+      if (r_.chance(0.6)) {
+        const int w = wrt[k];
+        const int rate = constant(dtype(w), 0.125);
+        output(g().sub(w, g().mul(rate, d[k])), static_cast<int>(g()[w].attribute));
+      } else {
+        output(d[k], -1);
+      }
+  }
+  void output(int id, int donated) {
+    for (int d : g().donated)
+      if (d == donated) donated = -1;
+    g().output(id, donated);
+  }
+  void choose_outputs() {
+    if (r_.chance(0.25)) update_input();
+    for (int n = 1 + r_.below(3); n > 0 || g().outputs.empty(); --n) {
+      const int v = r_.chance(0.05) ? values_[0] : pick();
+      int donated = -1;
+      if (r_.chance(0.25))
+        for (int i : inputs_)
+          if (dtype(i) == dtype(v) && shape(i) == shape(v) && r_.chance(0.5))
+            donated = static_cast<int>(g()[i].attribute);
+      output(v, donated);
+    }
+  }
+  /// x = x * c + v in place; the old x may be needed elsewhere.
+  void update_input() {
+    const int x = inputs_[static_cast<std::size_t>(r_.below(static_cast<int>(inputs_.size())))];
+    if (!is_number(dtype(x))) return;
+    const int v = pick_beside(x, &is_number);
+    if (v < 0 || tt::promote(dtype(x), dtype(v)) != dtype(x) ||
+        !(tt::try_broadcast(shape(x), shape(v)).shape == shape(x)))
+      return;
+    const int scaled = g().mul(x, constant(dtype(x), 3));
+    output(g().add(scaled, v), static_cast<int>(g()[x].attribute));
+  }
+};
+
+/// Elements that all nodes of a graph compute together.
+inline std::int64_t work_of(const Graph& g, const tt::SymbolValues& s) {
+  std::int64_t work = 0;
+  for (const tt::Node& n : g.nodes) {
+    std::int64_t per_element = 1;
+    if (n.op == Op::matmul) per_element = g[n.operand[0]].shape.last().value(s);
+    work += n.shape.size().value(s) * per_element;
+    if (tt::is_reduction(n.op)) work += g[n.operand[0]].shape.size().value(s);
+  }
+  return work;
+}
+
+inline Program random_program(std::uint64_t seed, const Options& options) {
+  for (std::uint64_t s = seed;; s += 0x10000000000u) {  // too much work: the next one
+    Program p = Generator(s, options).run();
+    p.seed = seed;
+    if (work_of(tt::inline_bodies(p.graph), p.symbols) <= options.work) return p;
+  }
+}
+
+}  // namespace fuzz
