@@ -1,5 +1,6 @@
 // op: an elementwise op of your own from one captureless generic lambda, usable on every path and
-// differentiated from its body.
+// differentiated from its body. Integers stay integers, as far as the body's own ops let them.
+// Define it at namespace scope: a local one counts as captured in other lambdas.
 //   inline constexpr auto swish = tt::op([](auto x) { return x / (1 + exp(-x)); });
 #pragma once
 #include "tt/graph/sym.hpp"

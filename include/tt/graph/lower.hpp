@@ -54,6 +54,9 @@ struct Lowering {
     for (int i = 0; i < g.size(); ++i)
       if (s.block_of[i] >= 0 && !is_view(g[i].op)) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
+      bool writes = false;  // what is rebuilt by every reader needs no kernel
+      for (int i : members[next]) writes = writes || s.stored[i];
+      if (!writes) continue;
       now = plan.kernels.size();
       lower(next, members[next]);
     }
@@ -202,7 +205,8 @@ struct Lowering {
       const int i = m[k];
       const Node& n = g[i];
       position[i] = k;
-      row_value[i] = is_cols()   ? is_reduction(n.op) || reads_sum(n)
+      row_value[i] = is_cols()   ? is_reduction(n.op) || reads_sum(n) ||
+                                       !same_grid(n.shape, b().shape)
                      : is_rows() ? is_reduction(n.op) || is_row_value(i)
                                  : 0;
       int l = 0;

@@ -1,0 +1,158 @@
+// Ops of one's own, from a struct or a lambda, in the same places as the library's: Array
+// expressions, fused functions, gradients, Tensors, emitted C and the tile interpreter.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <tt/tt.hpp>
+
+#include "tt/dispatch/eager.hpp"
+#include "tt/jit/native.hpp"
+
+namespace {
+
+using tt::Array;
+
+template <class A>
+A filled(int seed) {
+  A a;
+  for (auto& x : a) {
+    seed = (seed * 1103 + 12345) % 10007;
+    x = static_cast<typename A::value_type>(seed - 5000) / typename A::value_type(4000);
+  }
+  return a;
+}
+template <class A, class B>
+bool same_bits(const A& a, const B& b) {
+  static_assert(std::is_same_v<typename A::value_type, typename B::value_type>);
+  return a.shape() == b.shape() &&
+         (a.size() == 0 ||
+          std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(*a.data())) == 0);
+}
+template <class A, class F>
+bool each_is(const A& a, F f) {
+  for (std::int64_t i = 0; i < a.size(); ++i)
+    if (!(a.data()[i] == f(i))) return false;
+  return true;
+}
+/// The largest difference of `gradient` to central differences of `f` by the elements of `x`,
+/// relative to the size of the gradient. f and x are of doubles.
+template <class F, class A>
+double gradient_error(F f, A& x, const A& gradient) {
+  double worst = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    double& at = x.data()[i];
+    const double was = at, h = 1e-5 * std::fmax(1.0, std::fabs(was));
+    at = was + h;
+    const double up = f();
+    at = was - h;
+    const double down = f();
+    at = was;
+    const double want = (up - down) / (2 * h), got = gradient.data()[i];
+    worst = std::fmax(worst, std::fabs(got - want) / std::fmax(1.0, std::fabs(want)));
+  }
+  return worst;
+}
+/// The error of a central difference with h = 1e-5 in double: h^2 f''' / 6 + eps f / h.
+constexpr double difference_error = 1e-8;
+
+/// Derivatives from the body.
+struct Smooth {
+  static constexpr tt::OpInfo info{.name = "smooth"};
+  static constexpr auto body(auto x) { return x * tt::sigmoid(2 * x) + tt::where(x < 0, 0.25 * x, x); }
+};
+/// A rule of its own, recognisable: three times the true derivative.
+struct Ruled {
+  static constexpr tt::OpInfo info{.name = "ruled", .arity = 2};
+  static constexpr auto body(auto x, auto y) { return x * x * y; }
+  static constexpr auto derivative(auto x, auto y, auto, auto grad) {
+    return tt::Gradients{3 * grad * 2 * x * y, 3 * grad * x * x};
+  }
+};
+struct Counted {
+  static constexpr tt::OpInfo info{.name = "counted", .domain = tt::Domain::number, .arity = 3};
+  static constexpr auto body(auto x, auto low, auto high) { return (x - low) * (high - x); }
+};
+constexpr tt::Elementwise<Smooth> smooth{};
+constexpr tt::Elementwise<Ruled> ruled{};
+constexpr tt::Elementwise<Counted> counted{};
+constexpr auto lambda1 = tt::op([](auto x) { return tt::exp(-(x * x)) + 1; });
+constexpr auto lambda2 = tt::op([](auto x, auto slope) { return tt::where(x > 0, x, slope * x); });
+constexpr auto lambda3 = tt::op([](auto x, auto y, auto z) { return tt::fma(x, y, z) / (2 + tt::abs(z)); });
+
+using V = Array<float, 77>;
+
+template <class F>
+V by_emitted_text(F f, const V& x, const V& y, const V& z) {
+  tt::Graph g;
+  const tt::Sym s[] = {{&g, g.input(tt::DType::f32, {77})},
+                       {&g, g.input(tt::DType::f32, {77})},
+                       {&g, g.input(tt::DType::f32, {77})}};
+  g.output(f(s[0], s[1], s[2]).id);
+  const tt::Plan plan = tt::compile_plan(g);
+  V out;
+  void* external[] = {const_cast<float*>(x.data()), const_cast<float*>(y.data()),
+                      const_cast<float*>(z.data()), out.data()};
+  tt::NativeProgram(plan, "own_op").run(external, {});
+  V tiles;
+  external[3] = tiles.data();
+  tt::backend::TileProgram(plan).run(external, {});
+  CHECK(same_bits(out, tiles));
+  return out;
+}
+
+template <class F>
+void check_own_op(F f) {
+  const V x = filled<V>(1), y = filled<V>(2), z = filled<V>(3);
+  const V expression = tt::eval(f(x, y, z));
+  CHECK(same_bits(expression, tt::fuse(f)(x, y, z)));
+  CHECK(same_bits(expression, by_emitted_text(f, x, y, z)));
+  const tt::Tensor eager = f(tt::from_span<float>(x, {77}), tt::from_span<float>(y, {77}),
+                             tt::from_span<float>(z, {77}));
+  CHECK(std::memcmp(eager.elements<float>().data(), expression.data(), sizeof(float) * 77) == 0);
+}
+/// The gradient in double, from the body or the rule; `times` is the rule's mark.
+template <class F>
+void check_own_gradient(F, double times = 1) {
+  using D = Array<double, 9>;
+  auto x = filled<D>(1), y = filled<D>(2), z = filled<D>(3);
+  constexpr auto total = [](auto a, auto b, auto c) { return tt::sum(F{}(a, b, c)); };
+  const auto run = tt::fuse(total);
+  const auto [dx, dy, dz] = tt::grad<0, 1, 2>(total)(x, y, z);
+  const auto at = [&] { return times * run(x, y, z).item(); };
+  CHECK(gradient_error(at, x, dx) < difference_error * times);
+  CHECK(gradient_error(at, y, dy) < difference_error * times);
+  CHECK(gradient_error(at, z, dz) < difference_error * times);
+}
+
+}  // namespace
+
+TEST_CASE("an op of one's own has the same bits on every path") {
+  check_own_op([](const auto& x, const auto&, const auto&) { return smooth(x); });
+  check_own_op([](const auto& x, const auto& y, const auto&) { return ruled(x, y); });
+  check_own_op([](const auto& x, const auto& y, const auto& z) { return counted(x, y, z); });
+  check_own_op([](const auto& x, const auto&, const auto&) { return lambda1(x); });
+  check_own_op([](const auto& x, const auto& y, const auto&) { return lambda2(x, y); });
+  check_own_op([](const auto& x, const auto& y, const auto& z) { return lambda3(x, y, z); });
+  check_own_op([](const auto& x, const auto& y, const auto&) { return lambda2(smooth(x), 0.1) + ruled(y, 2); });
+}
+
+TEST_CASE("an op of one's own is differentiated from its body, or by its rule") {
+  check_own_gradient([](auto x, auto y, auto) { return smooth(x) * smooth(y); });
+  check_own_gradient([](auto x, auto y, auto) { return ruled(x, y); }, 3);
+  check_own_gradient([](auto x, auto y, auto z) { return counted(x, y, z); });
+  check_own_gradient([](auto x, auto y, auto z) { return lambda1(x * y) * z; });
+  check_own_gradient([](auto x, auto y, auto z) { return lambda2(x, y) + z; });
+  check_own_gradient([](auto x, auto y, auto z) { return lambda3(x, y, z); });
+}
+
+TEST_CASE("an op of one's own promotes by its domain") {
+  const Array<std::int32_t, 3> i{1, 2, 3};
+  static_assert(std::is_same_v<decltype(tt::eval(smooth(i))), Array<float, 3>>);
+  static_assert(std::is_same_v<decltype(tt::eval(counted(i, 0, 5))), Array<std::int32_t, 3>>);
+  const Array<std::int32_t, 3> c = counted(i, 0, 5);
+  CHECK(each_is(c, [&](auto k) { return i.data()[k] * (5 - i.data()[k]); }));
+}
