@@ -1,0 +1,78 @@
+// Assigning expressions to Arrays: the definitions of what core/array.hpp declares.
+#pragma once
+#include "tt/expr/expression.hpp"
+
+namespace tt {
+
+namespace detail {
+
+/// An expression of type X must have the dtype and shape of A.
+template <class A, class X>
+constexpr bool is_assignable() {
+  using R = typename X::Result;
+  constexpr bool same_type = std::is_same_v<typename A::value_type, typename R::value_type>;
+  constexpr bool same_shape = extents_may_agree<typename A::Extents, typename R::Extents>();
+  static_assert(same_type || dtypes_agree<typename A::value_type, typename R::value_type>::value,
+                "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
+  static_assert(same_shape || shapes_agree<typename A::Extents, typename R::Extents>::value,
+                "tt: the expression has another shape than the Array");
+  return same_type && same_shape;
+}
+
+}  // namespace detail
+
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires requires { typename X::tt_expression; }
+Array<T, E...>::Array(const X& x) {
+  if constexpr (detail::is_assignable<Array, X>()) {
+    detail::Evaluation<X, Isa> e(x);
+    std::int64_t shape[max_rank] = {};
+    if constexpr (!is_static || !X::Result::is_static) e.result_shape(shape);
+    int d = 0;
+    for (int k = 0; k < rank; ++k) {
+      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
+      else if (!X::Result::is_static && shape[k] != Extents::value[k])
+        detail::assigned_shape_differs(shape, this->shape());
+    }
+    storage_.allocate(size());
+    e.run(data());
+  }
+}
+
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires requires { typename X::tt_expression; }
+Array<T, E...>& Array<T, E...>::operator=(const X& x) {
+  if constexpr (detail::is_assignable<Array, X>()) {
+    detail::Evaluation<X, Isa> e(x);
+    bool fits = data() != nullptr || size() == 0;  // not what was moved away
+    if constexpr (!is_static || !X::Result::is_static) {
+      std::int64_t shape[max_rank] = {};
+      e.result_shape(shape);
+      for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
+    }
+    if (fits && !e.clashes(x, begin(), end())) e.run(data());
+    else *this = Array(x);
+  }
+  return *this;
+}
+
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator+=(const X& x) { return *this = *this + x; }
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator-=(const X& x) { return *this = *this - x; }
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator*=(const X& x) { return *this = *this * x; }
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires ArrayOperand<X>
+Array<T, E...>& Array<T, E...>::operator/=(const X& x) { return *this = *this / x; }
+
+}  // namespace tt
