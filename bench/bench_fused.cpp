@@ -4,6 +4,8 @@
 //   bench_fused --benchmark_filter=tanh
 #include <benchmark/benchmark.h>
 
+#include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <tt/tt.hpp>

@@ -7,11 +7,13 @@ folder=$1
 shift
 pin=
 [ -n "${CORE:-}" ] && pin="taskset -c $CORE"
-# OpenBLAS 0.3.21 does not know newer CPUs and takes kernels for AVX2 there, at half the speed.
+# OpenBLAS at its best, whatever the environment says: 0.3.21 does not know newer CPUs and takes kernels for
+# AVX2 there, at half the speed.
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
 if grep -qw avx512f /proc/cpuinfo 2>/dev/null; then
-  export OPENBLAS_CORETYPE="${OPENBLAS_CORETYPE:-SkylakeX}"
+  export OPENBLAS_CORETYPE=SkylakeX
 fi
-export OPENBLAS_NUM_THREADS="${OPENBLAS_NUM_THREADS:-1}"
+export OPENBLAS_NUM_THREADS=1
 count=0
 failed=0
 for program in "$folder"/bench_*; do
