@@ -403,7 +403,7 @@ TEST_CASE("mean, var, logsumexp, softmax and their edges") {
   for (int i = 0; i < 6; ++i) {
     double sum = 0, squares = 0, exps = 0;
     for (int j = 0; j < 9; ++j) sum += a(i, j) / 9;
-    for (int j = 0; j < 9; ++j) squares += (a(i, j) - sum) * (a(i, j) - sum) / 9;
+    for (int j = 0; j < 9; ++j) squares += (a(i, j) - sum) * (a(i, j) - sum) / 8;
     for (int j = 0; j < 9; ++j) exps += std::exp(a(i, j));
     CHECK(m(i) == doctest::Approx(sum).epsilon(1e-12));
     CHECK(v(i) == doctest::Approx(squares).epsilon(1e-12));

@@ -3,7 +3,6 @@
 // Settings a user may define before the first include (or with -D):
 //   TT_MAX_STATIC_NODES   graph nodes a static program may have (600)
 //   TT_ALLOW_FAST_MATH    build although -ffast-math removes the guarantee of equal bits
-//   TT_NO_THREADS         no threads are ever started
 #pragma once
 #include <version>
 
@@ -16,12 +15,6 @@
 
 #ifndef TT_MAX_STATIC_NODES
 #define TT_MAX_STATIC_NODES 600
-#endif
-
-#if defined(__CUDACC__)
-#define TT_HD __host__ __device__
-#else
-#define TT_HD
 #endif
 
 // Op bodies must melt into the kernel around them, also in a debug build.
@@ -80,6 +73,9 @@
 #elif defined(__AVX2__)
 #define TT_ISA avx2
 #define TT_ISA_NAME "AVX2"
+#elif defined(__AVX__) && TT_HAS_FMA
+#define TT_ISA avx_fma
+#define TT_ISA_NAME "AVX with FMA"
 #elif defined(__AVX__)
 #define TT_ISA avx
 #define TT_ISA_NAME "AVX"
@@ -107,16 +103,4 @@
 #define TT_THROW(error) throw error
 #else
 #define TT_THROW(error) ::tt::abort_with((error).what())
-#endif
-
-// Lifetime help: clang warns when a stored expression outlives its operand.
-#if defined(__clang__)
-#define TT_LIFETIMEBOUND [[clang::lifetimebound]]
-#else
-#define TT_LIFETIMEBOUND
-#endif
-
-// Internal checks and lifetime cookies; on with -DTT_DEBUG=1.
-#ifndef TT_DEBUG
-#define TT_DEBUG 0
 #endif

@@ -18,7 +18,9 @@ namespace tt {
 
 class Exception : public std::exception {
  public:
-  explicit Exception(Text message) : message_(static_cast<Text&&>(message)) { message_.c_str(); }
+  explicit Exception(Text message) : message_(static_cast<Text&&>(message)) {
+    message_ << '\0';  // part of the text, so that copies end too
+  }
   const char* what() const noexcept override { return message_.begin(); }
 
  private:

@@ -23,14 +23,15 @@ inline constexpr SymbolValues no_symbols{};
 
 struct Extent {
   // A constant is itself; with symbols: `symbolic` minus (biased coefficient << 16 | exponents),
-  // two bits a symbol. Constants may be negative: strides of reversed slices are.
+  // three bits a symbol. Constants may be negative: strides of reversed slices are.
   std::int64_t code = 1;
 
   constexpr Extent() = default;
   constexpr Extent(std::int64_t constant) : code(constant) {}
-  static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 40;
+  static constexpr int exponent_bits = 24;
+  static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 36;
   static constexpr Extent product(std::int64_t coefficient, std::int64_t exponents) {
-    return from_code(symbolic - ((coefficient + bias) << 16 | exponents));
+    return from_code(symbolic - ((coefficient + bias) << exponent_bits | exponents));
   }
 
   static constexpr Extent from_code(std::int64_t code) {
@@ -39,19 +40,21 @@ struct Extent {
     return e;
   }
   static constexpr Extent symbol(int index) {
-    return product(1, std::int64_t{1} << (2 * index));
+    return product(1, std::int64_t{1} << (3 * index));
   }
   constexpr bool is_constant() const { return code > symbolic; }
   constexpr std::int64_t coefficient() const {
-    return is_constant() ? code : ((symbolic - code) >> 16) - bias;
+    return is_constant() ? code : ((symbolic - code) >> exponent_bits) - bias;
   }
-  constexpr std::int64_t exponents() const { return is_constant() ? 0 : (symbolic - code) & 0xffff; }
+  constexpr std::int64_t exponents() const { return is_constant() ? 0 : (symbolic - code) & 0xffffff; }
+  /// How often symbol i is a factor.
+  constexpr int exponent(int i) const { return static_cast<int>(exponents() >> (3 * i) & 7); }
 
   constexpr std::int64_t value(const SymbolValues& symbols) const {
     if (is_constant()) return code;
     std::int64_t v = coefficient();
     for (int i = 0; i < max_symbols; ++i)
-      for (std::int64_t e = exponents() >> (2 * i) & 3; e > 0; --e) v *= symbols.value[i];
+      for (int e = exponent(i); e > 0; --e) v *= symbols.value[i];
     return v;
   }
   friend constexpr bool operator==(Extent, Extent) = default;
@@ -75,7 +78,7 @@ constexpr Text& operator<<(Text& out, Extent e) {
   if (e.coefficient() != 1) out << e.coefficient() << '*';
   bool first = true;
   for (int i = 0; i < max_symbols; ++i)
-    for (std::int64_t k = e.exponents() >> (2 * i) & 3; k > 0; --k) {
+    for (int k = e.exponent(i); k > 0; --k) {
       if (!first) out << '*';
       out << 's' << i;
       first = false;
@@ -89,7 +92,7 @@ struct Shape {
 
   constexpr Shape() = default;
   constexpr Shape(std::initializer_list<Extent> extents) {
-    for (Extent e : extents) code[rank++] = e.code;
+    for (Extent e : extents) push_back(e);
   }
   constexpr Extent operator[](int axis) const { return Extent::from_code(code[axis]); }
   constexpr void set(int axis, Extent e) { code[axis] = e.code; }
@@ -106,7 +109,10 @@ struct Shape {
   constexpr Extent last() const { return from_right(0); }
   /// The product of all extents but the last.
   constexpr Extent rows() const { return rank > 0 ? count(0, rank - 1) : Extent(1); }
-  constexpr void push_back(Extent e) { code[rank++] = e.code; }
+  /// Extents beyond max_rank are dropped; who builds shapes from user input checks the rank.
+  constexpr void push_back(Extent e) {
+    if (rank < max_rank) code[rank++] = e.code;
+  }
   constexpr bool is_constant() const {
     for (int i = 0; i < rank; ++i)
       if (code[i] < 0) return false;

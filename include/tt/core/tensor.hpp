@@ -71,7 +71,7 @@ class Tensor {
   bool defined() const { return storage_ != nullptr; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  std::int64_t size() const { return shape_.size().code; }
+  std::int64_t size() const { return storage_ ? shape_.size().code : 0; }
   KeySet keys() const { return keys_; }
   void* data() { return bytes(); }
   const void* data() const { return bytes(); }
@@ -96,7 +96,9 @@ class Tensor {
   Shape shape_;
   KeySet keys_ = DispatchKey::cpu;
 
-  std::byte* bytes() const { return reinterpret_cast<std::byte*>(storage_ + 1); }
+  std::byte* bytes() const {
+    return storage_ ? reinterpret_cast<std::byte*>(storage_ + 1) : nullptr;
+  }
   void check_type(DType d) const {
     if (d != dtype_)
       TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype_) << ", not " << name(d)

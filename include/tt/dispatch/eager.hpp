@@ -11,7 +11,12 @@ namespace detail {
 
 /// One op as a graph of its own, planned for the shapes at hand and run on tiles.
 template <class Record>
-Tensor run_one(const char* name, const Stack& in, const Record& record) {
+Tensor run_one(const char* name, const Stack& in, int arguments, const Record& record) {
+  if (in.size() != arguments)
+    TT_THROW(Error(Text("tt::") << name << ": takes " << arguments << " Tensors, given are "
+                                << in.size() << "."));
+  for (const Tensor& t : in)
+    if (!t.defined()) TT_THROW(Error(Text("tt::") << name << ": an undefined Tensor was given."));
   Graph g;
   int id[max_operands] = {};
   for (int k = 0; k < in.size(); ++k) id[k] = g.input(in[k].dtype(), in[k].shape());
@@ -32,7 +37,7 @@ Tensor run_one(const char* name, const Stack& in, const Record& record) {
 
 template <class F>
 void elementwise_kernel(const OperatorEntry& op, Stack& stack) {
-  Tensor out = run_one(op.name(), stack, [](Graph& g, const int* id) {
+  Tensor out = run_one(op.name(), stack, F::info.arity, [](Graph& g, const int* id) {
     OperandIds operands;
     for (int k = 0; k < F::info.arity; ++k) operands.id[k] = id[k];
     return g.call(op_def<F>, operands);
@@ -42,7 +47,7 @@ void elementwise_kernel(const OperatorEntry& op, Stack& stack) {
 }
 template <Op K>
 void primitive_kernel(const OperatorEntry& op, Stack& stack) {
-  Tensor out = run_one(op.name(), stack, [](Graph& g, const int* id) {
+  Tensor out = run_one(op.name(), stack, arity(K), [](Graph& g, const int* id) {
     OperandIds operands;
     for (int k = 0; k < arity(K); ++k) operands.id[k] = id[k];
     return g.elementwise(K, operands);
@@ -110,7 +115,7 @@ OperatorEntry& operator_entry() {
 
 struct TensorFront {
   static constexpr int rank = 3;
-  static constexpr bool dynamic_axes = true;
+  static constexpr bool dynamic_axes = false;  // reductions of Tensors are not there yet
 
   template <class F, class... A>
   static Tensor call(SourceLine, const A&... a) {

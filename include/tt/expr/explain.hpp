@@ -67,12 +67,14 @@ Text explain_plan(const P& plan) {
 /// The number of kernels of a function for these argument types. A constant expression.
 template <class... A, class F>
 constexpr int kernels(F) {
-  return Compiled<detail::program_for<F, A...>>::plan.kernels.size();
+  using H = Compiled<detail::program_for<F, A...>>;
+  return detail::no_mistake<H>() ? H::plan.kernels.size() : -1;
 }
 /// The bytes of scratch memory that a call needs; -1 if run-time extents decide. A constant.
 template <class... A, class F>
 constexpr std::int64_t arena_bytes(F) {
-  return Compiled<detail::program_for<F, A...>>::plan.arena;
+  using H = Compiled<detail::program_for<F, A...>>;
+  return detail::no_mistake<H>() ? H::plan.arena : -1;
 }
 /// The recorded graph for these argument types: editable, printable, to_dot.
 template <class... A, class F>
@@ -82,7 +84,9 @@ constexpr Graph graph(F) {
 /// What fused and what did not: one line a kernel with its ops, and why it begins.
 template <class... A, class F>
 Text explain(F) {
-  return detail::explain_plan(Compiled<detail::program_for<F, A...>>::plan);
+  using H = Compiled<detail::program_for<F, A...>>;
+  if constexpr (detail::no_mistake<H>()) return detail::explain_plan(H::plan);
+  else return Text();
 }
 
 inline namespace TT_ISA {

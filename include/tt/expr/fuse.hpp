@@ -137,7 +137,24 @@ template <class P, int First, ParameterStruct R>
 struct ResultMaker<P, First, R> {
   static constexpr int count = std::tuple_size_v<decltype(leaves(std::declval<R&>()))>;
   using Type = rebind_kind<arrays, R>;
-  static Type make(const SymbolValues&) { return Type{}; }
+  static Type make(const SymbolValues& symbols) {
+    Type result;
+    int k = First;
+    for_each_member([&]<class A>(A& leaf) {
+      const OutputInfo& o = P::interface.output[k++];
+      std::int64_t shape[max_rank] = {};
+      bool same = o.dtype == A::dtype && o.shape.rank == A::rank;
+      for (int i = 0; same && i < A::rank; ++i) {
+        shape[i] = o.shape[i].value(symbols);
+        same = A::Extents::value[i] == dyn || A::Extents::value[i] == shape[i];
+      }
+      if (!same)
+        TT_THROW(Error(Text("tt::fuse: a member of the returned struct is ")
+                       << name(o.dtype) << ' ' << o.shape << ", not what it is declared as."));
+      if constexpr (!A::is_static) leaf = A(Uninitialized{}, shape);
+    }, result);
+    return result;
+  }
 };
 template <class P, int First, class... R>
 struct ResultMaker<P, First, std::tuple<R...>> {
@@ -189,6 +206,14 @@ constexpr int leaf_count() {
   else return 1;
 }
 
+template <class P>
+constexpr bool updates_input(int first, int count) {
+  for (int k = 0; k < P::interface.output_count; ++k)
+    if (P::interface.output[k].donated >= first && P::interface.output[k].donated < first + count)
+      return true;
+  return false;
+}
+
 /// An input that shares memory with one that is updated is read from a copy.
 template <class P, int N>
 struct SeparatedInputs {
@@ -205,6 +230,8 @@ struct SeparatedInputs {
         if (j == updated || copy[j] || other >= begin + b.bytes[updated] ||
             begin >= other + b.bytes[j])
           continue;
+        if (updates_input<P>(j, 1))
+          TT_THROW(Error(Text("tt::fuse: two parameters that are updated share memory.")));
         copy[j] = allocate_bytes(b.bytes[j]);
         std::memcpy(copy[j], other, b.bytes[j]);
         b.external[j] = copy[j];
@@ -217,14 +244,6 @@ struct SeparatedInputs {
       if (c) free_bytes(c);
   }
 };
-
-template <class P>
-constexpr bool updates_input(int first, int count) {
-  for (int k = 0; k < P::interface.output_count; ++k)
-    if (P::interface.output[k].donated >= first && P::interface.output[k].donated < first + count)
-      return true;
-  return false;
-}
 
 }  // namespace detail
 

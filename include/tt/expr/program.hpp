@@ -64,7 +64,11 @@ constexpr Graph record_program(SymbolTable& table) {
     Model::record(g, r);
     bool merged = false;  // a mistake may be gone when what must be equal is one symbol
     for (const Graph::Assumed& e : g.assumed) merged = table.merge(e.a, e.b) || merged;
-    if (!merged) return g;
+    if (merged) continue;
+    if (!g.assumed.empty())  // something that no call could check
+      g.fail({.mistake = Mistake::sizes_differ, .op = "reshape",
+              .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}});
+    return g;
   }
 }
 

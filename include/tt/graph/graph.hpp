@@ -1,6 +1,6 @@
 // The IR: Node and Graph, one type at compile time and at run time. A Graph is a hash-consed array
 // of nodes (equal nodes exist once) with inputs and outputs; its members record nodes, infer
-// shapes and dtypes, and apply the exact simplifications of graph/simplify.hpp.
+// shapes and dtypes, and apply the exact simplifications of graph/infer.hpp.
 //   Graph g;  int x = g.input(DType::f32, {64, 10});  g.output(g.elementwise(Op::add, {x, x}));
 // A mistake is kept in `failure`; recording goes on with a harmless value.
 #pragma once
@@ -40,7 +40,6 @@ struct Node {
 /// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
 struct OpDef {
   OpInfo info{};
-  unsigned hash = 0;
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands

@@ -241,7 +241,7 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
   if (k < 0)
     return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
   const std::int64_t last = start + (length - 1) * step;
-  if (length < 0 || start < 0 || step == 0 ||
+  if (length < 0 || start < 0 || step == 0 || (length > 0 && last < 0) ||
       (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)))
     return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
                  .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
@@ -257,6 +257,9 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
 constexpr int Graph::reduce(Op op, int a, unsigned axes) {
   if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
     a = cast(a, DType::i64);
+  if (nodes[a].dtype == DType::boolean)
+    return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = DType::boolean},
+                a);
   const Shape s = nodes[a].shape;
   for (int k = 0; k < s.rank; ++k)
     if (s[k] == Extent(1)) axes &= ~(1u << k);
@@ -290,7 +293,7 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes) {
                  .attribute = axes, .shape = kept});
 }
 
-// (..., M, K) x (..., K, N); batch axes are equal, or absent on one side.
+// (..., M, K) x (..., K, N); batch axes broadcast.
 constexpr int Graph::matmul(int a, int b) {
   const DType dtype = promote(nodes[a].dtype, nodes[b].dtype);
   if (dtype == DType::boolean)
@@ -323,7 +326,7 @@ constexpr int Graph::matmul(int a, int b) {
   for (int k = 0; k < (x.rank > y.rank ? x.rank : y.rank) - 2; ++k) batch.push_back(1);
   for (int k = 0; k < batch.rank; ++k) {
     const Extent p = x.from_right(k + 2), q = y.from_right(k + 2);
-    if (p != q && p != Extent(1) && q != Extent(1))
+    if (p != Extent(1) && q != Extent(1) && !equal(p, q))
       return fail({.mistake = Mistake::batch_extents_differ, .op = "matmul", .a = x, .b = y}, a);
     batch.set(batch.rank - 1 - k, p == Extent(1) ? q : p);
   }

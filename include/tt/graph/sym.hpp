@@ -284,7 +284,6 @@ constexpr int index_in(TypeList<L...>) {
 template <class F>
 constexpr OpDef make_op_def() {
   OpDef d{.info = F::info, .record = &record_body<F>, .differentiate = nullptr};
-  for (const char* p = d.info.name; *p; ++p) d.hash = d.hash * 31u + static_cast<unsigned char>(*p);
   if constexpr (F::info.opaque) d.code = index_in<F>(OpaqueOps{});
   if constexpr (has_rule<F>()) {
     d.has_rule = true;

@@ -9,13 +9,13 @@
 namespace tt {
 namespace detail {
 
-constexpr unsigned axis_bits(const Sym& x, const int* dims, int count) {
+constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const char* op) {
   if (count == 0) return (1u << x.shape().rank) - 1;
   unsigned bits = 0;
   for (int k = 0; k < count; ++k) {
     const int axis = normalize_axis(dims[k], x.shape().rank);
     if (axis < 0) {
-      x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = "sum", .a = x.shape(),
+      x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(),
                      .number = dims[k]});
       return 0;
     }
@@ -41,7 +41,7 @@ constexpr Sym count_of(const Sym& x, unsigned axes) {
 constexpr Sym detach(const Sym& x) { return {x.graph, x.graph->detach(x.id)}; }
 constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
   int axis = 0;
-  while (!(axis_bit >> axis & 1)) ++axis;
+  while (axis < x.shape().rank && !(axis_bit >> axis & 1)) ++axis;
   Shape s;
   for (int k = 0; k < x.shape().rank; ++k) s.push_back(k == axis ? x.shape()[k] : Extent(1));
   return {x.graph, x.graph->iota(DType::i64, s, axis)};
@@ -110,13 +110,13 @@ struct LogsumexpFn {
     return keepdim ? s : reduce(Op::sum, s, axes, false);
   }
 };
-/// Variance of a population (correction 0) along axes.
+/// Variance along axes, divided by n - 1.
 struct VarFn {
   static constexpr const char* name = "var";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     const Sym r = to_real(x);
     const Sym c = r - MeanFn::run(r, axes, true);
-    return MeanFn::run(c * c, axes, keepdim);
+    return reduce(Op::sum, c * c, axes, keepdim) / (count_of(r, axes) - 1);
   }
 };
 
@@ -125,7 +125,7 @@ template <class Fn, bool Keepdim, int... Dims>
 struct Reduction {
   static constexpr Sym record(const Sym& x) {
     constexpr int dims[] = {Dims..., 0};
-    return Fn::run(x, axis_bits(x, dims, sizeof...(Dims)), Keepdim);
+    return Fn::run(x, axis_bits(x, dims, sizeof...(Dims), Fn::name), Keepdim);
   }
 };
 
@@ -137,7 +137,7 @@ constexpr Sym SymFront::reduce(SourceLine at, const Sym& a, const int* dims, int
   at_line(a.graph, at);
   const bool inner = a.graph->where_is_caller;
   a.graph->where_is_caller = true;
-  const Sym result = Fn::run(a, detail::axis_bits(a, dims, count), keepdim);
+  const Sym result = Fn::run(a, detail::axis_bits(a, dims, count, Fn::name), keepdim);
   a.graph->where_is_caller = inner;
   return result;
 }
@@ -185,7 +185,7 @@ template <int... Dims, Value A>
 constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::MeanFn, true, Dims...>>(at, static_cast<A&&>(a));
 }
-/// The variance of the population (divided by n) over the axes.
+/// The variance over the axes, divided by n - 1 as in PyTorch.
 template <int... Dims, Value A>
 constexpr auto var(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::VarFn, false, Dims...>>(at, static_cast<A&&>(a));
@@ -273,7 +273,12 @@ struct PermuteFn {
 };
 template <std::int64_t... E>
 struct ReshapeFn {
-  static constexpr Sym record(const Sym& a) { return {a.graph, a.graph->reshape(a.id, Shape{E...})}; }
+  static constexpr Sym record(const Sym& a) {
+    if (sizeof...(E) > max_rank)
+      return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_high, .op = "reshape",
+                                      .a = a.shape(), .number = sizeof...(E)}, a.id)};
+    return {a.graph, a.graph->reshape(a.id, Shape{E...})};
+  }
 };
 template <std::int64_t... E>
 struct BroadcastFn {
@@ -284,6 +289,10 @@ struct BroadcastFn {
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
 struct SliceFn {
   static constexpr Sym record(const Sym& a) {
+    const int axis = normalize_axis(Axis, a.shape().rank);
+    if (axis >= 0 && !a.shape()[axis].is_constant())  // no call checks it yet
+      return {a.graph, a.graph->fail({.mistake = Mistake::slice_out_of_range, .op = "slice",
+                                      .a = a.shape(), .number = Start}, a.id)};
     return {a.graph, a.graph->slice(a.id, Axis, Start, Length, Step)};
   }
 };
@@ -392,7 +401,8 @@ template <Value A>
 constexpr auto detach(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::DetachFn>(at, static_cast<A&&>(a));
 }
-/// Mean over the rows of -log softmax(logits)[label]: logits (N, C), labels (N) of an integer dtype.
+/// Mean over the rows of -log softmax(logits)[label]: logits (N, C), labels (N) of an integer
+/// dtype in [0, C); they are not checked, one outside picks 0.
 template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));

@@ -246,7 +246,7 @@ class CEmitter {
     if (e.is_constant()) return t << e.code;
     t << e.coefficient();
     for (int i = 0; i < max_symbols; ++i)
-      for (std::int64_t k = e.exponents() >> (2 * i) & 3; k > 0; --k) t << " * s[" << i << ']';
+      for (int k = e.exponent(i); k > 0; --k) t << " * s[" << i << ']';
     return t;
   }
   static Text row_offset(const Access& a, const char* row) {

@@ -62,10 +62,6 @@ struct NumFront {
     else
       return F::body(a...);
   }
-  template <class A>
-  static TT_ALWAYS_INLINE constexpr auto lift(const A& a) {
-    return a;
-  }
   template <class A, class... Rest>
   struct first_num : first_num<Rest...> {};
   template <class R, class... Rest>

@@ -23,7 +23,7 @@ enum class Op : std::uint8_t {
   // the rest
   detach, sum, amax, amin, matmul,
   // only in plans
-  load, store, row_load, row_store, accumulator,
+  load, store, accumulator,
 };
 inline constexpr int op_count = static_cast<int>(Op::accumulator) + 1;
 
@@ -34,7 +34,7 @@ constexpr const char* name(Op op) {
       "round", "trunc", "bit_and", "bit_or", "bit_xor", "shift_left", "shift_right",
       "shift_right_logical", "lt", "le", "eq", "ne", "logical_and", "logical_or", "logical_not",
       "where", "cast", "bitcast", "call", "broadcast", "reshape", "permute", "slice", "detach",
-      "sum", "amax", "amin", "matmul", "load", "store", "row_load", "row_store", "accumulator"};
+      "sum", "amax", "amin", "matmul", "load", "store", "accumulator"};
   return names[static_cast<int>(op)];
 }
 

@@ -171,7 +171,7 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
              xsimd::batch<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8))}};
 #endif
   alignas(64) T t[lanes] = {};
-  for (int i = 0; i < n; ++i) t[i] = p[i];
+  std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
   return load(t);
 }
 template <class T>
@@ -188,19 +188,19 @@ TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
 #endif
   alignas(64) T t[lanes];
   store(t, x);
-  for (int i = 0; i < n; ++i) p[i] = t[i];
+  std::memcpy(p, t, sizeof(T) * static_cast<std::size_t>(n));
 }
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_strided(const T* p, std::int64_t stride, int n) {
   alignas(64) T t[lanes] = {};
-  for (int i = 0; i < n; ++i) t[i] = p[i * stride];
+  for (int i = 0; i < n; ++i) std::memcpy(t + i, p + i * stride, sizeof(T));
   return load(t);
 }
 template <class T>
 TT_ALWAYS_INLINE void store_strided(T* p, std::int64_t stride, const Pack<T>& x, int n) {
   alignas(64) T t[lanes];
   store(t, x);
-  for (int i = 0; i < n; ++i) p[i * stride] = t[i];
+  for (int i = 0; i < n; ++i) std::memcpy(p + i * stride, t + i, sizeof(T));
 }
 template <class T>
 TT_ALWAYS_INLINE T first_lane(const Pack<T>& x) {

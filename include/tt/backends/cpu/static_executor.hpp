@@ -46,7 +46,7 @@ struct Accumulators {
     else return i64[i];
   }
 };
-/// Partial results of whole blocks, one tree a reduction, as in graph/reference.hpp.
+/// Partial results of whole blocks, one tree a reduction, as in graph/reduce_order.hpp.
 template <class A>
 struct Trees {
   tt::detail::PairwiseTree<float> f32[A::template count<float>()];
@@ -163,6 +163,7 @@ TT_KERNEL_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& 
       constexpr Instruction x = H::plan.instructions[i];
       using T = element_t<x.dtype>;
       Pack<T>* lane = acc.template at<T>(A::template index<i>());
+#pragma GCC unroll 16
       for (int u = 0; u < packs_per_block; ++u) lane[u] = identity_pack<x.op, T>();
     });
     const std::int64_t end = one_block || cols < block + row_block ? cols : block + row_block;
@@ -173,18 +174,19 @@ TT_KERNEL_INLINE void reducing_sweep(Registers<H, K>& r, const Arguments<H, K>& 
         for (int u = 0; u < packs_per_block; ++u)
           Seg::template run<false>(r, acc, u, a, {row, col + u * lanes, lanes, nullptr});
       }
+    A rest = acc;  // a copy for what is left: its index is not constant, and `acc` is in registers
     int u = 0;
     if constexpr (!k.cols.is_constant() || k.cols.code % reduction_lanes >= lanes)
       for (; col + lanes <= end; col += lanes, ++u)
-        Seg::template run<false>(r, acc, u, a, {row, col, lanes, nullptr});
+        Seg::template run<false>(r, rest, u, a, {row, col, lanes, nullptr});
     if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
       if (col < end)
-        Seg::template run<true>(r, acc, u, a, {row, col, static_cast<int>(end - col), nullptr});
+        Seg::template run<true>(r, rest, u, a, {row, col, static_cast<int>(end - col), nullptr});
     Seg::each_reduction([&](auto i) TT_LAMBDA_INLINE {
       constexpr Instruction x = H::plan.instructions[i];
       using T = element_t<x.dtype>;
       constexpr int index = A::template index<i>();
-      const T sum = fold<x.op, T>(acc.template at<T>(index));
+      const T sum = fold<x.op, T>(rest.template at<T>(index));
       if constexpr (one_block)
         r.template at<T>(x.result) = Carrier<Pack<T>>::splat(sum);
       else trees.template at<T>(index).push(sum, tt::detail::combine<x.op, T>);
@@ -338,7 +340,6 @@ TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a) {
   }
 }
 
-/// Of a kernel: its body. A function of its own, but for small kernels that run once.
 template <class H, int K>
 TT_KERNEL_INLINE void kernel_body(const Arguments<H, K>& a) {
   constexpr KernelKind kind = H::plan.kernels[K].kind;
@@ -346,20 +347,8 @@ TT_KERNEL_INLINE void kernel_body(const Arguments<H, K>& a) {
   else if constexpr (kind == KernelKind::cols) cols_body<H, K>(a);
   else matmul_body<H, K>(a);
 }
-template <class H, int K>
-TT_NOINLINE TT_FLATTEN void kernel_function(const Arguments<H, K> a) {
-  kernel_body<H, K>(a);
-}
-template <class H, int K>
-constexpr bool is_small() {
-  constexpr Kernel k = H::plan.kernels[K];
-  if constexpr (!k.rows.is_constant() || !k.cols.is_constant()) return false;
-  else return H::plan.kernels.size() == 1 && k.kind == KernelKind::rows &&
-              k.rows.code * k.cols.code <= 1024;
-}
-
 template <class H, int B>
-TT_KERNEL_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
+TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
                                       [[maybe_unused]] const std::int64_t* offsets) {
   constexpr Buffer b = H::plan.buffers[B];
   if constexpr (b.external >= 0) return external[b.external];
@@ -367,32 +356,50 @@ TT_KERNEL_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
   else return arena + offsets[B];
 }
 
-template <class H, int K>
-TT_KERNEL_INLINE void launch(std::byte* arena, void* const* external, const std::int64_t* offsets,
-                             const SymbolValues& symbols) {
-  constexpr Kernel k = H::plan.kernels[K];
-  [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
-    const Arguments<H, k.code> a{
-        {buffer_pointer<H, H::plan.bindings[k.first_binding + static_cast<int>(I)]>(
-            arena, external, offsets)...},
-        &symbols};
-    if constexpr (is_small<H, K>()) kernel_body<H, k.code>(a);
-    else kernel_function<H, k.code>(a);
-  }(std::make_index_sequence<static_cast<std::size_t>(k.bindings)>{});
+template <std::size_t>
+using Pointer = void*;
+
+/// A kernel as a function of its own, where its rules of contraction hold. Its operands are
+/// arguments, so that they come in registers.
+template <class H, int K, class Is>
+struct StaticKernel;
+template <class H, int K, std::size_t... I>
+struct StaticKernel<H, K, std::index_sequence<I...>> {
+  static TT_NOINLINE TT_FLATTEN void run(const SymbolValues* symbols, Pointer<I>... operand) {
+    kernel_body<H, K>(Arguments<H, K>{{operand...}, symbols});
+  }
+  /// Kernel J calls this function with its own operands.
+  template <int J>
+  static TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external,
+                                      const std::int64_t* offsets, const SymbolValues& symbols) {
+    run(&symbols,
+        buffer_pointer<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>(
+            arena, external, offsets)...);
+  }
+};
+template <class H, int J>
+using FunctionOf =
+    StaticKernel<H, H::plan.kernels[J].code,
+                    std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels[J].bindings)>>;
+
+template <class H, std::size_t... J>
+TT_ALWAYS_INLINE void run_kernels(std::index_sequence<J...>, std::byte* arena,
+                                  void* const* external, const std::int64_t* offsets,
+                                  const SymbolValues& symbols) {
+  const int done[] = {0, (FunctionOf<H, static_cast<int>(J)>::template launch<static_cast<int>(J)>(
+                              arena, external, offsets, symbols), 0)...};
+  (void)done;
 }
 
 }  // namespace detail
 
-/// Runs H::plan. `external`: inputs in order, then outputs that are not donated. Never inlined into
-/// its caller, where other rules of contraction hold.
+/// Runs H::plan. `external`: inputs in order, then outputs that are not donated.
 template <class H>
-TT_NOINLINE TT_FLATTEN void run_static(std::byte* arena, void* const* external, const std::int64_t* offsets,
-                            const SymbolValues& symbols) {
-  [&]<std::size_t... K>(std::index_sequence<K...>) TT_LAMBDA_INLINE {
-    const int done[] = {0, (detail::launch<H, static_cast<int>(K)>(arena, external, offsets,
-                                                                    symbols), 0)...};
-    (void)done;
-  }(std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels.size())>{});
+TT_ALWAYS_INLINE void run_static(std::byte* arena, void* const* external,
+                                 const std::int64_t* offsets, const SymbolValues& symbols) {
+  detail::run_kernels<H>(
+      std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels.size())>{}, arena, external,
+      offsets, symbols);
 }
 
 }  // namespace TT_ISA

@@ -34,8 +34,8 @@ TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& 
     [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
       const auto factor = [&]<std::size_t J>(std::integral_constant<std::size_t, J>)
                               TT_LAMBDA_INLINE {
-        constexpr std::int64_t exponent = e.exponents() >> (2 * J) & 3;
-        for (std::int64_t k = 0; k < exponent; ++k) v *= a.symbols->value[J];
+        constexpr int exponent = e.exponent(static_cast<int>(J));
+        for (int k = 0; k < exponent; ++k) v *= a.symbols->value[J];
       };
       (factor(std::integral_constant<std::size_t, I>{}), ...);
     }(std::make_index_sequence<max_symbols>{});

@@ -65,7 +65,6 @@ class TileProgram {
     Vec<void*> operands;
     Vec<std::byte*> stored_to;   // by this kernel
     mutable long long given[max_symbols] = {};
-    std::int64_t tile_columns = 0;
     int register_base[dtype_count] = {};
     Vec<std::byte*> registers;   // a register is its own tile, or memory read in place
 
