@@ -1,0 +1,102 @@
+// Editing graphs, checking them, and random numbers without state.
+#include <doctest/doctest.h>
+#include <tt/tt.hpp>
+
+#include <cmath>
+
+namespace {
+
+using A = tt::Array<float, 4, 8>;
+
+constexpr auto two_relus = [](auto x) { return tt::relu(x * 2) + tt::relu(x) * 3; };
+
+/// Every relu becomes a gelu.
+constexpr tt::Graph with_gelu(tt::Graph g) {
+  for (;;) {
+    const tt::Vec<int> relus = tt::find_all(g, tt::op_def<tt::Relu>);
+    if (relus.empty()) return g;
+    const int gelu = g.call(tt::op_def<tt::Gelu>, {{g[relus[0]].operand[0], -1, -1, -1}});
+    g = tt::replace(g, relus[0], gelu);
+  }
+}
+constexpr int count(const tt::Graph& g, const tt::OpDef& def) { return tt::find_all(g, def).size(); }
+
+static_assert(count(tt::graph<A>(two_relus), tt::op_def<tt::Relu>) == 2);
+static_assert(count(with_gelu(tt::graph<A>(two_relus)), tt::op_def<tt::Relu>) == 0);
+static_assert(count(with_gelu(tt::graph<A>(two_relus)), tt::op_def<tt::Gelu>) == 2);
+static_assert(tt::make_plan(with_gelu(tt::graph<A>(two_relus))).kernels.size() == 1);
+
+}  // namespace
+
+TEST_CASE("replacing an op keeps the rest of the graph, at run time too") {
+  const tt::Graph g = with_gelu(tt::graph<A>(two_relus));
+  CHECK(tt::check(g));
+  CHECK(count(g, tt::op_def<tt::Gelu>) == 2);
+  CHECK(g.inputs.size() == 1);
+  CHECK(g.outputs.size() == 1);
+}
+
+TEST_CASE("inserting behind a node does not change the node itself") {
+  const tt::Graph g = tt::graph<A>([](auto x) { return tt::exp(x) + 1; });
+  const int e = tt::find_all(g, tt::op_def<tt::Exp>)[0];
+  const tt::Graph longer = tt::insert_after(g, e, tt::Op::neg);
+  CHECK(tt::check(longer));
+  CHECK(longer.size() == g.size() + 1);
+  const int n = tt::find_all(longer, tt::Op::neg)[0];
+  CHECK(longer[longer[n].operand[0]].def == &tt::op_def<tt::Exp>);
+  const tt::Graph back = tt::erase(longer, n);
+  CHECK(tt::to_string(back) == tt::to_string(tt::canonical(g)));
+}
+
+TEST_CASE("check names what is wrong with a graph") {
+  tt::Graph g = tt::graph<A>([](auto x) { return x + 1; });
+  CHECK(tt::check(g));
+  tt::Graph wrong = g;
+  wrong.nodes[wrong.outputs[0]].shape = {4, 9};
+  CHECK(tt::Text(tt::check(wrong).why) == tt::Text("has another shape than its operands give"));
+  wrong = g;
+  wrong.nodes[wrong.outputs[0]].operand[1] = wrong.size();
+  CHECK(tt::Text(tt::check(wrong).why) == tt::Text("uses a node that comes after it"));
+  wrong = g;
+  wrong.nodes[wrong.outputs[0]].operand[1] = -1;
+  CHECK(tt::Text(tt::check(wrong).why) == tt::Text("has a wrong number of operands"));
+}
+
+TEST_CASE("Philox gives the published words") {
+  // The known answer of philox4x32-10 for counter 0 and key 0 (Random123, kat_vectors).
+  CHECK(tt::philox(tt::Num<std::int64_t>(0LL), tt::Num<std::int64_t>(0LL)).value == 0x6627e8d5);
+  const tt::Array<std::int64_t, 3> counter{0, 1, 2};
+  const tt::Array<std::int64_t, 3> words = tt::philox(counter, 0);
+  CHECK(words(0) == 0x6627e8d5);
+  for (std::int64_t k : {1, 2})
+    CHECK(words(k) == tt::philox(tt::Num<std::int64_t>(k), tt::Num<std::int64_t>(0LL)).value);
+}
+
+TEST_CASE("random numbers are the same for the same seed, and spread as they should") {
+  const tt::Array<float, 128, 128> like;
+  const tt::Array<float, 128, 128> u = tt::rand_like(like, 7), same = tt::rand_like(like, 7),
+                                   other = tt::rand_like(like, 8), n = tt::randn_like(like, 7);
+  double mean = 0, square = 0, normal = 0, normal_square = 0;
+  int equal = 0;
+  for (int i = 0; i < 128 * 128; ++i) {
+    CHECK_FALSE((u.data()[i] < 0 || u.data()[i] >= 1 || u.data()[i] != same.data()[i]));
+    equal += u.data()[i] == other.data()[i];
+    mean += static_cast<double>(u.data()[i]);
+    square += std::pow(static_cast<double>(u.data()[i]) - 0.5, 2);
+    normal += static_cast<double>(n.data()[i]);
+    normal_square += std::pow(static_cast<double>(n.data()[i]), 2);
+  }
+  constexpr double count_ = 128 * 128;  // five standard errors
+  CHECK(equal < 20);
+  CHECK(std::abs(mean / count_ - 0.5) < 5 * std::sqrt(1.0 / 12 / count_));
+  CHECK(std::abs(square / count_ - 1.0 / 12) < 5 * std::sqrt(1.0 / 180 / count_));
+  CHECK(std::abs(normal / count_) < 5 / std::sqrt(count_));
+  CHECK(std::abs(normal_square / count_ - 1) < 5 * std::sqrt(2 / count_));
+}
+
+TEST_CASE("a fused program draws the numbers that an expression draws") {
+  const tt::Array<float, 33> like;
+  const auto drawn = tt::fuse([](auto x) { return tt::rand_like(x, 3) * 2; })(like);
+  const tt::Array<float, 33> expected = tt::rand_like(like, 3) * 2;
+  for (int i = 0; i < 33; ++i) CHECK(drawn(i) == expected(i));
+}
