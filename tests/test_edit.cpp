@@ -21,12 +21,10 @@ constexpr tt::Graph with_gelu(tt::Graph g) {
 }
 constexpr int count(const tt::Graph& g, const tt::OpDef& def) { return tt::find_all(g, def).size(); }
 
-#if !defined(__SANITIZE_ADDRESS__)  // g++ 12's UBSan rejects comparing addresses in a constant
 static_assert(count(tt::graph<A>(two_relus), tt::op_def<tt::Relu>) == 2);
 static_assert(count(with_gelu(tt::graph<A>(two_relus)), tt::op_def<tt::Relu>) == 0);
 static_assert(count(with_gelu(tt::graph<A>(two_relus)), tt::op_def<tt::Gelu>) == 2);
 static_assert(tt::make_plan(with_gelu(tt::graph<A>(two_relus))).kernels.size() == 1);
-#endif
 
 }  // namespace
 

@@ -43,7 +43,7 @@ constexpr Graph erase(const Graph& g, int node) { return replace(g, node, g[node
 constexpr Vec<int> find_all(const Graph& g, const OpDef& def) {
   Vec<int> ids;
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op == Op::call && g[i].def == &def) ids.push_back(i);
+    if (g[i].op == Op::call && g[i].def_id == def.id) ids.push_back(i);
   return ids;
 }
 constexpr Vec<int> find_all(const Graph& g, Op op) {

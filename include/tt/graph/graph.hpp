@@ -26,6 +26,7 @@ struct Node {
   std::int64_t attribute = 0;  ///< input number, axes as bits, shift, packed axes or slice
   std::uint64_t bits = 0;      ///< a constant's value, see encode()
   const OpDef* def = nullptr;  ///< of Op::call
+  std::uint64_t def_id = 0;    ///< its id: g++ 12's UBSan compares no addresses in constants
   Shape shape{};
   SourceLine where{};
 
@@ -33,13 +34,15 @@ struct Node {
   friend constexpr bool operator==(const Node& a, const Node& b) {
     return a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] &&
            a.operand[2] == b.operand[2] && a.operand[3] == b.operand[3] && a.dtype == b.dtype &&
-           a.attribute == b.attribute && a.bits == b.bits && a.def == b.def && a.shape == b.shape;
+           a.attribute == b.attribute && a.bits == b.bits && a.def_id == b.def_id && a.shape == b.shape &&
+           (std::is_constant_evaluated() || a.def == b.def);
   }
 };
 
 /// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
 struct OpDef {
   OpInfo info{};
+  std::uint64_t id = 0;                ///< from the name of its type
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands

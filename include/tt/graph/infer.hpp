@@ -158,7 +158,7 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   Shape shape;
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
-  Node node{.op = Op::call, .dtype = dtype, .def = &def};
+  Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
     node.operand[k] = cast(operands[k], dtype);
     const BroadcastResult r = broadcast(shape, nodes[node.operand[k]].shape);

@@ -284,6 +284,9 @@ constexpr int index_in(TypeList<L...>) {
 template <class F>
 constexpr OpDef make_op_def() {
   OpDef d{.info = F::info, .record = &record_body<F>, .differentiate = nullptr};
+  d.id = 14695981039346656037u;  // FNV-1a
+  for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
+    d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
   if constexpr (F::info.opaque) d.code = index_in<F>(OpaqueOps{});
   if constexpr (has_rule<F>()) {
     d.has_rule = true;
