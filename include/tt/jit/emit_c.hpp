@@ -392,6 +392,21 @@ class CEmitter {
       if (is_reduction(plan_.instructions[i].op)) return true;
     return false;
   }
+  /// The inside of a reducing loop: element i goes to lane l of each reduction.
+  void accumulating_segment(int s, const char* row) {
+    Text& t = kernels_;
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_.instructions[i];
+      if (!is_reduction(x.op)) {
+        instruction(i, row, "          ");
+        continue;
+      }
+      Text lane;
+      lane << 'l' << reg(x.dtype, x.result) << "[l]";
+      t << "          " << lane << " = " << combine_name(x.op) << name(x.dtype) << '(' << lane << ", "
+        << reg(x.dtype, x.a) << ");\n";
+    }
+  }
   void reducing_sweep(int s) {
     Text& t = kernels_;
     each_reduction(s, [&](const Instruction& x, const Text& c) {
@@ -409,17 +424,7 @@ class CEmitter {
     });
     t << "      for (i64 g = b; g < end; g += 64) {\n        const i64 m = end - g < 64 ? end - g : 64;\n"
       << "        for (i64 l = 0; l < m; ++l) {\n          const i64 i = g + l;\n          (void)i;\n";
-    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
-      const Instruction& x = plan_.instructions[i];
-      if (!is_reduction(x.op)) {
-        instruction(i, "row", "          ");
-        continue;
-      }
-      Text lane;
-      lane << 'l' << reg(x.dtype, x.result) << "[l]";
-      t << "          " << lane << " = " << combine_name(x.op) << name(x.dtype) << '(' << lane << ", "
-        << reg(x.dtype, x.a) << ");\n";
-    }
+    accumulating_segment(s, "row");
     t << "        }\n      }\n";
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
@@ -456,17 +461,7 @@ class CEmitter {
     t << "      for (i64 q = b; q < end; ++q) {\n        const i64 at = row * inner + q;\n        (void)at;\n";
     row_pointers(1, "at", "        ");
     t << "        for (i64 l = 0; l < n; ++l) {\n          const i64 i = col + l;\n          (void)i;\n";
-    for (int i = k_->segment[1]; i < k_->segment[2]; ++i) {
-      const Instruction& x = plan_.instructions[i];
-      if (!is_reduction(x.op)) {
-        instruction(i, "at", "          ");
-        continue;
-      }
-      Text lane;
-      lane << 'l' << reg(x.dtype, x.result) << "[l]";
-      t << "          " << lane << " = " << combine_name(x.op) << name(x.dtype) << '(' << lane << ", "
-        << reg(x.dtype, x.a) << ");\n";
-    }
+    accumulating_segment(1, "at");
     t << "        }\n      }\n";
     each_reduction(1, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
