@@ -290,7 +290,7 @@ struct Lowering {
                             .size = kernel.tile ? Extent(kernel.tile)
                                                 : round_up(grid.extent[grid.rank - 1],
                                                            reduction_lanes),
-                            .node = o});
+                            .node = o, .scratch = true});
   }
 
   constexpr void emit_members(const Vec<int>& m, const Vec<char>& demand, int sweeps) {
@@ -629,14 +629,14 @@ struct Lowering {
     if (kernel.b_column != Extent(1)) {
       kernel.pack_row = round_up(n.shape.last(), row_padding);
       kernel.pack = plan.buffers.size();
-      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * kernel.pack_row});
+      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * kernel.pack_row, .scratch = true});
       touch(kernel.pack);
     } else if (kernel.b_inner.is_constant() && kernel.b_inner != Extent(0) &&
                kernel.b_inner.code * size_of(n.dtype) % panel_stride == 0 &&
                kernel.inner.is_constant() && kernel.inner.code >= 128 &&
                n.shape.from_right(1).is_constant() && n.shape.from_right(1).code >= 32) {
       kernel.panel = plan.buffers.size();
-      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * Extent(panel_columns)});
+      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * Extent(panel_columns), .scratch = true});
       touch(kernel.panel);
     }
   }

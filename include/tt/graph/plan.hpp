@@ -120,6 +120,7 @@ struct Buffer {
   std::int64_t offset = 0;  ///< bytes into the arena
   int first = -1, last = -1;  ///< kernels between which it lives
   int node = -1;
+  bool scratch = false;   ///< of one kernel and one thread
 };
 
 /// The plan as vectors: what the scheduler makes.

@@ -6,6 +6,9 @@
 
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/static_step.hpp"
+#include "tt/backends/cpu/thread_pool.hpp"
+#include "tt/core/storage.hpp"
+#include "tt/graph/split.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -259,14 +262,16 @@ TT_KERNEL_INLINE void sum_columns(Registers<H, K>& r, const Arguments<H, K>& a, 
 }
 
 template <class H, int K>
-TT_KERNEL_INLINE void rows_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void rows_body(const Arguments<H, K>& a, const Range& range) {
   constexpr Kernel k = H::plan.kernels[K];
-  const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
+  const std::int64_t rows = range.last(SplitAxis::rows, extent<k.rows.code>(a));
+  const std::int64_t first = range.first(SplitAxis::cols);
+  const std::int64_t cols = range.last(SplitAxis::cols, extent<k.cols.code>(a));
   Registers<H, K> r;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = range.first(SplitAxis::rows); row < rows; ++row) {
     SegmentOf<H, K, 0>::template run<false>(r, a, {row, 0, lanes, nullptr});
     const std::int64_t step_ = k.tile > 0 ? k.tile : cols > 0 ? cols : 1;
-    std::int64_t begin = 0;
+    std::int64_t begin = first;
     do {  // one tile is the whole row, but in a tiled kernel
       const std::int64_t end = begin + step_ < cols ? begin + step_ : cols;
       [&]<std::size_t... P>(std::index_sequence<P...>) TT_LAMBDA_INLINE {
@@ -278,15 +283,16 @@ TT_KERNEL_INLINE void rows_body(const Arguments<H, K>& a) {
 }
 
 template <class H, int K>
-TT_KERNEL_INLINE void cols_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void cols_body(const Arguments<H, K>& a, const Range& range) {
   constexpr Kernel k = H::plan.kernels[K];
   constexpr int width = packs_per_block < 4 ? packs_per_block : 4;
-  const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
+  const std::int64_t rows = range.last(SplitAxis::rows, extent<k.rows.code>(a));
+  const std::int64_t cols = range.last(SplitAxis::cols, extent<k.cols.code>(a));
   const std::int64_t inner = extent<k.inner.code>(a);
   Registers<H, K> r;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = range.first(SplitAxis::rows); row < rows; ++row) {
     SegmentOf<H, K, 0>::template run<false>(r, a, {row, 0, lanes, nullptr});
-    std::int64_t col = 0;
+    std::int64_t col = range.first(SplitAxis::cols);
     if constexpr (!k.cols.is_constant() || k.cols.code >= width * lanes)
       for (; col + width * lanes <= cols; col += width * lanes)
         sum_columns<H, K, width, false>(r, a, row, inner, col, lanes);
@@ -299,24 +305,28 @@ TT_KERNEL_INLINE void cols_body(const Arguments<H, K>& a) {
 }
 
 template <class H, int K>
-TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a, const Range& range) {
   constexpr Kernel k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
   constexpr Access xa = H::plan.accesses[k.a], xb = H::plan.accesses[k.b];
   const std::int64_t rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a);
-  const std::int64_t inner = extent<k.inner.code>(a), batch = extent<k.batch.code>(a);
+  const std::int64_t inner = extent<k.inner.code>(a);
+  const std::int64_t batch = range.last(SplitAxis::batch, extent<k.batch.code>(a));
+  const std::int64_t row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols);
   Registers<H, K> r;
   SegmentOf<H, K, 0>::template run<false>(r, a, {0, 0, lanes, nullptr});
-  for (std::int64_t q = 0; q < batch; ++q) {
-    MatmulOperands<T> m{rows, cols, inner,
-                        static_cast<const T*>(a.operand[xa.buffer]) + row_offset<H, k.a>(a, q),
-                        extent<k.a_row.code>(a), extent<k.a_inner.code>(a),
-                        static_cast<const T*>(a.operand[xb.buffer]) + row_offset<H, k.b>(a, q),
+  for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
+    const std::int64_t a_row = extent<k.a_row.code>(a), b_column = extent<k.b_column.code>(a);
+    MatmulOperands<T> m{range.last(SplitAxis::rows, rows) - row0,
+                        range.last(SplitAxis::cols, cols) - col0, inner,
+                        static_cast<const T*>(a.operand[xa.buffer]) + row_offset<H, k.a>(a, q) + row0 * a_row,
+                        a_row, extent<k.a_inner.code>(a),
+                        static_cast<const T*>(a.operand[xb.buffer]) + row_offset<H, k.b>(a, q) + col0 * b_column,
                         extent<k.b_inner.code>(a), !xb.guarded};
     if constexpr (k.pack >= 0) {
       T* packed = static_cast<T*>(a.operand[k.pack]);
       const std::int64_t packed_row = extent<k.pack_row.code>(a);
-      transpose_into(m.b, extent<k.b_column.code>(a), m.b_inner, cols, inner, packed, packed_row);
+      transpose_into(m.b, b_column, m.b_inner, m.cols, inner, packed, packed_row);
       m.b = packed;
       m.b_inner = packed_row;
       m.b_padded = k.pack_row.is_constant();
@@ -329,7 +339,8 @@ TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a) {
             const T* t) TT_LAMBDA_INLINE {
           for (int y = 0; y < tile_rows_; ++y)
             for (int v = 0; v < vectors; ++v) {
-              const Place p{q * rows + i + y, j + v * lanes, v == vectors - 1 ? last : lanes,
+              const Place p{q * rows + row0 + i + y, col0 + j + v * lanes,
+                            v == vectors - 1 ? last : lanes,
                             t + (y * vectors + v) * lanes};
               if constexpr (k.cols.is_constant() && k.cols.code % lanes == 0)
                 SegmentOf<H, K, 1>::template run<false>(r, a, p);
@@ -341,11 +352,11 @@ TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a) {
 }
 
 template <class H, int K>
-TT_KERNEL_INLINE void kernel_body(const Arguments<H, K>& a) {
+TT_KERNEL_INLINE void kernel_body(const Arguments<H, K>& a, const Range& range) {
   constexpr KernelKind kind = H::plan.kernels[K].kind;
-  if constexpr (kind == KernelKind::rows) rows_body<H, K>(a);
-  else if constexpr (kind == KernelKind::cols) cols_body<H, K>(a);
-  else matmul_body<H, K>(a);
+  if constexpr (kind == KernelKind::rows) rows_body<H, K>(a, range);
+  else if constexpr (kind == KernelKind::cols) cols_body<H, K>(a, range);
+  else matmul_body<H, K>(a, range);
 }
 template <class H, int B>
 TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
@@ -359,6 +370,21 @@ TT_ALWAYS_INLINE void* buffer_pointer(std::byte* arena, void* const* external,
 template <std::size_t>
 using Pointer = void*;
 
+template <class H, int K>
+constexpr KernelExtents kernel_extents(const SymbolValues& symbols) {
+  constexpr Kernel k = H::plan.kernels[K];
+  return {k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
+          k.inner.value(symbols), columns_divide(H::plan, k)};
+}
+/// Could the kernel be worth dividing? If all of its extents are known and small it has no code for that.
+template <class H, int K>
+constexpr bool can_divide() {
+  constexpr Kernel k = H::plan.kernels[K];
+  if constexpr (k.batch.is_constant() && k.rows.is_constant() && k.cols.is_constant() && k.inner.is_constant())
+    return split_kernel(kernel_extents<H, K>({}), 2).parts > 1;
+  else return true;
+}
+
 /// A kernel as a function of its own, where its rules of contraction hold. Its operands are
 /// arguments, so that they come in registers.
 template <class H, int K, class Is>
@@ -366,15 +392,73 @@ struct StaticKernel;
 template <class H, int K, std::size_t... I>
 struct StaticKernel<H, K, std::index_sequence<I...>> {
   static TT_NOINLINE TT_FLATTEN void run(const SymbolValues* symbols, Pointer<I>... operand) {
-    kernel_body<H, K>(Arguments<H, K>{{operand...}, symbols});
+    kernel_body<H, K>(Arguments<H, K>{{operand...}, symbols}, Range{});
+  }
+  /// The same for part of a kernel; a kernel that may be divided has only this one.
+  static TT_NOINLINE TT_FLATTEN void run_range(const SymbolValues* symbols, const Range& range,
+                                               Pointer<I>... operand) {
+    kernel_body<H, K>(Arguments<H, K>{{operand...}, symbols}, range);
   }
   /// Kernel J calls this function with its own operands.
   template <int J>
   static TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external,
                                       const std::int64_t* offsets, const SymbolValues& symbols) {
-    run(&symbols,
-        buffer_pointer<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>(
-            arena, external, offsets)...);
+    const auto operand = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) TT_LAMBDA_INLINE {
+      return buffer_pointer<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(N)]>(
+          arena, external, offsets);
+    };
+    if constexpr (can_divide<H, K>()) {
+      if (const int threads = array_threads(); threads > 1)
+        if (const Split split = split_kernel(kernel_extents<H, K>(symbols), threads); split.parts > 1) {
+          Parts parts{split, symbols, {operand(std::integral_constant<std::size_t, I>{})...}};
+          return ThreadPool::instance().run(split.parts, &StaticKernel::run_part<J>, &parts);
+        }
+      run_range(&symbols, Range{}, operand(std::integral_constant<std::size_t, I>{})...);
+    } else {
+      run(&symbols, operand(std::integral_constant<std::size_t, I>{})...);
+    }
+  }
+
+ private:
+  struct Parts {
+    const Split& split;
+    const SymbolValues& symbols;
+    void* operand[sizeof...(I) + 1];
+  };
+  template <int J>
+  static void run_part(void* context, int part) {
+    const Parts& p = *static_cast<const Parts*>(context);
+    const Range range = p.split.part(part);
+    void* const* operand = p.operand;
+    void* own[sizeof...(I) + 1] = {p.operand[I]...};
+    if (has_scratch<J>() && ThreadPool::in_worker()) {  // the caller has the arena's
+      std::size_t at = 0, bytes = 0;
+      const int counted[] = {0, (bytes += scratch_bytes<J, I>(p.symbols), 0)...};
+      std::byte* memory = Scratch::of_this_thread().get(bytes);
+      const int placed[] = {0, (place_scratch<J, I>(p.symbols, memory, at, own), 0)...};
+      (void)counted, (void)placed;
+      operand = own;
+    }
+    run_range(&p.symbols, range, operand[I]...);
+  }
+  template <int J>
+  static constexpr bool has_scratch() {
+    return (false || ... || buffer_of<J, I>.scratch);
+  }
+  template <int J, std::size_t N>
+  static constexpr Buffer buffer_of =
+      H::plan.buffers[H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(N)]];
+  template <int J, std::size_t N>
+  static std::size_t scratch_bytes(const SymbolValues& symbols) {
+    if (!buffer_of<J, N>.scratch) return 0;
+    return (static_cast<std::size_t>(buffer_of<J, N>.size.value(symbols) * size_of(buffer_of<J, N>.dtype)) +
+            2 * storage_alignment - 1) / storage_alignment * storage_alignment;
+  }
+  template <int J, std::size_t N>
+  static void place_scratch(const SymbolValues& symbols, std::byte* memory, std::size_t& at, void** own) {
+    if (!buffer_of<J, N>.scratch) return;
+    own[N] = memory + at;
+    at += scratch_bytes<J, N>(symbols);
   }
 };
 template <class H, int J>

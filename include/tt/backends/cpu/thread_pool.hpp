@@ -1,0 +1,152 @@
+// The threads of the library, one pool a process. Kernels are divided by graph/split.hpp; the pool
+// hands the parts out, and the caller works too.
+//   tt::set_num_threads(4);
+// POSIX threads: <thread> alone costs every user's file 0.1 s.
+#pragma once
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <new>
+
+#include "tt/config.hpp"
+
+namespace tt {
+namespace cpu {
+
+using PartFunction = void (*)(void* context, int part);
+
+class ThreadPool {
+ public:
+  /// Never destroyed, so threads may end at exit while others still work.
+  static ThreadPool& instance() {
+    static const int registered = pthread_atfork(nullptr, nullptr, [] { slot() = new ThreadPool; });
+    (void)registered;
+    return *slot();
+  }
+
+  /// Is this one of the pool's own threads?
+  static bool in_worker() { return worker_flag(); }
+
+  /// Calls function(context, p) for every p in [0, parts), on at most `parts` threads, and returns
+  /// when all are done. Inside a worker, or while another caller has the pool, on this thread alone.
+  void run(int parts, PartFunction function, void* context) {
+    if (parts < 2 || in_worker() || pthread_mutex_trylock(&caller_) != 0) {
+      for (int p = 0; p < parts; ++p) function(context, p);
+      return;
+    }
+    start_workers(parts - 1);
+    Job job{function, context, parts};
+    pthread_mutex_lock(&mutex_);
+    job_ = &job;
+    __atomic_store_n(&generation_, generation_ + 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&wake_);
+    pthread_mutex_unlock(&mutex_);
+    job.work();
+    pthread_mutex_lock(&mutex_);
+    job_ = nullptr;  // who wakes now is too late
+    while (active_ > 0) pthread_cond_wait(&finished_, &mutex_);
+    pthread_mutex_unlock(&mutex_);
+    pthread_mutex_unlock(&caller_);
+  }
+
+ private:
+  struct Job {
+    PartFunction function;
+    void* context;
+    int parts;
+    int next = 0;
+    void work() {
+      for (int p; (p = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)) < parts;)
+        function(context, p);
+    }
+  };
+
+  pthread_mutex_t caller_ = PTHREAD_MUTEX_INITIALIZER, mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
+  Job* job_ = nullptr;
+  unsigned generation_ = 0;
+  int active_ = 0, workers_ = 0;
+
+  /// A child of fork has no workers, and perhaps locked mutexes: it gets a pool of its own.
+  static ThreadPool*& slot() {
+    static ThreadPool* pool = new ThreadPool;
+    return pool;
+  }
+  static bool& worker_flag() {
+    thread_local bool flag = false;
+    return flag;
+  }
+
+  void start_workers(int wanted) {
+    while (workers_ < wanted) {
+      pthread_attr_t detached;
+      pthread_attr_init(&detached);
+      pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+      pthread_t thread;
+      const int failed = pthread_create(&thread, &detached, &ThreadPool::worker, this);
+      pthread_attr_destroy(&detached);
+      if (failed) return;  // those that exist do the work
+      ++workers_;
+    }
+  }
+
+  static void* worker(void* self) {
+    worker_flag() = true;
+    static_cast<ThreadPool*>(self)->serve();
+    return nullptr;
+  }
+  void serve() {
+    unsigned seen = 0;
+    for (;;) {
+      for (int spin = 0; spin < 2000; ++spin)  // sleeping and waking takes longer than most kernels
+        if (__atomic_load_n(&generation_, __ATOMIC_ACQUIRE) != seen) break;
+      pthread_mutex_lock(&mutex_);
+      while (generation_ == seen || !job_) {
+        seen = generation_;
+        pthread_cond_wait(&wake_, &mutex_);
+      }
+      seen = generation_;
+      Job* const job = job_;
+      ++active_;
+      pthread_mutex_unlock(&mutex_);
+      job->work();
+      pthread_mutex_lock(&mutex_);
+      if (--active_ == 0) pthread_cond_signal(&finished_);
+      pthread_mutex_unlock(&mutex_);
+    }
+  }
+};
+
+inline int& requested_threads() {
+  static int n = 0;  // 0: not said
+  return n;
+}
+inline int hardware_threads() {
+  static const int n = [] {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  }();
+  return n > 0 ? n : 1;
+}
+/// Threads for programs over Arrays: the caller's, unless set_num_threads said otherwise.
+inline int array_threads() {
+  const int n = __atomic_load_n(&requested_threads(), __ATOMIC_RELAXED);
+  return n > 0 ? n : 1;
+}
+
+}  // namespace cpu
+
+/// From now on kernels may use `n` threads, the caller's included. Before the first call, programs
+/// over Arrays stay on the caller's thread and Tensors use every core. Results do not depend on it.
+inline void set_num_threads(int n) {
+  __atomic_store_n(&cpu::requested_threads(), n > 0 ? n : 1, __ATOMIC_RELAXED);
+}
+/// Threads that kernels over Tensors may use.
+[[nodiscard]] inline int get_num_threads() {
+  const int n = __atomic_load_n(&cpu::requested_threads(), __ATOMIC_RELAXED);
+  return n > 0 ? n : cpu::hardware_threads();
+}
+
+}  // namespace tt

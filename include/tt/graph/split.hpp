@@ -1,0 +1,86 @@
+// How a kernel is divided among threads: in ranges of batches, rows or columns, never along what is
+// summed, so the bits do not depend on the number of threads. Every executor divides like this.
+#pragma once
+#include "tt/graph/plan.hpp"
+
+namespace tt {
+
+enum class SplitAxis : std::uint8_t { none, batch, rows, cols };
+
+/// What one call of a kernel does: everything, or [begin, end) of one axis.
+struct Range {
+  SplitAxis axis = SplitAxis::none;
+  std::int64_t begin = 0, end = 0;
+
+  constexpr std::int64_t first(SplitAxis a) const { return axis == a ? begin : 0; }
+  constexpr std::int64_t last(SplitAxis a, std::int64_t extent) const {
+    return axis == a ? end : extent;
+  }
+};
+
+/// The extents of a kernel, as far as dividing it goes.
+struct KernelExtents {
+  KernelKind kind = KernelKind::rows;
+  std::int64_t batch = 1, rows = 1, cols = 1, inner = 1;
+  bool columns_divide = true;  ///< nothing is summed along them or stored once a row
+
+  /// Elements computed; of a matrix product, about as long as so many elements take.
+  constexpr std::int64_t work() const {
+    return batch * rows * cols * (kind == KernelKind::cols ? inner : 1) *
+           (kind == KernelKind::matmul ? inner / 16 + 1 : 1);
+  }
+};
+
+/// A thread is worth waking for so many elements (a few microseconds).
+inline constexpr std::int64_t work_per_thread = 32768;
+
+struct Split {
+  SplitAxis axis = SplitAxis::none;
+  int parts = 1;
+  std::int64_t extent = 0, unit = 1;  ///< parts begin at multiples of `unit`
+
+  constexpr Range part(int i) const {
+    if (parts == 1) return {};
+    const std::int64_t units = (extent + unit - 1) / unit;
+    const std::int64_t begin = units * i / parts * unit, end = units * (i + 1) / parts * unit;
+    return {axis, begin, end < extent ? end : extent};
+  }
+};
+
+constexpr Split split_kernel(const KernelExtents& k, int threads) {
+  const std::int64_t most = k.work() / work_per_thread;
+  if (threads < 2 || most < 2) return {};
+  const int wanted = most < threads ? static_cast<int>(most) : threads;
+  Split best;
+  // the first axis that has work for all threads, else the one with the most
+  const auto offer = [&](SplitAxis axis, std::int64_t extent, std::int64_t unit) {
+    const std::int64_t units = (extent + unit - 1) / unit;
+    const int parts = units < wanted ? static_cast<int>(units) : wanted;
+    if (parts > best.parts) best = {axis, parts, extent, unit};
+  };
+  if (k.kind == KernelKind::matmul) {
+    offer(SplitAxis::batch, k.batch, 1);
+    offer(SplitAxis::cols, k.cols, panel_columns);
+    offer(SplitAxis::rows, k.rows, 24);  // a multiple of every tile's height
+  } else {
+    offer(SplitAxis::rows, k.rows, 1);
+    if (k.columns_divide)
+      offer(SplitAxis::cols, k.cols, k.kind == KernelKind::cols ? panel_columns : tile_columns);
+  }
+  return best;
+}
+
+/// May the columns of kernel k be computed apart?
+template <class AnyPlan>
+constexpr bool columns_divide(const AnyPlan& plan, const Kernel& k) {
+  if (k.kind == KernelKind::matmul) return true;
+  for (int s = 0; s < 2 * k.sweeps + 1; ++s)
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      const Op op = plan.instructions[i].op;
+      const bool once_a_row = s % 2 == 0 && !(k.kind == KernelKind::cols && s == 2);
+      if (once_a_row ? op == Op::store : is_reduction(op) && k.kind == KernelKind::rows) return false;
+    }
+  return true;
+}
+
+}  // namespace tt
