@@ -1,8 +1,10 @@
-// tt: arrays, fusion at compile time, derivatives.  #include <tt/tt.hpp>
+// tt: arrays and Tensors, fusion at compile time and at run time, derivatives.  #include <tt/tt.hpp>
 #pragma once
+#include "tt/autograd/modes.hpp"
 #include "tt/config.hpp"
 #include "tt/core/array.hpp"
 #include "tt/core/print.hpp"
+#include "tt/dispatch/all_ops.hpp"
 #include "tt/expr/explain.hpp"
 #include "tt/expr/expression.hpp"
 #include "tt/expr/fuse.hpp"

@@ -51,6 +51,15 @@ struct SourceLine {
   const char* file = "";
   int line = 0;
 };
+/// The caller's file and line, as a default argument.
+constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  return {file, line};
+}
+constexpr Text& operator<<(Text& out, SourceLine at) {
+  if (at.line) out << "\n  at " << at.file << ':' << at.line;
+  return out;
+}
+constexpr Text& operator<<(Text&& out, SourceLine at) { return out << at; }
 
 enum class Mistake : std::uint8_t {
   none,
@@ -143,8 +152,7 @@ constexpr Text describe(const Failure& f) {
     case Mistake::parameter_changes_shape: t << f.a << " became " << f.b << "."; break;
     case Mistake::none: break;
   }
-  if (f.where.line) t << "\n  at " << f.where.file << ':' << f.where.line;
-  return t;
+  return t << f.where;
 }
 
 }  // namespace tt

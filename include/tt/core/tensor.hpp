@@ -1,124 +1,333 @@
-// Tensor: the run-time handle. Dtype and shape are known at run time, storage is shared; a copy of
-// a Tensor is another handle on the same elements. Dense and row-major.
-//   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor s = tt::silu(t);
+// Tensor: the run-time handle. Dtype, shape and strides are known at run time; a copy is another
+// handle on the same Tensor, and views share storage. What it can do is declared here and defined
+// in dispatch/, which a program gets with tt/tt.hpp.
+//   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor row = t.slice(0, 1, 3);   row.exp_();
 #pragma once
-#include <atomic>
-#include <bit>
 #include <initializer_list>
 #include <span>
 
-#include "tt/core/storage.hpp"
+#include "tt/core/allocator.hpp"
+#include "tt/core/keys.hpp"
 
 namespace tt {
 
+class Tensor;
 struct TensorFront;
 
-/// What decides which kernel an op runs; a higher one is asked first.
-enum class DispatchKey : std::uint8_t { cpu, cuda, meta, private_use, count };
-
-/// A set of dispatch keys.
-class KeySet {
+/// Sizes, axes: a short list of integers, given as {2, 3} or from a container.
+class IntList {
  public:
-  constexpr KeySet() = default;
-  constexpr KeySet(DispatchKey k) : bits_(std::uint64_t{1} << static_cast<int>(k)) {}
-  constexpr KeySet operator|(KeySet o) const { return KeySet(bits_ | o.bits_); }
-  constexpr KeySet without(KeySet o) const { return KeySet(bits_ & ~o.bits_); }
-  constexpr bool contains(DispatchKey k) const { return bits_ >> static_cast<int>(k) & 1; }
-  constexpr bool empty() const { return bits_ == 0; }
-  constexpr DispatchKey highest() const {
-    return static_cast<DispatchKey>(63 - std::countl_zero(bits_));
+  static constexpr int capacity = max_rank + 2;
+  constexpr IntList() = default;
+  constexpr IntList(std::initializer_list<std::int64_t> v) { assign(v.begin(), static_cast<int>(v.size())); }
+  constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
+  template <class T>
+    requires std::same_as<T, Shape>
+  constexpr IntList(const T& s) { assign(s.code, s.rank); }
+  constexpr int size() const { return size_; }
+  constexpr std::int64_t operator[](int i) const { return value_[i]; }
+  constexpr std::int64_t& operator[](int i) { return value_[i]; }
+  constexpr const std::int64_t* begin() const { return value_; }
+  constexpr const std::int64_t* end() const { return value_ + size_; }
+  constexpr void push_back(std::int64_t v) {
+    if (size_ == capacity) TT_THROW(Error(Text("tt: at most ") << capacity << " axes or sizes can be given."));
+    value_[size_++] = v;
+  }
+  friend constexpr bool operator==(const IntList& a, const IntList& b) {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
   }
 
  private:
-  explicit constexpr KeySet(std::uint64_t bits) : bits_(bits) {}
-  std::uint64_t bits_ = 0;
+  int size_ = 0;
+  std::int64_t value_[capacity] = {};
+  constexpr void assign(const std::int64_t* v, int n) {
+    for (int i = 0; i < n; ++i) push_back(v[i]);
+  }
 };
-static_assert((KeySet(DispatchKey::cpu) | DispatchKey::meta).highest() == DispatchKey::meta);
+/// A shape of sizes; throws Error beyond max_rank or below 0.
+constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor") {
+  if (sizes.size() > max_rank)
+    TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
+                                << max_rank << "."));
+  Shape s;
+  for (std::int64_t n : sizes) {
+    if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "."));
+    s.push_back(n);
+  }
+  return s;
+}
+
+/// Elements that Tensors share: counted, with the version that in-place changes advance.
+struct Storage {
+  std::atomic<std::int64_t> uses{1};
+  std::atomic<std::uint32_t> version{0};
+  bool padded = true;  ///< whole vectors may be read and written behind the end
+  std::size_t bytes = 0;
+  void* data = nullptr;
+  void (*free_data)(Storage&) = nullptr;  ///< null: the elements are part of this block
+  void* context = nullptr;                ///< for free_data
+
+  static constexpr std::size_t header = 128;
+  static Storage* make(std::size_t bytes) {
+    void* memory = detail::CachingAllocator::get().allocate(header + bytes + storage_alignment);
+    auto* s = ::new (memory) Storage;
+    s->bytes = bytes;
+    s->data = static_cast<std::byte*>(memory) + header;
+    return s;
+  }
+  void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const std::size_t block = free_data ? sizeof(Storage) : header + bytes + storage_alignment;
+    if (free_data) free_data(*this);
+    this->~Storage();
+    detail::CachingAllocator::get().free(this, block);
+  }
+};
+static_assert(sizeof(Storage) <= Storage::header);
+
+namespace detail {
+
+/// What autograd/ keeps with a Tensor.
+struct AutogradMeta {
+  void (*destroy)(AutogradMeta*) = nullptr;
+};
+
+struct TensorImpl {
+  std::atomic<std::int64_t> uses{1};
+  Storage* storage = nullptr;
+  std::byte* data = nullptr;      // of the first element
+  AutogradMeta* autograd = nullptr;
+  DType dtype = DType::f32;
+  bool contiguous = true, requires_grad = false, inference = false, is_view = false;
+  Device device;
+  KeySet keys = DispatchKey::cpu;
+  std::int64_t numel = 1;
+  Shape shape;
+  std::int64_t stride[max_rank] = {};
+  std::int64_t trace_id = -1;     // node, while a graph is captured
+
+  static TensorImpl* make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
+  void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    if (autograd) autograd->destroy(autograd);
+    if (storage) storage->release();
+    this->~TensorImpl();
+    CachingAllocator::get().free(this, sizeof(TensorImpl));
+  }
+  void set_dense(const Shape& s) {
+    shape = s;
+    numel = 1;
+    for (int k = s.rank - 1; k >= 0; --k) {
+      stride[k] = numel;
+      numel *= s.code[k];
+    }
+    contiguous = true;
+  }
+  void set_strided(const Shape& s, const std::int64_t* strides) {
+    shape = s;
+    numel = 1;
+    contiguous = true;
+    for (int k = s.rank - 1; k >= 0; --k) {
+      stride[k] = strides[k];
+      if (s.code[k] != 1 && strides[k] != numel) contiguous = false;
+      numel *= s.code[k];
+    }
+    if (numel == 0) contiguous = true;
+  }
+};
+
+}  // namespace detail
 
 class Tensor {
  public:
   using tt_front = TensorFront;
 
   Tensor() = default;
-  /// Uninitialised elements.
-  Tensor(DType dtype, const Shape& shape, KeySet keys = DispatchKey::cpu)
-      : dtype_(dtype), shape_(shape), keys_(keys) {
-    std::int64_t bytes = shape.size().code * size_of(dtype);
-    void* memory = allocate_bytes(sizeof(Storage) + storage_alignment + static_cast<std::size_t>(bytes));
-    storage_ = ::new (memory) Storage{};
+  /// Dense, uninitialised elements.
+  Tensor(DType dtype, const Shape& shape, Device device = {}) : impl_(detail::TensorImpl::make()) {
+    impl_->dtype = dtype;
+    impl_->device = device;
+    impl_->keys = backend_key(device.type);
+    impl_->set_dense(shape);
+    if (device.type == DeviceType::meta) return;
+    impl_->storage = Storage::make(static_cast<std::size_t>(impl_->numel) * static_cast<std::size_t>(size_of(dtype)));
+    impl_->data = static_cast<std::byte*>(impl_->storage->data);
   }
-  Tensor(const Tensor& o) : storage_(o.storage_), dtype_(o.dtype_), shape_(o.shape_), keys_(o.keys_) {
-    if (storage_) storage_->uses.fetch_add(1, std::memory_order_relaxed);
+  /// Takes over one use.
+  explicit Tensor(detail::TensorImpl* impl) : impl_(impl) {}
+  Tensor(const Tensor& o) : impl_(o.impl_) {
+    if (impl_) impl_->retain();
   }
-  Tensor(Tensor&& o) noexcept
-      : storage_(o.storage_), dtype_(o.dtype_), shape_(o.shape_), keys_(o.keys_) {
-    o.storage_ = nullptr;
+  Tensor(Tensor&& o) noexcept : impl_(o.impl_) { o.impl_ = nullptr; }
+  Tensor& operator=(const Tensor& o) {
+    Tensor copy(o);
+    swap(copy);
+    return *this;
   }
-  Tensor& operator=(Tensor o) noexcept {
-    Storage* s = storage_;
-    storage_ = o.storage_;
-    o.storage_ = s;
-    dtype_ = o.dtype_;
-    shape_ = o.shape_;
-    keys_ = o.keys_;
+  Tensor& operator=(Tensor&& o) noexcept {
+    Tensor taken(static_cast<Tensor&&>(o));
+    swap(taken);
     return *this;
   }
   ~Tensor() {
-    if (storage_ && storage_->uses.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      free_bytes(storage_);
+    if (impl_) impl_->release();
+  }
+  void swap(Tensor& o) noexcept {
+    detail::TensorImpl* impl = impl_;
+    impl_ = o.impl_;
+    o.impl_ = impl;
   }
 
-  bool defined() const { return storage_ != nullptr; }
-  DType dtype() const { return dtype_; }
-  const Shape& shape() const { return shape_; }
-  std::int64_t size() const { return storage_ ? shape_.size().code : 0; }
-  KeySet keys() const { return keys_; }
-  void* data() { return bytes(); }
-  const void* data() const { return bytes(); }
-  /// The elements; T must be the dtype's type.
+  // ---- what it is
+  bool defined() const { return impl_ != nullptr; }
+  DType dtype() const { return impl().dtype; }
+  Device device() const { return impl().device; }
+  const Shape& shape() const { return impl().shape; }
+  int dim() const { return impl().shape.rank; }
+  /// The extent of one axis, counted from the right if negative.
+  std::int64_t size(int axis) const { return impl().shape.code[checked_axis(axis)]; }
+  std::int64_t stride(int axis) const { return impl().stride[checked_axis(axis)]; }
+  /// The number of elements.
+  std::int64_t numel() const { return impl_ ? impl_->numel : 0; }
+  std::int64_t size() const { return numel(); }
+  /// Elements between the begin of the storage and the first one.
+  std::int64_t storage_offset() const {
+    return impl().storage ? (impl_->data - static_cast<std::byte*>(impl_->storage->data)) / size_of(dtype()) : 0;
+  }
+  bool is_contiguous() const { return impl().contiguous; }
+  bool is_floating_point() const { return is_floating(dtype()); }
+  bool is_meta() const { return device().type == DeviceType::meta; }
+  KeySet keys() const { return impl().keys; }
+  /// How often the storage was changed in place.
+  std::uint32_t version() const { return impl().storage ? impl_->storage->version.load(std::memory_order_relaxed) : 0; }
+  bool shares_storage(const Tensor& o) const { return impl().storage && impl_->storage == o.impl().storage; }
+  bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
+
+  // ---- elements
+  void* data() { return impl().data; }
+  const void* data() const { return impl().data; }
+  template <Element T>
+  T* data_ptr() const {
+    check_type(dtype_of<T>);
+    return reinterpret_cast<T*>(impl().data);
+  }
+  /// The elements of a contiguous Tensor; T must be the dtype's type.
   template <Element T>
   std::span<T> elements() {
-    check_type(dtype_of<T>);
-    return {static_cast<T*>(data()), static_cast<std::size_t>(size())};
+    check_elements(dtype_of<T>);
+    return {data_ptr<T>(), static_cast<std::size_t>(numel())};
   }
   template <Element T>
   std::span<const T> elements() const {
-    check_type(dtype_of<T>);
-    return {static_cast<const T*>(data()), static_cast<std::size_t>(size())};
+    check_elements(dtype_of<T>);
+    return {data_ptr<T>(), static_cast<std::size_t>(numel())};
+  }
+  /// The element of a Tensor that has just one, converted to T.
+  template <class T = double>
+  T item() const {
+    if (numel() != 1)
+      TT_THROW(Error(Text("tt::Tensor::item: needs exactly one element: shape is ") << shape() << "."));
+    if (!impl_->data)
+      TT_THROW(Error(Text("tt::Tensor::item: the Tensor has no elements: it is on device ") << name(device().type) << "."));
+    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(*reinterpret_cast<const E*>(impl_->data)); });
+  }
+
+  // ---- views: the same elements, no copy
+  Tensor view(const IntList& shape, SourceLine at = here()) const;
+  Tensor reshape(const IntList& shape, SourceLine at = here()) const;
+  Tensor permute(const IntList& axes, SourceLine at = here()) const;
+  Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
+  Tensor t(SourceLine at = here()) const;
+  Tensor expand(const IntList& shape, SourceLine at = here()) const;
+  Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1, SourceLine at = here()) const;
+  Tensor select(int axis, std::int64_t index, SourceLine at = here()) const;
+  Tensor unsqueeze(int axis, SourceLine at = here()) const;
+  Tensor squeeze(int axis, SourceLine at = here()) const;
+  Tensor flatten(SourceLine at = here()) const;
+  Tensor detach() const;
+  Tensor operator[](std::int64_t index) const { return select(0, index); }
+
+  // ---- copies
+  Tensor contiguous(SourceLine at = here()) const;
+  Tensor clone(SourceLine at = here()) const;
+  Tensor to(DType dtype, SourceLine at = here()) const;
+
+  // ---- arithmetic; each is also a function tt::name(...)
+  Tensor exp(SourceLine at = here()) const;
+  Tensor log(SourceLine at = here()) const;
+  Tensor sqrt(SourceLine at = here()) const;
+  Tensor abs(SourceLine at = here()) const;
+  Tensor sin(SourceLine at = here()) const;
+  Tensor cos(SourceLine at = here()) const;
+  Tensor tanh(SourceLine at = here()) const;
+  Tensor sigmoid(SourceLine at = here()) const;
+  Tensor relu(SourceLine at = here()) const;
+  Tensor square(SourceLine at = here()) const;
+  Tensor matmul(const Tensor& o, SourceLine at = here()) const;
+  Tensor sum(SourceLine at = here()) const;
+  Tensor sum(int dim, bool keepdim = false, SourceLine at = here()) const;
+  Tensor mean(SourceLine at = here()) const;
+  Tensor mean(int dim, bool keepdim = false, SourceLine at = here()) const;
+  Tensor amax(int dim, bool keepdim = false, SourceLine at = here()) const;
+  Tensor amin(int dim, bool keepdim = false, SourceLine at = here()) const;
+  Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
+  Tensor softmax(int dim, SourceLine at = here()) const;
+  Tensor log_softmax(int dim, SourceLine at = here()) const;
+
+  // ---- in place
+  Tensor& copy_(const Tensor& from, SourceLine at = here());
+  Tensor& fill_(double value, SourceLine at = here());
+  Tensor& zero_(SourceLine at = here());
+  Tensor& add_(const Tensor& o, SourceLine at = here());
+  Tensor& sub_(const Tensor& o, SourceLine at = here());
+  Tensor& mul_(const Tensor& o, SourceLine at = here());
+  Tensor& div_(const Tensor& o, SourceLine at = here());
+  Tensor& add_(double o, SourceLine at = here());
+  Tensor& sub_(double o, SourceLine at = here());
+  Tensor& mul_(double o, SourceLine at = here());
+  Tensor& div_(double o, SourceLine at = here());
+
+  // ---- autograd
+  bool requires_grad() const;
+  Tensor& requires_grad_(bool on = true);
+  bool is_leaf() const;
+  Tensor grad() const;
+  void set_grad(const Tensor& grad);
+  void zero_grad();
+  void backward() const;
+  void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false) const;
+
+  /// For the rooms below: what the handle points to.
+  detail::TensorImpl& impl() const {
+    if (!impl_) TT_THROW(Error(Text("tt: an undefined Tensor was used.")));
+    return *impl_;
   }
 
  private:
-  struct alignas(storage_alignment) Storage {
-    std::atomic<std::int64_t> uses{1};
-  };
-  Storage* storage_ = nullptr;
-  DType dtype_ = DType::f32;
-  Shape shape_;
-  KeySet keys_ = DispatchKey::cpu;
+  detail::TensorImpl* impl_ = nullptr;
 
-  std::byte* bytes() const {
-    return storage_ ? reinterpret_cast<std::byte*>(storage_ + 1) : nullptr;
+  int checked_axis(int axis) const {
+    const int a = normalize_axis(axis, impl().shape.rank);
+    if (a < 0)
+      TT_THROW(Error(Text("tt::Tensor: axis is out of range: ") << axis << " for shape " << shape() << " of rank " << dim() << "."));
+    return a;
   }
   void check_type(DType d) const {
-    if (d != dtype_)
-      TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype_) << ", not " << name(d)
-                                                             << ". Cast it first?"));
+    if (d != dtype())
+      TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype()) << ", not " << name(d) << ". Cast it first?"));
+  }
+  void check_elements(DType d) const {
+    check_type(d);
+    if (!is_contiguous())
+      TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
   }
 };
-
-/// A Tensor with these elements.
-template <Element T>
-Tensor from_span(std::span<const T> values, const Shape& shape) {
-  if (shape.size().code != static_cast<std::int64_t>(values.size()))
-    TT_THROW(Error(Text("tt::from_span: numbers of elements differ: ")
-                   << values.size() << " given, " << shape.size() << " in " << shape << "."));
-  Tensor t(dtype_of<T>, shape);
-  if (!values.empty()) std::memcpy(t.data(), values.data(), values.size_bytes());
-  return t;
-}
-inline Tensor tensor(std::initializer_list<float> values) {
-  return from_span(std::span<const float>(values.begin(), values.size()),
-                   {static_cast<std::int64_t>(values.size())});
-}
+inline void Tensor::zero_grad() { set_grad(Tensor()); }
+inline void Tensor::backward() const { backward(Tensor()); }
 
 }  // namespace tt

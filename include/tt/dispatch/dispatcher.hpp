@@ -1,94 +1,243 @@
 // The dispatcher: a table of operators, each with a kernel for every dispatch key. A call looks at
-// the keys of its arguments, takes the highest for which there is a kernel, and runs it. Kernels
-// may be registered from outside, for a key of one's own.
-//   tt::Dispatcher::get().find("silu").set(DispatchKey::private_use, my_silu);
+// the keys of its arguments and of the thread, takes the highest for which there is a kernel, and
+// runs it; that kernel may call the next one below (redispatch). Kernels, operators and whole
+// backends may be registered from outside:
+//   tt::Operator& op = tt::Dispatcher::get().find("silu");
+//   op.set_kernel(tt::DispatchKey::private_use1, my_silu);
 #pragma once
-#include <atomic>
 #include <cstring>
 
 #include "tt/core/tensor.hpp"
+#include "tt/graph/graph.hpp"
 
 namespace tt {
 
-/// Arguments in, results out; a kernel takes its arguments off and leaves its results.
-using Stack = Vec<Tensor>;
+inline constexpr int max_arguments = 8, max_results = 8;
 
-class OperatorEntry {
+/// The arguments of a call that are not Tensors, in the order of the operator's schema. Numbers of
+/// floating kind are kept as their bits.
+struct Attributes {
+  static constexpr int capacity = 16;
+  int size = 0;
+  std::int64_t value[capacity] = {};
+  void push(std::int64_t v) { value[size++] = v; }
+  void push(const IntList& list) {  // its length, then the numbers
+    push(list.size());
+    for (std::int64_t v : list) push(v);
+  }
+  IntList list(int at) const {
+    return IntList(std::span<const std::int64_t>(value + at + 1, static_cast<std::size_t>(value[at])));
+  }
+  friend bool operator==(const Attributes& a, const Attributes& b) {
+    return a.size == b.size && std::memcmp(a.value, b.value, sizeof(std::int64_t) * static_cast<std::size_t>(a.size)) == 0;
+  }
+};
+inline constexpr Attributes no_attributes{};
+
+class Operator;
+
+/// One call: arguments in, results out. Lives on the caller's stack; nothing is counted or copied.
+struct Call {
+  const Operator* op = nullptr;
+  const Tensor* const* argument = nullptr;
+  int arguments = 0;
+  const Attributes* attributes = &no_attributes;
+  Tensor* result = nullptr;
+  SourceLine at{};
+  KeySet keys{};  ///< that are left for this kernel and those below it
+
+  const Tensor& operator[](int i) const { return *argument[i]; }
+  const Attributes& attrs() const { return *attributes; }
+};
+
+using OpKernel = void (*)(Call&, void* context);
+
+/// How an operator's Tensors come into a graph: the node of each argument in, of each result out.
+using RecordFunction = void (*)(Graph&, const Operator&, const int* arguments, const Attributes&, int* results);
+
+class Operator {
  public:
-  using Kernel = void (*)(const OperatorEntry&, Stack&);
+  explicit Operator(const char* name) : name_(copy_of(name)) {}
+  Operator(const Operator&) = delete;
 
-  explicit OperatorEntry(const char* name) : name_(name) {}
   const char* name() const { return name_; }
+  int arguments = 1, results = 1;
+  const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim, bool keepdim"
+  RecordFunction record = nullptr;        ///< null: cannot be part of a graph
+  bool is_view = false;              ///< the CPU kernel makes a view of argument 0
+  Op primitive = Op::input;          ///< of a plain primitive: which one
+  const OpDef* body = nullptr;       ///< of an op with a body
+
+  struct Slot {
+    std::atomic<OpKernel> kernel{nullptr};
+    void* context = nullptr;
+    bool fall_through = false;
+  };
+  /// The kernel for a key; replaces what was there.
+  void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) {
+    Slot& s = slot_[static_cast<int>(k)];
+    s.context = context;
+    s.kernel.store(kernel, std::memory_order_release);
+  }
+  /// Calls with this key go on to the next key below.
+  void set_fall_through(DispatchKey k) { slot_[static_cast<int>(k)].fall_through = true; }
+  const Slot& slot(DispatchKey k) const { return slot_[static_cast<int>(k)]; }
   /// Notes whose operator this is; throws Error when another definition has the same name.
   void claim(const void* definition) {
     const void* owner = nullptr;
     if (!definition_.compare_exchange_strong(owner, definition) && owner != definition)
       TT_THROW(Error(Text("tt: two ops are called '") << name_ << "'. Rename one of them."));
   }
-  Kernel kernel(DispatchKey k) const {
-    return kernels_[static_cast<int>(k)].load(std::memory_order_acquire);
-  }
-  void set(DispatchKey k, Kernel function) {
-    kernels_[static_cast<int>(k)].store(function, std::memory_order_release);
-  }
+  /// What autograd found out about the op: which arguments its derivative reads, as bits; -1: not yet.
+  mutable std::atomic<int> saved_arguments{-1};
 
  private:
   const char* name_;
   std::atomic<const void*> definition_ = nullptr;
-  std::atomic<Kernel> kernels_[static_cast<int>(DispatchKey::count)] = {};
+  Slot slot_[dispatch_key_count];
+
+  static const char* copy_of(const char* name) {
+    const std::size_t n = std::strlen(name) + 1;
+    char* copy = new char[n];
+    std::memcpy(copy, name, n);
+    return copy;
+  }
+};
+
+/// The thread's changes to every key set: what is added, and what is left out.
+struct DispatchState {
+  KeySet include, exclude;
+  bool grad_enabled = true, inference = false;
+  static DispatchState& of_this_thread() {
+    thread_local DispatchState state;
+    return state;
+  }
+};
+/// Adds keys while it lives.
+class IncludeKeys {
+ public:
+  explicit IncludeKeys(KeySet k) : before_(DispatchState::of_this_thread().include) {
+    DispatchState::of_this_thread().include = before_ | k;
+  }
+  IncludeKeys(const IncludeKeys&) = delete;
+  ~IncludeKeys() { DispatchState::of_this_thread().include = before_; }
+
+ private:
+  KeySet before_;
+};
+/// Leaves keys out while it lives.
+class ExcludeKeys {
+ public:
+  explicit ExcludeKeys(KeySet k) : before_(DispatchState::of_this_thread().exclude) {
+    DispatchState::of_this_thread().exclude = before_ | k;
+  }
+  ExcludeKeys(const ExcludeKeys&) = delete;
+  ~ExcludeKeys() { DispatchState::of_this_thread().exclude = before_; }
+
+ private:
+  KeySet before_;
 };
 
 class Dispatcher {
  public:
   static Dispatcher& get() {
-    static Dispatcher dispatcher;
-    return dispatcher;
+    static Dispatcher* const dispatcher = new Dispatcher;
+    return *dispatcher;
   }
 
-  /// The operator of this name; it is added when it is not there yet. Stays where it is for ever.
-  OperatorEntry& find(const char* name) {
+  /// The operator of this name; throws Error if there is none.
+  Operator& find(const char* name) {
+    if (Operator* op = lookup(name)) return *op;
+    TT_THROW(Error(Text("tt::") << name << ": no operator of this name is registered."));
+  }
+  Operator* lookup(const char* name) {
     for (Node* n = first_.load(std::memory_order_acquire); n; n = n->next)
-      if (std::strcmp(n->entry.name(), name) == 0) return n->entry;
-    Node* fresh = new Node(name);
-    fresh->next = first_.load(std::memory_order_relaxed);
-    while (!first_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+      if (std::strcmp(n->op.name(), name) == 0) return &n->op;
+    return nullptr;
+  }
+  /// The operator of this name, new if it is not there yet. Stays where it is for ever.
+  Operator& define(const char* name) {
+    while (busy_.test_and_set(std::memory_order_acquire)) {
     }
-    return fresh->entry;
+    Operator* op = lookup(name);
+    if (!op) {
+      Node* fresh = new Node(name);
+      fresh->next = first_.load(std::memory_order_relaxed);
+      first_.store(fresh, std::memory_order_release);
+      op = &fresh->op;
+    }
+    busy_.clear(std::memory_order_release);
+    return *op;
+  }
+  /// What runs for a key where the operator has no kernel of its own.
+  void set_fallback(DispatchKey k, OpKernel kernel, void* context = nullptr) {
+    fallback_[static_cast<int>(k)].context = context;
+    fallback_[static_cast<int>(k)].kernel.store(kernel, std::memory_order_release);
   }
 
-  /// Runs the kernel of the highest key of the arguments; throws Unavailable if it has none.
-  void call(const OperatorEntry& op, Stack& stack) {
-    KeySet keys;
-    for (const Tensor& t : stack) keys = keys | t.keys();
-    for (KeySet k = keys; !k.empty(); k = k.without(k.highest()))
-      if (const OperatorEntry::Kernel run = op.kernel(k.highest())) {
-        dispatches_.fetch_add(1, std::memory_order_relaxed);
-        run(op, stack);
-        return;
-      }
-    TT_THROW(Unavailable(Text("tt::") << op.name() << ": has no kernel for these Tensors."));
+  /// Runs the kernel of the highest key of the arguments; throws Unavailable if there is none.
+  void call(Call& c) {
+    const DispatchState& state = DispatchState::of_this_thread();
+    KeySet keys = state.include;
+    for (int i = 0; i < c.arguments; ++i) keys = keys | c.argument[i]->impl().keys;
+    c.keys = keys.without(state.exclude);
+    redispatch(c);
   }
-  /// How many kernels were run so far: tests read it to know which path they took.
-  std::int64_t dispatches() const { return dispatches_.load(std::memory_order_relaxed); }
+  /// Runs the kernel of the highest key that is left in `c.keys`.
+  void redispatch(Call& c) {
+    for (KeySet k = c.keys; !k.empty();) {
+      const DispatchKey key = k.highest();
+      k = k.below(key);
+      const Operator::Slot& own = c.op->slot(key);
+      if (own.fall_through) continue;
+      const Operator::Slot* s = &own;
+      OpKernel kernel = own.kernel.load(std::memory_order_acquire);
+      if (!kernel) {
+        s = &fallback_[static_cast<int>(key)];
+        kernel = s->kernel.load(std::memory_order_acquire);
+      }
+      if (!kernel) {
+        if (backend_keys.contains(key)) break;  // no other backend can read these Tensors
+        continue;
+      }
+      c.keys = k;
+      count_dispatch();
+      kernel(c, s->context);
+      return;
+    }
+    TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for these Tensors" << in_words(c) << "." << c.at));
+  }
+  /// How many kernels this thread has run so far: tests read it to know which path they took.
+  static std::int64_t dispatches() { return dispatch_count(); }
+
+  /// Every operator, newest first.
+  template <class F>
+  void each(const F& f) {
+    for (Node* n = first_.load(std::memory_order_acquire); n; n = n->next) f(n->op);
+  }
 
  private:
   struct Node {
-    OperatorEntry entry;
+    Operator op;
     Node* next = nullptr;
-    explicit Node(const char* name) : entry(name) {}
+    explicit Node(const char* name) : op(name) {}
   };
   std::atomic<Node*> first_ = nullptr;
-  std::atomic<std::int64_t> dispatches_ = 0;
+  std::atomic_flag busy_;
+  Operator::Slot fallback_[dispatch_key_count];
 
   Dispatcher() = default;
+  static std::int64_t& dispatch_count() {
+    thread_local std::int64_t count = 0;
+    return count;
+  }
+  static void count_dispatch() { ++dispatch_count(); }
+  static Text in_words(const Call& c) {
+    Text t;
+    for (int i = 0; i < c.arguments; ++i)
+      t << (i ? ", " : ": ") << tt::name(c[i].dtype()) << ' ' << c[i].shape() << " on " << tt::name(c[i].device().type);
+    return t;
+  }
 };
-
-/// A boxed call by name: `call_operator("silu", {x})`.
-inline Tensor call_operator(const char* name, std::initializer_list<Tensor> arguments) {
-  Stack stack;
-  for (const Tensor& t : arguments) stack.push_back(t);
-  Dispatcher::get().call(Dispatcher::get().find(name), stack);
-  return stack[0];
-}
 
 }  // namespace tt

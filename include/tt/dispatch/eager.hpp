@@ -1,150 +1,448 @@
-// Eager ops: the same functions on Tensors. Each call goes through the dispatcher to a kernel that
-// is made from the op's one definition where it is first used: the body on SIMD packs, over whole
-// tiles; operands are promoted and broadcast first, as in a graph.
+// Eager ops: the same functions on Tensors. Each call goes through the dispatcher; the kernel for
+// every backend that tt knows is made from the op's one definition, recorded as a graph of its own.
+//   tt::Tensor y = tt::silu(x) + tt::softmax(z, 1);
 #pragma once
-#include "tt/backends/runtime.hpp"
-#include "tt/dispatch/dispatcher.hpp"
-#include "tt/graph/sym.hpp"
+#include "tt/dispatch/graph_function.hpp"
+#include "tt/graph/tensor_ops.hpp"
 
 namespace tt {
 namespace detail {
 
-/// One op as a graph of its own, planned for the shapes at hand and run on tiles.
-template <class Record>
-Tensor run_one(const char* name, const Stack& in, int arguments, const Record& record) {
-  if (in.size() != arguments)
-    TT_THROW(Error(Text("tt::") << name << ": takes " << arguments << " Tensors, given are "
-                                << in.size() << "."));
-  for (const Tensor& t : in)
-    if (!t.defined()) TT_THROW(Error(Text("tt::") << name << ": an undefined Tensor was given."));
-  Graph g;
-  int id[max_operands] = {};
-  for (int k = 0; k < in.size(); ++k) id[k] = g.input(in[k].dtype(), in[k].shape());
-  const int y = record(g, id);
-  if (g.failure) {
-    g.failure.op = name;
-    TT_THROW(Error(describe(g.failure)));
+// ---- kernels for every operator that can be recorded
+
+/// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
+/// lie dense in one shape or are single numbers.
+struct DirectCall {
+  backend::TileFunction function = nullptr;
+  DType result = DType::f32;
+};
+inline DirectCall direct_call(const Operator& op, DType d) {
+  const Op k = op.primitive;
+  if (op.body) {
+    const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
+    if (op.body->code < 0 || !takes) return {};
+    return {backend::tile_function(Op::call, d, d, op.body->code), d};
   }
-  g.output(y);
-  Tensor out(g[y].dtype, g[y].shape);
-  const backend::TileProgram program(compile_plan(g));
-  void* external[max_operands + 1];
-  for (int k = 0; k < in.size(); ++k) external[k] = const_cast<void*>(in[k].data());
-  external[in.size()] = out.data();
-  program.run(external, {});
-  return out;
+  if (is_comparison(k)) return {backend::tile_function(k, DType::boolean, d, 0), DType::boolean};
+  if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
+      (is_bitwise(k) && !is_integral(d)))
+    return {};
+  return {backend::tile_function(k, d, d, 0), d};
 }
 
-template <class F>
-void elementwise_kernel(const OperatorEntry& op, Stack& stack) {
-  Tensor out = run_one(op.name(), stack, F::info.arity, [](Graph& g, const int* id) {
-    OperandIds operands;
-    for (int k = 0; k < F::info.arity; ++k) operands.id[k] = id[k];
-    return g.call(op_def<F>, operands);
-  });
-  stack.clear();
-  stack.push_back(out);
+inline constexpr std::int64_t direct_tile = 1024;
+
+/// Runs the op on elements [begin, end) of dense operands; numbers are repeated over a tile.
+inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
+  const void* in[3] = {};
+  bool repeated[3] = {};
+  const int width = size_of(c[0].dtype());
+  alignas(64) std::byte tile[3][direct_tile * 8];
+  bool any = false;
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    in[k] = t.data;
+    repeated[k] = t.numel == 1 && end > 1;
+    if (!repeated[k]) continue;
+    any = true;
+    const std::int64_t n = end - begin < direct_tile ? end - begin : direct_tile;
+    with_dtype(t.dtype, [&]<class T>(T) {
+      const T v = *reinterpret_cast<const T*>(t.data);
+      T* to = reinterpret_cast<T*>(tile[k]);
+      for (std::int64_t i = 0; i < n; ++i) to[i] = v;
+    });
+    in[k] = tile[k];
+  }
+  const std::int64_t step = any ? direct_tile : end - begin;
+  for (std::int64_t at = begin; at < end; at += step) {
+    const std::int64_t n = end - at < step ? end - at : step;
+    const auto operand = [&](int k) { return repeated[k] || !in[k] ? in[k] : static_cast<const std::byte*>(in[k]) + at * width; };
+    f.function(out + at * size_of(f.result), operand(0), operand(1), operand(2), n, 0);
+  }
 }
+
+inline bool try_direct(Call& c) {
+  if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > 3) return false;
+  const TensorImpl* big = &c[0].impl();
+  for (int k = 1; k < c.arguments; ++k)
+    if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    if (t.dtype != big->dtype || !t.contiguous || !t.storage->padded) return false;
+    if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
+  }
+  const DirectCall f = direct_call(*c.op, big->dtype);
+  if (!f.function) return false;
+  Tensor out(f.result, big->shape);
+  const std::int64_t n = big->numel;
+  auto* to = static_cast<std::byte*>(out.data());
+  const Split split = n < 2 * work_per_thread
+                          ? Split{}
+                          : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
+  if (split.parts == 1) {
+    run_direct(f, c, to, 0, n);
+  } else {
+    struct Parts {
+      const DirectCall& f;
+      const Call& c;
+      std::byte* to;
+      const Split& split;
+    } parts{f, c, to, split};
+    backend::ThreadPool::instance().run(split.parts, [](void* context, int part) {
+      const Parts& p = *static_cast<const Parts*>(context);
+      const Range r = p.split.part(part);
+      run_direct(p.f, p.c, p.to, r.begin, r.end);
+    }, &parts);
+  }
+  c.result[0] = static_cast<Tensor&&>(out);
+  return true;
+}
+
+inline void cpu_kernel(Call& c, void*) {
+  if (try_direct(c)) return;
+  const BoundFunction f = bind_function(c);
+  f.function->run(c.argument, f.symbols, c.result);
+}
+/// Shapes and dtypes only.
+inline void meta_kernel(Call& c, void*) {
+  const BoundFunction f = bind_function(c);
+  for (int k = 0; k < f.function->outputs(); ++k)
+    c.result[k] = Tensor(f.function->graph()[f.function->graph().outputs[k]].dtype,
+                         f.function->output_shape(k, f.symbols), {DeviceType::meta, 0});
+}
+/// When the first op is called, so that a program without Tensors holds nothing of this.
+inline void register_kernels() {
+  static const bool done = [] {
+    Dispatcher::get().set_fallback(DispatchKey::cpu, &cpu_kernel);
+    Dispatcher::get().set_fallback(DispatchKey::meta, &meta_kernel);
+    return true;
+  }();
+  (void)done;
+}
+
+// ---- from definitions to operators
+
 template <Op K>
-void primitive_kernel(const OperatorEntry& op, Stack& stack) {
-  Tensor out = run_one(op.name(), stack, arity(K), [](Graph& g, const int* id) {
-    OperandIds operands;
-    for (int k = 0; k < arity(K); ++k) operands.id[k] = id[k];
-    return g.elementwise(K, operands);
-  });
-  stack.clear();
-  stack.push_back(out);
+void record_primitive(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  OperandIds o;
+  for (int k = 0; k < arity(K); ++k) o.id[k] = in[k];
+  out[0] = g.elementwise(K, o, a.size > 0 ? a.value[0] : 0);
 }
+inline void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out) {
+  OperandIds o;
+  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  out[0] = g.call(*op.body, o);
+}
+template <class Fn>
+void record_reduction(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  const IntList dims = a.list(0);
+  int dim[IntList::capacity] = {};
+  for (int k = 0; k < dims.size(); ++k) dim[k] = static_cast<int>(dims[k]);
+  const Sym x{&g, in[0]};
+  out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
+}
+template <class Fn, int Arity>
+void record_function(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+  if constexpr (Arity == 1) out[0] = Fn::record(Sym{&g, in[0]}).id;
+  else if constexpr (Arity == 2) out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}).id;
+  else out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}, Sym{&g, in[2]}).id;
+}
+
+// ---- calls
 
 /// A number becomes a Tensor of the dtype that it has beside the others.
-inline Tensor as_tensor(DType, const Tensor& t) { return t; }
 template <class A>
-  requires std::is_arithmetic_v<A>
-Tensor as_tensor(DType beside, A value) {
+Tensor number_tensor(DType beside, A value) {
   const DType literal = std::is_same_v<A, bool>        ? DType::boolean
                         : std::is_floating_point_v<A> ? DType::f64
                                                       : DType::i64;
-  Tensor t(promote_literal(beside, literal), {});
-  with_dtype(t.dtype(), [&]<class T>(T) { t.elements<T>()[0] = static_cast<T>(value); });
+  Tensor t(promote_literal(beside, literal), Shape{});
+  with_dtype(t.dtype(), [&]<class T>(T) { *static_cast<T*>(t.data()) = static_cast<T>(value); });
   return t;
 }
 
-template <class... A>
-Tensor dispatch(const OperatorEntry& op, const A&... a) {
-  DType beside = DType::boolean;
-  const auto look = [&](const auto& x) {
-    if constexpr (Value<decltype(x)>) beside = promote(beside, x.dtype());
-  };
-  (look(a), ...);
-  Stack stack;
-  (stack.push_back(as_tensor(beside, a)), ...);
-  Dispatcher::get().call(op, stack);
-  return stack[0];
+/// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
+inline DType result_dtype(const Tensor* const* t, int count) {
+  DType with_axes = DType::boolean, single = DType::boolean;
+  bool any = false;
+  for (int k = 0; k < count; ++k)
+    if (t[k]->impl().shape.rank > 0) {
+      with_axes = promote(with_axes, t[k]->impl().dtype);
+      any = true;
+    } else {
+      single = promote(single, t[k]->impl().dtype);
+    }
+  if (!any) return single;
+  const auto category = [](DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; };
+  return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
+}
+
+Tensor convert(const Tensor& t, DType to, SourceLine at);
+
+/// Calls an operator with one result.
+inline Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                            SourceLine at) {
+  register_kernels();
+  Tensor result;
+  Call c{&op, argument, count, &attributes, &result, at, {}};
+  Dispatcher::get().call(c);
+  return result;
+}
+
+/// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
+struct TensorOperand {
+  const Tensor* tensor = nullptr;
+  double real = 0;
+  std::int64_t integer = 0;
+  DType literal = DType::f64;
+  SourceLine where;
+
+  TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  TensorOperand(A value, SourceLine at = here())
+      : real(static_cast<double>(value)), integer(std::is_integral_v<A> ? static_cast<std::int64_t>(value) : 0),
+        literal(std::is_same_v<A, bool> ? DType::boolean : std::is_floating_point_v<A> ? DType::f64 : DType::i64),
+        where(at) {}
+  Tensor number(DType beside) const {
+    Tensor t(promote_literal(beside, literal), Shape{});
+    with_dtype(t.dtype(), [&]<class T>(T) {
+      *static_cast<T*>(t.data()) = literal == DType::f64 ? static_cast<T>(real) : static_cast<T>(integer);
+    });
+    return t;
+  }
+};
+
+/// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
+inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
+                               SourceLine at) {
+  const Tensor* argument[max_arguments];
+  Tensor made[max_arguments];
+  const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted
+  bool plain = true;
+  for (int k = 0; k < count; ++k) {
+    argument[k] = operand[k].tensor;
+    plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
+  }
+  if (!plain) {
+    const Tensor* known[max_arguments];
+    int n = 0;
+    for (int k = first; k < count; ++k)
+      if (argument[k]) known[n++] = argument[k];
+    const DType d = result_dtype(known, n);
+    for (int k = 0; k < count; ++k) {
+      if (!argument[k]) made[k] = operand[k].number(d);
+      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && n > 1)
+        made[k] = convert(*argument[k], d, at);
+      else continue;
+      argument[k] = &made[k];
+    }
+  }
+  return call_operator(op, argument, count, attributes, at);
 }
 
 }  // namespace detail
 
-/// The operator of an op definition, with its CPU kernel registered.
+/// The operator of an op definition.
 template <class F>
-OperatorEntry& operator_entry() {
-  static OperatorEntry& entry = []() -> OperatorEntry& {
-    OperatorEntry& e = []() -> OperatorEntry& {
+Operator& operator_entry() {
+  static Operator& entry = []() -> Operator& {
+    Operator& e = []() -> Operator& {
       if constexpr (requires { typename F::tt_anonymous; }) {
-        static OperatorEntry own(F::info.name);
-        return own;
+        static Operator* const own = new Operator(F::info.name);
+        return *own;
       } else {
-        OperatorEntry& named = Dispatcher::get().find(F::info.name);
+        Operator& named = Dispatcher::get().define(F::info.name);
         named.claim(&op_def<F>);
         return named;
       }
     }();
-    if (!e.kernel(DispatchKey::cpu)) e.set(DispatchKey::cpu, &detail::elementwise_kernel<F>);
+    e.arguments = F::info.arity;
+    e.body = &op_def<F>;
+    e.record = &detail::record_call_of;
     return e;
   }();
   return entry;
 }
 template <Op K>
-OperatorEntry& operator_entry() {
-  static OperatorEntry& entry = [&]() -> OperatorEntry& {
-    OperatorEntry& e = Dispatcher::get().find(name(K));
-    if (!e.kernel(DispatchKey::cpu)) e.set(DispatchKey::cpu, &detail::primitive_kernel<K>);
+Operator& operator_entry() {
+  static Operator& entry = []() -> Operator& {
+    Operator& e = Dispatcher::get().define(name(K));
+    e.arguments = arity(K);
+    e.primitive = K;
+    if (is_shift(K)) e.attribute_names = "int n";
+    e.record = &detail::record_primitive<K>;
+    return e;
+  }();
+  return entry;
+}
+template <class Fn>
+Operator& reduction_operator() {
+  static Operator& entry = []() -> Operator& {
+    Operator& e = Dispatcher::get().define(Fn::name);
+    e.attribute_names = "int[] dim, bool keepdim";
+    e.record = &detail::record_reduction<Fn>;
+    return e;
+  }();
+  return entry;
+}
+template <class Fn, int Arity>
+Operator& function_operator() {
+  static Operator& entry = []() -> Operator& {
+    Operator& e = Dispatcher::get().define(Fn::name);
+    e.arguments = Arity;
+    e.record = &detail::record_function<Fn, Arity>;
     return e;
   }();
   return entry;
 }
 
-struct TensorFront {
-  static constexpr int rank = 3;
-  static constexpr bool dynamic_axes = false;  // reductions of Tensors are not there yet
+namespace detail {
 
-  template <class F, class... A>
-  static Tensor call(SourceLine, const A&... a) {
-    return detail::dispatch(operator_entry<F>(), a...);
+/// How a function of graph/tensor_ops.hpp is called on Tensors; those that take template arguments
+/// say it here or in dispatch/views.hpp.
+template <class Fn>
+struct TensorFunction {
+  template <class... A>
+  static Tensor run(SourceLine at, const A&... a) {
+    DType beside = DType::boolean;
+    const auto look = [&](const auto& x) {
+      if constexpr (Value<decltype(x)>) beside = promote(beside, x.dtype());
+    };
+    (look(a), ...);
+    const Tensor list[] = {as_tensor(beside, a)...};
+    const Tensor* argument[sizeof...(A)];
+    for (unsigned k = 0; k < sizeof...(A); ++k) argument[k] = &list[k];
+    return call_operator(function_operator<Fn, sizeof...(A)>(), argument, sizeof...(A), no_attributes, at);
   }
-  template <Op K, class... A>
-  static Tensor primitive(SourceLine, std::int64_t, const A&... a) {
-    return detail::dispatch(operator_entry<K>(), a...);
+  static Tensor as_tensor(DType, const Tensor& t) { return t; }
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  static Tensor as_tensor(DType, A value) {
+    return number_tensor(std::is_integral_v<A> ? DType::i64 : DType::f32, value);
   }
 };
 
-template <class A, class B>
-concept TensorOperands =
-    (std::same_as<std::remove_cvref_t<A>, Tensor> && (std::same_as<std::remove_cvref_t<B>, Tensor> ||
-                                                      std::is_arithmetic_v<std::remove_cvref_t<B>>)) ||
-    (std::is_arithmetic_v<std::remove_cvref_t<A>> && std::same_as<std::remove_cvref_t<B>, Tensor>);
+template <class Fn>
+Tensor call_reduction(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
+  Attributes attributes;
+  IntList list;
+  for (int k = 0; k < count; ++k) list.push_back(dims[k]);
+  attributes.push(list);
+  attributes.push(keepdim ? 1 : 0);
+  const Tensor* argument[] = {&a};
+  return call_operator(reduction_operator<Fn>(), argument, 1, attributes, at);
+}
+template <class Fn, bool Keepdim, int... Dims>
+struct TensorFunction<Reduction<Fn, Keepdim, Dims...>> {
+  static Tensor run(SourceLine at, const Tensor& a) {
+    constexpr int dims[] = {Dims..., 0};
+    return call_reduction<Fn>(at, a, dims, sizeof...(Dims), Keepdim);
+  }
+};
 
-template <class A, class B>
-  requires TensorOperands<A, B>
-Tensor operator+(const A& a, const B& b) { return TensorFront::primitive<Op::add>({}, 0, a, b); }
-template <class A, class B>
-  requires TensorOperands<A, B>
-Tensor operator-(const A& a, const B& b) { return TensorFront::primitive<Op::sub>({}, 0, a, b); }
-template <class A, class B>
-  requires TensorOperands<A, B>
-Tensor operator*(const A& a, const B& b) { return TensorFront::primitive<Op::mul>({}, 0, a, b); }
-template <class A, class B>
-  requires TensorOperands<A, B>
-Tensor operator/(const A& a, const B& b) { return TensorFront::primitive<Op::div>({}, 0, a, b); }
-inline Tensor operator-(const Tensor& a) { return TensorFront::primitive<Op::neg>({}, 0, a); }
+}  // namespace detail
+
+struct TensorFront {
+  static constexpr int rank = 3;
+  static constexpr bool dynamic_axes = true;
+
+  template <class F, class... A>
+  static Tensor call(SourceLine at, const A&... a) {
+    static_assert(sizeof...(A) == static_cast<unsigned>(F::info.arity), "tt: wrong number of arguments for this op");
+    const detail::TensorOperand list[] = {detail::TensorOperand(a, at)...};
+    return detail::call_elementwise(operator_entry<F>(), list, sizeof...(A), no_attributes, at);
+  }
+  template <Op K, class... A>
+  static Tensor primitive(SourceLine at, std::int64_t attribute, const A&... a) {
+    const detail::TensorOperand list[] = {detail::TensorOperand(a, at)...};
+    Attributes attributes;
+    if constexpr (is_shift(K)) attributes.push(attribute);
+    return detail::call_elementwise(operator_entry<K>(), list, sizeof...(A), attributes, at);
+  }
+  template <class Fn, class... A>
+  static Tensor function(SourceLine at, const A&... a) {
+    return detail::TensorFunction<Fn>::run(at, a...);
+  }
+  template <class Fn>
+  static Tensor reduce(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
+    return detail::call_reduction<Fn>(at, a, dims, count, keepdim);
+  }
+  template <class To>
+  static Tensor cast(SourceLine at, const Tensor& a) {
+    return detail::convert(a, dtype_of<To>, at);
+  }
+  template <class To>
+  static Tensor bitcast(SourceLine at, const Tensor& a);
+};
+
+namespace detail {
+
+inline void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.cast(in[0], static_cast<DType>(a.value[0]));
+}
+inline void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.elementwise(Op::bitcast, {in[0]}, 0, static_cast<DType>(a.value[0]));
+}
+inline void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+  out[0] = g.elementwise(Op::copy, {in[0]});
+}
+inline Operator& define_unary(const char* name, RecordFunction record, const char* attributes) {
+  Operator& e = Dispatcher::get().define(name);
+  e.record = record;
+  e.attribute_names = attributes;
+  return e;
+}
+inline Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {
+  const Tensor* argument[] = {&t};
+  return call_operator(op, argument, 1, attributes, at);
+}
+inline Tensor convert(const Tensor& t, DType to, SourceLine at) {
+  if (t.dtype() == to) return t;
+  static Operator& op = define_unary("to", &record_cast, "dtype dtype");
+  Attributes a;
+  a.push(static_cast<int>(to));
+  return call_unary(op, t, a, at);
+}
+
+}  // namespace detail
+
+template <class To>
+Tensor TensorFront::bitcast(SourceLine at, const Tensor& a) {
+  static Operator& op = detail::define_unary("bitcast", &detail::record_bitcast, "dtype dtype");
+  Attributes attributes;
+  attributes.push(static_cast<int>(dtype_of<To>));
+  return detail::call_unary(op, a, attributes, at);
+}
+
+// ---- operators
+
+
+namespace detail {
+
+template <Op K>
+Tensor binary(const TensorOperand& a, const TensorOperand& b) {
+  const TensorOperand list[] = {a, b};
+  return call_elementwise(operator_entry<K>(), list, 2, no_attributes, a.where);
+}
+template <Op K>
+Tensor unary(const TensorOperand& a) { return call_elementwise(operator_entry<K>(), &a, 1, no_attributes, a.where); }
+
+}  // namespace detail
+
+inline Tensor operator+(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::add>(a, b); }
+inline Tensor operator-(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::sub>(a, b); }
+inline Tensor operator*(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::mul>(a, b); }
+inline Tensor operator/(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::div>(a, b); }
+inline Tensor operator<(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::lt>(a, b); }
+inline Tensor operator<=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::le>(a, b); }
+inline Tensor operator>(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::lt>(b, a); }
+inline Tensor operator>=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::le>(b, a); }
+inline Tensor operator==(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::eq>(a, b); }
+inline Tensor operator!=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::ne>(a, b); }
+inline Tensor operator&&(const Tensor& a, const Tensor& b) { return detail::binary<Op::logical_and>(a, b); }
+inline Tensor operator||(const Tensor& a, const Tensor& b) { return detail::binary<Op::logical_or>(a, b); }
+inline Tensor operator!(const Tensor& a) { return detail::unary<Op::logical_not>(a); }
+inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>(a); }
 
 }  // namespace tt

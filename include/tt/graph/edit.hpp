@@ -13,7 +13,7 @@ constexpr Graph replace(const Graph& g, int node, int with) {
   Graph r;
   r.failure = g.failure;
   Vec<int> inside(g.size(), -1), outside(g.size(), -1);
-  for (int i : g.inputs) inside[i] = outside[i] = r.input(g[i].dtype, g[i].shape);
+  for (int i : g.inputs) inside[i] = outside[i] = r.input_like(g, i);
   const auto rebuild = [&](int i, const Vec<int>& map) {
     OperandIds o;
     for (int k = 0; k < max_operands; ++k)

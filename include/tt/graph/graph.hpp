@@ -101,6 +101,7 @@ constexpr int permutation_at(std::int64_t packed, int k) {
 struct Graph {
   Vec<Node> nodes;
   Vec<int> inputs;   ///< node of each input, in order
+  Vec<Shape> input_strides;  ///< of each input, in elements; rank 0: dense and row-major
   Vec<int> outputs;  ///< node of each output, in order
   Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
   Failure failure;
@@ -115,11 +116,20 @@ struct Graph {
   constexpr int size() const { return nodes.size(); }
 
   // ---- leaves
-  constexpr int input(DType dtype, const Shape& shape) {
+  constexpr int input(DType dtype, const Shape& shape, const Shape& strides = {}) {
     Node n{.op = Op::input, .dtype = dtype, .attribute = inputs.size(), .shape = shape};
     const int id = intern(n);
     inputs.push_back(id);
+    input_strides.push_back(strides);
     return id;
+  }
+  /// The input of another graph, with its strides.
+  constexpr int input_like(const Graph& o, int id) {
+    return input(o[id].dtype, o[id].shape, o.input_strides[static_cast<int>(o[id].attribute)]);
+  }
+  /// Is this an input whose elements do not lie dense?
+  constexpr bool is_strided(int id) const {
+    return nodes[id].op == Op::input && input_strides[static_cast<int>(nodes[id].attribute)].rank > 0;
   }
   constexpr int constant_bits(DType dtype, std::uint64_t bits) {
     return intern({.op = Op::constant, .dtype = dtype, .bits = bits});

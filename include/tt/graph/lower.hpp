@@ -128,6 +128,11 @@ struct Lowering {
       return v;
     }
     v.node = i;
+    if (g.is_strided(i)) {
+      const Shape& strides = g.input_strides[static_cast<int>(n.attribute)];
+      for (int k = 0; k < v.rank; ++k) v.stride[k] = strides[k];
+      return v;
+    }
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
   }

@@ -40,7 +40,7 @@ struct Normalizer {
       for (int o : n.operand)
         if (o >= 0) ++uses[o];
     for (int o : g.outputs) ++uses[o];
-    for (int i : g.inputs) map[i] = r.input(g[i].dtype, g[i].shape);
+    for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
       if (map[i] < 0) map[i] = rewrite(i);
     outputs();
@@ -118,7 +118,8 @@ struct Normalizer {
     if (same_but_ones(r[id].shape, shape)) return id;
     int i = id;
     while (r[i].op == Op::reshape) i = r[i].operand[0];
-    if (r[i].op == Op::permute || r[i].op == Op::slice || r[i].op == Op::broadcast) return copy_of(id);
+    if (r[i].op == Op::permute || r[i].op == Op::slice || r[i].op == Op::broadcast || r.is_strided(i))
+      return copy_of(id);
     return id;
   }
   constexpr bool shows_a_slice(int id) const {

@@ -253,6 +253,7 @@ constexpr auto logsumexp(A&& a, int dim, bool keepdim = false, SourceLine at = h
 namespace detail {
 
 struct MatmulFn {
+  static constexpr const char* name = "matmul";
   static constexpr Sym record(const Sym& a, const Sym& b) {
     return {a.graph, a.graph->matmul(a.id, b.id)};
   }
@@ -297,9 +298,11 @@ struct SliceFn {
   }
 };
 struct DetachFn {
+  static constexpr const char* name = "detach";
   static constexpr Sym record(const Sym& a) { return detach(a); }
 };
 struct CrossEntropyFn {
+  static constexpr const char* name = "cross_entropy";
   static constexpr Sym record(const Sym& logits, const Sym& labels) {
     const int last = logits.shape().rank - 1;
     Shape column = labels.shape();
@@ -343,12 +346,14 @@ constexpr Sym unit_interval(const Sym& bits, DType d) {
   return Sym{bits.graph, bits.graph->cast(whole.id, d)} * 0x1p-24;
 }
 struct RandLikeFn {
+  static constexpr const char* name = "rand_like";
   static constexpr Sym record(const Sym& like, const Sym& seed) {
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
     return unit_interval(tt::philox(flat_index(like), seed), d);
   }
 };
 struct RandnLikeFn {
+  static constexpr const char* name = "randn_like";
   static constexpr Sym record(const Sym& like, const Sym& seed) {
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
     const Sym i = flat_index(like) * 2;
@@ -358,6 +363,7 @@ struct RandnLikeFn {
   }
 };
 struct MseLossFn {
+  static constexpr const char* name = "mse_loss";
   static constexpr Sym record(const Sym& a, const Sym& b) {
     const Sym d = to_real(a - b);
     return MeanFn::run(d * d, (1u << d.shape().rank) - 1, false);

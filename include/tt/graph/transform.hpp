@@ -59,7 +59,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
   Graph r;
   r.failure = g.failure;
   Vec<int> map(g.size(), -1);
-  for (int i : g.inputs) map[i] = r.input(g[i].dtype, g[i].shape);
+  for (int i : g.inputs) map[i] = r.input_like(g, i);
   for (int i : post_order(g, g.outputs)) {
     if (map[i] >= 0) continue;
     const Node& n = g[i];

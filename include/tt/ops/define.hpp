@@ -39,11 +39,6 @@ inline constexpr bool takes_dtype = F::info.domain == Domain::real
                                         ? std::is_floating_point_v<T>
                                         : std::is_same_v<T, std::int64_t>;
 
-/// The caller's file and line, as a default argument.
-constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  return {file, line};
-}
-
 template <class A>
 concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };
 template <class A>

@@ -1,0 +1,126 @@
+// Modes of the thread, hooks and functions of one's own.
+//   { tt::NoGrad off; w -= 0.1 * w.grad(); }      tt::register_hook(x, [](const tt::Tensor& g) { return g * 2; });
+#pragma once
+#include <utility>
+
+#include "tt/autograd/engine.hpp"
+
+namespace tt {
+
+/// Nothing is recorded while it lives (torch.no_grad).
+class NoGrad : autograd::StepMode {
+ public:
+  NoGrad() : StepMode(false) {}
+};
+/// Records again inside NoGrad (torch.enable_grad).
+class EnableGrad : autograd::StepMode {
+ public:
+  EnableGrad() : StepMode(true) {}
+};
+/// As NoGrad; what is made inside can never be part of a tape (torch.inference_mode).
+class InferenceMode : autograd::StepMode {
+ public:
+  InferenceMode() : StepMode(false) { DispatchState::of_this_thread().inference = true; }
+};
+/// Backward checks every gradient for NaN and names the op and line that made it (torch.autograd.detect_anomaly).
+class DetectAnomaly {
+ public:
+  DetectAnomaly() : before_(std::exchange(autograd::anomaly_detection(), true)) {}
+  DetectAnomaly(const DetectAnomaly&) = delete;
+  ~DetectAnomaly() { autograd::anomaly_detection() = before_; }
+
+ private:
+  bool before_;
+};
+[[nodiscard]] inline bool is_grad_enabled() { return DispatchState::of_this_thread().grad_enabled; }
+
+/// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead.
+inline void register_hook(const Tensor& t, TensorHook hook) {
+  if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
+  const autograd::Edge e = autograd::edge_of(t);
+  if (!e.node->hooks) e.node->hooks = new std::vector<autograd::Hook>;
+  e.node->hooks->push_back({e.result, std::move(hook)});
+}
+/// Keeps the gradient of a Tensor that is not a leaf, for grad().
+inline void retain_grad(const Tensor& t) {
+  if (t.is_leaf()) return;
+  autograd::Meta& m = autograd::meta_of(t);
+  if (m.retained) return;
+  m.retained = new Tensor;
+  register_hook(t, [weak = t.impl().autograd](const Tensor& g) {
+    *static_cast<autograd::Meta*>(weak)->retained = g.detach();
+    return Tensor();
+  });
+}
+
+namespace autograd {
+
+/// What a function of one's own keeps between forward and backward.
+struct FunctionContext {
+  std::vector<Tensor> saved;
+  std::vector<double> numbers;
+  void save_for_backward(std::vector<Tensor> t) { saved = std::move(t); }
+};
+struct CustomNode : TapeNode {
+  FunctionContext context;
+  std::vector<std::uint32_t> versions;
+  std::vector<Tensor> (*backward)(FunctionContext&, const std::vector<Tensor>&) = nullptr;
+  int tensors = 0;
+};
+inline const TapeNodeKind custom_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool) {
+      auto& n = static_cast<CustomNode&>(base);
+      for (std::size_t k = 0; k < n.context.saved.size(); ++k)
+        SavedTensor{n.context.saved[k], n.versions[k]}.check(n, static_cast<int>(k));
+      const std::vector<Tensor> g = n.backward(n.context, std::vector<Tensor>(in, in + n.results));
+      if (static_cast<int>(g.size()) != n.tensors)
+        TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
+                       << n.tensors << " Tensors." << n.where));
+      for (int k = 0; k < n.tensors; ++k) out[k] = g[static_cast<std::size_t>(k)];
+    },
+    [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
+    [](TapeNode* n) { delete static_cast<CustomNode*>(n); }};
+
+}  // namespace autograd
+
+using FunctionContext = autograd::FunctionContext;
+
+/// Calls F::forward(context, arguments...) off the tape and puts F::backward(context, gradients) on it:
+///   struct Twice {
+///     static tt::Tensor forward(tt::FunctionContext&, const tt::Tensor& x) { return x * 2; }
+///     static std::vector<tt::Tensor> backward(tt::FunctionContext&, const std::vector<tt::Tensor>& g) { return {g[0] * 2}; }
+///   };
+///   tt::apply_function<Twice>(x)
+/// backward returns one gradient for each Tensor argument, undefined for none.
+template <class F, class... A>
+Tensor apply_function(const A&... a) {
+  auto* node = new autograd::CustomNode;
+  const autograd::NodeHandle owner(node);
+  autograd::release(node);  // the handle has it now
+  node->kind = &autograd::custom_kind;
+  node->name = "Function";
+  Tensor result;
+  {
+    const NoGrad off;
+    result = F::forward(node->context, a...);
+  }
+  const Tensor* argument[max_arguments];
+  bool needed = false;
+  const auto look = [&](const auto& x) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) {
+      argument[node->tensors++] = &x;
+      needed = needed || x.requires_grad();
+    }
+  };
+  (look(a), ...);
+  if (!needed || !is_grad_enabled()) return result;
+  if (result.impl().requires_grad || result.impl().is_view) result = result.detach();
+  node->backward = &F::backward;
+  for (const Tensor& t : node->context.saved) node->versions.push_back(t.version());
+  autograd::connect(*node, argument, node->tensors);
+  node->number = autograd::next_number();
+  autograd::set_history(result, node, 0);
+  return result;
+}
+
+}  // namespace tt

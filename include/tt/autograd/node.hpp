@@ -1,0 +1,196 @@
+// The tape: nodes that know how to turn the gradients of an op's results into those of its arguments,
+// and edges to the nodes that made the arguments. Nodes carry the number in which they were made;
+// edges lead to lower numbers only, so the engine needs no other order, and destruction no recursion.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "tt/dispatch/methods.hpp"
+
+namespace tt {
+
+
+/// A function on the gradient of one Tensor: returns another, or an undefined Tensor to leave it.
+using TensorHook = std::function<Tensor(const Tensor&)>;
+
+namespace autograd {
+
+struct TapeNode;
+
+/// What a kind of node does.
+struct TapeNodeKind {
+  /// Gradients of the results in (undefined: zero), those of the arguments out; `taped`: the steps
+  /// are recorded too.
+  void (*apply)(TapeNode&, Tensor* in, Tensor* out, bool taped);
+  void (*release_saved)(TapeNode&);  ///< after a backward that does not retain the graph
+  void (*destroy)(TapeNode*);        ///< frees the node itself; its edges are gone already
+};
+
+struct Edge {
+  TapeNode* node = nullptr;
+  int result = 0;  ///< which result of that node
+};
+
+struct Pending;
+struct Hook {
+  int result = 0;
+  TensorHook function;
+};
+
+struct TapeNode {
+  const TapeNodeKind* kind = nullptr;
+  std::atomic<std::int64_t> uses{1};
+  std::uint64_t number = 0;
+  const char* name = "";
+  SourceLine where{};
+  int results = 1, edges = 0;
+  bool released = false;
+  Edge edge[max_arguments];
+  Pending* pending = nullptr;  ///< of the backward pass that runs now
+  std::vector<Hook>* hooks = nullptr;
+
+  void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
+};
+
+inline std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> number = 0;
+  return number.fetch_add(1, std::memory_order_relaxed);
+}
+inline std::int64_t& tape_node_count() {
+  thread_local std::int64_t count = 0;
+  return count;
+}
+
+/// Lets go of a node. What that sets free is freed in a loop: chains may be millions of nodes long.
+inline void release(TapeNode* node) {
+  if (!node || node->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  thread_local TapeNode* list = nullptr;  // linked through `pending`
+  thread_local bool draining = false;
+  node->pending = reinterpret_cast<Pending*>(list);
+  list = node;
+  if (draining) return;
+  draining = true;
+  while (TapeNode* n = list) {
+    list = reinterpret_cast<TapeNode*>(n->pending);
+    for (int k = 0; k < n->edges; ++k) release(n->edge[k].node);
+    delete n->hooks;
+    n->kind->destroy(n);
+  }
+  draining = false;
+}
+
+/// A counted reference to a node.
+class NodeHandle {
+ public:
+  NodeHandle() = default;
+  explicit NodeHandle(TapeNode* n) : node_(n) {
+    if (n) n->retain();
+  }
+  NodeHandle(const NodeHandle& o) : NodeHandle(o.node_) {}
+  NodeHandle& operator=(NodeHandle o) noexcept {
+    std::swap(node_, o.node_);
+    return *this;
+  }
+  ~NodeHandle() { release(node_); }
+  TapeNode* get() const { return node_; }
+
+ private:
+  TapeNode* node_ = nullptr;
+};
+
+/// Where a leaf's gradient is collected.
+struct AccumulateNode : TapeNode {
+  Tensor grad;
+};
+
+/// What a Tensor carries when it takes part.
+struct Meta : tt::detail::AutogradMeta {
+  TapeNode* made_by = nullptr;  ///< null: a leaf
+  int result = 0;
+  AccumulateNode* leaf = nullptr;
+  Tensor* retained = nullptr;   ///< the gradient of what is not a leaf, where it was asked for
+};
+
+inline Meta& meta_of(const Tensor& t) {
+  tt::detail::TensorImpl& impl = t.impl();
+  if (!impl.autograd) {
+    auto* m = ::new (tt::detail::CachingAllocator::get().allocate(sizeof(Meta))) Meta;
+    m->destroy = [](tt::detail::AutogradMeta* base) {
+      auto* own = static_cast<Meta*>(base);
+      release(own->made_by);
+      release(own->leaf);
+      delete own->retained;
+      own->~Meta();
+      tt::detail::CachingAllocator::get().free(own, sizeof(Meta));
+    };
+    impl.autograd = m;
+  }
+  return *static_cast<Meta*>(impl.autograd);
+}
+
+inline void keep_nothing(TapeNode&) {}
+inline const TapeNodeKind accumulate_kind{
+    [](TapeNode& n, Tensor* in, Tensor*, bool taped) {
+      Tensor& grad = static_cast<AccumulateNode&>(n).grad;
+      if (!in[0].defined()) return;
+      if (!grad.defined()) grad = taped ? in[0] : in[0].detach();
+      else grad = grad + in[0];
+    },
+    &keep_nothing,
+    [](TapeNode* n) { delete static_cast<AccumulateNode*>(n); }};
+
+/// The node that a gradient of `t` goes to.
+inline Edge edge_of(const Tensor& t) {
+  Meta& m = meta_of(t);
+  if (m.made_by) return {m.made_by, m.result};
+  if (!m.leaf) {
+    m.leaf = new AccumulateNode;
+    m.leaf->kind = &accumulate_kind;
+    m.leaf->name = "AccumulateGrad";
+    m.leaf->number = next_number();
+  }
+  return {m.leaf, 0};
+}
+/// From now on `t` is result `index` of `node`.
+inline void set_history(const Tensor& t, TapeNode* node, int index) {
+  Meta& m = meta_of(t);
+  node->retain();
+  release(m.made_by);
+  m.made_by = node;
+  m.result = index;
+  t.impl().requires_grad = true;
+  t.impl().keys = t.impl().keys | DispatchKey::autograd;
+}
+inline void connect(TapeNode& node, const Tensor* const* argument, int count) {
+  node.edges = count;
+  for (int k = 0; k < count; ++k) {
+    if (!argument[k]->impl().requires_grad) continue;
+    node.edge[k] = edge_of(*argument[k]);
+    node.edge[k].node->retain();
+  }
+}
+
+/// A Tensor kept for backward, with its version.
+struct SavedTensor {
+  Tensor tensor;
+  std::uint32_t version = 0;
+
+  void save(const Tensor& t) {
+    tensor = t;
+    version = t.version();
+  }
+  /// Its shape and dtype only.
+  void save_shape(const Tensor& t) {
+    tensor = Tensor(t.dtype(), t.shape(), {DeviceType::meta, 0});
+    version = 0;
+  }
+  void check(const TapeNode& node, int k) const {
+    if (tensor.version() != version)
+      TT_THROW(Error(Text("tt::backward: argument ") << k << " of " << node.name << ", " << name(tensor.dtype()) << ' '
+                     << tensor.shape() << ", was changed in place after it was saved: version " << tensor.version()
+                     << ", saved " << version << ". Use a copy there?" << node.where));
+  }
+};
+
+}  // namespace autograd
+}  // namespace tt

@@ -1,0 +1,190 @@
+// Making Tensors.
+//   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)   tt::from_blob(p, {4})
+#pragma once
+#include "tt/core/array.hpp"
+#include "tt/dispatch/inplace.hpp"
+
+namespace tt {
+
+/// Elements of `dtype` wherever one is asked for; f32 unless said.
+struct TensorOptions {
+  DType dtype = DType::f32;
+  Device device{};
+  bool requires_grad = false;
+};
+
+namespace detail {
+
+inline Tensor with_options(Tensor t, const TensorOptions& o) {
+  if (o.requires_grad) t.requires_grad_();
+  return t;
+}
+template <class T>
+T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
+
+}  // namespace detail
+
+inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
+  return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
+}
+inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
+  Tensor t(o.dtype, shape_of(shape, "full"), o.device);
+  if (!t.is_meta())
+    with_dtype(o.dtype, [&]<class T>(T) {
+      T* p = detail::elements_of<T>(t);
+      const T v = static_cast<T>(value);
+      for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
+    });
+  return detail::with_options(t, o);
+}
+inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }
+inline Tensor ones(const IntList& shape, TensorOptions o = {}) { return full(shape, 1, o); }
+inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, {t.dtype(), t.device()}); }
+inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, {t.dtype(), t.device()}); }
+inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, {t.dtype(), t.device()}); }
+inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), {t.dtype(), t.device()}); }
+/// start, start + step, ... below end; i64 unless a dtype is given.
+inline Tensor arange(double start, double end, double step = 1, TensorOptions o = {.dtype = DType::i64}) {
+  if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.")));
+  const double exact = (end - start) / step;
+  std::int64_t n = static_cast<std::int64_t>(exact);
+  if (static_cast<double>(n) < exact) ++n;
+  Tensor t(o.dtype, Shape{n > 0 ? n : 0}, o.device);
+  with_dtype(o.dtype, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
+  });
+  return detail::with_options(t, o);
+}
+inline Tensor arange(std::int64_t end) { return arange(0, static_cast<double>(end)); }
+inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
+  Tensor t = zeros({n, n}, o);
+  with_dtype(o.dtype, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
+  });
+  return t;
+}
+
+/// A Tensor with a copy of these elements.
+template <Element T>
+Tensor from_span(std::span<const T> values, const IntList& shape) {
+  const Shape s = shape_of(shape, "from_span");
+  if (s.size().code != static_cast<std::int64_t>(values.size()))
+    TT_THROW(Error(Text("tt::from_span: numbers of elements differ: ") << values.size() << " given, " << s.size() << " in "
+                                                                       << s << "."));
+  Tensor t(dtype_of<T>, s);
+  if (!values.empty()) std::memcpy(t.data(), values.data(), values.size_bytes());
+  return t;
+}
+
+/// Elements that stay where they are: no copy. `deleter` is called when the last Tensor is gone.
+template <Element T>
+Tensor from_blob(T* data, const IntList& shape, void (*deleter)(void*) = nullptr) {
+  const Shape s = shape_of(shape, "from_blob");
+  auto* storage = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
+  storage->data = data;
+  storage->bytes = static_cast<std::size_t>(s.size().code) * sizeof(T);
+  storage->padded = false;
+  storage->context = reinterpret_cast<void*>(deleter);
+  storage->free_data = [](Storage& own) {
+    if (own.context) reinterpret_cast<void (*)(void*)>(own.context)(own.data);
+  };
+  detail::TensorImpl* impl = detail::TensorImpl::make();
+  impl->storage = storage;
+  impl->data = reinterpret_cast<std::byte*>(data);
+  impl->dtype = dtype_of<T>;
+  impl->set_dense(s);
+  return Tensor(impl);
+}
+/// The elements of an Array, which must outlive the Tensor: no copy.
+template <class T, std::int64_t... E>
+Tensor as_tensor(Array<T, E...>& a) {
+  IntList shape;
+  for (int k = 0; k < Array<T, E...>::rank; ++k) shape.push_back(a.extent(k));
+  return from_blob(a.data(), shape);
+}
+/// A copy of the elements as an Array; throws Error when dtype or shape differ.
+template <class A>
+A to_array(const Tensor& t) {
+  using T = typename A::value_type;
+  Shape needed;
+  for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.shape()[k] : Extent(A::Extents::value[k]));
+  if (t.dtype() != dtype_of<T> || !(needed == t.shape()))
+    TT_THROW(Error(Text("tt::to_array: the Tensor is ") << name(t.dtype()) << ' ' << t.shape() << ", the Array "
+                                                       << name(dtype_of<T>) << ' ' << needed << "."));
+  const Tensor dense = t.contiguous();
+  A a = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    if constexpr (A::is_static) return A();
+    else {
+      std::int64_t extent[max_rank] = {};
+      int n = 0;
+      for (int k = 0; k < A::rank; ++k)
+        if (A::Extents::value[k] == dyn) extent[n++] = t.shape().code[k];
+      return A(extent[I]...);
+    }
+  }(std::make_index_sequence<[] {
+    std::size_t n = 0;
+    for (int k = 0; k < A::rank; ++k) n += A::Extents::value[k] == dyn ? 1 : 0;
+    return n;
+  }()>{});
+  if (t.numel() > 0) std::memcpy(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(T));
+  return a;
+}
+
+/// Numbers in nested braces: {1, 2}, {{1.5, 2}, {3, 4}}, {true, false}.
+class TensorData {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  TensorData(T v) : real_(static_cast<double>(v)), integer_(std::is_integral_v<T> ? static_cast<std::int64_t>(v) : 0),
+        dtype_(std::is_same_v<T, bool> ? DType::boolean : std::is_integral_v<T> ? DType::i64 : std::is_same_v<T, double> ? DType::f64 : DType::f32) {}
+  TensorData(std::initializer_list<TensorData> list) : list_(list), nested_(true) {}
+
+  Tensor tensor(TensorOptions o, bool dtype_given) const {
+    Shape s;
+    for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
+      s.push_back(static_cast<std::int64_t>(d->list_.size()));
+      if (d->list_.size() == 0) break;
+    }
+    DType found = DType::boolean;
+    check(s, 0, found);
+    if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
+    Tensor t(o.dtype, s, o.device);
+    std::int64_t at = 0;
+    with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
+    return detail::with_options(t, o);
+  }
+
+ private:
+  double real_ = 0;
+  std::int64_t integer_ = 0;
+  DType dtype_ = DType::f64;
+  std::initializer_list<TensorData> list_;
+  bool nested_ = false;
+
+  void check(const Shape& s, int depth, DType& found) const {
+    if (nested_ != (depth < s.rank) || (nested_ && static_cast<std::int64_t>(list_.size()) != s.code[depth]))
+      TT_THROW(Error(Text("tt::tensor: the braces are not of one shape: expected ") << s << "."));
+    if (!nested_) found = promote(found, dtype_);
+    for (const TensorData& d : list_) d.check(s, depth + 1, found);
+  }
+  template <class T>
+  void fill(T* out, std::int64_t& at) const {
+    if (!nested_) out[at++] = is_floating(dtype_) ? static_cast<T>(real_) : static_cast<T>(integer_);
+    for (const TensorData& d : list_) d.fill(out, at);
+  }
+};
+/// Floating numbers give f32, integers i64, as in PyTorch.
+inline Tensor tensor(const TensorData& values) { return values.tensor({}, false); }
+inline Tensor tensor(std::initializer_list<TensorData> values) { return TensorData(values).tensor({}, false); }
+inline Tensor tensor(const TensorData& values, TensorOptions o) { return values.tensor(o, true); }
+inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o) { return TensorData(values).tensor(o, true); }
+
+/// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
+inline Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
+  return detail::with_options(rand_like(empty(shape, {o.dtype, o.device}), seed), o);
+}
+inline Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
+  return detail::with_options(randn_like(empty(shape, {o.dtype, o.device}), seed), o);
+}
+
+}  // namespace tt

@@ -1,0 +1,285 @@
+// What Tensors run through: a graph with symbolic sizes, its program, and its derivatives, made once
+// for a signature (dtypes, ranks, which extents are 1, which are equal, how the operands lie) and
+// kept. Every eager op, every backward step of the tape and every captured function is one of these,
+// so no formula, shape rule or derivative is written for Tensors a second time.
+//   GraphFunction& f = intern(op, attributes, signature);   f.run(arguments, symbols, results);
+#pragma once
+#include "tt/backends/runtime.hpp"
+#include "tt/dispatch/dispatcher.hpp"
+#include "tt/graph/differentiate.hpp"
+
+namespace tt {
+
+/// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
+/// same; so are the strides of what does not lie dense. Where eight symbols do not suffice, or
+/// nothing else is legal, all are constants.
+struct Signature {
+  static constexpr int capacity = max_arguments * (2 * max_rank + 1) + Attributes::capacity + 2;
+  int words = 0;
+  std::int64_t word[capacity];
+  int arguments = 0, symbols = 0;
+  bool constant = false;
+  DType dtype[max_arguments];
+  Shape shape[max_arguments], strides[max_arguments];
+  SymbolValues values;
+
+  Signature(const Tensor* const* argument, int count, const Attributes& attributes, bool all_constant = false)
+      : arguments(count), constant(all_constant) {
+    if (!describe(argument) && !constant) {
+      constant = true;
+      describe(argument);
+    }
+    for (int k = 0; k < attributes.size; ++k) word[words++] = attributes.value[k];
+  }
+  std::uint64_t hash() const {
+    std::uint64_t h = 14695981039346656037u;
+    for (int k = 0; k < words; ++k) {
+      h = (h ^ static_cast<std::uint64_t>(word[k])) * 0x9e3779b97f4a7c15u;
+      h ^= h >> 29;
+    }
+    return h;
+  }
+
+ private:
+  bool describe(const Tensor* const* argument) {
+    words = symbols = 0;
+    for (int i = 0; i < arguments; ++i) {
+      const detail::TensorImpl& t = argument[i]->impl();
+      dtype[i] = t.dtype;
+      shape[i] = strides[i] = {};
+      word[words++] = static_cast<int>(t.dtype) | t.shape.rank << 4 | (t.contiguous ? 0 : 256) | (constant ? 512 : 0);
+      for (int k = 0; k < t.shape.rank; ++k) {
+        Extent e;
+        if (!extent(t.shape.code[k], e)) return false;
+        shape[i].push_back(e);
+        word[words++] = e.code;
+      }
+      if (t.contiguous) continue;
+      for (int k = 0; k < t.shape.rank; ++k) {
+        Extent e;
+        if (!extent(t.shape.code[k] == 1 ? 0 : t.stride[k], e)) return false;
+        strides[i].push_back(e);
+        word[words++] = e.code;
+      }
+    }
+    return true;
+  }
+  bool extent(std::int64_t n, Extent& e) {
+    e = n;
+    if (constant || n == 0 || n == 1) return true;
+    for (int s = 0; s < symbols; ++s)
+      if (values.value[s] == n) {
+        e = Extent::symbol(s);
+        return true;
+      }
+    if (symbols == max_symbols) return false;
+    values.value[symbols] = n;
+    e = Extent::symbol(symbols++);
+    return true;
+  }
+};
+
+class GraphFunction {
+ public:
+  explicit GraphFunction(Graph graph) : graph_(static_cast<Graph&&>(graph)) {
+    for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
+    for (int i : post_order(graph_, graph_.outputs))
+      for (int k = 0; k < graph_.inputs.size(); ++k)
+        if (graph_.inputs[k] == i) read_[k] = 1;
+  }
+  GraphFunction(const GraphFunction&) = delete;
+  ~GraphFunction() {
+    delete program_.load();
+    for (Derivative* d = derivatives_.load(); d;) {
+      Derivative* next = d->next;
+      delete d->function;
+      delete d;
+      d = next;
+    }
+  }
+
+  const Graph& graph() const { return graph_; }
+  int outputs() const { return graph_.outputs.size(); }
+  /// Does a result depend on what input k holds (and not only on its shape)?
+  bool reads(int k) const { return read_[k]; }
+
+  /// One result for each output, freshly allocated. Arguments that are not read may have no elements.
+  void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
+    void* external[2 * max_arguments + max_results + 64];
+    const int inputs = graph_.inputs.size();
+    for (int k = 0; k < inputs; ++k) external[k] = argument[k]->impl().data;
+    for (int k = 0; k < outputs(); ++k) {
+      result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols));
+      external[inputs + k] = result[k].data();
+    }
+    program().run(external, symbols);
+  }
+  Shape output_shape(int k, const SymbolValues& symbols) const {
+    Shape s;
+    const Shape& symbolic = graph_[graph_.outputs[k]].shape;
+    for (int d = 0; d < symbolic.rank; ++d) s.push_back(symbolic[d].value(symbols));
+    return s;
+  }
+  const backend::TileProgram& program() const {
+    backend::TileProgram* p = program_.load(std::memory_order_acquire);
+    if (p) return *p;
+    auto* fresh = new backend::TileProgram(compile_plan(graph_));
+    if (program_.compare_exchange_strong(p, fresh, std::memory_order_acq_rel)) return *fresh;
+    delete fresh;
+    return *p;
+  }
+
+  /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted` (bits)
+  /// through which something flows: those are the bits of `given`, one output each.
+  struct Derivative {
+    unsigned wanted = 0, given = 0;
+    const GraphFunction* function = nullptr;
+    Derivative* next = nullptr;
+  };
+  const Derivative& derivative(unsigned wanted) const {
+    Derivative* first = derivatives_.load(std::memory_order_acquire);
+    for (Derivative* d = first; d; d = d->next)
+      if (d->wanted == wanted) return *d;
+    auto* fresh = make_derivative(wanted);
+    fresh->next = first;
+    while (!derivatives_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {
+    }
+    return *fresh;
+  }
+
+ private:
+  Graph graph_;
+  Vec<char> read_;
+  mutable std::atomic<backend::TileProgram*> program_ = nullptr;
+  mutable std::atomic<Derivative*> derivatives_ = nullptr;
+
+  Derivative* make_derivative(unsigned wanted) const {
+    Graph g = canonical(graph_);
+    const Vec<int> roots = g.outputs;
+    g.outputs.clear();
+    g.donated.clear();
+    Vec<int> with_respect_to, adjoint;
+    for (int k = 0; k < g.inputs.size(); ++k)
+      if (wanted >> k & 1) {
+        with_respect_to.push_back(g.inputs[k]);
+        adjoint.push_back(-1);
+      }
+    for (int root : roots) {
+      const Shape shape = g[root].shape;
+      const int seed = g.input(g[root].dtype, shape);
+      if (!is_floating(g[root].dtype)) continue;
+      const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
+      for (int k = 0; k < d.size(); ++k)
+        if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
+    }
+    unsigned given = 0;
+    int w = 0;
+    for (int k = 0; k < graph_.inputs.size(); ++k)
+      if (wanted >> k & 1) {
+        const int a = adjoint[w++];
+        if (a < 0) continue;
+        given |= 1u << k;
+        const Shape shape = g[g.inputs[k]].shape;
+        g.output(g.broadcast_to(a, shape));
+      }
+    if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
+    return new Derivative{wanted, given, new GraphFunction(canonical(g))};
+  }
+};
+
+namespace detail {
+
+/// Records a call; what is wrong stays in the graph.
+inline Graph record_call(const Operator& op, const Attributes& attributes, const Signature& s) {
+  Graph g;
+  int id[max_arguments] = {}, result[max_results] = {};
+  for (int k = 0; k < s.arguments; ++k) id[k] = g.input(s.dtype[k], s.shape[k], s.strides[k]);
+  op.record(g, op, id, attributes, result);
+  for (int k = 0; k < op.results; ++k) g.output(result[k]);
+  return g;
+}
+
+/// Every GraphFunction of an operator, found by signature. Grows only; reading takes no lock.
+class FunctionCache {
+ public:
+  static FunctionCache& get() {
+    static FunctionCache* const cache = new FunctionCache;
+    return *cache;
+  }
+  /// Is the signature known, and which function is it? Null: only constant sizes will do.
+  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f) const {
+    for (const Entry* e = bucket_[index(op, hash)].load(std::memory_order_acquire); e; e = e->next)
+      if (e->hash == hash && e->op == &op && e->words == s.words &&
+          std::memcmp(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words)) == 0) {
+        f = e->function;
+        return true;
+      }
+    return false;
+  }
+  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f) {
+    auto* e = new Entry;
+    e->hash = hash;
+    e->op = &op;
+    e->words = s.words;
+    e->word = new std::int64_t[static_cast<std::size_t>(s.words)];
+    std::memcpy(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words));
+    e->function = f;
+    std::atomic<Entry*>& head = bucket_[index(op, hash)];
+    e->next = head.load(std::memory_order_relaxed);
+    while (!head.compare_exchange_weak(e->next, e, std::memory_order_acq_rel)) {
+    }
+    size_.fetch_add(1, std::memory_order_relaxed);
+    return f;
+  }
+  std::int64_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    const Operator* op = nullptr;
+    int words = 0;
+    std::int64_t* word = nullptr;
+    const GraphFunction* function = nullptr;
+    Entry* next = nullptr;
+  };
+  static constexpr unsigned buckets = 1024;
+  std::atomic<Entry*> bucket_[buckets] = {};
+  std::atomic<std::int64_t> size_ = 0;
+  static unsigned index(const Operator& op, std::uint64_t hash) {
+    return static_cast<unsigned>((hash ^ reinterpret_cast<std::uintptr_t>(&op) >> 6) % buckets);
+  }
+};
+
+}  // namespace detail
+
+/// The function of a call, and the sizes its symbols have. Throws the call's mistake, if there is one.
+struct BoundFunction {
+  const GraphFunction* function = nullptr;
+  SymbolValues symbols;
+};
+inline BoundFunction bind_function(const Call& c) {
+  if (!c.op->record)
+    TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no graph: give it a kernel, or a derivative of its own." << c.at));
+  for (bool constant : {false, true}) {
+    const Signature s(c.argument, c.arguments, c.attrs(), constant);
+    const std::uint64_t hash = s.hash();
+    detail::FunctionCache& cache = detail::FunctionCache::get();
+    const GraphFunction* f = nullptr;
+    if (cache.find(*c.op, s, hash, f)) {
+      if (f) return {f, s.values};
+      continue;
+    }
+    Graph g = detail::record_call(*c.op, c.attrs(), s);
+    if (!g.failure && g.assumed.empty())
+      return {cache.insert(*c.op, s, hash, new GraphFunction(static_cast<Graph&&>(g))), s.values};
+    if (!s.constant) {  // with all sizes known it may be right, or else the message shows them
+      cache.insert(*c.op, s, hash, nullptr);
+      continue;
+    }
+    g.failure.where = c.at;
+    TT_THROW(Error(describe(g.failure)));
+  }
+  return {};
+}
+
+}  // namespace tt

@@ -1,0 +1,121 @@
+// Changing Tensors in place. The tape sees an in-place op as the op on the old value, whose result
+// takes the Tensor's place; the storage's version tells what was saved before.
+#pragma once
+#include "tt/dispatch/views.hpp"
+
+namespace tt {
+namespace detail {
+
+/// What autograd does around a change in place; null while autograd is not part of the program.
+struct InplaceHooks {
+  bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
+  void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
+  void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
+};
+inline InplaceHooks& inplace_hooks() {
+  static InplaceHooks hooks;
+  return hooks;
+}
+
+template <class T>
+void scatter(const TensorImpl& to, const T* from) {
+  const int rank = to.shape.rank;
+  std::int64_t index[max_rank] = {};
+  T* const base = reinterpret_cast<T*>(to.data);
+  for (std::int64_t done = 0; done < to.numel;) {
+    std::int64_t offset = 0;
+    for (int k = 0; k < rank - 1; ++k) offset += index[k] * to.stride[k];
+    const std::int64_t n = rank ? to.shape.code[rank - 1] : 1, step = rank ? to.stride[rank - 1] : 1;
+    for (std::int64_t i = 0; i < n; ++i) base[offset + i * step] = from[done + i];
+    done += n;
+    for (int k = rank - 2; k >= 0 && ++index[k] == to.shape.code[k]; --k) index[k] = 0;
+  }
+}
+
+/// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
+inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) {
+  const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
+  Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
+  if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
+  if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
+  if (to.numel() == 0 || to.is_meta()) return;
+  if (to.is_contiguous())
+    std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.numel()) * static_cast<std::size_t>(size_of(to.dtype())));
+  else
+    with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
+}
+inline void advance_version(const Tensor& t) {
+  if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {
+  if (!(result.shape() == target.shape()))
+    TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
+                                << " and " << target.shape() << "." << at));
+  if (is_floating(result.dtype()) && !is_floating(target.dtype()))
+    TT_THROW(Error(Text("tt::") << op << ": the result is " << name(result.dtype()) << " and cannot be written to "
+                                << name(target.dtype()) << "." << at));
+}
+
+/// target = op(target, operand), in place.
+template <Op K>
+Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, SourceLine at) {
+  const InplaceHooks& hooks = inplace_hooks();
+  if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
+    hooks.check(target, at);
+    const TensorOperand list[] = {TensorOperand(target.impl().autograd ? target : target, at), operand};
+    // The op saves what its derivative reads: the old elements, in storage of their own.
+    const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
+    const TensorOperand kept[] = {TensorOperand(old, at), operand};
+    (void)list;
+    const Tensor result = call_elementwise(operator_entry<K>(), kept, 2, no_attributes, at);
+    check_result(target, result, op, at);
+    write_elements(target, result, at);
+    advance_version(target);
+    hooks.adopt(target, result);
+    return target;
+  }
+  const ExcludeKeys below(DispatchKey::autograd);
+  const TensorOperand list[] = {TensorOperand(target, at), operand};
+  const Tensor result = call_elementwise(operator_entry<K>(), list, 2, no_attributes, at);
+  check_result(target, result, op, at);
+  write_elements(target, result, at);
+  advance_version(target);
+  return target;
+}
+
+}  // namespace detail
+
+inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
+  const detail::InplaceHooks& hooks = detail::inplace_hooks();
+  const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
+  if (tape) hooks.check(*this, at);
+  detail::write_elements(*this, from, at);
+  detail::advance_version(*this);
+  if (tape) {
+    Tensor value = from.dtype() == dtype() ? from : from.to(dtype(), at);
+    hooks.adopt(*this, value.shape() == shape() ? value : value.expand(shape(), at));
+  }
+  return *this;
+}
+inline Tensor& Tensor::fill_(double value, SourceLine at) {
+  Tensor one(dtype(), Shape{});
+  with_dtype(dtype(), [&]<class T>(T) { *static_cast<T*>(one.data()) = static_cast<T>(value); });
+  return copy_(one, at);
+}
+inline Tensor& Tensor::zero_(SourceLine at) { return fill_(0, at); }
+inline Tensor& Tensor::add_(const Tensor& o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
+inline Tensor& Tensor::sub_(const Tensor& o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
+inline Tensor& Tensor::mul_(const Tensor& o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
+inline Tensor& Tensor::div_(const Tensor& o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
+inline Tensor& Tensor::add_(double o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
+inline Tensor& Tensor::sub_(double o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
+inline Tensor& Tensor::mul_(double o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
+inline Tensor& Tensor::div_(double o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
+
+inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::add>(a, b, "add_", b.where); }
+inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::sub>(a, b, "sub_", b.where); }
+inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::mul>(a, b, "mul_", b.where); }
+inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::div>(a, b, "div_", b.where); }
+
+}  // namespace tt
