@@ -62,6 +62,58 @@ TEST_CASE("check names what is wrong with a graph") {
   CHECK(tt::Text(tt::check(wrong).why) == tt::Text("has a wrong number of operands"));
 }
 
+TEST_CASE("what cannot be edited is refused in words") {
+  const tt::Graph g = tt::graph<A>([](auto x) { return tt::exp(x) + 1; });
+  const int e = tt::find_all(g, tt::op_def<tt::Exp>)[0], x = g.inputs[0];
+  CHECK_THROWS_WITH_AS(
+      (void)tt::insert_after(g, e, tt::Op::add),
+      "tt::insert_after: only elementwise ops of one operand and nothing else can be inserted: add "
+      "is not one. Record it on the graph and use tt::replace?",
+      tt::Error);
+  for (tt::Op op : {tt::Op::where, tt::Op::sum, tt::Op::input, tt::Op::cast, tt::Op::shift_left})
+    CHECK_THROWS_AS((void)tt::insert_after(g, e, op), tt::Error);
+  CHECK_THROWS_WITH_AS((void)tt::erase(g, x),
+                       "tt::erase: node has no operand to take its place: input is node 0. Replace "
+                       "it by another node?",
+                       tt::Error);
+  CHECK_THROWS_AS((void)tt::erase(g, tt::find_all(g, tt::Op::constant)[0]), tt::Error);
+  CHECK_THROWS_WITH_AS((void)tt::erase(g, 99),
+                       "tt::erase: no such node: 99 in a graph of 4 nodes. Ask find_all for the ids.",
+                       tt::Error);
+  CHECK_THROWS_AS((void)tt::replace(g, e, -1), tt::Error);
+  CHECK_THROWS_AS((void)tt::insert_after(g, -1, tt::Op::neg), tt::Error);
+}
+
+TEST_CASE("check infers the shape and dtype of every kind of node anew") {
+  tt::Graph g;
+  const tt::Sym x{&g, g.input(tt::DType::f32, {4, 8})};
+  g.output(tt::sum<1>(tt::matmul(x, tt::transpose(x))).id);
+  g.output(tt::amax<0>(tt::slice<1, 2, 3>(x)).id);
+  g.output(tt::reshape<2, 16>(x).id);
+  g.output(tt::broadcast_to<3, 4, 8>(x).id);
+  g.output((tt::where(x > 0, x, -x) + tt::cast<float>(tt::cast<std::int32_t>(x))).id);
+  g.output(tt::gelu(x).id);
+  REQUIRE(tt::check(g));
+  for (int i = 0; i < g.size(); ++i) {
+    if (g[i].op == tt::Op::input) continue;
+    INFO(tt::name(g[i].op) << ", node " << i);
+    tt::Graph wrong = g;
+    wrong.nodes[i].shape.push_back(3);
+    CHECK(!tt::check(wrong));
+    CHECK(tt::check(wrong).node == i);
+    if (tt::is_leaf(g[i].op) || g[i].op == tt::Op::cast) continue;
+    wrong = g;
+    wrong.nodes[i].dtype = g[i].dtype == tt::DType::f64 ? tt::DType::i64 : tt::DType::f64;
+    CHECK(tt::check(wrong).node == i);
+  }
+  tt::Graph wrong = g;
+  wrong.nodes[tt::find_all(g, tt::Op::sum)[0]].attribute = 1;
+  CHECK(tt::Text(tt::check(wrong).why) == tt::Text("has another shape than its operands give"));
+  wrong = g;
+  wrong.nodes[g.inputs[0]].dtype = tt::DType::i32;
+  CHECK(!tt::check(wrong));
+}
+
 TEST_CASE("Philox gives the published words") {
   // The known answer of philox4x32-10 for counter 0 and key 0 (Random123, kat_vectors).
   CHECK(tt::philox(tt::Num<std::int64_t>(0LL), tt::Num<std::int64_t>(0LL)).value == 0x6627e8d5);

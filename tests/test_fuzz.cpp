@@ -12,6 +12,7 @@
 #include "planted_bugs.hpp"
 #include "run_guarded.hpp"
 #include "shrink.hpp"
+#include "tt/graph/check.hpp"
 
 // A planted bug may end in a fault, which leaves the executor by a jump: its memory is lost on purpose.
 extern "C" const char* __asan_default_options();
@@ -31,6 +32,12 @@ tt::Text find_fault(const Case& c) {
   tt::Text t;
   const std::vector<Values> want = evaluate(c.graph, c.symbols, c.input);
   const Graph normal = tt::normalize(c.graph);
+  for (const Graph* g : {&c.graph, &normal})
+    if (const tt::CheckResult legal = tt::check(*g); !legal) {
+      t << (g == &normal ? "normalize makes" : "recorded is") << " an illegal graph: node "
+        << legal.node << ' ' << legal.why << '\n';
+      return t;
+    }
   if (const Difference d = compare(c.graph, want, evaluate(normal, c.symbols, c.input))) {
     t << "normalize changes a value: ";
     describe(t, c.graph, d);

@@ -1,5 +1,5 @@
 // check: what a legal graph is. Operands come before their users, are as many as the op takes, and
-// the dtype and shape of every node are what inference gives. Passes are tested to keep it so.
+// the dtype and shape of every node are what recording it on its operands gives. Passes are tested to keep it so.
 #pragma once
 #include "tt/graph/transform.hpp"
 
@@ -12,48 +12,108 @@ struct CheckResult {
   constexpr explicit operator bool() const { return node < 0; }
 };
 
+namespace detail {
+
+/// Node `n` recorded anew on inputs with its operands' dtypes and shapes: inference has one
+/// implementation, the recorder's.
+constexpr Graph recorded_alone(const Graph& g, const Node& n) {
+  Graph alone;
+  OperandIds o;
+  for (int k = 0; k < max_operands; ++k)
+    if (n.operand[k] >= 0)
+      o.id[k] = alone.input(g[n.operand[k]].dtype, g[n.operand[k]].shape);
+  int id = o[0];
+  switch (n.op) {
+    case Op::sum: case Op::amax: case Op::amin:
+      id = alone.reduce(n.op, o[0], static_cast<unsigned>(n.attribute));
+      break;
+    case Op::matmul: id = alone.matmul(o[0], o[1]); break;
+    case Op::permute: {
+      int axes[16] = {};
+      for (int k = 0; k < 16; ++k) axes[k] = permutation_at(n.attribute, k);
+      id = alone.permute(o[0], axes);
+      break;
+    }
+    case Op::slice: {
+      const SliceAttribute s = SliceAttribute::unpack(n.attribute);
+      if (s.axis < n.shape.rank && n.shape[s.axis].is_constant())
+        id = alone.slice(o[0], s.axis, s.start, n.shape[s.axis].code, s.step);
+      break;
+    }
+    default: id = replay(alone, n, o);
+  }
+  alone.output(id);
+  return alone;
+}
+
+/// What is wrong with the dtypes and attributes that a node is recorded with; "" if nothing is.
+constexpr const char* wrong_operands(const Graph& g, const Node& n) {
+  const DType first = n.operand[0] >= 0 ? g[n.operand[0]].dtype : n.dtype;
+  if (is_reduction(n.op)) {
+    if (n.attribute <= 0 || n.attribute >> g[n.operand[0]].shape.rank)
+      return "reduces axes that are not there";
+    if (n.dtype != first) return "has another dtype than its op gives";
+  }
+  // Promotion is recorded as casts, so that executors see one dtype.
+  if (is_elementwise(n.op) || n.op == Op::matmul)
+    for (int k = n.op == Op::where ? 2 : 1; k < max_operands; ++k)
+      if (n.operand[k] >= 0 && g[n.operand[k]].dtype != g[n.operand[k - 1]].dtype)
+        return "has operands of different dtypes";
+  if (n.op == Op::reshape && n.shape.size() != g[n.operand[0]].shape.size())
+    return words(Mistake::sizes_differ);
+  return "";
+}
+
+constexpr const char* wrong_leaf(const Graph& g, int i) {
+  const Node& n = g[i];
+  switch (n.op) {
+    case Op::input:
+      if (n.attribute < 0 || n.attribute >= g.inputs.size() ||
+          g.inputs[static_cast<int>(n.attribute)] != i)
+        return "is not the input of its number";
+      break;
+    case Op::constant: case Op::extent:
+      if (n.shape.rank != 0) return "is a number, and has a shape";
+      break;
+    case Op::iota:
+      if (n.attribute < 0 || n.attribute >= n.shape.rank) return words(Mistake::axis_out_of_range);
+      break;
+    default: break;
+  }
+  return "";
+}
+
+/// What is wrong with node `i`, whose operands are legal; "" if nothing is.
+constexpr const char* wrong_node(const Graph& g, int i) {
+  const Node& n = g[i];
+  if (n.op >= Op::load) return "is an instruction, not a node";
+  if (n.op == Op::call && !n.def) return "calls no op";
+  const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
+  for (int k = 0; k < max_operands; ++k) {
+    if ((n.operand[k] >= 0) != (k < wanted)) return "has a wrong number of operands";
+    if (n.operand[k] >= i) return "uses a node that comes after it";
+  }
+  if (n.shape.rank < 0 || n.shape.rank > max_rank) return "has a wrong rank";
+  if (is_leaf(n.op)) return wrong_leaf(g, i);
+  if (const char* why = wrong_operands(g, n); *why) return why;
+  const Graph alone = recorded_alone(g, n);
+  if (alone.failure) return words(alone.failure.mistake);
+  const Node& inferred = alone[alone.outputs[0]];
+  if (!(inferred.shape == n.shape)) return "has another shape than its operands give";
+  if (inferred.dtype != n.dtype) return "has another dtype than its op gives";
+  return "";
+}
+
+}  // namespace detail
+
 constexpr CheckResult check(const Graph& g) {
   if (g.failure) return {0, words(g.failure.mistake)};
-  for (int i = 0; i < g.size(); ++i) {
-    const Node& n = g[i];
-    const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
-    for (int k = 0; k < max_operands; ++k) {
-      if ((n.operand[k] >= 0) != (k < wanted)) return {i, "has a wrong number of operands"};
-      if (n.operand[k] >= i) return {i, "uses a node that comes after it"};
-    }
-    if (n.op >= Op::load) return {i, "is an instruction, not a node"};
-    if (n.shape.rank < 0 || n.shape.rank > max_rank) return {i, "has a wrong rank"};
-    if (is_reduction(n.op) && (n.attribute <= 0 || n.attribute >> g[n.operand[0]].shape.rank))
-      return {i, "reduces axes that are not there"};
-    if (n.op == Op::permute) {
-      unsigned seen = 0;
-      for (int k = 0; k < n.shape.rank; ++k) {
-        const int axis = permutation_at(n.attribute, k);
-        seen |= 1u << axis;
-        if (axis >= n.shape.rank || g[n.operand[0]].shape[axis] != n.shape[k])
-          return {i, "permutes axes into another shape"};
-      }
-      if (seen + 1 != 1u << n.shape.rank) return {i, "is not a permutation"};
-    }
-    if (is_elementwise(n.op) && n.op != Op::broadcast) {
-      Shape s;
-      for (int k = 0; k < wanted; ++k) {
-        const BroadcastResult r = try_broadcast(s, g[n.operand[k]].shape);
-        if (!r.ok) return {i, words(Mistake::shapes_do_not_broadcast)};
-        s = r.shape;
-      }
-      if (!(s == n.shape)) return {i, "has another shape than its operands give"};
-      const bool logical = is_comparison(n.op) || is_logical(n.op);
-      if (logical != (n.dtype == DType::boolean) && n.op != Op::where && n.op != Op::cast &&
-          n.op != Op::copy && n.op != Op::call)
-        return {i, "has another dtype than its op gives"};
-    }
-    if (n.op == Op::reshape && n.shape.size() != g[n.operand[0]].shape.size())
-      return {i, words(Mistake::sizes_differ)};
-  }
+  for (int i = 0; i < g.size(); ++i)
+    if (const char* why = detail::wrong_node(g, i); *why) return {i, why};
   for (int k = 0; k < g.outputs.size(); ++k) {
     if (g.outputs[k] < 0 || g.outputs[k] >= g.size()) return {0, "an output is no node"};
     if (g.donated[k] < 0) continue;
+    if (g.donated[k] >= g.inputs.size()) return {g.outputs[k], "an output takes over no input"};
     const Node &out = g[g.outputs[k]], &in = g[g.inputs[g.donated[k]]];
     if (out.dtype != in.dtype || !(out.shape == in.shape))
       return {g.outputs[k], "an output does not fit the input it takes over"};

@@ -6,10 +6,32 @@
 #include "tt/graph/transform.hpp"
 
 namespace tt {
+namespace detail {
+
+[[noreturn]] TT_NOINLINE inline void no_such_node(const char* op, int node, int count) {
+  TT_THROW(Error(Text("tt::") << op << ": no such node: " << node << " in a graph of " << count
+                              << " nodes. Ask find_all for the ids."));
+}
+[[noreturn]] TT_NOINLINE inline void leaf_is_not_erased(const char* leaf, int node) {
+  TT_THROW(Error(Text("tt::erase: node has no operand to take its place: ")
+                 << leaf << " is node " << node << ". Replace it by another node?"));
+}
+[[noreturn]] TT_NOINLINE inline void op_is_not_inserted(Op op) {
+  TT_THROW(Error(Text("tt::insert_after: only elementwise ops of one operand and nothing else can be inserted: ")
+                 << name(op)
+                 << " is not one. Record it on the graph and use tt::replace?"));
+}
+constexpr void check_node(const char* op, const Graph& g, int node) {
+  if (node < 0 || node >= g.size()) no_such_node(op, node, g.size());
+}
+
+}  // namespace detail
 
 /// Every use of `node` (outputs too) becomes a use of `with`, but inside the expression of `with`
 /// itself: so `with` may be made from `node`, which inserts something behind it.
 constexpr Graph replace(const Graph& g, int node, int with) {
+  detail::check_node("replace", g, node);
+  detail::check_node("replace", g, with);
   Graph r;
   r.failure = g.failure;
   Vec<int> inside(g.size(), -1), outside(g.size(), -1);
@@ -31,13 +53,22 @@ constexpr Graph replace(const Graph& g, int node, int with) {
   return canonical(r);
 }
 
-/// Records an elementwise primitive on `node` and puts it behind it.
+/// Records an elementwise primitive of one operand on `node` and puts it behind it.
 constexpr Graph insert_after(Graph g, int node, Op op) {
+  detail::check_node("insert_after", g, node);
+  // Casts need a dtype, shifts a number, broadcasts a shape, calls a definition.
+  const bool needs_more = op == Op::cast || op == Op::bitcast || is_shift(op) ||
+                          op == Op::broadcast || op == Op::call;
+  if (!is_elementwise(op) || arity(op) != 1 || needs_more) detail::op_is_not_inserted(op);
   return replace(g, node, g.elementwise(op, {{node, -1, -1, -1}}));
 }
 
 /// Users of `node` read its first operand instead.
-constexpr Graph erase(const Graph& g, int node) { return replace(g, node, g[node].operand[0]); }
+constexpr Graph erase(const Graph& g, int node) {
+  detail::check_node("erase", g, node);
+  if (g[node].operand[0] < 0) detail::leaf_is_not_erased(name(g[node].op), node);
+  return replace(g, node, g[node].operand[0]);
+}
 
 /// The ids of all nodes that record this op.
 constexpr Vec<int> find_all(const Graph& g, const OpDef& def) {
