@@ -4,7 +4,8 @@
 //     tt::leaf<Kind, float, 32> b1;
 //   };
 //   Mlp<tt::arrays> parameters;
-// for_each_member visits the leaves of such structs, also of several in step, nested ones too.
+// for_each_member visits the leaves of such structs, also of several in step; members may be structs of
+// that form themselves, and arrays of them: `Layer<Kind> layers[12];`. Names: core/reflect.hpp.
 #pragma once
 #include <tuple>
 
@@ -28,18 +29,45 @@ struct Anything {
   template <class T>
   constexpr operator T() const noexcept;
 };
+/// How many initialisers an aggregate takes: C arrays one for each element. -1: more than 64.
 template <class S, class... A>
-constexpr int count_members() {
-  if constexpr (sizeof...(A) > 16) return -1;
-  else if constexpr (requires { S{A{}..., Anything{}}; }) return count_members<S, A..., Anything>();
+constexpr int count_initialisers() {
+  if constexpr (sizeof...(A) > 64) return -1;
+  else if constexpr (requires { S{A{}..., Anything{}}; }) return count_initialisers<S, A..., Anything>();
   else return sizeof...(A);
+}
+template <std::size_t>
+using AnyOf = Anything;
+/// Empty braces stand for one member, a C array too.
+template <class S, std::size_t... Before, std::size_t... After>
+constexpr bool takes_braces(std::index_sequence<Before...>, std::index_sequence<After...>) {
+  return requires { S{AnyOf<Before>{}..., {}, AnyOf<After>{}...}; };
+}
+/// Initialisers of the member that begins with number At of All.
+template <class S, std::size_t All, std::size_t At, std::size_t N = 1>
+constexpr std::size_t initialisers_of_member() {
+  if constexpr (takes_braces<S>(std::make_index_sequence<At>{}, std::make_index_sequence<All - At - N>{}))
+    return N;
+  else if constexpr (At + N < All) return initialisers_of_member<S, All, At, N + 1>();
+  else return 1;  // no member that empty braces could initialise
+}
+template <class S, std::size_t All, std::size_t At>
+constexpr int count_members_from() {
+  if constexpr (At >= All) return 0;
+  else return 1 + count_members_from<S, All, At + initialisers_of_member<S, All, At>()>();
+}
+template <class S>
+constexpr int count_members() {
+  constexpr int all = count_initialisers<S>();
+  if constexpr (all < 0) return -1;
+  else return count_members_from<S, static_cast<std::size_t>(all), 0>();
 }
 
 /// f(members...) with all members of an aggregate.
 template <class S, class F>
 constexpr decltype(auto) with_members(S& s, F&& f) {
   constexpr int n = count_members<std::remove_cv_t<S>>();
-  static_assert(n >= 1 && n <= 16, "tt: a parameter struct has 1 to 16 members");
+  static_assert(n >= 1 && n <= 16, "tt: a parameter struct has 1 to 16 members (array elements: 64)");
   if constexpr (n == 1) { auto& [a] = s; return f(a); }
   else if constexpr (n == 2) { auto& [a, b] = s; return f(a, b); }
   else if constexpr (n == 3) { auto& [a, b, c] = s; return f(a, b, c); }
@@ -86,6 +114,14 @@ struct kind_of<M<K>> {
   using rebind = M<Other>;
 };
 
+/// Several parameters, or structs of them, in one member: a C array or a std::array.
+template <class S>
+inline constexpr std::size_t list_length = [] {
+  if constexpr (std::is_bounded_array_v<S>) return std::extent_v<S>;
+  else if constexpr (requires(S& s) { std::tuple_size<S>::value; s[0]; }) return std::tuple_size_v<S>;
+  else return std::size_t{0};
+}();
+
 }  // namespace detail
 
 /// A struct template over a Kind.
@@ -102,6 +138,10 @@ template <class S>
 constexpr auto leaves(S& s) {
   if constexpr (ParameterStruct<S>)
     return detail::with_members(s, [](auto&... m) { return std::tuple_cat(leaves(m)...); });
+  else if constexpr (detail::list_length<S> > 0)
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple_cat(leaves(s[I])...);
+    }(std::make_index_sequence<detail::list_length<S>>{});
   else return std::tuple<S&>(s);
 }
 
