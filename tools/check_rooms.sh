@@ -1,6 +1,6 @@
 #!/bin/sh
 # The rooms of include/tt and who may look into which: a file includes its own room and rooms above it.
-# Also: xsimd only in backends/cpu, macros only in config.hpp, no expensive standard headers in the rooms
+# Also: xsimd only in backends/cpu, Boost only in core/reflect.hpp, macros only in config.hpp, no expensive standard headers in the rooms
 # that every user pays for.
 . "$(dirname "$0")/common.sh"
 check check_rooms
@@ -46,6 +46,8 @@ while read -r file; do
       return out
     }
 
+    function target_is_reflect(path) { return path ~ /^tt\/(core\/reflect|io\/parameters)\.hpp$/ }
+
     /^[ \t]*#[ \t]*define/ && inner != "config.hpp" {
       name = $0
       sub(/^[ \t]*#[ \t]*define[ \t]*/, "", name)
@@ -62,6 +64,9 @@ while read -r file; do
       sub(/[">].*$/, "", path)
 
       if (path ~ /^xsimd(\/|\.)/ && backend != "cpu") say(NR, "includes " path "; only backends/cpu may")
+      if (path ~ /^boost\// && inner != "core/reflect.hpp") say(NR, "includes " path "; only core/reflect.hpp may")
+      if (target_is_reflect(path) && inner ~ /^(tt\.hpp|(core|ops|graph|expr)\/)/)
+        say(NR, "includes " path "; it brings Boost, which tt.hpp does without")
       if ((path in costly) && (room in thrifty)) say(NR, "includes <" path ">, too costly for " room)
 
       if (path ~ /^tt\//) target = substr(path, 4)

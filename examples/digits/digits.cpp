@@ -1,6 +1,6 @@
 // Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
 // step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
-// the compiler. Prints a table, writes digits_out/digits.svg and the weights as .npy.
+// the compiler. Prints a table, writes digits_out/digits.svg and the weights to weights.npz.
 //   digits --epochs 40
 // Ends with 1 if fewer than 95 % of unseen digits are read right, or if a step takes memory from
 // the heap.
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <tt/io/parameters.hpp>
 #include <tt/tt.hpp>
 
 #include "allocations.hpp"
@@ -168,28 +169,6 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
   return run;
 }
 
-// ---- files
-
-constexpr const char* member_files[] = {"w1.npy", "b1.npy", "w2.npy", "b2.npy"};
-
-void save(const Model& model, const std::filesystem::path& folder) {
-  int k = 0;
-  const auto save_one = [&](const auto& leaf) {
-    tt::save_npy((folder / member_files[k++]).c_str(), leaf);
-  };
-  tt::for_each_member(save_one, model);
-}
-
-Model load(const std::filesystem::path& folder) {
-  Model model;
-  int k = 0;
-  const auto load_one = [&]<class Leaf>(Leaf& leaf) {
-    leaf = tt::load_npy<Leaf>((folder / member_files[k++]).c_str());
-  };
-  tt::for_each_member(load_one, model);
-  return model;
-}
-
 // ---- the program
 
 double median(std::vector<double> values) {
@@ -248,7 +227,8 @@ int run_example(const digits::Options& options) {
     std::printf("%s\n", text.c_str());
   }
   const Run run = train(seen, test, options.epochs, random);
-  save(run.model, options.out);
+  const std::string weights = (options.out / "weights.npz").string();
+  tt::save(weights.c_str(), run.model);
 
   const std::vector<int> read = test.read_by(run.model);
   const int right = test.right_in(read), count = test.unseen.count();
@@ -257,7 +237,10 @@ int run_example(const digits::Options& options) {
   digits::draw_picture(picture, run.history, test.unseen, read,
                        facts(percent, count, microseconds, run.allocations));
   print_table(run, percent, right, count, microseconds);
-  std::printf("  wrote %s and the weights as .npy\n", picture.c_str());
+  std::printf("  wrote %s and %s\n", picture.c_str(), weights.c_str());
+
+  Model reloaded;
+  tt::load(weights.c_str(), reloaded);
 
   bool fine = true;
   const auto require = [&](bool holds, const char* otherwise) {
@@ -266,7 +249,7 @@ int run_example(const digits::Options& options) {
   };
   require(percent >= 95, "fewer than 95 % of unseen digits are read right");
   require(run.allocations == 0, "a step takes memory from the heap");
-  require(test.read_by(load(options.out)) == read, "reloaded weights give other answers");
+  require(test.read_by(reloaded) == read, "reloaded weights give other answers");
   return fine ? 0 : 1;
 }
 

@@ -130,6 +130,18 @@ struct ArrayStorage<T, true, Size> {
   constexpr const T* begin() const { return data; }
 };
 
+/// The shape of an Array type as messages show it: (any, 128).
+template <class A>
+Text declared_shape() {
+  Text t("(");
+  for (int k = 0; k < A::rank; ++k) {
+    t << (k ? ", " : "");
+    if (A::Extents::value[k] == dyn) t << "any";
+    else t << A::Extents::value[k];
+  }
+  return t << (A::rank == 1 ? ",)" : ")");
+}
+
 }  // namespace detail
 
 template <class T, std::int64_t... E>

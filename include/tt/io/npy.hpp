@@ -30,8 +30,13 @@ constexpr const char* npy_descr(DType d) {
   return "<f8";
 }
 
-[[noreturn]] inline void npy_fail(const char* path, const char* what) {
-  TT_THROW(Error(Text("tt::load_npy: ") << path << ": " << what));
+/// An open file, and how messages about it begin: "tt::load_npy: w.npy: ".
+struct NpySource {
+  std::FILE* f;
+  Text place;
+};
+[[noreturn]] inline void npy_fail(const NpySource& from, const Text& what) {
+  TT_THROW(Error(Text(from.place) << what));
 }
 
 struct NpyHeader {
@@ -49,22 +54,22 @@ inline const char* npy_value(const char* header, const char* key) {
   return p;
 }
 
-inline NpyHeader read_npy_header(std::FILE* f, const char* path) {
+inline NpyHeader read_npy_header(const NpySource& from) {
   unsigned char start[10];
-  if (std::fread(start, 1, 10, f) != 10) npy_fail(path, "the file ends in its header.");
-  if (std::memcmp(start, "\x93NUMPY", 6) != 0) npy_fail(path, "this is no .npy file (wrong magic).");
+  if (std::fread(start, 1, 10, from.f) != 10) npy_fail(from, "the file ends in its header.");
+  if (std::memcmp(start, "\x93NUMPY", 6) != 0) npy_fail(from, "this is no .npy file (wrong magic).");
   std::size_t length = start[8] + 256u * start[9];
   if (start[6] == 2) {
     unsigned char more[2];
-    if (std::fread(more, 1, 2, f) != 2) npy_fail(path, "the file ends in its header.");
+    if (std::fread(more, 1, 2, from.f) != 2) npy_fail(from, "the file ends in its header.");
     length += 65536u * more[0] + 16777216u * more[1];
   } else if (start[6] != 1) {
-    npy_fail(path, "this version of the .npy format is not known.");
+    npy_fail(from, "this version of the .npy format is not known.");
   }
-  if (length > 65535) npy_fail(path, "the header is too long.");
+  if (length > 65535) npy_fail(from, "the header is too long.");
   Vec<char> header(static_cast<int>(length) + 1, '\0');
-  if (std::fread(header.begin(), 1, length, f) != length)
-    npy_fail(path, "the file ends in its header.");
+  if (std::fread(header.begin(), 1, length, from.f) != length)
+    npy_fail(from, "the file ends in its header.");
   NpyHeader h;
   const char* descr = npy_value(header.begin(), "'descr'");
   bool known = false;
@@ -73,29 +78,72 @@ inline NpyHeader read_npy_header(std::FILE* f, const char* path) {
       h.dtype = static_cast<DType>(d);
       known = true;
     }
-  if (!known) npy_fail(path, "its dtype is not one of bool, int32, int64, float32, float64.");
+  if (!known) npy_fail(from, "its dtype is not one of bool, int32, int64, float32, float64.");
   const char* order = npy_value(header.begin(), "'fortran_order'");
   if (!order || std::strncmp(order, "False", 5) != 0)
-    npy_fail(path, "the elements are not in C order.");
+    npy_fail(from, "the elements are not in C order.");
   const char* p = npy_value(header.begin(), "'shape'");
-  if (!p || *p != '(') npy_fail(path, "the header gives no shape.");
+  if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
   std::int64_t size = 1;
   for (++p; *p && *p != ')';) {
     if (*p < '0' || *p > '9') {
       ++p;
       continue;
     }
-    if (h.rank == max_rank) npy_fail(path, "it has too many axes.");
+    if (h.rank == max_rank) npy_fail(from, "it has too many axes.");
     std::int64_t n = 0;
     for (; *p >= '0' && *p <= '9'; ++p) {
-      if (n > (std::int64_t{1} << 40)) npy_fail(path, "an extent is too large.");
+      if (n > (std::int64_t{1} << 40)) npy_fail(from, "an extent is too large.");
       n = n * 10 + (*p - '0');
     }
-    if (n > 0 && size > (std::int64_t{1} << 40) / n) npy_fail(path, "its size is too large.");
+    if (n > 0 && size > (std::int64_t{1} << 40) / n) npy_fail(from, "its size is too large.");
     size *= n;
     h.extent[h.rank++] = n;
   }
   return h;
+}
+
+/// What stands before the elements in a file.
+template <class A>
+Text npy_start(const A& a) {
+  Text header;
+  header << "{'descr': '" << npy_descr(A::dtype) << "', 'fortran_order': False, 'shape': "
+         << a.shape() << ", }";
+  while ((10 + header.size() + 1) % 64 != 0) header << ' ';
+  header << '\n';
+  Text start;
+  start << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size() % 256)
+        << static_cast<char>(header.size() / 256) << header;
+  return start;
+}
+inline bool write_bytes(std::FILE* f, const void* data, std::size_t n) {
+  return std::fwrite(data, 1, n, f) == n;
+}
+
+/// Reads elements that end before byte `end` of the file.
+template <class A>
+A read_npy(const NpySource& from, std::int64_t end) {
+  const NpyHeader h = read_npy_header(from);
+  Shape found;
+  for (int k = 0; k < h.rank; ++k) found.push_back(h.extent[k]);
+  bool same = h.rank == A::rank && h.dtype == A::dtype;
+  for (int k = 0; same && k < A::rank; ++k)
+    same = A::Extents::value[k] == dyn || A::Extents::value[k] == h.extent[k];
+  if (!same)
+    npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is "
+                                  << name(A::dtype) << ' ' << declared_shape<A>() << ".");
+  std::int64_t size = 1;
+  for (int k = 0; k < h.rank; ++k) size *= h.extent[k];
+  const auto bytes = size * static_cast<std::int64_t>(sizeof(typename A::value_type));
+  if (end - std::ftell(from.f) < bytes) npy_fail(from, "the file ends before its last element.");
+  A a = [&] {
+    if constexpr (A::is_static) return A();
+    else return A(Uninitialized{}, h.extent);
+  }();
+  if (std::fread(a.data(), 1, static_cast<std::size_t>(bytes), from.f) !=
+      static_cast<std::size_t>(bytes))
+    npy_fail(from, "the file ends before its last element.");
+  return a;
 }
 
 }  // namespace detail
@@ -104,20 +152,12 @@ inline NpyHeader read_npy_header(std::FILE* f, const char* path) {
 template <class T, std::int64_t... E>
 void save_npy(const char* path, const Array<T, E...>& a) {
   const detail::File file(std::fopen(path, "wb"));
-  Text header;
-  header << "{'descr': '" << detail::npy_descr(dtype_of<T>)
-         << "', 'fortran_order': False, 'shape': " << a.shape() << ", }";
-  while ((10 + header.size() + 1) % 64 != 0) header << ' ';
-  header << '\n';
-  const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0,
-                                   static_cast<unsigned char>(header.size() % 256),
-                                   static_cast<unsigned char>(header.size() / 256)};
-  const std::size_t n = static_cast<std::size_t>(a.size());
-  const bool written = file.f && std::fwrite(start, 1, 10, file.f) == 10 &&
-                       std::fwrite(header.begin(), 1, static_cast<std::size_t>(header.size()),
-                                   file.f) == static_cast<std::size_t>(header.size()) &&
-                       std::fwrite(a.data(), sizeof(T), n, file.f) == n &&
-                       std::fflush(file.f) == 0;
+  const Text start = detail::npy_start(a);
+  const bool written =
+      file.f &&
+      detail::write_bytes(file.f, start.begin(), static_cast<std::size_t>(start.size())) &&
+      detail::write_bytes(file.f, a.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) &&
+      std::fflush(file.f) == 0;
   if (!written) TT_THROW(Error(Text("tt::save_npy: ") << path << ": cannot be written."));
 }
 
@@ -125,42 +165,12 @@ void save_npy(const char* path, const Array<T, E...>& a) {
 template <class A>
 A load_npy(const char* path) {
   const detail::File file(std::fopen(path, "rb"));
-  if (!file.f) detail::npy_fail(path, "cannot be opened.");
-  const detail::NpyHeader h = detail::read_npy_header(file.f, path);
-  Shape found;
-  for (int k = 0; k < h.rank; ++k) found.push_back(h.extent[k]);
-  bool same = h.rank == A::rank && h.dtype == A::dtype;
-  for (int k = 0; same && k < A::rank; ++k)
-    same = A::Extents::value[k] == dyn || A::Extents::value[k] == h.extent[k];
-  if (!same) {
-    Text wanted;
-    wanted << name(A::dtype) << " (";
-    for (int k = 0; k < A::rank; ++k) {
-      wanted << (k ? ", " : "");
-      if (A::Extents::value[k] == dyn) wanted << "any";
-      else wanted << A::Extents::value[k];
-    }
-    wanted << (A::rank == 1 ? ",)" : ")");
-    TT_THROW(Error(Text("tt::load_npy: ")
-                   << path << ": holds " << name(h.dtype) << ' ' << found << ", wanted is "
-                   << wanted << "."));
-  }
-  std::int64_t size = 1;
-  for (int k = 0; k < h.rank; ++k) size *= h.extent[k];
-  const long here_now = std::ftell(file.f);
+  const detail::NpySource from{file.f, Text("tt::load_npy: ") << path << ": "};
+  if (!file.f) detail::npy_fail(from, "cannot be opened.");
   std::fseek(file.f, 0, SEEK_END);
-  if (std::ftell(file.f) - here_now <
-      static_cast<long>(size) * static_cast<long>(sizeof(typename A::value_type)))
-    detail::npy_fail(path, "the file ends before its last element.");
-  std::fseek(file.f, here_now, SEEK_SET);
-  A a = [&] {
-    if constexpr (A::is_static) return A();
-    else return A(Uninitialized{}, h.extent);
-  }();
-  if (std::fread(a.data(), sizeof(typename A::value_type), static_cast<std::size_t>(size), file.f) !=
-      static_cast<std::size_t>(size))
-    detail::npy_fail(path, "the file ends before its last element.");
-  return a;
+  const std::int64_t end = std::ftell(file.f);
+  std::rewind(file.f);
+  return detail::read_npy<A>(from, end);
 }
 
 }  // namespace tt

@@ -1,0 +1,23 @@
+# Looks for the headers that tt builds on. Sets tt_header_folders to those that lie where the compiler does not
+# look by itself, and says what is not there: the headers of tt that do not need it work without.
+function(tt_find_headers)
+  set(folders "")
+  foreach(what IN ITEMS "XSIMD|xsimd/xsimd.hpp|libxsimd-dev|Programs that compute need it"
+                        "BOOST|boost/hana/string.hpp|libboost-dev|Names of parameters, tt::save and tt::load need it")
+    string(REPLACE "|" ";" what "${what}")
+    list(GET what 0 name)
+    list(GET what 1 header)
+    list(GET what 2 package)
+    list(GET what 3 purpose)
+    set(variable TT_${name}_INCLUDE_DIR)
+    find_path(${variable} ${header})
+    mark_as_advanced(${variable})
+    if(NOT ${variable})
+      message(STATUS "tt: ${header} was not found. ${purpose}: install ${package}, or set ${variable} to the folder "
+                     "that it lies below.")
+    elseif(NOT ${variable} IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      list(APPEND folders "${${variable}}")
+    endif()
+  endforeach()
+  set(tt_header_folders "${folders}" PARENT_SCOPE)
+endfunction()
