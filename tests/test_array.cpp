@@ -185,10 +185,10 @@ TEST_CASE("extents of zero and rank zero") {
 }
 
 TEST_CASE("a small Array is as large as its elements, and all are aligned") {
-  static_assert(sizeof(Array<float, 3>) == 12);
-  static_assert(sizeof(Array<double>) == 8);
-  static_assert(sizeof(Array<float, 16, 16>) == 1024);
-  static_assert(sizeof(Array<float, 257>) < 64);
+  static_assert(TT_DEBUG || sizeof(Array<float, 3>) == 12);
+  static_assert(TT_DEBUG || sizeof(Array<double>) == 8);
+  static_assert(TT_DEBUG || sizeof(Array<float, 16, 16>) == 1024);
+  static_assert(TT_DEBUG || sizeof(Array<float, 257>) < 64);
   static_assert(std::is_nothrow_move_constructible_v<Array<float, dyn>>);
   const Array<float, 16> a;
   const Array<float, 1000> b;

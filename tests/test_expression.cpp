@@ -251,6 +251,12 @@ TEST_CASE("a stored expression owns its temporaries") {
   CHECK(each_is(tt::eval(returned), [](auto) { return 3.0f; }));
 }
 
+TEST_CASE("an expression of static Arrays may be a constant") {
+  static const Array<float, 3> a{1, 2, 3};
+  static constexpr auto e = a * 2 + 1;
+  CHECK(equal(tt::eval(e), Array<float, 3>{3, 5, 7}));
+}
+
 // ---- assignment
 
 TEST_CASE("an operand that is the destination is read before it is written") {

@@ -4,6 +4,7 @@
 #     // expect: some text          must be in the diagnostics of every compiler; one or more
 #     // expect-gcc: some text      of g++ only;   // expect-clang: of clang only
 #     // flags: -march=native       further flags
+#     // only: clang                the other compiler is not asked
 #     // max-lines: 12              the diagnostics are no longer than that
 #   tests/compile_ok/x.cpp is compiled at -O0, -O0 -march=native and -O2 -march=native (and with its // flags:).
 . "$(dirname "$0")/common.sh"
@@ -20,6 +21,8 @@ must_fail() {
   out=$work/diagnostics
   family=gcc
   case $compiler in *clang*) family=clang ;; esac
+  only=$(head_of "$file" only)
+  [ -z "$only" ] || [ "$only" = "$family" ] || return
   # shellcheck disable=SC2046
   if "$compiler" -std=c++20 -fsyntax-only -I include $(head_of "$file" flags) "$file" >"$out" 2>&1; then
     report "$file compiles with $compiler, and must not"

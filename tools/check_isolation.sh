@@ -12,7 +12,9 @@ total=$(wc -l <"$work/headers")
 # One file that includes them all; only when it fails, each alone to name the culprit.
 sed 's|^include/\(.*\)|#include <\1>|' "$work/headers" >"$work/all.cpp"
 for compiler in $(compilers); do
-  "$compiler" -std=c++20 -fsyntax-only -fno-exceptions -fno-rtti -I include "$work/all.cpp" >"$work/log" 2>&1 && continue
+  "$compiler" -std=c++20 -fsyntax-only -fno-exceptions -fno-rtti -I include "$work/all.cpp" >"$work/log" 2>&1 &&
+    "$compiler" -std=c++20 -fsyntax-only -fno-exceptions -fno-rtti -DTT_DEBUG -I include "$work/all.cpp" >"$work/log" 2>&1 &&
+    continue
   while read -r header; do
     printf '#include <%s>\n' "${header#include/}" >"$work/one.cpp"
     "$compiler" -std=c++20 -fsyntax-only -fno-exceptions -fno-rtti -I include "$work/one.cpp" >"$work/log" 2>&1 ||

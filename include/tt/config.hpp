@@ -3,6 +3,8 @@
 // Settings a user may define before the first include (or with -D):
 //   TT_MAX_STATIC_NODES   graph nodes a static program may have (600)
 //   TT_ALLOW_FAST_MATH    build although -ffast-math removes the guarantee of equal bits
+//   TT_DEBUG              a stored expression whose named operand has ended throws tt::Error when it is
+//                         evaluated (0). Set it for a whole program: Arrays are other types then
 #pragma once
 #include <version>
 
@@ -15,6 +17,26 @@
 
 #ifndef TT_MAX_STATIC_NODES
 #define TT_MAX_STATIC_NODES 600
+#endif
+
+// Between TT_DEBUG_BEGIN and TT_DEBUG_END stands what is laid out otherwise with TT_DEBUG: it gets other names
+// then, so that files of the two kinds do not link by mistake.
+#ifndef TT_DEBUG
+#define TT_DEBUG 0
+#endif
+#if TT_DEBUG
+#define TT_DEBUG_BEGIN inline namespace checked {
+#define TT_DEBUG_END }
+#else
+#define TT_DEBUG_BEGIN
+#define TT_DEBUG_END
+#endif
+
+// On a parameter that the result refers to: clang warns when that outlives it.
+#if defined(__clang__)
+#define TT_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define TT_LIFETIMEBOUND
 #endif
 
 // Op bodies must melt into the kernel around them, also in a debug build.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "modes.hpp"
 #include "shared.hpp"
 
 namespace {
@@ -108,6 +109,12 @@ int main() {
 
   check(shared::isa_plain() != shared::isa_avx2(), "config() speaks of the file that calls it",
         shared::isa_plain());
+  const shared::Mode checked = shared::mode_checked(), unchecked = shared::mode_unchecked();
+  check(checked.throws && !unchecked.throws, "TT_DEBUG decides for its file", "checked");
+  check(checked.right && unchecked.right, "both kinds of files compute", "checked");
+  check(checked.bytes > unchecked.bytes, "both kinds of files have Arrays of their own", "checked");
+  check(checked.array != unchecked.array && checked.layer != unchecked.layer,
+        "functions of both kinds have other names", "checked");
   std::printf("%s\n%s\n%s\n%s\n", shared::isa_plain().c_str(), shared::isa_avx2().c_str(),
               shared::isa_native().c_str(), failures ? "FAILED" : "all right");
   return failures != 0;

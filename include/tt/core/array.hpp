@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tt/core/lifetime.hpp"
 #include "tt/core/storage.hpp"
 
 namespace tt {
@@ -23,8 +24,10 @@ struct extents {
 };
 
 struct ArrayFront;
+TT_DEBUG_BEGIN
 template <class T, std::int64_t... E>
 class Array;
+TT_DEBUG_END
 
 /// What an Array can be combined with: a number, or a value of the library.
 template <class X>
@@ -143,6 +146,8 @@ Text declared_shape() {
 }
 
 }  // namespace detail
+
+TT_DEBUG_BEGIN
 
 template <class T, std::int64_t... E>
 class Array {
@@ -264,24 +269,26 @@ class Array {
     for (int k = 0; k < rank; ++k) s.push_back(extent(k));
     return s;
   }
-  T* data() { return storage_.begin(); }
-  const T* data() const { return storage_.begin(); }
-  T* begin() { return data(); }
-  T* end() { return data() + size(); }
-  const T* begin() const { return data(); }
-  const T* end() const { return data() + size(); }
+  T* data() TT_LIFETIMEBOUND { return storage_.begin(); }
+  const T* data() const TT_LIFETIMEBOUND { return storage_.begin(); }
+  T* begin() TT_LIFETIMEBOUND { return data(); }
+  T* end() TT_LIFETIMEBOUND { return data() + size(); }
+  const T* begin() const TT_LIFETIMEBOUND { return data(); }
+  const T* end() const TT_LIFETIMEBOUND { return data() + size(); }
 
   /// One element; the indices are checked in every build, a negative one counts from the end.
   template <std::integral... I>
     requires(sizeof...(I) == static_cast<unsigned>(rank))
-  T& operator()(I... index) {
+  T& operator()(I... index) TT_LIFETIMEBOUND {
     return data()[offset(index...)];
   }
   template <std::integral... I>
     requires(sizeof...(I) == static_cast<unsigned>(rank))
-  const T& operator()(I... index) const {
+  const T& operator()(I... index) const TT_LIFETIMEBOUND {
     return data()[offset(index...)];
   }
+  /// For expressions that name this Array.
+  constexpr const detail::Lifetime& lifetime() const { return lifetime_; }
   operator T() const
     requires(rank == 0)
   {
@@ -333,6 +340,9 @@ class Array {
 
   [[no_unique_address]] detail::ArrayStorage<T, is_inline, static_size> storage_;
   [[no_unique_address]] detail::DynamicExtents<Extents::dynamic_count> dynamic_;
+  [[no_unique_address]] detail::Lifetime lifetime_;
 };
+
+TT_DEBUG_END
 
 }  // namespace tt

@@ -13,11 +13,13 @@
 
 namespace tt {
 
+TT_DEBUG_BEGIN
 /// Kind of parameter structs: members are Arrays.
 struct arrays {
   template <class T, std::int64_t... E>
   using type = Array<T, E...>;
 };
+TT_DEBUG_END
 
 /// A member of a parameter struct.
 template <class Kind, class T, std::int64_t... E>

@@ -42,6 +42,18 @@ struct OperandList<A, B, C, D> {
 
 // ---- leaves
 
+[[noreturn]] TT_NOINLINE inline void operand_has_ended(DType dtype, const Text& shape) {
+  TT_THROW(Error(Text("tt: an operand of this expression has ended: an Array of ")
+                 << name(dtype) << ' ' << shape
+                 << ". Keep it alive, evaluate the expression earlier with tt::eval, or take "
+                    "parameters by const auto&."));
+}
+[[noreturn]] TT_NOINLINE inline void operand_was_moved(DType dtype, const Text& shape) {
+  TT_THROW(Error(Text("tt: an operand of this expression was moved from: an Array of ")
+                 << name(dtype) << ' ' << shape
+                 << ". Assign to it, or evaluate the expression earlier with tt::eval."));
+}
+
 template <class A>
 struct ArrayLeaf;  // a reference, or an owned temporary
 template <class T, std::int64_t... E>
@@ -49,7 +61,15 @@ struct ArrayLeaf<const Array<T, E...>&> {
   static constexpr DType dtype = dtype_of<T>;
   using Extents = extents<E...>;
   const Array<T, E...>* array;
-  const Array<T, E...>& get() const { return *array; }
+  [[no_unique_address]] Witness witness;
+  const Array<T, E...>& get() const {
+    if constexpr (TT_DEBUG) {
+      using A = Array<T, E...>;
+      if (witness.ended()) operand_has_ended(dtype, declared_shape<A>());
+      if (!array->data() && array->size() > 0) operand_was_moved(dtype, declared_shape<A>());
+    }
+    return *array;
+  }
 };
 template <class T, std::int64_t... E>
 struct ArrayLeaf<Array<T, E...>> {
@@ -310,7 +330,7 @@ constexpr auto hold(A&& a) {
   if constexpr (Value<A>) {
     using H = typename held<A>::type;
     if constexpr (is_array_leaf<H>) {
-      if constexpr (std::is_lvalue_reference_v<A>) return H{&a};
+      if constexpr (std::is_lvalue_reference_v<A>) return H{&a, Witness(a.lifetime())};
       else return H{static_cast<A&&>(a)};
     } else {
       return H(static_cast<A&&>(a));

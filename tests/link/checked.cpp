@@ -1,0 +1,4 @@
+// Built with TT_DEBUG.
+#include "mode.hpp"
+
+shared::Mode shared::mode_checked() { return describe_mode(); }
