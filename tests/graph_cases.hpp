@@ -174,6 +174,8 @@ constexpr tt::Failure failure_of(Mistake m) {
       (void)tt::gradients(r.g, tt::sum(tt::bitcast<float>(bits)).id, {x.id});
       break;
     }
+    case Mistake::number_out_of_range: (void)(r.input({2}, DType::i32) + 3000000000); break;
+    case Mistake::too_many_elements: r.g.broadcast_to(x.id, {1 << 30, 1 << 30, 2, 3}); break;
     case Mistake::gradient_of_non_scalar: (void)tt::gradients(r.g, x.id, {x.id}); break;
     default: break;
   }
@@ -186,13 +188,82 @@ constexpr int mistakes() {
                     Mistake::batch_extents_differ, Mistake::rank_too_low, Mistake::rank_too_high,
                     Mistake::axis_out_of_range, Mistake::sizes_differ, Mistake::dtype_not_accepted,
                     Mistake::condition_is_not_bool, Mistake::slice_out_of_range,
-                    Mistake::not_a_permutation, Mistake::gradient_of_non_scalar})
+                    Mistake::not_a_permutation, Mistake::number_out_of_range,
+                    Mistake::too_many_elements, Mistake::gradient_of_non_scalar})
     check(failure_of(m).mistake == m, 10000 + static_cast<int>(m));
   Recording r;  // the first mistake is kept, recording goes on
   const Sym x = r.input({2, 3}), y = r.input({2, 4});
   const Sym wrong = x + y;
   tt::matmul(wrong, wrong);
   check(r.g.failure.mistake == Mistake::shapes_do_not_broadcast);
+  return check.failed;
+}
+
+constexpr int sizes_that_overflow() {
+  Check check;
+  Recording r;
+  const std::int64_t big = std::int64_t{1} << 30;
+  const Sym column = r.input({big, 1}), row = r.input({1, big});
+  (void)(column * row);
+  check(r.g.failure.mistake == Mistake::too_many_elements);
+  Recording reshaped;
+  const Sym y = reshaped.input({2, 3});
+  reshaped.g.reshape(y.id, {big, big, big, 6});
+  check(reshaped.g.failure.mistake == Mistake::sizes_differ);
+  Recording sliced;  // what a slice can note
+  const Sym z = sliced.input({std::int64_t{1} << 40});
+  check(sliced.g[sliced.g.slice(z.id, 0, std::int64_t{1} << 35, 3, -(1 << 23))].shape == Shape{3});
+  check(!sliced.g.failure);
+  sliced.g.slice(z.id, 0, std::int64_t{1} << 36, 3, 1);
+  check(sliced.g.failure.mistake == Mistake::slice_out_of_range);
+  return check.failed;
+}
+
+constexpr int a_full_graph_stops() {
+  Check check;
+  Recording r;
+  r.g.room = 20;
+  const Sym x = r.input({4, 6});
+  Sym y = tt::softmax(tt::matmul(x, tt::transpose(x)), 1);
+  for (int k = 0; k < 100; ++k) y = tt::mean(y * y + tt::sum(y, 0), 1, true) + tt::silu(y * k);
+  (void)tt::gradients(r.g, tt::sum(tt::slice<0, 1, 2>(y)).id, {x.id});
+  check(r.g.size() == 20 && r.g.refused > 100);
+  check(r.g.failure.mistake == Mistake::too_many_nodes);
+  return check.failed;
+}
+
+constexpr int integer_literals() {
+  Check check;
+  Recording r;
+  const std::int64_t odd = (std::int64_t{1} << 53) + 1;  // no double
+  const Sym l = r.input({2}, DType::i64), i = r.input({2}, DType::i32), f = r.input({2});
+  const Sym m = r.input({2}, DType::boolean);
+  check(r.g[(l + odd).node().operand[1]].bits == static_cast<std::uint64_t>(odd));
+  check(r.g[tt::where(m, odd, -odd).node().operand[1]].bits == static_cast<std::uint64_t>(odd));
+  check(r.g[r.g.extent(DType::i64, odd)].bits == static_cast<std::uint64_t>(odd));
+  check(r.g[(i + -2147483648LL).node().operand[1]].bits == static_cast<std::uint64_t>(-2147483648LL));
+  const std::int64_t between = (std::int64_t{1} << 60) + (std::int64_t{1} << 36) + 1;
+  const std::uint64_t once = std::bit_cast<std::uint32_t>(static_cast<float>(between));
+  check(r.g[(f + between).node().operand[1]].bits == once);  // not rounded to double before
+  check(r.g[r.g.extent(DType::f32, between)].bits == once);
+  check(!r.g.failure);
+  (void)(l + 18446744073709551615u);
+  check(r.g.failure.mistake == Mistake::number_out_of_range);
+  return check.failed;
+}
+
+constexpr int random_bits_are_integers() {
+  Check check;
+  Recording r;
+  const Sym x = r.input({2, 3}), i = r.input({}, DType::i32);
+  check(tt::philox(i, i).dtype() == DType::i64);
+  check(r.g[tt::philox(i, 7).node().operand[0]].dtype == DType::i64);
+  check(tt::rand_like(x, i).dtype() == DType::f32 && !r.g.failure);
+  (void)tt::randn_like(x, r.input({}));
+  check(r.g.failure.mistake == Mistake::dtype_not_accepted);
+  Recording direct;
+  (void)tt::philox(direct.input({}), 7);
+  check(direct.g.failure.mistake == Mistake::dtype_not_accepted);
   return check.failed;
 }
 
@@ -529,6 +600,10 @@ inline constexpr GraphCase all[] = {
     {"view shapes", &view_shapes},
     {"promotion", &promotion},
     {"mistakes", &mistakes},
+    {"sizes that overflow", &sizes_that_overflow},
+    {"a full graph stops", &a_full_graph_stops},
+    {"integer literals", &integer_literals},
+    {"random bits are integers", &random_bits_are_integers},
     {"exact rewrites", &exact_rewrites},
     {"inexact rewrites are left", &inexact_rewrites_are_left},
     {"constant folding", &constant_folding},

@@ -462,8 +462,10 @@ TEST_CASE("a malformed file is refused and the message says why") {
   check_refused<A>(file, "", "the file ends in its header.");
   check_refused<A>(file, good.substr(0, 9), "the file ends in its header.");
   check_refused<A>(file, good.substr(0, 40), "the file ends in its header.");
-  check_refused<A>(file, good.substr(0, good.size() - 1), "the file ends before its last element.");
-  check_refused<A>(file, good.substr(0, good.size() - 24), "the file ends before its last element.");
+  check_refused<A>(file, good.substr(0, good.size() - 1),
+                   "the file ends before its last element: f32 (2, 3) takes 24 bytes, the file holds 23.");
+  check_refused<A>(file, good.substr(0, good.size() - 24),
+                   "the file ends before its last element: f32 (2, 3) takes 24 bytes, the file holds 0.");
   check_refused<A>(file, "PNG" + good, "this is no .npy file (wrong magic).");
   std::string version = good;
   version[6] = 9;
@@ -485,13 +487,43 @@ TEST_CASE("a malformed file is refused and the message says why") {
                    "it has too many axes.");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': "
                                   "(99999999999999999999999, 3), }", 24),
-                   "an extent is too large.");
-  check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': "
-                                  "(1000000, 1000000, 1000000), }", 24),
-                   "its size is too large.");
+                   "an extent is larger than memory.");
+  check_refused<Array<float, dyn, dyn, dyn>>(
+      file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                     "(1000000, 1000000, 1000000), }", 24),
+      "not enough memory: f32 (1000000, 1000000, 1000000) takes more than 2^58 bytes. Use a smaller "
+      "shape?");
+  check_refused<Array<float, dyn, dyn>>(
+      file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 100000000), }", 24),
+      "not enough memory: f32 (1000000, 100000000) takes 400000000000000 bytes. Use a smaller "
+      "shape?");
   check_refused<Array<float, dyn>>(
       file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }", 24),
-      "the file ends before its last element.");
+      "the file ends before its last element: f32 (1000000000000,) takes 4000000000000 bytes, the "
+      "file holds 24.");
+}
+
+TEST_CASE("a shape that no memory holds is named with its bytes") {
+  CHECK_THROWS_WITH_AS((Array<float, dyn, dyn>(1LL << 40, 1LL << 40)),
+                       "tt::Array: not enough memory: f32 (1099511627776, 1099511627776) takes more "
+                       "than 2^58 bytes. Use a smaller shape?",
+                       tt::Error);
+  CHECK_THROWS_WITH_AS((Array<double, dyn>(1LL << 45)),
+                       "tt::Array: not enough memory: f64 (35184372088832,) takes 281474976710656 "
+                       "bytes. Use a smaller shape?",
+                       tt::Error);
+  const Array<float, dyn, dyn> nothing(1LL << 50, 0);
+  CHECK(nothing.size() == 0);
+}
+
+TEST_CASE("a broadcast that no memory holds is refused in words") {
+  const Array<bool, dyn, 1> column(1 << 25);
+  const Array<bool, 1, dyn> row(1 << 25);
+  const auto both = tt::where(column, row, column);
+  CHECK_THROWS_WITH_AS((void)both.eval(),
+                       "tt::Array: not enough memory: bool (33554432, 33554432) takes "
+                       "1125899906842624 bytes. Use a smaller shape?",
+                       tt::Error);
 }
 
 TEST_CASE("a file of another dtype or shape says both") {

@@ -71,6 +71,16 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
         "tt::slice: slice is out of range: 3 in shape (2, 3).");
   CHECK(message(Mistake::not_a_permutation) ==
         "tt::permute: axes are not a permutation: of shape (2, 3).");
+  CHECK(message(Mistake::number_out_of_range) ==
+        "tt::constant: number is out of range: 3000000000 beside i32. Cast the operand to i64?");
+  CHECK(message(Mistake::too_many_elements) ==
+        "tt::broadcast: too many elements: (1073741824, 1073741824, 2, 3) is more than memory can "
+        "hold. Broadcast less at once?");
+  CHECK(std::string(tt::describe({.mistake = Mistake::too_many_symbols, .op = "fuse", .number = 9})) ==
+        "tt::fuse: too many run-time extents: 9, at most are 8. Give some of them constants, or "
+        "split the function.");
+  CHECK(std::string(tt::describe({.mistake = Mistake::too_many_outputs, .op = "fuse", .number = 65})) ==
+        "tt::fuse: too many results: 65, at most are 64. Split the function.");
   CHECK(message(Mistake::gradient_of_non_scalar) ==
         "tt::grad: gradient of something that is not a scalar: shape (2, 3). Take its sum or mean "
         "first.");

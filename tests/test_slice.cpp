@@ -4,6 +4,9 @@
 #include <tt/tt.hpp>
 
 #include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tt/dispatch/eager.hpp"
 #include "tt/jit/native.hpp"
@@ -108,8 +111,40 @@ TEST_CASE("an op can be called by its name") {
   const tt::Tensor x = tt::tensor({1.0, 2.0, 3.0});
   const tt::Tensor a = tt::silu(x), b = tt::call("silu", {x});
   CHECK(std::memcmp(a.data(), b.data(), 12) == 0);
-  CHECK_THROWS_WITH_AS(tt::call("no_such_op", {x}),
-                       "tt::no_such_op: no operator of this name is registered.", tt::Error);
+  CHECK_THROWS_WITH_AS(tt::call("sillu", {x}),
+                       "tt::Dispatcher: no operator is called 'sillu'. Did you mean 'silu'?",
+                       tt::Error);
+  for (int k = 0; k < 2; ++k)  // asking does not make one
+    CHECK_THROWS_WITH_AS(tt::call("no_such_op", {x}),
+                         "tt::Dispatcher: no operator is called 'no_such_op'. Define it, or include "
+                         "what does.",
+                         tt::Error);
+  tt::Dispatcher::get().define("without_kernels");
+  CHECK_THROWS_WITH_AS(tt::call("without_kernels", {x}),
+                       "tt::without_kernels: has no graph: give it a kernel, or a derivative of its own.", tt::Unavailable);
+}
+
+TEST_CASE("a Tensor that no memory holds is refused in words") {
+  CHECK_THROWS_WITH_AS((tt::Tensor(tt::DType::i64, {1LL << 32, 1LL << 32})),
+                       "tt::Tensor: not enough memory: i64 (4294967296, 4294967296) takes more than "
+                       "2^58 bytes. Use a smaller shape?",
+                       tt::Error);
+}
+
+TEST_CASE("an operator's name is kept, and threads that define it get the same one") {
+  char name[] = "short_lived";
+  tt::Operator& entry = tt::Dispatcher::get().define(name);
+  name[0] = 'X';
+  CHECK(&tt::Dispatcher::get().find("short_lived") == &entry);
+  for (int round = 0; round < 50; ++round) {
+    const std::string own = "raced_" + std::to_string(round);
+    tt::Operator* got[4] = {};
+    std::vector<std::thread> threads;
+    for (tt::Operator*& g : got)
+      threads.emplace_back([&] { g = &tt::Dispatcher::get().define(own.c_str()); });
+    for (std::thread& t : threads) t.join();
+    for (tt::Operator* g : got) CHECK(g == got[0]);
+  }
 }
 
 TEST_CASE("a kernel for another backend can be registered from outside") {

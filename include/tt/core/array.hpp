@@ -96,7 +96,7 @@ struct ArrayStorage {
   ArrayStorage(ArrayStorage&& o) noexcept
       : data(std::exchange(o.data, nullptr)), capacity(std::exchange(o.capacity, 0)) {}
   ArrayStorage(const ArrayStorage& o) {
-    allocate(o.capacity);
+    allocate({o.capacity});
     if (capacity) std::memcpy(data, o.data, static_cast<std::size_t>(capacity) * sizeof(T));
   }
   ArrayStorage& operator=(ArrayStorage&& o) noexcept {
@@ -111,9 +111,9 @@ struct ArrayStorage {
     return *this;
   }
   ~ArrayStorage() { free_bytes(data); }
-  void allocate(std::int64_t count) {
-    data = static_cast<T*>(allocate_bytes(static_cast<std::size_t>(count) * sizeof(T)));
-    capacity = count;
+  void allocate(const Shape& shape) {
+    data = static_cast<T*>(allocate_elements("tt::Array", dtype_of<T>, shape));
+    capacity = shape.size().code;
   }
   T* begin() { return data; }
   const T* begin() const { return data; }
@@ -121,14 +121,14 @@ struct ArrayStorage {
 template <class T>
 struct ArrayStorage<T, true, 0> {
   T data[1] = {};
-  void allocate(std::int64_t) {}
+  void allocate(const Shape&) {}
   constexpr T* begin() { return data; }
   constexpr const T* begin() const { return data; }
 };
 template <class T, std::size_t Size>
 struct ArrayStorage<T, true, Size> {
   alignas(Size * sizeof(T) >= 64 ? 64 : alignof(T)) T data[Size];
-  void allocate(std::int64_t) {}
+  void allocate(const Shape&) {}
   constexpr T* begin() { return data; }
   constexpr const T* begin() const { return data; }
 };
@@ -154,6 +154,8 @@ class Array {
   static_assert(Element<T>, "tt: Array elements are bool, int32, int64, float or double");
   static_assert(sizeof...(E) <= max_rank, "tt: Array has too many axes");
   static_assert(((E >= 0 || E == dyn) && ...), "tt: an extent is a number or tt::dyn");
+  static_assert(sizeof...(E) > max_rank || is_countable(Shape{Extent(E < 0 ? 1 : E)...}),
+                "tt: an Array of this shape has more elements than memory can hold");
 
  public:
   using tt_front = ArrayFront;
@@ -169,18 +171,18 @@ class Array {
   explicit Array(Uninitialized)
     requires is_static
   {
-    storage_.allocate(size());
+    storage_.allocate(shape());
   }
-  Array(Uninitialized, const std::int64_t* shape) {
+  Array(Uninitialized, const std::int64_t* given) {
     int d = 0;
     for (int k = 0; k < rank; ++k)
-      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
-    storage_.allocate(size());
+      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
+    storage_.allocate(shape());
   }
   explicit Array(Uninitialized)
     requires(!is_static)
   {
-    storage_.allocate(0);
+    storage_.allocate({0});
   }
   /// The dynamic extents, in order; all elements zero.
   template <std::integral... N>
@@ -188,21 +190,21 @@ class Array {
   explicit Array(N... extent) : dynamic_({static_cast<std::int64_t>(extent)...}) {
     for (std::int64_t n : dynamic_.value)
       if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
-    storage_.allocate(size());
+    storage_.allocate(shape());
     std::fill(begin(), end(), T(0));
   }
   /// Nested braces; every row must have the same length, for static extents the declared one.
   Array(typename detail::nested_list<T, rank>::type values)
     requires(rank > 0)
   {
-    std::int64_t shape[rank > 0 ? rank : 1];
-    for (std::int64_t& n : shape) n = -1;
-    measure<0>(values, shape);
-    for (std::int64_t& n : shape) n = n < 0 ? 0 : n;
+    std::int64_t found[rank > 0 ? rank : 1];
+    for (std::int64_t& n : found) n = -1;
+    measure<0>(values, found);
+    for (std::int64_t& n : found) n = n < 0 ? 0 : n;
     int d = 0;
     for (int k = 0; k < rank; ++k)
-      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
-    storage_.allocate(size());
+      if (Extents::value[k] == dyn) dynamic_[d++] = found[k];
+    storage_.allocate(shape());
     T* out = data();
     fill<0>(values, out);
   }

@@ -76,9 +76,16 @@ enum class Mistake : std::uint8_t {
   not_a_permutation,
   not_differentiable,
   gradient_of_non_scalar,
+  number_out_of_range,
+  too_many_elements,
+  too_many_symbols,
+  too_many_outputs,
   too_many_nodes,
   parameter_changes_shape,
 };
+
+/// Results that one static program may have, parameters updated in place included.
+inline constexpr int max_outputs = 64;
 
 /// A mistake found while a graph is recorded: kept as a value, since a constant expression cannot
 /// say anything. The front end turns it into a static_assert or a tt::Error with the same words.
@@ -108,6 +115,10 @@ constexpr const char* words(Mistake m) {
     case Mistake::not_a_permutation: return "axes are not a permutation";
     case Mistake::not_differentiable: return "has no derivative";
     case Mistake::gradient_of_non_scalar: return "gradient of something that is not a scalar";
+    case Mistake::number_out_of_range: return "number is out of range";
+    case Mistake::too_many_elements: return "too many elements";
+    case Mistake::too_many_symbols: return "too many run-time extents";
+    case Mistake::too_many_outputs: return "too many results";
     case Mistake::too_many_nodes: return "too many nodes for a static program";
     case Mistake::parameter_changes_shape: return "a parameter changes its shape or dtype";
     case Mistake::none: break;
@@ -145,6 +156,22 @@ constexpr Text describe(const Failure& f) {
     case Mistake::not_differentiable: t << "detach it, or ask for other gradients."; break;
     case Mistake::gradient_of_non_scalar:
       t << "shape " << f.a << ". Take its sum or mean first.";
+      break;
+    case Mistake::number_out_of_range:
+      if (f.dtype == DType::i64) t << static_cast<std::uint64_t>(f.number);
+      else t << f.number;
+      t << " beside " << name(f.dtype) << ". Cast the operand to "
+        << (f.dtype == DType::i64 ? "f64" : "i64") << '?';
+      break;
+    case Mistake::too_many_elements:
+      t << f.a << " is more than memory can hold. Broadcast less at once?";
+      break;
+    case Mistake::too_many_symbols:
+      t << f.number << ", at most are " << max_symbols
+        << ". Give some of them constants, or split the function.";
+      break;
+    case Mistake::too_many_outputs:
+      t << f.number << ", at most are " << max_outputs << ". Split the function.";
       break;
     case Mistake::too_many_nodes:
       t << f.number << ". Raise TT_MAX_STATIC_NODES, or split the function.";

@@ -12,6 +12,8 @@ namespace tt {
 
 inline constexpr int max_rank = 6;
 inline constexpr int max_symbols = 8;
+/// More than any machine has (x86-64 addresses have 47 bits), and a sum of many does not overflow.
+inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
 
 /// The sizes that the symbols have in one call.
 struct SymbolValues {
@@ -125,6 +127,21 @@ struct Shape {
     return true;
   }
 };
+
+/// Can the elements be counted, and their bytes and strides? Extents of 0 count as 1 for the
+/// strides' sake; symbols count by their coefficients, which have 36 bits.
+constexpr bool is_countable(const Shape& s) {
+  if (s.rank == 0) return true;
+  const std::int64_t most = std::int64_t{1} << (s.is_constant() ? 58 : 35);
+  std::int64_t n = 1;
+  for (int k = 0; k < s.rank; ++k) {
+    const std::int64_t e = s[k].coefficient();
+    if (e > 1 && n > most / e) return false;
+    if (e > 1) n *= e;
+  }
+  return true;
+}
+static_assert(is_countable({1 << 20, 1 << 20}) && !is_countable({1 << 30, 1 << 30, 0}));
 
 constexpr Text& operator<<(Text& out, const Shape& s) {
   out << '(';

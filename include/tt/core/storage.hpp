@@ -16,9 +16,41 @@ inline namespace TT_ISA {
 struct IsaTag {};
 }  // namespace TT_ISA
 
-/// Uninitialised bytes; throws std::bad_alloc.
+[[noreturn]] TT_NOINLINE inline void not_enough_memory(const char* op, DType dtype,
+                                                       const Shape& shape) {
+  Text t;
+  t << op << ": not enough memory: " << name(dtype) << ' ' << shape << " takes ";
+  if (is_countable(shape)) t << shape.size().code * size_of(dtype);
+  else t << "more than 2^58";
+  TT_THROW(Error(t << " bytes. Use a smaller shape?"));
+}
+/// The bytes of so many elements; throws Error naming shape and bytes when no memory holds them.
+/// Extents are constants.
+inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
+  if (!is_countable(shape) || shape.size().code > most_bytes / size_of(dtype))
+    not_enough_memory(op, dtype, shape);
+  return static_cast<std::size_t>(shape.size().code) * static_cast<std::size_t>(size_of(dtype));
+}
+
+/// Uninitialised bytes; null when there is no memory.
+inline void* try_allocate_bytes(std::size_t bytes) noexcept {
+  return ::operator new(bytes + storage_alignment, std::align_val_t{storage_alignment},
+                        std::nothrow);
+}
+/// Uninitialised bytes; throws Error when there is no memory.
 inline void* allocate_bytes(std::size_t bytes) {
-  return ::operator new(bytes + storage_alignment, std::align_val_t{storage_alignment});
+  void* memory = bytes <= static_cast<std::size_t>(most_bytes) ? try_allocate_bytes(bytes) : nullptr;
+  if (!memory)
+    TT_THROW(Error(Text("tt: not enough memory: ")
+                   << bytes << " bytes for intermediate results. Use smaller shapes?"));
+  return memory;
+}
+/// Uninitialised elements, with `header` bytes before them; throws Error naming shape and bytes.
+inline void* allocate_elements(const char* op, DType dtype, const Shape& shape,
+                               std::size_t header = 0) {
+  void* memory = try_allocate_bytes(bytes_of(op, dtype, shape) + header);
+  if (!memory) not_enough_memory(op, dtype, shape);
+  return memory;
 }
 inline void free_bytes(void* p) noexcept {
   ::operator delete(p, std::align_val_t{storage_alignment});

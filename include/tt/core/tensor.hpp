@@ -155,7 +155,7 @@ class Tensor {
     impl_->keys = backend_key(device.type);
     impl_->set_dense(shape);
     if (device.type == DeviceType::meta) return;
-    impl_->storage = Storage::make(static_cast<std::size_t>(impl_->numel) * static_cast<std::size_t>(size_of(dtype)));
+    impl_->storage = Storage::make(bytes_of("tt::Tensor", dtype, shape));
     impl_->data = static_cast<std::byte*>(impl_->storage->data);
   }
   /// Takes over one use.

@@ -36,6 +36,29 @@ inline constexpr Attributes no_attributes{};
 
 class Operator;
 
+namespace detail {
+
+/// Letters inserted, left out or changed between two words (Levenshtein).
+inline int edit_distance(const char* a, const char* b) {
+  const int n = static_cast<int>(std::strlen(b));
+  Vec<int> row(n + 1, 0);
+  for (int j = 0; j <= n; ++j) row[j] = j;
+  for (int i = 1; *a; ++a, ++i) {
+    int diagonal = row[0];
+    row[0] = i;
+    for (int j = 1; j <= n; ++j) {
+      int best = diagonal + (*a != b[j - 1]);
+      diagonal = row[j];
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      row[j] = best;
+    }
+  }
+  return row[n];
+}
+
+}  // namespace detail
+
 /// One call: arguments in, results out. Lives on the caller's stack; nothing is counted or copied.
 struct Call {
   const Operator* op = nullptr;
@@ -145,10 +168,21 @@ class Dispatcher {
     return *dispatcher;
   }
 
-  /// The operator of this name; throws Error if there is none.
+  /// The operator of this name; throws Error, which names the one most alike, if there is none.
   Operator& find(const char* name) {
     if (Operator* op = lookup(name)) return *op;
-    TT_THROW(Error(Text("tt::") << name << ": no operator of this name is registered."));
+    const char* alike = nullptr;
+    int least = 3;
+    each([&](const Operator& op) {
+      if (const int d = detail::edit_distance(name, op.name()); d < least) {
+        least = d;
+        alike = op.name();
+      }
+    });
+    Text t = Text("tt::Dispatcher: no operator is called '") << name << "'.";
+    if (alike) t << " Did you mean '" << alike << "'?";
+    else t << " Define it, or include what does.";
+    TT_THROW(Error(t));
   }
   Operator* lookup(const char* name) {
     for (Node* n = first_.load(std::memory_order_acquire); n; n = n->next)

@@ -16,7 +16,8 @@ constexpr bool is_assignable() {
                 "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
   static_assert(same_shape || shapes_agree<typename A::Extents, typename R::Extents>::value,
                 "tt: the expression has another shape than the Array");
-  return same_type && same_shape;
+  if constexpr (same_type && same_shape) return no_mistake<Compiled<Program<ExpressionModel<X>>>>();
+  else return false;
 }
 
 }  // namespace detail
@@ -27,15 +28,15 @@ template <class X, class Isa>
 Array<T, E...>::Array(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
     detail::Evaluation<X, Isa> e(x);
-    std::int64_t shape[max_rank] = {};
-    if constexpr (!is_static || !X::Result::is_static) e.result_shape(shape);
+    std::int64_t given[max_rank] = {};
+    if constexpr (!is_static || !X::Result::is_static) e.result_shape(given);
     int d = 0;
     for (int k = 0; k < rank; ++k) {
-      if (Extents::value[k] == dyn) dynamic_[d++] = shape[k];
-      else if (!X::Result::is_static && shape[k] != Extents::value[k])
-        detail::assigned_shape_differs(shape, this->shape());
+      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
+      else if (!X::Result::is_static && given[k] != Extents::value[k])
+        detail::assigned_shape_differs(given, shape());
     }
-    storage_.allocate(size());
+    storage_.allocate(shape());
     e.run(data());
   }
 }

@@ -128,6 +128,8 @@ struct Inferred {
     const Sym y = record_on<Fn, sizeof...(Ops)>(s);
     r.info = {y.dtype(), y.shape(), -1};
     r.failure = g.failure;
+    if (symbol > max_symbols)
+      r.failure = {.mistake = Mistake::too_many_symbols, .op = "expression", .number = symbol};
     return r;
   }
   static constexpr Result result = infer();

@@ -18,7 +18,10 @@ struct Recorder {
   template <class T, std::int64_t... E>
   constexpr Sym input() {
     Shape s;
-    [[maybe_unused]] const auto extent = [&](std::int64_t e) { s.push_back(e == dyn ? symbol[symbols++] : Extent(e)); };
+    [[maybe_unused]] const auto extent = [&](std::int64_t e) {
+      s.push_back(e != dyn ? Extent(e) : symbol[symbols < max_symbols ? symbols : 0]);
+      symbols += e == dyn;
+    };
     (extent(E), ...);
     return {&graph, graph.input(dtype_of<T>, s)};
   }
@@ -60,8 +63,16 @@ template <class Model>
 constexpr Graph record_program(SymbolTable& table) {
   for (;;) {
     Graph g;
+    g.room = TT_MAX_STATIC_NODES;
     Recorder r{g, table.meaning};
     Model::record(g, r);
+    if (g.failure.mistake == Mistake::too_many_nodes) g.failure.number = g.size() + g.refused;
+    if (r.symbols > max_symbols) {  // whatever else seems wrong may come of that
+      g.failure = {.mistake = Mistake::too_many_symbols, .op = "fuse", .number = r.symbols};
+      return g;
+    }
+    if (g.outputs.size() > max_outputs)
+      g.fail({.mistake = Mistake::too_many_outputs, .op = "fuse", .number = g.outputs.size()});
     bool merged = false;  // a mistake may be gone when what must be equal is one symbol
     for (const Graph::Assumed& e : g.assumed) merged = table.merge(e.a, e.b) || merged;
     if (merged) continue;
@@ -71,8 +82,6 @@ constexpr Graph record_program(SymbolTable& table) {
     return g;
   }
 }
-
-inline constexpr int max_outputs = 64;
 
 struct OutputInfo {
   DType dtype = DType::f32;
@@ -147,6 +156,14 @@ template <int Line>
 struct is_differentiable { static constexpr bool value = false; };
 template <class A, int Line>
 struct is_scalar { static constexpr bool value = false; };
+template <DType Beside, std::int64_t Number, int Line>
+struct number_is_in_range { static constexpr bool value = false; };
+template <class A, int Line>
+struct fits_in_memory { static constexpr bool value = false; };
+template <std::int64_t Count, int Limit>
+struct run_time_extents_are_few { static constexpr bool value = false; };
+template <std::int64_t Count, int Limit>
+struct results_are_few { static constexpr bool value = false; };
 template <std::int64_t Nodes, int Limit>
 struct fits_a_static_program { static constexpr bool value = false; };
 template <class Before, class After, int Line>
@@ -215,6 +232,19 @@ constexpr bool show_mistake() {
   else if constexpr (f.mistake == Mistake::gradient_of_non_scalar)
     static_assert(is_scalar<shown_a<H>, line>::value,
                   "tt: gradient of something that is not a scalar. Take its sum or mean first");
+  else if constexpr (f.mistake == Mistake::number_out_of_range)
+    static_assert(number_is_in_range<f.dtype, f.number, line>::value,
+                  "tt: number is out of range beside this dtype. Cast the operand first?");
+  else if constexpr (f.mistake == Mistake::too_many_elements)
+    static_assert(fits_in_memory<shown_a<H>, line>::value,
+                  "tt: too many elements: more than memory can hold");
+  else if constexpr (f.mistake == Mistake::too_many_symbols)
+    static_assert(run_time_extents_are_few<f.number, max_symbols>::value,
+                  "tt: too many run-time extents. Give some of them constants, or split the "
+                  "function");
+  else if constexpr (f.mistake == Mistake::too_many_outputs)
+    static_assert(results_are_few<f.number, max_outputs>::value,
+                  "tt: too many results. Split the function");
   else if constexpr (f.mistake == Mistake::too_many_nodes)
     static_assert(fits_a_static_program<f.number, TT_MAX_STATIC_NODES>::value,
                   "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split "

@@ -1,5 +1,6 @@
 // check: what a legal graph is. Operands come before their users, are as many as the op takes, and
-// the dtype and shape of every node are what recording it on its operands gives. Passes are tested to keep it so.
+// the dtype and shape of every node are what recording it on its operands gives. Passes are tested
+// to keep it so, but for normalize: its nodes may lack leading extents of 1.
 #pragma once
 #include "tt/graph/transform.hpp"
 

@@ -13,9 +13,18 @@ struct PlanSizes {
 
 namespace detail {
 
+/// For every 600 nodes that a program may have.
+constexpr int room_for(int count, int least) {
+  const int n = static_cast<int>(std::int64_t{count} * TT_MAX_STATIC_NODES / 600);
+  return n < least ? least : n;
+}
 /// Initialising room costs compile time too (0.1 s for the largest), so small graphs get a small one.
 inline constexpr PlanSizes rooms[] = {
-    {4, 48, 24, 20, 32}, {24, 320, 160, 96, 192}, {256, 4096, 1536, 768, 2048}};
+    {4, 48, 24, 20, 32},
+    {24, 320, 160, 96, 192},
+    {room_for(256, 24), room_for(4096, 320), room_for(1536, 160), room_for(768, 96),
+     room_for(2048, 192)}};
+inline constexpr int last_room = 2;
 
 template <int Room>
 struct RoomyPlan {
@@ -44,7 +53,7 @@ constexpr RoomyPlan<Room> roomy_plan() {
   RoomyPlan<Room> r;
   const Graph g = Model::record();
   r.failure = g.failure;
-  if (!g.failure && g.size() > TT_MAX_STATIC_NODES)
+  if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
     r.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
   const Plan p = make_plan(g);
@@ -54,7 +63,7 @@ constexpr RoomyPlan<Room> roomy_plan() {
                     p.bindings.size()};
   r.fits = n.kernels <= room.kernels && n.instructions <= room.instructions &&
            n.accesses <= room.accesses && n.buffers <= room.buffers && n.bindings <= room.bindings;
-  if (!r.fits && Room == 2)
+  if (!r.fits && Room == last_room)
     r.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse", .number = p.nodes};
   if (!r.fits) return r;
   r.size = n;
@@ -67,14 +76,15 @@ inline constexpr RoomyPlan<Room> roomy_plan_of = roomy_plan<Model, Room>();
 /// The first room from `Room` on that holds the plan.
 template <class Model, int Room>
 constexpr const auto& fitting_plan() {
-  if constexpr (roomy_plan_of<Model, Room>.fits || Room == 2) return roomy_plan_of<Model, Room>;
+  if constexpr (Room == last_room) return roomy_plan_of<Model, Room>;
+  else if constexpr (roomy_plan_of<Model, Room>.fits) return roomy_plan_of<Model, Room>;
   else return fitting_plan<Model, Room + 1>();
 }
 template <class Model>
 constexpr const auto& plan_in_room() {
   if constexpr (requires { Model::interface.nodes; })
-    return fitting_plan<Model, (Model::interface.nodes <= 16 ? 0 : Model::interface.nodes <= 90 ? 1 : 2)>();
-  else return fitting_plan<Model, 2>();
+    return fitting_plan<Model, (Model::interface.nodes <= 16 ? 0 : Model::interface.nodes <= 90 ? 1 : last_room)>();
+  else return fitting_plan<Model, last_room>();
 }
 
 template <class Model>

@@ -61,6 +61,17 @@ constexpr std::uint64_t encode(DType dtype, double value) {
   }
   return value != 0;
 }
+/// The same for a whole number, which a double may not hold: rounded once, as in C++.
+constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
+  switch (dtype) {
+    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f64: return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
+    case DType::i64: return static_cast<std::uint64_t>(value);
+    case DType::boolean: break;
+  }
+  return value != 0;
+}
 template <class T>
 constexpr T decode(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, float>)
@@ -80,17 +91,17 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
   return bits ? 1.0 : 0.0;
 }
 
-/// One axis cut by start and step; the length is in the node's shape.
+/// One axis cut by start and step; the length is in the node's shape. Packed: the axis in 4 bits,
+/// the start in 36, the step in 24 with its sign.
 struct SliceAttribute {
   int axis = 0;
   std::int64_t start = 0, step = 1;
-  constexpr std::int64_t pack() const {
-    return axis | (start & 0xfffffff) << 4 | (step & 0xfffffff) << 32;
+  constexpr bool fits() const {
+    return start >= 0 && start < std::int64_t{1} << 36 && step < 1 << 23 && step >= -(1 << 23);
   }
+  constexpr std::int64_t pack() const { return axis | start << 4 | step * (std::int64_t{1} << 40); }
   static constexpr SliceAttribute unpack(std::int64_t packed) {
-    std::int64_t step = packed >> 32 & 0xfffffff;
-    if (step >= 0x8000000) step -= 0x10000000;
-    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffff, step};
+    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
   }
 };
 /// Axis k of the result is axis `at(packed, k)` of the operand.
@@ -107,6 +118,8 @@ struct Graph {
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
   bool where_is_caller = false;  ///< inside a composite function: its lines do not count
+  int room = 0;     ///< nodes that are kept, 0 for any number; beyond is a mistake
+  int refused = 0;  ///< nodes that found no room
   struct Assumed {
     Extent a, b;
   };
@@ -142,7 +155,7 @@ struct Graph {
   }
   /// An extent as a number: a constant when it is known.
   constexpr int extent(DType dtype, Extent e) {
-    if (e.is_constant()) return constant(dtype, static_cast<double>(e.code));
+    if (e.is_constant()) return constant_bits(dtype, encode_integer(dtype, e.code));
     return intern({.op = Op::extent, .dtype = dtype, .attribute = e.code});
   }
   /// The index along one axis of a shape.
@@ -242,6 +255,12 @@ struct Graph {
     for (int i = heads_[h] - 1; i >= 0; i = chain_[i])
       if (nodes[i] == node) return i;
     if (!node.where.line) node.where = where;
+    if (!is_countable(node.shape)) {
+      fail({.mistake = Mistake::too_many_elements, .op = name(node.op), .a = node.shape,
+            .where = node.where});
+      node.shape = {};
+    }
+    if (room > 0 && nodes.size() >= room) return refuse(node);
     nodes.push_back(node);
     chain_.push_back(heads_[h] - 1);
     heads_[h] = nodes.size();
@@ -253,6 +272,19 @@ struct Graph {
   int heads_[buckets] = {};  // newest node of each bucket, plus one
   Vec<int> chain_;
 
+  /// So that recording goes on in a full graph: the last place becomes a leaf of this shape.
+  constexpr int refuse(const Node& node) {
+    ++refused;
+    fail({.mistake = Mistake::too_many_nodes, .op = "fuse", .number = nodes.size() + 1,
+          .where = node.where});
+    nodes.back() = {.op = Op::input, .dtype = node.dtype, .attribute = -1, .shape = node.shape};
+    return nodes.size() - 1;
+  }
+  /// In a full graph: constant evaluation has a limit too.
+  constexpr int skip(int operand) {
+    ++refused;
+    return operand;
+  }
   static constexpr unsigned hash(const Node& n) {
     return (static_cast<unsigned>(n.op) * 31u + static_cast<unsigned>(n.operand[0] + 1) * 7u +
             static_cast<unsigned>(n.operand[1] + 1) * 13u +

@@ -80,6 +80,7 @@ constexpr int simplify(const Graph& g, Op op, int a, int b, int c) {
 
 constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
+  if (refused > 0) return skip(operands[n - 1]);
   int id[3] = {operands[0], operands[1], operands[2]};
   // dtypes: promote, and check
   DType dtype = nodes[id[n - 1]].dtype;
@@ -154,10 +155,17 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
 }
 
 constexpr int Graph::call(const OpDef& def, OperandIds operands) {
+  if (refused > 0) return skip(operands[0]);
   DType dtype = DType::boolean;
   Shape shape;
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
+  if (def.info.domain == Domain::integer) {
+    if (is_floating(dtype))
+      return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = dtype},
+                  operands[0]);
+    dtype = DType::i64;
+  }
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
     node.operand[k] = cast(operands[k], dtype);
@@ -185,7 +193,7 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
 constexpr int Graph::reshape(int a, const Shape& shape) {
   if (nodes[a].op == Op::reshape) a = nodes[a].operand[0];
   if (nodes[a].shape == shape) return a;
-  if (!equal(nodes[a].shape.size(), shape.size()))
+  if (!is_countable(shape) || !equal(nodes[a].shape.size(), shape.size()))
     return fail({.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape,
                  .b = shape}, a);
   if (is_constant(repeated_constant(a))) return broadcast_to(repeated_constant(a), shape);
@@ -242,7 +250,8 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
     return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
   const std::int64_t last = start + (length - 1) * step;
   if (length < 0 || start < 0 || step == 0 || (length > 0 && last < 0) ||
-      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)))
+      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)) ||
+      !SliceAttribute{k, start, step}.fits())
     return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
                  .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
   if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
@@ -261,6 +270,7 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes) {
     return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = DType::boolean},
                 a);
   const Shape s = nodes[a].shape;
+  axes &= (1u << s.rank) - 1;
   for (int k = 0; k < s.rank; ++k)
     if (s[k] == Extent(1)) axes &= ~(1u << k);
   if (!axes) return a;

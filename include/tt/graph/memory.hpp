@@ -26,8 +26,10 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
       if (live[j].last >= k) live[kept++] = live[j];
     live.resize(kept);
     for (int i : born[k]) {
-      const std::int64_t bytes = (buffers[i].size.value(symbols) * size_of(buffers[i].dtype) +
-                                  2 * arena_alignment - 1) / arena_alignment * arena_alignment;
+      const std::int64_t count = buffers[i].size.value(symbols), each = size_of(buffers[i].dtype);
+      const std::int64_t dense = count < most_bytes / each ? count * each : most_bytes;
+      const std::int64_t bytes =
+          (dense + 2 * arena_alignment - 1) / arena_alignment * arena_alignment;
       std::int64_t begin = 0;
       int at = 0;
       for (; at < live.size() && live[at].begin - begin < bytes; ++at)

@@ -38,6 +38,7 @@ struct SymOperand {
   double real = 0;
   std::int64_t integer = 0;
   DType literal = DType::f64;
+  bool fits = true;  ///< a whole number fits an i64
   SourceLine where;
 
   constexpr SymOperand(const Sym& s, SourceLine at = here()) : sym(s), where(at) {}
@@ -49,6 +50,7 @@ struct SymOperand {
         literal(std::is_same_v<A, bool>        ? DType::boolean
                 : std::is_floating_point_v<A> ? DType::f64
                                               : DType::i64),
+        fits(!std::is_unsigned_v<A> || integer >= 0),
         where(at) {}
 
   constexpr bool is_literal() const { return !sym.graph; }
@@ -56,9 +58,11 @@ struct SymOperand {
   constexpr int id_beside(Graph& g, DType other) const {
     if (!is_literal()) return sym.id;
     const DType d = promote_literal(other, literal);
-    const std::uint64_t bits =
-        d == DType::i64 ? static_cast<std::uint64_t>(integer) : encode(d, real);
-    return g.constant_bits(d, bits);
+    if (is_floating(literal) || (is_floating(d) && !fits)) return g.constant(d, real);
+    if (!fits || (d == DType::i32 && integer != static_cast<std::int32_t>(integer)))
+      g.fail({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d,
+              .number = integer, .where = where});
+    return g.constant_bits(d, encode_integer(d, integer));
   }
 };
 
@@ -231,7 +235,7 @@ constexpr int record_body(Graph& g, const int* operands) {
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
   [[maybe_unused]] const DType dtype = g[operands[0]].dtype;
   const auto run = [&](auto... x) -> Sym {
-    if constexpr (F::info.opaque && F::info.domain == Domain::number) {
+    if constexpr (F::info.opaque && F::info.domain == Domain::integer) {
       return F::template body<std::int64_t>(x...);
     } else if constexpr (requires { F::template body<float>(x...); }) {
       return dtype == DType::f64 ? F::template body<double>(x...) : F::template body<float>(x...);

@@ -345,16 +345,24 @@ constexpr Sym unit_interval(const Sym& bits, DType d) {
   const Sym whole = shift_right_logical(bits, 8);
   return Sym{bits.graph, bits.graph->cast(whole.id, d)} * 0x1p-24;
 }
+/// The seed of random numbers, which is an integer.
+constexpr Sym as_seed(const Sym& seed, const char* op) {
+  if (!is_floating(seed.dtype())) return seed;
+  seed.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = seed.dtype()});
+  return {seed.graph, seed.graph->constant(DType::i64, 0)};
+}
 struct RandLikeFn {
   static constexpr const char* name = "rand_like";
-  static constexpr Sym record(const Sym& like, const Sym& seed) {
+  static constexpr Sym record(const Sym& like, const Sym& given) {
+    const Sym seed = as_seed(given, "rand_like");
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
     return unit_interval(tt::philox(flat_index(like), seed), d);
   }
 };
 struct RandnLikeFn {
   static constexpr const char* name = "randn_like";
-  static constexpr Sym record(const Sym& like, const Sym& seed) {
+  static constexpr Sym record(const Sym& like, const Sym& given) {
+    const Sym seed = as_seed(given, "randn_like");
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
     const Sym i = flat_index(like) * 2;
     const Sym u = 1 - unit_interval(tt::philox(i, seed), d);  // (0, 1]
@@ -413,8 +421,8 @@ template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));
 }
-/// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` is always the
-/// same. Use another seed for other numbers.
+/// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` (an integer) is
+/// always the same. Use another seed for other numbers.
 template <Value A, class S>
   requires Operand<S>
 constexpr auto rand_like(A&& like, S&& seed, SourceLine at = here()) {

@@ -12,8 +12,9 @@
 
 namespace tt {
 
-/// What the operands of an op are: real ops turn integers into f32 first, number ops keep them.
-enum class Domain : std::uint8_t { real, number };
+/// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
+/// integer ops take them as i64 and refuse floats.
+enum class Domain : std::uint8_t { real, number, integer };
 
 struct OpInfo {
   const char* name = "";
@@ -33,7 +34,7 @@ struct Gradients {
 template <class A, class B>
 Gradients(A, B) -> Gradients<A, B>;
 
-/// Can the opaque op F be asked for in dtype T? Real ops take floats, number ops i64.
+/// Can the opaque op F be asked for in dtype T? Real ops take floats, integer ops i64.
 template <class F, class T>
 inline constexpr bool takes_dtype = F::info.domain == Domain::real
                                         ? std::is_floating_point_v<T>

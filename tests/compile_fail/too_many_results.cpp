@@ -1,0 +1,15 @@
+// expect: tt: too many results. Split the function
+// expect: results_are_few<65, 64>
+// max-lines: 60
+#include <tt/tt.hpp>
+
+constexpr auto five = [](auto x, float k) {
+  return std::tuple{x + k, x + (k + 1), x + (k + 2), x + (k + 3), x + (k + 4)};
+};
+constexpr auto many = [](auto x) {
+  return std::tuple{five(x, 0),  five(x, 5),  five(x, 10), five(x, 15), five(x, 20),
+                    five(x, 25), five(x, 30), five(x, 35), five(x, 40), five(x, 45),
+                    five(x, 50), five(x, 55), five(x, 60)};
+};
+
+void f(const tt::Array<float, 8>& a) { tt::fuse(many)(a); }

@@ -1,0 +1,10 @@
+// expect: tt: too many run-time extents. Give some of them constants, or split the function
+// expect: run_time_extents_are_few<10, 8>
+// max-lines: 30
+#include <tt/tt.hpp>
+
+using Matrix = tt::Array<float, tt::dyn, tt::dyn>;
+
+void f(const Matrix& a) {
+  tt::fuse([](auto v, auto w, auto x, auto y, auto z) { return v + w + x + y + z; })(a, a, a, a, a);
+}
