@@ -461,6 +461,39 @@ constexpr int sum_with_producer_is_one_kernel() {
   const Sym a = r.input({64, 10}), b = r.input({64, 10}), c = r.input({64, 10});
   return kernels_of(r, tt::sum(a * b + c)) == 1 ? 0 : __LINE__;
 }
+constexpr int a_sum_broadcasts_its_producers() {
+  Check check;
+  Recording r;
+  const Sym a = r.input({64, 10}), row = r.input({10}), column = r.input({64, 1});
+  check(kernels_of(r, tt::sum(a * row + column)) == 1);
+  Recording both;
+  const Sym b = both.input({4, 64, 10}), middle = both.input({64, 1}), first = both.input({4, 1, 10});
+  both.g.output(tt::exp(b * middle).id);
+  check(kernels_of(both, tt::sum<1, 2>(b * middle - first)) == 1);
+  Recording symbolic;
+  const Extent n = Extent::symbol(0), m = Extent::symbol(1);
+  const Sym c = symbolic.input({n, m}), d = symbolic.input({m});
+  check(kernels_of(symbolic, tt::mean(c * d)) == 1);
+  return check.failed;
+}
+constexpr int a_value_beside_a_sum_is_one_kernel() {
+  Check check;
+  Recording r;
+  const Sym x = r.input({64, 10});
+  r.g.output(tt::exp(x).id);
+  check(kernels_of(r, tt::sum(x)) == 1);
+  Recording twice;
+  const Sym e = tt::exp(twice.input({64, 10}));
+  twice.g.output(e.id);
+  twice.g.output(tt::mean(e).id);
+  check(kernels_of(twice, tt::amax(e * 2)) == 1);
+  Recording rows;  // what is reduced along rows stays with them
+  const Sym y = rows.input({64, 10});
+  rows.g.output(tt::softmax(y, 1).id);
+  rows.g.output((y + 1).id);
+  check(kernels_of(rows, tt::sum(y)) == 2);
+  return check.failed;
+}
 constexpr int column_sum_with_producer_is_one_kernel() {
   Recording r;
   const Sym a = r.input({64, 10}), b = r.input({64, 10});
@@ -618,6 +651,8 @@ inline constexpr GraphCase all[] = {
     {"layer norm is one kernel", &layer_norm_is_one_kernel},
     {"a product with its epilogue is one kernel", &matmul_with_epilogue_is_one_kernel},
     {"a sum with its producer is one kernel", &sum_with_producer_is_one_kernel},
+    {"a sum broadcasts its producers", &a_sum_broadcasts_its_producers},
+    {"a value beside a sum is one kernel", &a_value_beside_a_sum_is_one_kernel},
     {"a column sum with its producer is one kernel", &column_sum_with_producer_is_one_kernel},
     {"a training step is few kernels", &training_step_is_few_kernels},
     {"the arena does not overlap", &arena_does_not_overlap},

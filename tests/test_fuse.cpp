@@ -187,6 +187,8 @@ TEST_CASE("what fuses into one kernel") {
     return tt::relu(tt::matmul(x, w) + b);
   }) == 1);
   static_assert(tt::kernels<M>([](auto x) { return tt::sum(x * x); }) == 1);
+  static_assert(tt::kernels<M, M, Row>([](auto a, auto b, auto row) { return tt::sum(a * b + row); }) == 1);
+  static_assert(tt::kernels<M>([](auto x) { return std::tuple{tt::exp(x), tt::sum(x)}; }) == 1);
   static_assert(tt::kernels<M>([](auto x) { return std::tuple{tt::exp(x), tt::sum(x, 1), x > 0}; }) == 1);
   static_assert(tt::kernels<Array<float, dyn, 128>, Row>([](auto x, auto y) { return tt::exp(x) * y; }) == 1);
   CHECK(true);

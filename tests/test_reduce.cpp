@@ -110,6 +110,47 @@ struct Reductions {
 template <class T>
 using AnySize = Reductions<T, -1, -1>;
 
+/// Sums over all axes whose operands are broadcast, and a value beside them: one kernel.
+template <class T, std::int64_t Rows, std::int64_t Columns>
+struct BroadcastSums {
+  static constexpr Graph record() {
+    Graph g;
+    const Extent rows = Reductions<T, Rows, Columns>::extent(Rows, 0);
+    const Extent columns = Reductions<T, Rows, Columns>::extent(Columns, 1);
+    const DType d = tt::dtype_of<T>;
+    const Sym x{&g, g.input(d, {rows, columns})}, row{&g, g.input(d, {columns})};
+    const Sym column{&g, g.input(d, {rows, 1})}, number{&g, g.input(d, {})};
+    const Sym y = x * row + column * number;
+    g.output(tt::sum(y).id);
+    g.output((y - row).id);
+    g.output(tt::amax(x - row).id);
+    return g;
+  }
+};
+template <class T>
+using BroadcastSumsOfAnySize = BroadcastSums<T, -1, -1>;
+static_assert(tt::make_plan(BroadcastSums<float, 64, 10>::record()).kernels.size() == 1);
+static_assert(tt::make_plan(BroadcastSumsOfAnySize<float>::record()).kernels.size() == 1);
+
+/// The same over the last two axes of three, with an operand of every shape.
+template <class T, std::int64_t Rows, std::int64_t Columns>
+struct BatchedSums {
+  static constexpr Graph record() {
+    Graph g;
+    const Extent rows = Reductions<T, Rows, Columns>::extent(Rows, 0);
+    const Extent columns = Reductions<T, Rows, Columns>::extent(Columns, 1);
+    const DType d = tt::dtype_of<T>;
+    const Sym x{&g, g.input(d, {rows, columns})}, first{&g, g.input(d, {3, 1, columns})};
+    const Sym outer{&g, g.input(d, {3, 1, 1})}, ends{&g, g.input(d, {3, rows, 1})};
+    const Sym whole{&g, g.input(d, {3, rows, columns})};
+    g.output(tt::sum<1, 2>(whole * x + first - outer * 2 - ends).id);
+    return g;
+  }
+};
+template <class T>
+using BatchedSumsOfAnySize = BatchedSums<T, -1, -1>;
+static_assert(tt::make_plan(BatchedSums<float, 64, 10>::record()).kernels.size() == 1);
+
 template <class H>
 GuardedResult run_static_guarded(const Graph& g, const tt::SymbolValues& symbols,
                                  const std::vector<Values>& input) {
@@ -131,8 +172,10 @@ class Executors {
 
   void check(int rows, int columns, Numbers kind) {
     const tt::SymbolValues symbols{{rows, columns}};
-    const DType d = graph_[graph_.inputs[0]].dtype;
-    const std::vector<Values> input = {random_values(random_, d, rows * columns, kind)};
+    std::vector<Values> input;
+    for (int i : graph_.inputs)
+      input.push_back(random_values(random_, graph_[i].dtype,
+                                    static_cast<int>(graph_[i].shape.size().value(symbols)), kind));
     const std::vector<Values> want = evaluate(graph_, symbols, input);
     compare_with("tile", want, run_tiles(plan_, graph_, symbols, input), rows, columns);
     compare_with("static", want, run_static_guarded<tt::Compiled<Model>>(graph_, symbols, input),
@@ -199,6 +242,32 @@ TEST_CASE("so they do where the lengths are constants") {
   check_constant_size<double, 257, 17>();
   check_constant_size<std::int64_t, 5, 100>();
   check_constant_size<float, 1, 1>();
+}
+
+TEST_CASE("operands that are broadcast into a sum over all axes give the reference's bits") {
+  Executors<BroadcastSumsOfAnySize<float>> floats;
+  Executors<BroadcastSumsOfAnySize<std::int64_t>> integers;
+  Executors<BatchedSumsOfAnySize<double>> batches;
+  for (int rows : {0, 1, 2, 15, 70})
+    for (int columns : {0, 1, 3, 15, 16, 17, 31, 32, 64, 100, 130}) {
+      floats.check(rows, columns, Numbers::ordinary);
+      integers.check(rows, columns, Numbers::special);
+      batches.check(rows, columns, Numbers::ties);
+    }
+  floats.check(3, 4100, Numbers::ordinary);
+  batches.check(4100, 3, Numbers::ordinary);
+}
+
+TEST_CASE("so they do where the shapes are constants") {
+  const auto check = []<template <class, std::int64_t, std::int64_t> class Model, int R, int C>() {
+    Executors<Model<float, R, C>> executors;
+    executors.check(R, C, Numbers::ordinary);
+  };
+  check.operator()<BroadcastSums, 64, 128>();
+  check.operator()<BroadcastSums, 70, 10>();
+  check.operator()<BroadcastSums, 9, 33>();
+  check.operator()<BatchedSums, 64, 32>();
+  check.operator()<BatchedSums, 7, 5>();
 }
 
 TEST_CASE("the largest and the smallest of a row with a NaN are NaN, wherever it stands") {

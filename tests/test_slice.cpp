@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <tt/tt.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -95,16 +96,22 @@ TEST_CASE("emitted reductions, column sums and epilogues give the bits of the ti
   g.output(tt::softmax(x, 1).id);
   g.output(tt::sum(x * x, 0).id);
   g.output(tt::silu(tt::matmul(x, w) + 1).id);
+  const tt::Sym row{&g, g.input(tt::DType::f32, {59})}, column{&g, g.input(tt::DType::f32, {17, 1})};
+  g.output(tt::sum(x * row - column).id);
   const tt::Plan plan = tt::compile_plan(g);
   A in = values(3), other = values(4);
   for (int i = 0; i < 6; ++i) in(i) = other(i) = 1.5f;  // no NaN here
-  float tiles[3][n] = {}, native[3][n] = {};
-  void* a[] = {in.data(), other.data(), tiles[0], tiles[1], tiles[2]};
-  void* b[] = {in.data(), other.data(), native[0], native[1], native[2]};
+  const A third = values(5), fourth = values(6);
+  float tiles[4][n] = {}, native[4][n] = {};
+  void* const r = const_cast<float*>(third.data() + 6);
+  void* const c = const_cast<float*>(fourth.data() + 6);
+  void* a[] = {in.data(), other.data(), r, c, tiles[0], tiles[1], tiles[2], tiles[3]};
+  void* b[] = {in.data(), other.data(), r, c, native[0], native[1], native[2], native[3]};
   tt::backend::TileProgram(plan).run(a, {});
   tt::NativeProgram(plan, "mixed").run(b, {});
-  for (int k = 0; k < 3; ++k) CHECK(same_bits(tiles[k], native[k]));
+  for (int k = 0; k < 4; ++k) CHECK(same_bits(tiles[k], native[k]));
   CHECK(tiles[1][58] > 0);
+  CHECK(std::isfinite(tiles[3][0]));
 }
 
 TEST_CASE("an op can be called by its name") {

@@ -104,6 +104,11 @@ struct SliceAttribute {
     return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
   }
 };
+/// A broadcast that is read where its operand lies, through a reshape: made by normalize.
+inline constexpr std::int64_t repeated_in_place = 1;
+constexpr bool is_view(const Node& n) {
+  return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
+}
 /// Axis k of the result is axis `at(packed, k)` of the operand.
 constexpr int permutation_at(std::int64_t packed, int k) {
   return static_cast<int>(packed >> (4 * k) & 15);

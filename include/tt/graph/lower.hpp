@@ -7,12 +7,33 @@
 namespace tt {
 namespace detail {
 
+/// Axes that were made one without being one in memory, innermost first.
+struct MergedAxes {
+  int count = 0;  ///< 0: an ordinary axis, with one stride
+  Extent extent[max_rank] = {}, stride[max_rank] = {};
+  constexpr void push_back(Extent e, Extent s) {
+    if (count > 0 && s == stride[count - 1] * extent[count - 1]) {
+      extent[count - 1] = extent[count - 1] * e;
+    } else {
+      extent[count] = e;
+      stride[count++] = s;
+    }
+  }
+  friend constexpr bool operator==(const MergedAxes& a, const MergedAxes& b) {
+    if (a.count != b.count) return false;
+    for (int k = 0; k < a.count; ++k)
+      if (a.extent[k] != b.extent[k] || a.stride[k] != b.stride[k]) return false;
+    return true;
+  }
+};
+
 /// How a node's elements lie in memory: strides over its own axes.
 struct MemoryView {
   int node = -1;
   Extent offset = 0;
   int rank = 0;
   Extent stride[max_rank] = {};
+  MergedAxes last;  ///< of a reshaped broadcast
 };
 
 /// The axes a kernel runs over, as distances from the right; the last is the columns.
@@ -31,6 +52,7 @@ struct GridAccess {
   int buffer = -1;
   Extent offset = 0;
   Extent stride[max_rank] = {};
+  MergedAxes columns = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
   bool tiled = false;
 };
@@ -52,7 +74,7 @@ struct Lowering {
     make_buffers();
     Vec<Vec<int>> members(s.blocks.size(), Vec<int>());
     for (int i = 0; i < g.size(); ++i)
-      if (s.block_of[i] >= 0 && !is_view(g[i].op)) members[s.block_of[i]].push_back(i);
+      if (s.block_of[i] >= 0 && !is_view(g[i])) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
       bool writes = false;  // what is rebuilt by every reader needs no kernel
       for (int i : members[next]) writes = writes || s.stored[i];
@@ -112,7 +134,17 @@ struct Lowering {
         }
         return v;
       }
-      row_major(v, n.shape, n.shape.last());
+      if (g[n.operand[0]].op == Op::broadcast) merge_last_axes(v, n.shape, from, old);
+      else row_major(v, n.shape, n.shape.last());
+      return v;
+    }
+    if (is_view(n) && n.op == Op::broadcast) {
+      const MemoryView from = view_of(n.operand[0]);
+      v.node = from.node;
+      v.offset = from.offset;
+      for (int k = 0; k < v.rank; ++k)
+        v.stride[v.rank - 1 - k] = g[n.operand[0]].shape.from_right(k) == Extent(1)
+                                       ? Extent(0) : from.stride[from.rank - 1 - k];
       return v;
     }
     if (n.op == Op::permute || n.op == Op::slice) {
@@ -135,6 +167,22 @@ struct Lowering {
     }
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
+  }
+  /// The last axes of `from` become the last axis of `v`; the others stay (see merges_last_axes).
+  constexpr static void merge_last_axes(MemoryView& v, const Shape& shape, const MemoryView& from,
+                                        const Shape& old) {
+    int j = old.rank;
+    for (Extent merged = 1; merged != shape.last() && j > 0; merged = merged * old[j])
+      if (--j; old[j] != Extent(1)) v.last.push_back(old[j], from.stride[j]);
+    v.stride[v.rank - 1] = v.last.count > 0 ? v.last.stride[0] : Extent(0);
+    if (v.last.count == 1) v.last.count = 0;
+    for (int k = v.rank - 2; k >= 0; --k) {
+      v.stride[k] = 0;
+      if (shape[k] == Extent(1)) continue;
+      while (j > 0 && old[--j] == Extent(1)) {
+      }
+      v.stride[k] = from.stride[j];
+    }
   }
   constexpr static void row_major(MemoryView& v, const Shape& shape, Extent row) {
     Extent stride = 1;
@@ -217,7 +265,7 @@ struct Lowering {
       int l = 0;
       if (n.op != Op::matmul)
         for (int o : n.operand)
-          if (o >= 0 && s.block_of[o] == block && !is_view(g[o].op) && !s.uniform[o]) {
+          if (o >= 0 && s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o]) {
             const int e = level[o] + (row_value[o] && !row_value[i] ? 1 : 0);
             if (e > l) l = e;
           }
@@ -242,7 +290,7 @@ struct Lowering {
     for (int i : m) {
       int calls = 0;
       for (int o : g[i].operand)
-        if (o >= 0 && s.block_of[o] == block && !is_view(g[o].op) && !s.uniform[o] &&
+        if (o >= 0 && s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o] &&
             level[o] > calls)
           calls = level[o];
       level[i] = calls + (g[i].op == Op::call ? 1 : 0);
@@ -275,7 +323,7 @@ struct Lowering {
         if ((row_value[i] && !reduction) || !demand[sweep * n + k] || g[i].op == Op::matmul)
           continue;
         for (int o : g[i].operand) {
-          if (o < 0 || s.block_of[o] != block || is_view(g[o].op) || s.uniform[o] || row_value[o])
+          if (o < 0 || s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || row_value[o])
             continue;
           if (level[o] == sweep || !(s.stored[o] || is_expensive(g[o]))) {
             demand[sweep * n + position[o]] = 1;
@@ -362,7 +410,7 @@ struct Lowering {
       return slot[o];
     }
     if (s.uniform[o]) return compute(o, 0);
-    if (s.block_of[o] == block && !is_view(n.op)) {  // an earlier sweep's
+    if (s.block_of[o] == block && !is_view(n)) {  // an earlier sweep's
       if (s.stored[o]) return load(o, segment);
       if (scratch_of[o] >= 0) {
         keep(o, emit(segment, {.op = Op::load, .dtype = n.dtype,
@@ -371,7 +419,7 @@ struct Lowering {
       }
       return compute(o, segment);
     }
-    if (!is_free(o) && !is_view(n.op) && !s.stored[o])  // rebuilt here
+    if (!is_free(o) && !is_view(n) && !s.stored[o])  // rebuilt here
       return compute(o, is_rows() && is_row_value(o) ? 0 : segment);
     return load(o, segment);
   }
@@ -406,7 +454,8 @@ struct Lowering {
   constexpr int add_access(const GridAccess& a) {
     for (int i = 0; i < grid_accesses.size(); ++i) {
       const GridAccess& x = grid_accesses[i];
-      bool same = x.buffer == a.buffer && x.offset == a.offset && x.whole_grid == a.whole_grid && x.tiled == a.tiled;
+      bool same = x.buffer == a.buffer && x.offset == a.offset && x.whole_grid == a.whole_grid &&
+                  x.tiled == a.tiled && x.columns == a.columns;
       for (int k = 0; k < grid.rank; ++k) same = same && x.stride[k] == a.stride[k];
       if (same) return i;
     }
@@ -422,6 +471,7 @@ struct Lowering {
         a.stride[k] = v.stride[v.rank - 1 - right];
       else a.stride[k] = 0;
     }
+    if (column_axis() == 0) a.columns = v.last;
     return add_access(a);
   }
   constexpr int iota_access(int o, int segment) {
@@ -458,8 +508,8 @@ struct Lowering {
   // ---- from the grid to rows and columns
   /// Merges grid axis k into k+1 where every access allows it; columns only if nothing is reduced.
   constexpr void collapse() {
-    const bool free_columns =
-        is_rows() && (kernel.sweeps == 1 || kernel.tile > 0) && !has_reduction();
+    bool free_columns = is_rows() && (kernel.sweeps == 1 || kernel.tile > 0) && !has_reduction();
+    for (const GridAccess& a : grid_accesses) free_columns = free_columns && a.columns.count == 0;
     if (free_columns) pad_columns();
     for (int k = grid.rank - 2; k >= 0; --k) {
       if (k + 1 == grid.rank - 1 && !free_columns) continue;
@@ -514,6 +564,16 @@ struct Lowering {
         t = {divisor, k == 0 ? Extent(0) : grid.extent[k], x.stride[k]};
       }
       divisor = divisor * grid.extent[k];
+    }
+    if (x.columns.count == 0) return a;
+    divisor = 1;
+    for (int k = 0; k < x.columns.count; ++k) {
+      if (x.columns.stride[k] != Extent(0)) {
+        const bool outermost = k + 1 == x.columns.count;
+        a.term[a.term_count + a.column_terms++] = {
+            divisor, outermost ? Extent(0) : x.columns.extent[k], x.columns.stride[k]};
+      }
+      divisor = divisor * x.columns.extent[k];
     }
     return a;
   }

@@ -1,10 +1,12 @@
 // The last rewriting before scheduling. All exact, all only about shapes:
 //   - an elementwise op on squeezed values runs in the unsqueezed shape, so that what was reduced
 //     from a row stays with its row;
-//   - an elementwise op that only feeds a flattened reduction is flattened with it;
+//   - elementwise ops that feed a flattened reduction, or stand beside one, are flattened with it;
+//     operands that are broadcast there are read in place, through a reshape of the broadcast;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides.
 #pragma once
+#include "tt/graph/plan.hpp"
 #include "tt/graph/transform.hpp"
 
 namespace tt {
@@ -28,18 +30,139 @@ constexpr bool same_grid(const Shape& a, const Shape& b) {
   return true;
 }
 
+/// Worth keeping rather than computing twice.
+constexpr bool is_expensive(const Node& n) {
+  return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
+}
+
+/// Is `flat` the shape with some of its last axes made one, extents of 1 aside?
+constexpr bool merges_last_axes(const Shape& shape, const Shape& flat) {
+  int k = shape.rank;
+  Extent merged = 1;
+  while (k > 0 && merged != flat.last()) merged = merged * shape[--k];
+  Shape rest = flat, kept;
+  --rest.rank;
+  for (int j = 0; j < k; ++j) kept.push_back(shape[j]);
+  return flat.rank > 0 && merged == flat.last() && same_but_ones(kept, rest);
+}
+
+/// Which elementwise nodes run in the shape of a flattened reduction, because they feed it or stand
+/// beside it. One group for each shape that is flattened; a group's nodes have that shape.
+struct FlatNodes {
+  struct Group {
+    Shape shape, flat;
+  };
+  const Graph& g;
+  Vec<Group> groups;
+  Vec<int> group_of;  ///< -1: as it is
+
+  constexpr explicit FlatNodes(const Graph& graph) : g(graph), group_of(graph.size(), -1) {
+    for (const Node& n : g.nodes)
+      if (const int source = flattened_by(n); source >= 0) add_group(source, g[n.operand[0]].shape);
+  }
+  /// What a reduction flattens and reduces, or -1.
+  constexpr int flattened_by(const Node& n) const {
+    if (!is_reduction(n.op) || g[n.operand[0]].op != Op::reshape) return -1;
+    const int source = g[n.operand[0]].operand[0];
+    return same_but_ones(g[source].shape, g[n.operand[0]].shape) ? -1 : source;
+  }
+
+  constexpr bool may_run(int i) const { return is_elementwise(g[i].op) && g[i].op != Op::broadcast; }
+  /// A cheap value of a smaller shape, made of one input and of numbers: computed anew where it is
+  /// read, as in Schedule::source.
+  constexpr bool is_rebuilt(int o) const { return may_run(o) && inputs_of(o) < 2; }
+
+ private:
+  constexpr int inputs_of(int o) const {
+    const Node& n = g[o];
+    if (n.shape.rank == 0) return 0;
+    if (n.op == Op::input) return 1;
+    if (n.op == Op::broadcast) return inputs_of(n.operand[0]);
+    if (!may_run(o) || is_expensive(n)) return 2;
+    int count = 0;
+    for (int p : n.operand)
+      if (p >= 0 && count < 2) count += inputs_of(p);
+    return count;
+  }
+
+  constexpr void add_group(int source, Shape flat) {
+    const Shape shape = g[source].shape;
+    if (!merges_last_axes(shape, flat)) return;
+    for (const Group& known : groups)
+      if (known.shape == shape) return;
+    const int group = groups.size();
+    groups.push_back({shape, flat});
+    for (int i = 0; i < g.size(); ++i)
+      if (may_run(i) && g[i].shape == shape) group_of[i] = group;
+    settle(group);
+    if (others_run_over(group)) {  // what stands beside is better off with those
+      keep_what_feeds(group);
+      settle(group);
+    }
+  }
+  constexpr void settle(int group) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int i = 0; i < g.size(); ++i)
+        if (group_of[i] == group && !can_read(i, group)) {
+          group_of[i] = -1;
+          changed = true;
+        }
+      for (int i = g.size() - 1; i >= 0; --i)
+        for (int o : g[i].operand)
+          if (o >= 0 && group_of[o] == group && !may_use(i, group)) {
+            group_of[o] = -1;
+            changed = true;
+          }
+    }
+  }
+  constexpr bool can_read(int i, int group) const {
+    for (int o : g[i].operand)
+      if (o >= 0 && !can_be_read(o, group)) return false;
+    return true;
+  }
+  constexpr bool can_be_read(int o, int group) const {
+    const Node& n = g[o];
+    if (group_of[o] == group || n.shape.rank == 0 || n.op == Op::input) return true;
+    if (n.op == Op::iota) return false;
+    if (n.op == Op::broadcast) return can_be_read(n.operand[0], group);
+    return !(n.shape == groups[group].shape) && n.shape.rank <= max_terms;
+  }
+  /// In the group, or a reader of memory.
+  constexpr bool may_use(int i, int group) const {
+    return group_of[i] == group || is_view(g[i].op) || g[i].op == Op::matmul;
+  }
+  constexpr bool others_run_over(int group) const {
+    const Shape& shape = groups[group].shape;
+    for (int i = 0; i < g.size(); ++i) {
+      if (may_run(i) && g[i].shape == shape && group_of[i] != group) return true;
+      if (is_reduction(g[i].op) && g[g[i].operand[0]].shape == shape) return true;
+    }
+    return false;
+  }
+  constexpr void keep_what_feeds(int group) {
+    Vec<char> feeds(g.size(), 0);
+    for (int i = g.size() - 1; i >= 0; --i) {
+      if (const int source = flattened_by(g[i]); source >= 0) feeds[source] = 1;
+      if (feeds[i] && group_of[i] == group)
+        for (int o : g[i].operand)
+          if (o >= 0) feeds[o] = 1;
+    }
+    for (int i = 0; i < g.size(); ++i)
+      if (group_of[i] == group && !feeds[i]) group_of[i] = -1;
+  }
+};
+
 struct Normalizer {
   const Graph& g;
   Graph r;
-  Vec<int> map, uses;
+  const FlatNodes flat;
+  Vec<int> map;
+  Vec<int> flat_map;  ///< of a node that runs flattened
 
   constexpr explicit Normalizer(const Graph& from)
-      : g(from), map(from.size(), -1), uses(from.size(), 0) {
+      : g(from), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
     r.failure = g.failure;
-    for (const Node& n : g.nodes)
-      for (int o : n.operand)
-        if (o >= 0) ++uses[o];
-    for (int o : g.outputs) ++uses[o];
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
       if (map[i] < 0) map[i] = rewrite(i);
@@ -52,16 +175,15 @@ struct Normalizer {
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
     r.where = n.where;
+    if (flat.group_of[i] >= 0) return flattened(i);
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int k = 0; k < 2; ++k)
         if (o[k] >= 0 && is_leaf(r[o[k]].op) && r[o[k]].op != Op::input) o.id[k] = copy_of(o[k]);
     if (n.op == Op::slice && shows_a_slice(o[0]))
       o.id[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
-    if (is_reduction(n.op) && g[n.operand[0]].op == Op::reshape) {
-      const int source = g[n.operand[0]].operand[0];
-      if (!same_but_ones(g[source].shape, g[n.operand[0]].shape))
-        o.id[0] = flatten(source, g[n.operand[0]].shape);
-    }
+    if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
+                                                 r[flat_map[source]].shape == g[n.operand[0]].shape)
+      o.id[0] = flat_map[source];
     if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
     if (is_elementwise(n.op) && n.op != Op::broadcast)
       for (int k = 0; k < max_operands; ++k)
@@ -97,20 +219,31 @@ struct Normalizer {
     return r.reshape(r.intern(copy), n.shape);
   }
 
-  /// Node `i` of the old graph in another shape of the same size.
-  constexpr int flatten(int i, const Shape& shape) {
-    const Node& n = g[i];
-    bool whole = is_elementwise(n.op) && n.op != Op::broadcast && uses[i] == 1;
-    for (int o : n.operand)
-      if (o >= 0 && !(g[o].shape == n.shape) && g[o].shape.rank != 0) whole = false;
-    if (!whole) return r.reshape(with_strides(map[i], shape), shape);
-    Node copy = n;
-    for (int k = 0; k < max_operands; ++k) {
-      const int o = n.operand[k];
-      if (o >= 0) copy.operand[k] = g[o].shape.rank == 0 ? map[o] : flatten(o, shape);
-    }
-    copy.shape = shape;
-    return r.intern(copy);
+  /// Node `i` of the old graph in its group's flat shape; for other readers a view of it.
+  constexpr int flattened(int i) {
+    const FlatNodes::Group& group = flat.groups[flat.group_of[i]];
+    flat_map[i] = flat_copy(g[i], group);
+    return r.reshape(flat_map[i], group.shape);
+  }
+  constexpr int flat_copy(Node n, const FlatNodes::Group& group) {
+    for (int& o : n.operand)
+      if (o >= 0) o = flat_operand(o, group);
+    n.shape = group.flat;
+    return r.intern(n);
+  }
+  constexpr int flat_operand(int o, const FlatNodes::Group& group) {
+    const Node& n = g[o];
+    if (flat_map[o] >= 0 && n.shape == group.shape) return flat_map[o];
+    if (n.shape.rank == 0) return map[o];
+    if (n.op == Op::broadcast) return flat_operand(n.operand[0], group);
+    if (n.shape == group.shape) return r.reshape(with_strides(map[o], group.flat), group.flat);
+    if (n.shape.size() == Extent(1)) return r.reshape(map[o], {});
+    if (flat.is_rebuilt(o)) return flat_copy(n, group);
+    const int from = is_leaf(r[map[o]].op) && r[map[o]].op != Op::input ? copy_of(map[o]) : map[o];
+    const int repeated = r.intern({.op = Op::broadcast, .dtype = n.dtype,
+                                   .operand = {from, -1, -1, -1},
+                                   .attribute = repeated_in_place, .shape = group.shape});
+    return r.reshape(repeated, group.flat);
   }
 
   /// Something whose memory can be read in the new shape: the node itself, or a copy of it.

@@ -35,9 +35,15 @@ inline constexpr int reduction_lanes = 64;
 /// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
 inline constexpr int row_block = 4096, column_block = 256;
 
-/// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none.
+/// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
+/// an operand that is broadcast along one of several axes made one have terms too.
 struct Term {
   Extent divisor = 1, modulus = 0, stride = 0;
+  constexpr std::int64_t at(std::int64_t index, const SymbolValues& s) const {
+    std::int64_t k = index / divisor.value(s);
+    if (modulus != Extent(0)) k %= modulus.value(s);
+    return k * stride.value(s);
+  }
   friend constexpr bool operator==(const Term&, const Term&) = default;
 };
 
@@ -46,25 +52,34 @@ struct Access {
   int buffer = -1;       ///< number among the kernel's operands; -1: the place itself is the value
   Extent offset = 0;
   Extent column = 0;     ///< stride along a row: 1, 0 (the same for all columns), or any
-  int term_count = 0;
+  int term_count = 0;    ///< of rows
+  int column_terms = 0;  ///< behind those, innermost first; then `column` holds within a run only
   bool guarded = false;  ///< nothing beyond the last column may be touched
   bool tiled = false;    ///< columns count from the begin of the tile (scratch of a tiled kernel)
   Term term[max_terms] = {};
 
   constexpr std::int64_t row_offset(std::int64_t row, const SymbolValues& s) const {
     std::int64_t at = offset.value(s);
-    for (int i = 0; i < term_count; ++i) {
-      std::int64_t k = row / term[i].divisor.value(s);
-      if (term[i].modulus != Extent(0)) k %= term[i].modulus.value(s);
-      at += k * term[i].stride.value(s);
-    }
+    for (int i = 0; i < term_count; ++i) at += term[i].at(row, s);
+    return at;
+  }
+  /// Columns that lie `column` apart: up to the next multiple of this.
+  constexpr Extent run() const {
+    return term[term_count].divisor == Extent(1) ? term[term_count].modulus
+                                                 : term[term_count].divisor;
+  }
+  constexpr std::int64_t column_offset(std::int64_t col, const SymbolValues& s) const {
+    if (column_terms == 0) return col * column.value(s);
+    std::int64_t at = 0;
+    for (int i = term_count; i < term_count + column_terms; ++i) at += term[i].at(col, s);
     return at;
   }
   friend constexpr bool operator==(const Access& a, const Access& b) {
     if (a.buffer != b.buffer || a.offset != b.offset || a.column != b.column ||
-        a.guarded != b.guarded || a.tiled != b.tiled || a.term_count != b.term_count)
+        a.guarded != b.guarded || a.tiled != b.tiled || a.term_count != b.term_count ||
+        a.column_terms != b.column_terms)
       return false;
-    for (int i = 0; i < a.term_count; ++i)
+    for (int i = 0; i < a.term_count + a.column_terms; ++i)
       if (!(a.term[i] == b.term[i])) return false;
     return true;
   }

@@ -129,13 +129,16 @@ constexpr void list_access(Text& t, const P& plan, const Kernel& k, const Access
   if (a.buffer >= 0) t << " b" << plan.bindings[k.first_binding + a.buffer];
   t << '[';
   if (a.offset != Extent(0)) t << a.offset << " + ";
-  for (int i = 0; i < a.term_count; ++i) {
+  for (int i = 0; i < a.term_count + a.column_terms; ++i) {
     const Term& m = a.term[i];
-    t << "row";
+    if (i > a.term_count) t << " + ";
+    t << (i < a.term_count ? "row" : "col");
     if (m.divisor != Extent(1)) t << '/' << m.divisor;
     if (m.modulus != Extent(0)) t << '%' << m.modulus;
-    t << '*' << m.stride << " + ";
+    t << '*' << m.stride;
+    if (i < a.term_count) t << " + ";
   }
+  if (a.column_terms > 0) return void(t << ']');
   if (a.column == Extent(1)) t << "col";
   else if (a.column == Extent(0)) t << '0';
   else t << "col*" << a.column;

@@ -10,10 +10,6 @@
 namespace tt {
 namespace detail {
 
-/// Worth keeping rather than computing twice.
-constexpr bool is_expensive(const Node& n) {
-  return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
-}
 /// A kernel to be: its kind, the shape it runs over, and which axes a `cols` kernel sums.
 struct Block {
   KernelKind kind = KernelKind::rows;
@@ -43,7 +39,7 @@ struct Schedule {
   constexpr bool is_free(int i) const { return is_leaf(g[i].op) || uniform[i]; }
   /// The node whose memory a view shows.
   constexpr int memory_of(int i) const {
-    while (is_view(g[i].op)) i = g[i].operand[0];
+    while (is_view(g[i])) i = g[i].operand[0];
     return i;
   }
   /// A cheap value made of exactly one stored value is rebuilt by its readers. The node to read
@@ -51,11 +47,11 @@ struct Schedule {
   constexpr int source(int o) const {
     const Node& n = g[o];
     if (is_free(o) && n.op != Op::input) return -2;
-    if (!is_elementwise(n.op) || is_expensive(n) || stored[o]) return o;
+    if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || stored[o]) return o;
     int r = -2;
     for (int p : n.operand) {
       if (p < 0) continue;
-      if (is_view(g[p].op)) return o;
+      if (is_view(g[p])) return o;
       const int s = source(p);
       if (s == -2) continue;
       if (r != -2 && r != s) return o;
@@ -121,7 +117,7 @@ struct Schedule {
     if (deferred[o]) return lowest(o);
     const int b = block_of[o];
     if (b < 0) return -1;
-    if (is_view(g[o].op) || !fits(b, s)) return b + 1;
+    if (is_view(g[o]) || !fits(b, s)) return b + 1;
     const bool new_sweep = is_row_value(o, b) && s.last() != Extent(1);
     return new_sweep && sweep_of[o] + 1 >= max_sweeps ? b + 1 : b;
   }
@@ -141,7 +137,7 @@ struct Schedule {
     for (int o : g[i].operand) {
       if (o < 0) continue;
       if (deferred[o]) settle(o, block);
-      if (block_of[o] != block || uniform[o] || is_view(g[o].op)) continue;
+      if (block_of[o] != block || uniform[o] || is_view(g[o])) continue;
       const int sweep = sweep_of[o] + (is_row_value(o, block) && !is_row_value(i, block) ? 1 : 0);
       if (sweep > sweep_of[i]) sweep_of[i] = sweep;
     }
@@ -173,7 +169,7 @@ struct Schedule {
 
   constexpr void find_uniform() {
     for (int i = 0; i < count; ++i) {
-      if (!is_elementwise(g[i].op)) continue;
+      if (!is_elementwise(g[i].op) || is_view(g[i])) continue;
       uniform[i] = 1;
       for (int o : g[i].operand)
         if (o >= 0 && !uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
@@ -181,7 +177,7 @@ struct Schedule {
     }
     for (int o : g.outputs) uniform[memory_of(o)] = 0;
     for (int i = 0; i < count; ++i)
-      if (!is_elementwise(g[i].op))
+      if (!is_elementwise(g[i].op) || is_view(g[i]))
         for (int o : g[i].operand)
           if (o >= 0) uniform[o] = 0;
     for (int i = 0; i < count; ++i)  // what is made of a value in memory is no longer uniform
@@ -203,7 +199,7 @@ struct Schedule {
     for (int i = 0; i < count; ++i) {
       const Node& n = g[i];
       if (is_free(i)) continue;
-      if (is_view(n.op)) {
+      if (is_view(n)) {
         if (deferred[n.operand[0]]) place(n.operand[0]);
         block_of[i] = block_of[n.operand[0]];
       } else if (n.op == Op::matmul) {
@@ -253,7 +249,7 @@ struct Schedule {
   // ---- what must lie in memory
   constexpr void need(int o, int block) {
     const Node& n = g[o];
-    if (is_free(o) || is_view(n.op) || block_of[o] == block || stored[o]) return;
+    if (is_free(o) || is_view(n) || block_of[o] == block || stored[o]) return;
     if (n.dtype == DType::boolean && is_elementwise(n.op)) {  // masks are rebuilt
       for (int p : n.operand)
         if (p >= 0) need(p, block);
@@ -267,10 +263,10 @@ struct Schedule {
     for (int o : g.outputs) stored[memory_of(o)] = 1;
     for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
       for (int o : g[i].operand)
-        if (o >= 0 && (is_view(g[o].op) || g[i].op == Op::matmul))
+        if (o >= 0 && (is_view(g[o]) || g[i].op == Op::matmul))
           if (const int m = memory_of(o); !is_free(m)) stored[m] = 1;
     for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
-      if (is_free(i) || is_view(g[i].op)) continue;
+      if (is_free(i) || is_view(g[i])) continue;
       for (int o : g[i].operand)
         if (o >= 0) need(o, block_of[i]);
     }

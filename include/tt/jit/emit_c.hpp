@@ -249,17 +249,16 @@ class CEmitter {
       for (int k = e.exponent(i); k > 0; --k) t << " * s[" << i << ']';
     return t;
   }
+  static Text term(const Term& m, const char* index) {
+    Text k(index);
+    if (m.divisor != Extent(1)) k = Text("(") << k << " / (" << extent(m.divisor) << "))";
+    if (m.modulus != Extent(0)) k = Text("(") << k << " % (" << extent(m.modulus) << "))";
+    return k << " * (" << extent(m.stride) << ')';
+  }
   static Text row_offset(const Access& a, const char* row) {
     Text t;
     t << extent(a.offset);
-    for (int i = 0; i < a.term_count; ++i) {
-      const Term& m = a.term[i];
-      t << " + ";
-      Text k(row);
-      if (m.divisor != Extent(1)) k = Text("(") << k << " / (" << extent(m.divisor) << "))";
-      if (m.modulus != Extent(0)) k = Text("(") << k << " % (" << extent(m.modulus) << "))";
-      t << k << " * (" << extent(m.stride) << ')';
-    }
+    for (int i = 0; i < a.term_count; ++i) t << " + " << term(a.term[i], row);
     return t;
   }
   static Text reg(DType d, int i) {
@@ -269,6 +268,12 @@ class CEmitter {
   static Text place(const Access& a, int number) {
     Text t;
     if (a.tiled) return t << 'x' << number << "[i - b]";
+    if (a.column_terms > 0) {
+      t << 'x' << number << '[';
+      for (int i = 0; i < a.column_terms; ++i)
+        t << (i ? " + " : "") << term(a.term[a.term_count + i], "i");
+      return t << ']';
+    }
     t << 'x' << number << (a.column == Extent(0) ? "[0]" : "[i");
     if (a.column != Extent(0)) {
       if (a.column != Extent(1)) t << " * (" << extent(a.column) << ')';

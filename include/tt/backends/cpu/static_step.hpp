@@ -70,6 +70,43 @@ TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<
   return at;
 }
 
+/// Where column c of an access with column terms lies from the row's begin.
+template <class H, int X, int N>
+TT_KERNEL_INLINE std::int64_t column_offset(const KernelArguments<N>& a, std::int64_t col) {
+  constexpr Access x = H::plan.accesses[X];
+  std::int64_t at = 0;
+  [&]<std::size_t... J>(std::index_sequence<J...>) TT_LAMBDA_INLINE {
+    constexpr const Term* term = H::plan.accesses[X].term + x.term_count;
+    ((at += term_offset<term[J].divisor.code, term[J].modulus.code, term[J].stride.code>(a, col)),
+     ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(x.column_terms)>{});
+  return at;
+}
+/// `count` elements from column `col` on, of an operand with column terms: in one load where they
+/// are of one run, else put together.
+template <class H, int X, class T, int N>
+TT_KERNEL_INLINE Pack<T> load_runs(const KernelArguments<N>& a, const T* row, std::int64_t col,
+                                   int count) {
+  constexpr Access x = H::plan.accesses[X];
+  const std::int64_t run = extent<x.run().code>(a), stride = extent<x.column.code>(a);
+  constexpr bool always_in_one = x.run().is_constant() && x.run().code % lanes == 0;
+  if (always_in_one || col % run + lanes <= run) {
+    const T* at = row + column_offset<H, X>(a, col);
+    if constexpr (x.column == Extent(0)) return Carrier<Pack<T>>::splat(*at);
+    else if constexpr (x.column == Extent(1)) return cpu::load(at);
+    else return load_strided(at, stride, lanes);
+  }
+  alignas(64) T t[lanes] = {};
+  for (int i = 0; i < count;) {
+    const std::int64_t c = col + i, left = run - c % run;
+    const int n = left < count - i ? static_cast<int>(left) : count - i;
+    const T* at = row + column_offset<H, X>(a, c);
+    for (int j = 0; j < n; ++j) std::memcpy(t + i + j, at + j * stride, sizeof(T));  // see load_first
+    i += n;
+  }
+  return cpu::load(t);
+}
+
 template <class H, int K>
 struct Registers {
   static constexpr Kernel k = H::plan.kernels[K];
@@ -135,7 +172,9 @@ TT_KERNEL_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const P
     constexpr Access m = H::plan.accesses[x.access];
     const T* at = static_cast<const T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
     if constexpr (m.tiled) at -= p.tile_begin;
-    if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(*at);
+    if constexpr (m.column_terms > 0)
+      r.template at<T>(x.result) = load_runs<H, x.access>(a, at, p.col, Tail ? p.count : lanes);
+    else if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(*at);
     else if constexpr (m.column != Extent(1)) {
       const std::int64_t stride = extent<m.column.code>(a);
       r.template at<T>(x.result) = load_strided(at + p.col * stride, stride,

@@ -176,13 +176,25 @@ class TileProgram {
           return;
         }
         const T* p = reinterpret_cast<const T*>(buffer(m.buffer)) + base - (m.tiled ? col : 0);
-        if (stride == 0) fill(d, *p, n);
+        if (m.column_terms > 0) load_runs(m, p, d, col, n);
+        else if (stride == 0) fill(d, *p, n);
         else if (stride != 1)
           for (std::int64_t i = 0; i < n; ++i) d[i] = p[(col + i) * stride];
         else if ((n % lanes == 0 || !m.guarded) && !overwritten(m.buffer))
           registers[number] = reinterpret_cast<std::byte*>(const_cast<T*>(p + col));
         else std::memcpy(d, p + col, static_cast<std::size_t>(n) * sizeof(T));
       });
+    }
+    /// Columns with terms, run by run.
+    template <class T>
+    void load_runs(const Access& m, const T* row, T* d, std::int64_t col, std::int64_t n) {
+      const std::int64_t run = value(m.run()), stride = value(m.column);
+      for (std::int64_t i = 0; i < n;) {
+        const std::int64_t left = run - (col + i) % run, some = left < n - i ? left : n - i;
+        const T* p = row + m.column_offset(col + i, symbols);
+        for (std::int64_t j = 0; j < some; ++j) d[i + j] = p[j * stride];
+        i += some;
+      }
     }
     /// Memory that the kernel writes is not read in place: a register must keep its value.
     bool overwritten(int operand) const {
