@@ -58,7 +58,7 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
   CHECK(message(Mistake::rank_too_low) ==
         "tt::matmul: rank is too low: () has rank 0, needed is 1.");
   CHECK(message(Mistake::rank_too_high) ==
-        "tt::slice: rank is too high: (1, 2, 2, 2, 2, 2) would have rank 7, at most is 6.");
+        "tt::reshape: rank is too high: (2, 3) would have rank 7, at most is 6.");
   CHECK(message(Mistake::axis_out_of_range) ==
         "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2.");
   CHECK(message(Mistake::sizes_differ) ==
@@ -226,6 +226,37 @@ TEST_CASE("gradients are shared evenly among equals, and stop at detach and inte
   const std::vector<double> want = {0.5, 0,  0, 0.5, 0.5, 0, 0, 0.5, 1, 0, 0, 1, 1, -1, 0, 1,
                                     2,   -1, 0, 2,   0,   0, 0, 0,   3, 1, 1, 3, 0, 5,  0, 5};
   CHECK(d == want);
+}
+
+TEST_CASE("the gradient of a slice lies where the slice was cut, of any start, length, step and rank") {
+  for (const Shape& shape : {Shape{13}, Shape{2, 13, 3}, Shape{1, 2, 1, 13, 2, 1}})
+    for (const int axis : {shape.rank == 1 ? 0 : shape.rank == 3 ? 1 : 3})
+      for (std::int64_t step : {1, 2, 3, 5, 12, -1, -2, -4})
+        for (std::int64_t start = 0; start < 13; ++start)
+          for (std::int64_t length = 0; length <= 13; ++length) {
+            const std::int64_t last = start + (length - 1) * step;
+            if (length > 0 && (last < 0 || last > 12)) continue;
+            Recording r;
+            const Sym x = r.input(shape, DType::f64);
+            const Sym cut{&r.g, r.g.slice(x.id, axis, start, length, step)};
+            r.g.output(tt::gradients(r.g, tt::sum(cut * cut).id, {x.id})[0]);
+            REQUIRE(!r.g.failure);
+            std::vector<double> x0, want;
+            const std::int64_t inner = shape.count(axis + 1, shape.rank).code;
+            for (std::int64_t i = 0; i < shape.size().code; ++i) {
+              const std::int64_t at = i / inner % 13 - start;
+              x0.push_back(static_cast<double>(i + 1));
+              want.push_back(at % step == 0 && at / step >= 0 && at / step < length ? 2 * x0.back() : 0);
+            }
+            CHECK(run(r.g, x0) == want);
+          }
+}
+
+TEST_CASE("the work of a slice's gradient is that of its operand, not its square") {
+  Recording r;
+  const Sym x = r.input({4096}), w = r.input({4095});
+  r.g.output(tt::gradients(r.g, tt::sum(tt::slice<0, 1, 4095>(x) * w).id, {x.id})[0]);
+  for (const tt::Node& n : tt::inline_bodies(r.g).nodes) CHECK(n.shape.size().code <= 3 * 4096);
 }
 
 TEST_CASE("gradients of products, sums over broadcast axes, and views") {

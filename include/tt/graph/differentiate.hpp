@@ -56,6 +56,98 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   if (body.failure) g.fail(body.failure);
 }
 
+/// A shape with a further axis before `axis`; of rank 6 the axes around it are made one.
+constexpr Shape with_axis(Shape s, int axis, Extent extent) {
+  Shape r;
+  if (s.rank == max_rank) return {s.count(0, axis), extent, s[axis], s.count(axis + 1, s.rank)};
+  for (int k = 0; k < s.rank; ++k) {
+    if (k == axis) r.push_back(extent);
+    r.push_back(s[k]);
+  }
+  return r;
+}
+/// The place of a further axis in with_axis.
+constexpr int further_axis(const Shape& s, int axis) { return s.rank == max_rank ? 1 : axis; }
+
+/// The index along one axis of a shape, 1 wide in the others.
+constexpr int index_along(Graph& g, const Shape& s, int axis) {
+  Shape line;
+  for (int k = 0; k < s.rank; ++k) line.push_back(k == axis ? s[k] : Extent(1));
+  return g.iota(DType::i64, line, axis);
+}
+
+/// `d` at `start` of an axis of n zeros. What is read at place i is element i - start of copies of
+/// `d`, one behind the other; so the work is that of writing the result.
+constexpr int padded(Graph& g, int d, int axis, std::int64_t start, Extent n) {
+  const Shape s = g[d].shape;  // a copy: nodes may move
+  const std::int64_t length = s[axis].code;
+  Shape to = s;
+  to.set(axis, n);
+  if (to == s) return d;
+  int moved = d;
+  if (length > 1) {
+    const std::int64_t from = (length - start % length) % length;
+    const std::int64_t copies = (from + n.code + length - 1) / length;
+    Shape line = s;
+    line.set(axis, copies * length);
+    const int repeated = g.broadcast_to(g.reshape(d, with_axis(s, axis, 1)), with_axis(s, axis, copies));
+    moved = g.slice(g.reshape(repeated, line), axis, from, n.code, 1);
+  }
+  const auto number = [&](std::int64_t v) { return g.constant_bits(DType::i64, encode_integer(DType::i64, v)); };
+  const int i = index_along(g, to, axis);
+  const int inside = length == 1 ? g.elementwise(Op::eq, {i, number(start)})
+                                 : g.elementwise(Op::logical_and,
+                                                 {g.elementwise(Op::le, {number(start), i}),
+                                                  g.elementwise(Op::lt, {i, number(start + length)})});
+  return g.where_(inside, moved, g.constant(g[d].dtype, 0));
+}
+
+/// placed along an axis that is known at run time only: every place is compared with every element.
+constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, const Shape& to) {
+  const Shape from = g[d].shape;
+  const int place = further_axis(from, s.axis);
+  Shape one = to;  // the places, with an axis behind them for the elements
+  one.set(s.axis, 1);
+  Shape wide = with_axis(one, s.axis, to[s.axis]), values = with_axis(from, s.axis, 1);
+  const int hit = g.elementwise(
+      Op::eq, {index_along(g, wide, place),
+               g.add(g.mul(index_along(g, values, place + 1),
+                           g.constant(DType::i64, static_cast<double>(s.step))),
+                     g.constant(DType::i64, static_cast<double>(s.start)))});
+  const int r = g.reduce(Op::sum, g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
+                         1u << (place + 1));
+  return g.reshape(r, to);
+}
+
+/// The adjoint of a slice: `d` where the slice was cut from a value of shape `to`, zeros elsewhere.
+constexpr int placed(Graph& g, int d, SliceAttribute s, const Shape& to) {
+  const Shape from = g[d].shape;
+  const std::int64_t length = from[s.axis].code;
+  if (length == 0) return g.constant(g[d].dtype, 0, to);
+  if (length == 1) return padded(g, d, s.axis, s.start, to[s.axis]);
+  if (!to[s.axis].is_constant()) return placed_by_search(g, d, s, to);
+  if (s.step < 0) {
+    d = g.slice(d, s.axis, length - 1, length, -1);
+    s = {s.axis, s.start + (length - 1) * s.step, -s.step};
+  }
+  if (s.step == 1) return padded(g, d, s.axis, s.start, to[s.axis]);
+  // One place in every `step` is taken: a further axis behind the cut one, then cut to size.
+  const std::int64_t groups = (to[s.axis].code + s.step - 1) / s.step;
+  const int rows = padded(g, d, s.axis, s.start / s.step, groups);
+  Shape wide = from;
+  wide.set(s.axis, groups * s.step);
+  Shape split = from;
+  split.set(s.axis, s.step);
+  split = with_axis(split, s.axis, groups);
+  const int axis = further_axis(from, s.axis) + 1;
+  Shape column = split;
+  column.set(axis, 1);
+  const int hit = g.elementwise(Op::eq, {index_along(g, split, axis),
+                                         g.constant(DType::i64, static_cast<double>(s.start % s.step))});
+  const int spread = g.where_(hit, g.reshape(rows, column), g.constant(g[d].dtype, 0));
+  return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis].code, 1);
+}
+
 /// What node `i` with adjoint `d` contributes to its operands; -1 for nothing.
 constexpr void contributions(Graph& g, int i, int d, int* out) {
   const Node n = g[i];
@@ -115,42 +207,7 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       out[0] = g.permute(d, back);
       break;
     }
-    case Op::slice: {  // element i of the operand takes those j with i == start + j * step
-      const SliceAttribute s = SliceAttribute::unpack(n.attribute);
-      if (n.shape.rank == max_rank) {
-        g.fail({.mistake = Mistake::rank_too_high, .op = "slice", .a = n.shape,
-                .number = n.shape.rank + 1});
-        break;
-      }
-      Shape wide;  // the operand's axes, with the slice's axis behind the cut one
-      for (int k = 0; k < n.shape.rank; ++k) {
-        wide.push_back(k == s.axis ? g[a].shape[k] : Extent(1));
-        if (k == s.axis) wide.push_back(1);
-      }
-      if (wide.rank > max_rank) {
-        g.fail({.mistake = Mistake::rank_too_high, .op = "slice", .a = n.shape,
-                .number = wide.rank});
-        break;
-      }
-      Shape row = wide;
-      row.set(s.axis, 1);
-      row.set(s.axis + 1, n.shape[s.axis]);
-      Shape values = n.shape;
-      values.rank = 0;
-      for (int k = 0; k < n.shape.rank; ++k) {
-        if (k == s.axis) values.push_back(1);
-        values.push_back(n.shape[k]);
-      }
-      const int to = g.iota(DType::i64, wide, s.axis);
-      const int from = g.add(g.mul(g.iota(DType::i64, row, s.axis + 1),
-                                   g.constant(DType::i64, static_cast<double>(s.step))),
-                             g.constant(DType::i64, static_cast<double>(s.start)));
-      const int hit = g.elementwise(Op::eq, {to, from});
-      const int r = g.reduce(Op::sum, g.where_(hit, g.reshape(d, values), number(0)),
-                             1u << (s.axis + 1));
-      out[0] = g.reshape(r, g[a].shape);
-      break;
-    }
+    case Op::slice: out[0] = placed(g, d, SliceAttribute::unpack(n.attribute), g[a].shape); break;
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
       const int hit = g.elementwise(Op::eq, {a, i});
