@@ -127,8 +127,7 @@ TEST_CASE("an op can be called by its name") {
                          "what does.",
                          tt::Error);
   tt::Dispatcher::get().define("without_kernels");
-  CHECK_THROWS_WITH_AS(tt::call("without_kernels", {x}),
-                       "tt::without_kernels: has no graph: give it a kernel, or a derivative of its own.", tt::Unavailable);
+  CHECK_THROWS_AS(tt::call("without_kernels", {x}), tt::Unavailable);
 }
 
 TEST_CASE("a Tensor that no memory holds is refused in words") {

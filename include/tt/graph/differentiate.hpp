@@ -70,7 +70,7 @@ constexpr Shape with_axis(Shape s, int axis, Extent extent) {
 constexpr int further_axis(const Shape& s, int axis) { return s.rank == max_rank ? 1 : axis; }
 
 /// The index along one axis of a shape, 1 wide in the others.
-constexpr int index_along(Graph& g, const Shape& s, int axis) {
+constexpr int index_along(Graph& g, Shape s, int axis) {
   Shape line;
   for (int k = 0; k < s.rank; ++k) line.push_back(k == axis ? s[k] : Extent(1));
   return g.iota(DType::i64, line, axis);
@@ -103,7 +103,7 @@ constexpr int padded(Graph& g, int d, int axis, std::int64_t start, Extent n) {
 }
 
 /// placed along an axis that is known at run time only: every place is compared with every element.
-constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, const Shape& to) {
+constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
   const Shape from = g[d].shape;
   const int place = further_axis(from, s.axis);
   Shape one = to;  // the places, with an axis behind them for the elements
@@ -120,7 +120,7 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, const Shape& t
 }
 
 /// The adjoint of a slice: `d` where the slice was cut from a value of shape `to`, zeros elsewhere.
-constexpr int placed(Graph& g, int d, SliceAttribute s, const Shape& to) {
+constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: nodes may move
   const Shape from = g[d].shape;
   const std::int64_t length = from[s.axis].code;
   if (length == 0) return g.constant(g[d].dtype, 0, to);

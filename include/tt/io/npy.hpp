@@ -84,7 +84,6 @@ inline NpyHeader read_npy_header(const NpySource& from) {
     npy_fail(from, "the elements are not in C order.");
   const char* p = npy_value(header.begin(), "'shape'");
   if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
-  std::int64_t size = 1;
   for (++p; *p && *p != ')';) {
     if (*p < '0' || *p > '9') {
       ++p;
@@ -93,11 +92,9 @@ inline NpyHeader read_npy_header(const NpySource& from) {
     if (h.rank == max_rank) npy_fail(from, "it has too many axes.");
     std::int64_t n = 0;
     for (; *p >= '0' && *p <= '9'; ++p) {
-      if (n > (std::int64_t{1} << 40)) npy_fail(from, "an extent is too large.");
+      if (n > most_bytes) npy_fail(from, "an extent is larger than memory.");
       n = n * 10 + (*p - '0');
     }
-    if (n > 0 && size > (std::int64_t{1} << 40) / n) npy_fail(from, "its size is too large.");
-    size *= n;
     h.extent[h.rank++] = n;
   }
   return h;
@@ -132,17 +129,18 @@ A read_npy(const NpySource& from, std::int64_t end) {
   if (!same)
     npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is "
                                   << name(A::dtype) << ' ' << declared_shape<A>() << ".");
-  std::int64_t size = 1;
-  for (int k = 0; k < h.rank; ++k) size *= h.extent[k];
-  const auto bytes = size * static_cast<std::int64_t>(sizeof(typename A::value_type));
-  if (end - std::ftell(from.f) < bytes) npy_fail(from, "the file ends before its last element.");
+  Text reader = from.name;
+  reader.resize(reader.size() - 2);  // without ": "
+  const std::size_t bytes = bytes_of(reader.c_str(), h.dtype, found);
+  if (const std::int64_t rest = end - std::ftell(from.f); rest < static_cast<std::int64_t>(bytes))
+    npy_fail(from, Text("the file ends before its last element: ")
+                       << name(h.dtype) << ' ' << found << " takes " << bytes << " bytes, the file holds " << rest << '.');
   A a = [&] {
     if constexpr (A::is_static) return A();
     else return A(Uninitialized{}, h.extent);
   }();
-  if (std::fread(a.data(), 1, static_cast<std::size_t>(bytes), from.f) !=
-      static_cast<std::size_t>(bytes))
-    npy_fail(from, "the file ends before its last element.");
+  if (std::fread(a.data(), 1, bytes, from.f) != bytes)
+    npy_fail(from, "the file cannot be read to its last element.");
   return a;
 }
 
