@@ -129,8 +129,8 @@ A read_npy(const NpySource& from, std::int64_t end) {
   if (!same)
     npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is "
                                   << name(A::dtype) << ' ' << declared_shape<A>() << ".");
-  Text reader = from.name;
-  reader.resize(reader.size() - 2);  // without ": "
+  Text reader;
+  for (int i = 0; i + 2 < from.place.size(); ++i) reader << from.place[i];  // without ": "
   const std::size_t bytes = bytes_of(reader.c_str(), h.dtype, found);
   if (const std::int64_t rest = end - std::ftell(from.f); rest < static_cast<std::int64_t>(bytes))
     npy_fail(from, Text("the file ends before its last element: ")
