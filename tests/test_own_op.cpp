@@ -2,62 +2,20 @@
 // expressions, fused functions, gradients, Tensors, emitted C and the tile interpreter.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
 #include <tt/tt.hpp>
 
+#include "arrays.hpp"
 #include "tt/dispatch/eager.hpp"
 #include "tt/jit/native.hpp"
 
 namespace {
 
+using namespace arrays;
 using tt::Array;
-
-template <class A>
-A filled(int seed) {
-  A a;
-  for (auto& x : a) {
-    seed = (seed * 1103 + 12345) % 10007;
-    x = static_cast<typename A::value_type>(seed - 5000) / typename A::value_type(4000);
-  }
-  return a;
-}
-template <class A, class B>
-bool same_bits(const A& a, const B& b) {
-  static_assert(std::is_same_v<typename A::value_type, typename B::value_type>);
-  return a.shape() == b.shape() &&
-         (a.size() == 0 ||
-          std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(*a.data())) == 0);
-}
-template <class A, class F>
-bool each_is(const A& a, F f) {
-  for (std::int64_t i = 0; i < a.size(); ++i)
-    if (!(a.data()[i] == f(i))) return false;
-  return true;
-}
-/// The largest difference of `gradient` to central differences of `f` by the elements of `x`,
-/// relative to the size of the gradient. f and x are of doubles.
-template <class F, class A>
-double gradient_error(F f, A& x, const A& gradient) {
-  double worst = 0;
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    double& at = x.data()[i];
-    const double was = at, h = 1e-5 * std::fmax(1.0, std::fabs(was));
-    at = was + h;
-    const double up = f();
-    at = was - h;
-    const double down = f();
-    at = was;
-    const double want = (up - down) / (2 * h), got = gradient.data()[i];
-    worst = std::fmax(worst, std::fabs(got - want) / std::fmax(1.0, std::fabs(want)));
-  }
-  return worst;
-}
-/// The error of a central difference with h = 1e-5 in double: h^2 f''' / 6 + eps f / h.
-constexpr double difference_error = 1e-8;
 
 /// Derivatives from the body.
 struct Smooth {
