@@ -55,7 +55,11 @@
 #else
 #define TT_KERNEL_INLINE inline
 #define TT_LAMBDA_INLINE
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TT_FLATTEN  // one large function with checks at every access takes g++ minutes
+#else
 #define TT_FLATTEN __attribute__((flatten))
+#endif
 #endif
 #define TT_NOINLINE __attribute__((noinline))
 
