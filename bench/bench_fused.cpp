@@ -447,7 +447,7 @@ void softmax(const Size& size) {
     hand::softmax<true>(d.x.data(), d.y.data(), d.rows, cols);
   }, exactly, 0);
   by_row(op, size, "hand_xsimd", [](ByRow& d) {
-    hand_xsimd::softmax(d.x.data(), d.y.data(), d.rows, cols);
+    hand_xsimd::softmax<true>(d.x.data(), d.y.data(), d.rows, cols);
   }, exactly, 0);
 #if TT_BENCH_EIGEN
   by_row(op, size, "eigen", [](ByRow& d) {
