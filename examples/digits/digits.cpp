@@ -1,6 +1,7 @@
 // Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
 // step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
-// the compiler. Prints a table, writes digits_out/digits.svg and the weights to weights.npz.
+// the compiler. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
+// of the step to graph.dot, as graph.svg too where Graphviz is installed.
 //   digits --epochs 40
 // Ends with 1 if fewer than 95 % of unseen digits are read right, or if a step takes memory from
 // the heap.
@@ -16,6 +17,7 @@
 
 #include "allocations.hpp"
 #include "csv.hpp"
+#include "graph_picture.hpp"
 #include "options.hpp"
 #include "picture.hpp"
 #include "random.hpp"
@@ -238,6 +240,10 @@ int run_example(const digits::Options& options) {
                        facts(percent, count, microseconds, run.allocations));
   print_table(run, percent, right, count, microseconds);
   std::printf("  wrote %s and %s\n", picture.c_str(), weights.c_str());
+  const bool drawn =
+      digits::draw_graph(options.out, tt::graph<Model, Model, Images, Labels, float>(step));
+  std::printf("  wrote the graph of a step: %s%s\n", (options.out / (drawn ? "graph.svg" : "graph.dot")).c_str(),
+              drawn ? "" : "; SKIPPED graph.svg: no dot (Graphviz) that runs");
 
   Model reloaded;
   tt::load(weights.c_str(), reloaded);

@@ -23,7 +23,7 @@ inline constexpr const char* usage =
   --epochs N    times through the training digits, 1 to 100000 (default: 40)
   --seed N      order of the digits and first weights (default: 1)
   --data PATH   the digits (default: examples/data/digits.csv)
-  --out DIR     where digits.svg and the weights go (default: digits_out)
+  --out DIR     where pictures and weights go (default: digits_out)
   --explain     print the kernels of the training step
   --help        print this
 )";
