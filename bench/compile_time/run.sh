@@ -4,6 +4,7 @@
 # disturbs all alike. Prints a markdown table for each compiler.
 #   bench/compile_time/run.sh                     g++ and clang++-19, five runs
 #   RUNS=3 COMPILERS=g++ CORE=1 bench/compile_time/run.sh     INCLUDE=folder: the headers of another checkout
+#   JOBS='step_.*|mlp_.*' bench/compile_time/run.sh          these and the bare headers only
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 runs=${RUNS:-5}
@@ -12,7 +13,7 @@ pin=
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-flags="-std=c++20 -march=native -DNDEBUG -w -I ${INCLUDE:-include}"
+flags="-std=c++20 -march=native -DNDEBUG -w -I ${INCLUDE:-include} -I bench"
 [ -d /usr/include/eigen3 ] && flags="$flags -isystem /usr/include/eigen3"
 
 # job NAME MODE: adds the source of standard input to what is measured. Modes: syntax, O2, or both.
@@ -37,6 +38,20 @@ for library in hand tt tt_gradients eigen xtensor; do
     awk -v count=$count -v library=$library -f bench/compile_time/expressions.awk | job "${library}_$count" O2
   done
 done
+
+# A training step with a caller, and the same of networks with more layers.
+step_job() {  # LIBRARY HEADER NAMESPACE PARAMETERS ARGUMENTS.
+  { echo "#include \"$2\""; echo "using namespace $3;"; echo "float call($4) { return step($5); }"; } | job "step_$1" O2
+}
+step_job tt step.hpp bench "Model& m, Model& v, const Images& x, const Labels& y" "m, v, x, y, 0.1f"
+step_job hand peers/step_hand.hpp peers::step_hand \
+  "Parameters& p, Parameters& v, Workspace& w, const float* x, const std::int64_t* y" "p, v, w, x, y, 0.1f"
+step_job eigen peers/step_eigen.hpp peers::step_eigen \
+  "Parameters& p, Parameters& v, Workspace& w, const Matrix<64, 64>& x, const std::int64_t* y" "p, v, w, x, y, 0.1f"
+for layers in 1 2 4 8 16; do
+  awk -v layers=$layers -f bench/compile_time/mlp.awk | job "mlp_$layers" O2
+done
+[ -n "${JOBS:-}" ] && { grep -E "^(empty|xsimd|tt|eigen|$JOBS) " "$work/jobs" >"$work/some"; mv "$work/some" "$work/jobs"; }
 
 measure() {  # COMPILER SOURCE MODE
   local options="-fsyntax-only"

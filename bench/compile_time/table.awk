@@ -16,6 +16,12 @@ function expressions(name, label) {
   printf "| %s | %s | %s | %s | %s |\n", label, ratio(name "_1", "O2"), ratio(name "_10", "O2"),
          ratio(name "_50", "O2"), further(name)
 }
+function seconds(name) { return (name " O2") in median ? sprintf("%.2f", median[name " O2"]) : "-" }
+function over(name, header) {
+  if (!((name " O2") in median) || !((header " O2") in median)) return "-"
+  return sprintf("%.2f", median[name " O2"] - median[header " O2"])
+}
+function step(name, header, label) { printf "| %s | %s | %s | %s |\n", label, ratio(name, "O2"), seconds(name), over(name, header) }
 {
   if ($1 " " $2 != key) { finish(); key = $1 " " $2 }
   value[++n] = $3
@@ -38,4 +44,9 @@ END {
   expressions("tt_gradients", "tt, three gradients")
   expressions("eigen", "Eigen")
   expressions("xtensor", "xtensor")
+  print "\n| training step, -O2, whole file | to xsimd | seconds | seconds over its header |\n|---|---|---|---|"
+  step("step_hand", "xsimd", "64-32-10, by hand with xsimd")
+  step("step_tt", "tt", "64-32-10, tt")
+  step("step_eigen", "eigen", "64-32-10, Eigen")
+  for (layers = 1; layers <= 16; layers *= 2) step("mlp_" layers, "tt", layers (layers > 1 ? " layers" : " layer") ", tt")
 }
