@@ -288,6 +288,46 @@ TEST_CASE("compound assignment, also of itself") {
   CHECK(equal(n, Array<std::int32_t, 3>{3, 6, 9}));
 }
 
+TEST_CASE("slices of run-time extents are checked at the call") {
+  const Array<float, dyn, 3> a{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
+  const Array<float, 2, 3> middle = tt::slice<0, 1, 2>(a);
+  CHECK(equal(middle, Array<float, 2, 3>{{4, 5, 6}, {7, 8, 9}}));
+  CHECK(equal(tt::eval(tt::slice<0, 3, 2, -2>(a) + 1), Array<float, 2, 3>{{11, 12, 13}, {5, 6, 7}}));
+  const Array<float, dyn, dyn> b{{1, 2, 3}, {4, 5, 6}};
+  CHECK(equal(tt::eval(tt::slice<1, 2, 1>(b) * tt::slice<0, 1, 1>(b)),
+              Array<float, dyn, dyn>{{12, 15, 18}, {24, 30, 36}}));
+  CHECK(equal(tt::eval(tt::slice<0, 1, 1>(tt::slice<1, 1, 2>(b))), Array<float, 1, 2>{{5, 6}}));
+  CHECK_THROWS_WITH_AS(tt::eval(tt::slice<0, 1, 4>(a)),
+                       "tt::slice: slice is out of range: an extent is 4, and must be at least 5. "
+                       "It is known at run time only.",
+                       tt::Error);
+  CHECK_THROWS_AS(tt::eval(tt::slice<0, 4, 2, -1>(a)), tt::Error);
+  CHECK_THROWS_AS(tt::eval(tt::slice<1, 0, 3>(a) + tt::slice<0, 4, 1>(a)), tt::Error);
+  CHECK(tt::eval(tt::slice<0, 9, 0>(a)).size() == 0);
+}
+
+namespace {
+
+/// Slices an axis that is a product of two symbols, or a multiple of one.
+template <bool Product>
+struct SlicedReshape {
+  static constexpr void record(tt::Graph& g, tt::detail::Recorder& r) {
+    const tt::Sym x = Product ? r.input<float, dyn, dyn>() : r.input<float, dyn, 4>();
+    const int flat = g.reshape(x.id, {x.shape().size()});
+    g.output(g.slice(flat, 0, 5, 5, 2));
+  }
+};
+template <bool Product>
+constexpr std::int64_t least_extent() {
+  tt::detail::SymbolTable table;
+  const tt::Graph g = tt::detail::record_program<SlicedReshape<Product>>(table);
+  return g.failure.mistake == tt::Mistake::slice_cannot_be_checked ? -g.failure.number : table.least[0];
+}
+static_assert(least_extent<false>() == 4);  // element 13 of 4 * s0
+static_assert(least_extent<true>() == -14);
+
+}  // namespace
+
 TEST_CASE("a dynamic destination takes the shape of the expression") {
   Array<float, dyn, 2> a;
   const Array<float, 3, 2> b{{1, 2}, {3, 4}, {5, 6}};

@@ -162,6 +162,16 @@ TEST_CASE("a graph can be had and read") {
   CHECK(text.find("f32") != std::string::npos);
 }
 
+TEST_CASE("a slice of a run-time extent is checked in a fused function, and has a gradient") {
+  const auto f = [](auto x) { return tt::sum(tt::slice<0, 1, 2>(x) * tt::slice<0, 0, 2>(x)); };
+  const Array<double, dyn> x{1, 2, 3, 4};
+  CHECK(tt::fuse(f)(x).item() == 8);
+  const Array<double, dyn> d = tt::grad(f)(x);
+  const double want[] = {2, 4, 2, 0};
+  for (int i = 0; i < 4; ++i) CHECK(d(i) == want[i]);
+  CHECK_THROWS_AS((tt::fuse(f)(Array<double, dyn>{1, 2})), tt::Error);
+}
+
 TEST_CASE("config says what this file is built for") {
   const std::string text = tt::config();
   CHECK(text.find("tt ") == 0);

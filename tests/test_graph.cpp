@@ -69,6 +69,10 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
         "tt::where: condition is not bool: f32. Compare it with something?");
   CHECK(message(Mistake::slice_out_of_range) ==
         "tt::slice: slice is out of range: 3 in shape (2, 3).");
+  CHECK(std::string(tt::describe({.mistake = Mistake::slice_cannot_be_checked, .op = "slice",
+                                  .a = {Extent::symbol(0) * Extent::symbol(1)}, .number = 14})) ==
+        "tt::slice: slice cannot be checked: s0*s1 must be at least 14, and is a product of run-time "
+        "extents. Slice before reshaping?");
   CHECK(message(Mistake::not_a_permutation) ==
         "tt::permute: axes are not a permutation: of shape (2, 3).");
   CHECK(message(Mistake::number_out_of_range) ==

@@ -73,6 +73,7 @@ enum class Mistake : std::uint8_t {
   dtype_not_accepted,
   condition_is_not_bool,
   slice_out_of_range,
+  slice_cannot_be_checked,
   not_a_permutation,
   not_differentiable,
   gradient_of_non_scalar,
@@ -112,6 +113,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::dtype_not_accepted: return "dtype is not accepted";
     case Mistake::condition_is_not_bool: return "condition is not bool";
     case Mistake::slice_out_of_range: return "slice is out of range";
+    case Mistake::slice_cannot_be_checked: return "slice cannot be checked";
     case Mistake::not_a_permutation: return "axes are not a permutation";
     case Mistake::not_differentiable: return "has no derivative";
     case Mistake::gradient_of_non_scalar: return "gradient of something that is not a scalar";
@@ -152,6 +154,10 @@ constexpr Text describe(const Failure& f) {
     case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;
     case Mistake::condition_is_not_bool: t << name(f.dtype) << ". Compare it with something?"; break;
     case Mistake::slice_out_of_range: t << f.number << " in shape " << f.a << "."; break;
+    case Mistake::slice_cannot_be_checked:
+      t << f.a[0] << " must be at least " << f.number
+        << ", and is a product of run-time extents. Slice before reshaping?";
+      break;
     case Mistake::not_a_permutation: t << "of shape " << f.a << "."; break;
     case Mistake::not_differentiable: t << "detach it, or ask for other gradients."; break;
     case Mistake::gradient_of_non_scalar:

@@ -29,6 +29,7 @@ struct Recorder {
 
 struct SymbolTable {
   Extent meaning[max_symbols] = {};
+  std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least
   constexpr SymbolTable() {
     for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
   }
@@ -49,6 +50,15 @@ struct SymbolTable {
   }
   static constexpr bool is_symbol(Extent e) {
     return e.is_constant() || e == Extent::symbol(index(e));
+  }
+  /// Notes that a multiple of one symbol must be so long; false for what is a product of several.
+  constexpr bool need(Extent e, std::int64_t length) {
+    const std::int64_t each = e.coefficient();
+    const int k = index(Extent::product(1, e.exponents()));
+    if (e != Extent::symbol(k) * Extent(each)) return false;
+    const std::int64_t n = (length + each - 1) / each;
+    if (n > least[k]) least[k] = n;
+    return true;
   }
   constexpr Extent resolve(Extent e) const { return e.is_constant() ? e : meaning[index(e)]; }
   static constexpr int index(Extent e) {
@@ -79,6 +89,10 @@ constexpr Graph record_program(SymbolTable& table) {
     if (!g.assumed.empty())  // something that no call could check
       g.fail({.mistake = Mistake::sizes_differ, .op = "reshape",
               .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}});
+    for (const Graph::Needed& n : g.needed)
+      if (!table.need(n.extent, n.least))
+        g.fail({.mistake = Mistake::slice_cannot_be_checked, .op = "slice", .a = Shape{n.extent},
+                .number = n.least, .where = n.where});
     return g;
   }
 }
@@ -150,6 +164,8 @@ template <DType D, int Line>
 struct condition_is_bool { static constexpr bool value = false; };
 template <class A, std::int64_t At, int Line>
 struct slice_is_inside { static constexpr bool value = false; };
+template <std::int64_t Least, int Line>
+struct slice_can_be_checked { static constexpr bool value = false; };
 template <class A, int Line>
 struct axes_are_a_permutation { static constexpr bool value = false; };
 template <int Line>
@@ -224,6 +240,9 @@ constexpr bool show_mistake() {
                   "tt: where: condition is not bool. Compare it with something?");
   else if constexpr (f.mistake == Mistake::slice_out_of_range)
     static_assert(slice_is_inside<shown_a<H>, f.number, line>::value, "tt: slice is out of range");
+  else if constexpr (f.mistake == Mistake::slice_cannot_be_checked)
+    static_assert(slice_can_be_checked<f.number, line>::value,
+                  "tt: slice cannot be checked: the extent is a product of run-time extents");
   else if constexpr (f.mistake == Mistake::not_a_permutation)
     static_assert(axes_are_a_permutation<shown_a<H>, line>::value,
                   "tt: permute: axes are not a permutation");
@@ -267,6 +286,10 @@ inline void bind_symbols(const SymbolTable& table, const std::int64_t* actual, i
       TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
                      << actual[k] << " meets one of " << known
                      << ". Both are known at run time only."));
+    if (m == Extent::symbol(k) && actual[k] < table.least[k])
+      TT_THROW(Error(Text("tt::slice: slice is out of range: an extent is ")
+                     << actual[k] << ", and must be at least " << table.least[k]
+                     << ". It is known at run time only."));
     values.value[k] = actual[k];
   }
 }

@@ -129,6 +129,12 @@ struct Graph {
     Extent a, b;
   };
   Vec<Assumed> assumed;  ///< symbolic extents that must turn out equal
+  struct Needed {
+    Extent extent;
+    std::int64_t least = 0;
+    SourceLine where{};
+  };
+  Vec<Needed> needed;  ///< symbolic extents that are sliced, and how long they must be at least
 
   constexpr const Node& operator[](int id) const { return nodes[id]; }
   constexpr int size() const { return nodes.size(); }

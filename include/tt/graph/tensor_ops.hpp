@@ -290,10 +290,6 @@ struct BroadcastFn {
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step>
 struct SliceFn {
   static constexpr Sym record(const Sym& a) {
-    const int axis = normalize_axis(Axis, a.shape().rank);
-    if (axis >= 0 && !a.shape()[axis].is_constant())  // no call checks it yet
-      return {a.graph, a.graph->fail({.mistake = Mistake::slice_out_of_range, .op = "slice",
-                                      .a = a.shape(), .number = Start}, a.id)};
     return {a.graph, a.graph->slice(a.id, Axis, Start, Length, Step)};
   }
 };
@@ -405,7 +401,8 @@ template <std::int64_t... E, Value A>
 constexpr auto broadcast_to(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
 }
-/// `Length` elements of one axis from `Start` on, `Step` apart.
+/// `Length` elements of one axis from `Start` on, `Step` apart. Along an axis whose extent is known
+/// at run time the call throws Error when it is too short.
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
 constexpr auto slice(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, Length, Step>>(at, static_cast<A&&>(a));
