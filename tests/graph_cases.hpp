@@ -490,6 +490,20 @@ constexpr int a_value_beside_a_sum_is_one_kernel() {
   check(kernels_of(rows, tt::sum(y)) == 2);
   return check.failed;
 }
+/// Was 2^n steps: what a cheap value is made of was asked for every path to it.
+constexpr int a_chain_of_squares_is_scheduled() {
+  Check check;
+  Recording r;
+  const Sym x = r.input({8, 16});
+  Sym y = x, mask = x > 0;
+  for (int k = 0; k < 40; ++k) {
+    y = y * y + 1;
+    mask = (mask && y > 2) || (mask && y < 1);
+  }
+  r.g.output(tt::sum(tt::where(mask, y, 0), 0).id);
+  check(kernels_of(r, tt::sum(tt::where(mask, y, 1), 1)) == 2);
+  return check.failed;
+}
 constexpr int column_sum_with_producer_is_one_kernel() {
   Recording r;
   const Sym a = r.input({64, 10}), b = r.input({64, 10});
@@ -649,6 +663,7 @@ inline constexpr GraphCase all[] = {
     {"a sum with its producer is one kernel", &sum_with_producer_is_one_kernel},
     {"a sum broadcasts its producers", &a_sum_broadcasts_its_producers},
     {"a value beside a sum is one kernel", &a_value_beside_a_sum_is_one_kernel},
+    {"a chain of squares is scheduled", &a_chain_of_squares_is_scheduled},
     {"a column sum with its producer is one kernel", &column_sum_with_producer_is_one_kernel},
     {"a training step is few kernels", &training_step_is_few_kernels},
     {"the arena does not overlap", &arena_does_not_overlap},

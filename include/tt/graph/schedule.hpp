@@ -29,7 +29,8 @@ struct Schedule {
 
   constexpr explicit Schedule(const Graph& graph)
       : g(graph), count(graph.size()), block_of(count, -1), stored(count, 0), uniform(count, 0),
-        sweep_of(count, 0), deferred(count, no), low(count, -1), low_stamp(count, -1) {
+        sweep_of(count, 0), source_of(count, -1), source_stamp(count, -1), visited(count, 0),
+        deferred(count, no), low(count, -1), low_stamp(count, -1) {
     find_uniform();
     assign();
     store();
@@ -44,7 +45,28 @@ struct Schedule {
   }
   /// A cheap value made of exactly one stored value is rebuilt by its readers. The node to read
   /// instead of `o`: itself, or that one; -2 when it is made of constants alone.
-  constexpr int source(int o) const {
+  constexpr int source(int o) {
+    if (source_stamp[o] != stores) {  // without a memory of it a chain of y * y takes 2^n steps
+      source_of[o] = find_source(o);
+      source_stamp[o] = stores;
+    }
+    return source_of[o];
+  }
+
+ private:
+  Vec<int> sweep_of;    // in a rows block: the sweep in which a node can be computed
+  Vec<int> source_of, source_stamp;  // valid while no further value is stored
+  int stores = 0;
+  Vec<int> visited;     // by a walk over what waits, or by masks over their operands
+  int walks = 0;
+  enum : char { no, until_used, until_summed };
+  Vec<char> deferred;   // why a node waits for its consumer
+  // The first block a waiting node may go to; what it uses may have been settled since, so it is
+  // computed anew after every settling.
+  Vec<int> low, low_stamp;
+  int settled = 0;
+
+  constexpr int find_source(int o) {
     const Node& n = g[o];
     if (is_free(o) && n.op != Op::input) return -2;
     if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || stored[o]) return o;
@@ -59,15 +81,10 @@ struct Schedule {
     }
     return r;
   }
-
- private:
-  Vec<int> sweep_of;    // in a rows block: the sweep in which a node can be computed
-  enum : char { no, until_used, until_summed };
-  Vec<char> deferred;   // why a node waits for its consumer
-  // The first block a waiting node may go to; what it uses may have been settled since, so it is
-  // computed anew after every settling.
-  Vec<int> low, low_stamp;
-  int settled = 0;
+  constexpr void mark_stored(int o) {
+    stores += !stored[o];
+    stored[o] = 1;
+  }
 
   constexpr int lowest(int o) {
     if (low_stamp[o] == settled) return low[o];
@@ -144,10 +161,12 @@ struct Schedule {
   }
   /// Waiting operands of another shape get a kernel of their own: in this one they would be computed
   /// once a row, or never.
-  constexpr void prepare(int i, const Shape& shape) {
+  constexpr void prepare(int i, const Shape& shape) { prepare(i, shape, ++walks); }
+  constexpr void prepare(int i, const Shape& shape, int walk) {
+    visited[i] = walk;
     for (int o : g[i].operand) {
-      if (o < 0 || !deferred[o]) continue;
-      if (same_grid(g[o].shape, shape)) prepare(o, shape);
+      if (o < 0 || !deferred[o] || visited[o] == walk) continue;
+      if (same_grid(g[o].shape, shape)) prepare(o, shape, walk);
       else place(o);
     }
   }
@@ -247,28 +266,29 @@ struct Schedule {
   }
 
   // ---- what must lie in memory
-  constexpr void need(int o, int block) {
+  constexpr void need(int o, int block, int walk) {
     const Node& n = g[o];
-    if (is_free(o) || is_view(n) || block_of[o] == block || stored[o]) return;
+    if (is_free(o) || is_view(n) || block_of[o] == block || stored[o] || visited[o] == walk) return;
+    visited[o] = walk;
     if (n.dtype == DType::boolean && is_elementwise(n.op)) {  // masks are rebuilt
       for (int p : n.operand)
-        if (p >= 0) need(p, block);
+        if (p >= 0) need(p, block, walk);
       return;
     }
     const int s = source(o);
-    if (s == o || s < 0) stored[o] = 1;
-    else if (!is_free(s) && block_of[s] != block) stored[s] = 1;
+    if (s == o || s < 0) mark_stored(o);
+    else if (!is_free(s) && block_of[s] != block) mark_stored(s);
   }
   constexpr void store() {
-    for (int o : g.outputs) stored[memory_of(o)] = 1;
+    for (int o : g.outputs) mark_stored(memory_of(o));
     for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
       for (int o : g[i].operand)
         if (o >= 0 && (is_view(g[o]) || g[i].op == Op::matmul))
-          if (const int m = memory_of(o); !is_free(m)) stored[m] = 1;
+          if (const int m = memory_of(o); !is_free(m)) mark_stored(m);
     for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
       if (is_free(i) || is_view(g[i])) continue;
       for (int o : g[i].operand)
-        if (o >= 0) need(o, block_of[i]);
+        if (o >= 0) need(o, block_of[i], ++walks);
     }
   }
   /// Kernels that nobody reads (parameter updates) go last, so that they may write in place.
