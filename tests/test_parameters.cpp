@@ -315,7 +315,7 @@ TEST_CASE("an array that is cut short inside its entry is refused") {
   const std::uint32_t crc = tt::detail::crc32(bytes.data() + 39, 130);
   for (std::size_t k = 0; k < 4; ++k) bytes[directory + 16 + k] = static_cast<char>(crc >> (8 * k) & 255);
   bytes[directory + 20] = bytes[directory + 24] = static_cast<char>(130);
-  check_refused(file, bytes, "scale: the file ends before its last element.", filled());
+  check_refused(file, bytes, "scale: the file ends before its last element: f32 () takes 4 bytes, the file holds 2.", filled());
 }
 
 TEST_CASE("any single byte may be wrong") {

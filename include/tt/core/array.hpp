@@ -133,16 +133,15 @@ struct ArrayStorage<T, true, Size> {
   constexpr const T* begin() const { return data; }
 };
 
-/// The shape of an Array type as messages show it: (any, 128).
-template <class A>
-Text declared_shape() {
+/// Extents of an Array type as messages show them: (any, 128).
+TT_NOINLINE inline Text declared_shape(const std::int64_t* extent, int rank) {
   Text t("(");
-  for (int k = 0; k < A::rank; ++k) {
+  for (int k = 0; k < rank; ++k) {
     t << (k ? ", " : "");
-    if (A::Extents::value[k] == dyn) t << "any";
-    else t << A::Extents::value[k];
+    if (extent[k] == dyn) t << "any";
+    else t << extent[k];
   }
-  return t << (A::rank == 1 ? ",)" : ")");
+  return t << (rank == 1 ? ",)" : ")");
 }
 
 }  // namespace detail

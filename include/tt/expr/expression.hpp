@@ -42,15 +42,15 @@ struct OperandList<A, B, C, D> {
 
 // ---- leaves
 
-[[noreturn]] TT_NOINLINE inline void operand_has_ended(DType dtype, const Text& shape) {
+[[noreturn]] TT_NOINLINE inline void operand_has_ended(DType dtype, const std::int64_t* extent, int rank) {
   TT_THROW(Error(Text("tt: an operand of this expression has ended: an Array of ")
-                 << name(dtype) << ' ' << shape
+                 << name(dtype) << ' ' << declared_shape(extent, rank)
                  << ". Keep it alive, evaluate the expression earlier with tt::eval, or take "
                     "parameters by const auto&."));
 }
-[[noreturn]] TT_NOINLINE inline void operand_was_moved(DType dtype, const Text& shape) {
+[[noreturn]] TT_NOINLINE inline void operand_was_moved(DType dtype, const std::int64_t* extent, int rank) {
   TT_THROW(Error(Text("tt: an operand of this expression was moved from: an Array of ")
-                 << name(dtype) << ' ' << shape
+                 << name(dtype) << ' ' << declared_shape(extent, rank)
                  << ". Assign to it, or evaluate the expression earlier with tt::eval."));
 }
 
@@ -64,9 +64,9 @@ struct ArrayLeaf<const Array<T, E...>&> {
   [[no_unique_address]] Witness witness;
   const Array<T, E...>& get() const {
     if constexpr (TT_DEBUG) {
-      using A = Array<T, E...>;
-      if (witness.ended()) operand_has_ended(dtype, declared_shape<A>());
-      if (!array->data() && array->size() > 0) operand_was_moved(dtype, declared_shape<A>());
+      if (witness.ended()) operand_has_ended(dtype, Extents::value, Extents::rank);
+      if (!array->data() && array->size() > 0)
+        operand_was_moved(dtype, Extents::value, Extents::rank);
     }
     return *array;
   }

@@ -101,11 +101,10 @@ inline NpyHeader read_npy_header(const NpySource& from) {
 }
 
 /// What stands before the elements in a file.
-template <class A>
-Text npy_start(const A& a) {
+inline Text npy_start(DType dtype, const Shape& shape) {
   Text header;
-  header << "{'descr': '" << npy_descr(A::dtype) << "', 'fortran_order': False, 'shape': "
-         << a.shape() << ", }";
+  header << "{'descr': '" << npy_descr(dtype) << "', 'fortran_order': False, 'shape': " << shape
+         << ", }";
   while ((10 + header.size() + 1) % 64 != 0) header << ' ';
   header << '\n';
   Text start;
@@ -116,29 +115,39 @@ Text npy_start(const A& a) {
 inline bool write_bytes(std::FILE* f, const void* data, std::size_t n) {
   return std::fwrite(data, 1, n, f) == n;
 }
-
-/// Reads elements that end before byte `end` of the file.
 template <class A>
-A read_npy(const NpySource& from, std::int64_t end) {
+std::size_t bytes_of(const A& a) {
+  return static_cast<std::size_t>(a.size()) * sizeof(typename A::value_type);
+}
+
+/// Reads the header of elements that end before byte `end` of the file, and holds it against an
+/// Array type; extents are numbers or dyn.
+inline NpyHeader read_npy_header(const NpySource& from, std::int64_t end, DType dtype,
+                                 const std::int64_t* extent, int rank) {
   const NpyHeader h = read_npy_header(from);
+  bool same = h.rank == rank && h.dtype == dtype;
+  for (int k = 0; same && k < rank; ++k) same = extent[k] == dyn || extent[k] == h.extent[k];
   Shape found;
   for (int k = 0; k < h.rank; ++k) found.push_back(h.extent[k]);
-  bool same = h.rank == A::rank && h.dtype == A::dtype;
-  for (int k = 0; same && k < A::rank; ++k)
-    same = A::Extents::value[k] == dyn || A::Extents::value[k] == h.extent[k];
   if (!same)
-    npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is "
-                                  << name(A::dtype) << ' ' << declared_shape<A>() << ".");
+    npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is " << name(dtype)
+                                  << ' ' << declared_shape(extent, rank) << ".");
   Text reader;
   for (int i = 0; i + 2 < from.place.size(); ++i) reader << from.place[i];  // without ": "
-  const std::size_t bytes = bytes_of(reader.c_str(), h.dtype, found);
+  const std::size_t bytes = bytes_of(reader.c_str(), dtype, found);
   if (const std::int64_t rest = end - std::ftell(from.f); rest < static_cast<std::int64_t>(bytes))
-    npy_fail(from, Text("the file ends before its last element: ")
-                       << name(h.dtype) << ' ' << found << " takes " << bytes << " bytes, the file holds " << rest << '.');
+    npy_fail(from, Text("the file ends before its last element: ") << name(dtype) << ' ' << found << " takes " << bytes
+                                                                  << " bytes, the file holds " << rest << '.');
+  return h;
+}
+template <class A>
+A read_npy(const NpySource& from, std::int64_t end) {
+  const NpyHeader h = read_npy_header(from, end, A::dtype, A::Extents::value, A::rank);
   A a = [&] {
     if constexpr (A::is_static) return A();
     else return A(Uninitialized{}, h.extent);
   }();
+  const std::size_t bytes = bytes_of(a);
   if (std::fread(a.data(), 1, bytes, from.f) != bytes)
     npy_fail(from, "the file cannot be read to its last element.");
   return a;
@@ -150,11 +159,11 @@ A read_npy(const NpySource& from, std::int64_t end) {
 template <class T, std::int64_t... E>
 void save_npy(const char* path, const Array<T, E...>& a) {
   const detail::File file(std::fopen(path, "wb"));
-  const Text start = detail::npy_start(a);
+  const Text start = detail::npy_start(dtype_of<T>, a.shape());
   const bool written =
       file.f &&
       detail::write_bytes(file.f, start.begin(), static_cast<std::size_t>(start.size())) &&
-      detail::write_bytes(file.f, a.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) &&
+      detail::write_bytes(file.f, a.data(), detail::bytes_of(a)) &&
       std::fflush(file.f) == 0;
   if (!written) TT_THROW(Error(Text("tt::save_npy: ") << path << ": cannot be written."));
 }

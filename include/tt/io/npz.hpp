@@ -23,7 +23,7 @@ struct CrcTable {
 };
 inline constexpr CrcTable crc_table;
 
-constexpr std::uint32_t crc32(const char* data, std::size_t n, std::uint32_t before = 0) {
+TT_NOINLINE constexpr std::uint32_t crc32(const char* data, std::size_t n, std::uint32_t before = 0) {
   std::uint32_t c = ~before;
   for (std::size_t k = 0; k < n; ++k)
     c = crc_table.value[(c ^ static_cast<unsigned char>(data[k])) & 255] ^ (c >> 8);
@@ -33,7 +33,7 @@ static_assert(crc32("123456789", 9) == 0xcbf43926u);
 
 // ---- numbers of 2 and 4 bytes, the least first
 
-constexpr void put_number(Text& t, std::uint32_t value, int bytes) {
+TT_NOINLINE constexpr void put_number(Text& t, std::uint32_t value, int bytes) {
   for (int k = 0; k < bytes; ++k) t << static_cast<char>(value >> (8 * k) & 255);
 }
 constexpr std::uint32_t number_at(const char* p, int bytes) {
@@ -73,9 +73,9 @@ class NpzWriter {
   }
   template <class A>
   void add(const char* name, const A& a) {
-    const Text start = npy_start(a);
-    const std::size_t bytes = static_cast<std::size_t>(a.size()) * sizeof(*a.data());
-    const auto* data = reinterpret_cast<const char*>(a.data());
+    add(name, npy_start(A::dtype, a.shape()), reinterpret_cast<const char*>(a.data()), bytes_of(a));
+  }
+  void add(const char* name, const Text& start, const char* data, std::size_t bytes) {
     NpzEntry e{.name = name, .offset = position_,
                .size = start.size() + static_cast<std::int64_t>(bytes)};
     if (e.size + e.offset > zip_limit - (1 << 20))
@@ -115,7 +115,7 @@ class NpzWriter {
   }
 
  private:
-  [[noreturn]] void fail(const char* what) const {
+  [[noreturn]] TT_NOINLINE void fail(const char* what) const {
     TT_THROW(Error(Text("tt::save: ") << path_ << ": " << what));
   }
   void write(const Text& t) { write_elements(t.begin(), static_cast<std::size_t>(t.size())); }
@@ -153,10 +153,10 @@ class NpzReader {
     seek(e.offset);
     return read_npy<A>(from, e.offset + e.size);
   }
-  [[noreturn]] void fail(const Text& what) const { TT_THROW(Error(place() << what)); }
+  [[noreturn]] TT_NOINLINE void fail(const Text& what) const { TT_THROW(Error(place() << what)); }
 
  private:
-  Text place() const { return Text("tt::load: ") << path_ << ": "; }
+  TT_NOINLINE Text place() const { return Text("tt::load: ") << path_ << ": "; }
   void seek(std::int64_t offset) const {
     if (std::fseek(file_.f, static_cast<long>(offset), SEEK_SET) != 0) fail("cannot be read.");
   }
