@@ -1,6 +1,6 @@
 // tt: arrays and Tensors, fusion at compile time and at run time, derivatives.  #include <tt/tt.hpp>
 #pragma once
-#include "tt/autograd/modes.hpp"
+#include "tt/autograd/functional.hpp"
 #include "tt/config.hpp"
 #include "tt/core/array.hpp"
 #include "tt/core/print.hpp"

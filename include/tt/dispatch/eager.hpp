@@ -344,8 +344,13 @@ struct TensorFunction<Reduction<Fn, Keepdim, Dims...>> {
 }  // namespace detail
 
 struct TensorFront {
+  using run_time = void;
   static constexpr int rank = 3;
   static constexpr bool dynamic_axes = true;
+
+  /// For tt::grad and tt::value_and_grad: see autograd/functional.hpp.
+  template <class F, bool Value_, int... I, class... A>
+  static auto gradient(A&&... a);
 
   template <class F, class... A>
   static Tensor call(SourceLine at, const A&... a) {

@@ -254,9 +254,11 @@ struct Fused {
   using ProgramFor =
       detail::Program<detail::FunctionModel<F, detail::Argument<std::remove_cvref_t<A>>...>>;
 
+  /// On Tensors `f` runs as it is written, op by op.
   template <class... A>
-  auto operator()(A&&... a) const {
-    return call(settled(static_cast<A&&>(a))...);
+  decltype(auto) operator()(A&&... a) const {
+    if constexpr (detail::at_run_time<A...>) return F{}(static_cast<A&&>(a)...);
+    else return call(settled(static_cast<A&&>(a))...);
   }
 
  private:

@@ -2,6 +2,7 @@
 // on symbols inside tt::fuse, and called with Arrays it is fused on the spot.
 //   tt::grad(f)(x)                 d f / d x, argument 0 if none is named
 //   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
+// Called with Tensors it runs f on the tape (autograd/functional.hpp).
 #pragma once
 #include <tuple>
 
@@ -68,6 +69,29 @@ constexpr A with_ids(const A& like, const Vec<int>& ids, int& at) {
   }
 }
 
+/// The front end of run-time values (Tensors, structs of them), or void.
+template <class A>
+constexpr auto run_time_front() {
+  using T = std::remove_cvref_t<A>;
+  if constexpr (requires { typename T::tt_front::run_time; }) return std::type_identity<typename T::tt_front>{};
+  else if constexpr (ParameterStruct<T>) {
+    if constexpr (requires { typename kind_of<T>::type::tt_front; })
+      return std::type_identity<typename kind_of<T>::type::tt_front>{};
+    else return std::type_identity<void>{};
+  } else return std::type_identity<void>{};
+}
+template <class... A>
+struct common_run_time_front {
+  using type = void;
+};
+template <class First, class... Rest>
+struct common_run_time_front<First, Rest...> {
+  using own = typename decltype(run_time_front<First>())::type;
+  using type = std::conditional_t<std::is_void_v<own>, typename common_run_time_front<Rest...>::type, own>;
+};
+template <class... A>
+inline constexpr bool at_run_time = !std::is_void_v<typename common_run_time_front<A...>::type>;
+
 template <class F, bool Value_, int... I>
 struct Gradient {
   template <class... A>
@@ -92,8 +116,13 @@ struct Gradient {
       else return grads;
     }
   }
+  template <class... A>
+    requires(at_run_time<A...>)
+  auto operator()(A&&... a) const {
+    return common_run_time_front<A...>::type::template gradient<F, Value_, I...>(static_cast<A&&>(a)...);
+  }
   template <class... A, class Isa = IsaTag>
-    requires(!(is_symbolic<A> && ...))
+    requires(!(is_symbolic<A> && ...) && !at_run_time<A...>)
   auto operator()(A&&... a) const {
     return Fused<Gradient, Isa>{}(static_cast<A&&>(a)...);
   }

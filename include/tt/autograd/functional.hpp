@@ -1,0 +1,117 @@
+// Function transforms on Tensors, by the tape: the same tt::grad(f) and tt::value_and_grad(f) as on
+// Arrays, and gradcheck.
+//   tt::value_and_grad<0, 1>(loss)(w, b, x)   {value, {dw, db}};   parameter structs: Mlp<tt::tensors>
+#pragma once
+#include <cmath>
+#include <tuple>
+
+#include "tt/autograd/modes.hpp"
+#include "tt/core/members.hpp"
+
+namespace tt {
+
+/// Kind of parameter structs: members are Tensors.
+struct tensors {
+  using tt_front = TensorFront;
+  template <class, std::int64_t...>
+  using type = Tensor;
+};
+
+namespace autograd {
+
+template <class A, class F>
+void each_tensor(A& a, const F& f) {
+  if constexpr (std::is_same_v<A, Tensor>) f(a);
+  else for_each_member([&](Tensor& leaf) { f(leaf); }, a);
+}
+/// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
+/// has one, so that derivatives of derivatives work.
+inline Tensor as_variable(const Tensor& t) {
+  if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.shape());
+  return t.detach().requires_grad_();
+}
+
+}  // namespace autograd
+
+template <class F, bool Value_, int... I, class... A>
+auto TensorFront::gradient(A&&... a) {
+  std::tuple<std::remove_cvref_t<A>...> arguments(a...);
+  bool nested = false;
+  const auto look = [&](auto& x) {
+    if constexpr (requires { autograd::each_tensor(x, [](const Tensor&) {}); })
+      autograd::each_tensor(x, [&](const Tensor& t) { nested = nested || (t.requires_grad() && is_grad_enabled()); });
+  };
+  std::apply([&](auto&... x) { (look(x), ...); }, arguments);
+  std::vector<Tensor> variables;
+  (autograd::each_tensor(std::get<I>(arguments),
+                         [&](Tensor& t) {
+                           t = autograd::as_variable(t);
+                           variables.push_back(t);
+                         }),
+   ...);
+  Tensor value;
+  {
+    const EnableGrad on;
+    value = std::apply(F{}, arguments);
+  }
+  std::vector<Tensor> gradients = tt::grad({value}, variables, {}, nested, nested);
+  std::size_t at = 0;
+  const auto fill = [&](auto x) {
+    autograd::each_tensor(x, [&](Tensor& t) {
+      t = gradients[at].defined() ? gradients[at] : zeros_like(variables[at]);
+      ++at;
+    });
+    return x;
+  };
+  if (!nested) value = value.detach();
+  if constexpr (sizeof...(I) == 1) {
+    auto grads = fill(std::get<I...>(arguments));
+    if constexpr (Value_) return std::pair{value, grads};
+    else return grads;
+  } else {
+    std::tuple grads{fill(std::get<I>(arguments))...};
+    if constexpr (Value_) return std::pair{value, grads};
+    else return grads;
+  }
+}
+
+/// Compares gradients with finite differences: true, or an Error that says where they differ. Inputs
+/// should be f64. `f` takes the vector of inputs and returns one Tensor; those that require a
+/// gradient are checked (torch.autograd.gradcheck's tolerances).
+template <class F>
+bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3) {
+  const Tensor y = f(inputs);
+  const Tensor weights = rand_like(y, 20231).to(y.dtype());
+  std::vector<Tensor> wanted;
+  for (const Tensor& t : inputs)
+    if (t.requires_grad()) wanted.push_back(t);
+  const std::vector<Tensor> got = tt::grad({y}, wanted, {weights});
+  const NoGrad off;
+  const auto weighted = [&] { return (f(inputs) * weights).sum().template item<double>(); };
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    Tensor& t = wanted[k];
+    const Tensor g = got[k].defined() ? got[k].contiguous() : zeros_like(t);
+    with_dtype(t.dtype(), [&]<class T>(T) {
+      T* p = t.contiguous().is_same(t) ? t.data_ptr<T>() : nullptr;
+      if (!p) TT_THROW(Error(Text("tt::gradcheck: inputs must lie dense.")));
+      for (std::int64_t i = 0; i < t.numel(); ++i) {
+        const T before = p[i];
+        p[i] = static_cast<T>(static_cast<double>(before) + eps);
+        const double up = weighted();
+        p[i] = static_cast<T>(static_cast<double>(before) - eps);
+        const double down = weighted();
+        p[i] = before;
+        const double expected = (up - down) / (2 * eps), found = static_cast<double>(g.data_ptr<T>()[i]);
+        if (!(std::abs(found - expected) <= atol + rtol * std::abs(expected))) {
+          char text[200];
+          std::snprintf(text, sizeof text, "tt::gradcheck: element %lld of input %d: the gradient is %.9g, by differences %.9g.",
+                        static_cast<long long>(i), static_cast<int>(k), found, expected);
+          TT_THROW(Error(Text(text)));
+        }
+      }
+    });
+  }
+  return true;
+}
+
+}  // namespace tt
