@@ -90,15 +90,17 @@ constexpr int padded(Graph& g, int d, int axis, std::int64_t start, Extent n) {
     const std::int64_t copies = (from + n.code + length - 1) / length;
     Shape line = s;
     line.set(axis, copies * length);
-    const int repeated = g.broadcast_to(g.reshape(d, with_axis(s, axis, 1)), with_axis(s, axis, copies));
+    const int one = g.reshape(d, with_axis(s, axis, 1));
+    const int repeated = g.broadcast_to(one, with_axis(s, axis, copies));
     moved = g.slice(g.reshape(repeated, line), axis, from, n.code, 1);
   }
-  const auto number = [&](std::int64_t v) { return g.constant_bits(DType::i64, encode_integer(DType::i64, v)); };
-  const int i = index_along(g, to, axis);
-  const int inside = length == 1 ? g.elementwise(Op::eq, {i, number(start)})
-                                 : g.elementwise(Op::logical_and,
-                                                 {g.elementwise(Op::le, {number(start), i}),
-                                                  g.elementwise(Op::lt, {i, number(start + length)})});
+  const int i = index_along(g, to, axis), first = g.constant_integer(DType::i64, start);
+  int inside = g.elementwise(Op::eq, {i, first});
+  if (length > 1) {
+    const int behind = g.elementwise(Op::le, {first, i});
+    const int end = g.constant_integer(DType::i64, start + length);
+    inside = g.elementwise(Op::logical_and, {behind, g.elementwise(Op::lt, {i, end})});
+  }
   return g.where_(inside, moved, g.constant(g[d].dtype, 0));
 }
 
@@ -112,8 +114,8 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
   const int hit = g.elementwise(
       Op::eq, {index_along(g, wide, place),
                g.add(g.mul(index_along(g, values, place + 1),
-                           g.constant(DType::i64, static_cast<double>(s.step))),
-                     g.constant(DType::i64, static_cast<double>(s.start)))});
+                           g.constant_integer(DType::i64, s.step)),
+                     g.constant_integer(DType::i64, s.start))});
   const int r = g.reduce(Op::sum, g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
                          1u << (place + 1));
   return g.reshape(r, to);
@@ -142,8 +144,8 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
   const int axis = further_axis(from, s.axis) + 1;
   Shape column = split;
   column.set(axis, 1);
-  const int hit = g.elementwise(Op::eq, {index_along(g, split, axis),
-                                         g.constant(DType::i64, static_cast<double>(s.start % s.step))});
+  const int hit = g.elementwise(
+      Op::eq, {index_along(g, split, axis), g.constant_integer(DType::i64, s.start % s.step)});
   const int spread = g.where_(hit, g.reshape(rows, column), g.constant(g[d].dtype, 0));
   return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis].code, 1);
 }

@@ -17,7 +17,8 @@ namespace detail {
                  << leaf << " is node " << node << ". Replace it by another node?"));
 }
 [[noreturn]] TT_NOINLINE inline void op_is_not_inserted(Op op) {
-  TT_THROW(Error(Text("tt::insert_after: only elementwise ops of one operand and nothing else can be inserted: ")
+  TT_THROW(Error(Text("tt::insert_after: only elementwise ops of one operand and nothing else can "
+                      "be inserted: ")
                  << name(op)
                  << " is not one. Record it on the graph and use tt::replace?"));
 }

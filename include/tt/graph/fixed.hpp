@@ -18,7 +18,7 @@ constexpr int room_for(int count, int least) {
   const int n = static_cast<int>(std::int64_t{count} * TT_MAX_STATIC_NODES / 600);
   return n < least ? least : n;
 }
-/// Initialising room costs compile time too (0.1 s for the largest), so small graphs get a small one.
+/// Initialising room costs compile time too (0.1 s for the largest): small graphs get a small one.
 inline constexpr PlanSizes rooms[] = {
     {4, 48, 24, 20, 32},
     {24, 320, 160, 96, 192},
@@ -82,9 +82,12 @@ constexpr const auto& fitting_plan() {
 }
 template <class Model>
 constexpr const auto& plan_in_room() {
-  if constexpr (requires { Model::interface.nodes; })
-    return fitting_plan<Model, (Model::interface.nodes <= 16 ? 0 : Model::interface.nodes <= 90 ? 1 : last_room)>();
-  else return fitting_plan<Model, last_room>();
+  if constexpr (requires { Model::interface.nodes; }) {
+    constexpr int nodes = Model::interface.nodes;
+    return fitting_plan<Model, (nodes <= 16 ? 0 : nodes <= 90 ? 1 : last_room)>();
+  } else {
+    return fitting_plan<Model, last_room>();
+  }
 }
 
 template <class Model>

@@ -161,12 +161,15 @@ struct Graph {
   constexpr int constant(DType dtype, double value) {
     return constant_bits(dtype, encode(dtype, value));
   }
+  constexpr int constant_integer(DType dtype, std::int64_t value) {
+    return constant_bits(dtype, encode_integer(dtype, value));
+  }
   constexpr int constant(DType dtype, double value, Shape shape) {  // a copy: nodes may move
     return broadcast_to(constant(dtype, value), shape);
   }
   /// An extent as a number: a constant when it is known.
   constexpr int extent(DType dtype, Extent e) {
-    if (e.is_constant()) return constant_bits(dtype, encode_integer(dtype, e.code));
+    if (e.is_constant()) return constant_integer(dtype, e.code);
     return intern({.op = Op::extent, .dtype = dtype, .attribute = e.code});
   }
   /// The index along one axis of a shape.

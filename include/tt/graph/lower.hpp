@@ -168,7 +168,7 @@ struct Lowering {
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
   }
-  /// The last axes of `from` become the last axis of `v`; the others stay (see merges_last_axes).
+  /// The last axes of `from` become the last axis of `v`; the others stay (see merged_axes).
   constexpr static void merge_last_axes(MemoryView& v, const Shape& shape, const MemoryView& from,
                                         const Shape& old) {
     int j = old.rank;

@@ -35,15 +35,17 @@ constexpr bool is_expensive(const Node& n) {
   return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
 }
 
-/// Is `flat` the shape with some of its last axes made one, extents of 1 aside?
-constexpr bool merges_last_axes(const Shape& shape, const Shape& flat) {
+/// How many last axes of a shape are one in `flat`, which is equal to it else, extents of 1 aside;
+/// 0 if that is not so.
+constexpr int merged_axes(const Shape& shape, const Shape& flat) {
   int k = shape.rank;
   Extent merged = 1;
   while (k > 0 && merged != flat.last()) merged = merged * shape[--k];
+  if (flat.rank == 0 || merged != flat.last()) return 0;
   Shape rest = flat, kept;
   --rest.rank;
   for (int j = 0; j < k; ++j) kept.push_back(shape[j]);
-  return flat.rank > 0 && merged == flat.last() && same_but_ones(kept, rest);
+  return same_but_ones(kept, rest) ? shape.rank - k : 0;
 }
 
 /// Which elementwise nodes run in the shape of a flattened reduction, because they feed it or stand
@@ -51,7 +53,10 @@ constexpr bool merges_last_axes(const Shape& shape, const Shape& flat) {
 struct FlatNodes {
   struct Group {
     Shape shape, flat;
+    int merged = 0;  ///< axes
   };
+  /// Shorter rows are not read in place: most vectors would be put together from two of them.
+  static constexpr int shortest_run = row_padding;
   const Graph& g;
   Vec<Group> groups;
   Vec<int> group_of;  ///< -1: as it is
@@ -87,11 +92,12 @@ struct FlatNodes {
 
   constexpr void add_group(int source, Shape flat) {
     const Shape shape = g[source].shape;
-    if (!merges_last_axes(shape, flat)) return;
+    const int merged = merged_axes(shape, flat);
+    if (merged == 0) return;
     for (const Group& known : groups)
       if (known.shape == shape) return;
     const int group = groups.size();
-    groups.push_back({shape, flat});
+    groups.push_back({shape, flat, merged});
     for (int i = 0; i < g.size(); ++i)
       if (may_run(i) && g[i].shape == shape) group_of[i] = group;
     settle(group);
@@ -123,10 +129,20 @@ struct FlatNodes {
   }
   constexpr bool can_be_read(int o, int group) const {
     const Node& n = g[o];
-    if (group_of[o] == group || n.shape.rank == 0 || n.op == Op::input) return true;
+    if (group_of[o] == group || n.shape.rank == 0) return true;
     if (n.op == Op::iota) return false;
     if (n.op == Op::broadcast) return can_be_read(n.operand[0], group);
-    return !(n.shape == groups[group].shape) && n.shape.rank <= max_terms;
+    if (n.shape == groups[group].shape) return n.op == Op::input;
+    return n.shape.rank <= max_terms && can_be_repeated(n.shape, groups[group]);
+  }
+  /// Every vector of columns takes a division by the length of a run: by a constant, or it would
+  /// cost more than a second kernel.
+  constexpr bool can_be_repeated(const Shape& s, const Group& group) const {
+    const Extent run = group.shape.last();
+    if (run.is_constant() && run.code >= shortest_run) return true;
+    for (int k = 0; k < group.merged; ++k)
+      if (s.from_right(k) != Extent(1)) return false;
+    return true;
   }
   /// In the group, or a reader of memory.
   constexpr bool may_use(int i, int group) const {
@@ -251,9 +267,9 @@ struct Normalizer {
     if (same_but_ones(r[id].shape, shape)) return id;
     int i = id;
     while (r[i].op == Op::reshape) i = r[i].operand[0];
-    if (r[i].op == Op::permute || r[i].op == Op::slice || r[i].op == Op::broadcast || r.is_strided(i))
-      return copy_of(id);
-    return id;
+    const Op op = r[i].op;
+    const bool other_strides = op == Op::permute || op == Op::slice || op == Op::broadcast || r.is_strided(i);
+    return other_strides ? copy_of(id) : id;
   }
   constexpr bool shows_a_slice(int id) const {
     bool constant = r[id].shape.is_constant(), slice = false;

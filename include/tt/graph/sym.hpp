@@ -62,7 +62,7 @@ struct SymOperand {
     if (!fits || (d == DType::i32 && integer != static_cast<std::int32_t>(integer)))
       g.fail({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d,
               .number = integer, .where = where});
-    return g.constant_bits(d, encode_integer(d, integer));
+    return g.constant_integer(d, integer);
   }
 };
 

@@ -174,6 +174,26 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
   std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
   return load(t);
 }
+/// `left` elements from p on, then those from q on: `count` in all.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_two(const T* p, const T* q, int left, int count) {
+  if (left >= count) return load_first(p, count);
+#if TT_AVX512
+  [[maybe_unused]] const unsigned low = (1u << left) - 1, high = ((1u << count) - 1) & ~low;
+  if constexpr (std::is_same_v<T, float>)
+    return {{xsimd::batch<float>(
+        _mm512_mask_loadu_ps(_mm512_maskz_loadu_ps(static_cast<__mmask16>(low), p),
+                             static_cast<__mmask16>(high), q - left))}};
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return {{xsimd::batch<std::int32_t>(
+        _mm512_mask_loadu_epi32(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(low), p),
+                                static_cast<__mmask16>(high), q - left))}};
+#endif
+  alignas(64) T t[lanes] = {};
+  std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(left));
+  std::memcpy(t + left, q, sizeof(T) * static_cast<std::size_t>(count - left));
+  return load(t);
+}
 template <class T>
 TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
 #if TT_AVX512

@@ -88,22 +88,25 @@ template <class H, int X, class T, int N>
 TT_KERNEL_INLINE Pack<T> load_runs(const KernelArguments<N>& a, const T* row, std::int64_t col,
                                    int count) {
   constexpr Access x = H::plan.accesses[X];
-  const std::int64_t run = extent<x.run().code>(a), stride = extent<x.column.code>(a);
+  const std::int64_t run = extent<x.run().code>(a);
+  const T* at = row + column_offset<H, X>(a, col);
   constexpr bool always_in_one = x.run().is_constant() && x.run().code % lanes == 0;
-  if (always_in_one || col % run + lanes <= run) {
-    const T* at = row + column_offset<H, X>(a, col);
+  const std::int64_t left = always_in_one ? lanes : run - col % run;
+  if (left >= lanes) {
     if constexpr (x.column == Extent(0)) return Carrier<Pack<T>>::splat(*at);
     else if constexpr (x.column == Extent(1)) return cpu::load(at);
-    else return load_strided(at, stride, lanes);
+    else return load_strided(at, extent<x.column.code>(a), lanes);
   }
+  const int n = static_cast<int>(left);  // the rest is of the next run: none is shorter
+  const T* next = n < count ? row + column_offset<H, X>(a, col + left) : at;
+  if constexpr (x.column == Extent(0))
+    return Carrier<Pack<T>>::select(first_lanes(n), Carrier<Pack<T>>::splat(*at),
+                                    Carrier<Pack<T>>::splat(*next));
+  else if constexpr (x.column == Extent(1)) return load_two(at, next, n, count);
   alignas(64) T t[lanes] = {};
-  for (int i = 0; i < count;) {
-    const std::int64_t c = col + i, left = run - c % run;
-    const int n = left < count - i ? static_cast<int>(left) : count - i;
-    const T* at = row + column_offset<H, X>(a, c);
-    for (int j = 0; j < n; ++j) std::memcpy(t + i + j, at + j * stride, sizeof(T));  // see load_first
-    i += n;
-  }
+  const std::int64_t stride = extent<x.column.code>(a);
+  for (int i = 0; i < count; ++i)
+    std::memcpy(t + i, i < n ? at + i * stride : next + (i - n) * stride, sizeof(T));
   return cpu::load(t);
 }
 
