@@ -23,6 +23,10 @@ struct Model {
   tt::leaf<Kind, double, 3, 2> second;
   Layer<Kind> unused;
 };
+template <class Kind>
+struct Sixteen {
+  Layer<Kind> l1, l2, l3, l4, l5, l6, l7, l8, l9, l10, l11, l12, l13, l14, l15, l16;
+};
 Model<tt::arrays> model(int seed) {
   Model<tt::arrays> m;
   tt::for_each_member(
@@ -147,3 +151,18 @@ TEST_CASE("gradients of a nested parameter struct, and a step that trains it") {
   CHECK(last < first / 2);
 }
 
+
+TEST_CASE("a step may update many members") {
+  Sixteen<tt::arrays> m, velocity;
+  m.l9.bias(1) = 5;
+  const auto step = tt::fuse([](auto& p, auto& v) {
+    tt::for_each_member([](auto& w, auto& speed) {
+      speed = speed + 1;
+      w -= speed;
+    }, p, v);
+    return tt::sum(p.l9.bias);
+  });
+  CHECK(step(m, velocity).item() == 2);  // 64 members and a result
+  CHECK(m.l9.bias(1) == 4);
+  CHECK(velocity.l16.weight(3, 2) == 1);
+}

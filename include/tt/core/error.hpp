@@ -86,7 +86,7 @@ enum class Mistake : std::uint8_t {
 };
 
 /// Results that one static program may have, parameters updated in place included.
-inline constexpr int max_outputs = 64;
+inline constexpr int max_outputs = 128;
 
 /// A mistake found while a graph is recorded: kept as a value, since a constant expression cannot
 /// say anything. The front end turns it into a static_assert or a tt::Error with the same words.

@@ -103,6 +103,35 @@ struct OutputInfo {
   int donated = -1;
 };
 
+/// What callers of a program must know, but for its plan.
+template <int Outputs>
+struct ProgramInterface {
+  SymbolTable symbols;
+  int nodes = 0;
+  int output_count = 0;
+  OutputInfo output[Outputs > 0 ? Outputs : 1];
+};
+template <class Model>
+constexpr ProgramInterface<max_outputs> roomy_interface() {
+  ProgramInterface<max_outputs> i;
+  const Graph g = record_program<Model>(i.symbols);
+  i.nodes = g.size();
+  i.output_count = g.outputs.size();
+  for (int k = 0; k < g.outputs.size() && k < max_outputs; ++k)
+    i.output[k] = {g[g.outputs[k]].dtype, g[g.outputs[k]].shape, g.donated[k]};
+  return i;
+}
+template <class Model>
+constexpr auto cut_interface() {
+  constexpr ProgramInterface<max_outputs> from = roomy_interface<Model>();
+  ProgramInterface<(from.output_count < max_outputs ? from.output_count : max_outputs)> i;
+  i.symbols = from.symbols;
+  i.nodes = from.nodes;
+  i.output_count = from.output_count;
+  for (int k = 0; k < from.output_count && k < max_outputs; ++k) i.output[k] = from.output[k];
+  return i;
+}
+
 /// A model's plan and what its callers must know.
 template <class Model>
 struct Program {
@@ -110,22 +139,7 @@ struct Program {
     SymbolTable table;
     return record_program<Model>(table);
   }
-  struct Interface {
-    SymbolTable symbols;
-    int nodes = 0;
-    int output_count = 0;
-    OutputInfo output[max_outputs];
-  };
-  static constexpr Interface make_interface() {
-    Interface i;
-    const Graph g = record_program<Model>(i.symbols);
-    i.nodes = g.size();
-    i.output_count = g.outputs.size();
-    for (int k = 0; k < g.outputs.size() && k < max_outputs; ++k)
-      i.output[k] = {g[g.outputs[k]].dtype, g[g.outputs[k]].shape, g.donated[k]};
-    return i;
-  }
-  static constexpr Interface interface = make_interface();
+  static constexpr auto interface = cut_interface<Model>();
 };
 
 /// The Array type of an inferred dtype and shape.
