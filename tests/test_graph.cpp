@@ -83,8 +83,8 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
   CHECK(std::string(tt::describe({.mistake = Mistake::too_many_symbols, .op = "fuse", .number = 9})) ==
         "tt::fuse: too many run-time extents: 9, at most are 8. Give some of them constants, or "
         "split the function.");
-  CHECK(std::string(tt::describe({.mistake = Mistake::too_many_outputs, .op = "fuse", .number = 65})) ==
-        "tt::fuse: too many results: 65, at most are 64. Split the function.");
+  CHECK(std::string(tt::describe({.mistake = Mistake::too_many_outputs, .op = "fuse", .number = 129})) ==
+        "tt::fuse: too many results: 129, at most are 128. Split the function.");
   CHECK(message(Mistake::gradient_of_non_scalar) ==
         "tt::grad: gradient of something that is not a scalar: shape (2, 3). Take its sum or mean "
         "first.");
