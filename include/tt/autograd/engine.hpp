@@ -12,7 +12,7 @@ namespace autograd {
 struct Pending {
   TapeNode* node = nullptr;
   const void* pass = nullptr;
-  Tensor gradient[max_results];
+  std::vector<Tensor> gradient;  ///< one for each result of the node
 };
 
 /// Ordinary state of the thread: does anomaly detection run?
@@ -38,6 +38,7 @@ class BackwardPass {
       if (!spare_.empty()) spare_.pop_back();
       p->node = e.node;
       p->pass = this;
+      p->gradient.resize(static_cast<std::size_t>(e.node->results));
       e.node->retain();
       e.node->pending = p;
       heap_.push_back(p);
@@ -45,7 +46,7 @@ class BackwardPass {
     } else if (p->pass != this) {
       TT_THROW(Error(Text("tt::backward: a backward pass is already running over this graph.")));
     }
-    Tensor& sum = p->gradient[e.result];
+    Tensor& sum = p->gradient[static_cast<std::size_t>(e.result)];
     sum = sum.defined() ? sum + gradient : gradient;
   }
   /// Keeps what arrives at an edge instead of letting it reach a leaf's grad.
@@ -63,8 +64,8 @@ class BackwardPass {
       heap_.pop_back();
       TapeNode& n = *p->node;
       n.pending = nullptr;
-      step(n, p->gradient);
-      for (Tensor& g : p->gradient) g = Tensor();
+      step(n, p->gradient.data());
+      p->gradient.clear();
       release(p->node);
       spare_.push_back(p);
     }
@@ -92,7 +93,9 @@ class BackwardPass {
     if (n.released)
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
-    Tensor out[2 * max_arguments];
+    Tensor few[max_arguments];
+    std::vector<Tensor> many(n.edges > max_arguments ? static_cast<std::size_t>(n.edges) : 0);
+    Tensor* const out = many.empty() ? few : many.data();
     n.kind->apply(n, in, out, taped_);
     if (anomaly_detection()) check_numbers(n, out);
     for (int k = 0; k < n.edges; ++k)

@@ -66,6 +66,7 @@ struct CustomNode : TapeNode {
   std::vector<std::uint32_t> versions;
   std::vector<Tensor> (*backward)(FunctionContext&, const std::vector<Tensor>&) = nullptr;
   int tensors = 0;
+  Edge own_edge[max_arguments];
 };
 inline const TapeNodeKind custom_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
@@ -117,7 +118,7 @@ Tensor apply_function(const A&... a) {
   if (result.impl().requires_grad || result.impl().is_view) result = result.detach();
   node->backward = &F::backward;
   for (const Tensor& t : node->context.saved) node->versions.push_back(t.version());
-  autograd::connect(*node, argument, node->tensors);
+  autograd::connect(*node, node->own_edge, argument, node->tensors);
   node->number = autograd::next_number();
   autograd::set_history(result, node, 0);
   return result;

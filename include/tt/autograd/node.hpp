@@ -45,7 +45,7 @@ struct TapeNode {
   SourceLine where{};
   int results = 1, edges = 0;
   bool released = false;
-  Edge edge[max_arguments];
+  Edge* edge = nullptr;        ///< part of what is derived from this
   Pending* pending = nullptr;  ///< of the backward pass that runs now
   std::vector<Hook>* hooks = nullptr;
 
@@ -161,7 +161,8 @@ inline void set_history(const Tensor& t, TapeNode* node, int index) {
   t.impl().requires_grad = true;
   t.impl().keys = t.impl().keys | DispatchKey::autograd;
 }
-inline void connect(TapeNode& node, const Tensor* const* argument, int count) {
+inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, int count) {
+  node.edge = edges;
   node.edges = count;
   for (int k = 0; k < count; ++k) {
     if (!argument[k]->impl().requires_grad) continue;

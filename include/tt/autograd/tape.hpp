@@ -7,37 +7,44 @@
 namespace tt {
 namespace autograd {
 
-/// An op, or the derivative of one, as a tape node: a function found by signature when it is needed.
+/// An op as a tape node: its function is found by signature when backward needs it.
 struct FunctionNode : TapeNode {
-  const Operator* op = nullptr;             ///< of an op: looked up at backward
-  const GraphFunction* function = nullptr;  ///< of a step of backward: known
-  SymbolValues symbols;
+  const Operator* op = nullptr;
   Attributes attributes;
   int arguments = 0;
-  SavedTensor saved[2 * max_arguments];
+  Edge own_edge[max_arguments];
+  SavedTensor saved[max_arguments];
 };
 
-inline unsigned floating_arguments(const Tensor* const* argument, int count) {
-  unsigned bits = 0;
+/// The same for functions of more arguments: captured ones, and steps of backward.
+struct WideNode : TapeNode {
+  const GraphFunction* function = nullptr;
+  SymbolValues symbols;
+  std::vector<Edge> own_edge;
+  std::vector<SavedTensor> saved;
+};
+
+inline std::uint64_t floating_arguments(const Tensor* const* argument, int count) {
+  std::uint64_t bits = 0;
   for (int k = 0; k < count; ++k)
-    if (is_floating(argument[k]->impl().dtype)) bits |= 1u << k;
+    if (is_floating(argument[k]->impl().dtype)) bits |= std::uint64_t{1} << k;
   return bits;
 }
 /// Which arguments' elements the derivative of `f` reads, as bits.
-inline unsigned arguments_read(const GraphFunction& f, unsigned wanted, int arguments) {
+inline std::uint64_t arguments_read(const GraphFunction& f, std::uint64_t wanted, int arguments) {
   const GraphFunction::Derivative& d = f.derivative(wanted);
-  unsigned bits = 0;
+  std::uint64_t bits = 0;
   for (int k = 0; k < arguments; ++k)
-    if (d.function->reads(k)) bits |= 1u << k;
+    if (d.function->reads(k)) bits |= std::uint64_t{1} << k;
   return bits;
 }
-inline unsigned arguments_read(const Call& c) {
+inline std::uint64_t arguments_read(const Call& c) {
   const bool elementwise = c.op->body || c.op->primitive != Op::input;
   if (elementwise)  // whatever the shapes are
     if (const int known = c.op->saved_arguments.load(std::memory_order_relaxed); known >= 0)
-      return static_cast<unsigned>(known);
+      return static_cast<std::uint64_t>(known);
   const BoundFunction f = bind_function(c);
-  const unsigned bits = arguments_read(*f.function, floating_arguments(c.argument, c.arguments), c.arguments);
+  const std::uint64_t bits = arguments_read(*f.function, floating_arguments(c.argument, c.arguments), c.arguments);
   if (elementwise) c.op->saved_arguments.store(static_cast<int>(bits), std::memory_order_relaxed);
   return bits;
 }
@@ -71,11 +78,11 @@ inline void record_call(const Call& c) {
   n->attributes.size = c.attrs().size;
   for (int k = 0; k < c.attrs().size; ++k) n->attributes.value[k] = c.attrs().value[k];
   n->arguments = c.arguments;
-  const unsigned read = arguments_read(c);
+  const std::uint64_t read = arguments_read(c);
   for (int k = 0; k < c.arguments; ++k)
     if (read >> k & 1) n->saved[k].save(c[k]);
     else n->saved[k].save_shape(c[k]);
-  connect(*n, c.argument, c.arguments);
+  connect(*n, n->own_edge, c.argument, c.arguments);
   n->number = next_number();
   for (int k = 0; k < c.op->results; ++k)
     if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
@@ -92,48 +99,78 @@ inline void autograd_kernel(Call& c, void*) {
   if (floating) record_call(c);
 }
 
-/// One step of backward: the derivative of the node's function on what was saved and the gradients.
+/// One step of backward: the derivative of a function on what was saved and the gradients `in` of its
+/// results; `out` gets one for each argument that has an edge and through which something flows.
+inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTensor* saved, int arguments, Tensor* in,
+                           Tensor* out, bool taped);
+
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const Tensor* argument[3 * max_arguments];
-  unsigned wanted = 0;
-  for (int k = 0; k < n.arguments; ++k) {
-    argument[k] = &n.saved[k].tensor;
-    if (n.edge[k].node) wanted |= 1u << k;
+  const Tensor* argument[max_arguments];
+  for (int k = 0; k < n.arguments; ++k) argument[k] = &n.saved[k].tensor;
+  const BoundFunction f = bind_function({n.op, argument, n.arguments, &n.attributes, nullptr, n.where, {}});
+  run_derivative(n, f, n.saved, n.arguments, in, out, taped);
+}
+inline const TapeNodeKind wide_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
+      auto& n = static_cast<WideNode&>(base);
+      run_derivative(n, {n.function, n.symbols}, n.saved.data(), static_cast<int>(n.saved.size()), in, out, taped);
+    },
+    [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
+    [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
+
+/// Makes the results of a function part of the tape.
+inline void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
+                            const Tensor* const* argument, int count, const Tensor* result) {
+  auto* n = new WideNode;
+  n->kind = &wide_kind;
+  n->name = name;
+  n->where = at;
+  n->results = f.outputs();
+  n->function = &f;
+  n->symbols = symbols;
+  n->own_edge.resize(static_cast<std::size_t>(count));
+  n->saved.resize(static_cast<std::size_t>(count));
+  const std::uint64_t read = arguments_read(f, floating_arguments(argument, count), count);
+  for (int k = 0; k < count; ++k)
+    if (read >> k & 1) n->saved[static_cast<std::size_t>(k)].save(*argument[k]);
+    else n->saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
+  connect(*n, n->own_edge.data(), argument, count);
+  n->number = next_number();
+  ++tape_node_count();
+  for (int k = 0; k < f.outputs(); ++k)
+    if (is_floating(result[k].dtype())) set_history(result[k], n, k);
+  release(n);
+}
+
+inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTensor* saved, int arguments, Tensor* in,
+                           Tensor* out, bool taped) {
+  const Tensor* argument[2 * max_inputs];
+  std::uint64_t wanted = 0;
+  for (int k = 0; k < arguments; ++k) {
+    argument[k] = &saved[k].tensor;
+    if (n.edge[k].node) wanted |= std::uint64_t{1} << k;
   }
-  BoundFunction f{n.function, n.symbols};
-  if (!f.function) f = bind_function({n.op, argument, n.arguments, &n.attributes, nullptr, n.where, {}});
   const GraphFunction::Derivative& d = f.function->derivative(wanted);
-  const int results = n.results;
-  for (int k = 0; k < results; ++k) {
+  for (int k = 0; k < n.results; ++k) {
     if (!in[k].defined())
       in[k] = full(f.function->output_shape(k, f.symbols), 0,
                    {f.function->graph()[f.function->graph().outputs[k]].dtype});
     if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
-    argument[n.arguments + k] = &in[k];
+    argument[arguments + k] = &in[k];
   }
-  for (int k = 0; k < n.arguments; ++k)
-    if (d.function->reads(k)) n.saved[k].check(n, k);
-  Tensor given[max_arguments];
+  for (int k = 0; k < arguments; ++k)
+    if (d.function->reads(k)) saved[k].check(n, k);
+  Tensor few[max_arguments];
+  std::vector<Tensor> many(d.function->outputs() > max_arguments ? static_cast<std::size_t>(d.function->outputs()) : 0);
+  Tensor* const given = many.empty() ? few : many.data();
   d.function->run(argument, f.symbols, given);
-  if (taped) {
-    const int count = n.arguments + results;
-    bool needed = false;
-    for (int k = 0; k < count; ++k) needed = needed || argument[k]->impl().requires_grad;
-    if (needed) {
-      FunctionNode* step = make_function_node(n.name, d.function->outputs(), n.where);
-      step->function = d.function;
-      step->symbols = f.symbols;
-      step->arguments = count;
-      for (int k = 0; k < count; ++k) step->saved[k].save(*argument[k]);
-      connect(*step, argument, count);
-      step->number = next_number();
-      for (int k = 0; k < d.function->outputs(); ++k) set_history(given[k], step, k);
-      release(step);
-    }
-  }
+  const int count = arguments + n.results;
+  bool needed = false;
+  for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
+  if (needed) record_function(*d.function, f.symbols, n.name, n.where, argument, count, given);
   int at = 0;
-  for (int k = 0; k < n.arguments; ++k)
+  for (int k = 0; k < arguments; ++k)
     if (d.given >> k & 1) out[k] = static_cast<Tensor&&>(given[at++]);
 }
 

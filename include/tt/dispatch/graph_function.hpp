@@ -13,17 +13,18 @@ namespace tt {
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
 /// same; so are the strides of what does not lie dense. Where eight symbols do not suffice, or
 /// nothing else is legal, all are constants.
-struct Signature {
-  static constexpr int capacity = max_arguments * (2 * max_rank + 1) + Attributes::capacity + 2;
+template <int Most>
+struct BasicSignature {
+  static constexpr int capacity = Most * (2 * max_rank + 1) + Attributes::capacity + 2;
   int words = 0;
   std::int64_t word[capacity];
   int arguments = 0, symbols = 0;
   bool constant = false;
-  DType dtype[max_arguments];
-  Shape shape[max_arguments], strides[max_arguments];
+  DType dtype[Most];
+  Shape shape[Most], strides[Most];
   SymbolValues values;
 
-  Signature(const Tensor* const* argument, int count, const Attributes& attributes, bool all_constant = false)
+  BasicSignature(const Tensor* const* argument, int count, const Attributes& attributes, bool all_constant = false)
       : arguments(count), constant(all_constant) {
     if (!describe(argument) && !constant) {
       constant = true;
@@ -79,6 +80,10 @@ struct Signature {
   }
 };
 
+/// Of an operator's call, and of a captured function's.
+using Signature = BasicSignature<max_arguments>;
+inline constexpr int max_inputs = 64;
+
 class GraphFunction {
  public:
   explicit GraphFunction(Graph graph) : graph_(static_cast<Graph&&>(graph)) {
@@ -105,7 +110,7 @@ class GraphFunction {
 
   /// One result for each output, freshly allocated. Arguments that are not read may have no elements.
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
-    void* external[2 * max_arguments + max_results + 64];
+    void* external[2 * max_inputs + 2 * max_outputs];
     const int inputs = graph_.inputs.size();
     for (int k = 0; k < inputs; ++k) external[k] = argument[k]->impl().data;
     for (int k = 0; k < outputs(); ++k) {
@@ -132,11 +137,11 @@ class GraphFunction {
   /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted` (bits)
   /// through which something flows: those are the bits of `given`, one output each.
   struct Derivative {
-    unsigned wanted = 0, given = 0;
+    std::uint64_t wanted = 0, given = 0;
     const GraphFunction* function = nullptr;
     Derivative* next = nullptr;
   };
-  const Derivative& derivative(unsigned wanted) const {
+  const Derivative& derivative(std::uint64_t wanted) const {
     Derivative* first = derivatives_.load(std::memory_order_acquire);
     for (Derivative* d = first; d; d = d->next)
       if (d->wanted == wanted) return *d;
@@ -153,7 +158,7 @@ class GraphFunction {
   mutable std::atomic<backend::TileProgram*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
 
-  Derivative* make_derivative(unsigned wanted) const {
+  Derivative* make_derivative(std::uint64_t wanted) const {
     Graph g = canonical(graph_);
     const Vec<int> roots = g.outputs;
     g.outputs.clear();
@@ -172,13 +177,13 @@ class GraphFunction {
       for (int k = 0; k < d.size(); ++k)
         if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
     }
-    unsigned given = 0;
+    std::uint64_t given = 0;
     int w = 0;
     for (int k = 0; k < graph_.inputs.size(); ++k)
       if (wanted >> k & 1) {
         const int a = adjoint[w++];
         if (a < 0) continue;
-        given |= 1u << k;
+        given |= std::uint64_t{1} << k;
         const Shape shape = g[g.inputs[k]].shape;
         g.output(g.broadcast_to(a, shape));
       }
@@ -270,7 +275,7 @@ inline BoundFunction bind_function(const Call& c) {
       continue;
     }
     Graph g = detail::record_call(*c.op, c.attrs(), s);
-    if (!g.failure && g.assumed.empty())
+    if (!g.failure && g.assumed.empty() && g.needed.empty())
       return {cache.insert(*c.op, s, hash, new GraphFunction(static_cast<Graph&&>(g))), s.values};
     if (!s.constant) {  // with all sizes known it may be right, or else the message shows them
       cache.insert(*c.op, s, hash, nullptr);
