@@ -9,6 +9,7 @@
 #include "tt/expr/expression.hpp"
 #include "tt/expr/fuse.hpp"
 #include "tt/expr/op.hpp"
+#include "tt/jit/compile.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
 #include "tt/io/npy.hpp"

@@ -7,6 +7,7 @@
 
 #include "tt/autograd/modes.hpp"
 #include "tt/core/members.hpp"
+#include "tt/dispatch/tracer.hpp"
 
 namespace tt {
 
@@ -31,6 +32,24 @@ inline Tensor as_variable(const Tensor& t) {
   return t.detach().requires_grad_();
 }
 
+/// The same in a graph that is being captured.
+inline Tensor as_graph_variable(Tracer& tracer, const Tensor& t) {
+  Graph& g = tracer.graph;
+  const int id = tracer.id_of(t);
+  const Node n = g[id];
+  return tracer.tensor_of(g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1},
+                                    .attribute = -1 - g.size(), .shape = n.shape}));
+}
+inline std::vector<Tensor> graph_gradients(Tracer& tracer, const Tensor& value, const std::vector<Tensor>& variables) {
+  Vec<int> ids;
+  for (const Tensor& v : variables) ids.push_back(tracer.id_of(v));
+  const Vec<int> d = gradients(tracer.graph, tracer.id_of(value), ids);
+  if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
+  std::vector<Tensor> result;
+  for (int id : d) result.push_back(tracer.tensor_of(id));
+  return result;
+}
+
 }  // namespace autograd
 
 template <class F, bool Value_, int... I, class... A>
@@ -42,19 +61,26 @@ auto TensorFront::gradient(A&&... a) {
       autograd::each_tensor(x, [&](const Tensor& t) { nested = nested || (t.requires_grad() && is_grad_enabled()); });
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
-  std::vector<Tensor> variables;
+  std::vector<Tensor> variables, gradients;
+  Tensor value;
+  Tracer* const tracer = Tracer::current();
   (autograd::each_tensor(std::get<I>(arguments),
                          [&](Tensor& t) {
-                           t = autograd::as_variable(t);
+                           t = tracer ? autograd::as_graph_variable(*tracer, t) : autograd::as_variable(t);
                            variables.push_back(t);
                          }),
    ...);
-  Tensor value;
-  {
-    const EnableGrad on;
+  if (tracer) {
     value = std::apply(F{}, arguments);
+    gradients = autograd::graph_gradients(*tracer, value, variables);
+  } else {
+    {
+      const EnableGrad on;
+      value = std::apply(F{}, arguments);
+    }
+    gradients = tt::grad({value}, variables, {}, nested, nested);
+    if (!nested) value = value.detach();
   }
-  std::vector<Tensor> gradients = tt::grad({value}, variables, {}, nested, nested);
   std::size_t at = 0;
   const auto fill = [&](auto x) {
     autograd::each_tensor(x, [&](Tensor& t) {
@@ -63,7 +89,6 @@ auto TensorFront::gradient(A&&... a) {
     });
     return x;
   };
-  if (!nested) value = value.detach();
   if constexpr (sizeof...(I) == 1) {
     auto grads = fill(std::get<I...>(arguments));
     if constexpr (Value_) return std::pair{value, grads};

@@ -109,6 +109,9 @@ struct TensorImpl {
   Shape shape;
   std::int64_t stride[max_rank] = {};
   std::int64_t trace_id = -1;     // node, while a graph is captured
+  void* tracer = nullptr;         // by which capture
+  bool is_number = false;         // made from a number of the program's text
+  bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
 
   static TensorImpl* make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
@@ -209,12 +212,16 @@ class Tensor {
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
 
   // ---- elements
-  void* data() { return impl().data; }
+  void* data() {
+    impl().is_fill = false;
+    return impl_->data;
+  }
   const void* data() const { return impl().data; }
   template <Element T>
   T* data_ptr() const {
     check_type(dtype_of<T>);
-    return reinterpret_cast<T*>(impl().data);
+    impl_->is_fill = false;  // it may be written to
+    return reinterpret_cast<T*>(impl_->data);
   }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
   template <Element T>

@@ -157,6 +157,7 @@ Tensor number_tensor(DType beside, A value) {
                         : std::is_floating_point_v<A> ? DType::f64
                                                       : DType::i64;
   Tensor t(promote_literal(beside, literal), Shape{});
+  t.impl().is_number = true;
   with_dtype(t.dtype(), [&]<class T>(T) { *static_cast<T*>(t.data()) = static_cast<T>(value); });
   return t;
 }
@@ -206,6 +207,7 @@ struct TensorOperand {
         where(at) {}
   Tensor number(DType beside) const {
     Tensor t(promote_literal(beside, literal), Shape{});
+    t.impl().is_number = true;
     with_dtype(t.dtype(), [&]<class T>(T) {
       *static_cast<T*>(t.data()) = literal == DType::f64 ? static_cast<T>(real) : static_cast<T>(integer);
     });

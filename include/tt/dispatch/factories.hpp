@@ -35,6 +35,7 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
       const T v = static_cast<T>(value);
       for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
     });
+  t.impl().is_fill = t.numel() > 0;
   return detail::with_options(t, o);
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }

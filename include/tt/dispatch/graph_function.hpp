@@ -108,14 +108,18 @@ class GraphFunction {
   /// Does a result depend on what input k holds (and not only on its shape)?
   bool reads(int k) const { return read_[k]; }
 
-  /// One result for each output, freshly allocated. Arguments that are not read may have no elements.
+  /// One result for each output: freshly allocated, or the argument whose memory it takes over. Arguments that are not read may have no elements.
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
     void* external[2 * max_inputs + 2 * max_outputs];
-    const int inputs = graph_.inputs.size();
-    for (int k = 0; k < inputs; ++k) external[k] = argument[k]->impl().data;
+    int n = graph_.inputs.size();
+    for (int k = 0; k < n; ++k) external[k] = argument[k]->impl().data;
     for (int k = 0; k < outputs(); ++k) {
+      if (const int into = graph_.donated[k]; into >= 0) {
+        result[k] = *argument[into];
+        continue;
+      }
       result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols));
-      external[inputs + k] = result[k].data();
+      external[n++] = result[k].data();
     }
     program().run(external, symbols);
   }

@@ -45,6 +45,7 @@ inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) 
     with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
 }
 inline void advance_version(const Tensor& t) {
+  t.impl().is_fill = false;
   if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -57,17 +58,29 @@ inline void check_result(const Tensor& target, const Tensor& result, const char*
                                 << name(target.dtype()) << "." << at));
 }
 
+/// In a captured graph a change in place is a new value under the old name.
+inline void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at) {
+  if (target.impl().is_view)
+    TT_THROW(Error(Text("tt::") << op << ": a view was changed in place inside a captured function. Build a new Tensor there?" << at));
+  check_result(target, result, op, at);
+  const Tensor value = result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at);
+  target.impl().trace_id = value.impl().trace_id;
+}
+
 /// target = op(target, operand), in place.
 template <Op K>
 Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, SourceLine at) {
+  if (target.impl().trace_id >= 0) {
+    const TensorOperand list[] = {TensorOperand(target, at), operand};
+    rename_traced(target, call_elementwise(operator_entry<K>(), list, 2, no_attributes, at), op, at);
+    return target;
+  }
   const InplaceHooks& hooks = inplace_hooks();
   if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
     hooks.check(target, at);
-    const TensorOperand list[] = {TensorOperand(target.impl().autograd ? target : target, at), operand};
     // The op saves what its derivative reads: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
     const TensorOperand kept[] = {TensorOperand(old, at), operand};
-    (void)list;
     const Tensor result = call_elementwise(operator_entry<K>(), kept, 2, no_attributes, at);
     check_result(target, result, op, at);
     write_elements(target, result, at);
@@ -87,6 +100,11 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
 }  // namespace detail
 
 inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
+  if (impl().trace_id >= 0) {
+    const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
+    detail::rename_traced(*this, from.expand(shape(), at), "copy_", at);
+    return *this;
+  }
   const detail::InplaceHooks& hooks = detail::inplace_hooks();
   const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
   if (tape) hooks.check(*this, at);
