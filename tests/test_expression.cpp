@@ -18,7 +18,7 @@ using tt::Array;
 using tt::dyn;
 
 /// A divisor for numbers up to 7, so that clamps and floors have something to do.
-constexpr int wide = 700;
+constexpr int wide_range = 700;
 
 template <class T>
 Array<T, dyn, dyn> matrix(std::int64_t rows, std::int64_t columns, int seed) {
@@ -55,7 +55,7 @@ TT_KERNELS_END
 
 TEST_CASE_TEMPLATE("arithmetic of numbers", T, std::int32_t, std::int64_t, float, double) {
   using A = Array<T, 5, 7>;
-  const A a = filled<A>(1, wide), b = filled<A>(2, wide);
+  const A a = filled<A>(1, wide_range), b = filled<A>(2, wide_range);
   const T *x = a.data(), *y = b.data();
   CHECK(each_is(A(a + b), [&](auto i) { return static_cast<T>(x[i] + y[i]); }));
   CHECK(each_is(A(a - b), [&](auto i) { return static_cast<T>(x[i] - y[i]); }));
@@ -73,7 +73,7 @@ TEST_CASE_TEMPLATE("arithmetic of numbers", T, std::int32_t, std::int64_t, float
 TEST_CASE_TEMPLATE("division gives floating numbers", T, std::int32_t, std::int64_t, float, double) {
   using A = Array<T, 4, 3>;
   using R = std::conditional_t<std::is_floating_point_v<T>, T, float>;
-  A a = filled<A>(1, wide), b = filled<A>(5, wide);
+  A a = filled<A>(1, wide_range), b = filled<A>(5, wide_range);
   for (T& x : b)
     if (x == 0) x = 1;
   const auto q = tt::eval(a / b);
@@ -85,8 +85,8 @@ TEST_CASE_TEMPLATE("division gives floating numbers", T, std::int32_t, std::int6
 TEST_CASE_TEMPLATE("comparisons give bool", T, std::int32_t, std::int64_t, float, double) {
   using A = Array<T, 33>;
   using B = Array<bool, 33>;
-  const A a = filled<A>(3, wide);
-  A b = filled<A>(4, wide);
+  const A a = filled<A>(3, wide_range);
+  A b = filled<A>(4, wide_range);
   for (int i = 0; i < 33; i += 3) b(i) = a(i);
   const T *x = a.data(), *y = b.data();
   CHECK(each_is(B(a < b), [&](auto i) { return x[i] < y[i]; }));
@@ -180,16 +180,16 @@ TEST_CASE("casts cut fractions, and out of range gives the smallest integer") {
 // ---- broadcasting
 
 TEST_CASE("axes of extent 1 and missing axes are repeated") {
-  const auto a = filled<Array<float, 4, 5>>(1, wide);
-  const auto row = filled<Array<float, 5>>(2, wide);
-  const auto column = filled<Array<float, 4, 1>>(3, wide);
+  const auto a = filled<Array<float, 4, 5>>(1, wide_range);
+  const auto row = filled<Array<float, 5>>(2, wide_range);
+  const auto column = filled<Array<float, 4, 1>>(3, wide_range);
   const Array<float> scalar = 0.5f;
   CHECK(each_is(tt::eval(a + row), [&](auto i) { return a.data()[i] + row.data()[i % 5]; }));
   CHECK(each_is(tt::eval(column * a), [&](auto i) { return a.data()[i] * column.data()[i / 5]; }));
   CHECK(each_is(tt::eval(column - row), [&](auto i) { return column.data()[i / 5] - row.data()[i % 5]; }));
   CHECK(each_is(tt::eval(a + scalar), [&](auto i) { return a.data()[i] + 0.5f; }));
-  const auto cube = filled<Array<float, 2, 1, 3>>(4, wide);
-  const auto plane = filled<Array<float, 4, 1>>(5, wide);
+  const auto cube = filled<Array<float, 2, 1, 3>>(4, wide_range);
+  const auto plane = filled<Array<float, 4, 1>>(5, wide_range);
   const auto c = tt::eval(cube + plane);
   CHECK(c.shape() == tt::Shape{2, 4, 3});
   for (int i = 0; i < 2; ++i)
@@ -258,7 +258,7 @@ TEST_CASE("an operand that is the destination is read before it is written") {
   CHECK(equal(a, Array<float, 3, 3>{{0, 108, 216}, {0, 108, 216}, {0, 108, 216}}));
   a = a / tt::amax(a);
   CHECK(equal(a, Array<float, 3, 3>{{0, 0.5f, 1}, {0, 0.5f, 1}, {0, 0.5f, 1}}));
-  Array<float, 500> v = filled<Array<float, 500>>(1, wide);
+  Array<float, 500> v = filled<Array<float, 500>>(1, wide_range);
   const Array<float, 500> was = v;
   v = tt::slice<0, 499, 500, -1>(v);
   CHECK(each_is(v, [&](auto i) { return was.data()[499 - i]; }));
@@ -267,7 +267,7 @@ TEST_CASE("an operand that is the destination is read before it is written") {
 }
 
 TEST_CASE("compound assignment, also of itself") {
-  Array<float, 40> a = filled<Array<float, 40>>(1, wide);
+  Array<float, 40> a = filled<Array<float, 40>>(1, wide_range);
   const Array<float, 40> was = a;
   a += a;
   CHECK(each_is(a, [&](auto i) { return 2 * was.data()[i]; }));
@@ -354,7 +354,7 @@ TEST_CASE("a dynamic destination takes the shape of the expression") {
 // ---- views
 
 TEST_CASE("views of views are index maps") {
-  const auto a = filled<Array<float, 6, 8>>(1, wide);
+  const auto a = filled<Array<float, 6, 8>>(1, wide_range);
   const Array<float, 3, 4> odd = tt::slice<0, 1, 3, 2>(tt::slice<1, 0, 4, 2>(a));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) CHECK(odd(i, j) == a(1 + 2 * i, 2 * j));
@@ -379,7 +379,7 @@ TEST_CASE("views of views are index maps") {
 
 TEST_CASE_TEMPLATE("reductions over axes", T, std::int32_t, std::int64_t, float, double) {
   using A = Array<T, 3, 4, 5>;
-  const A a = filled<A>(7, wide);
+  const A a = filled<A>(7, wide_range);
   using S = std::conditional_t<std::is_integral_v<T>, std::int64_t, T>;
   const auto at = [&](int i, int j, int k) { return a(i, j, k); };
   const Array<S, 4, 5> s0 = tt::sum<0>(a);
@@ -430,7 +430,7 @@ TEST_CASE_TEMPLATE("reductions over axes", T, std::int32_t, std::int64_t, float,
 }
 
 TEST_CASE("mean, var, logsumexp, softmax and their edges") {
-  const auto a = filled<Array<double, 6, 9>>(2, wide);
+  const auto a = filled<Array<double, 6, 9>>(2, wide_range);
   const Array<double, 6> m = tt::mean<1>(a), v = tt::var<1>(a), l = tt::logsumexp<1>(a);
   const Array<double, 6, 9> p = tt::softmax<1>(a), q = tt::log_softmax<-1>(a);
   for (int i = 0; i < 6; ++i) {
@@ -458,7 +458,7 @@ TEST_CASE("mean, var, logsumexp, softmax and their edges") {
 }
 
 TEST_CASE("labels pick their row's log probability") {
-  const auto logits = filled<Array<float, 5, 4>>(3, wide);
+  const auto logits = filled<Array<float, 5, 4>>(3, wide_range);
   const Array<std::int32_t, 5> labels{0, 3, 1, 1, 2};
   double want = 0;
   for (int i = 0; i < 5; ++i) {
@@ -498,10 +498,10 @@ TEST_CASE_TEMPLATE("matrix products", T, std::int32_t, std::int64_t, float, doub
 }
 
 TEST_CASE("products of batches, of dynamic sizes, and with epilogues") {
-  const auto a = filled<Array<double, 2, 3, 4>>(1, wide);
-  const auto b = filled<Array<double, 2, 4, 5>>(2, wide);
-  const auto shared = filled<Array<double, 4, 5>>(3, wide);
-  const auto bias = filled<Array<double, 5>>(4, wide);
+  const auto a = filled<Array<double, 2, 3, 4>>(1, wide_range);
+  const auto b = filled<Array<double, 2, 4, 5>>(2, wide_range);
+  const auto shared = filled<Array<double, 4, 5>>(3, wide_range);
+  const auto bias = filled<Array<double, 5>>(4, wide_range);
   const Array<double, 2, 3, 5> c = tt::matmul(a, b), d = tt::relu(tt::matmul(a, shared) + bias);
   for (int n = 0; n < 2; ++n)
     for (int i = 0; i < 3; ++i)
