@@ -418,6 +418,18 @@ constexpr int gradient_structure() {
   return check.failed;
 }
 
+constexpr int gradient_of_slices() {
+  Check check;
+  Recording r;
+  const Sym x = r.input({7, 5}), s = r.input({Extent::symbol(0), 5});
+  const Sym loss = tt::sum(tt::slice<0, 1, 3, 2>(x) * tt::slice<0, 0, 3>(x)) +
+                   tt::sum(tt::slice<0, 6, 4, -2>(x)) + tt::sum(tt::slice<0, 3, 2, -1>(s));
+  const tt::Vec<int> d = tt::gradients(r.g, loss.id, {x.id, s.id});
+  check(!r.g.failure && r.shape(d[0]) == Shape{7, 5});
+  check(r.shape(d[1]) == Shape{Extent::symbol(0), 5});
+  return check.failed;
+}
+
 // ---- scheduling
 
 constexpr int kernels_of(Recording& r, const Sym& result) {
@@ -658,6 +670,7 @@ inline constexpr GraphCase all[] = {
     {"canonical numbering", &canonical_numbering},
     {"bodies are inlined", &bodies_are_inlined},
     {"gradient structure", &gradient_structure},
+    {"gradient of slices", &gradient_of_slices},
     {"an elementwise chain is one kernel", &chain_is_one_kernel},
     {"work on a smaller operand is not repeated", &work_on_a_smaller_operand_is_not_repeated},
     {"softmax is one kernel", &softmax_is_one_kernel},
