@@ -51,17 +51,19 @@ inline Tensor arange(double start, double end, double step = 1, TensorOptions o 
   std::int64_t n = static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
   Tensor t(o.dtype, Shape{n > 0 ? n : 0}, o.device);
-  with_dtype(o.dtype, [&]<class T>(T) {
-    for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
-  });
+  if (!t.is_meta())
+    with_dtype(o.dtype, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
+    });
   return detail::with_options(t, o);
 }
 inline Tensor arange(std::int64_t end) { return arange(0, static_cast<double>(end)); }
 inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
   Tensor t = zeros({n, n}, o);
-  with_dtype(o.dtype, [&]<class T>(T) {
-    for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
-  });
+  if (!t.is_meta())
+    with_dtype(o.dtype, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
+    });
   return t;
 }
 
@@ -151,7 +153,7 @@ class TensorData {
     if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
     Tensor t(o.dtype, s, o.device);
     std::int64_t at = 0;
-    with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
+    if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
     return detail::with_options(t, o);
   }
 
