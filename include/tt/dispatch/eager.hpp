@@ -150,18 +150,6 @@ void record_function(Graph& g, const Operator&, const int* in, const Attributes&
 
 // ---- calls
 
-/// A number becomes a Tensor of the dtype that it has beside the others.
-template <class A>
-Tensor number_tensor(DType beside, A value) {
-  const DType literal = std::is_same_v<A, bool>        ? DType::boolean
-                        : std::is_floating_point_v<A> ? DType::f64
-                                                      : DType::i64;
-  Tensor t(promote_literal(beside, literal), Shape{});
-  t.impl().is_number = true;
-  with_dtype(t.dtype(), [&]<class T>(T) { *static_cast<T*>(t.data()) = static_cast<T>(value); });
-  return t;
-}
-
 /// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
 inline DType result_dtype(const Tensor* const* t, int count) {
   DType with_axes = DType::boolean, single = DType::boolean;
@@ -196,6 +184,7 @@ struct TensorOperand {
   double real = 0;
   std::int64_t integer = 0;
   DType literal = DType::f64;
+  bool fits = true;  ///< a whole number fits an i64
   SourceLine where;
 
   TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
@@ -204,16 +193,24 @@ struct TensorOperand {
   TensorOperand(A value, SourceLine at = here())
       : real(static_cast<double>(value)), integer(std::is_integral_v<A> ? static_cast<std::int64_t>(value) : 0),
         literal(std::is_same_v<A, bool> ? DType::boolean : std::is_floating_point_v<A> ? DType::f64 : DType::i64),
+        fits(!std::is_unsigned_v<A> || integer >= 0),
         where(at) {}
+  /// A Tensor of the dtype that the number has beside others; throws Error when that cannot hold it.
   Tensor number(DType beside) const {
-    Tensor t(promote_literal(beside, literal), Shape{});
+    const DType d = promote_literal(beside, literal);
+    const bool as_real = is_floating(literal) || (is_floating(d) && !fits);
+    if (!as_real && (!fits || (d == DType::i32 && integer != static_cast<std::int32_t>(integer))))
+      TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d, .number = integer, .where = where})));
+    Tensor t(d, Shape{});
     t.impl().is_number = true;
-    with_dtype(t.dtype(), [&]<class T>(T) {
-      *static_cast<T*>(t.data()) = literal == DType::f64 ? static_cast<T>(real) : static_cast<T>(integer);
+    with_dtype(d, [&]<class T>(T) {
+      *static_cast<T*>(t.data()) = as_real ? static_cast<T>(real) : static_cast<T>(integer);
     });
     return t;
   }
 };
+template <class A>
+Tensor number_tensor(DType beside, A value) { return TensorOperand(value, {}).number(beside); }
 
 /// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
 inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
