@@ -150,6 +150,9 @@ void record_function(Graph& g, const Operator&, const int* in, const Attributes&
 
 // ---- calls
 
+/// bool, integers, floating numbers: a result is never written to a lower category.
+constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
+
 /// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
 inline DType result_dtype(const Tensor* const* t, int count) {
   DType with_axes = DType::boolean, single = DType::boolean;
@@ -162,7 +165,6 @@ inline DType result_dtype(const Tensor* const* t, int count) {
       single = promote(single, t[k]->impl().dtype);
     }
   if (!any) return single;
-  const auto category = [](DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; };
   return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
 }
 

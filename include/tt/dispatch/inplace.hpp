@@ -34,6 +34,8 @@ void scatter(const TensorImpl& to, const T* from) {
 
 /// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
 inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) {
+  if (from.is_meta() && !to.is_meta())
+    TT_THROW(Error(Text("tt::copy_: a Tensor on device meta has no elements to copy.") << at));
   const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
   Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
   if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
@@ -49,11 +51,20 @@ inline void advance_version(const Tensor& t) {
   if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
+/// Which of several values would stay is chance.
+inline void check_no_repeats(const Tensor& target, const char* op, SourceLine at) {
+  const TensorImpl& t = target.impl();
+  if (t.contiguous) return;
+  for (int k = 0; k < t.shape.rank; ++k)
+    if (t.shape.code[k] > 1 && t.stride[k] == 0)
+      TT_THROW(Error(Text("tt::") << op << ": several elements of the Tensor are one in memory: shape is " << t.shape
+                                  << ". Use clone() first?" << at));
+}
 inline void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {
   if (!(result.shape() == target.shape()))
     TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
                                 << " and " << target.shape() << "." << at));
-  if (is_floating(result.dtype()) && !is_floating(target.dtype()))
+  if (category(result.dtype()) > category(target.dtype()))
     TT_THROW(Error(Text("tt::") << op << ": the result is " << name(result.dtype()) << " and cannot be written to "
                                 << name(target.dtype()) << "." << at));
 }
@@ -75,6 +86,7 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
     rename_traced(target, call_elementwise(operator_entry<K>(), list, 2, no_attributes, at), op, at);
     return target;
   }
+  check_no_repeats(target, op, at);
   const InplaceHooks& hooks = inplace_hooks();
   if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
     hooks.check(target, at);
@@ -106,6 +118,7 @@ inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
     return *this;
   }
   const detail::InplaceHooks& hooks = detail::inplace_hooks();
+  detail::check_no_repeats(*this, "copy_", at);
   const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
   if (tape) hooks.check(*this, at);
   detail::write_elements(*this, from, at);
