@@ -42,7 +42,7 @@ class CachingAllocator {
           --local->count[c];
           return b;
         }
-    return allocate_slow(c);
+    return allocate_slow(c, bytes);
   }
   void free(void* p, std::size_t bytes) noexcept {
     const int c = size_class(bytes);
@@ -143,8 +143,8 @@ class CachingAllocator {
       for (int c = 0; c < small_classes; ++c) bytes += local->count[c] * class_bytes(c);
     return bytes;
   }
-  TT_NOINLINE void* allocate_slow(int c) {
-    if (c >= classes) out_of_memory(c);
+  TT_NOINLINE void* allocate_slow(int c, std::size_t bytes) {
+    if (c >= classes) out_of_memory(bytes);
     const Guard guard(*this);
     in_use_ += class_bytes(c);
     if (FreeBlock* b = head_[c]) {
@@ -160,7 +160,7 @@ class CachingAllocator {
     }
     if (!p) {
       in_use_ -= class_bytes(c);
-      out_of_memory(c);
+      out_of_memory(bytes);
     }
     reserved_ += class_bytes(c);
     if (reserved_ > peak_) peak_ = reserved_;
@@ -178,9 +178,9 @@ class CachingAllocator {
         free_bytes(b);
       }
   }
-  [[noreturn]] void out_of_memory(int c) const {
+  [[noreturn]] void out_of_memory(std::size_t bytes) const {
     TT_THROW(Error(Text("tt: out of memory: ")
-                   << (c < classes ? class_bytes(c) : std::int64_t{-1}) << " bytes asked for, " << in_use_
+                   << bytes << " bytes asked for, " << in_use_
                    << " in use by Tensors, " << reserved_ << " taken from the system."));
   }
 };
