@@ -152,7 +152,8 @@ class Tensor {
 
   Tensor() = default;
   /// Dense, uninitialised elements.
-  Tensor(DType dtype, const Shape& shape, Device device = {}) : impl_(detail::TensorImpl::make()) {
+  Tensor(DType dtype, const Shape& shape, Device device = {})
+      : Tensor(detail::TensorImpl::make()) {  // complete from here on: freed if there is no memory
     impl_->dtype = dtype;
     impl_->device = device;
     impl_->keys = backend_key(device.type);
