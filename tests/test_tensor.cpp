@@ -1,0 +1,702 @@
+// Tensors by themselves: how they are made, what views share, promotion, changes in place, memory.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "run_guarded.hpp"
+#include "tt/tt.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)  // asking for too much is an answer, not the end
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#endif
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+using Numbers = std::vector<double>;
+
+/// Every element in row-major order, whatever dtype and strides.
+Numbers numbers(const Tensor& t) {
+  const Tensor dense = t.contiguous();
+  Numbers v;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    for (T x : dense.elements<T>()) v.push_back(static_cast<double>(x));
+  });
+  return v;
+}
+/// The same, read through shape and strides without any op.
+Numbers by_strides(const Tensor& t) {
+  Numbers v;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    const auto visit = [&](const auto& self, int axis, std::int64_t offset) -> void {
+      if (axis == t.dim()) v.push_back(static_cast<double>(static_cast<const T*>(t.data())[offset]));
+      else
+        for (std::int64_t i = 0; i < t.size(axis); ++i) self(self, axis + 1, offset + i * t.stride(axis));
+    };
+    visit(visit, 0, 0);
+  });
+  return v;
+}
+Numbers counted(double begin, double end, double step = 1) {
+  Numbers v;
+  for (; begin < end; begin += step) v.push_back(begin);
+  return v;
+}
+/// 0, 1, 2, ... as f32.
+Tensor counting(const tt::IntList& shape) {
+  return tt::arange(static_cast<double>(0), static_cast<double>(tt::shape_of(shape).size().code), 1, {.dtype = DType::f32})
+      .view(shape);
+}
+std::vector<std::int64_t> strides(const Tensor& t) {
+  std::vector<std::int64_t> s;
+  for (int k = 0; k < t.dim(); ++k) s.push_back(t.stride(k));
+  return s;
+}
+using Strides = std::vector<std::int64_t>;
+std::string shape(const Tensor& t) { return tt::Text() << t.shape(); }
+
+/// What an Error says.
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const tt::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+// ---- made from numbers
+
+TEST_CASE("braces give shape and dtype as in PyTorch") {
+  struct Case {
+    Tensor made;
+    DType dtype;
+    const char* shape;
+    Numbers values;
+  };
+  const Case cases[] = {
+      {tt::tensor({1, 2, 3}), DType::i64, "(3,)", {1, 2, 3}},
+      {tt::tensor({1.5, 2}), DType::f32, "(2,)", {1.5, 2}},
+      {tt::tensor({1.5f, 2.0f}), DType::f32, "(2,)", {1.5, 2}},
+      {tt::tensor({true, false}), DType::boolean, "(2,)", {1, 0}},
+      {tt::tensor({true, 2}), DType::i64, "(2,)", {1, 2}},
+      {tt::tensor({{1, 2}}), DType::i64, "(1, 2)", {1, 2}},
+      {tt::tensor({{1}, {2}}), DType::i64, "(2, 1)", {1, 2}},
+      {tt::tensor({{1.0, 2.0}, {3.0, 4.0}}), DType::f32, "(2, 2)", {1, 2, 3, 4}},
+      {tt::tensor({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}), DType::i64, "(2, 2, 2)", counted(1, 9)},
+      {tt::tensor(3.5), DType::f32, "()", {3.5}},
+      {tt::tensor(7), DType::i64, "()", {7}},
+      {tt::tensor({7}), DType::i64, "(1,)", {7}},
+      {tt::tensor({{7}}), DType::i64, "(1, 1)", {7}},
+      {tt::tensor({{{7}}}), DType::i64, "(1, 1, 1)", {7}},
+      {tt::tensor(true), DType::boolean, "()", {1}},
+      {tt::tensor({}), DType::f32, "(0,)", {}},
+      {tt::tensor({{}, {}}), DType::f32, "(2, 0)", {}},
+      {tt::tensor({1, 2}, {.dtype = DType::f64}), DType::f64, "(2,)", {1, 2}},
+      {tt::tensor({1.75, -2.75}, {.dtype = DType::i32}), DType::i32, "(2,)", {1, -2}},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(std::string(c.shape));
+    CHECK(shape(c.made) == c.shape);
+    CHECK(c.made.dtype() == c.dtype);
+    CHECK(numbers(c.made) == c.values);
+  }
+  constexpr std::int64_t large = (std::int64_t{1} << 62) + 1;  // more than a double holds
+  CHECK(tt::tensor({large}).item<std::int64_t>() == large);
+  CHECK(tt::tensor({0.1}, {.dtype = DType::f64}).item() == 0.1);
+}
+
+TEST_CASE("braces that are not of one shape are an error") {
+  CHECK(message([] { tt::tensor({{1, 2}, {3}}); }) == "tt::tensor: the braces are not of one shape: expected (2, 2).");
+  CHECK(message([] { tt::tensor({{1, 2}, 3}); }) == "tt::tensor: the braces are not of one shape: expected (2, 2).");
+  CHECK(message([] { tt::tensor({1, {2}}); }) == "tt::tensor: the braces are not of one shape: expected (2,).");
+  CHECK(message([] { tt::tensor({{}, {1}}); }) == "tt::tensor: the braces are not of one shape: expected (2, 0).");
+  CHECK_THROWS_AS(tt::tensor({{{{{{{1}}}}}}}), tt::Error);
+}
+
+TEST_CASE("factories") {
+  CHECK(numbers(tt::zeros({2, 2})) == Numbers{0, 0, 0, 0});
+  CHECK(tt::zeros({2, 2}).dtype() == DType::f32);
+  CHECK(numbers(tt::ones({3}, {.dtype = DType::boolean})) == Numbers{1, 1, 1});
+  CHECK(numbers(tt::full({2}, 2.5, {.dtype = DType::f64})) == Numbers{2.5, 2.5});
+  CHECK(shape(tt::empty({4, 0, 2})) == "(4, 0, 2)");
+  CHECK(numbers(tt::arange(4)) == Numbers{0, 1, 2, 3});
+  CHECK(tt::arange(4).dtype() == DType::i64);
+  CHECK(numbers(tt::arange(5, 0, -2)) == Numbers{5, 3, 1});
+  CHECK(tt::arange(3, 3).numel() == 0);
+  CHECK(tt::arange(3, 0).numel() == 0);
+  CHECK(tt::arange(0, 1, 0.1, {.dtype = DType::f64}).numel() == 10);
+  CHECK(message([] { tt::arange(0, 1, 0); }).starts_with("tt::arange: the step is 0."));
+  CHECK(numbers(tt::eye(2)) == Numbers{1, 0, 0, 1});
+  CHECK(tt::eye(0).numel() == 0);
+  const Tensor x = tt::full({2, 1}, 3, {.dtype = DType::i32});
+  for (const Tensor& like : {tt::zeros_like(x), tt::ones_like(x), tt::full_like(x, 9), tt::empty_like(x)}) {
+    CHECK(like.dtype() == DType::i32);
+    CHECK(shape(like) == "(2, 1)");
+    CHECK_FALSE(like.shares_storage(x));
+  }
+  CHECK(message([] { tt::zeros({2, -1}); }).starts_with("tt::full: a size is negative: -1."));
+  CHECK(message([] { tt::empty({1, 1, 1, 1, 1, 1, 1}); }).starts_with("tt::empty: rank is too high: 7, at most is 6."));
+  CHECK(tt::rand({5}, 1, {.requires_grad = true}).requires_grad());
+  CHECK_THROWS_AS(tt::zeros({2}, {.dtype = DType::i64, .requires_grad = true}), tt::Error);
+}
+
+TEST_CASE("factories make Meta Tensors without elements") {
+  const tt::TensorOptions meta{.device = {tt::DeviceType::meta, 0}};
+  const tt::TensorOptions meta64{.dtype = DType::i64, .device = {tt::DeviceType::meta, 0}};
+  for (const Tensor& t : {tt::zeros({3, 3}, meta), tt::eye(3, meta), tt::empty({3, 3}, meta), tt::rand({3, 3}, 1, meta),
+                          tt::randn({3, 3}, 1, meta), tt::tensor({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, meta)}) {
+    CHECK(shape(t) == "(3, 3)");
+    CHECK(t.is_meta());
+    CHECK(t.data() == nullptr);
+  }
+  CHECK(shape(tt::arange(0, 7, 2, meta64)) == "(4,)");
+  CHECK(message([&] { (void)tt::zeros({}, meta).item(); }).starts_with("tt::Tensor::item: the Tensor has no elements"));
+}
+
+TEST_CASE("random numbers are those of the seed") {
+  const Tensor a = tt::rand({1000}, 7), b = tt::rand({1000}, 7), c = tt::rand({1000}, 8);
+  CHECK(numbers(a) == numbers(b));
+  CHECK(numbers(a) != numbers(c));
+  CHECK(numbers(tt::rand({10, 100}, 7)) == numbers(a));
+  CHECK(a.mean().item() == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(tt::var(tt::randn({1000}, 7)).item() == doctest::Approx(1).epsilon(0.1));
+}
+
+TEST_CASE("elements are given out in their dtype only") {
+  Tensor x = tt::tensor({{1.0, 2.0}, {3.0, 4.0}});
+  x.elements<float>()[3] = 9;
+  CHECK(numbers(x) == Numbers{1, 2, 3, 9});
+  CHECK(message([&] { (void)x.elements<double>(); }) == "tt::Tensor::elements: dtype is f32, not f64. Cast it first?");
+  CHECK(message([&] { (void)x.t().elements<float>(); }) ==
+        "tt::Tensor::elements: the elements do not lie dense: shape is (2, 2). Use contiguous() first?");
+}
+
+TEST_CASE("item gives the one element as any type") {
+  CHECK(tt::tensor(2.5).item() == 2.5);
+  CHECK(tt::tensor({{7}}).item<int>() == 7);
+  CHECK(tt::tensor(true).item<bool>());
+  CHECK(tt::arange(5).select(0, 3).item<std::int64_t>() == 3);
+  CHECK(message([] { (void)tt::arange(2).item(); }) == "tt::Tensor::item: needs exactly one element: shape is (2,).");
+  CHECK(message([] { (void)tt::zeros({0}).item(); }).starts_with("tt::Tensor::item: needs exactly one element"));
+  CHECK_THROWS_AS((void)Tensor().item(), tt::Error);
+}
+
+// ---- other people's memory
+
+namespace {
+int deleted = 0;
+}
+
+TEST_CASE("from_blob uses the memory and gives it back once") {
+  float own[] = {1, 2, 3, 4, 5, 6};
+  deleted = 0;
+  {
+    Tensor x = tt::from_blob(own, {2, 3}, [](void*) { ++deleted; });
+    CHECK(x.data() == own);
+    const Tensor view = x.t();
+    x.mul_(2);
+    CHECK(own[5] == 12);
+    CHECK(numbers(view) == Numbers{2, 8, 4, 10, 6, 12});
+    x = Tensor();
+    CHECK(deleted == 0);
+  }
+  CHECK(deleted == 1);
+}
+
+TEST_CASE("nothing outside of a blob is read or written") {
+  for (const std::int64_t n : {1, 3, 7, 8, 15, 33, 1000, 1025, 20000}) {
+    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+    fuzz::GuardedMemory &one = fuzz::guarded_slot(0, bytes), &two = fuzz::guarded_slot(1, bytes);
+    auto* p = reinterpret_cast<float*>(one.begin(bytes));
+    auto* q = reinterpret_cast<float*>(two.begin(bytes));
+    for (std::int64_t i = 0; i < n; ++i) p[i] = q[i] = static_cast<float>(i % 13) / 4;
+    const Tensor dense = tt::from_span<float>({p, static_cast<std::size_t>(n)}, {n});
+    CAPTURE(n);
+    const bool fine = fuzz::survives([&] {
+      Tensor x = tt::from_blob(p, {n}), y = tt::from_blob(q, {n});
+      CHECK(numbers(x + y) == numbers(dense + dense));
+      CHECK(numbers(x.exp()) == numbers(dense.exp()));
+      CHECK(numbers(x * 2) == numbers(dense * 2));
+      CHECK(numbers(x < y) == numbers(dense < dense));
+      CHECK(numbers(tt::where(x < 1, x, y)) == numbers(tt::where(dense < 1, dense, dense)));
+      CHECK(numbers(x.clone()) == numbers(dense));
+      CHECK(numbers(x.to(DType::f64)) == numbers(dense.to(DType::f64)));
+      CHECK(numbers(x.sum()) == numbers(dense.sum()));
+      CHECK(numbers(x.amax(0)) == numbers(dense.amax(0)));
+      CHECK(numbers(x.argmax(0)) == numbers(dense.argmax(0)));
+      CHECK(numbers(x.softmax(0)) == numbers(dense.softmax(0)));
+      CHECK(numbers(x.matmul(y)) == numbers(dense.matmul(dense)));
+      CHECK(numbers(x.slice(0, n / 2, n)) == numbers(dense.slice(0, n / 2, n)));
+      CHECK(numbers(x.slice(0, 0, n, 3).exp()) == numbers(dense.slice(0, 0, n, 3).exp()));
+      CHECK(numbers(x.unsqueeze(1) - y.unsqueeze(0).slice(1, 0, 2)) ==
+            numbers(dense.unsqueeze(1) - dense.unsqueeze(0).slice(1, 0, 2)));
+      x.add_(y);
+      y.copy_(x);
+      CHECK(numbers(y) == numbers(dense + dense));
+      x.fill_(3);
+      x.slice(0, 0, n, 2).zero_();
+      y.slice(0, 1, n).copy_(y.slice(0, 0, n - 1));
+    });
+    CHECK(fine);
+    CHECK(one.untouched_before(bytes));
+    CHECK(two.untouched_before(bytes));
+  }
+}
+
+TEST_CASE("an Array is seen as a Tensor without a copy, and copied back") {
+  tt::Array<float, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
+  Tensor t = tt::as_tensor(a);
+  CHECK(t.data() == a.data());
+  t.mul_(10);
+  CHECK(a(1, 2) == 60);
+  a(0, 0) = -1;
+  CHECK(numbers(t) == Numbers{-1, 20, 30, 40, 50, 60});
+  const auto back = tt::to_array<tt::Array<float, 3, tt::dyn>>(t.t());
+  CHECK(back(2, 0) == 30);
+  CHECK(back.shape() == tt::Shape{3, 2});
+  CHECK(tt::to_array<tt::Array<std::int64_t>>(tt::tensor(4)).item() == 4);
+  CHECK(tt::to_array<tt::Array<float, 0>>(tt::zeros({0})).size() == 0);
+  CHECK(message([&] { (void)tt::to_array<tt::Array<float, 3, 3>>(t); }) ==
+        "tt::to_array: the Tensor is f32 (2, 3), the Array f32 (3, 3).");
+  CHECK_THROWS_AS((void)(tt::to_array<tt::Array<double, 2, 3>>(t)), tt::Error);
+  CHECK_THROWS_AS((void)(tt::to_array<tt::Array<float, tt::dyn>>(t)), tt::Error);
+  CHECK_THROWS_AS((void)(tt::to_array<tt::Array<float, 2, 3, tt::dyn>>(t)), tt::Error);
+  tt::Array<double, tt::dyn, 5> large(400);
+  large(399, 4) = 8;
+  CHECK(tt::as_tensor(large).sum().item() == 8);
+}
+
+TEST_CASE("from_span copies, and checks the number of elements") {
+  std::vector<float> v{1, 2, 3};
+  const Tensor t = tt::from_span<float>(v, {3, 1});
+  v[0] = 9;
+  CHECK(numbers(t) == Numbers{1, 2, 3});
+  CHECK(message([&] { tt::from_span<float>(v, {2, 2}); }) ==
+        "tt::from_span: numbers of elements differ: 3 given, 4 in (2, 2).");
+}
+
+// ---- views
+
+TEST_CASE("views have the strides of PyTorch and share storage") {
+  const Tensor x = counting({2, 3, 4});
+  CHECK(strides(x) == Strides{12, 4, 1});
+  struct Case {
+    const char* what;
+    Tensor view;
+    const char* shape;
+    Strides strides;
+    std::int64_t offset;
+    bool contiguous;
+  };
+  const Case cases[] = {
+      {"view", x.view({6, 4}), "(6, 4)", {4, 1}, 0, true},
+      {"view with an open size", x.view({-1, 2}), "(12, 2)", {2, 1}, 0, true},
+      {"permute", x.permute({2, 0, 1}), "(4, 2, 3)", {1, 12, 4}, 0, false},
+      {"permute from the right", x.permute({-1, 0, 1}), "(4, 2, 3)", {1, 12, 4}, 0, false},
+      {"transpose", x.transpose(0, -1), "(4, 3, 2)", {1, 4, 12}, 0, false},
+      {"slice", x.slice(1, 1, 3), "(2, 2, 4)", {12, 4, 1}, 4, false},
+      {"slice with a step", x.slice(2, 1, 4, 2), "(2, 3, 2)", {12, 4, 2}, 1, false},
+      {"slice from the right", x.slice(-1, -3, -1), "(2, 3, 2)", {12, 4, 1}, 1, false},
+      {"slice beyond the end", x.slice(0, 1, 100), "(1, 3, 4)", {12, 4, 1}, 12, true},
+      {"slice before the begin", x.slice(0, -100, 1), "(1, 3, 4)", {12, 4, 1}, 0, true},
+      {"slice of a step beyond the end", x.slice(2, 3, 4, 9), "(2, 3, 1)", {12, 4, 9}, 3, false},
+      {"select", x.select(0, 1), "(3, 4)", {4, 1}, 12, true},
+      {"select in the middle", x.select(1, -1), "(2, 4)", {12, 1}, 8, false},
+      {"select of the last axis", x.select(2, 3), "(2, 3)", {12, 4}, 3, false},
+      {"index", x[1][2], "(4,)", {1}, 20, true},
+      {"unsqueeze", x.unsqueeze(1), "(2, 1, 3, 4)", {12, 12, 4, 1}, 0, true},
+      {"unsqueeze at the end", x.unsqueeze(-1), "(2, 3, 4, 1)", {12, 4, 1, 1}, 0, true},
+      {"squeeze", x.unsqueeze(1).squeeze(1), "(2, 3, 4)", {12, 4, 1}, 0, true},
+      {"squeeze of another extent", x.squeeze(0), "(2, 3, 4)", {12, 4, 1}, 0, true},
+      {"flatten", x.flatten(), "(24,)", {1}, 0, true},
+      {"expand", x.select(0, 0).unsqueeze(0).expand({5, 3, 4}), "(5, 3, 4)", {0, 4, 1}, 0, false},
+      {"expand by a new axis", x.select(2, 1).expand({2, 2, 3}), "(2, 2, 3)", {0, 12, 4}, 1, false},
+      {"expand with -1", x.slice(1, 0, 1).expand({-1, 3, -1}), "(2, 3, 4)", {12, 0, 1}, 0, false},
+      {"view of a permuted part", x.permute({1, 0, 2}).view({3, 2, 2, 2}), "(3, 2, 2, 2)", {4, 12, 2, 1}, 0, false},
+      {"axes that lie one behind the other", x.slice(2, 0, 4, 2).view({6, 2}), "(6, 2)", {4, 2}, 0, false},
+      {"detach", x.detach(), "(2, 3, 4)", {12, 4, 1}, 0, true},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(std::string(c.what));
+    CHECK(shape(c.view) == c.shape);
+    CHECK(strides(c.view) == c.strides);
+    CHECK(c.view.storage_offset() == c.offset);
+    CHECK(c.view.is_contiguous() == c.contiguous);
+    CHECK(c.view.shares_storage(x));
+    CHECK(numbers(c.view) == by_strides(c.view));
+  }
+  Tensor m = counting({2, 3});
+  CHECK(numbers(m.t()) == Numbers{0, 3, 1, 4, 2, 5});
+  CHECK(numbers(m.t().reshape({6})) == Numbers{0, 3, 1, 4, 2, 5});
+  CHECK(counting({3}).t().is_contiguous());
+}
+
+TEST_CASE("what is written through a view is seen everywhere, and counted once") {
+  Tensor x = counting({3, 4});
+  Tensor column = x.select(1, 1), part = x.slice(0, 1, 3).t();
+  CHECK(x.version() == 0);
+  column.fill_(-1);
+  CHECK(x.version() == 1);
+  CHECK(part.version() == 1);
+  CHECK(numbers(x) == Numbers{0, -1, 2, 3, 4, -1, 6, 7, 8, -1, 10, 11});
+  part.mul_(2);
+  CHECK(column.version() == 2);
+  CHECK(numbers(x) == Numbers{0, -1, 2, 3, 8, -2, 12, 14, 16, -2, 20, 22});
+  CHECK(x.clone().version() == 0);
+  CHECK((x + 1).version() == 0);
+}
+
+TEST_CASE("a reshape that no strides can express copies, a view of it is an error") {
+  const Tensor x = counting({2, 3, 4});
+  const Tensor turned = x.transpose(1, 2);
+  const Tensor copy = turned.reshape({24});
+  CHECK_FALSE(copy.shares_storage(x));
+  CHECK(numbers(copy) == by_strides(turned));
+  CHECK_FALSE(x.permute({1, 0, 2}).reshape({6, 4}).shares_storage(x));
+  CHECK(x.permute({1, 0, 2}).reshape({3, 8}).is_contiguous());
+  CHECK(message([&] { (void)turned.view({24}); })
+            .starts_with("tt::view: the elements of (2, 4, 3) do not lie so that they can be seen as (24,). Use reshape?\n  at "));
+  CHECK(x.expand({2, 2, 3, 4}).reshape({48}).numel() == 48);
+  CHECK(numbers(tt::tensor({1, 2}).unsqueeze(1).expand({2, 2}).reshape({4})) == Numbers{1, 1, 2, 2});
+  const Tensor same = tt::tensor({5}).expand({4}).view({2, 2});
+  CHECK(strides(same) == Strides{0, 0});
+}
+
+TEST_CASE("every reshape of every permutation agrees with its elements") {
+  const Tensor x = counting({2, 3, 1, 4});
+  const tt::IntList orders[] = {{0, 1, 2, 3}, {3, 1, 2, 0}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 3, 2, 1}, {1, 2, 0, 3}, {0, 2, 1, 3}};
+  const tt::IntList shapes[] = {{24}, {1, 24}, {6, 4}, {4, 6}, {2, 12}, {12, 2}, {3, 8}, {2, 3, 4}, {2, 1, 2, 2, 3},
+                                {4, 3, 2}, {24, 1}, {3, 1, 2, 4}, {2, 2, 2, 3}, {1, 2, 1, 3, 1, 4}};
+  for (const tt::IntList& order : orders)
+    for (const tt::IntList& to : shapes)
+      for (const Tensor& from : {x.permute(order), x.permute(order).slice(0, 0, 9, 1), x.slice(3, 0, 4, 1).permute(order)}) {
+        const Tensor r = from.reshape(to);
+        CHECK(by_strides(r) == by_strides(from));
+        bool can_view = true;
+        try {
+          (void)from.view(to);
+        } catch (const tt::Error&) {
+          can_view = false;
+        }
+        CHECK(can_view == r.shares_storage(x));
+      }
+}
+
+TEST_CASE("views say what is wrong, and where") {
+  const Tensor x = counting({2, 3});
+  const auto at = [](int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); };
+  CHECK(message([&] { (void)x.view({4}); }) == "tt::reshape: numbers of elements differ: (2, 3) and (4,)." + at(__LINE__));
+  CHECK(message([&] { (void)x.reshape({-1, 4}); }).starts_with("tt::reshape: "));
+  CHECK(message([&] { (void)x.reshape({-1, -1}); }).starts_with("tt::reshape: "));
+  CHECK(message([&] { (void)tt::zeros({0}).reshape({-1, 0}); }).starts_with("tt::reshape: "));
+  CHECK(message([&] { (void)x.permute({0, 0}); }) == "tt::permute: axes are not a permutation: of shape (2, 3)." + at(__LINE__));
+  CHECK_THROWS_AS((void)x.permute({0}), tt::Error);
+  CHECK_THROWS_AS((void)x.permute({0, 1, 2}), tt::Error);
+  CHECK(message([&] { (void)x.transpose(0, 2); }) ==
+        "tt::transpose: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__ - 1));
+  CHECK(message([&] { (void)x.expand({3, 3}); }) ==
+        "tt::expand: shapes do not broadcast: (2, 3) and (3, 3). Only axes of extent 1 can be repeated." + at(__LINE__ - 1));
+  CHECK_THROWS_AS((void)x.expand({3}), tt::Error);
+  CHECK_THROWS_AS((void)x.expand({-1, 2, 3}), tt::Error);
+  CHECK(message([&] { (void)x.slice(0, 0, 2, 0); }) == "tt::slice: the step must be positive: 0." + at(__LINE__));
+  CHECK_THROWS_AS((void)x.slice(2, 0, 1), tt::Error);
+  CHECK(message([&] { (void)x.select(1, 3); }) ==
+        "tt::select: index is out of range: 3 for axis 1 of shape (2, 3)." + at(__LINE__ - 1));
+  CHECK_THROWS_AS((void)x.select(1, -4), tt::Error);
+  CHECK_THROWS_AS((void)tt::tensor(1).select(0, 0), tt::Error);
+  CHECK(message([&] { (void)counting({1, 2, 3}).t(); }).starts_with("tt::t: rank is too high: (1, 2, 3) has rank 3"));
+  CHECK_THROWS_AS((void)x.unsqueeze(4), tt::Error);
+  CHECK_THROWS_AS((void)x.unsqueeze(-4), tt::Error);
+  CHECK_THROWS_AS((void)tt::zeros({1, 1, 1, 1, 1, 1}).unsqueeze(0), tt::Error);
+  CHECK_THROWS_AS((void)counting({1, 2, 3}).size(3), tt::Error);
+  CHECK(message([&] { (void)x.size(2); }) == "tt::Tensor: axis is out of range: 2 for shape (2, 3) of rank 2.");
+}
+
+TEST_CASE("no elements, no axes, all axes") {
+  const Tensor none = tt::zeros({2, 0, 3});
+  CHECK(none.is_contiguous());
+  CHECK(shape(none.transpose(1, 2)) == "(2, 3, 0)");
+  CHECK(shape(none.reshape({0, 5})) == "(0, 5)");
+  CHECK(shape(none + 1) == "(2, 0, 3)");
+  CHECK(shape(none.exp()) == "(2, 0, 3)");
+  CHECK(numbers(none.sum(1)) == Numbers(6, 0));
+  CHECK(numbers(none.sum()) == Numbers{0});
+  CHECK(shape(none.clone()) == "(2, 0, 3)");
+  CHECK(shape(none.to(DType::i64)) == "(2, 0, 3)");
+  CHECK(shape(counting({4}).slice(0, 3, 1)) == "(0,)");
+  CHECK(shape(counting({4}).slice(0, 4, 9)) == "(0,)");
+  CHECK(shape(none + tt::ones({1, 1, 3})) == "(2, 0, 3)");
+  Tensor empty = tt::zeros({0});
+  empty.fill_(1).add_(2).copy_(tt::ones({1}));
+  CHECK(numbers(tt::zeros({2, 0}).matmul(tt::zeros({0, 3}))) == Numbers(6, 0));
+
+  const Tensor one = tt::tensor(5.0);
+  CHECK(one.dim() == 0);
+  CHECK(one.numel() == 1);
+  CHECK(numbers(one + 1) == Numbers{6});
+  CHECK(numbers(one.sum()) == Numbers{5});
+  CHECK(shape(one.flatten()) == "(1,)");
+  CHECK(shape(one.unsqueeze(0)) == "(1,)");
+  CHECK(shape(one.expand({2, 2})) == "(2, 2)");
+  CHECK(shape(one.permute({})) == "()");
+  CHECK(shape(one.reshape({1, 1})) == "(1, 1)");
+  CHECK(shape(one.t()) == "()");
+  CHECK(shape(tt::tensor({5}).squeeze(0)) == "()");
+
+  const Tensor six = counting({2, 1, 3, 2, 1, 2});
+  const Tensor turned = six.permute({5, 4, 3, 2, 1, 0});
+  CHECK(numbers(turned) == by_strides(turned));
+  CHECK(numbers(turned + turned) == numbers(turned * 2));
+  CHECK(numbers(turned.permute({5, 4, 3, 2, 1, 0})) == counted(0, 24));
+  CHECK(numbers(six + six.transpose(0, 3)) == numbers(six.contiguous() + six.transpose(0, 3).contiguous()));
+}
+
+TEST_CASE("contiguous copies when it must, clone always, to when the dtype changes") {
+  const Tensor x = counting({2, 3});
+  CHECK(x.contiguous().is_same(x));
+  CHECK(x.to(DType::f32).is_same(x));
+  CHECK_FALSE(x.clone().shares_storage(x));
+  const Tensor dense = x.t().contiguous();
+  CHECK_FALSE(dense.shares_storage(x));
+  CHECK(strides(dense) == Strides{2, 1});
+  CHECK(x.t().clone().is_contiguous());
+  CHECK(numbers(tt::tensor({1.9, -1.9, 0.0}).to(DType::i32)) == Numbers{1, -1, 0});
+  CHECK(numbers(tt::tensor({0.5, 0.0, -3.0}).to(DType::boolean)) == Numbers{1, 0, 1});
+  CHECK(numbers(tt::tensor({true, false}).to(DType::f64)) == Numbers{1, 0});
+  const std::string wide = tt::name(x.t().to(DType::f64).dtype());
+  CHECK(wide == "f64");
+}
+
+// ---- promotion
+
+TEST_CASE("dtypes are promoted as by torch.result_type") {
+  // Rows and columns: bool i32 i64 f32 f64 with axes, the same five with none; columns also the numbers true, 2
+  // and 2.5. What PyTorch gives, by first letters (l: i64, d: f64).
+  const char* const expected[] = {
+      "bilfdbilfdblf", "iilfdiiifdiif", "lllfdlllfdllf", "ffffdffffffff", "ddddddddddddd",
+      "bilfdbilfdblf", "iilfdiilfdiif", "lilfdlllfdllf", "ffffdffffdfff", "dddfddddddddd"};
+  std::vector<Tensor> operand;
+  for (const tt::IntList& s : {tt::IntList{2}, tt::IntList{}})
+    for (int d = 0; d < tt::dtype_count; ++d) operand.push_back(tt::ones(s, {.dtype = static_cast<DType>(d)}));
+  const Tensor yes = tt::ones({2}, {.dtype = DType::boolean});
+  for (std::size_t i = 0; i < operand.size(); ++i)
+    for (std::size_t j = 0; j < 13; ++j) {
+      CAPTURE(i);
+      CAPTURE(j);
+      const DType want = static_cast<DType>(std::string("bilfd").find(expected[i][j]));
+      const Tensor& a = operand[i];
+      const auto with = [&](const auto& op) {
+        return j < operand.size() ? op(a, operand[j]) : j == 10 ? op(a, true) : j == 11 ? op(a, 2) : op(a, 2.5);
+      };
+      CHECK(with([&](const auto& x, const auto& y) { return tt::where(yes, x, y); }).dtype() == want);
+      CHECK(with([](const auto& x, const auto& y) { return x == y; }).dtype() == DType::boolean);
+      if (want == DType::boolean) continue;  // no arithmetic
+      CHECK(with([](const auto& x, const auto& y) { return x * y; }).dtype() == want);
+      CHECK(with([](const auto& x, const auto& y) { return y - x; }).dtype() == want);
+      CHECK(with([](const auto& x, const auto& y) { return tt::maximum(x, y); }).dtype() == want);
+      CHECK(with([](const auto& x, const auto& y) { return x / y; }).dtype() ==
+            (tt::is_floating(want) ? want : DType::f32));
+    }
+}
+
+TEST_CASE("a number that its dtype cannot hold is an error, as in fuse") {
+  const Tensor x = tt::ones({2}, {.dtype = DType::i32});
+  CHECK(numbers(x + 2147483646) == Numbers{2147483647, 2147483647});
+  CHECK(message([&] { (void)(x + (std::int64_t{1} << 40)); })
+            .starts_with("tt::constant: number is out of range: 1099511627776 beside i32. Cast the operand to i64?\n  at "));
+  CHECK_THROWS_AS((void)(tt::arange(2) + ~std::uint64_t{0}), tt::Error);
+  CHECK((tt::ones({1}) + ~std::uint64_t{0}).item() == 18446744073709551616.0);
+}
+
+// ---- in place
+
+TEST_CASE("changes in place keep dtype and shape") {
+  Tensor x = tt::tensor({1.0, 2.0, 3.0});
+  const void* data = x.data();
+  x.add_(1).mul_(tt::tensor({2, 3, 4})).sub_(0.5).div_(tt::tensor(2.0, {.dtype = DType::f64}));
+  CHECK(x.data() == data);
+  CHECK(x.dtype() == DType::f32);
+  CHECK(x.version() == 4);
+  CHECK(numbers(x) == Numbers{1.75, 4.25, 7.75});
+  x += 1;
+  x -= x;
+  x *= 3;
+  x /= 2;
+  CHECK(numbers(x) == Numbers{0, 0, 0});
+  Tensor i = tt::arange(3);
+  i.copy_(tt::tensor({1.7, -2.7, 3.0}));
+  CHECK(numbers(i) == Numbers{1, -2, 3});
+  i.fill_(4.9);
+  CHECK(numbers(i) == Numbers{4, 4, 4});
+  Tensor m = tt::zeros({2, 3});
+  m.copy_(tt::tensor({1, 2, 3}));
+  CHECK(numbers(m) == Numbers{1, 2, 3, 1, 2, 3});
+  Tensor i32 = tt::ones({2}, {.dtype = DType::i32});
+  i32.add_(tt::tensor({5, 6}));  // i64
+  CHECK(i32.dtype() == DType::i32);
+  CHECK(numbers(i32) == Numbers{6, 7});
+}
+
+TEST_CASE("changes in place that cannot be are errors") {
+  Tensor i = tt::arange(3), m = tt::zeros({1, 3}), b = tt::ones({2}, {.dtype = DType::boolean});
+  CHECK(message([&] { i.add_(0.5); })
+            .starts_with("tt::add_: the result is f32 and cannot be written to i64.\n  at " __FILE__ ":"));
+  CHECK(message([&] { i.div_(2); }).starts_with("tt::div_: the result is f32 and cannot be written to i64."));
+  CHECK(message([&] { b.add_(tt::tensor({1, 1})); }).starts_with("tt::add_: the result is i64 and cannot be written to bool."));
+  CHECK(message([&] { m.add_(tt::zeros({2, 3})); })
+            .starts_with("tt::add_: the result has another shape than the Tensor it is written to: (2, 3) and (1, 3).\n  at "));
+  CHECK(message([&] { m += tt::zeros({2}); }).starts_with("tt::add: shapes do not broadcast: (1, 3) and (2,)."));
+  CHECK_THROWS_AS(m.copy_(tt::zeros({2, 3})), tt::Error);
+  CHECK_THROWS_AS(i.copy_(tt::zeros({2})), tt::Error);
+  CHECK(numbers(i) == Numbers{0, 1, 2});
+  Tensor repeated = tt::ones({1, 3}).expand({2, 3});
+  CHECK(message([&] { repeated.add_(1); })
+            .starts_with("tt::add_: several elements of the Tensor are one in memory: shape is (2, 3). Use clone() first?"));
+  CHECK_THROWS_AS(repeated.fill_(1), tt::Error);
+  CHECK_THROWS_AS(repeated.copy_(tt::ones({2, 3})), tt::Error);
+  const Tensor meta = tt::empty({3}, {.device = {tt::DeviceType::meta, 0}});
+  CHECK(message([&] { tt::zeros({3}).copy_(meta); }).starts_with("tt::copy_: a Tensor on device meta has no elements to copy."));
+}
+
+TEST_CASE("overlapping copies read before they write") {
+  for (const std::int64_t n : {2, 5, 100, 5000}) {
+    const Tensor start = counting({n});
+    Tensor x = start.clone();
+    x.slice(0, 1, n).copy_(x.slice(0, 0, n - 1));
+    CHECK(numbers(x.slice(0, 1, n)) == numbers(start.slice(0, 0, n - 1)));
+    CHECK(x[0].item() == 0);
+    x = start.clone();
+    x.slice(0, 0, n - 1).add_(x.slice(0, 1, n));
+    CHECK(numbers(x.slice(0, 0, n - 1)) == numbers(start.slice(0, 0, n - 1) + start.slice(0, 1, n)));
+  }
+  Tensor m = counting({3, 3});
+  const Numbers turned = numbers(m.t());
+  m.copy_(m.t());
+  CHECK(numbers(m) == turned);
+  Tensor s = counting({4, 4});
+  const Numbers sum = numbers(s.clone() + s.t().clone());
+  s.add_(s.t());
+  CHECK(numbers(s) == sum);
+  Tensor w = counting({6});
+  w.slice(0, 0, 6, 2).copy_(w.slice(0, 3, 6));
+  CHECK(numbers(w) == Numbers{3, 1, 4, 3, 5, 5});
+  w.div_(w.select(0, 0));
+  CHECK(numbers(w)[5] == doctest::Approx(5.0 / 3));
+}
+
+// ---- memory
+
+TEST_CASE("memory goes back where it came from") {
+  { (void)(tt::ones({100}) + tt::ones({100})); }
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  {
+    Tensor x = tt::ones({1000, 100});
+    CHECK(tt::cpu_memory_stats().allocated >= before + 400000);
+    for (int k = 0; k < 100; ++k) {
+      x = (x + 1).t().reshape({1000, 100}).slice(0, 0, 50).exp().log();
+      x = tt::ones({1000, 100});
+      x.add_(x);
+      try {
+        (void)(x + tt::ones({7}));
+      } catch (const tt::Error&) {
+      }
+    }
+  }
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
+
+TEST_CASE("freed blocks are used again, and given back by empty_cache") {
+  tt::empty_cache();
+  const tt::MemoryStats start = tt::cpu_memory_stats();
+  const void* first = nullptr;
+  {
+    const Tensor x = tt::empty({1 << 20});
+    first = x.data();
+  }
+  const tt::MemoryStats kept = tt::cpu_memory_stats();
+  CHECK(kept.allocated == start.allocated);
+  CHECK(kept.reserved >= start.reserved + (4 << 20));
+  {
+    const Tensor again = tt::empty({1 << 20});
+    CHECK(again.data() == first);
+    CHECK(tt::cpu_memory_stats().hits == kept.hits + 1);
+    CHECK(tt::cpu_memory_stats().misses == kept.misses);
+    CHECK(reinterpret_cast<std::uintptr_t>(again.data()) % 64 == 0);
+  }
+  tt::empty_cache();
+  CHECK(tt::cpu_memory_stats().reserved <= start.reserved);
+  CHECK(tt::cpu_memory_stats().peak >= kept.reserved);
+}
+
+TEST_CASE("asking for too much memory is an Error, and leaves everything as it was") {
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  const std::string what = message([] { (void)tt::empty({std::int64_t{1} << 43}); });  // 2^45 bytes
+  CHECK(what.starts_with("tt: out of memory: "));
+  CHECK(message([] { (void)tt::empty({std::int64_t{1} << 55}); }).find("-1") == std::string::npos);
+  CHECK_THROWS_AS((void)tt::empty({std::int64_t{1} << 40, std::int64_t{1} << 40}), tt::Error);
+  CHECK_THROWS_AS((void)(tt::ones({1}).expand({std::int64_t{1} << 43}) + 1), tt::Error);
+  CHECK(tt::cpu_memory_stats().allocated == before);
+  CHECK(tt::ones({10}).sum().item() == 10);
+}
+
+TEST_CASE("Tensors may be freed by another thread than made them") {
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 20; ++k) {
+    std::vector<Tensor> made;
+    std::thread([&] {
+      for (int i = 0; i < 200; ++i) made.push_back(tt::full({i}, i));
+    }).join();
+    double sum = 0;
+    for (const Tensor& t : made) sum += t.sum().item();
+    CHECK(sum == 2646700);
+  }
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
+
+// ---- threads
+
+TEST_CASE("several threads use ops for the first time at once") {
+  // of sizes and ops that nothing above has used
+  std::atomic<int> ready = 0, wrong = 0;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 6; ++k)
+    threads.emplace_back([&] {
+      ++ready;
+      while (ready < 6) {
+      }
+      for (int round = 0; round < 20; ++round) {
+        const Tensor x = counting({3, 5, 7}), y = x.permute({2, 0, 1});
+        const Tensor z = tt::softplus(tt::mish(y) + tt::hardswish(y) * 0.25);
+        const Tensor w = tt::logsumexp(z, 1) + tt::var(z, 2).slice(1, 0, 1);
+        const Tensor v = tt::matmul(w, w.t()).cos();
+        if (v.numel() != 49 || tt::call("sum", {x}).item() != 5460) ++wrong;
+        Tensor own = x.clone();
+        own.add_(x);
+        if (own.sum().item() != 10920) ++wrong;
+      }
+    });
+  for (auto& t : threads) t.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("large eager ops give the same bits on any number of threads") {
+  const Tensor x = tt::randn({300, 1000}, 3), y = tt::randn({1000}, 4);
+  const auto all = [&] {
+    std::vector<Numbers> v{numbers(x * y), numbers(x.exp()), numbers(x.sum(0)), numbers(x.softmax(1)), numbers(x.t() + 1),
+                           numbers(x.matmul(y))};
+    return v;
+  };
+  tt::set_num_threads(1);
+  const auto want = all();
+  tt::set_num_threads(3);
+  CHECK(all() == want);
+  tt::set_num_threads(1);
+}
