@@ -26,6 +26,13 @@ using EpilogueFunction = void (*)(void* const* operand, const long long* symbols
 class TileProgram {
  public:
   explicit TileProgram(Plan plan);
+  ~TileProgram() {
+    for (Placement* p = placements_; p;) {
+      Placement* next = p->next;
+      delete p;
+      p = next;
+    }
+  }
   const Plan& plan() const { return plan_; }
 
   /// From now on kernel k (and those that share its code) runs through this function: a
@@ -42,43 +49,101 @@ class TileProgram {
   Plan plan_;
   Vec<TileFunction> functions_;
   Vec<void*> compiled_;  // for each kernel, or null
-  int most_registers_ = 0, most_reductions_ = 0;
+  int most_registers_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_stores_ = 0;
 
-  struct Owned {
-    std::byte* data;
-    explicit Owned(std::size_t bytes) : data(static_cast<std::byte*>(allocate_bytes(bytes))) {}
-    Owned(const Owned&) = delete;
-    ~Owned() { free_bytes(data); }
+  /// Where the buffers of the arena lie for some values of the symbols.
+  struct Placement {
+    SymbolValues symbols;
+    std::int64_t arena = 0;
+    Vec<std::int64_t> offsets;
+    Placement* next = nullptr;
   };
+  static constexpr int most_placements = 32;
+  mutable Placement* placements_ = nullptr;  // atomic; grows only
+
+  /// For these sizes: looked up, or made and kept. Null when enough are kept.
+  const Placement* find_placement(const SymbolValues& s) const {
+    Placement* first = __atomic_load_n(&placements_, __ATOMIC_ACQUIRE);
+    int count = 0;
+    for (const Placement* p = first; p; p = p->next, ++count)
+      if (std::memcmp(&p->symbols, &s, sizeof s) == 0) return p;
+    if (count >= most_placements) return nullptr;
+    auto* fresh = new Placement{s, 0, Vec<std::int64_t>(plan_.buffers.size() + 1, 0), first};
+    fresh->arena = place(s, fresh->offsets);
+    while (!__atomic_compare_exchange_n(&placements_, &fresh->next, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    }
+    return fresh;
+  }
+  std::int64_t place(const SymbolValues& s, Vec<std::int64_t>& offsets) const {
+    return plan_memory(plan_.buffers.begin(), plan_.buffers.size(), plan_.kernels.size(), s, offsets.begin());
+  }
+
+  /// The thread's memory for one run at a time: arena, tiles, tables.
+  static Scratch& workspace() {
+    thread_local Scratch scratch;
+    return scratch;
+  }
 
   struct Run {
     const TileProgram& program;
     const Plan& plan;
     void* const* external;
     const SymbolValues& symbols;
-    Vec<std::int64_t> offsets;
-    std::int64_t arena_bytes;
-    Owned arena, tiles, lanes_memory;
+    const Placement* placement;
+    Placement own;               // where no placement is kept
+    std::byte *arena = nullptr, *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
     const Kernel* k = nullptr;
     const void* tile = nullptr;  // a matmul's products
     void* function = nullptr;    // of this kernel, when it is compiled
-    Vec<void*> operands;
-    Vec<std::byte*> stored_to;   // by this kernel
+    void** operands = nullptr;
+    std::byte** stored_to = nullptr;  // by this kernel
+    int stores = 0;
     mutable long long given[max_symbols] = {};
     int register_base[dtype_count] = {};
-    Vec<std::byte*> registers;   // a register is its own tile, or memory read in place
+    std::byte** registers = nullptr;  // a register is its own tile, or memory read in place
 
     static constexpr std::size_t register_bytes = tile_elements * 8;
 
     Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
-        : program(p), plan(p.plan_), external(ext), symbols(s),
-          offsets(plan.buffers.size() + 1, 0),
-          arena_bytes(plan_memory(plan.buffers.begin(), plan.buffers.size(), plan.kernels.size(), s,
-                                  offsets.begin())),
-          arena(static_cast<std::size_t>(arena_bytes)),
-          tiles(static_cast<std::size_t>(p.most_registers_ + 1) * register_bytes),
-          lanes_memory(static_cast<std::size_t>(p.most_reductions_ + 1) * register_bytes),
-          registers(p.most_registers_ + 1, nullptr) {}
+        : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)) {
+      if (!placement) {
+        own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
+        own.arena = p.place(s, own.offsets);
+        placement = &own;
+      }
+      std::size_t at = 0;
+      const auto reserve = [&](std::size_t bytes) {
+        const std::size_t begin = at;
+        at += (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
+        return begin;
+      };
+      const auto table = [&](int n) { return reserve(static_cast<std::size_t>(n) * sizeof(void*)); };
+      const auto tile_memory = [&](int n) { return reserve(static_cast<std::size_t>(n) * register_bytes); };
+      const std::size_t begin[] = {reserve(static_cast<std::size_t>(placement->arena)),
+                                   tile_memory(p.most_registers_ + 1), tile_memory(p.most_reductions_ + 1),
+                                   tile_memory(most_parts()), table(p.most_registers_ + 1), table(p.most_bindings_),
+                                   table(p.most_stores_)};
+      std::byte* memory = workspace().get(at);
+      arena = memory + begin[0];
+      tiles = memory + begin[1];
+      lanes_memory = memory + begin[2];
+      parts = memory + begin[3];
+      registers = reinterpret_cast<std::byte**>(memory + begin[4]);
+      operands = reinterpret_cast<void**>(memory + begin[5]);
+      stored_to = reinterpret_cast<std::byte**>(memory + begin[6]);
+    }
+    /// Tiles for the partial sums of columns, of the kernel that needs most.
+    int most_parts() const {
+      int most = 0;
+      for (const Kernel& c : plan.kernels) {
+        if (c.kind != KernelKind::cols) continue;
+        int depth = 2;
+        for (std::int64_t b = (value(c.inner) + column_block - 1) / column_block; b > 0; b /= 2) ++depth;
+        const int n = depth * program.most_reductions_ + 1;
+        if (n > most) most = n;
+      }
+      return most;
+    }
 
     void all() {
       for (int j = 0; j < plan.kernels.size(); ++j) {
@@ -90,16 +155,14 @@ class TileProgram {
           base += k->registers[d];
         }
         function = program.compiled_[j];
-        stored_to.clear();
+        stores = 0;
         for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
           if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
-            stored_to.push_back(buffer(plan.accesses[x.access].buffer));
-        if (function) {
-          operands.clear();
-          for (int b = 0; b < k->bindings; ++b) operands.push_back(buffer(b));
-        }
+            stored_to[stores++] = buffer(plan.accesses[x.access].buffer);
+        if (function)
+          for (int b = 0; b < k->bindings; ++b) operands[b] = buffer(b);
         if (function && k->kind != KernelKind::matmul)
-          reinterpret_cast<KernelFunction>(function)(operands.begin(), symbol_values());
+          reinterpret_cast<KernelFunction>(function)(operands, symbol_values());
         else if (k->kind == KernelKind::rows) rows();
         else if (k->kind == KernelKind::cols) cols();
         else product();
@@ -115,11 +178,11 @@ class TileProgram {
       const int b = plan.bindings[k->first_binding + operand];
       const Buffer& x = plan.buffers[b];
       return x.external >= 0 ? static_cast<std::byte*>(external[x.external])
-                             : arena.data + offsets[b];
+                             : arena + placement->offsets[b];
     }
     int register_number(DType d, int i) const { return register_base[static_cast<int>(d)] + i; }
     std::byte* own_tile(int number) const {
-      return tiles.data + static_cast<std::size_t>(number) * register_bytes;
+      return tiles + static_cast<std::size_t>(number) * register_bytes;
     }
     std::byte* reg(DType d, int i) const { return registers[register_number(d, i)]; }
 
@@ -199,8 +262,8 @@ class TileProgram {
     /// Memory that the kernel writes is not read in place: a register must keep its value.
     bool overwritten(int operand) const {
       const std::byte* p = buffer(operand);
-      for (const std::byte* w : stored_to)
-        if (w == p) return true;
+      for (int i = 0; i < stores; ++i)
+        if (stored_to[i] == p) return true;
       return false;
     }
     void store(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
@@ -227,9 +290,14 @@ class TileProgram {
           T* d = reinterpret_cast<T*>(own_tile(register_number(x.dtype, x.result)));
           const T v = *reinterpret_cast<const T*>(reg(x.dtype, x.result));
           registers[register_number(x.dtype, x.result)] = reinterpret_cast<std::byte*>(d);
-          fill(d, v, tile_elements);
+          fill(d, v, repeats());
         });
       }
+    }
+    /// How often a value of a row must be repeated to stand beside the columns of a tile.
+    std::int64_t repeats() const {
+      const std::int64_t n = value(k->cols);
+      return n < lanes ? lanes : least(n, tile_elements);
     }
     template <class F>
     void each_reduction(int s, const F& f) {
@@ -254,7 +322,7 @@ class TileProgram {
     }
     template <class T>
     T* lane_memory(int reduction) const {
-      return reinterpret_cast<T*>(lanes_memory.data +
+      return reinterpret_cast<T*>(lanes_memory +
                                   static_cast<std::size_t>(reduction) * register_bytes);
     }
     void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
@@ -319,7 +387,34 @@ class TileProgram {
     }
     static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
+    /// Element 0 of the lanes becomes the sum of all.
+    template <Op K, class T>
+    static T fold_lanes(T* lane) {
+      for (int w = reduction_lanes / 2; w >= lanes; w /= 2)
+        for (int l = 0; l < w; l += lanes)
+          cpu::store(lane + l, combine<K>(cpu::load(lane + l), cpu::load(lane + l + w)));
+      for (int w = (lanes < reduction_lanes ? lanes : reduction_lanes) / 2; w > 0; w /= 2)
+        for (int l = 0; l < w; ++l) lane[l] = tt::detail::combine<K>(lane[l], lane[l + w]);
+      return lane[0];
+    }
+    template <class T>
+    void set_row_value(const Instruction& x, T v) {
+      const int number = register_number(x.dtype, x.result);
+      registers[number] = own_tile(number);
+      fill(reinterpret_cast<T*>(own_tile(number)), v, repeats());
+    }
     void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
+      if (columns <= row_block) {
+        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
+          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), reduction_lanes);
+        });
+        for (std::int64_t col = 0; col < columns; col += tile_elements)
+          vector_segment(s, row, col, least(tile_elements, columns - col));
+        each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
+          set_row_value(x, fold_lanes<K>(lane_memory<T>(r)));
+        });
+        return;
+      }
       Vec<Partial> partial(program.most_reductions_ + 1, Partial{});
       for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
         each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
@@ -329,18 +424,12 @@ class TileProgram {
         for (std::int64_t col = block; col < end; col += tile_elements)
           vector_segment(s, row, col, least(tile_elements, end - col));
         each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
-          T* lane = lane_memory<T>(r);
-          for (int w = reduction_lanes / 2; w > 0; w /= 2)
-            for (int l = 0; l < w; ++l) lane[l] = tt::detail::combine<K>(lane[l], lane[l + w]);
-          partial[r].template of<T>().push(lane[0], tt::detail::combine<K, T>);
+          partial[r].template of<T>().push(fold_lanes<K>(lane_memory<T>(r)), tt::detail::combine<K, T>);
         });
       }
       each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
-        const T v = partial[r].template of<T>().result(tt::detail::identity<K, T>(),
-                                                       tt::detail::combine<K, T>);
-        const int number = register_number(x.dtype, x.result);
-        registers[number] = own_tile(number);
-        fill(reinterpret_cast<T*>(own_tile(number)), v, tile_elements);
+        set_row_value(x, partial[r].template of<T>().result(tt::detail::identity<K, T>(),
+                                                            tt::detail::combine<K, T>));
       });
     }
     struct Partial {
@@ -368,14 +457,10 @@ class TileProgram {
     void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
       int reductions = 0;
       each_reduction(1, [&]<Op, class T>(const Instruction&, int) { ++reductions; });
-      const int blocks = static_cast<int>((inner + column_block - 1) / column_block);
-      int depth = 2;
-      for (int b = blocks; b > 0; b /= 2) ++depth;
-      const Owned parts(static_cast<std::size_t>(depth * reductions + 1) * register_bytes);
       int used = 0;
       std::uint64_t pushed = 0;
       const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
-        return reinterpret_cast<T*>(parts.data + static_cast<std::size_t>(level * reductions + r) *
+        return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) *
                                                      register_bytes);
       };
       const auto merge = [&] {  // the newest two parts become one
@@ -388,7 +473,7 @@ class TileProgram {
       };
       for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
         each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
-          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), tile_elements);
+          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), n);
         });
         const std::int64_t end = least(inner, block + column_block);
         for (std::int64_t q = block; q < end; ++q) vector_segment(1, row * inner + q, col, n);
@@ -440,7 +525,7 @@ class TileProgram {
             const std::int64_t row = q * m.rows + i + y, n = (vectors - 1) * lanes + last;
             tile = t + y * vectors * lanes;
             if (function)
-              reinterpret_cast<EpilogueFunction>(function)(operands.begin(), given, row, j, n, tile);
+              reinterpret_cast<EpilogueFunction>(function)(operands, given, row, j, n, tile);
             else vector_segment(1, row, j, n);
           }
         });
@@ -459,6 +544,11 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     for (int r : k.registers) registers += r;
     for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
       reductions += is_reduction(plan_.instructions[i].op);
+    int stores = 0;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+      stores += plan_.instructions[i].op == Op::store;
+    if (stores > most_stores_) most_stores_ = stores;
+    if (k.bindings > most_bindings_) most_bindings_ = k.bindings;
     if (registers > most_registers_) most_registers_ = registers;
     if (reductions > most_reductions_) most_reductions_ = reductions;
   }
