@@ -1,10 +1,11 @@
 // Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
 // step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
-// the compiler. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
+// the compiler. The same text then trains eagerly and compiled at run time, with the same losses to the
+// last bit. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
 // of the step to graph.dot, as graph.svg too where Graphviz is installed.
 //   digits --epochs 40
-// Ends with 1 if fewer than 95 % of unseen digits are read right, or if a step takes memory from
-// the heap.
+// Ends with 1 if fewer than 95 % of unseen digits are read right, if a static step takes memory from
+// the heap, or if the paths differ.
 #include <unistd.h>
 
 #include <algorithm>
@@ -115,6 +116,8 @@ struct Test {
 // ---- training
 
 struct Run {
+  const char* path = "";
+  int kernels = 0;                   ///< of a step; eager: kernels dispatched
   Model model;
   digits::History history;
   std::vector<double> microseconds;  ///< of every step
@@ -137,9 +140,52 @@ void show_progress(const digits::History& h, int epochs) {
   std::fflush(stdout);
 }
 
+/// The step compiled with the program.
+struct StaticPath {
+  static constexpr const char* name = "static";
+  Model& model;
+  Model velocity{};
+  float step(Images& images, Labels& labels, float rate) { return ::step(model, velocity, images, labels, rate); }
+  int kernels() const { return ::kernels; }
+};
+/// The same text on Tensors, which share the elements of the Arrays: op by op with the tape ...
+struct TensorPath {
+  Mlp<tt::tensors> model, velocity;
+  explicit TensorPath(Model& m) {
+    tt::for_each_member([](tt::Tensor& t, tt::Tensor& v, auto& a) {
+      t = tt::as_tensor(a);
+      v = tt::zeros_like(t);
+    }, model, velocity, m);
+  }
+};
+struct EagerPath : TensorPath {
+  static constexpr const char* name = "eager";
+  std::int64_t dispatched = 0;
+  using TensorPath::TensorPath;
+  float step(Images& images, Labels& labels, float rate) {
+    const std::int64_t before = tt::Dispatcher::dispatches();
+    const tt::Tensor value = sgd_step(model, velocity, tt::as_tensor(images), tt::as_tensor(labels), tt::tensor(rate));
+    dispatched = tt::Dispatcher::dispatches() - before;
+    return value.item<float>();
+  }
+  int kernels() const { return static_cast<int>(dispatched); }
+};
+/// ... and captured once, then run as fused kernels.
+struct CompiledPath : TensorPath {
+  static constexpr const char* name = "compiled";
+  decltype(tt::compile(sgd_step)) compiled = tt::compile(sgd_step, {.name = "sgd_step"});
+  using TensorPath::TensorPath;
+  float step(Images& images, Labels& labels, float rate) {
+    return compiled(model, velocity, tt::as_tensor(images), tt::as_tensor(labels), tt::tensor(rate)).template item<float>();
+  }
+  int kernels() const { return compiled.kernels(); }
+};
+
+template <class Path>
 Run train(const Digits& seen, const Test& test, int epochs, Random random) {
-  Run run{.model = first_weights(random), .history = {}, .microseconds = {}};
-  Model velocity;
+  Run run{.path = Path::name, .model = first_weights(random), .history = {}, .microseconds = {}};
+  Path path{run.model};
+  constexpr bool quiet = !std::is_same_v<Path, StaticPath>;
   Images images;
   Labels labels;
   std::vector<int> order = digits::first_numbers(seen.count());
@@ -156,7 +202,7 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
 
       const long allocations = digits::allocations;
       const auto start = std::chrono::steady_clock::now();
-      const float value = step(run.model, velocity, images, labels, rate);
+      const float value = path.step(images, labels, rate);
       const std::chrono::duration<double, std::micro> took =
           std::chrono::steady_clock::now() - start;
       if (!run.microseconds.empty()) run.allocations += digits::allocations - allocations;
@@ -166,8 +212,9 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
     }
     run.history.loss.push_back(sum / steps);
     run.history.accuracy.push_back(test.percent(test.right_in(test.read_by(run.model))));
-    show_progress(run.history, epochs);
+    if (!quiet) show_progress(run.history, epochs);
   }
+  run.kernels = path.kernels();
   return run;
 }
 
@@ -206,6 +253,20 @@ void print_table(const Run& run, double percent, int right, int count, double mi
               static_cast<long long>(arena));
 }
 
+/// The paths side by side: what they compute must be the same, what it costs is not.
+void print_paths(std::span<const Run> runs) {
+  std::printf("  path        loss        difference   accuracy   us a step   kernels   allocations a step\n");
+  for (const Run& run : runs) {
+    double difference = 0;
+    for (std::size_t k = 0; k < run.history.step_loss.size(); ++k)
+      difference = std::max(difference, std::abs(static_cast<double>(run.history.step_loss.data()[k] - runs[0].history.step_loss.data()[k])));
+    std::printf("  %-10s  %-10.7f  %-10.3g   %5.1f %%    %8.1f   %7d   %8.3g\n", run.path, run.history.loss.back(), difference,
+                run.history.accuracy.back(), median(run.microseconds), run.kernels,
+                static_cast<double>(run.allocations) / std::max(static_cast<double>(run.microseconds.size()) - 1, 1.0));
+  }
+  std::printf("\n");
+}
+
 /// The digits in an order given by the seed: four fifths to learn from, one to test with.
 std::pair<Digits, Digits> split(const Digits& all, Random& random) {
   std::vector<int> order = digits::first_numbers(all.count());
@@ -228,7 +289,7 @@ int run_example(const digits::Options& options) {
     const std::string text = tt::explain<Model, Model, Images, Labels, float>(step);
     std::printf("%s\n", text.c_str());
   }
-  const Run run = train(seen, test, options.epochs, random);
+  const Run run = train<StaticPath>(seen, test, options.epochs, random);
   const std::string weights = (options.out / "weights.npz").string();
   tt::save(weights.c_str(), run.model);
 
@@ -245,6 +306,11 @@ int run_example(const digits::Options& options) {
   std::printf("  wrote the graph of a step: %s%s\n", (options.out / (drawn ? "graph.svg" : "graph.dot")).c_str(),
               drawn ? "" : "; SKIPPED graph.svg: no dot (Graphviz) that runs");
 
+  const Run runs[] = {run, train<EagerPath>(seen, test, options.epochs, random),
+                      train<CompiledPath>(seen, test, options.epochs, random)};
+  std::printf("\n");
+  print_paths(runs);
+
   Model reloaded;
   tt::load(weights.c_str(), reloaded);
 
@@ -255,6 +321,8 @@ int run_example(const digits::Options& options) {
   };
   require(percent >= 95, "fewer than 95 % of unseen digits are read right");
   require(run.allocations == 0, "a step takes memory from the heap");
+  for (const Run& other : runs)
+    require(other.history.step_loss == run.history.step_loss, "the paths give other losses");
   require(test.read_by(reloaded) == read, "reloaded weights give other answers");
   return fine ? 0 : 1;
 }
