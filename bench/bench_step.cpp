@@ -114,13 +114,13 @@ void time(const char* contender) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  bool fine = agrees("hand", difference<ByHand>());
+  bool fine = agrees("hand_xsimd", difference<ByHand>());
 #if TT_BENCH_STEP_EIGEN
   fine = agrees("eigen", difference<InEigen>()) && fine;
 #endif
   if (!fine) return 1;
   time<Fused>("tt");
-  time<ByHand>("hand");
+  time<ByHand>("hand_xsimd");
 #if TT_BENCH_STEP_EIGEN
   time<InEigen>("eigen");
 #endif
