@@ -47,7 +47,7 @@ class IntList {
     for (int i = 0; i < n; ++i) push_back(v[i]);
   }
 };
-/// A shape of sizes; throws Error beyond max_rank or below 0.
+/// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
 constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor") {
   if (sizes.size() > max_rank)
     TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
@@ -57,6 +57,7 @@ constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor") {
     if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "."));
     s.push_back(n);
   }
+  if (!is_countable(s)) TT_THROW(Error(describe({.mistake = Mistake::too_many_elements, .op = op, .a = s})));
   return s;
 }
 
@@ -154,12 +155,13 @@ class Tensor {
   /// Dense, uninitialised elements.
   Tensor(DType dtype, const Shape& shape, Device device = {})
       : Tensor(detail::TensorImpl::make()) {  // complete from here on: freed if there is no memory
+    const std::size_t bytes = bytes_of("tt::Tensor", dtype, shape);
     impl_->dtype = dtype;
     impl_->device = device;
     impl_->keys = backend_key(device.type);
     impl_->set_dense(shape);
     if (device.type == DeviceType::meta) return;
-    impl_->storage = Storage::make(bytes_of("tt::Tensor", dtype, shape));
+    impl_->storage = Storage::make(bytes);
     impl_->data = static_cast<std::byte*>(impl_->storage->data);
   }
   /// Takes over one use.
