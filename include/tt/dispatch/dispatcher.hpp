@@ -20,7 +20,10 @@ struct Attributes {
   static constexpr int capacity = 16;
   int size = 0;
   std::int64_t value[capacity] = {};
-  void push(std::int64_t v) { value[size++] = v; }
+  void push(std::int64_t v) {
+    if (size == capacity) TT_THROW(Error(Text("tt: an operator has at most ") << capacity << " numbers beside its Tensors."));
+    value[size++] = v;
+  }
   void push(const IntList& list) {  // its length, then the numbers
     push(list.size());
     for (std::int64_t v : list) push(v);
@@ -100,6 +103,7 @@ class Operator {
   void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) {
     Slot& s = slot_[static_cast<int>(k)];
     s.context = context;
+    s.fall_through = false;
     s.kernel.store(kernel, std::memory_order_release);
   }
   /// Calls with this key go on to the next key below.
