@@ -217,7 +217,10 @@ class Dispatcher {
   void call(Call& c) {
     const DispatchState& state = DispatchState::of_this_thread();
     KeySet keys = state.include;
-    for (int i = 0; i < c.arguments; ++i) keys = keys | c.argument[i]->impl().keys;
+    for (int i = 0; i < c.arguments; ++i) {
+      if (!c.argument[i]->defined()) undefined(*c.op, i, c.at);
+      keys = keys | c.argument[i]->impl().keys;
+    }
     c.keys = keys.without(state.exclude);
     redispatch(c);
   }
@@ -244,6 +247,9 @@ class Dispatcher {
       return;
     }
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for these Tensors" << in_words(c) << "." << c.at));
+  }
+  [[noreturn]] TT_NOINLINE static void undefined(const Operator& op, int argument, SourceLine at) {
+    TT_THROW(Error(Text("tt::") << op.name() << ": argument " << argument << " is an undefined Tensor." << at));
   }
   /// How many kernels this thread has run so far: tests read it to know which path they took.
   static std::int64_t dispatches() { return dispatch_count(); }

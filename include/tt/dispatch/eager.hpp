@@ -223,6 +223,7 @@ inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand,
   bool plain = true;
   for (int k = 0; k < count; ++k) {
     argument[k] = operand[k].tensor;
+    if (argument[k] && !argument[k]->defined()) Dispatcher::undefined(op, k, at);
     plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
   }
   if (!plain) {
