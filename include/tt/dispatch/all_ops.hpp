@@ -39,6 +39,8 @@ inline int register_all_ops() {
   detail::slice_operator();
   detail::detach_operator();
   detail::copy_operator();
+  detail::to_operator();
+  detail::bitcast_operator();
   int count = 0;
   Dispatcher::get().each([&](const Operator&) { ++count; });
   return count;

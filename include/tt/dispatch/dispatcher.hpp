@@ -83,7 +83,7 @@ using RecordFunction = void (*)(Graph&, const Operator&, const int* arguments, c
 
 class Operator {
  public:
-  explicit Operator(const char* name) : name_(copy_of(name)) {}
+  explicit Operator(const char* name, const void* definition = nullptr) : name_(copy_of(name)), definition_(definition) {}
   Operator(const Operator&) = delete;
 
   const char* name() const { return name_; }
@@ -109,18 +109,14 @@ class Operator {
   /// Calls with this key go on to the next key below.
   void set_fall_through(DispatchKey k) { slot_[static_cast<int>(k)].fall_through = true; }
   const Slot& slot(DispatchKey k) const { return slot_[static_cast<int>(k)]; }
-  /// Notes whose operator this is; throws Error when another definition has the same name.
-  void claim(const void* definition) {
-    const void* owner = nullptr;
-    if (!definition_.compare_exchange_strong(owner, definition) && owner != definition)
-      TT_THROW(Error(Text("tt: two ops are called '") << name_ << "'. Rename one of them."));
-  }
+  /// What it was made from: the address of an op's definition, or of a function.
+  const void* definition() const { return definition_; }
   /// What autograd found out about the op: which arguments its derivative reads, as bits; -1: not yet.
   mutable std::atomic<int> saved_arguments{-1};
 
  private:
   const char* name_;
-  std::atomic<const void*> definition_ = nullptr;
+  const void* definition_;
   Slot slot_[dispatch_key_count];
 
   static const char* copy_of(const char* name) {
@@ -193,19 +189,28 @@ class Dispatcher {
       if (std::strcmp(n->op.name(), name) == 0) return &n->op;
     return nullptr;
   }
-  /// The operator of this name, new if it is not there yet. Stays where it is for ever.
-  Operator& define(const char* name) {
+  /// The operator of this name, new if it is not there yet: fill(op) says what it is, before anyone else
+  /// sees it. Stays where it is for ever. Throws Error when another definition has the name.
+  template <class Fill>
+  Operator& define(const char* name, const void* definition, const Fill& fill) {
     while (busy_.test_and_set(std::memory_order_acquire)) {
     }
     Operator* op = lookup(name);
     if (!op) {
-      Node* fresh = new Node(name);
+      Node* fresh = new Node(name, definition);
+      fill(fresh->op);
       fresh->next = first_.load(std::memory_order_relaxed);
       first_.store(fresh, std::memory_order_release);
       op = &fresh->op;
     }
     busy_.clear(std::memory_order_release);
+    if (op->definition() != definition)
+      TT_THROW(Error(Text("tt: two ops are called '") << name << "'. Rename one of them."));
     return *op;
+  }
+  /// An operator without anything yet; the one that is there, if it was made so.
+  Operator& define(const char* name) {
+    return define(name, nullptr, [](Operator&) {});
   }
   /// What runs for a key where the operator has no kernel of its own.
   void set_fallback(DispatchKey k, OpKernel kernel, void* context = nullptr) {
@@ -264,7 +269,7 @@ class Dispatcher {
   struct Node {
     Operator op;
     Node* next = nullptr;
-    explicit Node(const char* name) : op(name) {}
+    Node(const char* name, const void* definition) : op(name, definition) {}
   };
   std::atomic<Node*> first_ = nullptr;
   std::atomic_flag busy_;

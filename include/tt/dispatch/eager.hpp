@@ -249,53 +249,50 @@ inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand,
 template <class F>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
-    Operator& e = []() -> Operator& {
-      if constexpr (requires { typename F::tt_anonymous; }) {
-        static Operator* const own = new Operator(F::info.name);
-        return *own;
-      } else {
-        Operator& named = Dispatcher::get().define(F::info.name);
-        named.claim(&op_def<F>);
-        return named;
-      }
-    }();
-    e.arguments = F::info.arity;
-    e.body = &op_def<F>;
-    e.record = &detail::record_call_of;
-    return e;
+    const auto fill = [](Operator& e) {
+      e.arguments = F::info.arity;
+      e.body = &op_def<F>;
+      e.record = &detail::record_call_of;
+    };
+    if constexpr (requires { typename F::tt_anonymous; }) {
+      static Operator* const own = new Operator(F::info.name);
+      fill(*own);
+      return *own;
+    } else {
+      return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
+    }
   }();
   return entry;
 }
+namespace detail {
+
+/// The operator of this name that is recorded so.
+inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
+                                 Op primitive = Op::input) {
+  return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
+    e.arguments = arguments;
+    e.primitive = primitive;
+    e.attribute_names = attributes;
+    e.record = record;
+  });
+}
+
+}  // namespace detail
 template <Op K>
 Operator& operator_entry() {
-  static Operator& entry = []() -> Operator& {
-    Operator& e = Dispatcher::get().define(name(K));
-    e.arguments = arity(K);
-    e.primitive = K;
-    if (is_shift(K)) e.attribute_names = "int n";
-    e.record = &detail::record_primitive<K>;
-    return e;
-  }();
+  static Operator& entry =
+      detail::define_recorded(name(K), arity(K), &detail::record_primitive<K>, is_shift(K) ? "int n" : "", K);
   return entry;
 }
 template <class Fn>
 Operator& reduction_operator() {
-  static Operator& entry = []() -> Operator& {
-    Operator& e = Dispatcher::get().define(Fn::name);
-    e.attribute_names = "int[] dim, bool keepdim";
-    e.record = &detail::record_reduction<Fn>;
-    return e;
-  }();
+  static Operator& entry =
+      detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, "int[] dim, bool keepdim");
   return entry;
 }
 template <class Fn, int Arity>
 Operator& function_operator() {
-  static Operator& entry = []() -> Operator& {
-    Operator& e = Dispatcher::get().define(Fn::name);
-    e.arguments = Arity;
-    e.record = &detail::record_function<Fn, Arity>;
-    return e;
-  }();
+  static Operator& entry = detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>);
   return entry;
 }
 
@@ -394,11 +391,13 @@ inline void record_bitcast(Graph& g, const Operator&, const int* in, const Attri
 inline void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
   out[0] = g.elementwise(Op::copy, {in[0]});
 }
-inline Operator& define_unary(const char* name, RecordFunction record, const char* attributes) {
-  Operator& e = Dispatcher::get().define(name);
-  e.record = record;
-  e.attribute_names = attributes;
-  return e;
+inline Operator& to_operator() {
+  static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype");
+  return op;
+}
+inline Operator& bitcast_operator() {
+  static Operator& op = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype");
+  return op;
 }
 inline Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {
   const Tensor* argument[] = {&t};
@@ -406,7 +405,7 @@ inline Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& 
 }
 inline Tensor convert(const Tensor& t, DType to, SourceLine at) {
   if (t.dtype() == to) return t;
-  static Operator& op = define_unary("to", &record_cast, "dtype dtype");
+  Operator& op = to_operator();
   Attributes a;
   a.push(static_cast<int>(to));
   return call_unary(op, t, a, at);
@@ -416,7 +415,7 @@ inline Tensor convert(const Tensor& t, DType to, SourceLine at) {
 
 template <class To>
 Tensor TensorFront::bitcast(SourceLine at, const Tensor& a) {
-  static Operator& op = detail::define_unary("bitcast", &detail::record_bitcast, "dtype dtype");
+  Operator& op = detail::bitcast_operator();
   Attributes attributes;
   attributes.push(static_cast<int>(dtype_of<To>));
   return detail::call_unary(op, a, attributes, at);

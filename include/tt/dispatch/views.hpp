@@ -52,7 +52,7 @@ inline bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t*
 inline Shape shape_attribute(const Attributes& a) { return shape_of(a.list(0)); }
 
 inline Operator& copy_operator() {
-  static Operator& op = define_unary("clone", &record_copy, "");
+  static Operator& op = define_recorded("clone", 1, &record_copy);
   return op;
 }
 
@@ -122,11 +122,13 @@ inline void detach_kernel(Call& c, void*) {
 }
 
 inline Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel) {
-  Operator& op = define_unary(name, record, attributes);
-  op.is_view = true;
-  for (int k = 0; k < dispatch_key_count; ++k)
-    if (backend_keys.contains(static_cast<DispatchKey>(k))) op.set_kernel(static_cast<DispatchKey>(k), kernel);
-  return op;
+  return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& op) {
+    op.record = record;
+    op.attribute_names = attributes;
+    op.is_view = true;
+    for (int k = 0; k < dispatch_key_count; ++k)
+      if (backend_keys.contains(static_cast<DispatchKey>(k))) op.set_kernel(static_cast<DispatchKey>(k), kernel);
+  });
 }
 inline Operator& reshape_operator() {
   static Operator& op = define_view("reshape", "int[] shape", &record_reshape, &reshape_kernel);
