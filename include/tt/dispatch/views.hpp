@@ -172,7 +172,7 @@ inline Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   int open = -1;
   for (int k = 0; k < to.size(); ++k)
     if (to[k] == -1 && open < 0) open = k;
-    else known *= to[k];
+    else if (__builtin_mul_overflow(known, to[k], &known)) known = 0;
   if (open >= 0 && known > 0 && numel() % known == 0) to[open] = numel() / known;
   const Shape s = shape_of(to, "reshape");
   if (s.size().code != numel())
