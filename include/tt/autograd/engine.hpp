@@ -8,18 +8,20 @@
 namespace tt {
 namespace autograd {
 
+/// Ordinary state of the thread: does anomaly detection run?
+inline bool& anomaly_detection() {
+  thread_local bool on = false;
+  return on;
+}
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
 /// The gradients that wait for a node.
 struct Pending {
   TapeNode* node = nullptr;
   const void* pass = nullptr;
   std::vector<Tensor> gradient;  ///< one for each result of the node
 };
-
-/// Ordinary state of the thread: does anomaly detection run?
-inline bool& anomaly_detection() {
-  thread_local bool on = false;
-  return on;
-}
 
 class BackwardPass {
  public:
@@ -131,6 +133,8 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
   return given;
 }
 
+#endif
+
 /// While it lives, the steps of backward are or are not recorded.
 class StepMode {
  public:
@@ -150,9 +154,14 @@ class StepMode {
 
 /// The gradients of `outputs` (weighted by `grad_outputs`; scalars need none) with respect to `inputs`;
 /// undefined where nothing flows. Leaves' grad() is left alone.
-inline std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
-                                bool create_graph = false) {
+                                bool create_graph = false);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& grad_outputs, bool retain_graph,
+                                bool create_graph) {
   autograd::BackwardPass pass(retain_graph, create_graph);
   pass.to_captures_only = true;
   for (const Tensor& t : inputs) {
@@ -169,13 +178,15 @@ inline std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::v
   return result;
 }
 
-inline void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
   autograd::BackwardPass pass(retain_graph, create_graph);
   const Tensor first = autograd::first_gradient(*this, gradient);
   const autograd::StepMode mode(create_graph);
   pass.add(autograd::edge_of(*this), first);
   pass.run();
 }
+#endif
+
 namespace autograd {
 
 inline bool needs_tape(const Tensor& target, const Tensor* other) {
@@ -195,7 +206,9 @@ inline void adopt_history(Tensor& target, const Tensor& result) {
   set_history(target, e.node, e.result);
 }
 /// When the first Tensor asks for a gradient.
-inline void register_tape() {
+TT_INLINE void register_tape();
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void register_tape() {
   static const bool done = [] {
     Dispatcher::get().set_fallback(DispatchKey::autograd, &autograd_kernel);
     tt::detail::inplace_hooks() = {&needs_tape, &check_inplace, &adopt_history};
@@ -203,6 +216,7 @@ inline void register_tape() {
   }();
   (void)done;
 }
+#endif
 
 }  // namespace autograd
 

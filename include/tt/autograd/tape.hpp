@@ -7,6 +7,14 @@
 namespace tt {
 namespace autograd {
 
+/// The dispatcher's kernel for Tensors that require a gradient.
+TT_INLINE void autograd_kernel(Call& c, void*);
+/// Makes the results of a function part of the tape.
+TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
+                               const Tensor* const* argument, int count, const Tensor* result);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
 /// An op as a tape node: its function is found by signature when backward needs it.
 struct FunctionNode : TapeNode {
   const Operator* op = nullptr;
@@ -89,7 +97,7 @@ inline void record_call(const Call& c) {
   release(n);
 }
 
-inline void autograd_kernel(Call& c, void*) {
+TT_INLINE void autograd_kernel(Call& c, void*) {
   bool needed = false;
   for (int k = 0; k < c.arguments; ++k) needed = needed || c[k].impl().requires_grad;
   Dispatcher::get().redispatch(c);
@@ -119,8 +127,7 @@ inline const TapeNodeKind wide_kind{
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
 
-/// Makes the results of a function part of the tape.
-inline void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
+TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
                             const Tensor* const* argument, int count, const Tensor* result) {
   auto* n = new WideNode;
   n->kind = &wide_kind;
@@ -173,6 +180,8 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTenso
   for (int k = 0; k < arguments; ++k)
     if (d.given >> k & 1) out[k] = static_cast<Tensor&&>(given[at++]);
 }
+
+#endif
 
 }  // namespace autograd
 }  // namespace tt

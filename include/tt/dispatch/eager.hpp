@@ -8,6 +8,8 @@
 namespace tt {
 namespace detail {
 
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
 // ---- kernels for every operator that can be recorded
 
 /// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
@@ -110,8 +112,13 @@ inline void meta_kernel(Call& c, void*) {
     c.result[k] = Tensor(f.function->graph()[f.function->graph().outputs[k]].dtype,
                          f.function->output_shape(k, f.symbols), {DeviceType::meta, 0});
 }
+
+#endif
+
 /// When the first op is called, so that a program without Tensors holds nothing of this.
-inline void register_kernels() {
+TT_INLINE void register_kernels();
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void register_kernels() {
   static const bool done = [] {
     Dispatcher::get().set_fallback(DispatchKey::cpu, &cpu_kernel);
     Dispatcher::get().set_fallback(DispatchKey::meta, &meta_kernel);
@@ -119,20 +126,24 @@ inline void register_kernels() {
   }();
   (void)done;
 }
+#endif
 
 // ---- from definitions to operators
 
-template <Op K>
-void record_primitive(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_primitive(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void record_primitive(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out) {
   OperandIds o;
-  for (int k = 0; k < arity(K); ++k) o.id[k] = in[k];
-  out[0] = g.elementwise(K, o, a.size > 0 ? a.value[0] : 0);
+  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  out[0] = g.elementwise(op.primitive, o, a.size > 0 ? a.value[0] : 0);
 }
-inline void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out) {
+TT_INLINE void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out) {
   OperandIds o;
   for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
   out[0] = g.call(*op.body, o);
 }
+#endif
 template <class Fn>
 void record_reduction(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
   const IntList dims = a.list(0);
@@ -171,7 +182,10 @@ inline DType result_dtype(const Tensor* const* t, int count) {
 Tensor convert(const Tensor& t, DType to, SourceLine at);
 
 /// Calls an operator with one result.
-inline Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                            SourceLine at);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
                             SourceLine at) {
   register_kernels();
   Tensor result;
@@ -179,6 +193,7 @@ inline Tensor call_operator(const Operator& op, const Tensor* const* argument, i
   Dispatcher::get().call(c);
   return result;
 }
+#endif
 
 /// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
 struct TensorOperand {
@@ -215,7 +230,10 @@ template <class A>
 Tensor number_tensor(DType beside, A value) { return TensorOperand(value, {}).number(beside); }
 
 /// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
-inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
+TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
+                               SourceLine at);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at) {
   const Tensor* argument[max_arguments];
   Tensor made[max_arguments];
@@ -242,6 +260,7 @@ inline Tensor call_elementwise(const Operator& op, const TensorOperand* operand,
   }
   return call_operator(op, argument, count, attributes, at);
 }
+#endif
 
 }  // namespace detail
 
@@ -281,7 +300,7 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
 template <Op K>
 Operator& operator_entry() {
   static Operator& entry =
-      detail::define_recorded(name(K), arity(K), &detail::record_primitive<K>, is_shift(K) ? "int n" : "", K);
+      detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
   return entry;
 }
 template <class Fn>

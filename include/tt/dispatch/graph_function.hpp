@@ -162,38 +162,7 @@ class GraphFunction {
   mutable std::atomic<backend::TileProgram*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
 
-  Derivative* make_derivative(std::uint64_t wanted) const {
-    Graph g = canonical(graph_);
-    const Vec<int> roots = g.outputs;
-    g.outputs.clear();
-    g.donated.clear();
-    Vec<int> with_respect_to, adjoint;
-    for (int k = 0; k < g.inputs.size(); ++k)
-      if (wanted >> k & 1) {
-        with_respect_to.push_back(g.inputs[k]);
-        adjoint.push_back(-1);
-      }
-    for (int root : roots) {
-      const Shape shape = g[root].shape;
-      const int seed = g.input(g[root].dtype, shape);
-      if (!is_floating(g[root].dtype)) continue;
-      const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
-      for (int k = 0; k < d.size(); ++k)
-        if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
-    }
-    std::uint64_t given = 0;
-    int w = 0;
-    for (int k = 0; k < graph_.inputs.size(); ++k)
-      if (wanted >> k & 1) {
-        const int a = adjoint[w++];
-        if (a < 0) continue;
-        given |= std::uint64_t{1} << k;
-        const Shape shape = g[g.inputs[k]].shape;
-        g.output(g.broadcast_to(a, shape));
-      }
-    if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-    return new Derivative{wanted, given, new GraphFunction(canonical(g))};
-  }
+  Derivative* make_derivative(std::uint64_t wanted) const;
 };
 
 namespace detail {
@@ -266,7 +235,43 @@ struct BoundFunction {
   const GraphFunction* function = nullptr;
   SymbolValues symbols;
 };
-inline BoundFunction bind_function(const Call& c) {
+TT_INLINE BoundFunction bind_function(const Call& c);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_t wanted) const {
+  Graph g = canonical(graph_);
+  const Vec<int> roots = g.outputs;
+  g.outputs.clear();
+  g.donated.clear();
+  Vec<int> with_respect_to, adjoint;
+  for (int k = 0; k < g.inputs.size(); ++k)
+    if (wanted >> k & 1) {
+      with_respect_to.push_back(g.inputs[k]);
+      adjoint.push_back(-1);
+    }
+  for (int root : roots) {
+    const Shape shape = g[root].shape;
+    const int seed = g.input(g[root].dtype, shape);
+    if (!is_floating(g[root].dtype)) continue;
+    const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
+    for (int k = 0; k < d.size(); ++k)
+      if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
+  }
+  std::uint64_t given = 0;
+  int w = 0;
+  for (int k = 0; k < graph_.inputs.size(); ++k)
+    if (wanted >> k & 1) {
+      const int a = adjoint[w++];
+      if (a < 0) continue;
+      given |= std::uint64_t{1} << k;
+      const Shape shape = g[g.inputs[k]].shape;
+      g.output(g.broadcast_to(a, shape));
+    }
+  if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
+  return new Derivative{wanted, given, new GraphFunction(canonical(g))};
+}
+
+TT_INLINE BoundFunction bind_function(const Call& c) {
   if (!c.op->record)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no graph: give it a kernel, or a derivative of its own." << c.at));
   for (bool constant : {false, true}) {
@@ -290,5 +295,6 @@ inline BoundFunction bind_function(const Call& c) {
   }
   return {};
 }
+#endif
 
 }  // namespace tt
