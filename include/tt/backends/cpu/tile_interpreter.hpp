@@ -1,6 +1,7 @@
 // Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 1,024
 // elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
-// same order of summation, so the same bits as the static kernels.
+// same order of summation, so the same bits as the static kernels. One long class: every kind of
+// kernel works on the registers of one run.
 #pragma once
 #include <cstddef>
 
@@ -26,6 +27,8 @@ using EpilogueFunction = void (*)(void* const* operand, const long long* symbols
 class TileProgram {
  public:
   explicit TileProgram(Plan plan);
+  TileProgram(const TileProgram&) = delete;
+  TileProgram& operator=(const TileProgram&) = delete;
   ~TileProgram() {
     for (Placement* p = placements_; p;) {
       Placement* next = p->next;
@@ -36,19 +39,41 @@ class TileProgram {
   const Plan& plan() const { return plan_; }
 
   /// From now on kernel k (and those that share its code) runs through this function: a
-  /// KernelFunction, or an EpilogueFunction for a matrix product.
+  /// KernelFunction, or an EpilogueFunction for a matrix product. Others may run the program
+  /// meanwhile: a kernel that has begun ends as it began. The function must outlive the program.
   void replace_kernel(int k, void* function) {
     for (int j = 0; j < plan_.kernels.size(); ++j)
-      if (plan_.kernels[j].code == k) compiled_[j] = function;
+      if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
+  }
+  /// Kernels that run compiled.
+  [[nodiscard]] int compiled_kernels() const {
+    int n = 0;
+    for (int j = 0; j < compiled_.size(); ++j) n += compiled_kernel(j) != nullptr;
+    return n;
+  }
+  /// Calls in which every kernel ran compiled (tier 1), and the others (tier 0).
+  struct Calls {
+    std::int64_t tier0 = 0, tier1 = 0;
+  };
+  [[nodiscard]] Calls calls() const {
+    return {__atomic_load_n(&calls_.tier0, __ATOMIC_RELAXED),
+            __atomic_load_n(&calls_.tier1, __ATOMIC_RELAXED)};
   }
 
   /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
   void run(void* const* external, const SymbolValues& symbols) const;
 
  private:
+  void* compiled_kernel(int j) const { return __atomic_load_n(&compiled_[j], __ATOMIC_ACQUIRE); }
+  void count_call(int compiled) const {
+    const bool tier1 = compiled > 0 && compiled == plan_.kernels.size();
+    __atomic_fetch_add(tier1 ? &calls_.tier1 : &calls_.tier0, 1, __ATOMIC_RELAXED);
+  }
+
   Plan plan_;
   Vec<TileFunction> functions_;
-  Vec<void*> compiled_;  // for each kernel, or null
+  Vec<void*> compiled_;  // for each kernel, or null; atomic
+  mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_stores_ = 0;
 
   /// Where the buffers of the arena lie for some values of the symbols.
@@ -145,7 +170,9 @@ class TileProgram {
       return most;
     }
 
-    void all() {
+    /// How many kernels ran compiled.
+    int all() {
+      int compiled = 0;
       for (int j = 0; j < plan.kernels.size(); ++j) {
         // A kernel that shares its code has its own bindings.
         k = &plan.kernels[j];
@@ -154,7 +181,8 @@ class TileProgram {
           register_base[d] = base;
           base += k->registers[d];
         }
-        function = program.compiled_[j];
+        function = program.compiled_kernel(j);
+        compiled += function != nullptr;
         stores = 0;
         for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
           if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
@@ -167,6 +195,7 @@ class TileProgram {
         else if (k->kind == KernelKind::cols) cols();
         else product();
       }
+      return compiled;
     }
 
     const long long* symbol_values() const {
@@ -554,7 +583,7 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
   }
 }
 TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
-  Run(*this, external, symbols).all();
+  count_call(Run(*this, external, symbols).all());
 }
 #endif
 
