@@ -161,17 +161,20 @@ inline Text c_expression(Op op, DType d, DType from, int n, const Text& a, const
 
 class CEmitter {
  public:
-  CEmitter(const Plan& plan, const char* name, bool has_fma) : plan_(plan), name_(name) {
+  void add(const Plan& plan, const char* name) {
+    plan_ = &plan;
+    name_ = name;
     for (int k = 0; k < plan.kernels.size(); ++k)
       if (plan.kernels[k].code == k) kernel(k);
-    text_ << c_head(has_fma) << c_prelude << trees_ << functions_ << kernels_;
   }
-  const Text& text() const { return text_; }
+  Text text(bool has_fma) const {
+    return Text(c_head(has_fma)) << c_prelude << trees_ << functions_ << kernels_;
+  }
 
  private:
-  const Plan& plan_;
-  const char* name_;
-  Text text_, functions_, trees_, kernels_;
+  const Plan* plan_ = nullptr;
+  const char* name_ = "";
+  Text functions_, trees_, kernels_;
   Vec<int> written_;        // opaque ops, code * dtype_count + dtype
   Vec<int> written_trees_;
   const Kernel* k_ = nullptr;
@@ -286,20 +289,20 @@ class CEmitter {
   void row_pointers(int s, const char* row, const char* indent) {
     Vec<int> done;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
-      const Instruction& x = plan_.instructions[i];
+      const Instruction& x = plan_->instructions[i];
       if (x.access < 0) continue;
       bool known = false;
       for (int d : done) known = known || d == x.access;
       if (known) continue;
       done.push_back(x.access);
-      const Access& a = plan_.accesses[x.access];
+      const Access& a = plan_->accesses[x.access];
       if (x.op == Op::iota) continue;
       kernels_ << indent << c_type(x.dtype) << " *x" << x.access << " = (" << c_type(x.dtype) << " *)p["
                << a.buffer << "] + " << row_offset(a, row) << ";\n";
     }
   }
   void instruction(int i, const char* row, const char* indent) {
-    const Instruction& x = plan_.instructions[i];
+    const Instruction& x = plan_->instructions[i];
     Text& t = kernels_;
     t << indent;
     if (x.result >= 0) t << "const " << c_type(x.dtype) << ' ' << reg(x.dtype, x.result) << " = ";
@@ -309,15 +312,15 @@ class CEmitter {
         t << extent(Extent::from_code(static_cast<std::int64_t>(x.bits)));
         break;
       case Op::iota: {
-        const Access& a = plan_.accesses[x.access];
+        const Access& a = plan_->accesses[x.access];
         t << '(' << c_type(x.dtype) << ")(" << row_offset(a, row);
         if (a.column != Extent(0)) t << " + i";
         t << ')';
         break;
       }
-      case Op::load: t << place(plan_.accesses[x.access], x.access); break;
+      case Op::load: t << place(plan_->accesses[x.access], x.access); break;
       case Op::store:
-        t << place(plan_.accesses[x.access], x.access) << " = " << reg(x.dtype, x.a);
+        t << place(plan_->accesses[x.access], x.access) << " = " << reg(x.dtype, x.a);
         break;
       case Op::accumulator: t << "((const " << c_type(x.dtype) << " *)tile)[i - col]"; break;
       default: {
@@ -336,13 +339,13 @@ class CEmitter {
   }
   void segment(int s, const char* row, const char* indent) {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (!is_reduction(plan_.instructions[i].op)) instruction(i, row, indent);
+      if (!is_reduction(plan_->instructions[i].op)) instruction(i, row, indent);
   }
   template <class F>
   bool each_reduction(int s, const F& f) {
     bool any = false;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (const Instruction& x = plan_.instructions[i]; is_reduction(x.op)) {
+      if (const Instruction& x = plan_->instructions[i]; is_reduction(x.op)) {
         Text c;
         c << combine_name(x.op) << name(x.dtype);
         f(x, c);
@@ -352,7 +355,7 @@ class CEmitter {
   }
 
   void kernel(int number) {
-    k_ = &plan_.kernels[number];
+    k_ = &plan_->kernels[number];
     Text& t = kernels_;
     t << "\n/* kernel " << number << ": " << name(k_->kind) << ' ' << k_->rows << " x " << k_->cols;
     if (k_->kind != KernelKind::rows) t << " over " << k_->inner;
@@ -394,14 +397,14 @@ class CEmitter {
   }
   bool has_reduction(int s) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (is_reduction(plan_.instructions[i].op)) return true;
+      if (is_reduction(plan_->instructions[i].op)) return true;
     return false;
   }
   /// The inside of a reducing loop: element i goes to lane l of each reduction.
   void accumulating_segment(int s, const char* row) {
     Text& t = kernels_;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
-      const Instruction& x = plan_.instructions[i];
+      const Instruction& x = plan_->instructions[i];
       if (!is_reduction(x.op)) {
         instruction(i, row, "          ");
         continue;
@@ -498,10 +501,21 @@ class CEmitter {
 
 /// C text with one function a kernel, named `name`_k.
 TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma = TT_HAS_FMA);
+/// One text for several plans; their names differ.
+struct NamedPlan {
+  const Plan* plan = nullptr;
+  const char* name = "";
+};
+TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma) {
+  detail::CEmitter emitter;
+  for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);
+  return emitter.text(has_fma);
+}
 TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma) {
-  return detail::CEmitter(plan, name, has_fma).text();
+  return emit_c(Vec<NamedPlan>{{&plan, name}}, has_fma);
 }
 #endif
 
