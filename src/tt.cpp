@@ -1,4 +1,5 @@
 // The optional compiled build: everything that is declared with TT_INLINE, defined once.
-#include "tt/backends/runtime.hpp"
 #include "tt/autograd/engine.hpp"
+#include "tt/backends/runtime.hpp"
+#include "tt/jit/code_cache.hpp"
 #include "tt/jit/emit_c.hpp"

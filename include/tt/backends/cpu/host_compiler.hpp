@@ -1,22 +1,15 @@
-// The system's C compiler: text in, functions out. Runs `cc` (or $CC) by posix_spawn, without a
-// shell, in a private folder; what it writes is loaded with dlopen and its files are removed.
-// Throws Unavailable when there is no compiler or it fails; the text is kept then, named in the
-// message.
+// The system's C compiler: text in, functions out. Runs $CC, else `cc`, without a shell, in a private
+// folder; what it writes is loaded with dlopen.
+//   Library l = compile_c(text);   l.find("softmax_0")
+// A compiler is given as words, as in CC="ccache gcc". Unavailable when there is none or it fails.
 #pragma once
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "tt/backends/cpu/private_folder.hpp"
+#include "tt/backends/cpu/process.hpp"
 #include "tt/core/error.hpp"
-
-extern "C" char** environ;
 
 namespace tt::cpu {
 
@@ -25,6 +18,14 @@ class Library {
  public:
   Library() = default;
   explicit Library(void* handle) : handle_(handle) {}
+  /// Loads a file; false, and why, when that does not go.
+  bool load(const char* path, Text& why) {
+    void* h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!h)
+      if (const char* said = dlerror()) why << said;
+    *this = Library(h);
+    return h != nullptr;
+  }
   Library(Library&& o) noexcept : handle_(o.handle_) { o.handle_ = nullptr; }
   Library& operator=(Library&& o) noexcept {
     void* h = handle_;
@@ -36,91 +37,130 @@ class Library {
     if (handle_) dlclose(handle_);
   }
   /// The address of a function, or null.
-  void* find(const char* name) const { return dlsym(handle_, name); }
+  void* find(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
 
  private:
   void* handle_ = nullptr;
 };
-
-namespace detail {
 
 /// Flags under which emitted text keeps its bits: nothing contracts, NaN, inf and -0 survive.
 inline constexpr const char* host_flags[] = {
     "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-fPIC", "-shared", "-w", "-x", "c"};
 
-inline bool write_file(const char* path, const Text& text) {
-  const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  const char* p = text.begin();
-  bool fine = true;
-  while (fine && p < text.end()) {
-    const ssize_t n = write(fd, p, static_cast<std::size_t>(text.end() - p));
-    fine = n > 0;
-    p += n;
+/// A compiler takes longer than this on nothing that is emitted.
+inline constexpr int compiler_milliseconds = 120'000;
+
+/// The compiler as the environment names it.
+class HostCompiler {
+ public:
+  HostCompiler() {
+    const char* cc = getenv("CC");
+    const bool given = cc && cc[std::strspn(cc, " \t")];
+    Text word;
+    for (const char* c = given ? cc : "cc";; ++c) {
+      if (*c && *c != ' ' && *c != '\t') word << *c;
+      else if (!word.empty()) {
+        words_.push_back(word);
+        word = Text();
+      }
+      if (!*c) break;
+    }
   }
-  return close(fd) == 0 && fine;
-}
-
-/// Runs the compiler with its messages going to `log`; its exit status, or -1.
-inline int run_compiler(const char* compiler, const char* source, const char* object,
-                        const char* log) {
-  const char* argv[32] = {compiler};
-  int n = 1;
-  for (const char* f : host_flags) argv[n++] = f;
-  argv[n++] = source;
-  argv[n++] = "-o";
-  argv[n++] = object;
-  argv[n++] = "-lm";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log, O_CREAT | O_WRONLY | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t pid = 0;
-  const int spawned = posix_spawnp(&pid, compiler, &actions, nullptr,
-                                   const_cast<char* const*>(argv), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (spawned != 0) return -1;
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  Text command() const {
+    Text t;
+    for (const Text& w : words_) t << (t.empty() ? "" : " ") << w;
+    return t;
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+  /// The command, flags, and the size and time of the files it names: changes when the compiler does.
+  Text identity() const {
+    Text t;
+    for (const Text& w : words_) {
+      t << w << file_identity(w) << ' ';
+    }
+    for (const char* f : host_flags) t << f << ' ';
+    return t;
+  }
+  /// Compiles C text to `object`, a file in the folder.
+  Process::Result compile(Process& process, const Text& text, TemporaryFolder& folder, const Text& object,
+                          int milliseconds = compiler_milliseconds) const {
+    Process::Result r;
+    Text source = folder.file("kernels.c"), words[max_words], to(object), temporary("TMPDIR=");
+    temporary << folder.path();
+    unlink(source.c_str());
+    if (words_.size() > max_words || !write_new_file(source.c_str(), text.begin(), static_cast<std::size_t>(text.size()))) {
+      r.messages << source << " cannot be written";
+      return r;
+    }
+    Vec<const char*> arguments, environment{temporary.c_str()};
+    for (int k = 0; k < words_.size(); ++k) {
+      words[k] = words_[k];
+      arguments.push_back(words[k].c_str());
+    }
+    for (const char* f : host_flags) arguments.push_back(f);
+    for (const char* f : {source.c_str(), "-o", to.c_str(), "-lm", static_cast<const char*>(nullptr)}) arguments.push_back(f);
+    for (char** e = environ; *e; ++e)
+      if (std::strncmp(*e, "TMPDIR=", 7) != 0) environment.push_back(*e);
+    environment.push_back(nullptr);
+    return process.run(arguments, environment, milliseconds);
+  }
+  /// What is wrong with a result, or nothing.
+  Text failure(const Process::Result& r) const {
+    Text t;
+    if (r.started && !r.stopped && r.status == 0) return t;
+    t << "the compiler '" << command() << "' "
+      << (!r.started  ? "cannot be run"
+          : r.stopped ? "took too long and was stopped"
+                      : "failed on emitted text");
+    if (!r.messages.empty()) t << ": " << r.messages;
+    return t;
+  }
 
-}  // namespace detail
+ private:
+  static constexpr int max_words = 16;
+  Vec<Text> words_;
 
-/// Compiles C text and loads it.
+  static Text file_identity(const Text& word) {
+    Text t;
+    if (word[0] == '-') return t;
+    const auto try_file = [&](Text path) {
+      struct stat s;
+      if (stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode) || access(path.c_str(), X_OK) != 0) return false;
+      t << '=' << path << ':' << s.st_size << ':' << s.st_mtim.tv_sec << '.' << s.st_mtim.tv_nsec;
+      return true;
+    };
+    if (word.contains("/")) {
+      try_file(word);
+      return t;
+    }
+    const char* path = getenv("PATH");
+    Text folder;
+    for (const char* c = path ? path : "/bin:/usr/bin";; ++c) {
+      if (*c && *c != ':') {
+        folder << *c;
+        continue;
+      }
+      if (try_file((folder.empty() ? Text(".") : folder) << '/' << word) || !*c) return t;
+      folder = Text();
+    }
+  }
+};
+
+/// Compiles C text and loads it; throws Unavailable. The text of a failure is kept, and named.
 inline Library compile_c(const Text& text) {
-  const char* base = getenv("TMPDIR");
-  Text folder(base && *base ? base : "/tmp");
-  folder << "/tt-XXXXXX";
-  Vec<char> path(folder.size() + 1, '\0');
-  for (int i = 0; i < folder.size(); ++i) path[i] = folder[i];
-  if (!mkdtemp(path.begin()))
-    TT_THROW(Unavailable(Text("tt: no folder for the compiler can be made in ") << folder));
-  Text source(path.begin()), object(path.begin()), log(path.begin());
-  source << "/kernels.c";
-  object << "/kernels.so";
-  log << "/messages.txt";
-  const char* compiler = getenv("CC");
-  if (!compiler || !*compiler || std::strchr(compiler, ' ')) compiler = "cc";
-  const bool written = detail::write_file(source.c_str(), text);
-  const int status = written ? detail::run_compiler(compiler, source.c_str(), object.c_str(),
-                                                    log.c_str())
-                             : -1;
-  if (status != 0)
-    TT_THROW(Unavailable(Text("tt: the compiler '")
-                         << compiler << "' "
-                         << (status < 0 ? "cannot be run" : "failed on emitted text")
-                         << "; the text is " << source));
-  void* handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) TT_THROW(Unavailable(Text("tt: what was compiled cannot be loaded: ") << dlerror()));
-  unlink(source.c_str());
-  unlink(object.c_str());
-  unlink(log.c_str());
-  rmdir(path.begin());
-  return Library(handle);
+  TemporaryFolder folder;
+  if (folder.path().empty())
+    TT_THROW(Unavailable("tt: no private folder for the compiler can be made; set TMPDIR?"));
+  const HostCompiler compiler;
+  Process process;
+  Text object = folder.file("kernels.so"), why = compiler.failure(compiler.compile(process, text, folder, object));
+  Library library;
+  if (why.empty()) library.load(object.c_str(), why);
+  if (!why.empty()) {
+    folder.keep();
+    TT_THROW(Unavailable(Text("tt: ") << why << "; the text is " << folder.file("kernels.c")));
+  }
+  return library;
 }
 
 }  // namespace tt::cpu

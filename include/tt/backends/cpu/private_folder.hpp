@@ -1,0 +1,106 @@
+// Folders whose files may be loaded and run: nobody but this user and root can put a file in there,
+// or another folder in its place.
+#pragma once
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+
+#include "tt/core/text.hpp"
+
+namespace tt::cpu {
+
+/// Are the folder and all that it lies in owned by this user or root, and closed to others? A folder
+/// like /tmp, in which one cannot rename what is another's, will do on the way.
+inline bool is_trusted_path(const char* path) {
+  char real[PATH_MAX];
+  if (!realpath(path, real)) return false;
+  for (int end = 0, at = 0;; ++at) {
+    if (real[at] != '/' && real[at] != '\0') continue;
+    const bool last = real[at] == '\0';
+    end = at == 0 ? 1 : at;
+    const char kept = real[end];
+    real[end] = '\0';
+    struct stat s;
+    const bool known = lstat(real, &s) == 0;
+    real[end] = kept;
+    if (!known || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid())) return false;
+    if ((s.st_mode & (S_IWGRP | S_IWOTH)) && !(s.st_mode & S_ISVTX)) return false;
+    if (last) return true;
+  }
+}
+
+/// Is it this user's, with no rights for anybody else, in a trusted place?
+inline bool is_private_folder(const char* path) {
+  struct stat s;
+  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0 &&
+         is_trusted_path(path);
+}
+
+/// Makes a private folder and those it lies in; false when it is not private or cannot be made.
+inline bool make_private_folder(const Text& path) {
+  Text part(path);
+  if (is_private_folder(part.c_str())) return true;
+  part = Text();
+  for (int i = 0; i <= path.size(); ++i) {
+    if ((i == path.size() || path[i] == '/') && i > 0) mkdir(part.c_str(), 0700);
+    if (i < path.size()) part << path[i];
+  }
+  return is_private_folder(part.c_str());
+}
+
+/// A new folder below $TMPDIR or /tmp, removed at the end with the files in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const char* base = getenv("TMPDIR");
+    Text wanted(base && *base ? base : "/tmp");
+    wanted << "/tt-XXXXXX";
+    Vec<char> name(wanted.size() + 1, '\0');
+    for (int i = 0; i < wanted.size(); ++i) name[i] = wanted[i];
+    if (!mkdtemp(name.begin())) return;
+    path_ = Text(name.begin());
+    if (!is_private_folder(name.begin())) {
+      rmdir(name.begin());
+      path_ = Text();
+    }
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    if (path_.empty() || kept_) return;
+    if (DIR* folder = opendir(path_.c_str())) {
+      while (const dirent* e = readdir(folder)) unlinkat(dirfd(folder), e->d_name, 0);
+      closedir(folder);
+    }
+    rmdir(path_.c_str());
+  }
+  /// Empty: none could be made.
+  const Text& path() const { return path_; }
+  Text file(const char* name) const { return Text(path_) << '/' << name; }
+  void keep() { kept_ = true; }
+
+ private:
+  Text path_;
+  bool kept_ = false;
+};
+
+/// Writes a new file, readable by this user only.
+inline bool write_new_file(const char* path, const void* bytes, std::size_t size) {
+  const int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return false;
+  const char* p = static_cast<const char*>(bytes);
+  const char* const end = p + size;
+  while (p < end) {
+    const ssize_t n = write(fd, p, static_cast<std::size_t>(end - p));
+    if (n <= 0) break;
+    p += n;
+  }
+  const bool fine = close(fd) == 0 && p == end;
+  if (!fine) unlink(path);
+  return fine;
+}
+
+}  // namespace tt::cpu
