@@ -118,6 +118,7 @@ struct Test {
 struct Run {
   const char* path = "";
   int kernels = 0;                   ///< of a step; eager: kernels dispatched
+  std::int64_t interpreted = 0;      ///< compiled path: steps before the compiled kernels came
   Model model;
   digits::History history;
   std::vector<double> microseconds;  ///< of every step
@@ -170,7 +171,8 @@ struct EagerPath : TensorPath {
   }
   int kernels() const { return static_cast<int>(dispatched); }
 };
-/// ... and captured once, then run as fused kernels.
+/// ... and captured once, then run as fused kernels: interpreted at first, compiled ones as soon as the
+/// compiler in the background has made them.
 struct CompiledPath : TensorPath {
   static constexpr const char* name = "compiled";
   decltype(tt::compile(sgd_step)) compiled = tt::compile(sgd_step, {.name = "sgd_step"});
@@ -179,6 +181,11 @@ struct CompiledPath : TensorPath {
     return compiled(model, velocity, tt::as_tensor(images), tt::as_tensor(labels), tt::tensor(rate)).template item<float>();
   }
   int kernels() const { return compiled.kernels(); }
+};
+/// The same again, when the compiled kernels are there.
+struct WarmPath : CompiledPath {
+  static constexpr const char* name = "warm";
+  explicit WarmPath(Model& m) : CompiledPath(m) { tt::CodeCache::get().wait(); }
 };
 
 template <class Path>
@@ -215,6 +222,7 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
     if (!quiet) show_progress(run.history, epochs);
   }
   run.kernels = path.kernels();
+  if constexpr (std::is_base_of_v<CompiledPath, Path>) run.interpreted = path.compiled.calls().tier0;
   return run;
 }
 
@@ -267,6 +275,19 @@ void print_paths(std::span<const Run> runs) {
   std::printf("\n");
 }
 
+/// When the compiled kernels replaced the interpreter: one character for a number of steps.
+void print_timeline(const Run& run) {
+  constexpr std::int64_t width = 60;
+  const auto steps = static_cast<std::int64_t>(run.microseconds.size()), first = run.interpreted;
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    return begin < end ? median({run.microseconds.begin() + begin, run.microseconds.begin() + end}) : 0.0;
+  };
+  std::printf("  %-8s  step by step ", run.path);
+  for (std::int64_t k = 0; k < width; ++k) std::putchar(k * steps / width < first ? '0' : '1');
+  std::printf("\n            tier 0 for %lld steps (median %.1f us), tier 1 for %lld (median %.1f us)\n", static_cast<long long>(first),
+              part(0, first), static_cast<long long>(steps - first), part(first, steps));
+}
+
 /// The digits in an order given by the seed: four fifths to learn from, one to test with.
 std::pair<Digits, Digits> split(const Digits& all, Random& random) {
   std::vector<int> order = digits::first_numbers(all.count());
@@ -307,9 +328,13 @@ int run_example(const digits::Options& options) {
               drawn ? "" : "; SKIPPED graph.svg: no dot (Graphviz) that runs");
 
   const Run runs[] = {run, train<EagerPath>(seen, test, options.epochs, random),
-                      train<CompiledPath>(seen, test, options.epochs, random)};
+                      train<CompiledPath>(seen, test, options.epochs, random),
+                      train<WarmPath>(seen, test, options.epochs, random)};
   std::printf("\n");
   print_paths(runs);
+  print_timeline(runs[2]);
+  print_timeline(runs[3]);
+  std::printf("\n");
 
   Model reloaded;
   tt::load(weights.c_str(), reloaded);

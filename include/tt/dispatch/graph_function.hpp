@@ -4,6 +4,8 @@
 // so no formula, shape rule or derivative is written for Tensors a second time.
 //   GraphFunction& f = intern(op, attributes, signature);   f.run(arguments, symbols, results);
 #pragma once
+#include <memory>
+
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"
 #include "tt/graph/differentiate.hpp"
@@ -94,7 +96,7 @@ class GraphFunction {
   }
   GraphFunction(const GraphFunction&) = delete;
   ~GraphFunction() {
-    delete program_.load();
+    delete program_.load();  // a reference; others may hold more
     for (Derivative* d = derivatives_.load(); d;) {
       Derivative* next = d->next;
       delete d->function;
@@ -129,10 +131,11 @@ class GraphFunction {
     for (int d = 0; d < symbolic.rank; ++d) s.push_back(symbolic[d].value(symbols));
     return s;
   }
-  const backend::TileProgram& program() const {
-    backend::TileProgram* p = program_.load(std::memory_order_acquire);
+  const backend::TileProgram& program() const { return *share_program(); }
+  const std::shared_ptr<backend::TileProgram>& share_program() const {
+    std::shared_ptr<backend::TileProgram>* p = program_.load(std::memory_order_acquire);
     if (p) return *p;
-    auto* fresh = new backend::TileProgram(compile_plan(graph_));
+    auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_)));
     if (program_.compare_exchange_strong(p, fresh, std::memory_order_acq_rel)) return *fresh;
     delete fresh;
     return *p;
@@ -159,7 +162,7 @@ class GraphFunction {
  private:
   Graph graph_;
   Vec<char> read_;
-  mutable std::atomic<backend::TileProgram*> program_ = nullptr;
+  mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
 
   Derivative* make_derivative(std::uint64_t wanted) const;

@@ -9,11 +9,15 @@
 #include <memory>
 
 #include "tt/autograd/functional.hpp"
+#include "tt/jit/code_cache.hpp"
 
 namespace tt {
 
 struct CompileOptions {
-  const char* name = "compiled";  ///< in listings and errors
+  const char* name = "compiled";  ///< in listings, errors and emitted kernels
+  int tier = 1;                   ///< 0: the interpreter only; 1: compiled in the background, then swapped in
+  bool wait = false;              ///< the first call waits for that
+  const char* cache_dir = nullptr;  ///< of compiled kernels; null: see TierOptions
 };
 
 namespace jit {
@@ -119,6 +123,15 @@ class CompiledFunction {
   int kernels() const {
     return state_->captures.empty() ? 0 : state_->captures.back()->function->program().plan().kernels.size();
   }
+  /// Calls so far in which every kernel ran compiled (tier 1), and the others.
+  backend::TileProgram::Calls calls() const {
+    backend::TileProgram::Calls sum;
+    for (const auto& c : state_->captures) {
+      sum.tier0 += c->function->program().calls().tier0;
+      sum.tier1 += c->function->program().calls().tier1;
+    }
+    return sum;
+  }
   /// The graph of the newest capture.
   const Graph& graph() const { return state_->captures.back()->function->graph(); }
   /// What was captured, why, and into how many kernels.
@@ -129,7 +142,7 @@ class CompiledFunction {
     for (const auto& c : state_->captures) {
       const Plan& plan = c->function->program().plan();
       t << "  " << ++k << ": " << c->function->graph().size() << " nodes, " << plan.kernels.size() << " kernels, called "
-        << c->calls << " times; " << c->why << '\n';
+        << c->calls << " times, " << c->function->program().calls().tier1 << " of them on tier 1; " << c->why << '\n';
       for (const Kernel& kernel : plan.kernels) {
         t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
         if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
@@ -240,6 +253,8 @@ class CompiledFunction {
       std::apply([&](auto&... x) { (jit::each_leaf(x, update), ...); }, traced);
       if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
       c->function = std::make_unique<GraphFunction>(canonical(tracer.graph));
+      CodeCache::get().request(c->function->share_program(), options_.name,
+                               {.tier = options_.tier, .wait = options_.wait, .cache_dir = options_.cache_dir});
     } catch (const SizesNeeded& e) {
       Text why("sizes are needed as numbers by ");
       why << e.why;
