@@ -2,6 +2,7 @@
 //   tt::call("softmax", {x, tt::IntList{1}})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
 // Needs <tt/dispatch/all_ops.hpp>, or tt::compiled, for every operator to be registered.
 #pragma once
+#include <bit>
 #include <string_view>
 
 #include "tt/dispatch/methods.hpp"
@@ -15,22 +16,32 @@ class BoxedValue {
   template <class T>
     requires std::is_arithmetic_v<T>
   BoxedValue(T v) : number_(static_cast<double>(v)), integer_(static_cast<std::int64_t>(v)),
-        kind_(std::is_floating_point_v<T> ? Kind::real : Kind::integer) {}
+        kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_floating_point_v<T> ? Kind::real : Kind::integer) {}
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
-  BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::integer) {}
+  BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
 
   bool is_tensor() const { return kind_ == Kind::tensor; }
   const Tensor& tensor() const { return tensor_; }
-  bool is_number() const { return kind_ == Kind::integer || kind_ == Kind::real; }
+  bool is_number() const { return kind_ == Kind::boolean || kind_ == Kind::integer || kind_ == Kind::real; }
   bool is_real() const { return kind_ == Kind::real; }
   double real() const { return number_; }
   std::int64_t integer() const { return integer_; }
   bool is_list() const { return kind_ == Kind::list; }
   const IntList& list() const { return list_; }
+  bool is_dtype() const { return kind_ == Kind::dtype; }
+  /// A Tensor or number, as the unboxed form of an op takes it.
+  detail::TensorOperand operand(SourceLine at) const {
+    switch (kind_) {
+      case Kind::tensor: return {tensor_, at};
+      case Kind::boolean: return {integer_ != 0, at};
+      case Kind::real: return {number_, at};
+      default: return {integer_, at};
+    }
+  }
 
  private:
-  enum class Kind { tensor, integer, real, list };
+  enum class Kind { tensor, boolean, integer, real, list, dtype };
   Tensor tensor_;
   double number_ = 0;
   std::int64_t integer_ = 0;
@@ -59,53 +70,77 @@ struct SchemaReader {
   }
 };
 
+/// Puts a value behind the others, as the schema's type says; what is wrong with it, or null.
+inline const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value) {
+  if (type == "int[]") {
+    if (value && !value->is_list() && (!value->is_number() || value->is_real())) return "a list of integers is expected";
+    to.push(!value ? IntList{} : value->is_list() ? value->list() : IntList{value->integer()});
+  } else if (type == "dtype") {
+    if (!value || !value->is_dtype()) return "a dtype is expected";
+    to.push(value->integer());
+  } else if (type == "float") {
+    if (value && !value->is_number()) return "a number is expected";
+    to.push(std::bit_cast<std::int64_t>(value ? value->real() : 0.0));
+  } else {
+    if (value && (!value->is_number() || value->is_real())) return "an integer is expected";
+    to.push(value ? value->integer() : 0);
+  }
+  return nullptr;
+}
+
 }  // namespace detail
 
 /// Calls the operator of this name; positional values first, then named ones. What is left out is 0,
-/// false or {} (all axes).
+/// false or {} (all axes). Throws Error when a value does not fit the schema.
 inline Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
                    std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
   const Operator& op = Dispatcher::get().find(name);
-  const auto fail = [&](const char* what) {
-    TT_THROW(Error(Text("tt::call: ") << name << ": " << what << ": takes " << op.arguments << " Tensors and ("
-                                      << op.attribute_names << ")." << at));
+  const auto fail = [&](const char* what, std::string_view argument = {}) {
+    Text t = Text("tt::call: ") << name << ": " << what;
+    if (!argument.empty()) {
+      t << " for ";
+      for (char c : argument) t << c;
+    }
+    TT_THROW(Error(t << ": takes " << op.arguments << (op.arguments == 1 ? " Tensor" : " Tensors") << " and ("
+                     << op.attribute_names << ")." << at));
   };
-  if (static_cast<int>(positional.size()) < op.arguments) fail("too few arguments");
+  const int given = static_cast<int>(positional.size());
   const BoxedValue* v = positional.begin();
-  Tensor made[max_arguments];
-  const Tensor* argument[max_arguments];
-  DType beside = DType::boolean;
+  if (given < op.arguments) fail("too few arguments");
   for (int k = 0; k < op.arguments; ++k)
-    if (v[k].is_tensor()) beside = promote(beside, v[k].tensor().dtype());
-  for (int k = 0; k < op.arguments; ++k) {
-    if (v[k].is_list()) fail("a list where a Tensor is expected");
-    made[k] = v[k].is_tensor() ? v[k].tensor()
-              : v[k].is_real() ? detail::number_tensor(beside, v[k].real())
-                               : detail::number_tensor(beside, v[k].integer());
-    argument[k] = &made[k];
-  }
+    if (!v[k].is_tensor() && !v[k].is_number()) fail("a Tensor is expected");
+
   Attributes attributes;
   int next = op.arguments;
   std::size_t used = 0;
   for (detail::SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
-    const BoxedValue* value = next < static_cast<int>(positional.size()) ? &v[next++] : nullptr;
-    for (const NamedValue& n : named)
-      if (s.name == n.name) {
-        value = &n.value;
-        ++used;
-      }
-    if (s.type == "int[]") {
-      if (!value) attributes.push(IntList{});
-      else if (value->is_list()) attributes.push(value->list());
-      else if (value->is_number()) attributes.push(IntList{value->integer()});
-      else fail("a Tensor where a list is expected");
-    } else {
-      if (value && !value->is_number()) fail("a number is expected");
-      attributes.push(value ? value->integer() : 0);
+    const BoxedValue* value = next < given ? &v[next++] : nullptr;
+    for (const NamedValue& n : named) {
+      if (s.name != n.name) continue;
+      if (value) fail("two values", s.name);
+      value = &n.value;
+      ++used;
     }
+    if (const char* wrong = detail::push_boxed(attributes, s.type, value)) fail(wrong, s.name);
   }
-  if (next < static_cast<int>(positional.size())) fail("too many arguments");
+  if (next < given) fail("too many arguments");
   if (used != named.size()) fail("an argument has a name that the schema does not have");
+
+  detail::TensorOperand operand[max_arguments];
+  for (int k = 0; k < op.arguments; ++k) operand[k] = v[k].operand(at);
+  if (op.body || op.primitive != Op::input) return detail::call_elementwise(op, operand, op.arguments, attributes, at);
+  Tensor made[max_arguments];
+  const Tensor* argument[max_arguments];
+  for (int k = 0; k < op.arguments; ++k) {
+    made[k] = operand[k].tensor ? *operand[k].tensor : operand[k].number(DType::boolean);
+    argument[k] = &made[k];
+    if (!made[k].defined()) Dispatcher::undefined(op, k, at);
+  }
+  if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
+    Graph g = detail::record_call(op, attributes, Signature(argument, op.arguments, attributes, true));
+    g.failure.where = at;
+    if (g.failure) TT_THROW(Error(describe(g.failure)));
+  }
   return detail::call_operator(op, argument, op.arguments, attributes, at);
 }
 

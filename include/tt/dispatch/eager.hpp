@@ -204,6 +204,7 @@ struct TensorOperand {
   bool fits = true;  ///< a whole number fits an i64
   SourceLine where;
 
+  TensorOperand() = default;
   TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
   template <class A>
     requires std::is_arithmetic_v<A>

@@ -76,7 +76,9 @@ inline void record_permute(Graph& g, const Operator&, const int* in, const Attri
   const IntList axes = a.list(0);
   int axis[IntList::capacity] = {};
   for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes[k]);
-  out[0] = g.permute(in[0], axis);
+  const Shape& shape = g[in[0]].shape;
+  out[0] = axes.size() == shape.rank ? g.permute(in[0], axis)
+                                     : g.fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = shape}, in[0]);
 }
 inline void permute_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
@@ -84,8 +86,9 @@ inline void permute_kernel(Call& c, void*) {
   Shape shape;
   std::int64_t strides[max_rank] = {};
   for (int k = 0; k < axes.size(); ++k) {
-    shape.push_back(t.shape.code[axes[k]]);
-    strides[k] = t.stride[axes[k]];
+    const int axis = normalize_axis(static_cast<int>(axes[k]), t.shape.rank);
+    shape.push_back(t.shape.code[axis]);
+    strides[k] = t.stride[axis];
   }
   c.result[0] = make_view(c[0], shape, strides, t.data);
 }
@@ -103,12 +106,14 @@ inline void expand_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], to, strides, t.data);
 }
 inline void record_slice(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
+  out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3])
+                          : g.fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = g[in[0]].shape,
+                                    .number = a.value[3]}, in[0]);
 }
 inline void slice_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const std::int64_t* a = c.attrs().value;
-  const auto axis = static_cast<int>(a[0]);
+  const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
   Shape shape = t.shape;
   shape.set(axis, a[2]);
   std::int64_t strides[max_rank] = {};
