@@ -1,6 +1,6 @@
 // Registers every operator of the library, so that each can be found by name.
 #pragma once
-#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/register.hpp"
 
 namespace tt {
 namespace detail {

@@ -1,0 +1,135 @@
+// Operators and kernels from ordinary functions.
+//   tt::Tensor blend(const tt::Tensor& a, const tt::Tensor& b, double t) { return a * (1 - t) + b * t; }
+//   const auto op = tt::register_operator("blend", blend, "t");
+//   op(x, y, 0.3);   tt::call("blend", {x, y, 0.3});   tt::call("blend", {x, y}, {{"t", 0.3}});
+//   tt::register_kernel("blend", tt::DispatchKey::private_use1, npu_blend);   // for one backend, another
+// The function takes Tensors first, then double, integers, bool, DType and IntList, and returns a Tensor.
+// What it calls is dispatched in turn: a function of tt's ops has derivatives and works on every device.
+#pragma once
+#include <bit>
+#include <utility>
+
+#include "tt/dispatch/boxed.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The type of an argument in a schema; "Tensor" for those before it.
+template <class A>
+constexpr const char* schema_type() {
+  static_assert(std::is_same_v<A, Tensor> || std::is_same_v<A, IntList> || std::is_same_v<A, DType> || std::is_arithmetic_v<A>,
+                "tt: a registered function takes Tensors, then double, integers, bool, DType and IntList");
+  if constexpr (std::is_same_v<A, Tensor>) return "Tensor";
+  else if constexpr (std::is_same_v<A, IntList>) return "int[]";
+  else if constexpr (std::is_same_v<A, DType>) return "dtype";
+  else return std::is_floating_point_v<A> ? "float" : std::is_same_v<A, bool> ? "bool" : "int";
+}
+/// "float t, int n" from the types and the names "t, n"; an argument without a name is called after its place.
+template <class... A>
+const char* make_schema(std::string_view names) {
+  Text t;
+  int place = 0;
+  const auto add = [&](const char* type) {
+    if (++place; std::strcmp(type, "Tensor") == 0) return;
+    const std::size_t end = names.find(',');
+    std::string_view name = names.substr(0, end);
+    names.remove_prefix(end == std::string_view::npos ? names.size() : end + 1);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    t << (t.empty() ? "" : ", ") << type << ' ';
+    for (char c : name) t << c;
+    if (name.empty()) t << "argument" << place - 1;
+  };
+  (add(schema_type<A>()), ...);
+  char* kept = new char[static_cast<std::size_t>(t.size()) + 1]();  // as long as the operator, for ever
+  std::memcpy(kept, t.begin(), static_cast<std::size_t>(t.size()));
+  return kept;
+}
+
+/// Do the types of a function agree with an operator's schema?
+template <class... A>
+bool fits_schema(const Operator& op) {
+  int tensors = 0;
+  SchemaReader s{op.attribute_names, {}, {}};
+  const auto fits = [&](std::string_view type) {
+    if (type == "Tensor") return ++tensors <= op.arguments;
+    return s.next() && s.type == type;
+  };
+  return (fits(schema_type<A>()) && ...) && tensors == op.arguments && !s.next();
+}
+
+template <class A>
+void push_argument(Attributes& to, const A& value) {
+  if constexpr (std::is_floating_point_v<A>) to.push(std::bit_cast<std::int64_t>(static_cast<double>(value)));
+  else if constexpr (std::is_same_v<A, IntList>) to.push(value);
+  else if constexpr (!std::is_same_v<A, Tensor>) to.push(static_cast<std::int64_t>(value));
+}
+/// Argument number `place` of a call, whose attributes begin at `at`.
+template <class A>
+decltype(auto) read_argument(const Call& c, std::size_t place, int at) {
+  if constexpr (std::is_same_v<A, Tensor>) return c[static_cast<int>(place)];
+  else if constexpr (std::is_same_v<A, IntList>) return c.attrs().list(at);
+  else if constexpr (std::is_floating_point_v<A>) return static_cast<A>(std::bit_cast<double>(c.attrs().value[at]));
+  else return static_cast<A>(c.attrs().value[at]);
+}
+/// Runs a function that `context` points to.
+template <class... A>
+void function_kernel(Call& c, void* context) {
+  int at[sizeof...(A)], k = 0, next = 0;
+  const auto place = [&](bool tensor, bool list) {
+    at[k++] = next;
+    next += tensor ? 0 : list ? 1 + static_cast<int>(c.attrs().value[next]) : 1;
+  };
+  (place(std::is_same_v<std::remove_cvref_t<A>, Tensor>, std::is_same_v<std::remove_cvref_t<A>, IntList>), ...);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    c.result[0] = reinterpret_cast<Tensor (*)(A...)>(context)(read_argument<std::remove_cvref_t<A>>(c, I, at[I])...);
+  }(std::index_sequence_for<A...>{});
+}
+
+}  // namespace detail
+
+/// The unboxed form of a registered operator.
+template <class... A>
+struct FunctionOperator {
+  Operator* op = nullptr;
+
+  Tensor operator()(A... a, SourceLine at = here()) const {
+    const Tensor* argument[max_arguments];
+    Attributes attributes;
+    int tensors = 0;
+    const auto put = [&](const auto& x) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) argument[tensors++] = &x;
+      else detail::push_argument(attributes, x);
+    };
+    (put(a), ...);
+    return detail::call_operator(*op, argument, tensors, attributes, at);
+  }
+};
+
+/// A new operator that runs `function` on every backend; names: of the arguments behind the Tensors, "t, n".
+/// Throws Error when another definition has the name.
+template <class... A>
+FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A...), const char* names = "") {
+  constexpr int tensors = (0 + ... + std::is_same_v<std::remove_cvref_t<A>, Tensor>);
+  constexpr bool tensor[] = {std::is_same_v<std::remove_cvref_t<A>, Tensor>...};
+  static_assert(tensors > 0 && tensors <= max_arguments && tensor[tensors - 1], "tt: one to eight Tensors come first");
+  auto* context = reinterpret_cast<void*>(function);
+  return {&Dispatcher::get().define(name, context, [&](Operator& op) {
+    op.arguments = tensors;
+    op.attribute_names = detail::make_schema<std::remove_cvref_t<A>...>(names);
+    for (int k = 0; k < dispatch_key_count; ++k)
+      if (const auto key = static_cast<DispatchKey>(k); backend_keys.contains(key))
+        op.set_kernel(key, &detail::function_kernel<A...>, context);
+      else op.set_fall_through(key);  // the ops that it calls look for themselves
+  })};
+}
+/// The kernel of an operator for one key; throws Error when it does not take what the operator's schema says.
+template <class... A>
+void register_kernel(const char* name, DispatchKey key, Tensor (*function)(A...), SourceLine at = here()) {
+  Operator& op = Dispatcher::get().find(name);
+  if (!detail::fits_schema<std::remove_cvref_t<A>...>(op))
+    TT_THROW(Error(Text("tt::register_kernel: ") << name << ": the function takes other arguments than the operator: "
+                                                 << op.arguments << " Tensors and (" << op.attribute_names << ")." << at));
+  op.set_kernel(key, &detail::function_kernel<A...>, reinterpret_cast<void*>(function));
+}
+
+}  // namespace tt
