@@ -94,6 +94,7 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   if (is_real(op) && !is_floating(dtype) && dtype != DType::boolean) dtype = DType::f32;
   const bool accepted = is_logical(op)   ? dtype == DType::boolean
                         : is_bitwise(op) ? is_integral(dtype)
+                        : op == Op::bitcast ? size_of(dtype) == size_of(to)
                         : is_arithmetic(op) && op != Op::copy ? dtype != DType::boolean
                                                               : true;
   if (!accepted)
