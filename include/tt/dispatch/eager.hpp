@@ -227,8 +227,6 @@ struct TensorOperand {
     return t;
   }
 };
-template <class A>
-Tensor number_tensor(DType beside, A value) { return TensorOperand(value, {}).number(beside); }
 
 /// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
@@ -324,22 +322,15 @@ template <class Fn>
 struct TensorFunction {
   template <class... A>
   static Tensor run(SourceLine at, const A&... a) {
-    DType beside = DType::boolean;
-    const auto look = [&](const auto& x) {
-      if constexpr (Value<decltype(x)>) beside = promote(beside, x.dtype());
-    };
-    (look(a), ...);
-    const Tensor list[] = {as_tensor(beside, a)...};
+    const Tensor list[] = {as_tensor(a)...};
     const Tensor* argument[sizeof...(A)];
     for (unsigned k = 0; k < sizeof...(A); ++k) argument[k] = &list[k];
     return call_operator(function_operator<Fn, sizeof...(A)>(), argument, sizeof...(A), no_attributes, at);
   }
-  static Tensor as_tensor(DType, const Tensor& t) { return t; }
+  static Tensor as_tensor(const Tensor& t) { return t; }
   template <class A>
     requires std::is_arithmetic_v<A>
-  static Tensor as_tensor(DType, A value) {
-    return number_tensor(std::is_integral_v<A> ? DType::i64 : DType::f32, value);
-  }
+  static Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolean); }
 };
 
 template <class Fn>
