@@ -1,0 +1,448 @@
+// The dispatcher: keys and who is asked first, kernels and backends from outside, Meta Tensors, calls by name,
+// operators from ordinary functions, and what errors say.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::Call;
+using tt::DispatchKey;
+using tt::Dispatcher;
+using tt::DType;
+using tt::KeySet;
+using tt::Tensor;
+using Numbers = std::vector<double>;
+
+constexpr tt::Device npu{tt::DeviceType::private_use1, 0}, other_npu{tt::DeviceType::private_use2, 0};
+constexpr tt::Device meta{tt::DeviceType::meta, 0};
+
+Numbers numbers(const Tensor& t) {
+  const Tensor dense = t.contiguous();
+  Numbers v;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    for (T x : dense.elements<T>()) v.push_back(static_cast<double>(x));
+  });
+  return v;
+}
+template <class E = tt::Error, class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "no error";
+}
+std::string at(int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); }
+
+/// Which kernels ran, in order.
+std::vector<std::string>& ran() {
+  static std::vector<std::string> list;
+  return list;
+}
+/// Notes its context, then runs what is below.
+void note_and_go_on(Call& c, void* context) {
+  ran().emplace_back(static_cast<const char*>(context));
+  Dispatcher::get().redispatch(c);
+}
+void note_and_stop(Call& c, void* context) {
+  ran().emplace_back(static_cast<const char*>(context));
+  c.result[0] = tt::tensor(static_cast<double>(c.arguments));
+}
+void* words(const char* text) { return const_cast<char*>(text); }
+
+Tensor run(const tt::Operator& op, const Tensor& a) {
+  const Tensor* argument[] = {&a};
+  ran().clear();
+  return tt::detail::call_operator(op, argument, 1, tt::no_attributes, tt::here());
+}
+using Ran = std::vector<std::string>;
+
+}  // namespace
+
+// ---- keys
+
+TEST_CASE("key sets") {
+  constexpr KeySet s = KeySet(DispatchKey::cpu) | DispatchKey::autograd | DispatchKey::meta;
+  static_assert(s.highest() == DispatchKey::autograd);
+  static_assert(s.below(DispatchKey::autograd).highest() == DispatchKey::meta);
+  static_assert(s.below(DispatchKey::meta) == KeySet(DispatchKey::cpu));
+  static_assert(s.without(s).empty());
+  static_assert(s.without(DispatchKey::meta) == (KeySet(DispatchKey::cpu) | DispatchKey::autograd));
+  static_assert(s.contains(DispatchKey::cpu) && !s.contains(DispatchKey::vmap));
+  static_assert((s & tt::backend_keys) == (KeySet(DispatchKey::cpu) | DispatchKey::meta));
+  CHECK(std::string(tt::name(DispatchKey::autocast)) == "Autocast");
+  CHECK(std::string(tt::name(DispatchKey::private_use3)) == "PrivateUse3");
+  CHECK(tt::zeros({1}).keys() == KeySet(DispatchKey::cpu));
+  CHECK(tt::zeros({1}, {.device = npu}).keys() == KeySet(DispatchKey::private_use1));
+  CHECK(tt::zeros({1}, {.requires_grad = true}).keys() == (KeySet(DispatchKey::cpu) | DispatchKey::autograd));
+  CHECK(tt::zeros({1}, {.requires_grad = true}).detach().keys() == KeySet(DispatchKey::cpu));
+}
+
+TEST_CASE("the highest key is asked first, and each may go on to the next") {
+  tt::Operator& op = Dispatcher::get().define("test_priorities");
+  op.set_kernel(DispatchKey::cpu, &note_and_stop, words("cpu"));
+  op.set_kernel(DispatchKey::vmap, &note_and_go_on, words("vmap"));
+  op.set_kernel(DispatchKey::trace, &note_and_go_on, words("trace"));
+  op.set_kernel(DispatchKey::autocast, &note_and_go_on, words("autocast"));
+  const Tensor x = tt::zeros({2});
+  const std::int64_t before = Dispatcher::dispatches();
+  CHECK(run(op, x).item() == 1);
+  CHECK(ran() == Ran{"cpu"});
+  CHECK(Dispatcher::dispatches() == before + 1);
+  {
+    const tt::IncludeKeys more(KeySet(DispatchKey::trace) | DispatchKey::vmap);
+    run(op, x);
+    CHECK(ran() == Ran{"vmap", "trace", "cpu"});
+    {
+      const tt::IncludeKeys most(DispatchKey::autocast);
+      const tt::ExcludeKeys less(DispatchKey::vmap);
+      run(op, x);
+      CHECK(ran() == Ran{"autocast", "trace", "cpu"});
+    }
+    op.set_fall_through(DispatchKey::vmap);
+    run(op, x);
+    CHECK(ran() == Ran{"trace", "cpu"});
+    op.set_kernel(DispatchKey::vmap, &note_and_stop, words("vmap again"));
+    run(op, x);
+    CHECK(ran() == Ran{"vmap again"});
+  }
+  run(op, x);
+  CHECK(ran() == Ran{"cpu"});
+  CHECK(tt::DispatchState::of_this_thread().include.empty());
+  CHECK(tt::DispatchState::of_this_thread().exclude.empty());
+}
+
+TEST_CASE("a backend without a kernel is said, no lower one is taken") {
+  tt::Operator& op = Dispatcher::get().define("test_no_kernel");
+  op.set_kernel(DispatchKey::cpu, &note_and_stop, words("cpu"));
+  const Tensor x = tt::zeros({2, 3}, {.device = other_npu});
+  CHECK(message<tt::Unavailable>([&] { run(op, x); })
+            .starts_with("tt::test_no_kernel: has no kernel for these Tensors: f32 (2, 3) on private_use2.\n  at "));
+  CHECK_THROWS_AS((void)(x + 1), tt::Unavailable);
+  CHECK_THROWS_AS((void)tt::exp(x), tt::Unavailable);
+  op.set_fall_through(DispatchKey::private_use2);  // now it is wanted: but there is no CPU key in the set
+  CHECK_THROWS_AS(run(op, x), tt::Unavailable);
+  const tt::IncludeKeys cpu(DispatchKey::cpu);
+  run(op, x);
+  CHECK(ran() == Ran{"cpu"});
+}
+
+TEST_CASE("a fallback serves every operator that has no kernel of its own") {
+  tt::Operator& own = Dispatcher::get().define("test_own");
+  tt::Operator& none = Dispatcher::get().define("test_none");
+  own.set_kernel(DispatchKey::private_use3, &note_and_stop, words("own"));
+  Dispatcher::get().set_fallback(DispatchKey::private_use3, &note_and_stop, words("fallback"));
+  const Tensor x = tt::zeros({2}, {.device = {tt::DeviceType::private_use3, 0}});
+  run(own, x);
+  CHECK(ran() == Ran{"own"});
+  run(none, x);
+  CHECK(ran() == Ran{"fallback"});
+  (void)(x + x);
+  CHECK(ran() == Ran{"fallback", "fallback"});
+  Dispatcher::get().set_fallback(DispatchKey::private_use3, nullptr);
+  CHECK_THROWS_AS((void)(x + x), tt::Unavailable);
+}
+
+// ---- a backend from outside
+
+namespace {
+
+int npu_adds = 0, npu_fallbacks = 0;
+
+Tensor to_device(const Tensor& t, tt::Device d) { return tt::empty(t.shape(), {t.dtype(), d}).copy_(t); }
+
+Tensor npu_add(const Tensor& a, const Tensor& b) {
+  ++npu_adds;
+  return to_device(to_device(a, {}) + to_device(b, {}), npu);
+}
+/// What the NPU cannot do is done on the CPU.
+void npu_fallback(Call& c, void*) {
+  ++npu_fallbacks;
+  Tensor moved[tt::max_arguments];
+  const Tensor* argument[tt::max_arguments];
+  for (int k = 0; k < c.arguments; ++k) {
+    moved[k] = tt::empty(c[k].shape(), {.dtype = c[k].dtype()});
+    const int width = tt::size_of(c[k].dtype());
+    for (std::int64_t i = 0; i < c[k].numel(); ++i) {
+      std::int64_t from = 0, rest = i;
+      for (int d = c[k].dim(); d-- > 0; rest /= c[k].size(d)) from += rest % c[k].size(d) * c[k].stride(d);
+      std::memcpy(static_cast<char*>(moved[k].data()) + i * width, static_cast<const char*>(c[k].data()) + from * width,
+                  static_cast<std::size_t>(width));
+    }
+    argument[k] = &moved[k];
+  }
+  Call on_cpu{c.op, argument, c.arguments, c.attributes, c.result, c.at, {}};
+  Dispatcher::get().call(on_cpu);
+  c.result[0].impl().device = npu;
+  c.result[0].impl().keys = DispatchKey::private_use1;
+}
+struct FakeNpu {
+  FakeNpu() {
+    tt::register_all_ops();
+    Dispatcher::get().set_fallback(DispatchKey::private_use1, &npu_fallback);
+    tt::register_kernel("add", DispatchKey::private_use1, npu_add);
+    npu_adds = npu_fallbacks = 0;
+  }
+  FakeNpu(const FakeNpu&) = delete;
+  ~FakeNpu() {
+    Dispatcher::get().set_fallback(DispatchKey::private_use1, nullptr);
+    Dispatcher::get().find("add").set_kernel(DispatchKey::private_use1, nullptr);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a backend from outside has kernels of its own and the CPU for the rest") {
+  const FakeNpu device;
+  const Tensor x = tt::tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  const Tensor y = to_device(x, npu);
+  CHECK(y.device() == npu);
+  npu_adds = npu_fallbacks = 0;
+  const Tensor sum = y + y;
+  CHECK(sum.device() == npu);
+  CHECK(npu_adds == 1);
+  CHECK(npu_fallbacks == 0);
+  CHECK(numbers(to_device(sum, {})) == numbers(x + x));
+  npu_adds = npu_fallbacks = 0;
+  const Tensor z = tt::softmax(y.t() * 2, 0) + 1;  // a view and numbers too
+  CHECK(z.device() == npu);
+  CHECK(npu_adds == 1);
+  CHECK(npu_fallbacks >= 2);
+  CHECK(numbers(to_device(z, {})) == numbers(tt::softmax(x.t() * 2, 0) + 1));
+  Tensor w = y.clone();
+  CHECK(w.device() == npu);
+  w.mul_(y);
+  w.slice(1, 0, 1).fill_(0);
+  CHECK(numbers(to_device(w, {})) == Numbers{0, 4, 9, 0, 25, 36});
+}
+
+TEST_CASE("the tape lies above every backend") {
+  const FakeNpu device;
+  const Tensor x = to_device(tt::tensor({1.0, 2.0}), npu).requires_grad_();
+  const Tensor y = x + x;
+  CHECK(y.requires_grad());
+  CHECK(y.device() == npu);
+  CHECK(npu_adds == 1);
+}
+
+// ---- Meta
+
+TEST_CASE("Meta Tensors know what the real ones would be") {
+  tt::register_all_ops();
+  const Tensor a = tt::rand({4, 6}, 1), b = tt::rand({6, 3}, 2), row = tt::rand({6}, 3), i = tt::arange(4);
+  const auto check = [](const char* what, const auto& f, const auto&... t) {
+    CAPTURE(std::string(what));
+    const Tensor real = f(t...), shaped = f(tt::empty(t.shape(), {t.dtype(), meta})...);
+    CHECK(shaped.is_meta());
+    CHECK(shaped.dtype() == real.dtype());
+    CHECK(shaped.shape() == real.shape());
+    CHECK(shaped.is_contiguous() == real.is_contiguous());
+    for (int k = 0; k < real.dim(); ++k) CHECK(shaped.stride(k) == real.stride(k));
+  };
+  // every operator of one argument, and of two and three equal ones, by name
+  int tried = 0;
+  Dispatcher::get().each([&](const tt::Operator& op) {
+    const std::string name = op.name();
+    if (name.starts_with("test_") || op.attribute_names[0] || !op.record) return;
+    for (const Tensor& t : {a, a.to(DType::f64), a.to(DType::i32), i, a < 0.5}) {
+      const auto call = [&](const Tensor& x) {
+        return op.arguments == 1   ? tt::call(op.name(), {x})
+               : op.arguments == 2 ? tt::call(op.name(), {x, x})
+                                   : tt::call(op.name(), {x, x, x});
+      };
+      CAPTURE(name);
+      if (message([&] { (void)call(t); }) == "no error") {
+        ++tried;
+        check(op.name(), call, t);
+      } else {  // refused in the same words
+        const Tensor shaped = tt::empty(t.shape(), {t.dtype(), meta});
+        CHECK(message([&] { (void)call(t); }) == message([&] { (void)call(shaped); }));
+      }
+    }
+  });
+  CHECK(tried > 150);
+  check("matmul", [](const Tensor& x, const Tensor& y) { return x.matmul(y); }, a, b);
+  check("sum", [](const Tensor& x) { return x.sum(1, true); }, a);
+  check("var", [](const Tensor& x) { return tt::var(x, 0); }, a);
+  check("argmax", [](const Tensor& x) { return x.argmax(0); }, a);
+  check("softmax", [](const Tensor& x) { return x.softmax(0); }, a);
+  check("cross_entropy", [](const Tensor& x, const Tensor& y) { return tt::cross_entropy(x, y); }, a, i);
+  check("views", [](const Tensor& x) { return x.t().slice(0, 1, 5, 2).unsqueeze(1).expand({2, 3, 4}).permute({2, 0, 1}); }, a);
+  check("reshape that copies", [](const Tensor& x) { return x.t().reshape({8, 3}); }, a);
+  check("select", [](const Tensor& x) { return x.select(1, 2); }, a);
+  check("to", [](const Tensor& x) { return x.t().to(DType::i64); }, a);
+  check("broadcast", [](const Tensor& x, const Tensor& y) { return (x + y) * 2.5 < 1; }, a, row);
+  check("in place", [](Tensor x) { x.slice(0, 1, 3).mul_(2).add_(x.select(0, 0)); return x; }, a.clone());
+  CHECK(message([&] { (void)(tt::empty({2, 3}, {.device = meta}) + tt::zeros({2})); })
+            .starts_with("tt::add: shapes do not broadcast: (2, 3) and (2,)."));
+}
+
+// ---- calls by name
+
+TEST_CASE("calls by name take positional and named values") {
+  tt::register_all_ops();
+  const Tensor x = tt::tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  using List = tt::IntList;
+  CHECK(tt::call("sum", {x}).item() == 21);
+  CHECK(numbers(tt::call("sum", {x, List{0}})) == Numbers{5, 7, 9});
+  CHECK(numbers(tt::call("sum", {x, 0})) == Numbers{5, 7, 9});
+  CHECK(numbers(tt::call("sum", {x}, {{"dim", 1}})) == Numbers{6, 15});
+  CHECK(tt::call("sum", {x, List{1}, true}).shape() == tt::Shape{2, 1});
+  CHECK(tt::call("sum", {x}, {{"keepdim", true}, {"dim", List{0, 1}}}).shape() == tt::Shape{1, 1});
+  CHECK(numbers(tt::call("softmax", {x, 1})) == numbers(x.softmax(1)));
+  CHECK(numbers(tt::call("add", {x, x})) == numbers(x + x));
+  CHECK(numbers(tt::call("mul", {2, x})) == numbers(2 * x));
+  CHECK(numbers(tt::call("where", {x < 3, x, 0.5})) == numbers(tt::where(x < 3, x, 0.5)));
+  CHECK(numbers(tt::call("shift_left", {tt::arange(3)}, {{"n", 2}})) == Numbers{0, 4, 8});
+  CHECK(numbers(tt::call("rand_like", {x, 5})) == numbers(tt::rand_like(x, 5)));
+  CHECK(numbers(tt::call("permute", {x, List{1, 0}})) == numbers(x.t()));
+  CHECK(numbers(tt::call("permute", {x, List{-1, 0}})) == numbers(x.t()));
+  CHECK(tt::call("reshape", {x, List{3, 2}}).shares_storage(x));
+  CHECK(numbers(tt::call("slice", {x, 1, 1, 2, 1})) == Numbers{2, 3, 5, 6});
+  CHECK(numbers(tt::call("slice", {x, -1}, {{"start", 0}, {"length", 2}, {"step", 2}})) == Numbers{1, 3, 4, 6});
+  CHECK(tt::call("expand", {x, List{2, 2, 3}}).shape() == tt::Shape{2, 2, 3});
+  CHECK(tt::call("to", {x, DType::i32}).dtype() == DType::i32);
+  CHECK(tt::call("to", {x}, {{"dtype", DType::f64}}).dtype() == DType::f64);
+  // promoted as by operators
+  const Tensor one64 = tt::tensor(1.0, {.dtype = DType::f64}), yes = x < 9;
+  CHECK(tt::call("add", {x, one64}).dtype() == (x + one64).dtype());
+  CHECK(tt::call("where", {yes, yes, true}).dtype() == DType::boolean);
+  CHECK(tt::call("mul", {tt::arange(3), 2.5}).dtype() == DType::f32);
+}
+
+TEST_CASE("calls by name say what is wrong, and where") {
+  tt::register_all_ops();
+  const Tensor x = tt::tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  using List = tt::IntList;
+  const std::string takes = ": takes 1 Tensor and (int[] dim, bool keepdim).";
+  CHECK(message([] { tt::call("sum", {}); }) == "tt::call: sum: too few arguments" + takes + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {x, 0, true, 5}); }) == "tt::call: sum: too many arguments" + takes + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {x, x}); }) == "tt::call: sum: a list of integers is expected for dim" + takes + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {x, 0.5}); }).starts_with("tt::call: sum: a list of integers is expected for dim"));
+  CHECK(message([&] { tt::call("sum", {x, 0, 0.5}); }).starts_with("tt::call: sum: an integer is expected for keepdim"));
+  CHECK(message([&] { tt::call("sum", {x, 0}, {{"dim", 1}}); }).starts_with("tt::call: sum: two values for dim"));
+  CHECK(message([&] { tt::call("sum", {x}, {{"dim", 1}, {"dim", 0}}); }).starts_with("tt::call: sum: two values for dim"));
+  CHECK(message([&] { tt::call("sum", {x}, {{"axis", 1}}); }) ==
+        "tt::call: sum: an argument has a name that the schema does not have" + takes + at(__LINE__ - 1));
+  CHECK(message([&] { tt::call("add", {x, List{1}}); }) ==
+        "tt::call: add: a Tensor is expected: takes 2 Tensors and ()." + at(__LINE__ - 1));
+  CHECK(message([&] { tt::call("to", {x}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
+  CHECK(message([&] { tt::call("to", {x, 77}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
+  CHECK(message([&] { tt::call("adder", {x, x}); }).starts_with("tt::Dispatcher: no operator is called 'adder'. Did you mean 'add'?"));
+  CHECK(message([&] { tt::call("add", {x, Tensor()}); }) == "tt::add: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {Tensor()}); }) == "tt::sum: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {x, 2}); }) == "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { tt::call("add", {x, tt::zeros({2})}); }).starts_with("tt::add: shapes do not broadcast: (2, 3) and (2,)."));
+  // views must not leave their elements
+  CHECK(message([&] { tt::call("reshape", {x, List{7}}); }) ==
+        "tt::reshape: numbers of elements differ: (2, 3) and (7,)." + at(__LINE__ - 1));
+  CHECK_THROWS_AS(tt::call("reshape", {x, List{-1}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("permute", {x, List{0, 5}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("permute", {x, List{0}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("permute", {x, List{0, 1, 2}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("permute", {x, List{1, 1}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("expand", {x, List{4, 3}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("expand", {x, List{3}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("slice", {x, 9, 0, 1, 1}), tt::Error);
+  CHECK_THROWS_AS(tt::call("slice", {x, 1, 0, 100, 1}), tt::Error);
+  CHECK_THROWS_AS(tt::call("slice", {x, 1, -1, 1, 1}), tt::Error);
+  CHECK_THROWS_AS(tt::call("slice", {x, 1, 2, 2, -1}), tt::Error);
+  CHECK(message([&] { tt::call("bitcast", {x, DType::f64}); }) ==
+        "tt::bitcast: dtype is not accepted: f32. Cast it first?" + at(__LINE__ - 1));
+}
+
+// ---- operators from functions
+
+namespace {
+
+Tensor blend(const Tensor& a, const Tensor& b, double t) { return a * (1 - t) + b * t; }
+Tensor everything(const Tensor& a, float scale, int n, bool negative, tt::IntList axes, DType d) {
+  return (tt::sum(a, static_cast<int>(axes[0])) * static_cast<double>(scale) + n * (negative ? -1.0 : 1.0)).to(d);
+}
+Tensor npu_blend(const Tensor& a, const Tensor&, double) { return to_device(a, {}) * 1000; }
+Tensor wrong_blend(const Tensor& a, const Tensor&, int) { return a; }
+
+}  // namespace
+
+TEST_CASE("an ordinary function becomes an operator") {
+  const auto op = tt::register_operator("test_blend", blend, "t");
+  const Tensor x = tt::tensor({1.0, 2.0}), y = tt::tensor({3.0, 6.0});
+  CHECK(std::string(op.op->attribute_names) == "float t");
+  CHECK(numbers(op(x, y, 0.5)) == Numbers{2, 4});
+  CHECK(numbers(tt::call("test_blend", {x, y, 0.5})) == Numbers{2, 4});
+  CHECK(numbers(tt::call("test_blend", {x, y}, {{"t", 1}})) == Numbers{3, 6});
+  CHECK(numbers(tt::call("test_blend", {x, y})) == Numbers{1, 2});
+  CHECK(message([&] { tt::call("test_blend", {x, y, x}); }).starts_with("tt::call: test_blend: a number is expected for t: takes 2 Tensors and (float t)."));
+  CHECK(message([&] { op(x, Tensor(), 0.5); }) == "tt::test_blend: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(op(tt::empty({2}, {.device = meta}), y, 0.5).is_meta());
+  tt::register_operator("test_blend", blend, "t");  // the same once more
+  CHECK(message([] { tt::register_operator("test_blend", npu_blend); }).starts_with("tt: two ops are called 'test_blend'. Rename one of them."));
+  CHECK_THROWS_AS(tt::register_operator("mul", blend), tt::Error);
+
+  const auto all = tt::register_operator("test_everything", everything, "scale, n, negative");
+  CHECK(std::string(all.op->attribute_names) == "float scale, int n, bool negative, int[] argument4, dtype argument5");
+  const Tensor m = tt::tensor({{1.0, 2.0}, {3.0, 4.0}});
+  CHECK(numbers(all(m, 0.5f, 3, true, {1}, DType::f64)) == Numbers{-1.5, 0.5});
+  CHECK(numbers(tt::call("test_everything", {m, 0.5, 3, true, tt::IntList{1}, DType::f64})) == Numbers{-1.5, 0.5});
+}
+
+TEST_CASE("a function of tt's ops has derivatives, and kernels for other backends") {
+  const auto op = tt::register_operator("test_blend", blend, "t");
+  Tensor x = tt::tensor({1.0, 2.0}, {.requires_grad = true});
+  op(x, x * x, 0.25).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{1.25, 1.75});
+  tt::register_kernel("test_blend", DispatchKey::private_use1, npu_blend);
+  CHECK(numbers(op(to_device(tt::tensor({1.0}), npu), tt::tensor({1.0}), 0.5)) == Numbers{1000});
+  CHECK(message([] { tt::register_kernel("test_blend", DispatchKey::cpu, wrong_blend); }) ==
+        "tt::register_kernel: test_blend: the function takes other arguments than the operator: 2 Tensors and (float t)." +
+            at(__LINE__ - 2));
+  CHECK_THROWS_AS(tt::register_kernel("test_blend", DispatchKey::cpu, npu_add), tt::Error);
+}
+
+TEST_CASE("attributes have room for what they hold, and say so") {
+  tt::Attributes a;
+  const tt::IntList eight{1, 2, 3, 4, 5, 6, 7, 8};
+  a.push(eight);
+  CHECK(a.list(0) == eight);
+  CHECK(message([&] { a.push(eight); }).starts_with("tt: an operator has at most 16 numbers"));
+  CHECK_THROWS_AS((tt::IntList{1, 2, 3, 4, 5, 6, 7, 8, 9}), tt::Error);
+}
+
+// ---- wrong calls
+
+TEST_CASE("wrong calls name op, facts and the caller's line") {
+  const Tensor x = tt::zeros({2, 3}), y = tt::zeros({4, 5}), i = tt::arange(3), none;
+  const Tensor b = x < 1;
+  const std::string broadcast = "shapes do not broadcast: (2, 3) and (4, 5). Reshape one side, or insert an axis of extent 1?";
+  CHECK(message([&] { (void)(x + y); }) == "tt::add: " + broadcast + at(__LINE__));
+  CHECK(message([&] { (void)(x == y); }) == "tt::eq: " + broadcast + at(__LINE__));
+  CHECK(message([&] { (void)tt::maximum(x, y); }) == "tt::max: " + broadcast + at(__LINE__));
+  CHECK(message([&] { (void)tt::where(b, x, y); }) == "tt::where: " + broadcast + at(__LINE__));
+  CHECK(message([&] { (void)x.matmul(y); }) ==
+        "tt::matmul: inner extents differ: 3 in (2, 3), 4 in (4, 5). Transpose one side?" + at(__LINE__ - 1));
+  CHECK(message([&] { (void)tt::matmul(x, tt::tensor(1.0)); }).starts_with("tt::matmul: rank is too low: "));
+  CHECK(message([&] { (void)x.sum(2); }) == "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)x.argmax(-3); }) == "tt::argmax: axis is out of range: -3 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)x.softmax(5); }) == "tt::softmax: axis is out of range: 5 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)tt::where(x, x, x); }) ==
+        "tt::where: condition is not bool: f32. Compare it with something?" + at(__LINE__ - 1));
+  CHECK(message([&] { (void)(b + b); }) == "tt::add: dtype is not accepted: bool. Cast it first?" + at(__LINE__));
+  CHECK(message([&] { (void)(x && x); }).starts_with("tt::logical_and: dtype is not accepted: f32. Cast it first?"));
+  CHECK(message([&] { (void)tt::cross_entropy(x, x); }).starts_with("tt::cross_entropy: "));
+  CHECK(message([&] { (void)(none + x); }) == "tt::add: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)(x * none); }) == "tt::mul: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)tt::where(b, 1, none); }) == "tt::where: argument 2 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)x.matmul(none); }).starts_with("tt::matmul: argument 1 is an undefined Tensor."));
+  CHECK(message([&] { (void)none.sum(); }) == "tt::sum: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)none.exp(); }) == "tt::exp: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)none.shape(); }) == "tt: an undefined Tensor was used.");
+  CHECK_THROWS_AS((void)none.t(), tt::Error);
+  CHECK_FALSE(none.defined());
+  CHECK(none.numel() == 0);
+}
