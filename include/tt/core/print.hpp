@@ -35,6 +35,37 @@ int decimal_exponent(T v, int digits) {
   return std::atoi(std::strchr(s, 'e') + 1);
 }
 
+/// Which elements are shown: all, or where there are many the first and last three of each axis.
+struct ShownElements {
+  std::int64_t shape[max_rank] = {}, stride[max_rank] = {};
+  int rank = 0;
+  std::int64_t size = 1;
+
+  /// Without strides: dense.
+  ShownElements(const std::int64_t* extents, const std::int64_t* strides, int axes) : rank(axes) {
+    for (int k = rank - 1; k >= 0; --k) {
+      shape[k] = extents[k];
+      stride[k] = strides ? strides[k] : size;
+      size *= shape[k];
+    }
+  }
+  bool many() const { return size > summarize_above; }
+  bool skipped(int axis, std::int64_t i) const {
+    return many() && shape[axis] > 2 * edge_items && i >= edge_items && i < shape[axis] - edge_items;
+  }
+  /// The index shown after i.
+  std::int64_t next(int axis, std::int64_t i) const { return skipped(axis, i + 1) ? shape[axis] - edge_items : i + 1; }
+  /// f(offset) in row-major order.
+  template <class F>
+  void each(const F& f, int axis = 0, std::int64_t offset = 0) const {
+    if (axis == rank) {
+      f(offset);
+      return;
+    }
+    for (std::int64_t i = 0; i < shape[axis]; i = next(axis, i)) each(f, axis + 1, offset + i * stride[axis]);
+  }
+};
+
 /// One number of an array, split at the point for alignment.
 struct SpelledNumber {
   char text[96] = "";
@@ -46,52 +77,38 @@ template <class T>
 class NumPyPrinter {
  public:
   NumPyPrinter(const T* data, const std::int64_t* shape, int rank)
-      : data_(data), shape_(shape), rank_(rank) {
-    size_ = 1;
-    for (int k = 0; k < rank; ++k) size_ *= shape[k];
-    cut_ = size_ > summarize_above;
-    if (rank == 0 || size_ == 0) return;
+      : data_(data), shown_(shape, nullptr, rank) {
+    if (rank == 0 || shown_.size == 0) return;
     if constexpr (std::is_floating_point_v<T>) {
-      each(0, 0, [&](T v) { measure(v); });
+      each([&](T v) { measure(v); });
       scientific_ = largest_ >= 1e8 || (smallest_ > 0 && (smallest_ < 1e-4 ||
                                                           largest_ / smallest_ > 1000.0));
-      if (scientific_) each(0, 0, [&](T v) { widen_mantissa(v); });
+      if (scientific_) each([&](T v) { widen_mantissa(v); });
     }
-    each(0, 0, [&](T v) { widen(spell(v)); });
+    each([&](T v) { widen(spell(v)); });
     if (specials_ && left_ < 3 + negative_infinity_ - (right_ + 1))
       left_ = 3 + negative_infinity_ - (right_ + 1);
   }
   Text text() const {
-    if (size_ == 0) return Text("[]");
+    if (shown_.size == 0) return Text("[]");
     Text t;
-    if (rank_ == 0) return t << scalar(*data_).text;
+    if (shown_.rank == 0) return t << scalar(*data_).text;
     row(t, 0, 0);
     return t;
   }
 
  private:
   const T* data_;
-  const std::int64_t* shape_;
-  int rank_;
-  std::int64_t size_ = 1;
-  bool cut_ = false, scientific_ = false, specials_ = false;
+  ShownElements shown_;
+  bool scientific_ = false, specials_ = false;
   int negative_infinity_ = 0;
   double largest_ = 0, smallest_ = 0;
   int mantissa_ = 0, exponent_width_ = 2;  // scientific: digits after the point, of the exponent
   int left_ = 0, right_ = 0;
 
   template <class F>
-  void each(int axis, std::int64_t offset, const F& f) const {
-    if (axis == rank_) {
-      f(data_[offset]);
-      return;
-    }
-    for (std::int64_t i = 0; i < shape_[axis]; ++i)
-      if (!skipped(axis, i)) each(axis + 1, offset * shape_[axis] + i, f);
-  }
-  bool skipped(int axis, std::int64_t i) const {
-    return cut_ && shape_[axis] > 2 * edge_items && i >= edge_items &&
-           i < shape_[axis] - edge_items;
+  void each(const F& f) const {
+    shown_.each([&](std::int64_t offset) { f(data_[offset]); });
   }
   static bool is_special(T v) { return v != v || v - v != 0; }
   void measure(T v) {
@@ -192,40 +209,34 @@ class NumPyPrinter {
   }
   void row(Text& t, int axis, std::int64_t offset) const {
     t << '[';
-    int column = rank_;
-    const int most = line_width - rank_;
-    for (std::int64_t i = 0; i < shape_[axis]; ++i) {
-      Text word;
-      if (skipped(axis, i)) {
-        if (i != edge_items) continue;
-        word << "...";
-      }
-      const bool last_axis = axis + 1 == rank_;
-      if (last_axis && word.empty()) word = element(data_[offset * shape_[axis] + i]);
-      if (i > 0) separate(t, axis, word, column, most);
-      if (last_axis) {
-        column += word.size() + (i > 0 ? 1 : 0);
-        t << word;
-      } else if (!word.empty()) {
-        t << word;
-      } else {
-        row(t, axis + 1, offset * shape_[axis] + i);
-      }
+    int column = shown_.rank;
+    const int most = line_width - shown_.rank;
+    const bool last_axis = axis + 1 == shown_.rank;
+    const auto put = [&](bool first, const Text& word) {
+      if (!first) separate(t, axis, word, column, most);
+      if (last_axis) column += word.size() + (first ? 0 : 1);
+      t << word;
+    };
+    for (std::int64_t i = 0; i < shown_.shape[axis]; i = shown_.next(axis, i)) {
+      if (i > 0 && shown_.skipped(axis, i - 1)) put(false, "...");
+      const std::int64_t at = offset + i * shown_.stride[axis];
+      put(i == 0, last_axis ? element(data_[at]) : Text());
+      if (!last_axis) row(t, axis + 1, at);
     }
     t << ']';
   }
   void separate(Text& t, int axis, const Text& word, int& column, int most) const {
-    if (axis + 1 == rank_) {
+    if (axis + 1 == shown_.rank) {
       if (column + 1 + word.size() <= most) {
         t << ' ';
         return;
       }
       t << '\n';
-      for (int k = 0; k < rank_; ++k) t << ' ';
-      column = rank_ - 1;
+      for (int k = 0; k < shown_.rank; ++k) t << ' ';
+      column = shown_.rank - 1;
       return;
     }
-    for (int k = axis + 1; k < rank_; ++k) t << '\n';
+    for (int k = axis + 1; k < shown_.rank; ++k) t << '\n';
     for (int k = 0; k <= axis; ++k) t << ' ';
   }
 };
