@@ -5,6 +5,7 @@
 #include "tt/core/array.hpp"
 #include "tt/core/print.hpp"
 #include "tt/dispatch/all_ops.hpp"
+#include "tt/dispatch/print.hpp"
 #include "tt/expr/explain.hpp"
 #include "tt/expr/expression.hpp"
 #include "tt/expr/fuse.hpp"

@@ -123,6 +123,10 @@ inline Meta& meta_of(const Tensor& t) {
       own->~Meta();
       tt::detail::CachingAllocator::get().free(own, sizeof(Meta));
     };
+    m->made_by_name = [](const tt::detail::AutogradMeta& base) {
+      const TapeNode* node = static_cast<const Meta&>(base).made_by;
+      return node ? node->name : nullptr;
+    };
     impl.autograd = m;
   }
   return *static_cast<Meta*>(impl.autograd);

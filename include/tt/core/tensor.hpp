@@ -95,6 +95,7 @@ namespace detail {
 /// What autograd/ keeps with a Tensor.
 struct AutogradMeta {
   void (*destroy)(AutogradMeta*) = nullptr;
+  const char* (*made_by_name)(const AutogradMeta&) = nullptr;  ///< the op that made the Tensor; null: a leaf
 };
 
 struct TensorImpl {
