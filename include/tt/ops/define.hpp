@@ -135,9 +135,27 @@ TT_ALWAYS_INLINE constexpr decltype(auto) primitive(SourceLine at, A&&... a) {
 /// An op as a function object; `tt::op(lambda)` makes one too.
 template <class F>
 struct Elementwise {
+  static constexpr int arity = F::info.arity;
+
+  template <class A>
+    requires(arity == 1 && Operands<A>)
+  TT_ALWAYS_INLINE constexpr auto operator()(A&& a, SourceLine at = here()) const {
+    return call<F>(at, static_cast<A&&>(a));
+  }
+  template <class A, class B>
+    requires(arity == 2 && Operands<A, B>)
+  TT_ALWAYS_INLINE constexpr auto operator()(A&& a, B&& b, SourceLine at = here()) const {
+    return call<F>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+  }
+  template <class A, class B, class C>
+    requires(arity == 3 && Operands<A, B, C>)
+  TT_ALWAYS_INLINE constexpr auto operator()(A&& a, B&& b, C&& c, SourceLine at = here()) const {
+    return call<F>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+  }
+  /// Says that the number of arguments is wrong.
   template <class... A>
-    requires Operands<A...>
-  TT_ALWAYS_INLINE constexpr auto operator()(A&&... a) const {
+    requires(sizeof...(A) != static_cast<unsigned>(arity) && Operands<A...>)
+  constexpr auto operator()(A&&... a) const {
     return call<F>(SourceLine{}, static_cast<A&&>(a)...);
   }
 };
