@@ -217,6 +217,7 @@ class Dispatcher {
     fallback_[static_cast<int>(k)].context = context;
     fallback_[static_cast<int>(k)].kernel.store(kernel, std::memory_order_release);
   }
+  bool has_fallback(DispatchKey k) const { return fallback_[static_cast<int>(k)].kernel.load(std::memory_order_acquire); }
 
   /// Runs the kernel of the highest key of the arguments; throws Unavailable if there is none.
   void call(Call& c) {

@@ -120,8 +120,9 @@ TT_INLINE void register_kernels();
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE void register_kernels() {
   static const bool done = [] {
-    Dispatcher::get().set_fallback(DispatchKey::cpu, &cpu_kernel);
-    Dispatcher::get().set_fallback(DispatchKey::meta, &meta_kernel);
+    Dispatcher& d = Dispatcher::get();  // a program may have set its own before
+    if (!d.has_fallback(DispatchKey::cpu)) d.set_fallback(DispatchKey::cpu, &cpu_kernel);
+    if (!d.has_fallback(DispatchKey::meta)) d.set_fallback(DispatchKey::meta, &meta_kernel);
     return true;
   }();
   (void)done;
@@ -457,9 +458,9 @@ inline Tensor operator>(detail::TensorOperand a, detail::TensorOperand b) { retu
 inline Tensor operator>=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::le>(b, a); }
 inline Tensor operator==(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::eq>(a, b); }
 inline Tensor operator!=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::ne>(a, b); }
-inline Tensor operator&&(const Tensor& a, const Tensor& b) { return detail::binary<Op::logical_and>(a, b); }
-inline Tensor operator||(const Tensor& a, const Tensor& b) { return detail::binary<Op::logical_or>(a, b); }
-inline Tensor operator!(const Tensor& a) { return detail::unary<Op::logical_not>(a); }
+inline Tensor operator&&(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::logical_and>(a, b); }
+inline Tensor operator||(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::logical_or>(a, b); }
+inline Tensor operator!(detail::TensorOperand a) { return detail::unary<Op::logical_not>(a); }
 inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>(a); }
 
 }  // namespace tt
