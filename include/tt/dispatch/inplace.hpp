@@ -95,9 +95,10 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
     const TensorOperand kept[] = {TensorOperand(old, at), operand};
     const Tensor result = call_elementwise(operator_entry<K>(), kept, 2, no_attributes, at);
     check_result(target, result, op, at);
-    write_elements(target, result, at);
+    const Tensor value = convert(result, target.dtype(), at);
+    write_elements(target, value, at);
     advance_version(target);
-    hooks.adopt(target, result);
+    hooks.adopt(target, value);
     return target;
   }
   const ExcludeKeys below(DispatchKey::autograd);
