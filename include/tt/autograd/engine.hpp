@@ -1,5 +1,5 @@
-// backward and grad: nodes are worked off from the newest to the oldest, so that what flows into a
-// value is summed in reverse program order, as in a fused program.
+// backward and grad: nodes are worked off in the order that graph/differentiate.hpp has, so that what
+// flows into a value is summed as in a fused program, bit for bit.
 #pragma once
 #include <algorithm>
 
@@ -23,18 +23,78 @@ struct Pending {
   std::vector<Tensor> gradient;  ///< one for each result of the node
 };
 
+/// What a pass knows about leaves. Several threads may share leaves, so nothing of this is in the node.
+class LeafTable {
+ public:
+  struct Entry {
+    const TapeNode* leaf = nullptr;
+    Pending* pending = nullptr;
+    bool captured = false;
+  };
+  Entry& operator[](const TapeNode* leaf) {
+    if (2 * used_ >= entry_.size()) grow();
+    Entry& e = place(leaf);
+    if (!e.leaf) ++used_;
+    e.leaf = leaf;
+    return e;
+  }
+
+ private:
+  std::vector<Entry> entry_;
+  std::size_t used_ = 0;
+
+  Entry& place(const TapeNode* leaf) {
+    std::size_t at = static_cast<std::size_t>(leaf->number * 0x9e3779b97f4a7c15u >> 32);
+    while (entry_[at % entry_.size()].leaf && entry_[at % entry_.size()].leaf != leaf) ++at;
+    return entry_[at % entry_.size()];
+  }
+  void grow() {
+    std::vector<Entry> before(entry_.empty() ? 16 : 2 * entry_.size());
+    before.swap(entry_);
+    for (const Entry& e : before)
+      if (e.leaf) place(e.leaf) = e;
+  }
+};
+
 class BackwardPass {
  public:
-  BackwardPass(bool retain_graph, bool create_graph) : retain_(retain_graph || create_graph), taped_(create_graph) {}
+  /// Keeps what arrives at an edge instead of letting it reach a leaf's grad.
+  struct Capture {
+    Edge edge;
+    Tensor gradient;
+  };
+  std::vector<Capture> captures;
+
+  /// From `outputs` to all leaves, or to what `captures` names.
+  BackwardPass(const std::vector<Tensor>& outputs, const std::vector<Tensor>* captured, bool retain_graph, bool create_graph)
+      : serial_(next_number()), retain_(retain_graph || create_graph), taped_(create_graph), to_captures_(captured) {
+    if (captured)
+      for (const Tensor& t : *captured) {
+        const Edge e = edge_of(t);
+        captures.push_back({e, Tensor()});
+        if (is_leaf(*e.node)) leaves_[e.node].captured = true;
+      }
+    for (const Tensor& t : outputs)
+      if (t.requires_grad()) visit(edge_of(t).node);
+    if (!to_captures_) return;
+    for (const Capture& c : captures)
+      if (c.edge.node->seen_by == serial_) c.edge.node->needed = true;
+    for (TapeNode* n : order_) n->needed = n->needed || leads_on(*n);
+  }
   BackwardPass(const BackwardPass&) = delete;
   ~BackwardPass() {
-    for (Pending* p : heap_) drop(p);
+    if (running_) drop(running_);  // a step threw
+    for (TapeNode* n : order_)
+      if (n->pending && n->pending->pass == this) drop(n->pending);
+    for (Pending* p : at_leaves_) drop(p);
     for (Pending* p : spare_) delete p;
+    for (TapeNode* n : order_) release(n);
   }
 
   void add(const Edge& e, const Tensor& gradient) {
-    if (!e.node) return;
-    Pending* p = e.node->pending;
+    if (!e.node || !needed(*e.node)) return;
+    Pending*& waiting = pending_of(*e.node);
+    Pending* p = waiting;
     if (!p) {
       p = spare_.empty() ? new Pending : spare_.back();
       if (!spare_.empty()) spare_.pop_back();
@@ -42,56 +102,91 @@ class BackwardPass {
       p->pass = this;
       p->gradient.resize(static_cast<std::size_t>(e.node->results));
       e.node->retain();
-      e.node->pending = p;
-      heap_.push_back(p);
-      std::push_heap(heap_.begin(), heap_.end(), older);
-    } else if (p->pass != this) {
-      TT_THROW(Error(Text("tt::backward: a backward pass is already running over this graph.")));
+      waiting = p;
+      if (is_leaf(*e.node)) at_leaves_.push_back(p);
     }
     Tensor& sum = p->gradient[static_cast<std::size_t>(e.result)];
     sum = sum.defined() ? sum + gradient : gradient;
   }
-  /// Keeps what arrives at an edge instead of letting it reach a leaf's grad.
-  struct Capture {
-    Edge edge;
-    Tensor gradient;
-  };
-  std::vector<Capture> captures;
-  bool to_captures_only = false;
-
   void run() {
-    while (!heap_.empty()) {
-      std::pop_heap(heap_.begin(), heap_.end(), older);
-      Pending* p = heap_.back();
-      heap_.pop_back();
-      TapeNode& n = *p->node;
-      n.pending = nullptr;
-      step(n, p->gradient.data());
-      p->gradient.clear();
-      release(p->node);
-      spare_.push_back(p);
+    while (!order_.empty()) {
+      TapeNode* const n = order_.back();
+      if (Pending* p = n->pending; p && p->pass == this) run(p);
+      order_.pop_back();
+      release(n);
+    }
+    while (!at_leaves_.empty()) {
+      Pending* const p = at_leaves_.back();
+      at_leaves_.pop_back();
+      run(p);
     }
   }
 
  private:
-  std::vector<Pending*> heap_, spare_;
-  bool retain_, taped_;
+  std::uint64_t serial_;
+  bool retain_, taped_, to_captures_;
+  std::vector<TapeNode*> order_;  ///< post-order: a node after those that its edges lead to; leaves are not in it
+  std::vector<Pending*> at_leaves_, spare_;
+  Pending* running_ = nullptr;
+  LeafTable leaves_;
 
-  static bool older(const Pending* a, const Pending* b) { return a->node->number < b->node->number; }
-  static void drop(Pending* p) {
-    p->node->pending = nullptr;
+  static bool is_leaf(const TapeNode& n) { return n.kind == &accumulate_kind; }
+  Pending*& pending_of(TapeNode& n) { return is_leaf(n) ? leaves_[&n].pending : n.pending; }
+  bool needed(const TapeNode& n) {
+    if (is_leaf(n)) return !to_captures_ || leaves_[&n].captured;
+    if (n.seen_by != serial_) TT_THROW(Error(Text("tt::backward: a backward pass is already running over this graph.")));
+    return !to_captures_ || n.needed;
+  }
+  bool leads_on(const TapeNode& n) {
+    for (int k = 0; k < n.edges; ++k)
+      if (n.edge[k].node && needed(*n.edge[k].node)) return true;
+    return false;
+  }
+  /// Depth first, operands in order, as in graph/transform.hpp: so sums are those of a fused program, in
+  /// whatever order the compiler evaluated the operands.
+  void visit(TapeNode* root) {
+    std::vector<TapeNode*> stack;
+    const auto push = [&](TapeNode* n) {
+      if (n && !is_leaf(*n) && n->seen_by != serial_) stack.push_back(n);
+    };
+    push(root);
+    while (!stack.empty()) {
+      TapeNode* const n = stack.back();
+      if (n->seen_by != serial_) {
+        n->seen_by = serial_;
+        n->needed = n->placed = false;
+        for (int k = n->edges - 1; k >= 0; --k) push(n->edge[k].node);
+        continue;
+      }
+      stack.pop_back();
+      if (n->placed) continue;
+      n->placed = true;
+      n->retain();
+      order_.push_back(n);
+    }
+  }
+  void drop(Pending* p) {
+    pending_of(*p->node) = nullptr;
     release(p->node);
     delete p;
+  }
+  void run(Pending* p) {
+    pending_of(*p->node) = nullptr;
+    running_ = p;
+    step(*p->node, p->gradient.data());
+    running_ = nullptr;
+    p->gradient.clear();
+    release(p->node);
+    spare_.push_back(p);
   }
   void step(TapeNode& n, Tensor* in) {
     if (n.hooks)
       for (const Hook& h : *n.hooks)
-        if (in[h.result].defined())
-          if (Tensor changed = h.function(in[h.result]); changed.defined()) in[h.result] = changed;
+        if (in[h.result].defined()) run_hook(n, h, in[h.result]);
     for (Capture& c : captures)
       if (c.edge.node == &n) c.gradient = in[c.edge.result];
-    const bool leaf = n.kind == &accumulate_kind;
-    if (leaf && to_captures_only) return;
+    const bool leaf = is_leaf(n);
+    if (to_captures_ && (leaf || !leads_on(n))) return;
     if (n.released)
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
@@ -100,12 +195,27 @@ class BackwardPass {
     Tensor* const out = many.empty() ? few : many.data();
     n.kind->apply(n, in, out, taped_);
     if (anomaly_detection()) check_numbers(n, out);
-    for (int k = 0; k < n.edges; ++k)
-      if (out[k].defined() && n.edge[k].node) add(n.edge[k], out[k]);
+    for (int k = 0; k < n.edges; ++k) {
+      if (!out[k].defined() || !n.edge[k].node) continue;
+      for (int j = k + 1; j < n.edges; ++j)  // an operand that is there twice
+        if (out[j].defined() && n.edge[j].node == n.edge[k].node && n.edge[j].result == n.edge[k].result) {
+          out[k] = out[k] + out[j];
+          out[j] = Tensor();
+        }
+      add(n.edge[k], out[k]);
+    }
     if (!retain_ && !leaf) {
       n.kind->release_saved(n);
       n.released = true;
     }
+  }
+  static void run_hook(const TapeNode& n, const Hook& h, Tensor& gradient) {
+    const Tensor changed = h.function(gradient);
+    if (!changed.defined()) return;
+    if (!(changed.shape() == gradient.shape()) || changed.dtype() != gradient.dtype())
+      TT_THROW(Error(Text("tt::backward: a hook turned a gradient of ") << name(gradient.dtype()) << ' ' << gradient.shape()
+                     << " into one of " << name(changed.dtype()) << ' ' << changed.shape() << ", of " << n.name << "." << n.where));
+    gradient = changed;
   }
   static void check_numbers(const TapeNode& n, const Tensor* out) {
     for (int k = 0; k < n.edges; ++k) {
@@ -162,12 +272,12 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
                                 bool create_graph) {
-  autograd::BackwardPass pass(retain_graph, create_graph);
-  pass.to_captures_only = true;
-  for (const Tensor& t : inputs) {
+  if (grad_outputs.size() > outputs.size())
+    TT_THROW(Error(Text("tt::grad: ") << grad_outputs.size() << " gradients for " << outputs.size()
+                   << (outputs.size() == 1 ? " output." : " outputs.")));
+  for (const Tensor& t : inputs)
     if (!t.requires_grad()) TT_THROW(Error(Text("tt::grad: an input does not require a gradient: shape ") << t.shape() << "."));
-    pass.captures.push_back({autograd::edge_of(t), Tensor()});
-  }
+  autograd::BackwardPass pass(outputs, &inputs, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
   for (std::size_t k = 0; k < outputs.size(); ++k)
     pass.add(autograd::edge_of(outputs[k]),
@@ -179,8 +289,8 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
 }
 
 TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
-  autograd::BackwardPass pass(retain_graph, create_graph);
   const Tensor first = autograd::first_gradient(*this, gradient);
+  autograd::BackwardPass pass({*this}, nullptr, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
   pass.add(autograd::edge_of(*this), first);
   pass.run();
@@ -201,7 +311,7 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
                         "build a new one?") << at));
 }
 inline void adopt_history(Tensor& target, const Tensor& result) {
-  if (!result.impl().requires_grad) return;
+  if (!result.impl().requires_grad) return forget_history(target);  // nothing of the old value is left
   const Edge e = edge_of(result);
   set_history(target, e.node, e.result);
 }
@@ -225,11 +335,14 @@ inline bool Tensor::is_leaf() const { return !impl().autograd || !static_cast<au
 inline Tensor& Tensor::requires_grad_(bool on) {
   if (on && !is_floating(dtype()))
     TT_THROW(Error(Text("tt::requires_grad_: only floating Tensors have gradients: dtype is ") << name(dtype()) << "."));
+  if (on && impl().inference && !DispatchState::of_this_thread().inference)
+    TT_THROW(Error(Text("tt::requires_grad_: the Tensor was made under InferenceMode. Use clone()?")));
   if (!is_leaf()) {
     if (on) return *this;
     TT_THROW(Error(Text("tt::requires_grad_: the Tensor was computed from others. Use detach()?")));
   }
   autograd::register_tape();
+  if (on) (void)autograd::edge_of(*this);  // here, as threads may share it from now on
   impl().requires_grad = on;
   impl_->keys = on ? impl_->keys | DispatchKey::autograd : impl_->keys.without(DispatchKey::autograd);
   return *this;

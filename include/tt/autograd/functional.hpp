@@ -78,7 +78,8 @@ auto TensorFront::gradient(A&&... a) {
       const EnableGrad on;
       value = std::apply(F{}, arguments);
     }
-    gradients = tt::grad({value}, variables, {}, nested, nested);
+    if (value.requires_grad()) gradients = tt::grad({value}, variables, {}, nested, nested);
+    else gradients.resize(variables.size());
     if (!nested) value = value.detach();
   }
   std::size_t at = 0;
@@ -137,6 +138,26 @@ bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double
     });
   }
   return true;
+}
+
+/// gradcheck of the gradients: derivatives of the second order, also by what flows into the result.
+template <class F>
+bool gradgradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double atol = 1e-5, double rtol = 1e-3) {
+  const Tensor y = f(inputs);
+  inputs.push_back((rand_like(y, 20232).to(y.dtype()) + 0.5).detach().requires_grad_());
+  const auto gradients = [&f](const std::vector<Tensor>& all) {
+    const EnableGrad on;
+    std::vector<Tensor> wanted;
+    const std::vector<Tensor> given(all.begin(), all.end() - 1);
+    for (const Tensor& t : given)
+      if (t.requires_grad()) wanted.push_back(t);
+    Tensor total = (all.back() * 0).sum();
+    std::int64_t seed = 20233;
+    for (const Tensor& g : grad({f(given)}, wanted, {all.back()}, true, true))
+      if (g.defined()) total = total + (g * rand_like(g, seed++).to(g.dtype())).sum();
+    return total;
+  };
+  return gradcheck(gradients, inputs, eps, atol, rtol);
 }
 
 }  // namespace tt

@@ -46,9 +46,9 @@ inline void retain_grad(const Tensor& t) {
   if (t.is_leaf()) return;
   autograd::Meta& m = autograd::meta_of(t);
   if (m.retained) return;
-  m.retained = new Tensor;
-  register_hook(t, [weak = t.impl().autograd](const Tensor& g) {
-    *static_cast<autograd::Meta*>(weak)->retained = g.detach();
+  m.retained = std::make_shared<Tensor>();
+  register_hook(t, [kept = m.retained](const Tensor& g) {  // the Tensor may be gone by then
+    *kept = g.detach();
     return Tensor();
   });
 }
@@ -64,20 +64,31 @@ struct FunctionContext {
 struct CustomNode : TapeNode {
   FunctionContext context;
   std::vector<std::uint32_t> versions;
+  std::vector<std::size_t> results_saved;  ///< places in context.saved that are the result: without its history, as a cycle else
+  std::vector<std::pair<DType, Shape>> given;  ///< of the Tensor arguments
   std::vector<Tensor> (*backward)(FunctionContext&, const std::vector<Tensor>&) = nullptr;
   int tensors = 0;
   Edge own_edge[max_arguments];
 };
 inline const TapeNodeKind custom_kind{
-    [](TapeNode& base, Tensor* in, Tensor* out, bool) {
+    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<CustomNode&>(base);
       for (std::size_t k = 0; k < n.context.saved.size(); ++k)
         SavedTensor{n.context.saved[k], n.versions[k]}.check(n, static_cast<int>(k));
-      const std::vector<Tensor> g = n.backward(n.context, std::vector<Tensor>(in, in + n.results));
+      FunctionContext context = n.context;
+      for (std::size_t k : n.results_saved)
+        if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);
+      const std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
       if (static_cast<int>(g.size()) != n.tensors)
         TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
                        << n.tensors << " Tensors." << n.where));
-      for (int k = 0; k < n.tensors; ++k) out[k] = g[static_cast<std::size_t>(k)];
+      for (int k = 0; k < n.tensors; ++k) {
+        const auto& [dtype, shape] = n.given[static_cast<std::size_t>(k)];
+        out[k] = g[static_cast<std::size_t>(k)];
+        if (out[k].defined() && (out[k].dtype() != dtype || !(out[k].shape() == shape)))
+          TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned a gradient of " << name(out[k].dtype()) << ' '
+                         << out[k].shape() << " for Tensor " << k << ", which is " << name(dtype) << ' ' << shape << "." << n.where));
+      }
     },
     [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
     [](TapeNode* n) { delete static_cast<CustomNode*>(n); }};
@@ -95,6 +106,7 @@ using FunctionContext = autograd::FunctionContext;
 /// backward returns one gradient for each Tensor argument, undefined for none.
 template <class F, class... A>
 Tensor apply_function(const A&... a) {
+  static_assert((0 + ... + std::is_same_v<A, Tensor>) <= max_arguments, "tt::apply_function: too many Tensors");
   auto* node = new autograd::CustomNode;
   const autograd::NodeHandle owner(node);
   autograd::release(node);  // the handle has it now
@@ -115,9 +127,20 @@ Tensor apply_function(const A&... a) {
   };
   (look(a), ...);
   if (!needed || !is_grad_enabled()) return result;
-  if (result.impl().requires_grad || result.impl().is_view) result = result.detach();
+  bool own = !result.impl().requires_grad && !result.impl().is_view;
+  for (int k = 0; k < node->tensors; ++k) {
+    own = own && !argument[k]->is_same(result);
+    node->given.push_back({argument[k]->dtype(), argument[k]->shape()});
+  }
+  for (std::size_t k = 0; k < node->context.saved.size(); ++k) {
+    Tensor& t = node->context.saved[k];
+    node->versions.push_back(t.version());
+    if (!own || !t.is_same(result)) continue;
+    t = t.detach();
+    node->results_saved.push_back(k);
+  }
+  if (!own) result = result.detach();
   node->backward = &F::backward;
-  for (const Tensor& t : node->context.saved) node->versions.push_back(t.version());
   autograd::connect(*node, node->own_edge, argument, node->tensors);
   node->number = autograd::next_number();
   autograd::set_history(result, node, 0);

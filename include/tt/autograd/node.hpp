@@ -1,14 +1,14 @@
 // The tape: nodes that know how to turn the gradients of an op's results into those of its arguments,
-// and edges to the nodes that made the arguments. Nodes carry the number in which they were made;
-// edges lead to lower numbers only, so the engine needs no other order, and destruction no recursion.
+// and edges to the nodes that made the arguments. Edges lead to older nodes only; neither backward nor
+// destruction needs recursion.
 #pragma once
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {
-
 
 /// A function on the gradient of one Tensor: returns another, or an undefined Tensor to leave it.
 using TensorHook = std::function<Tensor(const Tensor&)>;
@@ -48,12 +48,14 @@ struct TapeNode {
   Edge* edge = nullptr;        ///< part of what is derived from this
   Pending* pending = nullptr;  ///< of the backward pass that runs now
   std::vector<Hook>* hooks = nullptr;
+  std::uint64_t seen_by = 0;  ///< the last pass that came here, and what it notes
+  bool placed = false, needed = false;
 
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
 };
 
 inline std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> number = 0;
+  static std::atomic<std::uint64_t> number = 1;
   return number.fetch_add(1, std::memory_order_relaxed);
 }
 inline std::int64_t& tape_node_count() {
@@ -101,6 +103,7 @@ class NodeHandle {
 /// Where a leaf's gradient is collected.
 struct AccumulateNode : TapeNode {
   Tensor grad;
+  std::atomic_flag busy;
 };
 
 /// What a Tensor carries when it takes part.
@@ -108,7 +111,7 @@ struct Meta : tt::detail::AutogradMeta {
   TapeNode* made_by = nullptr;  ///< null: a leaf
   int result = 0;
   AccumulateNode* leaf = nullptr;
-  Tensor* retained = nullptr;   ///< the gradient of what is not a leaf, where it was asked for
+  std::shared_ptr<Tensor> retained;  ///< the gradient of what is not a leaf, where it was asked for
 };
 
 inline Meta& meta_of(const Tensor& t) {
@@ -119,7 +122,6 @@ inline Meta& meta_of(const Tensor& t) {
       auto* own = static_cast<Meta*>(base);
       release(own->made_by);
       release(own->leaf);
-      delete own->retained;
       own->~Meta();
       tt::detail::CachingAllocator::get().free(own, sizeof(Meta));
     };
@@ -135,9 +137,22 @@ inline Meta& meta_of(const Tensor& t) {
 inline void keep_nothing(TapeNode&) {}
 inline const TapeNodeKind accumulate_kind{
     [](TapeNode& n, Tensor* in, Tensor*, bool taped) {
-      Tensor& grad = static_cast<AccumulateNode&>(n).grad;
+      auto& leaf = static_cast<AccumulateNode&>(n);
       if (!in[0].defined()) return;
-      if (!grad.defined()) grad = taped ? in[0] : in[0].detach();
+      struct Turn {  // threads may share the leaf
+        std::atomic_flag& busy;
+        explicit Turn(std::atomic_flag& b) : busy(b) {
+          while (busy.test_and_set(std::memory_order_acquire)) busy.wait(true);
+        }
+        ~Turn() {
+          busy.clear(std::memory_order_release);
+          busy.notify_one();
+        }
+      } const turn(leaf.busy);
+      Tensor& grad = leaf.grad;
+      const tt::detail::TensorImpl& impl = in[0].impl();
+      const bool free_to_take = impl.uses == 1 && impl.storage && impl.storage->uses == 1 && taped >= impl.requires_grad;
+      if (!grad.defined()) grad = free_to_take ? static_cast<Tensor&&>(in[0]) : in[0].clone();
       else grad = grad + in[0];
     },
     &keep_nothing,
@@ -165,6 +180,15 @@ inline void set_history(const Tensor& t, TapeNode* node, int index) {
   t.impl().requires_grad = true;
   t.impl().keys = t.impl().keys | DispatchKey::autograd;
 }
+/// From now on `t` was made by nothing.
+inline void forget_history(const Tensor& t) {
+  Meta& m = meta_of(t);
+  TapeNode* const before = m.made_by;
+  m.made_by = nullptr;
+  t.impl().requires_grad = false;
+  t.impl().keys = t.impl().keys.without(DispatchKey::autograd);
+  release(before);
+}
 inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, int count) {
   node.edge = edges;
   node.edges = count;
@@ -180,7 +204,10 @@ struct SavedTensor {
   Tensor tensor;
   std::uint32_t version = 0;
 
-  void save(const Tensor& t) {
+  void save(const Tensor& t, const TapeNode& node) {
+    if (t.impl().inference)
+      TT_THROW(Error(Text("tt: an argument of ") << node.name << ", " << name(t.dtype()) << ' ' << t.shape()
+                     << ", was made under InferenceMode and cannot be saved for backward. Use clone()?" << node.where));
     tensor = t;
     version = t.version();
   }

@@ -48,12 +48,14 @@ inline std::uint64_t arguments_read(const GraphFunction& f, std::uint64_t wanted
 }
 inline std::uint64_t arguments_read(const Call& c) {
   const bool elementwise = c.op->body || c.op->primitive != Op::input;
+  const std::uint64_t floating = floating_arguments(c.argument, c.arguments);
   if (elementwise)  // whatever the shapes are
-    if (const int known = c.op->saved_arguments.load(std::memory_order_relaxed); known >= 0)
-      return static_cast<std::uint64_t>(known);
+    if (const int known = c.op->saved_arguments.load(std::memory_order_relaxed);
+        known >= 0 && static_cast<std::uint64_t>(known) >> max_arguments == floating)
+      return static_cast<std::uint64_t>(known) & ((1u << max_arguments) - 1);
   const BoundFunction f = bind_function(c);
-  const std::uint64_t bits = arguments_read(*f.function, floating_arguments(c.argument, c.arguments), c.arguments);
-  if (elementwise) c.op->saved_arguments.store(static_cast<int>(bits), std::memory_order_relaxed);
+  const std::uint64_t bits = arguments_read(*f.function, floating, c.arguments);
+  if (elementwise) c.op->saved_arguments.store(static_cast<int>(floating << max_arguments | bits), std::memory_order_relaxed);
   return bits;
 }
 
@@ -88,7 +90,7 @@ inline void record_call(const Call& c) {
   n->arguments = c.arguments;
   const std::uint64_t read = arguments_read(c);
   for (int k = 0; k < c.arguments; ++k)
-    if (read >> k & 1) n->saved[k].save(c[k]);
+    if (read >> k & 1) n->saved[k].save(c[k], *n);
     else n->saved[k].save_shape(c[k]);
   connect(*n, n->own_edge, c.argument, c.arguments);
   n->number = next_number();
@@ -140,7 +142,7 @@ TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbo
   n->saved.resize(static_cast<std::size_t>(count));
   const std::uint64_t read = arguments_read(f, floating_arguments(argument, count), count);
   for (int k = 0; k < count; ++k)
-    if (read >> k & 1) n->saved[static_cast<std::size_t>(k)].save(*argument[k]);
+    if (read >> k & 1) n->saved[static_cast<std::size_t>(k)].save(*argument[k], *n);
     else n->saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
   connect(*n, n->own_edge.data(), argument, count);
   n->number = next_number();

@@ -111,7 +111,8 @@ class Operator {
   const Slot& slot(DispatchKey k) const { return slot_[static_cast<int>(k)]; }
   /// What it was made from: the address of an op's definition, or of a function.
   const void* definition() const { return definition_; }
-  /// What autograd found out about the op: which arguments its derivative reads, as bits; -1: not yet.
+  /// What autograd found out about the op: which arguments its derivative reads, as bits, below those that
+  /// are floating; -1: not yet.
   mutable std::atomic<int> saved_arguments{-1};
 
  private:

@@ -192,6 +192,7 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
   Tensor result;
   Call c{&op, argument, count, &attributes, &result, at, {}};
   Dispatcher::get().call(c);
+  if (DispatchState::of_this_thread().inference && !op.is_view) result.impl().inference = true;
   return result;
 }
 #endif
