@@ -1,0 +1,745 @@
+// The tape: gradients of every op against differences, modes, hooks, changes in place, functions of
+// one's own, memory and very long chains.
+#include <doctest/doctest.h>
+#include <pthread.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tt/ops/list.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Op;
+using tt::Tensor;
+using Tensors = std::vector<Tensor>;
+using Numbers = std::vector<double>;
+
+Numbers numbers(const Tensor& t) {
+  const Tensor dense = t.detach().contiguous();
+  Numbers v;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    for (T x : std::as_const(dense).elements<T>()) v.push_back(static_cast<double>(x));
+  });
+  return v;
+}
+std::string shape(const Tensor& t) { return tt::Text() << t.shape(); }
+/// A leaf of f64 between two bounds.
+Tensor leaf(const tt::IntList& shape, int seed, double low = 0.3, double high = 1.7) {
+  return (tt::rand(shape, seed, {.dtype = DType::f64}) * (high - low) + low).requires_grad_();
+}
+Tensor f32_leaf(const Numbers& v) {
+  Tensor t = tt::empty({static_cast<std::int64_t>(v.size())});
+  for (std::size_t k = 0; k < v.size(); ++k) t.elements<float>()[k] = static_cast<float>(v[k]);
+  return t.requires_grad_();
+}
+
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const tt::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Once and twice, naming what it is about.
+template <class F>
+void check(const char* name, const F& f, const Tensors& inputs) {
+  CAPTURE(std::string(name));
+  CHECK(message([&] { tt::gradcheck(f, inputs); }) == "no error");
+  CHECK(message([&] { tt::gradgradcheck(f, inputs); }) == "no error");
+}
+
+/// An op that nothing else uses, so that its first call is the one below.
+struct Product {
+  static constexpr tt::OpInfo info{.name = "product_of_test_autograd", .domain = tt::Domain::number, .arity = 2};
+  static constexpr auto body(auto x, auto y) { return x * y; }
+};
+constexpr tt::Elementwise<Product> product{};
+
+template <class... F>
+void for_each_op(tt::TypeList<F...>, const auto& f) {
+  (f(tt::TypeList<F>{}), ...);
+}
+template <class F>
+void for_each_primitive(const F& f) {
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    const auto one = [&]<Op P>(std::integral_constant<Op, P> op) {
+      if constexpr (is_arithmetic(P) && !is_bitwise(P) && !is_shift(P) && P != Op::copy) f(op);
+    };
+    (one(std::integral_constant<Op, static_cast<Op>(K)>{}), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(tt::op_count)>{});
+}
+
+}  // namespace
+
+// ---- leaves, backward, grad
+
+TEST_CASE("a leaf collects what flows into it") {
+  Tensor x = f32_leaf({1, 2, 3});
+  CHECK(x.requires_grad());
+  CHECK(x.is_leaf());
+  CHECK(!x.grad().defined());
+  Tensor y = (x * x).sum();
+  CHECK(y.requires_grad());
+  CHECK(!y.is_leaf());
+  y.backward();
+  CHECK(numbers(x.grad()) == Numbers{2, 4, 6});
+  (x * 3).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{5, 7, 9});
+  CHECK(!x.grad().requires_grad());
+  x.zero_grad();
+  CHECK(!x.grad().defined());
+  x.requires_grad_(false);
+  CHECK(!(x * 2).requires_grad());
+  CHECK(message([&] { y.requires_grad_(false); }) == "tt::requires_grad_: the Tensor was computed from others. Use detach()?" );
+  CHECK(message([] { tt::arange(3).requires_grad_(); }) ==
+        "tt::requires_grad_: only floating Tensors have gradients: dtype is i64.");
+}
+
+TEST_CASE("leaves never share the memory of their gradients") {
+  Tensor a = f32_leaf({1, 2}), b = f32_leaf({3, 4});
+  Tensor g = tt::ones({2});
+  (a + b).backward(g);
+  Tensor ga = a.grad();
+  ga.add_(10.0);
+  CHECK(numbers(b.grad()) == Numbers{1, 1});
+  CHECK(numbers(g) == Numbers{1, 1});
+  Tensor c = f32_leaf({1, 2});
+  c.backward(g);
+  Tensor gc = c.grad();
+  gc.add_(1.0);
+  CHECK(numbers(g) == Numbers{1, 1});
+}
+
+TEST_CASE("grad gives the gradients of several outputs by several inputs") {
+  const Tensor x = f32_leaf({1, 2}), y = f32_leaf({3, 4}), unused = f32_leaf({5});
+  const Tensor p = (x * y).sum(), q = (x + 2 * y).sum();
+  const Tensors g = tt::grad({p, q}, {x, y, unused, x});
+  CHECK(numbers(g[0]) == Numbers{4, 5});
+  CHECK(numbers(g[1]) == Numbers{3, 4});
+  CHECK(!g[2].defined());
+  CHECK(numbers(g[3]) == Numbers{4, 5});
+  CHECK(!x.grad().defined());
+  CHECK(numbers(tt::grad({x * y}, {y}, {tt::tensor({10.0, 100.0})})[0]) == Numbers{10, 200});
+  CHECK(numbers(tt::grad({x.sum(), x.sum()}, {x})[0]) == Numbers{2, 2});
+  const Tensor z = x * 2;  // an output may be an input
+  CHECK(numbers(tt::grad({z.sum()}, {z})[0]) == Numbers{1, 1});
+  CHECK(message([&] { tt::grad({x.sum()}, {tt::ones({2})}); }) == "tt::grad: an input does not require a gradient: shape (2,).");
+  CHECK(message([&] { tt::grad({x.sum()}, {x}, {tt::tensor(1.0), tt::tensor(1.0)}); }) ==
+        "tt::grad: 2 gradients for 1 output.");
+}
+
+TEST_CASE("grad runs no node that its inputs do not need") {
+  const Tensor x = f32_leaf({1, 2}), w = f32_leaf({3, 4});
+  const Tensor h = tt::exp(x), y = (h * tt::exp(w)).sum();
+  int calls = 0;
+  tt::register_hook(w, [&](const Tensor&) {
+    ++calls;
+    return Tensor();
+  });
+  const Tensor g = tt::grad({y}, {h})[0];
+  CHECK(calls == 0);
+  h.backward(g);  // what lies below h is still there
+  CHECK(x.grad().defined());
+}
+
+TEST_CASE("a graph runs once unless it is retained") {
+  const Tensor x = f32_leaf({2, 3});
+  const Tensor y = (x * x).sum();
+  y.backward(Tensor(), true);
+  y.backward();
+  CHECK(numbers(x.grad()) == Numbers{8, 12});
+  const std::string twice = message([&] { y.backward(); });
+  CHECK(contains(twice, "tt::backward: the graph was freed by an earlier backward"));
+  CHECK(contains(twice, "Pass retain_graph = true there?"));
+  CHECK(contains(twice, "test_autograd.cpp"));
+}
+
+TEST_CASE("backward refuses what has no gradient") {
+  const Tensor x = f32_leaf({1, 2});
+  CHECK(message([&] { (x * 2).backward(); }) ==
+        "tt::backward: gradient of something that is not a scalar: shape (2,). Take its sum or mean first, or give a gradient.");
+  CHECK(message([&] { (x * 2).backward(tt::ones({3})); }) == "tt::backward: the gradient is f32 (3,), the Tensor f32 (2,).");
+  CHECK(message([&] { (x * 2).backward(tt::ones({2}, {.dtype = DType::f64})); }) ==
+        "tt::backward: the gradient is f64 (2,), the Tensor f32 (2,).");
+  CHECK(message([] { tt::ones({1}).backward(); }) ==
+        "tt::backward: the Tensor does not require a gradient, and nothing that made it does.");
+  CHECK(message([] { Tensor().backward(); }) == "tt: an undefined Tensor was used.");
+}
+
+TEST_CASE("derivatives of derivatives") {
+  const Tensor x = leaf({4}, 1);
+  const Tensor y = (x * x * x * x).sum();
+  const Tensor d1 = tt::grad({y}, {x}, {}, true, true)[0];
+  const Tensor d2 = tt::grad({d1.sum()}, {x}, {}, true, true)[0];
+  const Tensor d3 = tt::grad({d2.sum()}, {x}, {}, true, true)[0];
+  const Tensor d4 = tt::grad({d3.sum()}, {x})[0];
+  const Numbers v = numbers(x);
+  for (std::size_t k = 0; k < v.size(); ++k) {
+    CHECK(numbers(d1)[k] == doctest::Approx(4 * v[k] * v[k] * v[k]));
+    CHECK(numbers(d2)[k] == doctest::Approx(12 * v[k] * v[k]));
+    CHECK(numbers(d3)[k] == doctest::Approx(24 * v[k]));
+    CHECK(numbers(d4)[k] == doctest::Approx(24));
+  }
+  Tensor w = leaf({3}, 2);
+  tt::tanh(w).sum().backward(Tensor(), false, true);
+  CHECK(w.grad().requires_grad());
+  w.zero_grad();
+}
+
+// ---- every op against differences
+
+TEST_CASE("every op of the list has its derivatives, of both orders") {
+  for_each_op(tt::ElementwiseOps{}, []<class F>(tt::TypeList<F>) {
+    for (const double sign : {1.0, -1.0, 4.1}) {
+      const auto f = [](const Tensors& v) {
+        constexpr tt::Elementwise<F> op{};
+        if constexpr (F::info.arity == 1) return op(v[0]);
+        else if constexpr (F::info.arity == 2) return op(v[0], v[1]);
+        else return op(v[0], v[1], v[2]);
+      };
+      Tensors in;
+      for (int k = 0; k < F::info.arity; ++k) in.push_back((leaf({2, 3}, 40 + k).detach() * sign).requires_grad_());
+      const Tensor y = f(in);
+      if ((y != y).to(DType::i64).sum().item() > 0) continue;  // not defined there
+      check(F::info.name, f, in);
+    }
+  });
+}
+
+TEST_CASE("every primitive has its derivatives, of both orders") {
+  for_each_primitive([]<Op P>(std::integral_constant<Op, P>) {
+    Tensors in;
+    for (int k = 0; k < arity(P); ++k) in.push_back(leaf({2, 3}, 70 + k));
+    check(name(P), [](const Tensors& v) {
+      if constexpr (arity(P) == 1) return tt::primitive<P>(tt::here(), v[0]);
+      else if constexpr (arity(P) == 2) return tt::primitive<P>(tt::here(), v[0], v[1]);
+      else return tt::primitive<P>(tt::here(), v[0], v[1], v[2]);
+    }, in);
+  });
+  check("where", [](const Tensors& v) { return tt::where(v[0].detach() > 1, v[0] * v[1], v[1]); }, {leaf({5}, 1), leaf({5}, 2)});
+}
+
+TEST_CASE("reductions, softmax, losses") {
+  const Tensor x = leaf({2, 3, 4}, 3);
+  for (int dim : {0, 1, 2, -1})
+    for (bool keepdim : {false, true}) {
+      CAPTURE(dim);
+      check("sum", [&](const Tensors& v) { return tt::sum(v[0], dim, keepdim).square(); }, {x});
+      check("mean", [&](const Tensors& v) { return tt::mean(v[0], dim, keepdim).square(); }, {x});
+      check("var", [&](const Tensors& v) { return tt::var(v[0], dim, keepdim); }, {x});
+      check("amax", [&](const Tensors& v) { return tt::amax(v[0], dim, keepdim).square(); }, {x});
+      check("amin", [&](const Tensors& v) { return tt::amin(v[0], dim, keepdim).square(); }, {x});
+      check("logsumexp", [&](const Tensors& v) { return tt::logsumexp(v[0], dim, keepdim); }, {x});
+    }
+  for (int dim : {0, 1, -1}) {
+    check("softmax", [&](const Tensors& v) { return tt::softmax(v[0], dim); }, {x});
+    check("log_softmax", [&](const Tensors& v) { return tt::log_softmax(v[0], dim); }, {x});
+  }
+  check("sum of all", [](const Tensors& v) { return v[0].sum().square(); }, {x});
+  check("mean of all", [](const Tensors& v) { return v[0].mean().square(); }, {x});
+  const Tensor labels = tt::tensor({2, 0, 1});
+  check("cross_entropy", [&](const Tensors& v) { return tt::cross_entropy(v[0], labels); }, {leaf({3, 4}, 4)});
+  check("mse_loss", [](const Tensors& v) { return tt::mse_loss(v[0], v[1]); }, {leaf({3, 4}, 4), leaf({3, 4}, 5)});
+}
+
+TEST_CASE("matmul of matrices, batches and vectors") {
+  const tt::IntList shapes[][2] = {{{2, 3}, {3, 4}}, {{3}, {3}}, {{3}, {3, 2}}, {{2, 3}, {3}},
+                                   {{2, 2, 3}, {2, 3, 2}}, {{2, 2, 3}, {3, 2}}, {{2, 3}, {2, 3, 2}},
+                                   {{2, 1, 2, 3}, {3, 3, 2}}, {{2, 2, 3}, {3}}, {{3}, {2, 3, 2}}};
+  for (const auto& s : shapes) {
+    const Tensors in{leaf(s[0], 6), leaf(s[1], 7)};
+    CAPTURE(shape(in[0]));
+    CAPTURE(shape(in[1]));
+    check("matmul", [](const Tensors& v) { return tt::matmul(v[0], v[1]); }, in);
+  }
+}
+
+TEST_CASE("views, casts and copies") {
+  const Tensor x = leaf({2, 3, 4}, 8);
+  const auto view = [&](const char* name, auto f) { check(name, [&](const Tensors& v) { return f(v[0]).square(); }, {x}); };
+  view("view", [](const Tensor& t) { return t.view({4, 6}); });
+  view("reshape", [](const Tensor& t) { return t.reshape({-1, 2}); });
+  view("permute", [](const Tensor& t) { return t.permute({2, 0, 1}); });
+  view("transpose", [](const Tensor& t) { return t.transpose(0, 2); });
+  view("expand", [](const Tensor& t) { return t.unsqueeze(1).expand({2, 5, 3, 4}); });
+  view("slice", [](const Tensor& t) { return t.slice(2, 1, 4, 2); });
+  view("empty slice", [](const Tensor& t) { return t.slice(2, 2, 2); });
+  view("select", [](const Tensor& t) { return t.select(1, -1); });
+  view("index", [](const Tensor& t) { return t[1]; });
+  view("unsqueeze", [](const Tensor& t) { return t.unsqueeze(-1); });
+  view("squeeze", [](const Tensor& t) { return t.unsqueeze(0).squeeze(0); });
+  view("flatten", [](const Tensor& t) { return t.transpose(0, 1).flatten(); });
+  view("contiguous", [](const Tensor& t) { return t.transpose(0, 1).contiguous(); });
+  view("clone", [](const Tensor& t) { return t.clone(); });
+  const Tensor y = x.to(DType::f32);
+  y.sum().backward();
+  CHECK(x.grad().dtype() == DType::f64);
+  CHECK(!x.to(DType::i64).requires_grad());
+  CHECK(!x.detach().requires_grad());
+  CHECK(!(x > 0).requires_grad());
+}
+
+TEST_CASE("operands that are strided, expanded, broadcast, without axes, or empty") {
+  const Tensor a = leaf({3, 4}, 9), b = leaf({4, 3}, 10), row = leaf({4}, 11), one = leaf({}, 12), column = leaf({3, 1}, 13);
+  check("strided", [](const Tensors& v) { return v[0] * v[1].t() + v[0].slice(0, 0, 1).expand({3, 4}); }, {a, b});
+  check("broadcast", [](const Tensors& v) { return v[0] * v[1] + v[2] / v[3]; }, {a, row, one, column});
+  check("matmul of views", [](const Tensors& v) { return tt::matmul(v[0].slice(1, 0, 4, 2), v[1].slice(0, 1, 3)); }, {a, b});
+  check("used thrice", [](const Tensors& v) { return v[0] * v[0] * v[0] + tt::exp(v[0]); }, {one});
+  check("softmax of a view", [](const Tensors& v) { return tt::softmax(v[0].t(), 1); }, {a});
+  for (const tt::IntList& s : {tt::IntList{0}, tt::IntList{2, 0}, tt::IntList{0, 3}}) {
+    const Tensor e = leaf(s, 1);
+    const Tensor y = (tt::exp(e) * 2 + e).sum();
+    y.backward();
+    CHECK(shape(e.grad()) == shape(e));
+  }
+  const Tensor empty = leaf({0, 3}, 1), w = leaf({3, 2}, 2);
+  tt::matmul(empty, w).sum().backward();
+  CHECK(shape(empty.grad()) == "(0, 3)");
+  CHECK(numbers(w.grad()) == Numbers(6, 0));
+  const Tensor bias = leaf({3}, 3);
+  (empty.detach() + bias).sum().backward();
+  CHECK(numbers(bias.grad()) == Numbers(3, 0));
+}
+
+TEST_CASE("what a derivative reads is kept, whatever dtypes came before") {
+  // Beside integers the derivative reads only these; beside floating numbers both.
+  const Tensor x = f32_leaf({1, 2, 3});
+  product(x, tt::tensor({4, 5, 6})).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{4, 5, 6});
+  const Tensor a = f32_leaf({1, 2, 3}), b = f32_leaf({4, 5, 6});
+  product(a, b).sum().backward();
+  CHECK(numbers(a.grad()) == Numbers{4, 5, 6});
+  CHECK(numbers(b.grad()) == Numbers{1, 2, 3});
+}
+
+// ---- changes in place
+
+TEST_CASE("changes in place take part in the history") {
+  const Tensor x = leaf({3}, 20), w = leaf({3}, 21);
+  check("update", [](const Tensors& v) {
+    Tensor y = v[0] * 2;
+    y.mul_(v[1]);
+    y += v[0];
+    y -= 1.5;
+    y /= v[1];
+    return y * y;
+  }, {x, w});
+  check("of what has no gradient", [](const Tensors& v) {
+    Tensor y = tt::ones({3}, {.dtype = DType::f64});
+    y.mul_(v[0]);
+    return y * v[1];
+  }, {x, w});
+  check("copy_", [](const Tensors& v) {
+    Tensor y = v[0] * 2;
+    y.copy_(v[1] * v[1]);
+    return y * v[0];
+  }, {x, w});
+  check("copy_ of a row", [](const Tensors& v) {
+    Tensor y = tt::zeros({2, 3}, {.dtype = DType::f64});
+    y.copy_(v[0]);
+    return y * v[1];
+  }, {x, w});
+}
+
+TEST_CASE("what was overwritten no longer gets a gradient") {
+  const Tensor x = f32_leaf({1, 2}), w = f32_leaf({3, 4});
+  Tensor y = x * 2;
+  y.zero_();
+  CHECK(!y.requires_grad());
+  (y + w).sum().backward();
+  CHECK(!x.grad().defined());
+  Tensor z = x * 2;
+  z.copy_(tt::ones({2}));
+  (z * w).sum().backward();
+  CHECK(!x.grad().defined());
+}
+
+TEST_CASE("a change in place keeps its dtype, in the gradient too") {
+  const Tensor x = f32_leaf({1, 2});
+  const Tensor w = leaf({2}, 3);
+  Tensor y = x * 1;
+  y.mul_(w);
+  CHECK(y.dtype() == DType::f32);
+  y.sum().backward();
+  CHECK(x.grad().dtype() == DType::f32);
+  CHECK(w.grad().dtype() == DType::f64);
+  CHECK(numbers(w.grad()) == Numbers{1, 2});
+}
+
+TEST_CASE("changes in place that would be wrong are refused") {
+  Tensor x = f32_leaf({1, 2});
+  CHECK(contains(message([&] { x += 1; }), "tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?"));
+  CHECK(contains(message([&] { x.zero_(); }), "test_autograd.cpp"));
+  Tensor y = x * 2;
+  Tensor view = y[0];
+  CHECK(contains(message([&] { view += 1; }), "tt: a view was changed in place while gradients are recorded."));
+  {
+    const tt::NoGrad off;
+    x += 1;
+    view += 1;
+  }
+  CHECK(numbers(x) == Numbers{2, 3});
+
+  Tensor a = x * 3;
+  const Tensor squared = (a * a).sum();
+  a += 1;
+  const std::string changed = message([&] { squared.backward(); });
+  CHECK(contains(changed, "tt::backward: argument 0 of mul, f32 (2,), was changed in place after it was saved: version 1, saved 0."));
+  CHECK(contains(changed, "test_autograd.cpp"));
+  Tensor b = x * 3;
+  const Tensor doubled = (b * 2).sum();  // what was changed is not read
+  b += 1;
+  doubled.backward();
+  CHECK(numbers(x.grad()) == Numbers{6, 6});
+}
+
+// ---- modes, hooks
+
+TEST_CASE("modes nest and end with their scope, also by an exception") {
+  const Tensor x = f32_leaf({1});
+  CHECK(tt::is_grad_enabled());
+  {
+    const tt::NoGrad off;
+    CHECK(!tt::is_grad_enabled());
+    CHECK(!(x * 2).requires_grad());
+    {
+      const tt::EnableGrad on;
+      CHECK((x * 2).requires_grad());
+    }
+    CHECK(!(x * 2).requires_grad());
+  }
+  try {
+    const tt::NoGrad off;
+    tt::matmul(x, tt::ones({3}));
+  } catch (const tt::Error&) {
+  }
+  CHECK((x * 2).requires_grad());
+  Tensor y;
+  {
+    const tt::InferenceMode inference;
+    y = x * 2;
+    CHECK(!y.requires_grad());
+  }
+  CHECK(contains(message([&] { (y * x).sum().backward(); }), "was made under InferenceMode and cannot be saved for backward. Use clone()?"));
+  CHECK(contains(message([&] { y.requires_grad_(); }), "made under InferenceMode"));
+  (y.clone() * x).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{2});
+  (y + x).sum().backward();  // nothing of y is read
+}
+
+TEST_CASE("hooks see gradients and may change them") {
+  const Tensor x = f32_leaf({1, 2});
+  Numbers seen;
+  tt::register_hook(x, [&](const Tensor& g) {
+    seen = numbers(g);
+    return Tensor();
+  });
+  tt::register_hook(x, [](const Tensor& g) { return g * 10; });
+  const Tensor h = x * 2;
+  tt::register_hook(h, [](const Tensor& g) { return g + 1; });
+  (h * h).sum().backward();
+  CHECK(seen == Numbers{10, 18});
+  CHECK(numbers(x.grad()) == Numbers{100, 180});
+  CHECK(message([] { tt::register_hook(tt::ones({1}), {}); }) == "tt::register_hook: the Tensor does not require a gradient.");
+  const Tensor y = x * 2;
+  tt::register_hook(y, [](const Tensor& g) { return g.sum(); });
+  CHECK(contains(message([&] { (y * y).sum().backward(); }), "tt::backward: a hook turned a gradient of f32 (2,) into one of f32 ()"));
+}
+
+TEST_CASE("retain_grad keeps the gradient of what is no leaf") {
+  const Tensor x = f32_leaf({1, 2});
+  const Tensor h = x * 2;
+  CHECK(!h.grad().defined());
+  tt::retain_grad(h);
+  tt::retain_grad(h);
+  (h * h).sum().backward();
+  CHECK(numbers(h.grad()) == Numbers{4, 8});
+  Tensor y;
+  {
+    const Tensor gone = x * 3;
+    tt::retain_grad(gone);
+    y = gone.sum();
+  }
+  y.backward();  // the Tensor that asked is no more
+  CHECK(numbers(x.grad()) == Numbers{11, 19});
+}
+
+TEST_CASE("anomaly detection names the op and the line") {
+  const Tensor x = f32_leaf({0, 4});
+  const int line = __LINE__ + 1;
+  const Tensor y = (tt::sqrt(x) * 0).sum();
+  {
+    const tt::DetectAnomaly detect;
+    const std::string text = message([&] { y.backward(Tensor(), true); });
+    CHECK(contains(text, "tt::backward: sqrt gave NaN as the gradient of argument 0, f32 (2,)."));
+    CHECK(contains(text, "test_autograd.cpp:" + std::to_string(line)));
+  }
+  y.backward();  // and not without it
+  CHECK(x.grad().defined());
+}
+
+// ---- functions of one's own
+
+namespace {
+
+struct OwnExp {
+  static Tensor forward(tt::FunctionContext& context, const Tensor& x) {
+    const Tensor y = tt::exp(x);
+    context.save_for_backward({y});
+    return y;
+  }
+  static Tensors backward(tt::FunctionContext& context, const Tensors& g) { return {g[0] * context.saved[0]}; }
+};
+struct Scaled {
+  static Tensor forward(tt::FunctionContext& context, const Tensor& x, double scale, const Tensor& y) {
+    context.numbers = {scale};
+    context.save_for_backward({x, y});
+    return x * scale * y;
+  }
+  static Tensors backward(tt::FunctionContext& context, const Tensors& g) {
+    return {g[0] * context.numbers[0] * context.saved[1], g[0] * context.numbers[0] * context.saved[0]};
+  }
+};
+struct FirstOfTwo {
+  static Tensor forward(tt::FunctionContext&, const Tensor& x, const Tensor&) { return x; }
+  static Tensors backward(tt::FunctionContext&, const Tensors& g) { return {g[0], g[0]}; }
+};
+struct TooFew {
+  static Tensor forward(tt::FunctionContext&, const Tensor& x, const Tensor& y) { return x * y; }
+  static Tensors backward(tt::FunctionContext&, const Tensors& g) { return {g[0]}; }
+};
+struct WrongShape {
+  static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
+  static Tensors backward(tt::FunctionContext&, const Tensors& g) { return {g[0].sum()}; }
+};
+struct NoGradient {
+  static Tensor forward(tt::FunctionContext&, const Tensor& x) { return x * 2; }
+  static Tensors backward(tt::FunctionContext&, const Tensors&) { return {Tensor()}; }
+};
+
+}  // namespace
+
+TEST_CASE("functions of one's own are part of the tape, of any order") {
+  check("exp", [](const Tensors& v) { return tt::apply_function<OwnExp>(v[0] * 2); }, {leaf({3}, 1)});
+  check("two Tensors and a number", [](const Tensors& v) { return tt::apply_function<Scaled>(v[0], 1.5, v[1]); },
+        {leaf({3}, 1), leaf({3}, 2)});
+  const Tensor x = leaf({2}, 1);
+  const Tensor y = tt::apply_function<OwnExp>(x);
+  const Tensor d1 = tt::grad({y.sum()}, {x}, {}, true, true)[0];
+  const Tensor d2 = tt::grad({d1.sum()}, {x}, {}, true, true)[0];
+  const Tensor d3 = tt::grad({d2.sum()}, {x})[0];
+  CHECK(numbers(d3)[0] == doctest::Approx(numbers(y)[0]));
+  {
+    const tt::NoGrad off;
+    CHECK(!tt::apply_function<OwnExp>(x).requires_grad());
+  }
+  Tensor a = tt::ones({2}), b = f32_leaf({1, 2});
+  const Tensor first = tt::apply_function<FirstOfTwo>(a, b);
+  CHECK(!a.requires_grad());  // though it was returned
+  first.sum().backward();
+  CHECK(numbers(b.grad()) == Numbers{1, 1});
+  const Tensor nothing = f32_leaf({1, 2});
+  tt::apply_function<NoGradient>(nothing).sum().backward();
+  CHECK(!nothing.grad().defined());
+}
+
+TEST_CASE("functions of one's own that are wrong say so") {
+  const Tensor x = f32_leaf({1, 2}), y = f32_leaf({1, 2});
+  CHECK(contains(message([&] { tt::apply_function<TooFew>(x, y).sum().backward(); }),
+                 "tt::Function: backward of Function returned 1 gradients for 2 Tensors."));
+  CHECK(contains(message([&] { tt::apply_function<WrongShape>(x).sum().backward(); }),
+                 "tt::Function: backward of Function returned a gradient of f32 () for Tensor 0, which is f32 (2,)."));
+  Tensor z = x * 1;
+  const Tensor scaled = tt::apply_function<Scaled>(z, 2.0, y);
+  z += 1;
+  CHECK(contains(message([&] { scaled.sum().backward(); }), "was changed in place after it was saved"));
+}
+
+// ---- the same bits as a fused program
+
+namespace {
+
+template <class A>
+A uniform(int seed) {
+  A a{};
+  std::uint32_t state = 2463534242u + static_cast<std::uint32_t>(seed);
+  for (std::int64_t k = 0; k < a.size(); ++k) {
+    auto& v = a.data()[k];
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    v = static_cast<typename A::value_type>(static_cast<double>(state) / 4294967296.0 * 2 - 1);
+  }
+  return a;
+}
+template <class A>
+bool same(const A& array, const Tensor& t) {
+  const Tensor d = t.detach().contiguous();
+  return array.size() == d.numel() &&
+         std::memcmp(array.data(), std::as_const(d).data(), static_cast<std::size_t>(array.size()) * sizeof(*array.data())) == 0;
+}
+template <class F, class... A>
+void check_same_bits(const F& f, A... a) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto [value, d] = tt::value_and_grad<static_cast<int>(I)...>(f)(a...);
+    const auto [tensor_value, tensor_d] = tt::value_and_grad<static_cast<int>(I)...>(f)(tt::as_tensor(a)...);
+    CHECK(same(value, tensor_value));
+    bool gradients = true;
+    if constexpr (sizeof...(A) == 1) gradients = same(d, tensor_d);
+    else {
+      const auto& arrays = d;
+      const auto& tensors = tensor_d;
+      gradients = (same(std::get<I>(arrays), std::get<I>(tensors)) && ...);
+    }
+    CHECK(gradients);
+  }(std::index_sequence_for<A...>{});
+}
+
+}  // namespace
+
+TEST_CASE("gradients have the bits of the fused program's, sums of many uses too") {
+  using V = tt::Array<float, 37>;
+  using X = tt::Array<float, 9, 13>;
+  using W = tt::Array<float, 13, 7>;
+  using B = tt::Array<float, 7>;
+  const V x = uniform<V>(1), y = uniform<V>(2);
+  check_same_bits([](auto a) { return tt::sum(a * tt::sin(a) + tt::exp(a) * a); }, x);
+  check_same_bits([](auto a) {
+    auto b = a * 1.1f;
+    auto c = tt::tanh(b) * b + tt::sigmoid(b);
+    return tt::mean(c * b + b / (tt::exp(c) + 1));
+  }, x);
+  check_same_bits([](auto a, auto b) { return tt::sum(a * b + a / (b * b + 2) - a * a * b); }, x, y);
+  check_same_bits([](auto input, auto w, auto bias) {
+    auto h = tt::tanh(tt::matmul(input, w) + bias);
+    return tt::mean(tt::square(h - tt::softmax(h, 1)) + h * bias);
+  }, uniform<X>(3), uniform<W>(4), uniform<B>(5));
+  check_same_bits([](auto a) {
+    auto c = a - tt::mean(a, 1, true);
+    return tt::sum(c * tt::rsqrt(tt::mean(c * c, 1, true) + 1e-5f) * a);
+  }, uniform<X>(6));
+}
+
+TEST_CASE("a value that the arguments do not change has the gradient 0, as on Arrays") {
+  const auto f = [](auto x, auto y) { return tt::sum(y * 2) + tt::sum(x) * 0; };
+  const auto g = [](auto, auto y) { return tt::sum(y); };
+  const Tensor x = tt::ones({2}), y = tt::ones({3});
+  CHECK(numbers(tt::grad<0>(f)(x, y)) == Numbers{0, 0});
+  CHECK(numbers(tt::grad<0>(g)(x, y)) == Numbers{0, 0});
+}
+
+// ---- long chains, threads, memory
+
+TEST_CASE("a chain of a million nodes needs no deep stack") {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 128 << 10);
+  struct Result {
+    double gradient = 0;
+    std::string trouble;
+  } result;
+  pthread_t thread;
+  REQUIRE(pthread_create(&thread, &attributes, [](void* out) -> void* {
+    auto& r = *static_cast<Result*>(out);
+    r.trouble = message([&] {
+      const Tensor x = f32_leaf({1});
+      {
+        Tensor y = x * 1;
+        for (int k = 0; k < 1000000; ++k) y = y + 1;
+        y.backward(tt::ones({1}), true);
+        r.gradient = x.grad().item();
+        Tensor dropped = x * 1;  // freed without a backward
+        for (int k = 0; k < 1000000; ++k) dropped = -dropped;
+      }
+    });
+    return nullptr;
+  }, &result) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  CHECK(result.trouble == "no error");
+  CHECK(result.gradient == 1);
+}
+
+TEST_CASE("one value may be used a hundred thousand times") {
+  const Tensor x = f32_leaf({1});
+  Tensor y = x * 0;
+  for (int k = 0; k < 100000; ++k) y = y + x;
+  y.backward();
+  CHECK(x.grad().item() == 100000);
+}
+
+TEST_CASE("graphs of several threads do not meet") {
+  std::vector<std::thread> threads;
+  std::vector<std::string> trouble(4);
+  std::vector<Numbers> found(4);
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      trouble[t] = message([&] {
+        for (int round = 0; round < 50; ++round) {
+          const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
+          Tensor y = x;
+          for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
+          (y * y).sum().backward();
+          found[t] = numbers(x.grad());
+        }
+      });
+    });
+  for (std::thread& t : threads) t.join();
+  for (std::size_t t = 0; t < 4; ++t) {
+    CHECK(trouble[t] == "no error");
+    const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
+    Tensor y = x;
+    for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
+    (y * y).sum().backward();
+    CHECK(found[t] == numbers(x.grad()));
+  }
+}
+
+TEST_CASE("threads may share a leaf that requires a gradient") {
+  const Tensor w = f32_leaf({1, 2, 3});
+  std::vector<std::thread> threads;
+  std::vector<std::string> trouble(4);
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      trouble[t] = message([&] {
+        for (int round = 0; round < 300; ++round) {
+          const Tensor x = tt::full({3}, static_cast<double>(t));
+          const Numbers g = numbers(tt::grad({(w * x).sum()}, {w})[0]);
+          if (g != Numbers(3, static_cast<double>(t))) TT_THROW(tt::Error(tt::Text("another thread's gradient")));
+        }
+      });
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& s : trouble) CHECK(s == "no error");
+}
+
+TEST_CASE("everything is freed") {
+  const auto everything = [] {
+    const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({3, 4, 5});
+    (tt::exp(x) * w).sum().backward();
+    const Tensor y = tt::softmax(x * w, 0);
+    tt::retain_grad(y);
+    const Tensor d = tt::grad({(y * y).sum()}, {x}, {}, true, true)[0];
+    tt::grad({d.sum()}, {w});
+    const Tensor never = tt::apply_function<OwnExp>(x);  // keeps its own result
+    Tensor z = never * 2;
+    z += x;
+    message([&] { tt::apply_function<WrongShape>(x * w).sum().backward(); });
+    tt::register_hook(z, [w](const Tensor& g) { return g * w; });
+    const auto [value, g] = tt::value_and_grad([](auto a) { return tt::sum(a * a); })(x);
+    tt::grad<0>([](auto a) { return tt::sum(tt::grad([](auto b) { return tt::sum(b * b * b); })(a)); })(x);
+  };
+  everything();
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 10; ++k) everything();
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
