@@ -71,7 +71,12 @@ auto TensorFront::gradient(A&&... a) {
                          }),
    ...);
   if (tracer) {
-    value = std::apply(F{}, arguments);
+    const bool before = std::exchange(tracer->detaches, true);
+    {
+      const EnableGrad on;
+      value = std::apply(F{}, arguments);
+    }
+    tracer->detaches = before;
     gradients = autograd::graph_gradients(*tracer, value, variables);
   } else {
     {

@@ -9,8 +9,9 @@ namespace autograd {
 
 /// The dispatcher's kernel for Tensors that require a gradient.
 TT_INLINE void autograd_kernel(Call& c, void*);
-/// Makes the results of a function part of the tape.
-TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
+/// Makes the results of a function part of the tape, those into which something that requires a gradient flows.
+TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner,
+                               const SymbolValues& symbols, const char* name, SourceLine at,
                                const Tensor* const* argument, int count, const Tensor* result);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
@@ -27,6 +28,7 @@ struct FunctionNode : TapeNode {
 /// The same for functions of more arguments: captured ones, and steps of backward.
 struct WideNode : TapeNode {
   const GraphFunction* function = nullptr;
+  std::shared_ptr<const GraphFunction> owner;  ///< of the function or of what it is a derivative of; null: kept for ever
   SymbolValues symbols;
   std::vector<Edge> own_edge;
   std::vector<SavedTensor> saved;
@@ -111,32 +113,37 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 
 /// One step of backward: the derivative of a function on what was saved and the gradients `in` of its
 /// results; `out` gets one for each argument that has an edge and through which something flows.
-inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTensor* saved, int arguments, Tensor* in,
-                           Tensor* out, bool taped);
+inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
+                           const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped);
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
   const Tensor* argument[max_arguments];
   for (int k = 0; k < n.arguments; ++k) argument[k] = &n.saved[k].tensor;
   const BoundFunction f = bind_function({n.op, argument, n.arguments, &n.attributes, nullptr, n.where, {}});
-  run_derivative(n, f, n.saved, n.arguments, in, out, taped);
+  run_derivative(n, f, nullptr, n.saved, n.arguments, in, out, taped);
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<WideNode&>(base);
-      run_derivative(n, {n.function, n.symbols}, n.saved.data(), static_cast<int>(n.saved.size()), in, out, taped);
+      run_derivative(n, {n.function, n.symbols}, n.owner, n.saved.data(), static_cast<int>(n.saved.size()), in, out, taped);
     },
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
 
-TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbols, const char* name, SourceLine at,
-                            const Tensor* const* argument, int count, const Tensor* result) {
+TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
+                            const char* name, SourceLine at, const Tensor* const* argument, int count, const Tensor* result) {
+  if (count > 64) TT_THROW(Error(Text("tt::backward: a function of ") << count << " Tensors: at most 64 can be on the tape." << at));
+  std::uint64_t required = 0;
+  for (int k = 0; k < count; ++k)
+    if (argument[k]->impl().requires_grad) required |= std::uint64_t{1} << k;
   auto* n = new WideNode;
   n->kind = &wide_kind;
   n->name = name;
   n->where = at;
   n->results = f.outputs();
   n->function = &f;
+  n->owner = owner;
   n->symbols = symbols;
   n->own_edge.resize(static_cast<std::size_t>(count));
   n->saved.resize(static_cast<std::size_t>(count));
@@ -148,12 +155,12 @@ TT_INLINE void record_function(const GraphFunction& f, const SymbolValues& symbo
   n->number = next_number();
   ++tape_node_count();
   for (int k = 0; k < f.outputs(); ++k)
-    if (is_floating(result[k].dtype())) set_history(result[k], n, k);
+    if (f.flows_into(k) & required) set_history(result[k], n, k);
   release(n);
 }
 
-inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTensor* saved, int arguments, Tensor* in,
-                           Tensor* out, bool taped) {
+inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
+                           const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped) {
   const Tensor* argument[2 * max_inputs];
   std::uint64_t wanted = 0;
   for (int k = 0; k < arguments; ++k) {
@@ -177,7 +184,7 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const SavedTenso
   const int count = arguments + n.results;
   bool needed = false;
   for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
-  if (needed) record_function(*d.function, f.symbols, n.name, n.where, argument, count, given);
+  if (needed) record_function(*d.function, owner, f.symbols, n.name, n.where, argument, count, given);
   int at = 0;
   for (int k = 0; k < arguments; ++k)
     if (d.given >> k & 1) out[k] = static_cast<Tensor&&>(given[at++]);

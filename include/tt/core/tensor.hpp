@@ -111,7 +111,7 @@ struct TensorImpl {
   Shape shape;
   std::int64_t stride[max_rank] = {};
   std::int64_t trace_id = -1;     // node, while a graph is captured
-  void* tracer = nullptr;         // by which capture
+  std::uint64_t capture = 0;      // the number of that capture; of a fill: while which it was made
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
 
@@ -243,6 +243,8 @@ class Tensor {
   T item() const {
     if (numel() != 1)
       TT_THROW(Error(Text("tt::Tensor::item: needs exactly one element: shape is ") << shape() << "."));
+    if (impl_->trace_id >= 0)
+      TT_THROW(Error(Text("tt::Tensor::item: inside a captured function a Tensor has no elements yet. Return it, and look at it outside?")));
     if (!impl_->data)
       TT_THROW(Error(Text("tt::Tensor::item: the Tensor has no elements: it is on device ") << name(device().type) << "."));
     return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(*reinterpret_cast<const E*>(impl_->data)); });
@@ -334,6 +336,9 @@ class Tensor {
   }
   void check_elements(DType d) const {
     check_type(d);
+    if (!impl_->data && impl_->numel > 0)
+      TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it is ")
+                     << (impl_->trace_id >= 0 ? "recorded by a capture." : "on device meta.")));
     if (!is_contiguous())
       TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
   }

@@ -132,6 +132,7 @@ class Operator {
 struct DispatchState {
   KeySet include, exclude;
   bool grad_enabled = true, inference = false;
+  std::uint64_t capture = 0;  ///< the number of the capture that runs
   static DispatchState& of_this_thread() {
     thread_local DispatchState state;
     return state;

@@ -36,6 +36,7 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
       for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
     });
   t.impl().is_fill = t.numel() > 0;
+  t.impl().capture = DispatchState::of_this_thread().capture;
   return detail::with_options(t, o);
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }

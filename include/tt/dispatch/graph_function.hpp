@@ -90,9 +90,18 @@ class GraphFunction {
  public:
   explicit GraphFunction(Graph graph) : graph_(static_cast<Graph&&>(graph)) {
     for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
-    for (int i : post_order(graph_, graph_.outputs))
+    Vec<std::uint64_t> flow(graph_.size(), 0);
+    for (int i : post_order(graph_, graph_.outputs)) {
       for (int k = 0; k < graph_.inputs.size(); ++k)
-        if (graph_.inputs[k] == i) read_[k] = 1;
+        if (graph_.inputs[k] == i) {
+          read_[k] = 1;
+          if (k < 64) flow[i] |= std::uint64_t{1} << k;
+        }
+      for (int k = 0; k < max_operands; ++k)
+        if (const int o = graph_[i].operand[k]; o >= 0 && graph_[i].op != Op::detach) flow[i] |= flow[o];
+      if (!is_floating(graph_[i].dtype)) flow[i] = 0;
+    }
+    for (int o : graph_.outputs) flow_.push_back(flow[o]);
   }
   GraphFunction(const GraphFunction&) = delete;
   ~GraphFunction() {
@@ -109,6 +118,8 @@ class GraphFunction {
   int outputs() const { return graph_.outputs.size(); }
   /// Does a result depend on what input k holds (and not only on its shape)?
   bool reads(int k) const { return read_[k]; }
+  /// The inputs, as bits, that result k is a function of with a derivative.
+  std::uint64_t flows_into(int k) const { return flow_[k]; }
 
   /// One result for each output: freshly allocated, or the argument whose memory it takes over. Arguments that are not read may have no elements.
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
@@ -162,6 +173,7 @@ class GraphFunction {
  private:
   Graph graph_;
   Vec<char> read_;
+  Vec<std::uint64_t> flow_;
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
 

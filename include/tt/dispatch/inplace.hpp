@@ -132,6 +132,7 @@ inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
 }
 inline Tensor& Tensor::fill_(double value, SourceLine at) {
   Tensor one(dtype(), Shape{});
+  one.impl().is_number = true;
   with_dtype(dtype(), [&]<class T>(T) { *static_cast<T*>(one.data()) = static_cast<T>(value); });
   return copy_(one, at);
 }

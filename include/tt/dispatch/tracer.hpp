@@ -19,17 +19,26 @@ class Tracer {
   SymbolValues values;
   const bool constant;  ///< all sizes are numbers
 
-  explicit Tracer(bool all_constant) : constant(all_constant), before_(current()) {
+  /// What is computed while gradients are disabled is detached.
+  bool detaches = DispatchState::of_this_thread().grad_enabled;
+
+  explicit Tracer(bool all_constant) : constant(all_constant), before_(current()), capture_before_(state().capture) {
     static const bool registered = [] {
       detail::register_kernels();
       Dispatcher::get().set_fallback(DispatchKey::trace, &Tracer::kernel);
       return true;
     }();
     (void)registered;
+    static std::atomic<std::uint64_t> captures = 0;
+    number_ = ++captures;
+    state().capture = number_;
     current() = this;
   }
   Tracer(const Tracer&) = delete;
-  ~Tracer() { current() = before_; }
+  ~Tracer() {
+    current() = before_;
+    state().capture = capture_before_;
+  }
   /// The innermost one of this thread, or null.
   static Tracer*& current() {
     thread_local Tracer* tracer = nullptr;
@@ -46,7 +55,7 @@ class Tracer {
     Tensor t(graph[id].dtype, s, {DeviceType::meta, 0});
     t.impl().keys = t.impl().keys | DispatchKey::trace;
     t.impl().trace_id = id;
-    t.impl().tracer = this;
+    t.impl().capture = number_;
     return t;
   }
   static bool is_traced(const Tensor& t) { return t.impl().trace_id >= 0; }
@@ -54,11 +63,11 @@ class Tracer {
   int id_of(const Tensor& t, SourceLine at = {}) {
     const detail::TensorImpl& impl = t.impl();
     if (impl.trace_id >= 0) {
-      if (impl.tracer != this)
+      if (impl.capture != number_)
         TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
       return static_cast<int>(impl.trace_id);
     }
-    if (impl.is_number || impl.is_fill)
+    if (impl.is_number || (impl.is_fill && impl.capture == number_))
       return with_dtype(impl.dtype, [&]<class T>(T) {
         const T v = *reinterpret_cast<const T*>(impl.data);
         const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
@@ -83,6 +92,8 @@ class Tracer {
 
  private:
   Tracer* before_;
+  std::uint64_t capture_before_, number_ = 0;
+  static DispatchState& state() { return DispatchState::of_this_thread(); }
 
   /// a / b, if that is an extent again.
   static bool divide(Extent a, Extent b, Extent& q) {
@@ -126,7 +137,9 @@ class Tracer {
       graph.failure.where = c.at;
       TT_THROW(Error(describe(graph.failure)));
     }
-    for (int k = 0; k < c.op->results; ++k) c.result[k] = tensor_of(result[k]);
+    const bool detached = detaches && !state().grad_enabled;
+    for (int k = 0; k < c.op->results; ++k)
+      c.result[k] = tensor_of(detached && is_floating(graph[result[k]].dtype) ? graph.detach(result[k]) : result[k]);
     if (c.op->is_view) c.result[0].impl().is_view = true;
   }
 };

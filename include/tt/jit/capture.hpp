@@ -1,0 +1,240 @@
+// Capturing: a function is run once on Tensors that record what is done with them. What the recording
+// took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them.
+//   Recording r = record(f, "f", guards, argument, count, x, y);   r.graph, r.results, r.updated
+#pragma once
+#include <memory>
+
+#include "tt/autograd/functional.hpp"
+
+namespace tt {
+namespace jit {
+
+/// The Tensors of an argument or a result, in order.
+template <class A, class F>
+void each_leaf(A& a, const F& f) {
+  using T = std::remove_cv_t<A>;
+  if constexpr (std::is_same_v<T, Tensor>) f(a);
+  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return;
+  else if constexpr (ParameterStruct<T>) for_each_member([&](auto& leaf) { each_leaf(leaf, f); }, a);
+  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](auto&... x) { (each_leaf(x, f), ...); }, a);
+  else if constexpr (requires { a.begin(); a.end(); }) for (auto& x : a) each_leaf(x, f);
+  else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
+}
+/// Numbers are guarded by value, lists by their length.
+template <class A, class F>
+void each_number(const A& a, const F& f) {
+  if constexpr (std::is_same_v<A, Tensor>) return;
+  else if constexpr (std::is_floating_point_v<A>) f(std::bit_cast<std::int64_t>(static_cast<double>(a)));
+  else if constexpr (std::is_integral_v<A> || std::is_enum_v<A>) f(static_cast<std::int64_t>(a));
+  else if constexpr (ParameterStruct<A>) for_each_member([&](const auto& leaf) { each_number(leaf, f); }, a);
+  else if constexpr (requires { std::tuple_size<A>::value; }) std::apply([&](const auto&... x) { (each_number(x, f), ...); }, a);
+  else if constexpr (requires { a.begin(); a.end(); }) {
+    std::int64_t length = 0;
+    for (const auto& x : a) {
+      each_number(x, f);
+      ++length;
+    }
+    f(length);
+  }
+}
+/// Tells the types of arguments apart.
+template <class... A>
+std::int64_t type_number() {
+  static const char place = 0;
+  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&place));
+}
+
+/// All Tensors of a call.
+struct Arguments {
+  const Tensor* tensor[max_inputs];
+  int count = 0;
+  template <class... A>
+  explicit Arguments(const char* name, const A&... a) {
+    const auto add = [&](const Tensor& t) {
+      if (count == max_inputs)
+        TT_THROW(Error(Text("tt::compile: ") << name << ": at most " << max_inputs << " Tensors can be passed."));
+      if (t.is_meta() && t.impl().trace_id < 0)
+        TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta."));
+      tensor[count++] = &t;
+    };
+    (each_leaf(a, add), ...);
+  }
+  const Tensor& operator[](int k) const { return *tensor[k]; }
+  /// The first argument that has the same storage, or k.
+  int first_sharing(int k) const {
+    for (int j = 0; j < k; ++j)
+      if (tensor[j]->shares_storage(*tensor[k])) return j;
+    return k;
+  }
+  /// The first argument that is the same elements in the same shape, or k.
+  int first_same(int k) const {
+    const auto& t = tensor[k]->impl();
+    for (int j = 0; j < k; ++j) {
+      const auto& o = tensor[j]->impl();
+      if (&o == &t) return j;
+      if (o.data != t.data || o.dtype != t.dtype || !(o.shape == t.shape) || o.numel == 0 || o.requires_grad || t.requires_grad) continue;
+      bool same = true;
+      for (int d = 0; d < t.shape.rank; ++d) same = same && (o.stride[d] == t.stride[d] || t.shape.code[d] == 1);
+      if (same) return j;
+    }
+    return k;
+  }
+  bool overlaps_another(int k) const {
+    for (int j = 0; j < count; ++j)
+      if (j != k && tensor[j]->shares_storage(*tensor[k])) return true;
+    return false;
+  }
+};
+
+/// What one capture is good for: everything that is compared, word by word.
+struct Guards {
+  BasicSignature<max_inputs> sizes;
+  std::vector<std::int64_t> rest;  ///< overlaps, what requires a gradient, modes, numbers
+
+  Guards(const Arguments& a, const std::vector<std::int64_t>& numbers, bool constant)
+      : sizes(a.tensor, a.count, no_attributes, constant) {
+    std::int64_t requires_grad = 0;
+    for (int k = 0; k < a.count; ++k) {
+      if (a[k].impl().requires_grad) requires_grad |= std::int64_t{1} << k;
+      if (const int first = a.first_sharing(k); first != k) rest.push_back((k << 8 | first) << 8 | a.first_same(k));
+    }
+    rest.push_back(-1);
+    rest.push_back(requires_grad);
+    rest.push_back(DispatchState::of_this_thread().grad_enabled ? 1 : 0);
+    rest.insert(rest.end(), numbers.begin(), numbers.end());
+  }
+  bool same(const Guards& o) const {
+    return sizes.words == o.sizes.words && rest == o.rest &&
+           std::memcmp(sizes.word, o.sizes.word, sizeof(std::int64_t) * static_cast<std::size_t>(sizes.words)) == 0;
+  }
+};
+
+/// What a function did.
+struct Recording {
+  Graph graph;
+  int results = 0;                     ///< outputs that the function returns; the rest are updates
+  std::vector<int> updated;            ///< for each update: which argument
+  std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
+};
+
+inline bool same_graph(const Recording& a, const Recording& b) {
+  const Graph &g = a.graph, &h = b.graph;
+  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated) return false;
+  for (int k = 0; k < g.outputs.size(); ++k)
+    if (g.outputs[k] != h.outputs[k]) return false;
+  for (int i = 0; i < g.size(); ++i)
+    if (!(g[i] == h[i])) return false;
+  return true;
+}
+
+/// Runs `f` on stand-ins of these sizes and keeps what it does.
+template <class F, class... A>
+Recording record_once(const F& f, const char* name, const Guards& guards, const SymbolValues& sizes, const Arguments& argument, A&... a) {
+  Recording r;
+  Tracer tracer(guards.sizes.constant);
+  tracer.values = sizes;
+  std::vector<Tensor> stand_in;
+  for (int k = 0; k < argument.count; ++k) {
+    const Tensor own = tracer.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+    const int same = argument.first_same(k);  // what is passed twice is one Tensor
+    stand_in.push_back(same == k ? own : stand_in[static_cast<std::size_t>(same)]);
+  }
+  std::vector<int> input;
+  for (const Tensor& t : stand_in) input.push_back(tracer.id_of(t));
+  std::size_t next = 0;
+  std::tuple<std::remove_cvref_t<A>...> traced(a...);
+  const auto replace = [&](Tensor& t) { t = stand_in[next++]; };
+  std::apply([&](auto&... x) { (each_leaf(x, replace), ...); }, traced);
+  using Result = std::invoke_result_t<const F&, A&...>;
+  if constexpr (std::is_void_v<Result>) {
+    std::apply(f, traced);
+  } else {
+    auto result = std::make_shared<std::remove_cvref_t<Result>>(std::apply(f, traced));
+    each_leaf(*result, [&](Tensor& t) {
+      tracer.graph.output(tracer.id_of(t));
+      ++r.results;
+      t = Tensor();
+    });
+    r.result = result;
+  }
+  next = 0;
+  std::vector<char> constant;
+  const auto note = [&]<class X>(X& x) {
+    each_leaf(x, [&](const Tensor&) { constant.push_back(std::is_const_v<X>); });
+  };
+  (note(a), ...);
+  const auto update = [&](Tensor& t) {
+    const std::size_t k = next++;
+    const int number = static_cast<int>(k), id = tracer.id_of(t);
+    const bool assigned = !t.is_same(stand_in[k]);  // to the handle only
+    if (id == input[k] || (assigned && constant[k])) return;
+    const int same = argument.first_same(number);
+    if (same != number && !assigned) return;  // updated there
+    if (t.dtype() != stand_in[k].dtype() || !(t.shape() == stand_in[k].shape()))
+      TT_THROW(Error(Text("tt::compile: ") << name << ": a parameter changes its shape or dtype: "
+                     << tt::name(stand_in[k].dtype()) << ' ' << stand_in[k].shape() << " became " << tt::name(t.dtype()) << ' '
+                     << t.shape() << "."));
+    bool shared = false;
+    for (int j = 0; j < argument.count; ++j)
+      shared = shared || (j != number && argument[j].shares_storage(argument[number]) && (assigned || argument.first_same(j) != same));
+    if (shared)
+      TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << number << " is changed, and shares memory with another one. "
+                     "Pass a copy of one of them?"));
+    const bool donated = !argument[number].impl().requires_grad && argument[number].is_contiguous() && !argument.overlaps_another(number);
+    tracer.graph.output(id, donated ? number : -1);
+    r.updated.push_back(number);
+  };
+  std::apply([&](auto&... x) { (each_leaf(x, update), ...); }, traced);
+  if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
+  r.graph = canonical(tracer.graph);
+  return r;
+}
+
+/// The same, and once more where sizes are symbols, with others: a function that uses sizes as numbers
+/// does something else then. Throws SizesNeeded if it does.
+template <class F, class... A>
+Recording record(const F& f, const char* name, const Guards& guards, const Arguments& argument, A&... a) {
+  Recording r = record_once(f, name, guards, guards.sizes.values, argument, a...);
+  if (guards.sizes.symbols == 0) return r;
+  SymbolValues other = guards.sizes.values;
+  for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = 2 * other.value[s] + 1;
+  bool same = false;
+  try {
+    same = same_graph(r, record_once(f, name, guards, other, argument, a...));
+  } catch (...) {  // with other sizes it cannot run at all
+  }
+  if (!same) throw SizesNeeded{"the function itself", {}};
+  return r;
+}
+
+/// Runs a recording on a call's arguments: returns the results, writes the updates.
+template <class R>
+R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, const Arguments& argument, const SymbolValues& symbols,
+      const char* name, SourceLine at) {
+  std::vector<Tensor> out(static_cast<std::size_t>(function->outputs()));
+  const auto updated = [&](std::size_t u) { return Tensor(argument[r.updated[u]]); };
+  bool taped = false;
+  if (DispatchState::of_this_thread().grad_enabled)
+    for (int k = 0; k < argument.count; ++k) taped = taped || argument[k].impl().requires_grad;
+  for (std::size_t u = 0; u < r.updated.size(); ++u) detail::check_no_repeats(updated(u), name, at);
+  function->run(argument.tensor, symbols, out.data());
+  if (taped) autograd::record_function(*function, function, symbols, name, at, argument.tensor, argument.count, out.data());
+  for (std::size_t u = 0; u < r.updated.size(); ++u) {
+    Tensor to = updated(u);
+    const Tensor& value = out[static_cast<std::size_t>(r.results) + u];
+    const bool on_tape = taped && (value.requires_grad() || to.requires_grad());
+    if (on_tape && !value.is_same(to)) detail::inplace_hooks().check(to, at);
+    if (!value.is_same(to)) detail::write_elements(to, value, at);
+    detail::advance_version(to);
+    if (on_tape && !value.is_same(to)) detail::inplace_hooks().adopt(to, value);
+  }
+  if constexpr (!std::is_void_v<R>) {
+    R result = *static_cast<const R*>(r.result.get());
+    std::size_t next = 0;
+    each_leaf(result, [&](Tensor& t) { t = out[next++]; });
+    return result;
+  }
+}
+
+}  // namespace jit
+}  // namespace tt
