@@ -1,0 +1,507 @@
+// tt::compile: the bits of eager ops, what is guarded, how often is captured, and what is refused.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+using Numbers = std::vector<double>;
+
+Numbers numbers(const Tensor& t) {
+  const Tensor dense = t.detach().contiguous();
+  Numbers v;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    for (T x : std::as_const(dense).elements<T>()) v.push_back(static_cast<double>(x));
+  });
+  return v;
+}
+bool same_bits(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.detach().contiguous(), y = b.detach().contiguous();
+  return x.dtype() == y.dtype() && x.shape() == y.shape() &&
+         (x.numel() == 0 || std::memcmp(std::as_const(x).data(), std::as_const(y).data(),
+                                        static_cast<std::size_t>(x.numel() * tt::size_of(x.dtype()))) == 0);
+}
+Tensor uniform(const tt::IntList& shape, int seed, DType d = DType::f32) {
+  return tt::rand(shape, seed, {.dtype = d}) * 2 - 1;
+}
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const tt::Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+std::string text(const tt::Text& t) { return t; }
+
+/// Compiled and eager, on clones, must give and leave the same bits.
+template <class F, class... A>
+void check_same(const char* name, const F& f, const A&... a) {
+  CAPTURE(std::string(name));
+  const auto compiled = tt::compile(f);
+  for (int round = 0; round < 2; ++round) {
+    const auto copy = [](const auto& x) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) return x.clone();
+      else return x;
+    };
+    std::tuple eager_arguments{copy(a)...}, arguments{copy(a)...};
+    auto expected = std::apply(f, eager_arguments);
+    auto got = std::apply(compiled, arguments);
+    std::vector<Tensor> one, other;
+    const auto collect = [](auto& x, std::vector<Tensor>& to) { tt::jit::each_leaf(x, [&](Tensor& t) { to.push_back(t); }); };
+    collect(expected, one);
+    collect(got, other);
+    collect(eager_arguments, one);
+    collect(arguments, other);
+    REQUIRE(one.size() == other.size());
+    bool same = true;
+    for (std::size_t k = 0; k < one.size(); ++k) same = same && same_bits(one[k], other[k]);
+    CHECK(same);
+  }
+  CHECK(compiled.captures() == 1);
+}
+
+template <class Kind>
+struct Net {
+  tt::leaf<Kind, float, 4, 3> w;
+  tt::leaf<Kind, float, 3> b;
+};
+struct Both {
+  Tensor sum, product;
+};
+
+}  // namespace
+
+// ---- the bits of eager
+
+TEST_CASE("a compiled function has the bits of eager, at every size") {
+  for (std::int64_t n : {0, 1, 2, 17, 1000}) {
+    CAPTURE(n);
+    const Tensor x = uniform({n, 5}, 1), y = uniform({n, 5}, 2), row = uniform({5}, 3), column = uniform({n, 1}, 4);
+    const Tensor w = uniform({5, 3}, 5), bias = uniform({3}, 6), labels = tt::zeros({n}, {.dtype = DType::i64});
+    check_same("elementwise", [](Tensor a, Tensor b) { return tt::tanh(a * b + 1.5) / (tt::exp(-a) + 2) - b; }, x, y);
+    check_same("broadcast", [](Tensor a, Tensor b, Tensor c) { return tt::where(a > b, a * c, b - c); }, x, row, column);
+    check_same("integers", [](Tensor a) { return (a + 1) * 2; }, labels);
+    check_same("casts", [](Tensor a) { return (a * 100).to(DType::i32).to(DType::f64) * 0.1; }, x);
+    check_same("reductions", [](Tensor a) { return a.sum(1, true) + a.mean(0) * tt::sum(a, -1, true); }, x);
+    check_same("softmax", [](Tensor a) { return tt::softmax(a, 1) + tt::log_softmax(a, -1); }, x);
+    check_same("matmul", [](Tensor a, Tensor b, Tensor c) { return tt::relu(tt::matmul(a, b) + c) * 0.5; }, x, w, bias);
+    check_same("operators", [](Tensor a, Tensor b) { return ((a <= b) || !(a != b)).to(DType::f32) - (-a).relu().sqrt(); }, x, y);
+    check_same("methods", [](Tensor a) { return a.exp().log().abs().sin().cos().sigmoid().square().tanh(); }, x);
+    check_same("views", [](Tensor a) { return a.t().unsqueeze(0).transpose(1, 2).squeeze(0) * 2; }, x);
+    check_same("expand", [](Tensor a, Tensor b) { return b.unsqueeze(0).expand(a.shape()) * a; }, x, row);
+    check_same("reshape", [](Tensor a) { return a.reshape({-1}) * 2; }, x);
+    check_same("flatten", [](Tensor a) { return a.flatten() + 1; }, x);
+    if (n == 0) continue;  // what is the largest of none?
+    check_same("largest", [](Tensor a) { return a.amax(0) - a.amin(0); }, x);
+    check_same("losses", [](Tensor a, Tensor l) { return tt::cross_entropy(a, l) + tt::mse_loss(a, a * 2); }, x, labels);
+    check_same("value_and_grad", [](Tensor a, Tensor b, Tensor c) {
+      const auto loss = [](auto input, auto weight, auto shift) { return tt::mean(tt::square(tt::tanh(tt::matmul(input, weight) + shift))); };
+      auto [value, grads] = tt::value_and_grad<1, 2>(loss)(a, b, c);
+      return std::tuple{value, std::get<0>(grads), std::get<1>(grads)};
+    }, x, w, bias);
+    // Derivatives of derivatives are the same sums in another order.
+    const auto twice = [](Tensor a) {
+      return tt::grad([](auto b) { return tt::sum(tt::grad([](auto c) { return tt::sum(c * c * c); })(b) * b); })(a);
+    };
+    CHECK(tt::amax((tt::compile(twice)(x) - twice(x)).abs().flatten(), 0).item() < 1e-5);
+  }
+}
+
+TEST_CASE("parameters are updated in place") {
+  const Tensor w = uniform({5}, 1), x = uniform({5}, 2);
+  check_same("+= and the like", [](Tensor& a, Tensor b) {
+    a += b;
+    a *= 2.0;
+    a.sub_(b).div_(3.0);
+    return a * b;
+  }, w, x);
+  check_same("by value", [](Tensor a, Tensor b) {
+    a.add_(b);
+    return a.sum();
+  }, w, x);
+  check_same("fill_, copy_", [](Tensor& a, Tensor& b) {
+    b.copy_(a * 2);
+    a.fill_(3);
+    return b + a;
+  }, w, x);
+  check_same("swapped", [](Tensor& a, Tensor& b) {
+    const Tensor old = a * 1;
+    a.copy_(b);
+    b.copy_(old);
+    return a - b;
+  }, w, x);
+  // What is assigned to a reference is written there.
+  const auto assign = tt::compile([](Tensor& a, const Tensor& b) { a = a - 0.1 * b; });
+  Tensor p = w.clone();
+  const Tensor handle = p;
+  assign(p, x);
+  CHECK(p.is_same(handle));
+  CHECK(same_bits(p, w - 0.1 * x));
+  CHECK(p.version() == 1);
+  const auto constant = tt::compile([](Tensor a) {
+    a += 1;
+    return a * 1;
+  });
+  const Tensor c = tt::zeros({2});
+  constant(c);  // a handle that is const still leads to the elements, as in eager
+  CHECK(numbers(c) == Numbers{1, 1});
+}
+
+TEST_CASE("a training step with a parameter struct") {
+  const auto loss = [](const auto& net, auto x, auto y) { return tt::mse_loss(tt::tanh(tt::matmul(x, net.w) + net.b), y); };
+  const auto step = [](Net<tt::tensors>& net, const Tensor& x, const Tensor& y) {
+    const auto inner = [](const auto& n, auto a, auto b) { return tt::mse_loss(tt::tanh(tt::matmul(a, n.w) + n.b), b); };
+    auto [value, g] = tt::value_and_grad(inner)(net, x, y);
+    net.w = net.w - 0.1 * g.w;
+    net.b = net.b - 0.1 * g.b;
+    return value;
+  };
+  Net<tt::tensors> eager{uniform({4, 3}, 1), uniform({3}, 2)}, net{eager.w.clone(), eager.b.clone()};
+  const auto compiled = tt::compile(step);
+  const Tensor x = uniform({8, 4}, 3), y = uniform({8, 3}, 4);
+  for (int k = 0; k < 5; ++k) CHECK(same_bits(step(eager, x, y), compiled(net, x, y)));
+  CHECK(same_bits(eager.w, net.w));
+  CHECK(same_bits(eager.b, net.b));
+  CHECK(compiled.captures() == 1);
+  CHECK(loss(net, x, y).item() < 1);
+}
+
+TEST_CASE("results are Tensors, numbers, tuples, structs and lists") {
+  const Tensor x = uniform({3}, 1);
+  CHECK(same_bits(std::get<1>(tt::compile([](Tensor a) { return std::tuple{a * 2, a + 1}; })(x)), x + 1));
+  CHECK(same_bits(tt::compile([](Tensor a) { return std::pair{a * 2, a + 1}; })(x).first, x * 2));
+  CHECK(same_bits(tt::compile([](Tensor a) { return std::array<Tensor, 2>{a * 2, a + 1}; })(x)[1], x + 1));
+  const auto list = tt::compile([](Tensor a) { return std::vector<Tensor>{a, a * 2, a * 3}; });
+  REQUIRE(list(x).size() == 3);
+  CHECK(same_bits(list(x)[2], x * 3));
+  CHECK(same_bits(list(x)[0], x));
+  const auto [y, number] = tt::compile([](Tensor a) { return std::pair{a * 2, 7}; })(x);
+  CHECK(number == 7);
+  const auto lists = tt::compile([](const std::vector<Tensor>& v) { return v[0] + v[1]; });
+  CHECK(same_bits(lists(std::vector<Tensor>{x, x * 2}), x + x * 2));
+  CHECK(same_bits(tt::compile([](Tensor a) { return tt::zeros({3}) + a * 0; })(x), tt::zeros({3}) + x * 0));
+  CHECK(numbers(tt::compile([](Tensor) { return tt::ones({2}); })(x)) == Numbers{1, 1});
+}
+
+// ---- guards
+
+TEST_CASE("32 batch sizes are one capture, or two where 1 is among them") {
+  const auto f = tt::compile([](Tensor x, Tensor w) { return tt::softmax(tt::matmul(x, w), 1).sum(0); });
+  const Tensor w = uniform({7, 5}, 1);
+  for (std::int64_t n = 10; n < 42; ++n) {
+    const Tensor x = uniform({n, 7}, static_cast<int>(n));
+    CHECK(same_bits(f(x, w), tt::softmax(tt::matmul(x, w), 1).sum(0)));
+  }
+  CHECK(f.captures() == 1);
+  f(uniform({1, 7}, 1), w);
+  CHECK(f.captures() == 2);
+  f(uniform({7, 7}, 1), w);  // equal to another size: a signature of its own
+  CHECK(f.captures() == 3);
+  CHECK(contains(text(f.explain()), "(equal sizes share a symbol; 0 and 1 are themselves)"));
+}
+
+TEST_CASE("what is guarded") {
+  const auto f = tt::compile([](Tensor x, Tensor y, double scale) { return x * scale + y; }, {.name = "scaled"});
+  const Tensor x = uniform({4, 4}, 1), y = uniform({4, 4}, 2);
+  int expected = 0;
+  const auto check = [&](const char* what, const Tensor& a, const Tensor& b, double scale, bool again) {
+    CAPTURE(std::string(what));
+    expected += again ? 1 : 0;
+    CHECK(same_bits(f(a, b, scale), a * scale + b));
+    CHECK(f.captures() == expected);
+  };
+  check("first", x, y, 2, true);
+  check("the same", x * 2, y, 2, false);
+  check("a number", x, y, 3, true);
+  check("the first number", x, y, 2, false);
+  check("dtype", x.to(DType::f64), y, 3, true);
+  check("rank", x[0], y, 2, true);
+  check("strides", x.t(), y, 2, true);
+  check("one Tensor twice", x, x, 2, true);
+  check("one Tensor twice, another", y, y, 2, false);
+  const Tensor half = uniform({8, 4}, 3);
+  check("overlapping", half.slice(0, 0, 4), half.slice(0, 4, 8), 2, true);
+  Tensor leaf = x.clone();
+  leaf.requires_grad_();
+  check("requires_grad", leaf, y, 2, true);
+  {
+    const tt::NoGrad off;
+    check("no_grad", leaf, y, 2, true);
+    check("no_grad again", x, y, 2, true);
+  }
+  check("the first again", x, y, 2, false);
+  CHECK(contains(text(f.explain()), "scaled: 10 captures"));
+  CHECK(contains(text(f.explain()), "argument 0 is f64, was f32"));
+
+  const auto g = tt::compile([](Tensor a, auto n) { return a * n; });
+  CHECK(g(x, 2).dtype() == DType::f32);
+  CHECK(g(tt::arange(3), 2).dtype() == DType::i64);
+  CHECK(g(tt::arange(3), 2.0).dtype() == DType::f32);  // the same value of another type
+  const auto h = tt::compile([](Tensor a, const std::vector<double>& n) { return a * n[0] + n.size(); });
+  CHECK(numbers(h(tt::ones({1}), std::vector<double>{2})) == Numbers{3});
+  CHECK(numbers(h(tt::ones({1}), std::vector<double>{5})) == Numbers{6});
+  CHECK(numbers(h(tt::ones({1}), std::vector<double>{5, 6})) == Numbers{7});
+}
+
+TEST_CASE("functions that need sizes as numbers are captured for each, and say why") {
+  const auto slices = tt::compile([](Tensor x) { return x.slice(0, 0, x.size(0) / 2) * 2; }, {.name = "slices"});
+  const auto last = tt::compile([](Tensor x) { return x[-1] * 2; });
+  const auto odd = tt::compile([](Tensor x) { return x.reshape({x.size(0) / 2, 2}).sum(1); });
+  for (std::int64_t n : {4, 6, 8, 4}) {
+    const Tensor x = uniform({n}, 1);
+    CHECK(same_bits(slices(x), x.slice(0, 0, n / 2) * 2));
+    CHECK(same_bits(last(x), x[-1] * 2));
+    CHECK(same_bits(odd(x), x.reshape({n / 2, 2}).sum(1)));
+  }
+  CHECK(slices.captures() == 3);
+  CHECK(last.captures() == 3);
+  const std::string why = slices.explain();
+  CHECK(contains(why, "sizes are needed as numbers by slice at "));
+  CHECK(contains(why, "test_compile.cpp:"));
+}
+
+TEST_CASE("a size used as a number is never taken for granted") {
+  const auto average = tt::compile([](Tensor x) { return x.sum() * (1.0 / static_cast<double>(x.size(0))); });
+  const auto branch = tt::compile([](Tensor x) { return x.size(0) == 4 ? x * 2 : x * 3; });
+  const auto loop = tt::compile([](Tensor x) {
+    Tensor y = x;
+    for (std::int64_t k = 0; k < x.numel(); ++k) y = y + 1;
+    return y;
+  });
+  for (std::int64_t n : {4, 8, 5, 4}) {
+    const Tensor x = tt::ones({n});
+    CHECK(average(x).item() == doctest::Approx(1));
+    CHECK(numbers(branch(x))[0] == (n == 4 ? 2 : 3));
+    CHECK(numbers(loop(x))[0] == static_cast<double>(1 + n));
+  }
+  CHECK(contains(text(average.explain()), "sizes are needed as numbers by the function itself"));
+}
+
+// ---- with the tape
+
+TEST_CASE("a compiled function is part of a tape, of any order") {
+  const auto f = tt::compile([](Tensor x, Tensor w) { return tt::tanh(x * w) + tt::softmax(x, 0) * w; });
+  Tensor x = uniform({4}, 1, DType::f64).requires_grad_(), w = uniform({4}, 2, DType::f64).requires_grad_();
+  const auto on_list = [&](const std::vector<Tensor>& v) { return f(v[0], v[1]); };
+  CHECK(message([&] { tt::gradcheck(on_list, {x, w}); }) == "no error");
+  CHECK(message([&] { tt::gradgradcheck(on_list, {x, w}); }) == "no error");
+  f(x * 1, w).sum().backward();
+  const Tensor by_compiled = x.grad();
+  x.zero_grad();
+  (tt::tanh(x * 1 * w) + tt::softmax(x * 1, 0) * w).sum().backward();
+  for (std::size_t k = 0; k < 4; ++k) CHECK(numbers(by_compiled)[k] == doctest::Approx(numbers(x.grad())[k]));
+}
+
+TEST_CASE("only what a gradient flows through is on the tape") {
+  const auto f = tt::compile([](Tensor x, Tensor& count, Tensor y) {
+    count += 1;
+    return std::tuple{x * 2, y * 2, x.detach() * 3, x > 0};
+  });
+  const Tensor x = uniform({3}, 1).requires_grad_();
+  Tensor count = tt::zeros({1});
+  for (int k = 0; k < 3; ++k) {
+    const auto [a, b, c, d] = f(x, count, tt::ones({3}));
+    CHECK(a.requires_grad());
+    CHECK(!b.requires_grad());
+    CHECK(!c.requires_grad());
+    CHECK(!count.requires_grad());
+  }
+  CHECK(f.captures() == 1);
+  CHECK(count.item() == 3);
+  const auto quiet = tt::compile([](Tensor v) {
+    Tensor mean;
+    {
+      const tt::NoGrad off;
+      mean = v.mean();
+    }
+    return ((v - mean) * v).sum();
+  });
+  Tensor v = uniform({3}, 1, DType::f64).requires_grad_();
+  quiet(v).backward();
+  const Tensor expected = 2 * v.detach() - v.detach().mean();
+  for (std::size_t k = 0; k < 3; ++k) CHECK(numbers(v.grad())[k] == doctest::Approx(numbers(expected)[k]));
+  {
+    const tt::NoGrad off;  // gradients inside of the function do not depend on it
+    const auto inside = tt::compile([](Tensor a) { return tt::grad([](auto b) { return tt::sum(b * b); })(a); });
+    CHECK(same_bits(inside(v.detach()), v.detach() * 2));
+  }
+}
+
+TEST_CASE("a tape outlives the compiled function") {
+  const Tensor x = uniform({3}, 1).requires_grad_();
+  Tensor y;
+  {
+    const auto f = tt::compile([](Tensor a) { return a * a * a; });
+    y = f(x);
+  }
+  const Tensor d = tt::grad({y.sum()}, {x}, {}, true, true)[0];
+  y = Tensor();
+  CHECK(tt::grad({d.sum()}, {x})[0].defined());
+}
+
+namespace {
+const auto inner = tt::compile([](Tensor x) { return tt::exp(x) * 2; });
+}
+
+TEST_CASE("a compiled function inside another is part of it") {
+  const auto outer = tt::compile([](Tensor x) { return inner(x * 2) + inner(x); });
+  const Tensor x = uniform({5}, 1);
+  CHECK(same_bits(outer(x), tt::exp(x * 2) * 2 + tt::exp(x) * 2));
+  CHECK(outer.kernels() == 1);
+  CHECK(inner.captures() == 0);
+  inner(x);
+  CHECK(inner.captures() == 1);
+}
+
+// ---- memory that is shared
+
+TEST_CASE("arguments that share memory") {
+  const auto both = [](Tensor& a, Tensor b) {
+    a += 1;
+    return a + b;
+  };
+  const auto compiled = tt::compile(both, {.name = "both"});
+  Tensor x = tt::ones({3}), y = tt::ones({3});
+  CHECK(same_bits(compiled(x, x), both(y, y)));  // twice the same Tensor
+  CHECK(same_bits(x, y));
+  CHECK(numbers(x) == Numbers{2, 2, 2});
+  Tensor view = x.view({3});
+  CHECK(numbers(compiled(view, x)) == Numbers{6, 6, 6});  // the same elements
+  Tensor whole = tt::ones({4});
+  Tensor front = whole.slice(0, 0, 3);
+  CHECK(contains(message([&] { compiled(front, whole.slice(0, 1, 4)); }),
+                 "tt::compile: both: argument 0 is changed, and shares memory with another one. Pass a copy of one of them?"));
+  CHECK(numbers(whole) == Numbers{1, 1, 1, 1});
+  const auto read = tt::compile([](Tensor a, Tensor b) { return a + b; });
+  CHECK(numbers(read(front, whole.slice(0, 1, 4))) == Numbers{2, 2, 2});
+  Tensor matrix = tt::zeros({2, 3});
+  Tensor column = matrix.t();
+  const auto add = tt::compile([](Tensor& a, Tensor b) { a += b; });
+  add(column, tt::tensor({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}));  // strided
+  CHECK(numbers(matrix) == Numbers{1, 3, 5, 2, 4, 6});
+  Tensor repeated = tt::zeros({1}).expand({3});
+  CHECK(contains(message([&] { add(repeated, tt::ones({3})); }), "several elements of the Tensor are one in memory"));
+  Tensor leaf = tt::ones({3}).requires_grad_();
+  CHECK(contains(message([&] { add(leaf, tt::ones({3})); }), "a leaf that requires a gradient was changed in place"));
+  CHECK(numbers(leaf) == Numbers{1, 1, 1});
+  {
+    const tt::NoGrad off;
+    add(leaf, tt::ones({3}));
+  }
+  CHECK(numbers(leaf) == Numbers{2, 2, 2});
+}
+
+// ---- what is refused
+
+namespace {
+Tensor global = tt::tensor({1.0, 2.0}), filled = tt::zeros({2});
+Tensor kept;
+}  // namespace
+
+TEST_CASE("a Tensor that is met but not passed is an error with the line") {
+  const auto f = tt::compile([](Tensor x) { return x + global; });
+  const std::string what = message([&] { f(tt::ones({2})); });
+  CHECK(contains(what, "tt::compile: a Tensor was met that is not an argument: f32 (2,). Pass it as one."));
+  CHECK(contains(what, "test_compile.cpp:"));
+  const auto g = tt::compile([](Tensor x) { return x + filled; });  // it may change
+  CHECK(contains(message([&] { g(tt::ones({2})); }), "a Tensor was met that is not an argument"));
+  const auto keeps = tt::compile([](Tensor x) {
+    kept = x * 2;
+    return x;
+  });
+  keeps(tt::ones({2}));
+  CHECK(contains(message([] { return kept + 1; }), "tt::compile: a recorded Tensor was used after the capture had ended."));
+  const auto uses = tt::compile([](Tensor x) { return x + kept; });
+  CHECK(contains(message([&] { uses(tt::ones({2})); }), "tt::compile: a Tensor of another capture was used."));
+  kept = Tensor();
+}
+
+TEST_CASE("elements cannot be read during a capture") {
+  CHECK(message([] { tt::compile([](Tensor x) { return x.sum().item() > 0 ? x : -x; })(tt::ones({2})); }) ==
+        "tt::Tensor::item: inside a captured function a Tensor has no elements yet. Return it, and look at it outside?");
+  CHECK(contains(message([] { tt::compile([](Tensor x) { return x * x.elements<float>()[0]; })(tt::ones({2})); }),
+                 "it is recorded by a capture"));
+  CHECK(contains(message([] { tt::compile([](Tensor x) { return x; })(tt::ones({2}, {.device = {tt::DeviceType::meta, 0}})); }),
+                 "argument 0 has no elements: it is on device meta"));
+}
+
+TEST_CASE("a function that throws leaves everything usable") {
+  const auto f = tt::compile([](Tensor& x, int how) {
+    x += 1;
+    if (how == 1) throw 7;
+    if (how == 2) return tt::matmul(x, tt::ones({5}));
+    return x * 2;
+  });
+  Tensor x = tt::ones({2});
+  for (int round = 0; round < 3; ++round) {
+    CHECK_THROWS_AS(f(x, 1), int);
+    CHECK_THROWS_AS(f(x, 2), tt::Error);
+    CHECK(numbers(x) == Numbers{1, 1});
+    CHECK(numbers(x + 1) == Numbers{2, 2});  // eager
+  }
+  CHECK(numbers(f(x, 0)) == Numbers{4, 4});
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("mistakes show the sizes and the line") {
+  const auto f = tt::compile([](Tensor x, Tensor y) {
+    const Tensor h = x * 2;
+    return h + y;  // here
+  });
+  const int line = __LINE__ - 2;
+  const std::string what = message([&] { f(tt::ones({2, 3}), tt::ones({4})); });
+  CHECK(contains(what, "(2, 3) and (4,)"));
+  CHECK(contains(what, "test_compile.cpp:" + std::to_string(line)));
+  const auto shrinks = tt::compile([](Tensor& x) { x = x.sum(); }, {.name = "shrinks"});
+  Tensor x = tt::ones({3});
+  CHECK(message([&] { shrinks(x); }) == "tt::compile: shrinks: a parameter changes its shape or dtype: f32 (3,) became f32 ().");
+  CHECK(contains(message([&] { f(Tensor(), x); }), "an undefined Tensor was used"));
+  CHECK(message([&] { f.graph(); }) == "tt::compile: compiled: nothing was captured yet. Call it first?");
+}
+
+// ---- threads, memory
+
+TEST_CASE("threads call one compiled function, from the first call on") {
+  const auto f = tt::compile([](Tensor x, Tensor w, double s) { return tt::tanh(tt::matmul(x, w)) * s; });
+  const Tensor w = uniform({4, 4}, 1);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> right{};
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      right[t] = true;
+      for (int k = 0; k < 30; ++k) {
+        const Tensor x = uniform({2 + k % 3, 4}, k);
+        const double s = k % 5;
+        right[t] = right[t] && same_bits(f(x, w, s), tt::tanh(tt::matmul(x, w)) * s);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (bool r : right) CHECK(r);
+  CHECK(f.captures() == 10);  // five numbers; sizes 2 and 3, and 4 as in w
+}
+
+TEST_CASE("calls leave no memory behind") {
+  const auto f = tt::compile([](Tensor& w, Tensor x) {
+    auto [value, g] = tt::value_and_grad([](auto a, auto b) { return tt::sum(tt::tanh(a * b)); })(w, x);
+    w -= 0.1 * g;
+    return value;
+  });
+  Tensor w = uniform({10}, 1);
+  const Tensor x = uniform({10}, 2);
+  f(w, x);
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 10; ++k) f(w, x);
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
