@@ -12,18 +12,33 @@
 
 namespace tt {
 
+/// An array that costs nothing to make: an element is assigned before it is read.
+template <class T, int N>
+class Blank {
+ public:
+  Blank() {}
+  T& operator[](int i) { return value_[i]; }
+  const T& operator[](int i) const { return value_[i]; }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+  union {
+    T value_[N];
+  };
+};
+
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
 /// same; so are the strides of what does not lie dense. Where eight symbols do not suffice, or
 /// nothing else is legal, all are constants.
 template <int Most>
 struct BasicSignature {
-  static constexpr int capacity = Most * (2 * max_rank + 1) + Attributes::capacity + 2;
+  static constexpr int capacity = Most * (2 * max_rank + 3) + Attributes::capacity + 2;
   int words = 0;
   std::int64_t word[capacity];
   int arguments = 0, symbols = 0;
   bool constant = false;
   DType dtype[Most];
-  Shape shape[Most], strides[Most];
+  Blank<Shape, Most> shape, strides;  // kilobytes, of which a call writes a few words
   SymbolValues values;
 
   BasicSignature(const Tensor* const* argument, int count, const Attributes& attributes, bool all_constant = false)
@@ -33,6 +48,14 @@ struct BasicSignature {
       describe(argument);
     }
     for (int k = 0; k < attributes.size; ++k) word[words++] = attributes.value[k];
+  }
+  /// Something else that must be equal.
+  void push(std::int64_t v) {
+    if (words == capacity) TT_THROW(Error(Text("tt: a call has at most ") << capacity << " sizes, strides and numbers."));
+    word[words++] = v;
+  }
+  friend bool operator==(const BasicSignature& a, const BasicSignature& b) {
+    return a.words == b.words && std::memcmp(a.word, b.word, sizeof(std::int64_t) * static_cast<std::size_t>(a.words)) == 0;
   }
   std::uint64_t hash() const {
     std::uint64_t h = 14695981039346656037u;

@@ -37,6 +37,18 @@ void each_number(const A& a, const F& f) {
     f(length);
   }
 }
+/// The numbers of a call, in order.
+struct Numbers {
+  static constexpr std::size_t capacity = 64;
+  std::int64_t value[capacity];
+  std::size_t size = 0;
+  void push(std::int64_t v) {
+    if (size == capacity) TT_THROW(Error(Text("tt::compile: a call has at most ") << capacity << " numbers."));
+    value[size++] = v;
+  }
+  std::span<const std::int64_t> span() const { return {value, size}; }
+};
+
 /// Tells the types of arguments apart.
 template <class... A>
 std::int64_t type_number() {
@@ -89,23 +101,25 @@ struct Arguments {
 /// What one capture is good for: everything that is compared, word by word.
 struct Guards {
   BasicSignature<max_inputs> sizes;
-  std::vector<std::int64_t> rest;  ///< overlaps, what requires a gradient, modes, numbers
+  int sizes_end = 0;  ///< behind it: overlaps, what requires a gradient, modes, numbers
 
-  Guards(const Arguments& a, const std::vector<std::int64_t>& numbers, bool constant)
-      : sizes(a.tensor, a.count, no_attributes, constant) {
+  Guards(const Arguments& a, std::span<const std::int64_t> numbers, bool constant)
+      : sizes(a.tensor, a.count, no_attributes, constant), sizes_end(sizes.words) {
     std::int64_t requires_grad = 0;
     for (int k = 0; k < a.count; ++k) {
       if (a[k].impl().requires_grad) requires_grad |= std::int64_t{1} << k;
-      if (const int first = a.first_sharing(k); first != k) rest.push_back((k << 8 | first) << 8 | a.first_same(k));
+      if (const int first = a.first_sharing(k); first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
     }
-    rest.push_back(-1);
-    rest.push_back(requires_grad);
-    rest.push_back(DispatchState::of_this_thread().grad_enabled ? 1 : 0);
-    rest.insert(rest.end(), numbers.begin(), numbers.end());
+    sizes.push(-1);
+    sizes.push(requires_grad);
+    sizes.push(DispatchState::of_this_thread().grad_enabled ? 1 : 0);
+    for (std::int64_t v : numbers) sizes.push(v);
   }
-  bool same(const Guards& o) const {
-    return sizes.words == o.sizes.words && rest == o.rest &&
-           std::memcmp(sizes.word, o.sizes.word, sizeof(std::int64_t) * static_cast<std::size_t>(sizes.words)) == 0;
+  bool same(const Guards& o) const { return sizes == o.sizes; }
+  bool same_rest(const Guards& o) const {
+    const int n = sizes.words - sizes_end;
+    return n == o.sizes.words - o.sizes_end &&
+           std::memcmp(sizes.word + sizes_end, o.sizes.word + o.sizes_end, sizeof(std::int64_t) * static_cast<std::size_t>(n)) == 0;
   }
 };
 

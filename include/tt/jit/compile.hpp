@@ -35,7 +35,7 @@ struct Capture {
 inline Text difference(const Guards& before, const Guards& now) {
   Text t;
   if (before.sizes.constant) t << "all sizes were needed as numbers, and they are others";
-  else if (before.rest != now.rest) t << "a number, an overlap, requires_grad or a mode is another";
+  else if (!before.same_rest(now)) t << "a number, an overlap, requires_grad or a mode is another";
   else {
     for (int k = 0; k < now.sizes.arguments; ++k) {
       if (now.sizes.dtype[k] != before.sizes.dtype[k])
@@ -64,10 +64,11 @@ class CompiledFunction {
     using R = std::decay_t<std::invoke_result_t<const F&, std::remove_reference_t<A>&...>>;
     if (Tracer::current()) return f_(a...);  // part of another capture
     const jit::Arguments argument(options_.name, a...);
-    std::vector<std::int64_t> numbers{jit::type_number<std::remove_cvref_t<A>...>()};
-    (jit::each_number(a, [&](std::int64_t v) { numbers.push_back(v); }), ...);
+    jit::Numbers numbers;
+    numbers.push(jit::type_number<std::remove_cvref_t<A>...>());
+    (jit::each_number(a, [&](std::int64_t v) { numbers.push(v); }), ...);
     for (bool constant : {false, true}) {
-      const jit::Guards now(argument, numbers, constant);
+      const jit::Guards now(argument, numbers.span(), constant);
       jit::Capture* c = find(now);
       if (!c) c = capture(now, argument, a...);
       if (!c->function) continue;
