@@ -50,6 +50,8 @@ FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)1 <
 #define IADD_i64(a, b) ((i64)((unsigned long long)(a) + (unsigned long long)(b)))
 #define ISUB_i64(a, b) ((i64)((unsigned long long)(a) - (unsigned long long)(b)))
 #define IMUL_i64(a, b) ((i64)((unsigned long long)(a) * (unsigned long long)(b)))
+/* constant widths: gcc 12 keeps a loop over widths scalar */
+#define HALVE(w, C) for (int i = 0; i < w; ++i) l[i] = C(l[i], l[i + w]);
 /* partial results of blocks combine pairwise, like carries of a counter */
 #define TREE(T, C) \
   typedef struct { T part[48]; int used; unsigned long long pushed; } tree_##C; \
@@ -62,8 +64,8 @@ FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)1 <
     while (t->used > 0) x = C(t->part[--t->used], x); \
     return x; } \
   FN T fold_##C(T *l) { \
-    for (int w = 32; w > 0; w /= 2) for (int i = 0; i < w; ++i) l[i] = C(l[i], l[i + w]); \
-    return l[0]; }
+    HALVE(32, C) HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) \
+    return C(l[0], l[1]); }
 FN float add_f32(float a, float b) { return a + b; }
 FN double add_f64(double a, double b) { return a + b; }
 FN int add_i32(int a, int b) { return IADD_i32(a, b); }
@@ -430,10 +432,13 @@ class CEmitter {
         << "[64];\n      for (int l = 0; l < 64; ++l) l" << reg(x.dtype, x.result)
         << "[l] = " << c_identity(x.op, x.dtype) << ";\n";
     });
-    t << "      for (i64 g = b; g < end; g += 64) {\n        const i64 m = end - g < 64 ? end - g : 64;\n"
-      << "        for (i64 l = 0; l < m; ++l) {\n          const i64 i = g + l;\n          (void)i;\n";
-    accumulating_segment(s, "row");
-    t << "        }\n      }\n";
+    // Whole groups have a constant width, which vectorizes without a remainder.
+    t << "      i64 g = b;\n";
+    for (const char* group : {"for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l)", "for (i64 l = 0; l < end - g; ++l)"}) {
+      t << "      " << group << " {\n          const i64 i = g + l;\n          (void)i;\n";
+      accumulating_segment(s, "row");
+      t << "      }\n";
+    }
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
       t << "      push_" << c << "(&t" << r << ", fold_" << c << "(l" << r << "));\n";
