@@ -16,13 +16,19 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 
-/// An op as a tape node: its function is found by signature when backward needs it.
+/// An op as a tape node: its function is found by signature when backward needs it. What it has of each
+/// argument, and the attributes, lie behind it in the same block.
 struct FunctionNode : TapeNode {
   const Operator* op = nullptr;
-  Attributes attributes;
-  int arguments = 0;
-  Edge own_edge[max_arguments];
-  SavedTensor saved[max_arguments];
+  int arguments = 0, attributes = 0;
+
+  SavedTensor* saved() { return reinterpret_cast<SavedTensor*>(this + 1); }
+  Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + arguments); }
+  std::int64_t* attribute() { return reinterpret_cast<std::int64_t*>(own_edge() + arguments); }
+  static std::size_t bytes(int arguments, int attributes) {
+    return sizeof(FunctionNode) + static_cast<std::size_t>(arguments) * (sizeof(SavedTensor) + sizeof(Edge)) +
+           static_cast<std::size_t>(attributes) * sizeof(std::int64_t);
+  }
 };
 
 /// The same for functions of more arguments: captured ones, and steps of backward.
@@ -64,37 +70,44 @@ inline std::uint64_t arguments_read(const Call& c) {
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped);
 inline void release_function(TapeNode& base) {
   auto& n = static_cast<FunctionNode&>(base);
-  for (int k = 0; k < n.arguments; ++k) n.saved[k].tensor = Tensor();
+  for (int k = 0; k < n.arguments; ++k) n.saved()[k].tensor = Tensor();
 }
 inline const TapeNodeKind function_kind{
     &apply_function, &release_function,
     [](TapeNode* n) {
       auto* own = static_cast<FunctionNode*>(n);
+      const std::size_t bytes = FunctionNode::bytes(own->arguments, own->attributes);
+      for (int k = 0; k < own->arguments; ++k) own->saved()[k].~SavedTensor();
       own->~FunctionNode();
-      tt::detail::CachingAllocator::get().free(own, sizeof(FunctionNode));
+      tt::detail::CachingAllocator::get().free(own, bytes);
     }};
-inline FunctionNode* make_function_node(const char* name, int results, SourceLine at) {
-  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(sizeof(FunctionNode))) FunctionNode;
+inline FunctionNode* make_function_node(const Call& c) {
+  const int attributes = c.attrs().size;
+  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(c.arguments, attributes))) FunctionNode;
   n->kind = &function_kind;
-  n->name = name;
-  n->where = at;
-  n->results = results;
+  n->op = c.op;
+  n->name = c.op->name();
+  n->where = c.at;
+  n->results = c.op->results;
+  n->arguments = c.arguments;
+  n->attributes = attributes;
+  for (int k = 0; k < c.arguments; ++k) {
+    ::new (n->saved() + k) SavedTensor;
+    ::new (n->own_edge() + k) Edge;
+  }
+  for (int k = 0; k < attributes; ++k) n->attribute()[k] = c.attrs().value[k];
   ++tape_node_count();
   return n;
 }
 
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
-  FunctionNode* n = make_function_node(c.op->name(), c.op->results, c.at);
-  n->op = c.op;
-  n->attributes.size = c.attrs().size;
-  for (int k = 0; k < c.attrs().size; ++k) n->attributes.value[k] = c.attrs().value[k];
-  n->arguments = c.arguments;
+  FunctionNode* n = make_function_node(c);
   const std::uint64_t read = arguments_read(c);
   for (int k = 0; k < c.arguments; ++k)
-    if (read >> k & 1) n->saved[k].save(c[k], *n);
-    else n->saved[k].save_shape(c[k]);
-  connect(*n, n->own_edge, c.argument, c.arguments);
+    if (read >> k & 1) n->saved()[k].save(c[k], *n);
+    else n->saved()[k].save_shape(c[k]);
+  connect(*n, n->own_edge(), c.argument, c.arguments);
   n->number = next_number();
   for (int k = 0; k < c.op->results; ++k)
     if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
@@ -119,9 +132,12 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
   const Tensor* argument[max_arguments];
-  for (int k = 0; k < n.arguments; ++k) argument[k] = &n.saved[k].tensor;
-  const BoundFunction f = bind_function({n.op, argument, n.arguments, &n.attributes, nullptr, n.where, {}});
-  run_derivative(n, f, nullptr, n.saved, n.arguments, in, out, taped);
+  for (int k = 0; k < n.arguments; ++k) argument[k] = &n.saved()[k].tensor;
+  Attributes attributes;
+  attributes.size = n.attributes;
+  for (int k = 0; k < n.attributes; ++k) attributes.value[k] = n.attribute()[k];
+  const BoundFunction f = bind_function({n.op, argument, n.arguments, &attributes, nullptr, n.where, {}});
+  run_derivative(n, f, nullptr, n.saved(), n.arguments, in, out, taped);
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {

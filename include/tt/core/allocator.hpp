@@ -167,8 +167,7 @@ class CachingAllocator {
     return p;
   }
   static void* from_system(std::int64_t bytes) {
-    return ::operator new(static_cast<std::size_t>(bytes) + storage_alignment,
-                          std::align_val_t{storage_alignment}, std::nothrow);
+    return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{storage_alignment}, std::nothrow);
   }
   void release() {
     for (int c = 0; c < classes; ++c)

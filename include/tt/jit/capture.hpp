@@ -225,17 +225,19 @@ Recording record(const F& f, const char* name, const Guards& guards, const Argum
 template <class R>
 R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, const Arguments& argument, const SymbolValues& symbols,
       const char* name, SourceLine at) {
-  std::vector<Tensor> out(static_cast<std::size_t>(function->outputs()));
+  Tensor few[max_results];
+  std::vector<Tensor> many(function->outputs() > max_results ? static_cast<std::size_t>(function->outputs()) : 0);
+  Tensor* const out = many.empty() ? few : many.data();
   const auto updated = [&](std::size_t u) { return Tensor(argument[r.updated[u]]); };
   bool taped = false;
   if (DispatchState::of_this_thread().grad_enabled)
     for (int k = 0; k < argument.count; ++k) taped = taped || argument[k].impl().requires_grad;
   for (std::size_t u = 0; u < r.updated.size(); ++u) detail::check_no_repeats(updated(u), name, at);
-  function->run(argument.tensor, symbols, out.data());
-  if (taped) autograd::record_function(*function, function, symbols, name, at, argument.tensor, argument.count, out.data());
+  function->run(argument.tensor, symbols, out);
+  if (taped) autograd::record_function(*function, function, symbols, name, at, argument.tensor, argument.count, out);
   for (std::size_t u = 0; u < r.updated.size(); ++u) {
     Tensor to = updated(u);
-    const Tensor& value = out[static_cast<std::size_t>(r.results) + u];
+    const Tensor& value = out[r.results + static_cast<int>(u)];
     const bool on_tape = taped && (value.requires_grad() || to.requires_grad());
     if (on_tape && !value.is_same(to)) detail::inplace_hooks().check(to, at);
     if (!value.is_same(to)) detail::write_elements(to, value, at);
