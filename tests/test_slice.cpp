@@ -167,7 +167,7 @@ TEST_CASE("a kernel for another backend can be registered from outside") {
 
 TEST_CASE("emitted text is readable C that includes nothing") {
   const tt::Text text = tt::emit_c(run_time_plan(one_op), "silu");
-  CHECK(text.contains("void silu_0(void *const *p, const i64 *s) {"));
+  CHECK(text.contains("void silu_0(void *const *p, const i64 *s, const i64 *r) {"));
   CHECK(text.contains("= exp_f32("));
   CHECK_FALSE(text.contains("#include"));
 }

@@ -47,8 +47,8 @@ static_assert(!(ContentHash::of("ab", 2) == ContentHash::of("ab\0", 3)));
 
 class DiskCache {
  public:
-  /// Entries of another version are not read.
-  static constexpr std::uint64_t version = 1;
+  /// Of what is kept, and of how kernels are called. Entries of another version are not read.
+  static constexpr std::uint64_t version = 2;
   /// The folder is trimmed to three quarters of this when it holds more.
   static constexpr std::int64_t default_capacity = 64 << 20;
 

@@ -2,11 +2,12 @@
 // elementwise kernels, reductions and column sums whole, of a matrix product the epilogue over a
 // row of a tile. The bodies of opaque ops are recorded and written out, so the text says what the
 // SIMD kernels do, in the same order: same bits.
-//   void softmax_0(void *const *p, const long long *s)            rows, cols
+//   void softmax_0(void *const *p, const long long *s, const long long *r)   rows, cols; r: see below
 //   void relu_1(void *const *p, const long long *s, row, col, n, tile)   epilogue
 #pragma once
 #include "tt/graph/memory.hpp"
 #include "tt/graph/print.hpp"
+#include "tt/graph/split.hpp"
 #include "tt/graph/sym.hpp"
 
 namespace tt {
@@ -362,24 +363,37 @@ class CEmitter {
     t << "\n/* kernel " << number << ": " << name(k_->kind) << ' ' << k_->rows << " x " << k_->cols;
     if (k_->kind != KernelKind::rows) t << " over " << k_->inner;
     if (k_->where.line) t << ", from line " << k_->where.line;
-    t << " */\nvoid " << name_ << '_' << number << "(void *const *p, const i64 *s";
-    if (k_->kind == KernelKind::matmul) t << ", i64 row, i64 col, i64 n, const void *tile";
-    t << ") {\n  (void)s;\n";
+    t << " */\nvoid " << name_ << '_' << number << "(void *const *p, const i64 *s, "
+      << (k_->kind == KernelKind::matmul ? "i64 row, i64 col, i64 n, const void *tile" : "const i64 *r") << ") {\n  (void)s;\n";
+    if (k_->kind != KernelKind::matmul) t << "  (void)r;\n";
     if (k_->kind == KernelKind::rows) rows();
     else if (k_->kind == KernelKind::cols) cols();
     else epilogue();
     t << "}\n";
   }
+  /// A kernel may be called for part of its rows or columns, r = {first row, end of rows, first
+  /// column, end of columns}. Where no executor would divide it the text has its extents.
+  SplitAxis divided() const {
+    const KernelExtents all{k_->kind, 1, k_->rows.code, k_->cols.code, k_->inner.code, columns_divide(*plan_, *k_)};
+    const bool constant = k_->rows.is_constant() && k_->cols.is_constant() && k_->inner.is_constant();
+    if (constant && split_kernel(all, 2).parts < 2) return SplitAxis::none;
+    return all.columns_divide ? SplitAxis::cols : SplitAxis::rows;  // cols: or rows
+  }
+  Text first_row() const { return divided() == SplitAxis::none ? Text("0") : Text("r[0]"); }
+  Text end_row() const { return divided() == SplitAxis::none ? extent(k_->rows) : Text("r[1]"); }
+  Text first_col() const { return divided() == SplitAxis::cols ? Text("r[2]") : Text("0"); }
+  Text end_col() const { return divided() == SplitAxis::cols ? Text("r[3]") : extent(k_->cols); }
+
   void rows() {
     Text& t = kernels_;
-    t << "  for (i64 row = 0; row < " << extent(k_->rows) << "; ++row) {\n    const i64 n = "
-      << extent(k_->cols) << ";\n";
+    t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row) {\n    const i64 n = "
+      << end_col() << ";\n";
     row_pointers(0, "row", "    ");
     segment(0, "row", "    ");
     if (k_->tile > 0)
-      t << "    for (i64 b = 0; b < n; b += " << k_->tile << ") {\n    const i64 end = n < b + "
+      t << "    for (i64 b = " << first_col() << "; b < n; b += " << k_->tile << ") {\n    const i64 end = n < b + "
         << k_->tile << " ? n : b + " << k_->tile << ";\n";
-    const char* range = k_->tile > 0 ? "i = b; i < end" : "i = 0; i < n";
+    const Text range = k_->tile > 0 ? Text("i = b; i < end") : Text("i = ") << first_col() << "; i < n";
     for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
       const int s = 2 * sweep + 1;
       if (has_reduction(s)) {
@@ -452,9 +466,9 @@ class CEmitter {
   }
   void cols() {
     Text& t = kernels_;
-    t << "  for (i64 row = 0; row < " << extent(k_->rows) << "; ++row)\n  for (i64 col = 0; col < "
-      << extent(k_->cols) << "; col += 64) {\n    const i64 n = " << extent(k_->cols)
-      << " - col < 64 ? " << extent(k_->cols) << " - col : 64, inner = " << extent(k_->inner) << ";\n";
+    t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row)\n  for (i64 col = " << first_col()
+      << "; col < " << end_col() << "; col += 64) {\n    const i64 n = " << end_col()
+      << " - col < 64 ? " << end_col() << " - col : 64, inner = " << extent(k_->inner) << ";\n";
     row_pointers(0, "row", "    ");
     segment(0, "row", "    ");
     each_reduction(1, [&](const Instruction& x, const Text& c) {

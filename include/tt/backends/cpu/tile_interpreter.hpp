@@ -1,14 +1,17 @@
 // Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 1,024
 // elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
 // same order of summation, so the same bits as the static kernels. One long class: every kind of
-// kernel works on the registers of one run.
+// kernel works on the registers of one thread. Large kernels are divided among threads as static
+// ones are (graph/split.hpp).
 #pragma once
 #include <cstddef>
 
 #include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_functions.hpp"
 #include "tt/core/storage.hpp"
 #include "tt/graph/memory.hpp"
+#include "tt/graph/split.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -18,9 +21,10 @@ inline namespace TT_ISA {
 inline constexpr int tile_elements = 1024;
 static_assert(tile_elements >= tile_columns);
 
-/// A kernel compiled from emitted text: of rows and cols kernels the whole, of a matrix product the
-/// epilogue over part of a row.
-using KernelFunction = void (*)(void* const* operand, const long long* symbols);
+/// A kernel compiled from emitted text: of rows and cols kernels the part that begins and ends at
+/// bounds (first row, end of rows, first column, end of columns), of a matrix product the epilogue
+/// over part of a row.
+using KernelFunction = void (*)(void* const* operand, const long long* symbols, const long long* bounds);
 using EpilogueFunction = void (*)(void* const* operand, const long long* symbols, long long row,
                                   long long col, long long n, const void* tile);
 
@@ -72,6 +76,7 @@ class TileProgram {
 
   Plan plan_;
   Vec<TileFunction> functions_;
+  Vec<char> columns_divide_;  // of each kernel
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_stores_ = 0;
@@ -103,59 +108,57 @@ class TileProgram {
     return plan_memory(plan_.buffers.begin(), plan_.buffers.size(), plan_.kernels.size(), s, offsets.begin());
   }
 
-  /// The thread's memory for one run at a time: arena, tiles, tables.
+  /// The thread's memory for one run at a time: arena, tiles, tables; and that of its helpers.
   static Scratch& workspace() {
     thread_local Scratch scratch;
     return scratch;
   }
+  static Scratch& helpers_workspace() {
+    thread_local Scratch scratch;
+    return scratch;
+  }
 
-  struct Run {
+  /// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
+  struct Worker {
     const TileProgram& program;
     const Plan& plan;
-    void* const* external;
     const SymbolValues& symbols;
-    const Placement* placement;
-    Placement own;               // where no placement is kept
-    std::byte *arena = nullptr, *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
+    const long long* given;      // the symbols' values
+    std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
     const Kernel* k = nullptr;
+    Range range{};
     const void* tile = nullptr;  // a matmul's products
     void* function = nullptr;    // of this kernel, when it is compiled
     void** operands = nullptr;
     std::byte** stored_to = nullptr;  // by this kernel
     int stores = 0;
-    mutable long long given[max_symbols] = {};
     int register_base[dtype_count] = {};
     std::byte** registers = nullptr;  // a register is its own tile, or memory read in place
 
     static constexpr std::size_t register_bytes = tile_elements * 8;
 
-    Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
-        : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)) {
-      if (!placement) {
-        own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
-        own.arena = p.place(s, own.offsets);
-        placement = &own;
-      }
-      std::size_t at = 0;
-      const auto reserve = [&](std::size_t bytes) {
+    Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
+        : program(p), plan(p.plan_), symbols(s), given(g) {}
+
+    /// Takes its tiles and tables from memory, or only counts; returns the end.
+    std::size_t place(std::byte* memory, std::size_t at) {
+      const auto take = [&](std::size_t bytes) {
         const std::size_t begin = at;
-        at += (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
-        return begin;
+        at += rounded(bytes);
+        return memory ? memory + begin : nullptr;
       };
-      const auto table = [&](int n) { return reserve(static_cast<std::size_t>(n) * sizeof(void*)); };
-      const auto tile_memory = [&](int n) { return reserve(static_cast<std::size_t>(n) * register_bytes); };
-      const std::size_t begin[] = {reserve(static_cast<std::size_t>(placement->arena)),
-                                   tile_memory(p.most_registers_ + 1), tile_memory(p.most_reductions_ + 1),
-                                   tile_memory(most_parts()), table(p.most_registers_ + 1), table(p.most_bindings_),
-                                   table(p.most_stores_)};
-      std::byte* memory = workspace().get(at);
-      arena = memory + begin[0];
-      tiles = memory + begin[1];
-      lanes_memory = memory + begin[2];
-      parts = memory + begin[3];
-      registers = reinterpret_cast<std::byte**>(memory + begin[4]);
-      operands = reinterpret_cast<void**>(memory + begin[5]);
-      stored_to = reinterpret_cast<std::byte**>(memory + begin[6]);
+      const auto table = [&](int n) { return take(static_cast<std::size_t>(n) * sizeof(void*)); };
+      const auto tile_memory = [&](int n) { return take(static_cast<std::size_t>(n) * register_bytes); };
+      tiles = tile_memory(program.most_registers_ + 1);
+      lanes_memory = tile_memory(program.most_reductions_ + 1);
+      parts = tile_memory(most_parts());
+      registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+      operands = reinterpret_cast<void**>(table(program.most_bindings_));
+      stored_to = reinterpret_cast<std::byte**>(table(program.most_stores_));
+      return at;
+    }
+    static std::size_t rounded(std::size_t bytes) {
+      return (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
     }
     /// Tiles for the partial sums of columns, of the kernel that needs most.
     int most_parts() const {
@@ -169,46 +172,42 @@ class TileProgram {
       }
       return most;
     }
-
-    /// How many kernels ran compiled.
-    int all() {
-      int compiled = 0;
-      for (int j = 0; j < plan.kernels.size(); ++j) {
-        // A kernel that shares its code has its own bindings.
-        k = &plan.kernels[j];
-        int base = 0;
-        for (int d = 0; d < dtype_count; ++d) {
-          register_base[d] = base;
-          base += k->registers[d];
-        }
-        function = program.compiled_kernel(j);
-        compiled += function != nullptr;
-        stores = 0;
-        for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
-          if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
-            stored_to[stores++] = buffer(plan.accesses[x.access].buffer);
-        if (function)
-          for (int b = 0; b < k->bindings; ++b) operands[b] = buffer(b);
-        if (function && k->kind != KernelKind::matmul)
-          reinterpret_cast<KernelFunction>(function)(operands, symbol_values());
-        else if (k->kind == KernelKind::rows) rows();
-        else if (k->kind == KernelKind::cols) cols();
-        else product();
+    void begin_kernel(const Kernel& kernel, void* compiled) {
+      k = &kernel;
+      function = compiled;
+      int base = 0;
+      for (int d = 0; d < dtype_count; ++d) {
+        register_base[d] = base;
+        base += k->registers[d];
       }
-      return compiled;
+    }
+    /// The operands of the first worker, but rows of scratch of its own; returns where these end.
+    std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
+      for (int b = 0; b < first.k->bindings; ++b) {
+        const Buffer& x = plan.buffers[plan.bindings[first.k->first_binding + b]];
+        if (memory) operands[b] = x.scratch ? memory + at : first.operands[b];
+        if (x.scratch)
+          at += rounded(static_cast<std::size_t>(x.size.value(symbols) * size_of(x.dtype)) + storage_alignment);
+      }
+      return at;
+    }
+    void work() {
+      stores = 0;
+      for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
+        if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
+          stored_to[stores++] = buffer(plan.accesses[x.access].buffer);
+      if (k->kind == KernelKind::matmul) product();
+      else if (function) {
+        const long long bounds[] = {
+            range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+            range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols))};
+        reinterpret_cast<KernelFunction>(function)(operands, given, bounds);
+      } else if (k->kind == KernelKind::rows) rows();
+      else cols();
     }
 
-    const long long* symbol_values() const {
-      for (int i = 0; i < max_symbols; ++i) given[i] = symbols.value[i];
-      return given;
-    }
     std::int64_t value(Extent e) const { return e.value(symbols); }
-    std::byte* buffer(int operand) const {
-      const int b = plan.bindings[k->first_binding + operand];
-      const Buffer& x = plan.buffers[b];
-      return x.external >= 0 ? static_cast<std::byte*>(external[x.external])
-                             : arena + placement->offsets[b];
-    }
+    std::byte* buffer(int operand) const { return static_cast<std::byte*>(operands[operand]); }
     int register_number(DType d, int i) const { return register_base[static_cast<int>(d)] + i; }
     std::byte* own_tile(int number) const {
       return tiles + static_cast<std::size_t>(number) * register_bytes;
@@ -385,11 +384,12 @@ class TileProgram {
 
     // ---- kernels
     void rows() {
-      const std::int64_t count = value(k->rows), columns = value(k->cols);
-      for (std::int64_t row = 0; row < count; ++row) {
-        if (row == 0 || needs_row_segment()) row_segment(0, row);
+      const std::int64_t begin = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
+                         first = range.first(SplitAxis::cols), columns = range.last(SplitAxis::cols, value(k->cols));
+      for (std::int64_t row = begin; row < count; ++row) {
+        if (row == begin || needs_row_segment()) row_segment(0, row);
         if (k->tile > 0) {
-          for (std::int64_t col = 0; col < columns; col += k->tile)
+          for (std::int64_t col = first; col < columns; col += k->tile)
             for (int sweep = 0; sweep < k->sweeps; ++sweep)
               vector_segment(2 * sweep + 1, row, col, least(k->tile, columns - col));
           continue;
@@ -398,7 +398,7 @@ class TileProgram {
           const int s = 2 * sweep + 1;
           if (has_reduction(s)) reducing_sweep(s, row, columns);
           else
-            for (std::int64_t col = 0; col < columns; col += tile_elements)
+            for (std::int64_t col = first; col < columns; col += tile_elements)
               vector_segment(s, row, col, least(tile_elements, columns - col));
           row_segment(s + 1, row);
         }
@@ -476,10 +476,11 @@ class TileProgram {
     };
 
     void cols() {
-      const std::int64_t count = value(k->rows), columns = value(k->cols), inner = value(k->inner);
-      for (std::int64_t row = 0; row < count; ++row) {
+      const std::int64_t count = range.last(SplitAxis::rows, value(k->rows)), inner = value(k->inner),
+                         columns = range.last(SplitAxis::cols, value(k->cols));
+      for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
         row_segment(0, row);
-        for (std::int64_t col = 0; col < columns; col += tile_elements)
+        for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += tile_elements)
           sum_columns(row, inner, col, least(tile_elements, columns - col));
       }
     }
@@ -531,13 +532,15 @@ class TileProgram {
     template <class T>
     void product_of() {
       const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
-      if (function) symbol_values();
-      else row_segment(0, 0);
-      for (std::int64_t q = 0; q < value(k->batch); ++q) {
-        MatmulOperands<T> m{value(k->rows), value(k->cols), value(k->inner),
-                            reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols),
+      if (!function) row_segment(0, 0);
+      const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
+                         batch = range.last(SplitAxis::batch, value(k->batch));
+      for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
+        MatmulOperands<T> m{range.last(SplitAxis::rows, rows_all) - row0,
+                            range.last(SplitAxis::cols, value(k->cols)) - col0, value(k->inner),
+                            reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols) + row0 * value(k->a_row),
                             value(k->a_row), value(k->a_inner),
-                            reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols),
+                            reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols) + col0 * value(k->b_column),
                             value(k->b_inner), !xb.guarded};
         if (k->pack >= 0) {
           T* packed = reinterpret_cast<T*>(buffer(k->pack));
@@ -551,14 +554,91 @@ class TileProgram {
         matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
                                         int last, const T* t) {
           for (int y = 0; y < rows_; ++y) {
-            const std::int64_t row = q * m.rows + i + y, n = (vectors - 1) * lanes + last;
+            const std::int64_t row = q * rows_all + row0 + i + y, col = col0 + j, n = (vectors - 1) * lanes + last;
             tile = t + y * vectors * lanes;
             if (function)
-              reinterpret_cast<EpilogueFunction>(function)(operands, given, row, j, n, tile);
-            else vector_segment(1, row, j, n);
+              reinterpret_cast<EpilogueFunction>(function)(operands, given, row, col, n, tile);
+            else vector_segment(1, row, col, n);
           }
         });
       }
+    }
+  };
+
+  struct Run {
+    const TileProgram& program;
+    const Plan& plan;
+    void* const* external;
+    const SymbolValues& symbols;
+    const Placement* placement;
+    Placement own;               // where no placement is kept
+    long long given[max_symbols];
+    std::byte* arena = nullptr;
+    Worker first;
+    Worker* others = nullptr;    // in memory that is not destroyed, nor are they
+
+    Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
+        : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), first(p, s, given) {
+      if (!placement) {
+        own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
+        own.arena = p.place(s, own.offsets);
+        placement = &own;
+      }
+      for (int i = 0; i < max_symbols; ++i) given[i] = symbols.value[i];
+      const std::size_t begin = Worker::rounded(static_cast<std::size_t>(placement->arena));
+      arena = workspace().get(first.place(nullptr, begin));
+      first.place(arena, begin);
+    }
+    Run(const Run&) = delete;
+
+    /// How many kernels ran compiled.
+    int all() {
+      int compiled = 0;
+      const int threads = ThreadPool::in_worker() ? 1 : get_num_threads();
+      for (int j = 0; j < plan.kernels.size(); ++j) {
+        const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
+        void* const function = program.compiled_kernel(j);
+        compiled += function != nullptr;
+        first.begin_kernel(k, function);
+        for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
+        Split split;
+        if (threads > 1)
+          split = split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
+                                k.inner.value(symbols), program.columns_divide_[j] != 0}, threads);
+        if (split.parts > 1) divided(split);
+        else {
+          first.range = {};
+          first.work();
+        }
+      }
+      return compiled;
+    }
+    std::byte* buffer(int b) const {
+      const Buffer& x = plan.buffers[b];
+      return x.external >= 0 ? static_cast<std::byte*>(external[x.external]) : arena + placement->offsets[b];
+    }
+    void divided(const Split& split) {
+      const auto helpers = static_cast<std::size_t>(split.parts - 1);
+      Worker counting(program, symbols, given);
+      const std::size_t each = counting.join(first, nullptr, counting.place(nullptr, 0)),
+                        begin = Worker::rounded(helpers * sizeof(Worker));
+      std::byte* const memory = helpers_workspace().get(begin + helpers * each);
+      others = reinterpret_cast<Worker*>(memory);
+      first.range = split.part(0);
+      for (std::size_t p = 0; p < helpers; ++p) {
+        Worker& w = *new (others + p) Worker(program, symbols, given);
+        std::byte* const its = memory + begin + p * each;
+        w.join(first, its, w.place(its, 0));
+        w.begin_kernel(*first.k, first.function);
+        w.range = split.part(static_cast<int>(p) + 1);
+      }
+      ThreadPool::instance().run(
+          split.parts,
+          [](void* run, int p) {
+            Run& r = *static_cast<Run*>(run);
+            (p == 0 ? r.first : r.others[p - 1]).work();
+          },
+          this);
     }
   };
 };
@@ -569,6 +649,7 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
   for (const Kernel& k : plan_.kernels) {
     compiled_.push_back(nullptr);
+    columns_divide_.push_back(columns_divide(plan_, k));
     int registers = 0, reductions = 0;
     for (int r : k.registers) registers += r;
     for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
