@@ -78,7 +78,8 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
     while (i + height <= m.rows) tile(std::integral_constant<int, height>{});
   if constexpr (Rows >= 0) {
     if constexpr (Rows % height != 0)
-      tile(std::integral_constant<int, static_cast<int>(Rows % height)>{});
+      if (i < m.rows)  // only the last part of a product that is divided has the rest
+        tile(std::integral_constant<int, static_cast<int>(Rows % height)>{});
   } else {
     if constexpr (height > 4)
       while (i + 4 <= m.rows) tile(std::integral_constant<int, 4>{});
