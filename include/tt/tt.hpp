@@ -11,6 +11,7 @@
 #include "tt/expr/fuse.hpp"
 #include "tt/expr/op.hpp"
 #include "tt/jit/compile.hpp"
+#include "tt/jit/trace.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
 #include "tt/io/npy.hpp"

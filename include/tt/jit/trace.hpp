@@ -1,0 +1,107 @@
+// trace: a function of Tensors as a graph to read and edit. It is run once on Tensors that record; what
+// comes back runs the graph, also after passes have changed it.
+//   auto t = tt::trace(model, x, w);
+//   for (int relu : tt::find_all(t.graph, tt::op_def<tt::Relu>)) ...   t.graph = tt::replace(t.graph, relu, gelu);
+//   t.recompile();   Tensor y = t(x, w);   t.to_string();
+// Sizes are symbols where they can be, so the graph runs on other sizes too. Numbers among the examples,
+// and what the function captures, are fixed.
+#pragma once
+#include "tt/graph/check.hpp"
+#include "tt/graph/edit.hpp"
+#include "tt/graph/print.hpp"
+#include "tt/jit/capture.hpp"
+
+namespace tt {
+
+template <class R>
+class Traced {
+ public:
+  Graph graph;  ///< edits take effect with recompile()
+
+  explicit Traced(jit::Recording recording) : graph(recording.graph), recording_(static_cast<jit::Recording&&>(recording)) {
+    recompile();
+  }
+  /// Plans the graph as it is now; throws Error and keeps the old program if it is not legal.
+  void recompile() {
+    const Graph& before = recording_.graph;
+    if (graph.failure) TT_THROW(Error(describe(graph.failure)));
+    if (const CheckResult r = check(graph); !r)
+      TT_THROW(Error(Text("tt::trace: node ") << r.node << " of the graph " << r.why << "."));
+    if (graph.inputs.size() != before.inputs.size() || graph.outputs.size() != before.outputs.size())
+      TT_THROW(Error(Text("tt::trace: the graph has ") << graph.inputs.size() << " inputs and " << graph.outputs.size()
+                     << " outputs, and had " << before.inputs.size() << " and " << before.outputs.size() << "."));
+    function_ = std::make_shared<const GraphFunction>(canonical(graph));
+  }
+  /// Runs what was last compiled, on Tensors (and structs and lists of them) like the examples.
+  template <class... A>
+  R operator()(A&&... a) const {
+    static_assert((!std::is_arithmetic_v<std::remove_cvref_t<A>> && ...), "tt::trace: numbers are fixed in the graph: pass the Tensors only");
+    const jit::Arguments given("trace", a...);
+    std::vector<Tensor> dense;
+    for (int k = 0; k < given.count; ++k) dense.push_back(given[k].contiguous());
+    for (int k : recording_.updated)
+      if (k < given.count && (given.overlaps_another(k) || !given[k].is_contiguous()))
+        TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
+    const jit::Arguments argument("trace", dense);
+    return jit::run<R>(recording_, function_, argument, sizes_of(argument), "traced", {});
+  }
+  int kernels() const { return function_->program().plan().kernels.size(); }
+  Text to_string() const { return tt::to_string(graph); }
+  Text to_dot() const { return tt::to_dot(graph); }
+
+ private:
+  jit::Recording recording_;
+  std::shared_ptr<const GraphFunction> function_;
+
+  /// What the symbols of the graph are in this call.
+  SymbolValues sizes_of(const jit::Arguments& a) const {
+    const Graph& g = function_->graph();
+    if (a.count != g.inputs.size())
+      TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() << " Tensors, not " << a.count << "."));
+    SymbolValues sizes;
+    bool known[max_symbols] = {};
+    for (int k = 0; k < a.count; ++k) {
+      const Node& in = g[g.inputs[k]];
+      bool fits = a[k].dtype() == in.dtype && a[k].dim() == in.shape.rank;
+      for (int d = 0; fits && d < in.shape.rank; ++d) {
+        const std::int64_t n = a[k].shape().code[d];
+        for (int s = 0; s < max_symbols; ++s)
+          if (in.shape[d] == Extent::symbol(s) && !known[s]) {
+            known[s] = true;
+            sizes.value[s] = n;
+          }
+        fits = in.shape[d].value(sizes) == n;
+      }
+      if (!fits)
+        TT_THROW(Error(Text("tt::trace: argument ") << k << " is " << name(a[k].dtype()) << ' ' << a[k].shape() << ", the graph takes "
+                       << name(in.dtype) << ' ' << in.shape << ". Trace again with such examples?"));
+    }
+    return sizes;
+  }
+};
+
+/// Runs `f` on stand-ins of the examples, whose elements do not matter, and gives its graph.
+template <class F, class... A>
+auto trace(const F& f, const A&... examples) {
+  using R = std::decay_t<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>;
+  std::tuple<A...> own(examples...);
+  const auto fresh = [](auto& x) {
+    jit::each_leaf(x, [](Tensor& t) { t = Tensor(t.dtype(), t.shape()); });  // dense, and no two the same
+  };
+  return std::apply([&](auto&... a) {
+    (fresh(a), ...);
+    const jit::Arguments argument("trace", a...);
+    for (const bool constant : {false, true}) {
+      try {
+        jit::Recording r = jit::record(f, "trace", jit::Guards(argument, {}, constant), argument, a...);
+        for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
+        return Traced<R>(static_cast<jit::Recording&&>(r));
+      } catch (const SizesNeeded&) {
+        if (constant) throw;
+      }
+    }
+    TT_THROW(InternalError(Text("tt::trace: sizes are needed although all are known.")));
+  }, own);
+}
+
+}  // namespace tt
