@@ -747,6 +747,12 @@ TEST_CASE("everything is freed") {
     Tensor z = never * 2;
     z += x;
     message([&] { tt::apply_function<WrongShape>(x * w).sum().backward(); });
+    Tensor inferred;
+    {
+      const tt::InferenceMode inference;
+      inferred = x * 2;
+    }
+    CHECK(contains(message([&] { inferred * x; }), "InferenceMode"));
     tt::register_hook(z, [w](const Tensor& g) { return g * w; });
     const auto [value, g] = tt::value_and_grad([](auto a) { return tt::sum(a * a); })(x);
     tt::grad<0>([](auto a) { return tt::sum(tt::grad([](auto b) { return tt::sum(b * b * b); })(a)); })(x);

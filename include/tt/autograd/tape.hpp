@@ -103,6 +103,8 @@ inline FunctionNode* make_function_node(const Call& c) {
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
   FunctionNode* n = make_function_node(c);
+  const NodeHandle owner(n);
+  release(n);  // the handle has it now
   const std::uint64_t read = arguments_read(c);
   for (int k = 0; k < c.arguments; ++k)
     if (read >> k & 1) n->saved()[k].save(c[k], *n);
@@ -111,7 +113,6 @@ inline void record_call(const Call& c) {
   n->number = next_number();
   for (int k = 0; k < c.op->results; ++k)
     if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
-  release(n);
 }
 
 TT_INLINE void autograd_kernel(Call& c, void*) {
@@ -155,6 +156,8 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
     if (argument[k]->impl().requires_grad) required |= std::uint64_t{1} << k;
   auto* n = new WideNode;
   n->kind = &wide_kind;
+  const NodeHandle handle(n);
+  release(n);  // the handle has it now
   n->name = name;
   n->where = at;
   n->results = f.outputs();
@@ -172,7 +175,6 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   ++tape_node_count();
   for (int k = 0; k < f.outputs(); ++k)
     if (f.flows_into(k) & required) set_history(result[k], n, k);
-  release(n);
 }
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
