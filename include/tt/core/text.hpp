@@ -16,16 +16,16 @@ class Text {
   constexpr Text(const char* text) { *this << text; }
 
   constexpr Text& operator<<(const char* text) {
-    for (; *text; ++text) chars_.push_back(*text);
-    return *this;
+    int n = 0;
+    while (text[n]) ++n;
+    return append(text, n);
   }
   constexpr Text& operator<<(char c) {
     chars_.push_back(c);
     return *this;
   }
   constexpr Text& operator<<(const Text& other) {
-    for (char c : other.chars_) chars_.push_back(c);
-    return *this;
+    return append(other.begin(), other.size());
   }
   template <std::integral I>
     requires(!std::same_as<I, char> && !std::same_as<I, bool>)
@@ -40,6 +40,10 @@ class Text {
     } while (value != 0);
     if (negative) chars_.push_back('-');
     while (n > 0) chars_.push_back(digits[--n]);
+    return *this;
+  }
+  constexpr Text& append(const char* chars, int count) {
+    chars_.append(chars, count);
     return *this;
   }
   /// Spaces up to column `width` of the current line.

@@ -51,6 +51,12 @@ class Vec {
     if (size_ == capacity_) reserve(capacity_ ? 2 * capacity_ : 16);
     data_[size_++] = static_cast<T&&>(value);
   }
+  /// Elements of another place.
+  constexpr void append(const T* values, int count) {
+    if (size_ + count > capacity_) reserve(size_ + count < 2 * capacity_ ? 2 * capacity_ : size_ + count < 16 ? 16 : size_ + count);
+    for (int i = 0; i < count; ++i) data_[size_ + i] = values[i];
+    size_ += count;
+  }
   constexpr void pop_back() { --size_; }
   constexpr void clear() { size_ = 0; }
   constexpr void resize(int size) { size_ = size; }  // shrinks only

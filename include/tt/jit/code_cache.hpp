@@ -204,8 +204,7 @@ TT_INLINE ContentHash CodeCache::key_of(const Text& text, const Text& compiler) 
   for (const char* line = text.begin(); line < text.end();) {
     const char* end = line;
     while (end < text.end() && *end != '\n') ++end;
-    if (end - line < 2 || line[0] != '/' || line[1] != '*')
-      for (const char* c = line; c < end; ++c) t << *c;
+    if (end - line < 2 || line[0] != '/' || line[1] != '*') t.append(line, static_cast<int>(end - line));
     t << '\n';
     line = end + 1;
   }
