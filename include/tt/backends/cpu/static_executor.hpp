@@ -399,23 +399,23 @@ struct StaticKernel<H, K, std::index_sequence<I...>> {
                                                Pointer<I>... operand) {
     kernel_body<H, K>(Arguments<H, K>{{operand...}, symbols}, range);
   }
+  template <int J, std::size_t N>
+  static TT_ALWAYS_INLINE void* operand(std::byte* arena, void* const* external, const std::int64_t* offsets) {
+    return buffer_pointer<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(N)]>(arena, external, offsets);
+  }
   /// Kernel J calls this function with its own operands.
   template <int J>
   static TT_ALWAYS_INLINE void launch(std::byte* arena, void* const* external,
                                       const std::int64_t* offsets, const SymbolValues& symbols) {
-    const auto operand = [&]<std::size_t N>(std::integral_constant<std::size_t, N>) TT_LAMBDA_INLINE {
-      return buffer_pointer<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(N)]>(
-          arena, external, offsets);
-    };
     if constexpr (can_divide<H, K>()) {
       if (const int threads = array_threads(); threads > 1)
         if (const Split split = split_kernel(kernel_extents<H, K>(symbols), threads); split.parts > 1) {
-          Parts parts{split, symbols, {operand(std::integral_constant<std::size_t, I>{})...}};
+          Parts parts{split, symbols, {operand<J, I>(arena, external, offsets)...}};
           return ThreadPool::instance().run(split.parts, &StaticKernel::run_part<J>, &parts);
         }
-      run_range(&symbols, Range{}, operand(std::integral_constant<std::size_t, I>{})...);
+      run_range(&symbols, Range{}, operand<J, I>(arena, external, offsets)...);
     } else {
-      run(&symbols, operand(std::integral_constant<std::size_t, I>{})...);
+      run(&symbols, operand<J, I>(arena, external, offsets)...);
     }
   }
 
