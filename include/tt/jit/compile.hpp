@@ -7,6 +7,7 @@
 // Arguments are Tensors, numbers, and structs Mlp<tt::tensors>; what the function assigns through a
 // reference is updated in place.
 #pragma once
+#include "tt/expr/transform.hpp"
 #include "tt/jit/capture.hpp"
 #include "tt/jit/code_cache.hpp"
 
