@@ -1,6 +1,7 @@
 #!/bin/sh
 # Turns results of Google Benchmark into markdown tables of ratios: the time of tt over that of each other
-# contender, medians where there were repetitions, one figure for each file given.
+# contender, medians where there were repetitions, one figure for each file given; then errors, or times where
+# no error is known.
 #   bench_fused --benchmark_format=json --benchmark_repetitions=7 >g++.json
 #   bench/table.sh g++.json clang.json
 set -u
@@ -45,6 +46,13 @@ awk -v files="$#" '
     }
     return s
   }
+  function times(where, contender,   f, s, t) {
+    for (f = 1; f <= files; f++) {
+      t = time[where, contender, f]
+      s = s (f > 1 ? " · " : "") (t == "" ? "-" : sprintf(t + 0 < 99.5 ? "%.1f" : "%.0f", t))
+    }
+    return s
+  }
   # The larger error of all files.
   function ulp_of(where, contender,   f, worst) {
     for (f = 1; f <= files; f++)
@@ -69,9 +77,11 @@ awk -v files="$#" '
       done[op] = 1
       n = split(contenders[op], who, " ")
       has_tt = index(contenders[op] " ", " tt ") > 0
+      has_ulp = 0
+      for (q in error) if (index(q, op "/") == 1 && error[q] != "") has_ulp = 1
       printf "\n**%s**%s\n\n| size |", op, has_tt ? "" : ", GB/s"
       for (k = 1; k <= n; k++) if (who[k] != "tt") printf " %s%s |", has_tt ? "tt / " : "", who[k]
-      if (has_tt) printf " max ulp:"
+      if (has_tt) printf has_ulp ? " max ulp:" : " ns:"
       if (has_tt) for (k = 1; k <= n; k++) printf "%s %s", (k > 1 ? " /" : ""), who[k]
       printf (has_tt ? " |\n|---|" : "\n|---|")
       for (k = 1; k <= n; k++) printf "---|"
@@ -81,7 +91,7 @@ awk -v files="$#" '
         if (part[1] != op) continue
         printf "| %s |", part[2]
         for (k = 1; k <= n; k++) if (who[k] != "tt") printf " %s |", figures(place[q], who[k], has_tt ? "ratio" : "rate")
-        if (has_tt) for (k = 1; k <= n; k++) printf "%s %s", (k > 1 ? " /" : ""), ulp_of(place[q], who[k])
+        if (has_tt) for (k = 1; k <= n; k++) printf "%s %s", (k > 1 ? " /" : ""), has_ulp ? ulp_of(place[q], who[k]) : times(place[q], who[k])
         printf (has_tt ? " |\n" : "\n")
       }
     }
