@@ -382,6 +382,10 @@ TEST_CASE("changes in place that would be wrong are refused") {
   Tensor y = x * 2;
   Tensor view = y[0];
   CHECK(contains(message([&] { view += 1; }), "tt: a view was changed in place while gradients are recorded."));
+  CHECK(contains(message([&] { y += 1; }), "tt: a Tensor with views was changed in place while gradients are recorded."));
+  Tensor base = tt::zeros({2});
+  const Tensor seen = base.view({2, 1});
+  CHECK(contains(message([&] { base += x; }), "tt: a Tensor with views was changed in place"));
   {
     const tt::NoGrad off;
     x += 1;

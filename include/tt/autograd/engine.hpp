@@ -309,6 +309,9 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
   if (target.impl().is_view)
     TT_THROW(Error(Text("tt: a view was changed in place while gradients are recorded. Change the whole Tensor, or "
                         "build a new one?") << at));
+  if (target.impl().storage && target.impl().storage->uses.load(std::memory_order_relaxed) > 1)  // they would keep their history
+    TT_THROW(Error(Text("tt: a Tensor with views was changed in place while gradients are recorded. Build a new one, or take "
+                        "the views afterwards?") << at));
 }
 inline void adopt_history(Tensor& target, const Tensor& result) {
   if (!result.impl().requires_grad) return forget_history(target);  // nothing of the old value is left
