@@ -279,8 +279,11 @@ TEST_CASE("Meta Tensors know what the real ones would be") {
   check("to", [](const Tensor& x) { return x.t().to(DType::i64); }, a);
   check("broadcast", [](const Tensor& x, const Tensor& y) { return (x + y) * 2.5 < 1; }, a, row);
   check("in place", [](Tensor x) { x.slice(0, 1, 3).mul_(2).add_(x.select(0, 0)); return x; }, a.clone());
-  CHECK(message([&] { (void)(tt::empty({2, 3}, {.device = meta}) + tt::zeros({2})); })
+  CHECK(message([&] { (void)(tt::empty({2, 3}, {.device = meta}) + tt::zeros({2}, {.device = meta})); })
             .starts_with("tt::add: shapes do not broadcast: (2, 3) and (2,)."));
+  CHECK(message([&] { (void)(tt::empty({3}, {.device = meta}) + tt::zeros({3})); })
+            .starts_with("tt::add: Tensors on different devices: meta and cpu."));
+  CHECK((tt::empty({3}, {.device = meta}) + tt::tensor(2.0)).is_meta());
 }
 
 // ---- calls by name
@@ -380,7 +383,7 @@ TEST_CASE("an ordinary function becomes an operator") {
   CHECK(numbers(tt::call("test_blend", {x, y})) == Numbers{1, 2});
   CHECK(message([&] { tt::call("test_blend", {x, y, x}); }).starts_with("tt::call: test_blend: a number is expected for t: takes 2 Tensors and (float t)."));
   CHECK(message([&] { op(x, Tensor(), 0.5); }) == "tt::test_blend: argument 1 is an undefined Tensor." + at(__LINE__));
-  CHECK(op(tt::empty({2}, {.device = meta}), y, 0.5).is_meta());
+  CHECK(op(tt::empty({2}, {.device = meta}), tt::empty({2}, {.device = meta}), 0.5).is_meta());
   tt::register_operator("test_blend", blend, "t");  // the same once more
   CHECK(message([] { tt::register_operator("test_blend", npu_blend); }).starts_with("tt: two ops are called 'test_blend'. Rename one of them."));
   CHECK_THROWS_AS(tt::register_operator("mul", blend), tt::Error);
@@ -398,7 +401,7 @@ TEST_CASE("a function of tt's ops has derivatives, and kernels for other backend
   op(x, x * x, 0.25).sum().backward();
   CHECK(numbers(x.grad()) == Numbers{1.25, 1.75});
   tt::register_kernel("test_blend", DispatchKey::private_use1, npu_blend);
-  CHECK(numbers(op(to_device(tt::tensor({1.0}), npu), tt::tensor({1.0}), 0.5)) == Numbers{1000});
+  CHECK(numbers(op(to_device(tt::tensor({1.0}), npu), to_device(tt::tensor({1.0}), npu), 0.5)) == Numbers{1000});
   CHECK(message([] { tt::register_kernel("test_blend", DispatchKey::cpu, wrong_blend); }) ==
         "tt::register_kernel: test_blend: the function takes other arguments than the operator: 2 Tensors and (float t)." +
             at(__LINE__ - 2));

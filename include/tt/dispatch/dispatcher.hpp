@@ -249,6 +249,7 @@ class Dispatcher {
         if (backend_keys.contains(key)) break;  // no other backend can read these Tensors
         continue;
       }
+      if (backend_keys.contains(key) && !(k & backend_keys).empty()) check_devices(c);
       c.keys = k;
       count_dispatch();
       kernel(c, s->context);
@@ -282,6 +283,17 @@ class Dispatcher {
   static std::int64_t& dispatch_count() {
     thread_local std::int64_t count = 0;
     return count;
+  }
+  /// Single elements may come from anywhere; everything else from one device.
+  TT_NOINLINE static void check_devices(const Call& c) {
+    const Tensor* first = nullptr;
+    for (int i = 0; i < c.arguments; ++i) {
+      if (c[i].dim() == 0) continue;
+      if (!first) first = &c[i];
+      if (!(c[i].device() == first->device()))
+        TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << tt::name(first->device().type)
+                       << " and " << tt::name(c[i].device().type) << "." << c.at));
+    }
   }
   static void count_dispatch() { ++dispatch_count(); }
   static Text in_words(const Call& c) {
