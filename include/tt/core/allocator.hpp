@@ -32,7 +32,7 @@ class CachingAllocator {
     return *allocator;
   }
 
-  /// 64-byte aligned; readable and writable up to the next multiple of 64 bytes behind the end.
+  /// 64-byte aligned.
   void* allocate(std::size_t bytes) {
     const int c = size_class(bytes);
     if (c < small_classes)

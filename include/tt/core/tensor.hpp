@@ -72,8 +72,9 @@ struct Storage {
   void* context = nullptr;                ///< for free_data
 
   static constexpr std::size_t header = 128;
+  static constexpr std::size_t padding = 128;  ///< a step of 16 elements of 8 bytes may begin at the last one
   static Storage* make(std::size_t bytes) {
-    void* memory = detail::CachingAllocator::get().allocate(header + bytes + storage_alignment);
+    void* memory = detail::CachingAllocator::get().allocate(header + bytes + padding);
     auto* s = ::new (memory) Storage;
     s->bytes = bytes;
     s->data = static_cast<std::byte*>(memory) + header;
@@ -82,7 +83,7 @@ struct Storage {
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    const std::size_t block = free_data ? sizeof(Storage) : header + bytes + storage_alignment;
+    const std::size_t block = free_data ? sizeof(Storage) : header + bytes + padding;
     if (free_data) free_data(*this);
     this->~Storage();
     detail::CachingAllocator::get().free(this, block);

@@ -33,6 +33,7 @@ inline DirectCall direct_call(const Operator& op, DType d) {
 }
 
 inline constexpr std::int64_t direct_tile = 1024;
+static_assert(Storage::padding >= (backend::lanes - 1) * 8, "tile functions write whole steps");
 
 /// Runs the op on elements [begin, end) of dense operands; numbers are repeated over a tile.
 inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
