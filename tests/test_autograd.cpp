@@ -350,6 +350,20 @@ TEST_CASE("changes in place take part in the history") {
   }, {x, w});
 }
 
+TEST_CASE("a Tensor changed by itself, or copied into, has a history of its own") {
+  const Tensor x = f32_leaf({2, 3});
+  Tensor y = x * 1;
+  y *= y;
+  y.sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{4, 6});
+  const Tensor w = f32_leaf({5, 7});
+  Tensor z = tt::zeros({2});
+  z.copy_(w);
+  tt::register_hook(z, [](const Tensor& g) { return g * 2; });
+  (z + w).sum().backward();
+  CHECK(numbers(w.grad()) == Numbers{3, 3});
+}
+
 TEST_CASE("what was overwritten no longer gets a gradient") {
   const Tensor x = f32_leaf({1, 2}), w = f32_leaf({3, 4});
   Tensor y = x * 2;

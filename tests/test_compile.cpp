@@ -505,3 +505,52 @@ TEST_CASE("calls leave no memory behind") {
   for (int k = 0; k < 10; ++k) f(w, x);
   CHECK(tt::cpu_memory_stats().allocated == before);
 }
+
+TEST_CASE("only numbers and fresh fills are constants of a captured function") {
+  check_same("ones", [](const Tensor& x) { return x + tt::ones({3}); }, uniform({2, 3}, 90));
+  const auto eye = tt::compile([](const Tensor& x) { return x + tt::eye(3); });
+  CHECK(contains(message([&] { eye(uniform({3, 3}, 90)); }), "a Tensor was met that is not an argument"));
+  const auto partly = tt::compile([](const Tensor& x) {
+    Tensor z = tt::zeros({4});
+    z.slice(0, 0, 2).fill_(1);
+    return x + z;
+  });
+  CHECK(contains(message([&] { partly(uniform({4}, 91)); }), "a Tensor was met that is not an argument"));
+}
+
+TEST_CASE("views do not outlive a change in place inside a captured function") {
+  const auto f = tt::compile([](Tensor& x) {
+    const Tensor v = x.slice(0, 0, 2);
+    x += 1;
+    return v.sum();
+  });
+  Tensor x = uniform({4}, 92);
+  CHECK(contains(message([&] { f(x); }), "a Tensor with views was changed in place inside a captured function"));
+}
+
+TEST_CASE("the same foreign memory twice is guarded") {
+  const auto f = tt::compile([](const Tensor& a, const Tensor& b) { return a * 10 + b; });
+  float p[] = {1, 2}, q[] = {3, 4};
+  CHECK(numbers(f(tt::from_blob(p, {2}), tt::from_blob(p, {2}))) == Numbers{11, 22});
+  CHECK(numbers(f(tt::from_blob(p, {2}), tt::from_blob(q, {2}))) == Numbers{13, 24});
+  CHECK(f.captures() == 2);
+}
+
+TEST_CASE("a function that depends on whether a size is even is captured for each size") {
+  const auto f = tt::compile([](const Tensor& x) { return x.size(0) % 2 ? x * 2 : x * 3; });
+  CHECK(numbers(f(tt::ones({33}).slice(0, 0, 33).clone()))[0] == 2);
+  CHECK(numbers(f(tt::ones({32}).clone()))[0] == 3);
+}
+
+TEST_CASE("an update of a parameter on the tape can be differentiated") {
+  const auto f = tt::compile([](Tensor& h, const Tensor& w) { h = h * w; });
+  const tt::MemoryStats before = tt::cpu_memory_stats();
+  for (int k = 0; k < 3; ++k) {
+    Tensor h = tt::tensor({2.0, 3.0}), w = tt::tensor({5.0, 7.0}).requires_grad_();
+    f(h, w);
+    h.sum().backward();
+    CHECK(numbers(h) == Numbers{10, 21});
+    CHECK(numbers(w.grad()) == Numbers{2, 3});
+  }
+  CHECK(tt::cpu_memory_stats().allocated - before.allocated < 4096);
+}

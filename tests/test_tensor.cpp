@@ -706,3 +706,13 @@ TEST_CASE("large eager ops give the same bits on any number of threads") {
   CHECK(all() == want);
   tt::set_num_threads(1);
 }
+
+TEST_CASE("arange is integral for integers only, and integers are changed in place by integers") {
+  CHECK(tt::arange(0, 1, 0.25).dtype() == DType::f32);
+  CHECK(tt::arange(0, 1, 0.25).size(0) == 4);
+  CHECK(tt::arange(2, 5).dtype() == DType::i64);
+  Tensor t = tt::arange(3);
+  t.add_(1).mul_(2);
+  CHECK(t.dtype() == DType::i64);
+  CHECK(t[2].item<int>() == 6);
+}

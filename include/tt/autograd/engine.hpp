@@ -324,7 +324,10 @@ TT_INLINE void register_tape();
 TT_INLINE void register_tape() {
   static const bool done = [] {
     Dispatcher::get().set_fallback(DispatchKey::autograd, &autograd_kernel);
-    tt::detail::inplace_hooks() = {&needs_tape, &check_inplace, &adopt_history};
+    tt::detail::InplaceHooks& hooks = tt::detail::inplace_hooks();
+    hooks.needs_tape = &needs_tape;
+    hooks.check = &check_inplace;
+    hooks.adopt = &adopt_history;
     return true;
   }();
   (void)done;

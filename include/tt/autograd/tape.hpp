@@ -179,7 +179,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped) {
-  const Tensor* argument[2 * max_inputs];
+  const Tensor* argument[max_inputs + max_outputs];
   std::uint64_t wanted = 0;
   for (int k = 0; k < arguments; ++k) {
     argument[k] = &saved[k].tensor;

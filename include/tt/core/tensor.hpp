@@ -225,7 +225,7 @@ class Tensor {
   template <Element T>
   T* data_ptr() const {
     check_type(dtype_of<T>);
-    impl_->is_fill = false;  // it may be written to
+    if (impl_->is_fill) impl_->is_fill = false;  // it may be written to
     return reinterpret_cast<T*>(impl_->data);
   }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
@@ -237,7 +237,7 @@ class Tensor {
   template <Element T>
   std::span<const T> elements() const {
     check_elements(dtype_of<T>);
-    return {data_ptr<T>(), static_cast<std::size_t>(numel())};
+    return {reinterpret_cast<const T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
   /// The element of a Tensor that has just one, converted to T.
   template <class T = double>
@@ -301,10 +301,18 @@ class Tensor {
   Tensor& sub_(const Tensor& o, SourceLine at = here());
   Tensor& mul_(const Tensor& o, SourceLine at = here());
   Tensor& div_(const Tensor& o, SourceLine at = here());
-  Tensor& add_(double o, SourceLine at = here());
-  Tensor& sub_(double o, SourceLine at = here());
-  Tensor& mul_(double o, SourceLine at = here());
-  Tensor& div_(double o, SourceLine at = here());
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  Tensor& add_(A o, SourceLine at = here());
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  Tensor& sub_(A o, SourceLine at = here());
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  Tensor& mul_(A o, SourceLine at = here());
+  template <class A>
+    requires std::is_arithmetic_v<A>
+  Tensor& div_(A o, SourceLine at = here());
 
   // ---- autograd
   bool requires_grad() const;

@@ -45,8 +45,8 @@ inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, {t.dtype()
 inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, {t.dtype(), t.device()}); }
 inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, {t.dtype(), t.device()}); }
 inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), {t.dtype(), t.device()}); }
-/// start, start + step, ... below end; i64 unless a dtype is given.
-inline Tensor arange(double start, double end, double step = 1, TensorOptions o = {.dtype = DType::i64}) {
+/// start, start + step, ... below end.
+inline Tensor arange(double start, double end, double step, TensorOptions o) {
   if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.")));
   const double exact = (end - start) / step;
   std::int64_t n = static_cast<std::int64_t>(exact);
@@ -58,13 +58,24 @@ inline Tensor arange(double start, double end, double step = 1, TensorOptions o 
     });
   return detail::with_options(t, o);
 }
-inline Tensor arange(std::int64_t end) { return arange(0, static_cast<double>(end)); }
+/// i64 if all numbers are integers, else f32, as in PyTorch.
+template <class A, class B, class C = int>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
+Tensor arange(A start, B end, C step = 1) {
+  constexpr bool integers = std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>;
+  return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step),
+                {.dtype = integers ? DType::i64 : DType::f32});
+}
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor arange(A end) { return arange(A(0), end); }
 inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
   Tensor t = zeros({n, n}, o);
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
     });
+  t.impl().is_fill = false;
   return t;
 }
 

@@ -148,7 +148,12 @@ class GraphFunction {
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
     void* external[2 * max_inputs + 2 * max_outputs];
     int n = graph_.inputs.size();
-    for (int k = 0; k < n; ++k) external[k] = argument[k]->impl().data;
+    for (int k = 0; k < n; ++k) {
+      const detail::TensorImpl& t = argument[k]->impl();
+      if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
+        TT_THROW(Unavailable(Text("tt: fused programs and backward run on the CPU, and a Tensor is on ") << name(t.device.type) << "."));
+      external[k] = t.data;
+    }
     for (int k = 0; k < outputs(); ++k) {
       if (const int into = graph_.donated[k]; into >= 0) {
         result[k] = *argument[into];

@@ -11,6 +11,7 @@ struct InplaceHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
   void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
+  bool (*has_traced_views)(const Tensor& target) = nullptr;  ///< of a recorded Tensor
 };
 inline InplaceHooks& inplace_hooks() {
   static InplaceHooks hooks;
@@ -73,6 +74,8 @@ inline void check_result(const Tensor& target, const Tensor& result, const char*
 inline void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at) {
   if (target.impl().is_view)
     TT_THROW(Error(Text("tt::") << op << ": a view was changed in place inside a captured function. Build a new Tensor there?" << at));
+  if (inplace_hooks().has_traced_views && inplace_hooks().has_traced_views(target))
+    TT_THROW(Error(Text("tt::") << op << ": a Tensor with views was changed in place inside a captured function. Take the views afterwards?" << at));
   check_result(target, result, op, at);
   const Tensor value = result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at);
   target.impl().trace_id = value.impl().trace_id;
@@ -92,7 +95,8 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
     hooks.check(target, at);
     // The op saves what its derivative reads: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
-    const TensorOperand kept[] = {TensorOperand(old, at), operand};
+    const bool itself = operand.tensor && operand.tensor->is_same(target);
+    const TensorOperand kept[] = {TensorOperand(old, at), itself ? TensorOperand(old, at) : operand};
     const Tensor result = call_elementwise(operator_entry<K>(), kept, 2, no_attributes, at);
     check_result(target, result, op, at);
     const Tensor value = convert(result, target.dtype(), at);
@@ -125,8 +129,9 @@ inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   detail::write_elements(*this, from, at);
   detail::advance_version(*this);
   if (tape) {
-    Tensor value = from.dtype() == dtype() ? from : from.to(dtype(), at);
-    hooks.adopt(*this, value.shape() == shape() ? value : value.expand(shape(), at));
+    const Tensor value = from.dtype() == dtype() ? from : from.to(dtype(), at);
+    // a copy, so that this Tensor has a node of its own
+    hooks.adopt(*this, detail::call_unary(detail::copy_operator(), value.expand(shape(), at), no_attributes, at));
   }
   return *this;
 }
@@ -141,10 +146,18 @@ inline Tensor& Tensor::add_(const Tensor& o, SourceLine at) { return detail::upd
 inline Tensor& Tensor::sub_(const Tensor& o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
 inline Tensor& Tensor::mul_(const Tensor& o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
 inline Tensor& Tensor::div_(const Tensor& o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
-inline Tensor& Tensor::add_(double o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
-inline Tensor& Tensor::sub_(double o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
-inline Tensor& Tensor::mul_(double o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
-inline Tensor& Tensor::div_(double o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor& Tensor::add_(A o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor& Tensor::sub_(A o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor& Tensor::mul_(A o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor& Tensor::div_(A o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
 
 inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::add>(a, b, "add_", b.where); }
 inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::sub>(a, b, "sub_", b.where); }

@@ -2,6 +2,8 @@
 // run. Its Tensors have dtype and shape but no elements; sizes are symbols where they can be.
 //   Tracer t;  Tensor x = t.input(example);  Tensor y = f(x);  t.graph.output(t.id_of(y));
 #pragma once
+#include <vector>
+
 #include "tt/dispatch/methods.hpp"
 #include "tt/graph/differentiate.hpp"
 
@@ -26,6 +28,9 @@ class Tracer {
     static const bool registered = [] {
       detail::register_kernels();
       Dispatcher::get().set_fallback(DispatchKey::trace, &Tracer::kernel);
+      detail::inplace_hooks().has_traced_views = [](const Tensor& t) {
+        return current() && current()->has_views(static_cast<int>(t.impl().trace_id));
+      };
       return true;
     }();
     (void)registered;
@@ -58,7 +63,6 @@ class Tracer {
     t.impl().capture = number_;
     return t;
   }
-  static bool is_traced(const Tensor& t) { return t.impl().trace_id >= 0; }
   /// The node of a Tensor: its own, or a constant for a number. What else was computed outside is refused.
   int id_of(const Tensor& t, SourceLine at = {}) {
     const detail::TensorImpl& impl = t.impl();
@@ -67,7 +71,7 @@ class Tracer {
         TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
       return static_cast<int>(impl.trace_id);
     }
-    if (impl.is_number || (impl.is_fill && impl.capture == number_))
+    if (impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0))
       return with_dtype(impl.dtype, [&]<class T>(T) {
         const T v = *reinterpret_cast<const T*>(impl.data);
         const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
@@ -90,7 +94,25 @@ class Tracer {
     return n;
   }
 
+  /// A view of this node's Tensor that is still held: it would not see a change in place.
+  bool has_views(int id) const {
+    for (const View& v : views_)
+      if (v.root == root_of(id) && v.id != id && v.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
+    return false;
+  }
+
  private:
+  struct View {
+    Tensor tensor;
+    int id, root;
+  };
+  std::vector<View> views_;
+  int root_of(int id) const {
+    for (const View& v : views_)
+      if (v.id == id) return v.root;
+    return id;
+  }
+
   Tracer* before_;
   std::uint64_t capture_before_, number_ = 0;
   static DispatchState& state() { return DispatchState::of_this_thread(); }
@@ -140,7 +162,10 @@ class Tracer {
     const bool detached = detaches && !state().grad_enabled;
     for (int k = 0; k < c.op->results; ++k)
       c.result[k] = tensor_of(detached && is_floating(graph[result[k]].dtype) ? graph.detach(result[k]) : result[k]);
-    if (c.op->is_view) c.result[0].impl().is_view = true;
+    if (c.op->is_view) {
+      c.result[0].impl().is_view = true;
+      views_.push_back({c.result[0], result[0], root_of(id[0])});
+    }
   }
 };
 

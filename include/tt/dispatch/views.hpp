@@ -18,6 +18,7 @@ inline Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t*
   v->keys = from.keys & backend_keys;
   v->inference = from.inference;
   v->is_view = true;
+  t.impl().is_fill = false;  // the view may be written to
   v->set_strided(shape, strides);
   return Tensor(v);
 }

@@ -65,17 +65,25 @@ struct Arguments {
     const auto add = [&](const Tensor& t) {
       if (count == max_inputs)
         TT_THROW(Error(Text("tt::compile: ") << name << ": at most " << max_inputs << " Tensors can be passed."));
-      if (t.is_meta() && t.impl().trace_id < 0)
-        TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta."));
+      if (t.is_meta())
+        TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta"
+                       << (t.impl().trace_id < 0 ? "." : ", recorded by a capture.")));
       tensor[count++] = &t;
     };
     (each_leaf(a, add), ...);
   }
   const Tensor& operator[](int k) const { return *tensor[k]; }
-  /// The first argument that has the same storage, or k.
+  /// One storage, or two over memory that overlaps.
+  bool share(int j, int k) const {
+    const Storage *a = tensor[j]->impl().storage, *b = tensor[k]->impl().storage;
+    if (!a || !b || a == b) return a && a == b;
+    const auto *p = static_cast<const std::byte*>(a->data), *q = static_cast<const std::byte*>(b->data);
+    return p < q + b->bytes && q < p + a->bytes;
+  }
+  /// The first argument that shares memory, or k.
   int first_sharing(int k) const {
     for (int j = 0; j < k; ++j)
-      if (tensor[j]->shares_storage(*tensor[k])) return j;
+      if (share(j, k)) return j;
     return k;
   }
   /// The first argument that is the same elements in the same shape, or k.
@@ -91,9 +99,15 @@ struct Arguments {
     }
     return k;
   }
+  /// Does the tape record what is done with them?
+  bool on_tape() const {
+    bool any = false;
+    for (int k = 0; k < count; ++k) any = any || tensor[k]->impl().requires_grad;
+    return any && DispatchState::of_this_thread().grad_enabled;
+  }
   bool overlaps_another(int k) const {
     for (int j = 0; j < count; ++j)
-      if (j != k && tensor[j]->shares_storage(*tensor[k])) return true;
+      if (j != k && share(j, k)) return true;
     return false;
   }
 };
@@ -108,7 +122,8 @@ struct Guards {
     std::int64_t requires_grad = 0;
     for (int k = 0; k < a.count; ++k) {
       if (a[k].impl().requires_grad) requires_grad |= std::int64_t{1} << k;
-      if (const int first = a.first_sharing(k); first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
+      const int first = a.first_sharing(k), same = a.first_same(k);
+      if (first != k || same != k) sizes.push((k << 8 | first) << 8 | same);
     }
     sizes.push(-1);
     sizes.push(requires_grad);
@@ -171,6 +186,7 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
     });
     r.result = result;
   }
+  const bool taped = argument.on_tape();  // then what was saved must stay as it is
   next = 0;
   std::vector<char> constant;
   const auto note = [&]<class X>(X& x) {
@@ -190,34 +206,39 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
                      << t.shape() << "."));
     bool shared = false;
     for (int j = 0; j < argument.count; ++j)
-      shared = shared || (j != number && argument[j].shares_storage(argument[number]) && (assigned || argument.first_same(j) != same));
+      shared = shared || (j != number && argument.share(j, number) && (assigned || argument.first_same(j) != same));
     if (shared)
       TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << number << " is changed, and shares memory with another one. "
                      "Pass a copy of one of them?"));
-    const bool donated = !argument[number].impl().requires_grad && argument[number].is_contiguous() && !argument.overlaps_another(number);
+    const bool donated = !taped && argument[number].is_contiguous() && !argument.overlaps_another(number);
     tracer.graph.output(id, donated ? number : -1);
     r.updated.push_back(number);
   };
   std::apply([&](auto&... x) { (each_leaf(x, update), ...); }, traced);
+  if (tracer.graph.outputs.size() > max_outputs)
+    tracer.graph.fail({.mistake = Mistake::too_many_outputs, .op = "compile", .number = tracer.graph.outputs.size()});
   if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
   r.graph = canonical(tracer.graph);
   return r;
 }
 
-/// The same, and once more where sizes are symbols, with others: a function that uses sizes as numbers
-/// does something else then. Throws SizesNeeded if it does.
+/// The same, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
+/// does something else then. Throws SizesNeeded if it does. A branch that these sizes take alike, such as
+/// one on a far larger size, is not found: pass what decides it as a number.
 template <class F, class... A>
 Recording record(const F& f, const char* name, const Guards& guards, const Arguments& argument, A&... a) {
   Recording r = record_once(f, name, guards, guards.sizes.values, argument, a...);
   if (guards.sizes.symbols == 0) return r;
-  SymbolValues other = guards.sizes.values;
-  for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = 2 * other.value[s] + 1;
-  bool same = false;
-  try {
-    same = same_graph(r, record_once(f, name, guards, other, argument, a...));
-  } catch (...) {  // with other sizes it cannot run at all
+  for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
+    SymbolValues other = guards.sizes.values;
+    for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = factor * other.value[s] + 1;
+    bool same = false;
+    try {
+      same = same_graph(r, record_once(f, name, guards, other, argument, a...));
+    } catch (...) {  // with other sizes it cannot run at all
+    }
+    if (!same) throw SizesNeeded{"the function itself", {}};
   }
-  if (!same) throw SizesNeeded{"the function itself", {}};
   return r;
 }
 
@@ -229,12 +250,20 @@ R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, 
   std::vector<Tensor> many(function->outputs() > max_results ? static_cast<std::size_t>(function->outputs()) : 0);
   Tensor* const out = many.empty() ? few : many.data();
   const auto updated = [&](std::size_t u) { return Tensor(argument[r.updated[u]]); };
-  bool taped = false;
-  if (DispatchState::of_this_thread().grad_enabled)
-    for (int k = 0; k < argument.count; ++k) taped = taped || argument[k].impl().requires_grad;
-  for (std::size_t u = 0; u < r.updated.size(); ++u) detail::check_no_repeats(updated(u), name, at);
-  function->run(argument.tensor, symbols, out);
-  if (taped) autograd::record_function(*function, function, symbols, name, at, argument.tensor, argument.count, out);
+  const bool taped = argument.on_tape();
+  const Tensor* tensor[max_inputs];
+  for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
+  std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
+  old.reserve(r.updated.size());
+  for (std::size_t u = 0; u < r.updated.size(); ++u) {
+    detail::check_no_repeats(updated(u), name, at);
+    if (!taped) continue;
+    old.push_back(updated(u).clone(at));
+    for (int k = 0; k < argument.count; ++k)
+      if (argument.first_same(k) == argument.first_same(r.updated[u])) tensor[k] = &old.back();
+  }
+  function->run(tensor, symbols, out);
+  if (taped) autograd::record_function(*function, function, symbols, name, at, tensor, argument.count, out);
   for (std::size_t u = 0; u < r.updated.size(); ++u) {
     Tensor to = updated(u);
     const Tensor& value = out[r.results + static_cast<int>(u)];

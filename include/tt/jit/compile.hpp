@@ -2,7 +2,7 @@
 // on. What the capture took for granted is guarded at every call: dtypes, ranks, which sizes are 1 and
 // which are equal, how operands lie and overlap, numbers, and the thread's modes. Other sizes are
 // symbols, so another batch size is not another capture; to see that sizes are not used as numbers the
-// function is run twice then.
+// function is run three times then.
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
 // Arguments are Tensors, numbers, and structs Mlp<tt::tensors>; what the function assigns through a
 // reference is updated in place.

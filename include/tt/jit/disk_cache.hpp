@@ -187,6 +187,12 @@ TT_INLINE bool DiskCache::keep_entry(const ContentHash& key, const char* object,
   return publish(path(key, ".entry"), &e, sizeof e);
 }
 
+/// A file of this cache: 32 hexadecimal digits and an ending, or one that is being written.
+inline bool is_entry(const char* name) {
+  const std::size_t digits = std::strspn(name, "0123456789abcdef");
+  const char* ending = name + digits;
+  return digits == 32 && (std::strcmp(ending, ".so") == 0 || std::strcmp(ending, ".c") == 0 || std::strcmp(ending, ".entry") == 0);
+}
 TT_INLINE void DiskCache::trim() const {
   struct File {
     Text name;
@@ -199,7 +205,7 @@ TT_INLINE void DiskCache::trim() const {
   if (!d) return;
   while (const dirent* e = readdir(d)) {
     struct stat s;
-    if (fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
+    if (!is_entry(e->d_name) || fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
     files.push_back({Text(e->d_name), s.st_size, s.st_mtim.tv_sec});
     total += s.st_size;
   }
