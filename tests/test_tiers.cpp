@@ -588,6 +588,10 @@ TEST_CASE("several processes fill one cache") {
 }
 
 TEST_CASE("a child of fork compiles what waits itself") {
+#if defined(__SANITIZE_ADDRESS__)
+  MESSAGE("not tried: g++ 12's address sanitizer may hold its own lock in a child of fork for ever");
+  return;
+#endif
   const Folder cache, tools;
   const Script gate(tools, "while [ ! -e '" + tools.path + "/open' ]; do sleep 0.01; done\n" + calling_real());
   const Program p = program_of(fresh()), q = program_of(fresh());

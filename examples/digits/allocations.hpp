@@ -1,5 +1,5 @@
-// Counts what this program takes from the heap, by replacing the global operator new. The array and
-// nothrow forms end in the two below. For one source file only: replacements cannot be inline.
+// Counts what this program takes from the heap, by replacing the global operator new. The array forms
+// end in those below. For one source file only: replacements cannot be inline.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -22,6 +22,16 @@ inline void* counted(void* memory) {
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return digits::counted(std::aligned_alloc(step, (bytes + step) / step * step));
+}
+// The sanitizers' own nothrow forms do not end in the two above.
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  digits::allocations.fetch_add(1, std::memory_order_relaxed);
+  return std::malloc(bytes ? bytes : 1);
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  digits::allocations.fetch_add(1, std::memory_order_relaxed);
+  const auto step = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(step, (bytes + step) / step * step);
 }
 // Not inlined: g++ would take `free` beside a `new` that it cannot see through for a mistake.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
