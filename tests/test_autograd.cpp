@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tt/ops/list.hpp"
-#include "tt/tt.hpp"
+#include "tensors.hpp"
 
 namespace {
 
@@ -17,17 +17,7 @@ using tt::DType;
 using tt::Op;
 using tt::Tensor;
 using Tensors = std::vector<Tensor>;
-using Numbers = std::vector<double>;
 
-Numbers numbers(const Tensor& t) {
-  const Tensor dense = t.detach().contiguous();
-  Numbers v;
-  tt::with_dtype(t.dtype(), [&]<class T>(T) {
-    for (T x : std::as_const(dense).elements<T>()) v.push_back(static_cast<double>(x));
-  });
-  return v;
-}
-std::string shape(const Tensor& t) { return tt::Text() << t.shape(); }
 /// A leaf of f64 between two bounds.
 Tensor leaf(const tt::IntList& shape, int seed, double low = 0.3, double high = 1.7) {
   return (tt::rand(shape, seed, {.dtype = DType::f64}) * (high - low) + low).requires_grad_();
@@ -37,17 +27,6 @@ Tensor f32_leaf(const Numbers& v) {
   for (std::size_t k = 0; k < v.size(); ++k) t.elements<float>()[k] = static_cast<float>(v[k]);
   return t.requires_grad_();
 }
-
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const tt::Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Once and twice, naming what it is about.
 template <class F>

@@ -8,41 +8,16 @@
 #include <thread>
 #include <vector>
 
-#include "tt/tt.hpp"
+#include "tensors.hpp"
 
 namespace {
 
 using tt::DType;
 using tt::Tensor;
-using Numbers = std::vector<double>;
 
-Numbers numbers(const Tensor& t) {
-  const Tensor dense = t.detach().contiguous();
-  Numbers v;
-  tt::with_dtype(t.dtype(), [&]<class T>(T) {
-    for (T x : std::as_const(dense).elements<T>()) v.push_back(static_cast<double>(x));
-  });
-  return v;
-}
-bool same_bits(const Tensor& a, const Tensor& b) {
-  const Tensor x = a.detach().contiguous(), y = b.detach().contiguous();
-  return x.dtype() == y.dtype() && x.shape() == y.shape() &&
-         (x.numel() == 0 || std::memcmp(std::as_const(x).data(), std::as_const(y).data(),
-                                        static_cast<std::size_t>(x.numel() * tt::size_of(x.dtype()))) == 0);
-}
 Tensor uniform(const tt::IntList& shape, int seed, DType d = DType::f32) {
   return tt::rand(shape, seed, {.dtype = d}) * 2 - 1;
 }
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const tt::Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 std::string text(const tt::Text& t) { return t; }
 
 /// Compiled and eager, on clones, must give and leave the same bits.

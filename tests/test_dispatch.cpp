@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tt/tt.hpp"
+#include "tensors.hpp"
 
 namespace {
 
@@ -16,28 +16,10 @@ using tt::Dispatcher;
 using tt::DType;
 using tt::KeySet;
 using tt::Tensor;
-using Numbers = std::vector<double>;
 
 constexpr tt::Device npu{tt::DeviceType::private_use1, 0}, other_npu{tt::DeviceType::private_use2, 0};
 constexpr tt::Device meta{tt::DeviceType::meta, 0};
 
-Numbers numbers(const Tensor& t) {
-  const Tensor dense = t.contiguous();
-  Numbers v;
-  tt::with_dtype(t.dtype(), [&]<class T>(T) {
-    for (T x : dense.elements<T>()) v.push_back(static_cast<double>(x));
-  });
-  return v;
-}
-template <class E = tt::Error, class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "no error";
-}
 std::string at(int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); }
 
 /// Which kernels ran, in order.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "run_guarded.hpp"
-#include "tt/tt.hpp"
+#include "tensors.hpp"
 
 // Asking for too much memory is answered, not the end: read by the sanitizers.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
@@ -17,17 +17,7 @@ namespace {
 
 using tt::DType;
 using tt::Tensor;
-using Numbers = std::vector<double>;
 
-/// Every element in row-major order, whatever dtype and strides.
-Numbers numbers(const Tensor& t) {
-  const Tensor dense = t.contiguous();
-  Numbers v;
-  tt::with_dtype(t.dtype(), [&]<class T>(T) {
-    for (T x : dense.elements<T>()) v.push_back(static_cast<double>(x));
-  });
-  return v;
-}
 /// The same, read through shape and strides without any op.
 Numbers by_strides(const Tensor& t) {
   Numbers v;
@@ -57,18 +47,6 @@ std::vector<std::int64_t> strides(const Tensor& t) {
   return s;
 }
 using Strides = std::vector<std::int64_t>;
-std::string shape(const Tensor& t) { return tt::Text() << t.shape(); }
-
-/// What an Error says.
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const tt::Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 

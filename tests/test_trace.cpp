@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "tt/tt.hpp"
+#include "tensors.hpp"
 
 namespace {
 
@@ -12,21 +12,7 @@ using tt::DType;
 using tt::Op;
 using tt::Tensor;
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  const Tensor x = a.detach().contiguous(), y = b.detach().contiguous();
-  return x.dtype() == y.dtype() && x.shape() == y.shape() &&
-         std::memcmp(std::as_const(x).data(), std::as_const(y).data(), static_cast<std::size_t>(x.numel() * tt::size_of(x.dtype()))) == 0;
-}
 Tensor uniform(const tt::IntList& shape, int seed) { return tt::rand(shape, seed) * 2 - 1; }
-template <class F>
-std::string message(const F& f) {
-  try {
-    f();
-  } catch (const tt::Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 const auto model = [](Tensor x, Tensor w) { return tt::relu(tt::matmul(x, w)) * 2; };
 
 }  // namespace

@@ -21,13 +21,6 @@ TT_ALWAYS_INLINE void put(float* p, V v) { tt::cpu::store(p, v.value); }
 TT_ALWAYS_INLINE V all(float x) { return V(tt::Carrier<tt::cpu::Pack<float>>::splat(x)); }
 TT_ALWAYS_INLINE float sum(V v) { return xsimd::hadd(v.value.part[0]); }
 TT_ALWAYS_INLINE V larger(V a, V b) { return V(tt::cpu::Pack<float>{{xsimd::max(a.value.part[0], b.value.part[0])}}); }
-TT_ALWAYS_INLINE float largest(V v) {
-  alignas(64) float t[step];
-  put(t, v);
-  float m = t[0];
-  for (float x : t) m = x > m ? x : m;
-  return m;
-}
 
 #include "hand_loops.inl"
 
@@ -48,13 +41,6 @@ TT_ALWAYS_INLINE float sum(V v) { return xsimd::hadd(v); }
 TT_ALWAYS_INLINE V larger(V a, V b) { return xsimd::max(a, b); }
 TT_ALWAYS_INLINE V sigmoid(V x) { return V(1.0f) / (V(1.0f) + xsimd::exp(-x)); }
 TT_ALWAYS_INLINE V where(V::batch_bool_type c, V a, V b) { return xsimd::select(c, a, b); }
-TT_ALWAYS_INLINE float largest(V v) {
-  alignas(64) float t[step];
-  put(t, v);
-  float m = t[0];
-  for (float x : t) m = x > m ? x : m;
-  return m;
-}
 
 #include "hand_loops.inl"
 

@@ -1,5 +1,13 @@
 // The loops of hand.hpp, included once for each kind of mathematics: V, step, get, put, all (a vector of one
-// number), sum, larger, largest, and the functions that they call.
+// number), sum, larger, and the functions that they call.
+
+TT_ALWAYS_INLINE float largest(V v) {
+  alignas(64) float t[step];
+  put(t, v);
+  float m = t[0];
+  for (float x : t) m = x > m ? x : m;
+  return m;
+}
 
 TT_NOINLINE inline void triad(const float* a, const float* b, float* y, std::int64_t n) {
   const V factor = all(2.5f);

@@ -44,7 +44,7 @@ class LeafTable {
   std::size_t used_ = 0;
 
   Entry& place(const TapeNode* leaf) {
-    std::size_t at = static_cast<std::size_t>(leaf->number * 0x9e3779b97f4a7c15u >> 32);
+    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(leaf) * 0x9e3779b97f4a7c15u >> 32);
     while (entry_[at % entry_.size()].leaf && entry_[at % entry_.size()].leaf != leaf) ++at;
     return entry_[at % entry_.size()];
   }
@@ -67,7 +67,7 @@ class BackwardPass {
 
   /// From `outputs` to all leaves, or to what `captures` names.
   BackwardPass(const std::vector<Tensor>& outputs, const std::vector<Tensor>* captured, bool retain_graph, bool create_graph)
-      : serial_(next_number()), retain_(retain_graph || create_graph), taped_(create_graph), to_captures_(captured) {
+      : serial_(next_pass()), retain_(retain_graph || create_graph), taped_(create_graph), to_captures_(captured) {
     if (captured)
       for (const Tensor& t : *captured) {
         const Edge e = edge_of(t);

@@ -142,7 +142,6 @@ Tensor apply_function(const A&... a) {
   if (!own) result = result.detach();
   node->backward = &F::backward;
   autograd::connect(*node, node->own_edge, argument, node->tensors);
-  node->number = autograd::next_number();
   autograd::set_history(result, node, 0);
   return result;
 }

@@ -40,7 +40,6 @@ struct Hook {
 struct TapeNode {
   const TapeNodeKind* kind = nullptr;
   std::atomic<std::int64_t> uses{1};
-  std::uint64_t number = 0;
   const char* name = "";
   SourceLine where{};
   int results = 1, edges = 0;
@@ -54,7 +53,8 @@ struct TapeNode {
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
 };
 
-inline std::uint64_t next_number() {
+/// Tells backward passes apart.
+inline std::uint64_t next_pass() {
   static std::atomic<std::uint64_t> number = 1;
   return number.fetch_add(1, std::memory_order_relaxed);
 }
@@ -139,16 +139,7 @@ inline const TapeNodeKind accumulate_kind{
     [](TapeNode& n, Tensor* in, Tensor*, bool taped) {
       auto& leaf = static_cast<AccumulateNode&>(n);
       if (!in[0].defined()) return;
-      struct Turn {  // threads may share the leaf
-        std::atomic_flag& busy;
-        explicit Turn(std::atomic_flag& b) : busy(b) {
-          while (busy.test_and_set(std::memory_order_acquire)) busy.wait(true);
-        }
-        ~Turn() {
-          busy.clear(std::memory_order_release);
-          busy.notify_one();
-        }
-      } const turn(leaf.busy);
+      const tt::detail::FlagLock lock(leaf.busy);  // threads may share the leaf
       Tensor& grad = leaf.grad;
       const tt::detail::TensorImpl& impl = in[0].impl();
       const bool free_to_take = impl.uses == 1 && impl.storage && impl.storage->uses == 1 && taped >= impl.requires_grad;
@@ -166,7 +157,6 @@ inline Edge edge_of(const Tensor& t) {
     m.leaf = new AccumulateNode;
     m.leaf->kind = &accumulate_kind;
     m.leaf->name = "AccumulateGrad";
-    m.leaf->number = next_number();
   }
   return {m.leaf, 0};
 }

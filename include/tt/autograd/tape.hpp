@@ -110,7 +110,6 @@ inline void record_call(const Call& c) {
     if (read >> k & 1) n->saved()[k].save(c[k], *n);
     else n->saved()[k].save_shape(c[k]);
   connect(*n, n->own_edge(), c.argument, c.arguments);
-  n->number = next_number();
   for (int k = 0; k < c.op->results; ++k)
     if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
 }
@@ -171,7 +170,6 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
     if (read >> k & 1) n->saved[static_cast<std::size_t>(k)].save(*argument[k], *n);
     else n->saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
   connect(*n, n->own_edge.data(), argument, count);
-  n->number = next_number();
   ++tape_node_count();
   for (int k = 0; k < f.outputs(); ++k)
     if (f.flows_into(k) & required) set_history(result[k], n, k);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 
+#include "tt/core/flag_lock.hpp"
 #include "tt/core/storage.hpp"
 
 namespace tt {
@@ -54,20 +55,20 @@ class CachingAllocator {
         ++local->count[c];
         return;
       }
-    const Guard guard(*this);
+    const FlagLock lock(busy_);
     in_use_ -= class_bytes(c);
     b->next = head_[c];
     head_[c] = b;
   }
 
   MemoryStats stats() {
-    const Guard guard(*this);
+    const FlagLock lock(busy_);
     return {in_use_ - kept_by_this_thread(), reserved_, peak_, hits_, misses_};
   }
   /// Gives back what is kept for reuse, of this thread and of all together.
   void empty_cache() {
     if (Local* local = Local::of_this_thread()) local->flush(*this);
-    const Guard guard(*this);
+    const FlagLock lock(busy_);
     release();
   }
 
@@ -112,7 +113,7 @@ class CachingAllocator {
       return local;
     }
     void flush(CachingAllocator& to) {
-      const Guard guard(to);
+      const FlagLock lock(to.busy_);
       for (int c = 0; c < small_classes; ++c)
         while (FreeBlock* b = head[c]) {
           head[c] = b->next;
@@ -122,15 +123,6 @@ class CachingAllocator {
           to.head_[c] = b;
         }
     }
-  };
-  struct Guard {
-    CachingAllocator& a;
-    explicit Guard(CachingAllocator& allocator) : a(allocator) {
-      while (a.busy_.test_and_set(std::memory_order_acquire)) {
-      }
-    }
-    Guard(const Guard&) = delete;
-    ~Guard() { a.busy_.clear(std::memory_order_release); }
   };
 
   std::atomic_flag busy_;
@@ -145,7 +137,7 @@ class CachingAllocator {
   }
   TT_NOINLINE void* allocate_slow(int c, std::size_t bytes) {
     if (c >= classes) out_of_memory(bytes);
-    const Guard guard(*this);
+    const FlagLock lock(busy_);
     in_use_ += class_bytes(c);
     if (FreeBlock* b = head_[c]) {
       head_[c] = b->next;

@@ -195,8 +195,7 @@ class Dispatcher {
   /// sees it. Stays where it is for ever. Throws Error when another definition has the name.
   template <class Fill>
   Operator& define(const char* name, const void* definition, const Fill& fill) {
-    while (busy_.test_and_set(std::memory_order_acquire)) {
-    }
+    const detail::FlagLock lock(busy_);
     Operator* op = lookup(name);
     if (!op) {
       Node* fresh = new Node(name, definition);
@@ -205,7 +204,6 @@ class Dispatcher {
       first_.store(fresh, std::memory_order_release);
       op = &fresh->op;
     }
-    busy_.clear(std::memory_order_release);
     if (op->definition() != definition)
       TT_THROW(Error(Text("tt: two ops are called '") << name << "'. Rename one of them."));
     return *op;

@@ -138,21 +138,6 @@ class CompiledFunction {
       }
     }
   };
-  /// Captures one at a time.
-  class Turn {
-   public:
-    explicit Turn(std::atomic_flag& busy) : busy_(busy) {
-      while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true);
-    }
-    Turn(const Turn&) = delete;
-    ~Turn() {
-      busy_.clear(std::memory_order_release);
-      busy_.notify_one();
-    }
-
-   private:
-    std::atomic_flag& busy_;
-  };
   F f_;
   CompileOptions options_;
   SourceLine where_;
@@ -171,7 +156,7 @@ class CompiledFunction {
   }
   template <class... A>
   jit::Capture* capture(const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
-    const Turn turn(state_->busy);
+    const detail::FlagLock lock(state_->busy);  // captures one at a time
     if (jit::Capture* c = find(now)) return c;  // another thread was first
     auto fresh = std::unique_ptr<jit::Capture>(new jit::Capture{now, {}, nullptr, Text("first call"), 0, newest()});
     if (fresh->next) fresh->why = !fresh->next->function ? fresh->next->why : jit::difference(fresh->next->guards, now);
