@@ -329,6 +329,14 @@ TEST_CASE("changes in place take part in the history") {
   }, {x, w});
 }
 
+TEST_CASE("backward on another device is refused") {
+  Tensor w = tt::empty({3}, {.device = {tt::DeviceType::meta, 0}});
+  w.requires_grad_();
+  const Tensor loss = (w * w).sum();
+  CHECK(message<tt::Unavailable>([&] { loss.backward(tt::ones({})); }) ==
+        "tt: fused programs and backward run on the CPU, and a Tensor is on meta.");
+}
+
 TEST_CASE("a Tensor changed by itself, or copied into, has a history of its own") {
   const Tensor x = f32_leaf({2, 3});
   Tensor y = x * 1;

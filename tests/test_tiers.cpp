@@ -670,7 +670,11 @@ TEST_CASE("the folder keeps to its size, and what was used last") {
     const timespec old[] = {{1000 + k, 0}, {1000 + k, 0}};
     if (k < 7) utimensat(AT_FDCWD, path.c_str(), old, 0);
   }
+  write_text(folder / "letter.txt", std::string(200'000, 'x'));  // the user's, and older than all
+  const timespec oldest[] = {{1, 0}, {1, 0}};
+  utimensat(AT_FDCWD, (folder / "letter.txt").c_str(), oldest, 0);
   disk.trim();
+  CHECK(Folder::names(folder.path, "letter.txt").size() == 1);
   CHECK(Folder::names(folder.path, ".so").size() == 3);
   tt::Text path;
   CHECK(disk.find({1, 7}, path) == tt::DiskCache::Found::object);

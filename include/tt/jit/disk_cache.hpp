@@ -189,6 +189,7 @@ TT_INLINE bool DiskCache::keep_entry(const ContentHash& key, const char* object,
 
 /// A file of this cache: 32 hexadecimal digits and an ending, or one that is being written.
 inline bool is_entry(const char* name) {
+  if (std::strncmp(name, "tmp-", 4) == 0) return name[4 + std::strspn(name + 4, "0123456789-")] == '\0';
   const std::size_t digits = std::strspn(name, "0123456789abcdef");
   const char* ending = name + digits;
   return digits == 32 && (std::strcmp(ending, ".so") == 0 || std::strcmp(ending, ".c") == 0 || std::strcmp(ending, ".entry") == 0);
