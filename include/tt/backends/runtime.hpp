@@ -3,12 +3,14 @@
 //   backend::tile_function   an op on a tile; backend::ThreadPool  the threads for all of them
 //   backend::compile_c       C text to loaded functions; backend::HostCompiler, step by step
 //   backend::cpu_features    what compiled code is bound to; backend::make_private_folder  where it is kept
+//   DiskCache                the compiled kernels there
 #pragma once
 #include "tt/backends/backend.hpp"
 #include "tt/backends/cpu/cpu_features.hpp"
 #include "tt/backends/cpu/host_compiler.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
+#include "tt/backends/disk_cache.hpp"
 
 namespace tt::backend {
 
@@ -16,16 +18,12 @@ using cpu::compile_c;
 using cpu::compiler_milliseconds;
 using cpu::cpu_features;
 using cpu::HostCompiler;
-using cpu::is_private_folder;
 using cpu::Library;
-using cpu::make_private_folder;
 using cpu::milliseconds_now;
 using cpu::Process;
-using cpu::TemporaryFolder;
 using cpu::ThreadPool;
 using cpu::tile_function;
 using cpu::TileFunction;
 using cpu::TileProgram;
-using cpu::write_new_file;
 
 }  // namespace tt::backend

@@ -2,7 +2,7 @@
 //   auto program = std::make_shared<backend::TileProgram>(plan);
 //   CodeCache::get().request(program, "softmax");      // returns at once; run() it meanwhile
 // A request emits the kernels' text and looks for it among what this process has loaded and on disk
-// (disk_cache.hpp); then they are swapped in before it returns. Else the program waits for the one
+// (backends/disk_cache.hpp); then they are swapped in before it returns. Else the program waits for the one
 // thread that runs the compiler, which takes all that wait in one text.
 //
 // What goes wrong leaves a program on tier 0, where its results are the same, and is counted:
@@ -25,7 +25,7 @@
 #include <exception>
 #include <memory>
 
-#include "tt/jit/disk_cache.hpp"
+#include "tt/backends/runtime.hpp"
 #include "tt/jit/emit_c.hpp"
 
 namespace tt {

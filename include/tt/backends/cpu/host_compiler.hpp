@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "tt/backends/cpu/private_folder.hpp"
+#include "tt/backends/private_folder.hpp"
 #include "tt/backends/cpu/process.hpp"
 #include "tt/core/error.hpp"
 
@@ -82,13 +82,13 @@ class HostCompiler {
     return t;
   }
   /// Compiles C text to `object`, a file in the folder.
-  Process::Result compile(Process& process, const Text& text, TemporaryFolder& folder, const Text& object,
+  Process::Result compile(Process& process, const Text& text, backend::TemporaryFolder& folder, const Text& object,
                           int milliseconds = compiler_milliseconds) const {
     Process::Result r;
     Text source = folder.file("kernels.c"), words[max_words], to(object), temporary("TMPDIR=");
     temporary << folder.path();
     unlink(source.c_str());
-    if (words_.size() > max_words || !write_new_file(source.c_str(), text.begin(), static_cast<std::size_t>(text.size()))) {
+    if (words_.size() > max_words || !backend::write_new_file(source.c_str(), text.begin(), static_cast<std::size_t>(text.size()))) {
       r.messages << source << " cannot be written";
       return r;
     }
@@ -148,7 +148,7 @@ class HostCompiler {
 
 /// Compiles C text and loads it; throws Unavailable. The text of a failure is kept, and named.
 inline Library compile_c(const Text& text) {
-  TemporaryFolder folder;
+  backend::TemporaryFolder folder;
   if (folder.path().empty())
     TT_THROW(Unavailable("tt: no private folder for the compiler can be made; set TMPDIR?"));
   const HostCompiler compiler;

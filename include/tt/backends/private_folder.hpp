@@ -11,7 +11,7 @@
 
 #include "tt/core/text.hpp"
 
-namespace tt::cpu {
+namespace tt::backend {
 
 /// Are the folder and all that it lies in owned by this user or root, and closed to others? A folder
 /// like /tmp, in which one cannot rename what is another's, will do on the way.
@@ -103,4 +103,4 @@ inline bool write_new_file(const char* path, const void* bytes, std::size_t size
   return fine;
 }
 
-}  // namespace tt::cpu
+}  // namespace tt::backend

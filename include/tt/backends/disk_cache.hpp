@@ -1,12 +1,18 @@
 // Compiled kernels on disk, for the next process. Objects are named by a hash of their bytes, and
 // beside each its text; an entry says which object holds the kernels of a program.
-//   <hash of the object>.so, .c     several programs may share one
+//   <hash of the object>.so, .c     several programs may share one; of a device .cubin, .cu
 //   <key of the program>.entry      hash and size of its object
 // A file is written under a name of its own and renamed, so readers see all of it or nothing, and
 // what a process has loaded is never written to. Before an object is loaded its bytes are compared
 // with the entry; what does not fit (torn, foreign, tampered with) is as if it were not there.
 #pragma once
-#include "tt/backends/runtime.hpp"
+#include <time.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "tt/backends/private_folder.hpp"
+#include "tt/core/text.hpp"
 
 namespace tt {
 
@@ -52,7 +58,16 @@ class DiskCache {
   /// The folder is trimmed to three quarters of this when it holds more.
   static constexpr std::int64_t default_capacity = 64 << 20;
 
+  /// What the files of an object and of its text end in.
+  struct Endings {
+    const char *object = ".so", *text = ".c";
+  };
+  static constexpr Endings device{".cubin", ".cu"};
+
   DiskCache() = default;
+  explicit DiskCache(const Text& folder, Endings endings, std::int64_t capacity = default_capacity) : DiskCache(folder, capacity) {
+    endings_ = endings;
+  }
   explicit DiskCache(const Text& folder, std::int64_t capacity = default_capacity);
   /// $TT_CACHE_DIR, else $XDG_CACHE_HOME/tt, else ~/.cache/tt; empty if there is none of these.
   static Text default_folder();
@@ -71,8 +86,8 @@ class DiskCache {
   /// Takes back what turned out not to be loadable.
   void remove_object(const char* object, std::int64_t size) const {
     const ContentHash hash = ContentHash::of(object, size);
-    unlink(path(hash, ".so").c_str());
-    unlink(path(hash, ".c").c_str());
+    unlink(path(hash, endings_.object).c_str());
+    unlink(path(hash, endings_.text).c_str());
   }
   /// Removes what was used longest ago, if there is too much.
   void trim() const;
@@ -83,6 +98,7 @@ class DiskCache {
  private:
   Text folder_, why_;
   std::int64_t capacity_ = default_capacity;
+  Endings endings_;
 
   struct Entry {
     std::uint64_t magic = 0x7974'6e65'2d74'7421u, version = DiskCache::version;
@@ -149,7 +165,7 @@ TT_INLINE DiskCache::Found DiskCache::find(const ContentHash& key, Text& object)
   if (!read_file(entry_path.c_str(), bytes) || bytes.size() != static_cast<int>(sizeof e)) return Found::rejected;
   std::memcpy(static_cast<void*>(&e), bytes.begin(), sizeof e);
   if (e.magic != Entry().magic || e.version != version || !(e.key == key) || e.check != e.sum()) return Found::rejected;
-  object = path(e.object, ".so");
+  object = path(e.object, endings_.object);
   if (access(object.c_str(), F_OK) != 0) return Found::nothing;  // trimmed
   if (!read_file(object.c_str(), bytes) || static_cast<std::uint64_t>(bytes.size()) != e.size ||
       !(ContentHash::of(bytes.begin(), bytes.size()) == e.object))
@@ -173,9 +189,9 @@ TT_INLINE bool DiskCache::publish(const Text& to, const void* bytes, std::int64_
 TT_INLINE Text DiskCache::keep_object(const char* object, std::int64_t size, const Text& text) const {
   if (folder_.empty()) return {};
   const ContentHash hash = ContentHash::of(object, size);
-  if (!publish(path(hash, ".so"), object, size)) return {};
-  publish(path(hash, ".c"), text.begin(), text.size());
-  return path(hash, ".so");
+  if (!publish(path(hash, endings_.object), object, size)) return {};
+  publish(path(hash, endings_.text), text.begin(), text.size());
+  return path(hash, endings_.object);
 }
 
 TT_INLINE bool DiskCache::keep_entry(const ContentHash& key, const char* object, std::int64_t size) const {
@@ -192,7 +208,9 @@ inline bool is_entry(const char* name) {
   if (std::strncmp(name, "tmp-", 4) == 0) return name[4 + std::strspn(name + 4, "0123456789-")] == '\0';
   const std::size_t digits = std::strspn(name, "0123456789abcdef");
   const char* ending = name + digits;
-  return digits == 32 && (std::strcmp(ending, ".so") == 0 || std::strcmp(ending, ".c") == 0 || std::strcmp(ending, ".entry") == 0);
+  bool known = false;
+  for (const char* of_ours : {".entry", ".so", ".c", ".cubin", ".cu"}) known = known || std::strcmp(ending, of_ours) == 0;
+  return digits == 32 && known;
 }
 TT_INLINE void DiskCache::trim() const {
   struct File {

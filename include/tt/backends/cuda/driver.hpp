@@ -1,0 +1,188 @@
+// The NVIDIA driver, opened when it is first used: one binary runs with and without a GPU. Functions
+// are found by name in libcuda.so.1 (or the file that TT_CUDA_DRIVER names); nothing of the toolkit
+// is included or linked. Numbers and types are those of the CUDA driver API, version 12 and later.
+//   const Driver& d = Driver::get();   d.check(d.synchronize(), "cuCtxSynchronize");
+// Throws Unavailable, which says what is missing.
+#pragma once
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "tt/core/error.hpp"
+
+namespace tt::cuda {
+
+using Result = int;
+using DevicePointer = unsigned long long;
+using Handle = void*;  ///< a context, stream, event, module, function or graph
+
+/// What the driver answers with; the others stand in its words.
+inline constexpr Result success = 0, out_of_memory = 2, no_device = 100, not_supported = 801;
+enum class Attribute : int {
+  multiprocessors = 16, major = 75, minor = 76, shared_memory_optin = 97,
+};
+
+/// A shared library whose functions are found by name.
+class DriverLibrary {
+ public:
+  /// Tries the names in order; the message of the last failure is kept.
+  bool open(const char* const* names, int count) {
+    for (int k = 0; k < count; ++k) {
+      handle_ = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+      if (handle_) return true;
+      if (const char* said = dlerror()) why_ = Text(said);
+    }
+    return false;
+  }
+  const Text& why() const { return why_; }
+  template <class F>
+  bool find(const char* name, F*& function) {
+    function = reinterpret_cast<F*>(dlsym(handle_, name));
+    if (!function && !missing_) missing_ = name;
+    return function;
+  }
+  /// The first function that was not there, or null.
+  const char* missing() const { return missing_; }
+
+ private:
+  void* handle_ = nullptr;  // never closed: the driver keeps threads of its own
+  const char* missing_ = nullptr;
+  Text why_;
+};
+
+struct Driver {
+  Result (*init)(unsigned) = nullptr;
+  Result (*version)(int*) = nullptr;
+  Result (*error_name)(Result, const char**) = nullptr;
+  Result (*error_string)(Result, const char**) = nullptr;
+  Result (*device_count)(int*) = nullptr;
+  Result (*device)(int*, int) = nullptr;
+  Result (*device_name)(char*, int, int) = nullptr;
+  Result (*device_attribute)(int*, Attribute, int) = nullptr;
+  Result (*retain_context)(Handle*, int) = nullptr;
+  Result (*set_context)(Handle) = nullptr;
+  Result (*synchronize)() = nullptr;
+  Result (*memory_info)(std::size_t* free, std::size_t* total) = nullptr;
+  Result (*allocate)(DevicePointer*, std::size_t) = nullptr;
+  Result (*free)(DevicePointer) = nullptr;
+  Result (*allocate_host)(void**, std::size_t, unsigned) = nullptr;
+  Result (*free_host)(void*) = nullptr;
+  Result (*to_device)(DevicePointer, const void*, std::size_t, Handle stream) = nullptr;
+  Result (*to_host)(void*, DevicePointer, std::size_t, Handle stream) = nullptr;
+  Result (*copy)(DevicePointer, DevicePointer, std::size_t, Handle stream) = nullptr;
+  Result (*copy_peer)(DevicePointer, Handle to, DevicePointer, Handle from, std::size_t, Handle stream) = nullptr;
+  Result (*create_stream)(Handle*, unsigned) = nullptr;
+  Result (*destroy_stream)(Handle) = nullptr;
+  Result (*synchronize_stream)(Handle) = nullptr;
+  Result (*wait_event)(Handle stream, Handle event, unsigned) = nullptr;
+  Result (*create_event)(Handle*, unsigned) = nullptr;
+  Result (*destroy_event)(Handle) = nullptr;
+  Result (*record_event)(Handle event, Handle stream) = nullptr;
+  Result (*synchronize_event)(Handle) = nullptr;
+  Result (*query_event)(Handle) = nullptr;
+  Result (*elapsed)(float* milliseconds, Handle from, Handle to) = nullptr;
+  Result (*load_module)(Handle*, const void* image) = nullptr;
+  Result (*unload_module)(Handle) = nullptr;
+  Result (*find_function)(Handle*, Handle module, const char*) = nullptr;
+  Result (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned shared, Handle stream, void** parameters, void** extra) = nullptr;
+  Result (*begin_capture)(Handle stream, int mode) = nullptr;
+  Result (*end_capture)(Handle stream, Handle* graph) = nullptr;
+  Result (*instantiate)(Handle* executable, Handle graph, unsigned long long flags) = nullptr;
+  Result (*launch_graph)(Handle executable, Handle stream) = nullptr;
+  Result (*destroy_graph)(Handle) = nullptr;
+  Result (*destroy_executable)(Handle) = nullptr;
+
+  /// The process's driver, initialised. Throws Unavailable.
+  static const Driver& get();
+  /// One from the first of these files that can be opened. Throws Unavailable.
+  static Driver open(const char* const* names, int count);
+
+  /// Throws Error with the driver's own words; a device that was lost stays lost.
+  void check(Result r, const char* what) const {
+    if (r != success) failed(r, what);
+  }
+  [[noreturn]] void failed(Result r, const char* what) const;
+  /// Errors after which nothing works on the device until the process ends.
+  static constexpr bool loses_device(Result r) {
+    return r == 214 || r == 220 || (r >= 700 && r <= 720 && r != 701 && r != 704 && r != 705) || r == 999;
+  }
+};
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Driver Driver::open(const char* const* names, int count) {
+  DriverLibrary library;
+  if (!library.open(names, count))
+    TT_THROW(Unavailable(Text("tt::cuda: there is no NVIDIA driver: ") << library.why() << ". Install one, or use the CPU?"));
+  Driver d;
+  library.find("cuInit", d.init);
+  library.find("cuDriverGetVersion", d.version);
+  library.find("cuGetErrorName", d.error_name);
+  library.find("cuGetErrorString", d.error_string);
+  library.find("cuDeviceGetCount", d.device_count);
+  library.find("cuDeviceGet", d.device);
+  library.find("cuDeviceGetName", d.device_name);
+  library.find("cuDeviceGetAttribute", d.device_attribute);
+  library.find("cuDevicePrimaryCtxRetain", d.retain_context);
+  library.find("cuCtxSetCurrent", d.set_context);
+  library.find("cuCtxSynchronize", d.synchronize);
+  library.find("cuMemGetInfo_v2", d.memory_info);
+  library.find("cuMemAlloc_v2", d.allocate);
+  library.find("cuMemFree_v2", d.free);
+  library.find("cuMemHostAlloc", d.allocate_host);
+  library.find("cuMemFreeHost", d.free_host);
+  library.find("cuMemcpyHtoDAsync_v2", d.to_device);
+  library.find("cuMemcpyDtoHAsync_v2", d.to_host);
+  library.find("cuMemcpyDtoDAsync_v2", d.copy);
+  library.find("cuMemcpyPeerAsync", d.copy_peer);
+  library.find("cuStreamCreate", d.create_stream);
+  library.find("cuStreamDestroy_v2", d.destroy_stream);
+  library.find("cuStreamSynchronize", d.synchronize_stream);
+  library.find("cuStreamWaitEvent", d.wait_event);
+  library.find("cuEventCreate", d.create_event);
+  library.find("cuEventDestroy_v2", d.destroy_event);
+  library.find("cuEventRecord", d.record_event);
+  library.find("cuEventSynchronize", d.synchronize_event);
+  library.find("cuEventQuery", d.query_event);
+  library.find("cuEventElapsedTime", d.elapsed);
+  library.find("cuModuleLoadData", d.load_module);
+  library.find("cuModuleUnload", d.unload_module);
+  library.find("cuModuleGetFunction", d.find_function);
+  library.find("cuLaunchKernel", d.launch);
+  library.find("cuStreamBeginCapture_v2", d.begin_capture);
+  library.find("cuStreamEndCapture", d.end_capture);
+  library.find("cuGraphInstantiateWithFlags", d.instantiate);
+  library.find("cuGraphLaunch", d.launch_graph);
+  library.find("cuGraphDestroy", d.destroy_graph);
+  library.find("cuGraphExecDestroy", d.destroy_executable);
+  if (library.missing())
+    TT_THROW(Unavailable(Text("tt::cuda: the NVIDIA driver is too old: it has no ") << library.missing() << ". Install version 525 or later?"));
+  if (const Result r = d.init(0); r != success) {
+    const char* said = nullptr;
+    d.error_string(r, &said);
+    TT_THROW(Unavailable(Text("tt::cuda: the NVIDIA driver does not start: ") << (said ? said : "unknown error") << '.'));
+  }
+  return d;
+}
+
+TT_INLINE const Driver& Driver::get() {
+  static const Driver driver = [] {
+    const char* given = std::getenv("TT_CUDA_DRIVER");
+    const char* const names[] = {given && *given ? given : "libcuda.so.1"};
+    return open(names, 1);
+  }();
+  return driver;
+}
+
+TT_INLINE void Driver::failed(Result r, const char* what) const {
+  const char *name = nullptr, *said = nullptr;
+  error_name(r, &name);
+  error_string(r, &said);
+  Text t = Text("tt::cuda: ") << what << " failed: " << (name ? name : "error") << ": " << (said ? said : "unknown") << '.';
+  if (loses_device(r)) t << " The device is lost to this process; results since the last synchronize are not to be trusted.";
+  TT_THROW(Error(t));
+}
+#endif
+
+}  // namespace tt::cuda

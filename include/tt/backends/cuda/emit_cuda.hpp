@@ -1,0 +1,445 @@
+// Emitted text for a device: a Plan's kernels as readable CUDA C++ that includes nothing.
+//   name_k         elementwise work, 16 bytes a thread; rows with reductions, a warp or a block a row;
+//                  sums over rows, a thread a column; products of matrices with their epilogue
+//   name_k_parts, name_k_finish   a reduction whose rows are too few to fill a device, in two launches
+// How many threads each takes is the matter of backends/cuda/launch.hpp.
+#pragma once
+#include "tt/backends/cuda/prelude.hpp"
+#include "tt/graph/emit_text.hpp"
+
+namespace tt::cuda {
+
+/// How the threads of a device share a kernel's work.
+enum class KernelForm : unsigned char { elements, rows, columns, matmul };
+inline constexpr int vector_elements = 4;  ///< a thread's, of an elementwise kernel
+inline constexpr int matmul_small = 4, matmul_large = 8;  ///< sums a thread computes, squared
+
+constexpr bool reduces(const Plan& plan, const Kernel& k) {
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+    if (is_reduction(plan.instructions[i].op)) return true;
+  return false;
+}
+constexpr KernelForm form_of(const Plan& plan, const Kernel& k) {
+  if (k.kind == KernelKind::matmul) return KernelForm::matmul;
+  if (k.kind == KernelKind::cols) return KernelForm::columns;
+  return reduces(plan, k) || !columns_divide(plan, k) ? KernelForm::rows : KernelForm::elements;
+}
+/// Can it run as partial results and a second launch that combines them?
+constexpr bool has_parts(const Plan& plan, const Kernel& k) {
+  return k.kind == KernelKind::cols || (k.kind == KernelKind::rows && k.sweeps == 1 && reduces(plan, k));
+}
+constexpr int reductions_of(const Plan& plan, const Kernel& k) {
+  int n = 0;
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
+  return n;
+}
+
+namespace detail {
+
+using tt::detail::c_type;
+
+class CudaEmitter : tt::detail::KernelText {
+ public:
+  CudaEmitter() {
+    operands_ = "a.p";
+    symbols_ = "a.s";
+    accumulator_ = "sum";
+  }
+  void add(const Plan& plan, const char* name) {
+    plan_ = &plan;
+    name_ = name;
+    for (int k = 0; k < plan.kernels.size(); ++k)
+      if (plan.kernels[k].code == k) kernel(k);
+  }
+  Text text(bool has_fma) const {
+    Text t;
+    t << cuda_head(has_fma) << cuda_prelude << tt::detail::common_prelude << cuda_kernels;
+    if (matmul_) t << cuda_matmul;
+    return t << trees_ << functions_ << kernels_;
+  }
+
+ private:
+  const char* name_ = "";
+  int number_ = 0;
+  bool matmul_ = false;
+
+  void kernel(int number) {
+    k_ = &plan_->kernels[number];
+    number_ = number;
+    Text& t = kernels_;
+    t << "\n/* kernel " << number << ": " << tt::name(k_->kind) << ' ' << k_->rows << " x " << k_->cols;
+    if (k_->kind != KernelKind::rows) t << " over " << k_->inner;
+    if (k_->where.line) t << ", from line " << k_->where.line;
+    t << " */\n";
+    switch (form_of(*plan_, *k_)) {
+      case KernelForm::elements: elements(); break;
+      case KernelForm::rows: rows(); break;
+      case KernelForm::columns: columns(); break;
+      case KernelForm::matmul: matmul(); break;
+    }
+    vectors_.clear();
+  }
+  Text symbol() const { return Text(name_) << '_' << number_; }
+  Text operands() const { return Text("const Operands<") << (k_->bindings > 0 ? k_->bindings : 1) << "> "; }
+  void entry(const char* suffix, const char* bounds = "") {
+    kernels_ << "extern \"C\" __global__ void " << bounds << symbol() << suffix << '(' << operands() << "a) {\n";
+  }
+  bool is_scratch(const Access& a) const {
+    return a.buffer >= 0 && plan_->buffers[plan_->bindings[k_->first_binding + a.buffer]].scratch;
+  }
+  static bool along_columns(const Access& a) { return a.column == Extent(1) && a.column_terms == 0; }
+
+  // ---- vectors of a sweep
+  /// Which accesses of a segment are vectors: loads before, stores behind the loop over its elements.
+  void find_vectors(int s, bool keep_scratch) {
+    vectors_ = Vec<char>(plan_->accesses.size(), 0);
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (x.op != Op::load && x.op != Op::store) continue;
+      const Access& a = plan_->accesses[x.access];
+      if (keep_scratch && is_scratch(a)) vectors_[x.access] = kept;
+      else if (along_columns(a) && !other_order(s, i)) vectors_[x.access] |= x.op == Op::load ? loaded : stored;
+    }
+  }
+  /// A load behind a store of the same memory, or a store before one: those keep their places.
+  bool other_order(int s, int at) const {
+    const Instruction& x = plan_->instructions[at];
+    const int begin = x.op == Op::load ? k_->segment[s] : at + 1, end = x.op == Op::load ? at : k_->segment[s + 1];
+    for (int i = begin; i < end; ++i) {
+      const Instruction& y = plan_->instructions[i];
+      if (y.op == (x.op == Op::load ? Op::store : Op::load) &&
+          plan_->accesses[y.access].buffer == plan_->accesses[x.access].buffer)
+        return true;
+    }
+    return false;
+  }
+  template <class F>
+  void each_vector(int s, Vectors how, const F& f) {
+    Vec<char> done(plan_->accesses.size(), 0);
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (x.op != (how == loaded ? Op::load : Op::store) || !(vectors_[x.access] & how) || done[x.access]) continue;
+      done[x.access] = 1;
+      f(x);
+    }
+  }
+  /// What must hold for vectors of `width` elements, for all sweeps: joined by &&.
+  Text vectors_fit(int width, const Text& columns) {
+    Text t;
+    t << columns;
+    Vec<char> done(plan_->accesses.size(), 0);
+    for (int s = 1; s < 2 * k_->sweeps + 1; s += 2)
+      for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+        const Instruction& x = plan_->instructions[i];
+        if ((x.op != Op::load && x.op != Op::store) || done[x.access]) continue;
+        const Access& a = plan_->accesses[x.access];
+        if (!along_columns(a) || is_scratch(a)) continue;
+        done[x.access] = 1;
+        if (!t.empty()) t << " && ";
+        t << "aligned<" << width << ">((" << c_type(x.dtype) << " *)a.p[" << a.buffer << "] + " << extent(a.offset) << ')';
+        for (int m = 0; m < a.term_count; ++m)
+          if (const Extent stride = a.term[m].stride; !stride.is_constant() || stride.code % width != 0)
+            t << " && (" << extent(stride) << ") % " << width << " == 0";
+      }
+    return t.empty() ? Text("true") : t;
+  }
+  /// The elements of a sweep's vectors one after the other; `i` is the column of element k.
+  void vector_body(int s, const char* column, const char* guard, const char* row, int width) {
+    Text& t = kernels_;
+    t << "        #pragma unroll\n        for (int k = 0; k < " << (width ? Text("") << width : Text("V"))
+      << "; ++k) {\n          const i64 i = " << column << ";\n          (void)i;\n" << guard;
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (!is_reduction(x.op)) {
+        instruction(i, row, "          ");
+        continue;
+      }
+      Text lane;
+      lane << 'l' << reg(x.dtype, x.result) << "[k]";
+      t << "          " << lane << " = " << combine_name(x.op) << tt::name(x.dtype) << '(' << lane << ", "
+        << reg(x.dtype, x.a) << ");\n";
+    }
+    t << "        }\n";
+  }
+
+  // ---- elementwise: a thread takes four neighbours, or one
+  void elements() {
+    Text& t = kernels_;
+    t << "template <int V> FN void " << symbol() << "_step(" << operands() << "&a, i64 row, i64 col) {\n  (void)row;\n";
+    kept_rows();
+    row_pointers(0, "row", "  ");
+    segment(0, "row", "  ");
+    for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
+      const int s = 2 * sweep + 1;
+      find_vectors(s, true);
+      t << "      {\n";
+      pointers(s, "        ");
+      each_vector(s, loaded, [&](const Instruction& x) {
+        t << "        const Vector<" << c_type(x.dtype) << ", V> v" << x.access << " = load<V>(x" << x.access << " + col);\n";
+      });
+      each_vector(s, stored, [&](const Instruction& x) {
+        t << "        Vector<" << c_type(x.dtype) << ", V> w" << x.access << ";\n";
+      });
+      vector_body(s, "col + k", "", "row", 0);
+      each_vector(s, stored, [&](const Instruction& x) {
+        t << "        store<V>(x" << x.access << " + col, w" << x.access << ");\n";
+      });
+      t << "      }\n";
+      vectors_.clear();
+      row_pointers(s + 1, "row", "  ");
+      segment(s + 1, "row", "  ");
+    }
+    t << "}\n";
+    entry("");
+    const bool one_row = k_->rows == Extent(1);
+    t << "  const i64 rows = " << extent(k_->rows) << ", n = " << extent(k_->cols)
+      << ", first = blockIdx.x * (i64)blockDim.x + threadIdx.x, step = (i64)gridDim.x * blockDim.x;\n";
+    t << "  if (" << vectors_fit(vector_elements, one_row ? Text() : Text("n % 4 == 0")) << ") {\n";
+    if (one_row) {
+      t << "    for (i64 e = first; e < n / 4; e += step) " << symbol() << "_step<4>(a, 0, e * 4);\n"
+        << "    for (i64 e = n / 4 * 4 + first; e < n; e += step) " << symbol() << "_step<1>(a, 0, e);\n"
+        << "  } else {\n    for (i64 e = first; e < n; e += step) " << symbol() << "_step<1>(a, 0, e);\n  }\n  (void)rows;\n}\n";
+      return;
+    }
+    for (int width : {4, 1}) {
+      if (width == 1) t << "  } else {\n";
+      Text columns("n");
+      if (width != 1) columns << " / " << width;
+      t << "    for (i64 e = first; e < rows * (" << columns << "); e += step) {\n      i64 row, col;\n      split(e, "
+        << columns << ", row, col);\n      " << symbol() << "_step<" << width << ">(a, row, col" << (width == 1 ? "" : " * 4") << ");\n    }\n";
+    }
+    t << "  }\n}\n";
+  }
+  /// A thread keeps its own elements of rows that stay between sweeps.
+  void kept_rows() {
+    for (int b = 0; b < k_->bindings; ++b)
+      if (const Buffer& x = plan_->buffers[plan_->bindings[k_->first_binding + b]]; x.scratch)
+        kernels_ << "  Vector<" << c_type(x.dtype) << ", V> r" << b << ";\n";
+  }
+  /// Of a sweep; rows that a thread or a team keeps are found elsewhere.
+  void pointers(int s, const char* indent) {
+    row_pointers(s, "row", indent, [this](const Access& a) { return is_scratch(a); });
+  }
+
+  // ---- rows with reductions: a warp takes a block of 4,096 columns, a team of warps the row
+  void rows() {
+    Text& t = kernels_;
+    const bool parts = has_parts(*plan_, *k_);
+    t << "/* Mode 0: the row; 1: block `block` of it, as a partial result; 2: from those */\n"
+      << "template <int V, int Mode> FN void " << symbol() << "_row(" << operands()
+      << "&a, const Team &t, i64 row, i64 block, char *parts) {\n  (void)row; (void)block; (void)parts;\n  const i64 n = "
+      << extent(k_->cols) << ", blocks = (n + 4095) / 4096;\n  (void)blocks;\n";
+    team_rows();
+    row_pointers(0, "row", "  ");
+    row_segment(0);
+    int reduction = 0;
+    for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
+      const int s = 2 * sweep + 1;
+      each_reduction(s, [&](const Instruction& x, const Text&) {
+        need_tree(x.op, x.dtype);
+        const Text r = reg(x.dtype, x.result);
+        t << "  " << c_type(x.dtype) << ' ' << r << " = " << c_identity(x.op, x.dtype) << ";\n  " << c_type(x.dtype)
+          << " *part_" << r << " = (" << c_type(x.dtype) << " *)(parts + blocks * " << 8 * reduction++ << ");\n";
+      });
+      if (parts) t << "  if (Mode != 2)\n";
+      t << "  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {\n"
+        << "      const i64 end = least(n, (b + 1) * 4096);\n";
+      each_reduction(s, [&](const Instruction& x, const Text&) {
+        const Text id = c_identity(x.op, x.dtype);
+        t << "      " << c_type(x.dtype) << " l" << reg(x.dtype, x.result) << "[2] = {" << id << ", " << id << "};\n";
+      });
+      find_vectors(s, false);
+      pointers(s, "      ");
+      if (!stores_in(s)) t << "      #pragma unroll 4\n";
+      t << "      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {\n";
+      each_vector(s, loaded, [&](const Instruction& x) {
+        t << "        const Vector<" << c_type(x.dtype) << ", 2> v" << x.access << " = load_pair<V>(x" << x.access << ", g, end);\n";
+      });
+      each_vector(s, stored, [&](const Instruction& x) {
+        t << "        Vector<" << c_type(x.dtype) << ", 2> w" << x.access << ";\n";
+      });
+      vector_body(s, "V == 2 ? g + k : g + 32 * k", "          if (V == 1 && i >= end) break;\n", "row", 2);
+      each_vector(s, stored, [&](const Instruction& x) {
+        t << "        store_pair<V>(x" << x.access << ", g, end, w" << x.access << ");\n";
+      });
+      t << "      }\n";
+      vectors_.clear();
+      each_reduction(s, [&](const Instruction& x, const Text& c) {
+        const Text r = reg(x.dtype, x.result);
+        t << "      " << r << " = fold_" << c << "<V>(l" << r << ");\n      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_"
+          << r << "[b] = " << r << ";\n";
+      });
+      t << "  }\n";
+      if (parts) t << "  if (Mode == 1) return;\n";
+      each_reduction(s, [&](const Instruction& x, const Text& c) {
+        const Text r = reg(x.dtype, x.result);
+        t << "  if (blocks > 1) " << r << " = combine_" << c << "(part_" << r << ", blocks, t);\n";
+      });
+      if (parts)
+        each_reduction(s, [&](const Instruction& x, const Text&) {
+          t << "  if (Mode == 2 && blocks == 1) " << reg(x.dtype, x.result) << " = part_" << reg(x.dtype, x.result) << "[0];\n";
+        });
+      row_pointers(s + 1, "row", "  ");
+      row_segment(s + 1);
+    }
+    t << "  sync(t);\n}\n";
+    const Text wide = vectors_fit(2, Text("n % 2 == 0"));
+    const auto each_mode = [&](const char* suffix, int mode, const char* loop, const char* call) {
+      entry(suffix);
+      t << "  const Team t = team_of(a);\n  const i64 rows = " << extent(k_->rows) << ", n = " << extent(k_->cols)
+        << ", blocks = (n + 4095) / 4096;\n  (void)blocks;\n  const bool wide = " << wide << ";\n  " << loop << " {\n";
+      for (int v : {2, 1})
+        t << "    " << (v == 2 ? "if (wide) " : "else ") << symbol() << "_row<" << v << ", " << mode << ">(a, t, " << call << ");\n";
+      t << "  }\n}\n";
+    };
+    each_mode("", 0, "for (i64 row = t.first; row < rows; row += t.step)", "row, 0, t.parts");
+    if (!parts) return;
+    each_mode("_parts", 1, "for (i64 unit = t.first; unit < rows * blocks; unit += t.step)",
+              "unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes");
+    each_mode("_finish", 2, "for (i64 row = t.first; row < rows; row += t.step)", "row, 0, a.work + row * a.work_bytes");
+  }
+  bool stores_in(int s) const {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
+      if (plan_->instructions[i].op == Op::store) return true;
+    return false;
+  }
+  /// Rows kept between sweeps are this team's: in shared memory or behind its partial results.
+  void team_rows() {
+    Text offset("0");
+    for (int number = 0; number < plan_->accesses.size(); ++number) {
+      bool used = false;
+      DType dtype = DType::f32;
+      for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i)
+        if (const Instruction& x = plan_->instructions[i]; x.access == number && x.op != Op::iota) {
+          used = true;
+          dtype = x.dtype;
+        }
+      const Access& a = plan_->accesses[number];
+      if (!used || !is_scratch(a)) continue;
+      kernels_ << "  " << c_type(dtype) << " *x" << number << " = (" << c_type(dtype) << " *)(t.rows + " << scratch_offset(a.buffer) << ");\n";
+    }
+  }
+  /// Bytes before the scratch of an operand among the kernel's: whole multiples of 16 each.
+  Text scratch_offset(int operand) const {
+    Text t("0");
+    for (int b = 0; b < operand; ++b)
+      if (const Buffer& x = plan_->buffers[plan_->bindings[k_->first_binding + b]]; x.scratch)
+        t << " + (" << extent(x.size) << " + 15) / 16 * " << 16 * size_of(x.dtype);
+    return t;
+  }
+  /// Once a row, by every thread of the team; one of them writes.
+  void row_segment(int s) {
+    Text& t = kernels_;
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      if (plan_->instructions[i].op == Op::store) t << "  sync(t);\n  if (t.thread == 0)\n";
+      instruction(i, "row", "  ");
+    }
+    if (stores_in(s)) t << "  sync(t);\n";
+  }
+
+  // ---- sums over rows: a thread a column, a warp a block of 256 rows
+  void columns() {
+    Text& t = kernels_;
+    t << "/* Mode 0: 32 columns; 1: block `block` of their rows, as partial results; 2: from those */\n"
+      << "template <int Mode> FN void " << symbol() << "_columns(" << operands()
+      << "&a, const Team &t, i64 row, i64 i, i64 block, char *parts, i64 place, i64 apart) {\n"
+      << "  const i64 n = " << extent(k_->cols) << ", inner = " << extent(k_->inner) << ", blocks = (inner + 255) / 256;\n"
+      << "  (void)row; (void)block;\n";
+    row_pointers(0, "row", "  ");
+    segment(0, "row", "  ");
+    int reduction = 0;
+    each_reduction(1, [&](const Instruction& x, const Text&) {
+      need_tree(x.op, x.dtype);
+      const Text r = reg(x.dtype, x.result);
+      t << "  " << c_type(x.dtype) << " s" << r << " = " << c_identity(x.op, x.dtype) << ", *part_" << r << " = ("
+        << c_type(x.dtype) << " *)(parts + blocks * apart * " << 8 * reduction++ << ") + place;\n";
+    });
+    t << "  if (Mode != 2)\n  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {\n"
+      << "    const i64 end = least(inner, (b + 1) * 256);\n";
+    each_reduction(1, [&](const Instruction& x, const Text&) {
+      t << "    " << c_type(x.dtype) << " l" << reg(x.dtype, x.result) << "[1] = {" << c_identity(x.op, x.dtype) << "};\n";
+    });
+    t << "    if (i < n) {\n      #pragma unroll 8\n      for (i64 q = b * 256; q < end; ++q) {\n        const i64 at = row * inner + q;\n        (void)at;\n";
+    row_pointers(1, "at", "        ");
+    for (int i = k_->segment[1]; i < k_->segment[2]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (!is_reduction(x.op)) {
+        instruction(i, "at", "        ");
+        continue;
+      }
+      const Text lane = Text("l") << reg(x.dtype, x.result) << "[0]";
+      t << "        " << lane << " = " << combine_name(x.op) << tt::name(x.dtype) << '(' << lane << ", " << reg(x.dtype, x.a) << ");\n";
+    }
+    t << "      }\n    }\n";
+    each_reduction(1, [&](const Instruction& x, const Text&) {
+      const Text r = reg(x.dtype, x.result);
+      t << "    s" << r << " = l" << r << "[0];\n    if (Mode == 1 || blocks > 1) part_" << r << "[b * apart] = s" << r << ";\n";
+    });
+    t << "  }\n  if (Mode == 1) return;\n";
+    each_reduction(1, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      t << "  if (blocks > 1) s" << r << " = combine_columns_" << c << "(part_" << r << ", blocks, apart, t);\n"
+        << "  else if (Mode == 2 && blocks == 1) s" << r << " = part_" << r << "[0];\n"
+        << "  const " << c_type(x.dtype) << ' ' << r << " = s" << r << ";\n";
+    });
+    t << "  if (t.warp == 0 && i < n) {\n";
+    row_pointers(2, "row", "    ");
+    segment(2, "row", "    ");
+    t << "  }\n  sync(t);\n}\n";
+    const auto each_mode = [&](const char* suffix, int mode, const char* units, const char* call) {
+      entry(suffix);
+      t << "  const Team t = team_of(a);\n  const i64 rows = " << extent(k_->rows) << ", groups = (" << extent(k_->cols)
+        << " + 31) / 32, blocks = (" << extent(k_->inner) << " + 255) / 256;\n  (void)blocks;\n  for (i64 unit = t.first; unit < "
+        << units << "; unit += t.step)\n    " << symbol() << "_columns<" << mode << ">(a, t, " << call << ");\n}\n";
+    };
+    each_mode("", 0, "rows * groups", "unit / groups, unit % groups * 32 + t.lane, 0, t.parts, t.lane, 32");
+    // partial results of all columns of a row beside each other
+    each_mode("_parts", 1, "rows * groups * blocks",
+              "unit / groups / blocks, unit % groups * 32 + t.lane, unit / groups % blocks, "
+              "a.work + unit / groups / blocks * a.work_bytes, unit % groups * 32 + t.lane, groups * 32");
+    each_mode("_finish", 2, "rows * groups",
+              "unit / groups, unit % groups * 32 + t.lane, 0, "
+              "a.work + unit / groups * a.work_bytes, unit % groups * 32 + t.lane, groups * 32");
+  }
+
+  // ---- products
+  void matmul() {
+    matmul_ = true;
+    Text& t = kernels_;
+    const char* type = c_type(k_->dtype);
+    t << "FN void " << symbol() << "_element(" << operands() << "&a, i64 row, i64 i, " << type << " sum) {\n  (void)row; (void)i;\n";
+    row_pointers(0, "0", "  ");
+    segment(0, "0", "  ");
+    row_pointers(1, "row", "  ");
+    segment(1, "row", "  ");
+    t << "}\n";
+    const Access &xa = plan_->accesses[k_->a], &xb = plan_->accesses[k_->b];
+    for (int side : {matmul_small, matmul_large}) {
+      entry(side == matmul_large ? "_large" : "", "__launch_bounds__(256) ");
+      const int tile = 16 * side;
+      t << "  const i64 rows = " << extent(k_->rows) << ", cols = " << extent(k_->cols) << ", inner = " << extent(k_->inner)
+        << ",\n            down = (rows + " << tile - 1 << ") / " << tile << ", across = (cols + " << tile - 1 << ") / " << tile
+        << ";\n  for (i64 unit = blockIdx.x; unit < (" << extent(k_->batch) << ") * down * across; unit += gridDim.x) {\n"
+        << "    const i64 q = unit / across / down;\n    matmul_tile<" << type << ", " << side << ">(\n        (const " << type << " *)a.p["
+        << xa.buffer << "] + " << row_offset(xa, "q") << ", " << extent(k_->a_row) << ", " << extent(k_->a_inner) << ",\n        (const "
+        << type << " *)a.p[" << xb.buffer << "] + " << row_offset(xb, "q") << ", " << extent(k_->b_inner) << ", " << extent(k_->b_column)
+        << ",\n        rows, cols, inner, unit / across % down * " << tile << ", unit % across * " << tile
+        << ",\n        [&](i64 i, i64 j, " << type << " sum) { " << symbol() << "_element(a, q * rows + i, j, sum); });\n  }\n}\n";
+    }
+  }
+};
+
+}  // namespace detail
+
+/// CUDA C++ text with the functions of every kernel, named `name`_k.
+TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma) {
+  detail::CudaEmitter emitter;
+  for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);
+  return emitter.text(has_fma);
+}
+#endif
+
+}  // namespace tt::cuda

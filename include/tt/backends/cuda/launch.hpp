@@ -1,0 +1,139 @@
+// How many threads a kernel takes, and which memory beside its operands: decided from the extents, for
+// a device of so many multiprocessors. One launch, or two where the rows of a reduction are too few.
+#pragma once
+#include "tt/backends/cuda/emit_cuda.hpp"
+
+namespace tt::cuda {
+
+struct DeviceLimits {
+  int multiprocessors = 132;
+  std::int64_t shared_per_block = 48 * 1024;  ///< bytes a kernel may have without asking
+};
+
+struct Launch {
+  const char* suffix = "";       ///< of the function's name
+  std::int64_t grid = 1;
+  int block = 32;
+  int team = 32;
+  std::int64_t shared = 0;       ///< bytes a block
+  std::int64_t shared_team = 0;  ///< bytes of it a team's rows take; 0: those lie in work
+  std::int64_t work = 0;         ///< bytes in all
+  std::int64_t work_team = 0, parts = 0;
+};
+struct Launches {
+  int count = 1;
+  Launch launch[2];
+};
+
+namespace detail {
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+constexpr int threads_per_block = 256, warps_per_block = 4, most_warps = 32;
+
+struct LaunchPlanner {
+  const Plan& plan;
+  const Kernel& k;
+  const SymbolValues& symbols;
+  const DeviceLimits& device;
+
+  constexpr std::int64_t value(Extent e) const { return e.value(symbols); }
+  /// As many blocks as there is work for, or as fill the device a few times over.
+  constexpr std::int64_t grid(std::int64_t blocks, int warps) const {
+    const std::int64_t full = std::int64_t{device.multiprocessors} * (128 / warps);
+    return blocks < 1 ? 1 : least(blocks, full);
+  }
+  constexpr std::int64_t scratch() const {
+    std::int64_t bytes = 0;
+    for (int b = 0; b < k.bindings; ++b)
+      if (const Buffer& x = plan.buffers[plan.bindings[k.first_binding + b]]; x.scratch)
+        bytes += ceil_div(value(x.size), 16) * 16 * size_of(x.dtype);
+    return bytes;
+  }
+  constexpr Launch teams(const char* suffix, std::int64_t units, int warps) const {
+    const int per_block = warps == 1 ? warps_per_block : 1;
+    Launch l;
+    l.suffix = suffix;
+    l.team = 32 * warps;
+    l.block = l.team * per_block;
+    l.grid = grid(ceil_div(units, per_block), warps * per_block);
+    return l;
+  }
+  /// Does one launch leave most of the device idle, though there are blocks enough?
+  constexpr bool few(std::int64_t units, std::int64_t blocks) const {
+    return blocks >= 8 && units * least(blocks, most_warps) < std::int64_t{device.multiprocessors} * 16;
+  }
+
+  constexpr Launches elements() const {
+    const std::int64_t threads = value(k.rows) * ceil_div(value(k.cols), vector_elements);
+    Launches r;
+    r.launch[0].block = threads_per_block;
+    r.launch[0].grid = grid(ceil_div(threads, threads_per_block), threads_per_block / 32);
+    return r;
+  }
+  /// `units` rows, or groups of 32 columns; each of `blocks` partial results of `part` bytes.
+  constexpr Launches reduction(std::int64_t rows, std::int64_t groups, std::int64_t blocks, std::int64_t part) const {
+    Launches r;
+    const std::int64_t units = rows * groups;
+    if (has_parts(plan, k) && few(units, blocks)) {
+      r.count = 2;
+      const std::int64_t bytes = ceil_div(part * blocks * groups, 16) * 16;
+      r.launch[0] = teams("_parts", units * blocks, 1);
+      r.launch[1] = teams("_finish", units, static_cast<int>(least(most_warps, ceil_div(blocks, 32) + 3)));
+      for (Launch& l : r.launch) {
+        l.work_team = bytes;
+        l.work = bytes * rows;
+      }
+      return r;
+    }
+    Launch& l = r.launch[0] = teams("", units, blocks < 2 ? 1 : static_cast<int>(least(blocks, most_warps)));
+    l.parts = blocks > 1 ? ceil_div(part * blocks, 16) * 16 : 0;
+    l.work_team = l.parts;
+    if (const std::int64_t bytes = scratch(); bytes > 0) {
+      int per_block = l.block / l.team;
+      while (per_block > 1 && per_block * bytes > device.shared_per_block) per_block /= 2;
+      if (per_block * bytes <= device.shared_per_block) {
+        l.shared_team = bytes;
+        l.shared = per_block * bytes;
+        l.block = l.team * per_block;
+        l.grid = grid(ceil_div(units, per_block), l.block / 32);
+      } else {
+        l.work_team += bytes;
+      }
+    }
+    l.work = l.work_team * l.grid * (l.block / l.team);
+    return r;
+  }
+  constexpr Launches matmul() const {
+    Launches r;
+    Launch& l = r.launch[0];
+    l.block = 256;
+    const auto tiles = [&](int sums) {
+      return value(k.batch) * ceil_div(value(k.rows), 16 * sums) * ceil_div(value(k.cols), 16 * sums);
+    };
+    const int sums = tiles(matmul_large) >= device.multiprocessors ? matmul_large : matmul_small;
+    if (sums == matmul_large) l.suffix = "_large";
+    l.grid = tiles(sums) < 1 ? 1 : least(tiles(sums), std::int64_t{1} << 30);
+    l.shared = std::int64_t{2} * 16 * 16 * sums * size_of(k.dtype);
+    return r;
+  }
+};
+
+}  // namespace detail
+
+/// The launches of a kernel for these values of the symbols.
+constexpr Launches launches_of(const Plan& plan, const Kernel& k, const SymbolValues& symbols, const DeviceLimits& device) {
+  const detail::LaunchPlanner p{plan, k, symbols, device};
+  switch (form_of(plan, k)) {
+    case KernelForm::elements: return p.elements();
+    case KernelForm::rows:
+      return p.reduction(p.value(k.rows), 1, detail::ceil_div(p.value(k.cols), row_block), 8 * reductions_of(plan, k));
+    case KernelForm::columns:
+      return p.reduction(p.value(k.rows), detail::ceil_div(p.value(k.cols), 32), detail::ceil_div(p.value(k.inner), column_block),
+                         8 * 32 * reductions_of(plan, k));
+    case KernelForm::matmul: break;
+  }
+  return p.matmul();
+}
+
+}  // namespace tt::cuda

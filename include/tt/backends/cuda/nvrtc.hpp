@@ -1,0 +1,114 @@
+// NVRTC: CUDA C++ text to machine code inside the process, without nvcc. Opened when it is first used:
+// the file TT_NVRTC names, else libnvrtc.so of versions 13 and 12.
+//   Vec<char> code = Nvrtc::get().compile(text, "softmax", 9, 0);
+// Throws Unavailable without the library, Error when the text does not compile: the text is then kept
+// in a file that the message names.
+#pragma once
+#include "tt/backends/private_folder.hpp"
+#include "tt/backends/cuda/driver.hpp"
+
+namespace tt::cuda {
+
+/// Flags under which emitted text keeps its bits: nothing contracts, division and root are exact.
+inline constexpr const char* nvrtc_flags[] = {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
+                                              "--ftz=false", "--extra-device-vectorization"};
+
+class Nvrtc {
+ public:
+  static const Nvrtc& get();
+  static Nvrtc open(const char* const* names, int count);
+
+  /// The code for a device of this compute capability.
+  Vec<char> compile(Text text, const char* name, int major, int minor) const;
+  /// Of the library: part of what compiled code is known by.
+  Text version() const;
+
+ private:
+  using Program = void*;
+  Result (*version_)(int*, int*) = nullptr;
+  Result (*create_)(Program*, const char* text, const char* name, int headers, const char* const*, const char* const*) = nullptr;
+  Result (*compile_)(Program, int count, const char* const* options) = nullptr;
+  Result (*log_size_)(Program, std::size_t*) = nullptr;
+  Result (*log_)(Program, char*) = nullptr;
+  Result (*code_size_)(Program, std::size_t*) = nullptr;
+  Result (*code_)(Program, char*) = nullptr;
+  Result (*destroy_)(Program*) = nullptr;
+  const char* (*error_string_)(Result) = nullptr;
+};
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE Nvrtc Nvrtc::open(const char* const* names, int count) {
+  DriverLibrary library;
+  if (!library.open(names, count))
+    TT_THROW(Unavailable(Text("tt::cuda: kernels are compiled by NVRTC, and it cannot be opened: ")
+                         << library.why() << ". Install the CUDA toolkit's NVRTC, or name the file in TT_NVRTC?"));
+  Nvrtc n;
+  library.find("nvrtcVersion", n.version_);
+  library.find("nvrtcCreateProgram", n.create_);
+  library.find("nvrtcCompileProgram", n.compile_);
+  library.find("nvrtcGetProgramLogSize", n.log_size_);
+  library.find("nvrtcGetProgramLog", n.log_);
+  library.find("nvrtcGetCUBINSize", n.code_size_);
+  library.find("nvrtcGetCUBIN", n.code_);
+  library.find("nvrtcDestroyProgram", n.destroy_);
+  library.find("nvrtcGetErrorString", n.error_string_);
+  if (library.missing())
+    TT_THROW(Unavailable(Text("tt::cuda: this NVRTC is too old: it has no ") << library.missing() << ". Install version 12 or later?"));
+  return n;
+}
+
+TT_INLINE const Nvrtc& Nvrtc::get() {
+  static const Nvrtc nvrtc = [] {
+    const char* given = std::getenv("TT_NVRTC");
+    if (given && *given) {
+      const char* const names[] = {given};
+      return open(names, 1);
+    }
+    const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"};
+    return open(names, 4);
+  }();
+  return nvrtc;
+}
+
+TT_INLINE Text Nvrtc::version() const {
+  int major = 0, minor = 0;
+  version_(&major, &minor);
+  return Text("nvrtc ") << major << '.' << minor;
+}
+
+TT_INLINE Vec<char> Nvrtc::compile(Text text, const char* name, int major, int minor) const {
+  Text file(name);
+  file << ".cu";
+  Program program = nullptr;
+  if (const Result r = create_(&program, text.c_str(), file.c_str(), 0, nullptr, nullptr); r != 0)
+    TT_THROW(Error(Text("tt::cuda: nvrtcCreateProgram failed: ") << error_string_(r) << '.'));
+  Text architecture = Text("--gpu-architecture=sm_") << major << minor;
+  constexpr int flags = sizeof nvrtc_flags / sizeof *nvrtc_flags;
+  const char* options[flags + 1];
+  for (int k = 0; k < flags; ++k) options[k] = nvrtc_flags[k];
+  options[flags] = architecture.c_str();
+  const Result r = compile_(program, flags + 1, options);
+  std::size_t size = 0;
+  if (r != 0) {
+    log_size_(program, &size);
+    Vec<char> log(static_cast<int>(size) + 1, '\0');
+    log_(program, log.begin());
+    destroy_(&program);
+    backend::TemporaryFolder folder;
+    folder.keep();
+    Text path = Text(folder.path()) << '/' << file;
+    const bool kept = backend::write_new_file(path.c_str(), text.begin(), text.size());
+    TT_THROW(Error(Text("tt::cuda: NVRTC does not compile the kernels of '") << name << "' for sm_" << major << minor << ": "
+                   << error_string_(r) << ".\n" << log.begin() << (kept ? "Their text is in " : "Their text could not be kept in ") << path << '.'));
+  }
+  code_size_(program, &size);
+  Vec<char> code(static_cast<int>(size), '\0');
+  const Result got = code_(program, code.begin());
+  destroy_(&program);
+  if (got != 0 || size == 0)
+    TT_THROW(Error(Text("tt::cuda: NVRTC gives no code for sm_") << major << minor << ": " << error_string_(got) << '.'));
+  return code;
+}
+#endif
+
+}  // namespace tt::cuda

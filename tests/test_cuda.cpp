@@ -1,0 +1,206 @@
+// Emitted CUDA kernels without a GPU: a driver and an NVRTC that run the text on the CPU, threads as
+// fibres (cuda/fake_driver.cpp, cuda/shim.hpp). Every result has the bits of the reference executor,
+// and arguments end at protected pages, so a thread that reads too far is found.
+//   TT_FUZZ_COUNT=5000 TT_FUZZ_SEED=7 ./test_cuda
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "run_guarded.hpp"
+#include "shrink.hpp"
+#include "tt/backends/cuda/program.hpp"
+
+namespace {
+
+using namespace fuzz;
+namespace cuda = tt::cuda;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+cuda::Device& device() {
+  static cuda::Device& d = [&]() -> cuda::Device& {
+    setenv("TT_CUDA_DRIVER", TT_FAKE_CUDA, 1);
+    setenv("TT_NVRTC", TT_FAKE_CUDA, 1);
+    setenv("FAKE_CUDA_SHIM", TT_CUDA_SHIM, 1);
+    return cuda::Device::get(0);
+  }();
+  return d;
+}
+
+/// Values for a graph's inputs; NaN, infinities and -0 now and then.
+std::vector<Values> inputs_of(const Graph& g, const tt::SymbolValues& symbols, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Values> all;
+  for (int i : g.inputs) {
+    Values v(static_cast<std::size_t>(g[i].shape.size().value(symbols)));
+    for (std::uint64_t& bits : v) bits = random_bits(random, g[i].dtype, random.chance(0.01) ? Numbers::special : Numbers::ordinary);
+    all.push_back(v);
+  }
+  return all;
+}
+
+std::string fault_of(cuda::Program& program, const Graph& g, const tt::SymbolValues& symbols, const std::vector<Values>& input) {
+  const GuardedResult r = run_guarded(g, symbols, input, [&](void* const* external) { program.run(device(), external, symbols); });
+  tt::Text t;
+  if (r.trouble) t << r.trouble;
+  else if (const Difference d = compare(g, evaluate(tt::inline_bodies(g), symbols, input), r.output)) describe(t, g, d);
+  return t;
+}
+
+/// Runs a recorded function; returns the suffixes of the functions it launches, one after the other.
+template <class Record>
+std::string check(const char* name, const Record& record, const tt::SymbolValues& symbols = {}) {
+  Graph g;
+  record(g);
+  CAPTURE(name);
+  REQUIRE(!g.failure);
+  cuda::Program program(tt::compile_plan(g), name);
+  CHECK(fault_of(program, g, symbols, inputs_of(g, symbols, 1)) == "");
+  std::string launched;
+  for (const tt::Kernel& k : program.plan().kernels) {
+    const cuda::Launches all = launches_of(program.plan(), k, symbols, device().limits());
+    for (int i = 0; i < all.count; ++i) launched += std::string(launched.empty() ? "" : " ") + tt::name(k.kind) + all.launch[i].suffix;
+  }
+  return launched;
+}
+Sym input(Graph& g, const Shape& s, DType d = DType::f32) { return {&g, g.input(d, s)}; }
+const Extent n = Extent::symbol(0), m = Extent::symbol(1);
+
+}  // namespace
+
+TEST_CASE("elementwise kernels: vectors, tails, rows that are not aligned, broadcasts") {
+  const auto chain = [](Graph& g, const Shape& a, const Shape& b) {
+    const Sym x = input(g, a), y = input(g, b);
+    g.output((tt::tanh(x * y + 0.5f) / (x + 2.0f)).id);
+  };
+  CHECK(check("dense", [&](Graph& g) { chain(g, {1024}, {1024}); }) == "rows");
+  CHECK(check("tail", [&](Graph& g) { chain(g, {1031}, {1031}); }) == "rows");
+  CHECK(check("row", [&](Graph& g) { chain(g, {13, 64}, {64}); }) == "rows");
+  CHECK(check("odd_row", [&](Graph& g) { chain(g, {13, 67}, {67}); }) == "rows");
+  CHECK(check("column", [&](Graph& g) { chain(g, {13, 64}, {13, 1}); }) == "rows");
+  CHECK(check("symbols", [&](Graph& g) { chain(g, {n, m}, {m}); }, {.value = {5, 36}}) == "rows");
+  CHECK(check("odd_symbols", [&](Graph& g) { chain(g, {n, m}, {m}); }, {.value = {5, 37}}) == "rows");
+  CHECK(check("nothing", [&](Graph& g) { chain(g, {n, m}, {m}); }, {.value = {0, 37}}) == "rows");
+  check("transposed", [](Graph& g) {
+    const Sym x = input(g, {33, 20}), y = input(g, {20, 33});
+    g.output((tt::exp(tt::transpose<0, 1>(x)) + y).id);
+  });
+  check("several_dtypes", [](Graph& g) {
+    const Sym x = input(g, {1000}), i = input(g, {1000}, DType::i64), b = input(g, {1000}, DType::boolean), d = input(g, {1000}, DType::f64);
+    g.output(tt::where(b, x, tt::cast<float>(i)).id);
+    g.output((d * tt::cast<double>(x) + 1.0).id);
+    g.output((x > 0.0f).id);
+  });
+  check("long_chain", [](Graph& g) {  // several sweeps over a tile
+    const Sym x = input(g, {5000}), y = input(g, {5000});
+    Sym z = x;
+    for (int k = 0; k < 4; ++k) z = tt::exp(tt::log(tt::abs(z) + 1.0f) * 0.5f) * y + tt::sin(z);
+    g.output(z.id);
+  });
+}
+
+TEST_CASE("rows with reductions: a warp, a block, or the whole device for a row") {
+  const auto sum = [](Graph& g, const Shape& s) {
+    const Sym x = input(g, s), y = input(g, s);
+    g.output(tt::sum(x * y + 1.0f, -1).id);
+  };
+  CHECK(check("short", [&](Graph& g) { sum(g, {7, 100}); }) == "rows");
+  CHECK(check("odd", [&](Graph& g) { sum(g, {7, 101}); }) == "rows");
+  CHECK(check("blocks", [&](Graph& g) { sum(g, {3, 4096 * 3 + 10}); }) == "rows");
+  CHECK(check("odd_blocks", [&](Graph& g) { sum(g, {3, 4096 * 2 + 11}); }) == "rows");
+  CHECK(check("long_row", [&](Graph& g) { sum(g, {n}); }, {.value = {4096 * 11 + 70}}) == "rows_parts rows_finish");
+  CHECK(check("long_odd_row", [&](Graph& g) { sum(g, {n}); }, {.value = {4096 * 9 + 71}}) == "rows_parts rows_finish");
+  CHECK(check("one_block", [&](Graph& g) { sum(g, {n}); }, {.value = {50}}) == "rows");
+  CHECK(check("no_row", [&](Graph& g) { sum(g, {n}); }, {.value = {0}}) == "rows");
+  const auto softmax = [](Graph& g, const Shape& s) { g.output(tt::softmax(input(g, s) * 2.0f, -1).id); };
+  CHECK(check("softmax", [&](Graph& g) { softmax(g, {9, 64}); }) == "rows");
+  CHECK(check("softmax_odd", [&](Graph& g) { softmax(g, {9, 65}); }) == "rows");
+  CHECK(check("softmax_long", [&](Graph& g) { softmax(g, {2, 20000}); }) == "rows");  // rows in work, not in shared memory
+  check("layer_norm", [](Graph& g) {
+    const Sym x = input(g, {6, 200}), w = input(g, {200});
+    const Sym centred = x - tt::mean(x, -1, true);
+    g.output((centred * tt::rsqrt(tt::mean(centred * centred, -1, true) + 1e-5f) * w).id);
+  });
+  check("extremes", [](Graph& g) {
+    const Sym x = input(g, {5, 300}), i = input(g, {5, 300}, DType::i64);
+    g.output(tt::amax(x, -1).id);
+    g.output(tt::argmax(x, -1).id);
+    g.output(tt::amin(i, -1).id);
+  });
+  check("update_in_place", [](Graph& g) {
+    const Sym x = input(g, {4, 96});
+    g.output((x - tt::mean(x, -1, true)).id, 0);
+  });
+}
+
+TEST_CASE("sums over rows") {
+  const auto columns = [](Graph& g, const Shape& s) {
+    const Sym x = input(g, s), y = input(g, {s.last()});
+    g.output((tt::sum(x * 2.0f, 0) + y).id);
+  };
+  CHECK(check("few", [&](Graph& g) { columns(g, {20, 50}); }) == "cols");
+  CHECK(check("column_blocks", [&](Graph& g) { columns(g, {700, 40}); }) == "cols");
+  CHECK(check("tall", [&](Graph& g) { columns(g, {256 * 9 + 3, 33}); }) == "cols_parts cols_finish");
+  CHECK(check("no_rows", [&](Graph& g) { columns(g, {n, 33}); }, {.value = {0}}) == "cols");
+  check("middle_axis", [](Graph& g) { g.output(tt::sum(input(g, {3, 300, 40}), 1).id); });
+}
+
+TEST_CASE("products of matrices with what follows them") {
+  const auto linear = [](Graph& g, const Shape& a, const Shape& b) {
+    const Sym x = input(g, a), w = input(g, b), bias = input(g, {b.last()});
+    g.output(tt::relu(tt::matmul(x, w) + bias).id);
+  };
+  CHECK(check("tiles", [&](Graph& g) { linear(g, {70, 33}, {33, 90}); }) == "matmul");
+  CHECK(check("large", [&](Graph& g) { linear(g, {257, 20}, {20, 260}); }) == "matmul_large");
+  CHECK(check("symbolic", [&](Graph& g) { linear(g, {n, 8}, {8, 10}); }, {.value = {5}}) == "matmul");
+  CHECK(check("batches", [&](Graph& g) { g.output(tt::matmul(input(g, {3, 10, 20}), input(g, {3, 20, 30})).id); }) == "matmul");
+  check("transposed_operands", [](Graph& g) {
+    const Sym x = input(g, {40, 30}), w = input(g, {50, 40});
+    g.output(tt::matmul(tt::transpose<0, 1>(x), tt::transpose<0, 1>(w)).id);
+  });
+  check("integers", [](Graph& g) { g.output(tt::matmul(input(g, {5, 6}, DType::i64), input(g, {6, 7}, DType::i64)).id); });
+  check("doubles", [](Graph& g) { g.output(tt::matmul(input(g, {5, 0}, DType::f64), input(g, {0, 7}, DType::f64)).id); });
+}
+
+TEST_CASE("a training step of a classifier, whole") {
+  check("step", [](Graph& g) {
+    const Sym x = input(g, {32, 64}), w = input(g, {64, 10}), b = input(g, {10}), t = input(g, {32, 10});
+    const Sym loss = tt::mean(tt::logsumexp(tt::matmul(x, w) + b, 1) - tt::sum(t * (tt::matmul(x, w) + b), 1));
+    const tt::Vec<int> got = tt::gradients(g, loss.id, {w.id, b.id});
+    g.output(loss.id);
+    g.output((w - Sym{&g, got[0]} * 0.1f).id, 1);
+    g.output((b - Sym{&g, got[1]} * 0.1f).id, 2);
+  });
+}
+
+TEST_CASE("random graphs have the bits of the reference executor") {
+  const std::uint64_t count = setting("TT_FUZZ_COUNT", 96), first = setting("TT_FUZZ_SEED", 1);
+  constexpr std::uint64_t batch = 48;
+  std::uint64_t ran = 0;
+  for (std::uint64_t begin = 0; begin < count; begin += batch) {
+    std::vector<Case> cases;
+    std::vector<std::unique_ptr<cuda::Program>> programs;
+    std::vector<cuda::Program*> list;
+    for (std::uint64_t k = 0; k < batch && begin + k < count; ++k) {
+      const Case c = without_bodies(random_program(first + begin + k, {.steps = 24, .work = 20000}));
+      tt::Plan plan = tt::make_plan(c.graph);
+      if (plan.failure) continue;
+      cases.push_back(c);
+      programs.push_back(std::make_unique<cuda::Program>(plan, (tt::Text("g") << k).c_str()));
+      list.push_back(programs.back().get());
+    }
+    cuda::Program::load(device(), list.data(), static_cast<int>(list.size()));
+    for (std::size_t k = 0; k < cases.size(); ++k, ++ran) {
+      const std::string fault = fault_of(*programs[k], cases[k].graph, cases[k].symbols, cases[k].input);
+      INFO("seed ", first + begin + k);
+      INFO(std::string(tt::to_string(cases[k].graph)));
+      CHECK(fault == "");
+    }
+  }
+  std::printf("%llu random graphs as CUDA text on the CPU\n", static_cast<unsigned long long>(ran));
+}
