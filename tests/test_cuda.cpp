@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "cuda/fake.hpp"
 #include "run_guarded.hpp"
 #include "shrink.hpp"
 #include "tt/backends/cuda/program.hpp"
@@ -24,9 +25,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 
 cuda::Device& device() {
   static cuda::Device& d = [&]() -> cuda::Device& {
-    setenv("TT_CUDA_DRIVER", TT_FAKE_CUDA, 1);
-    setenv("TT_NVRTC", TT_FAKE_CUDA, 1);
-    setenv("FAKE_CUDA_SHIM", TT_CUDA_SHIM, 1);
+    fake::choose_driver();
     return cuda::Device::get(0);
   }();
   return d;

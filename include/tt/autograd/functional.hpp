@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "tt/autograd/modes.hpp"
+#include "tt/autograd/to_device.hpp"
 #include "tt/core/members.hpp"
 #include "tt/dispatch/tracer.hpp"
 

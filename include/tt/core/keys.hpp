@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "tt/core/text.hpp"
+
 namespace tt {
 
 /// From the lowest priority to the highest: backends, then what wraps around them.
@@ -57,6 +59,12 @@ struct Device {
 constexpr const char* name(DeviceType d) {
   constexpr const char* names[] = {"cpu", "cuda", "meta", "private_use1", "private_use2", "private_use3"};
   return names[static_cast<int>(d)];
+}
+/// As PyTorch writes it: "cpu", "cuda:0".
+constexpr Text to_text(Device d) {
+  Text t(name(d.type));
+  if (d.type != DeviceType::cpu && d.type != DeviceType::meta) t << ':' << d.index;
+  return t;
 }
 constexpr DispatchKey backend_key(DeviceType d) { return static_cast<DispatchKey>(d); }
 

@@ -6,8 +6,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "tt/core/allocator.hpp"
-#include "tt/core/keys.hpp"
+#include "tt/core/device_api.hpp"
 
 namespace tt {
 
@@ -70,6 +69,7 @@ struct Storage {
   void* data = nullptr;
   void (*free_data)(Storage&) = nullptr;  ///< null: the elements are part of this block
   void* context = nullptr;                ///< for free_data
+  int device_index = 0;                   ///< of elements on a device
 
   static constexpr std::size_t header = 128;
   static constexpr std::size_t padding = 128;  ///< a step of 16 elements of 8 bytes may begin at the last one
@@ -78,6 +78,20 @@ struct Storage {
     auto* s = ::new (memory) Storage;
     s->bytes = bytes;
     s->data = static_cast<std::byte*>(memory) + header;
+    return s;
+  }
+  /// Elements in the device's own memory.
+  static Storage* make(std::size_t bytes, const DeviceApi& api, int index) {
+    void* const elements = bytes > 0 ? api.allocate(index, bytes) : nullptr;
+    auto* s = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
+    s->padded = false;
+    s->bytes = bytes;
+    s->data = elements;
+    s->context = const_cast<DeviceApi*>(&api);
+    s->device_index = index;
+    s->free_data = [](Storage& own) {
+      if (own.data) static_cast<const DeviceApi*>(own.context)->free(own.device_index, own.data, own.bytes);
+    };
     return s;
   }
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
@@ -147,6 +161,15 @@ struct TensorImpl {
   }
 };
 
+/// The first element, wherever it is; waits for a device's work.
+template <class T>
+T first_element(const TensorImpl& t) {
+  if (is_host(t.device)) return *reinterpret_cast<const T*>(t.data);
+  T value;
+  device_api(t.device.type)->copy(&value, Device{}, t.data, t.device, sizeof value, false);
+  return value;
+}
+
 }  // namespace detail
 
 class Tensor {
@@ -163,7 +186,8 @@ class Tensor {
     impl_->keys = backend_key(device.type);
     impl_->set_dense(shape);
     if (device.type == DeviceType::meta) return;
-    impl_->storage = Storage::make(bytes);
+    if (const DeviceApi* api = device_api(device.type)) impl_->storage = Storage::make(bytes, *api, device.index);
+    else impl_->storage = Storage::make(bytes);
     impl_->data = static_cast<std::byte*>(impl_->storage->data);
   }
   /// Takes over one use.
@@ -248,7 +272,7 @@ class Tensor {
       TT_THROW(Error(Text("tt::Tensor::item: inside a captured function a Tensor has no elements yet. Return it, and look at it outside?")));
     if (!impl_->data)
       TT_THROW(Error(Text("tt::Tensor::item: the Tensor has no elements: it is on device ") << name(device().type) << "."));
-    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(*reinterpret_cast<const E*>(impl_->data)); });
+    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(detail::first_element<E>(*impl_)); });
   }
 
   // ---- views: the same elements, no copy
@@ -270,6 +294,11 @@ class Tensor {
   Tensor contiguous(SourceLine at = here()) const;
   Tensor clone(SourceLine at = here()) const;
   Tensor to(DType dtype, SourceLine at = here()) const;
+  /// On another device; the same Tensor if it is there already. What comes to the host is there when this
+  /// returns, unless non_blocking: then after tt::cuda::synchronize().
+  Tensor to(Device device, bool non_blocking = false, SourceLine at = here()) const;
+  Tensor cpu(SourceLine at = here()) const { return to(Device{}, false, at); }
+  Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
   // ---- arithmetic; each is also a function tt::name(...)
   Tensor exp(SourceLine at = here()) const;
@@ -348,6 +377,8 @@ class Tensor {
     if (!impl_->data && impl_->numel > 0)
       TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it is ")
                      << (impl_->trace_id >= 0 ? "recorded by a capture." : "on device meta.")));
+    if (!is_host(impl_->device))
+      TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?"));
     if (!is_contiguous())
       TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
   }

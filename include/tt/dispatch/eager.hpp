@@ -106,6 +106,11 @@ inline void cpu_kernel(Call& c, void*) {
   const BoundFunction f = bind_function(c);
   f.function->run(c.argument, f.symbols, c.result);
 }
+/// For devices that run plans.
+inline void device_kernel(Call& c, void*) {
+  const BoundFunction f = bind_function(c);
+  f.function->run(c.argument, f.symbols, c.result);
+}
 /// Shapes and dtypes only.
 inline void meta_kernel(Call& c, void*) {
   const BoundFunction f = bind_function(c);
@@ -123,6 +128,8 @@ TT_INLINE void register_kernels() {
   static const bool done = [] {
     Dispatcher& d = Dispatcher::get();  // a program may have set its own before
     if (!d.has_fallback(DispatchKey::cpu)) d.set_fallback(DispatchKey::cpu, &cpu_kernel);
+    if (!d.has_fallback(DispatchKey::cuda)) d.set_fallback(DispatchKey::cuda, &device_kernel);
+    backend::register_cuda();
     if (!d.has_fallback(DispatchKey::meta)) d.set_fallback(DispatchKey::meta, &meta_kernel);
     return true;
   }();

@@ -15,9 +15,16 @@ struct TensorOptions {
 
 namespace detail {
 
+/// Gradients as asked for; elements that were written on the host go to the device.
 inline Tensor with_options(Tensor t, const TensorOptions& o) {
+  t = to_device(t, o.device, false, here());
   if (o.requires_grad) t.requires_grad_();
   return t;
+}
+/// Where elements are written that are not computed: on the device, if the CPU can do that.
+inline Device written_on(Device d) {
+  register_kernels();
+  return is_host(d) || d.type == DeviceType::meta ? d : Device{};
 }
 template <class T>
 T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
@@ -25,10 +32,19 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 }  // namespace detail
 
 inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
+  if (o.device.type != DeviceType::cpu) detail::register_kernels();
   return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
 }
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
-  Tensor t(o.dtype, shape_of(shape, "full"), o.device);
+  const Shape s = shape_of(shape, "full");
+  if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
+    const Tensor one = detail::to_device(full({}, value, {o.dtype}), o.device, true, here());
+    Tensor t = one.expand(shape).clone();
+    t.impl().is_fill = t.numel() > 0;
+    t.impl().capture = DispatchState::of_this_thread().capture;
+    return detail::with_options(t, o);
+  }
+  Tensor t(o.dtype, s, detail::written_on(o.device));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       T* p = detail::elements_of<T>(t);
@@ -51,7 +67,7 @@ inline Tensor arange(double start, double end, double step, TensorOptions o) {
   const double exact = (end - start) / step;
   std::int64_t n = static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
-  Tensor t(o.dtype, Shape{n > 0 ? n : 0}, o.device);
+  Tensor t(o.dtype, Shape{n > 0 ? n : 0}, detail::written_on(o.device));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
@@ -70,13 +86,13 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
 inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
-  Tensor t = zeros({n, n}, o);
+  Tensor t = zeros({n, n}, {o.dtype, detail::written_on(o.device)});
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
     });
   t.impl().is_fill = false;
-  return t;
+  return detail::with_options(t, o);
 }
 
 /// A Tensor with a copy of these elements.
@@ -141,6 +157,8 @@ A to_array(const Tensor& t) {
     for (int k = 0; k < A::rank; ++k) n += A::Extents::value[k] == dyn ? 1 : 0;
     return n;
   }()>{});
+  if (!is_host(t.device()))
+    TT_THROW(Error(Text("tt::to_array: the elements are on device ") << name(t.device().type) << ". Use cpu() first?"));
   if (t.numel() > 0) std::memcpy(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(T));
   return a;
 }
@@ -163,7 +181,7 @@ class TensorData {
     DType found = DType::boolean;
     check(s, 0, found);
     if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
-    Tensor t(o.dtype, s, o.device);
+    Tensor t(o.dtype, s, detail::written_on(o.device));
     std::int64_t at = 0;
     if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
     return detail::with_options(t, o);

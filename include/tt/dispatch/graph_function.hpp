@@ -129,6 +129,8 @@ class GraphFunction {
   GraphFunction(const GraphFunction&) = delete;
   ~GraphFunction() {
     delete program_.load();  // a reference; others may hold more
+    for (std::atomic<DeviceProgram*>& p : device_program_) delete p.load();
+    for (std::atomic<DeviceProgram*>& p : device_writer_) delete p.load();
     for (Derivative* d = derivatives_.load(); d;) {
       Derivative* next = d->next;
       delete d->function;
@@ -148,6 +150,7 @@ class GraphFunction {
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
     void* external[2 * max_inputs + 2 * max_outputs];
     int n = graph_.inputs.size();
+    if (const Device device = device_of(argument, n); program_maker(device.type)) return run_on(device, argument, symbols, result);
     for (int k = 0; k < n; ++k) {
       const detail::TensorImpl& t = argument[k]->impl();
       if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
@@ -163,6 +166,11 @@ class GraphFunction {
       external[n++] = result[k].data();
     }
     program().run(external, symbols);
+  }
+  /// Of a copy: writes the dense elements of `from` to where the copy reads `to`, on their device.
+  void write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const {
+    void* external[] = {to.impl().data, from.impl().data};
+    device_program(to.device().type, true).run(to.device().index, external, symbols);
   }
   Shape output_shape(int k, const SymbolValues& symbols) const {
     Shape s;
@@ -205,7 +213,26 @@ class GraphFunction {
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
 
+  mutable std::atomic<DeviceProgram*> device_program_[detail::device_types] = {}, device_writer_[detail::device_types] = {};
+
   Derivative* make_derivative(std::uint64_t wanted) const;
+
+  /// Where a call runs: where its first argument with axes is that is read; else where a single element
+  /// is that no CPU can read, or where one is that only lends its shape.
+  Device device_of(const Tensor* const* argument, int count) const {
+    Device best;
+    int rank = -1;
+    for (int k = 0; k < count; ++k) {
+      const detail::TensorImpl& t = argument[k]->impl();
+      const int r = reads(k) ? (t.shape.rank > 0 ? 3 : t.device.type != DeviceType::cpu ? 2 : 1) : 0;
+      if (r <= rank) continue;
+      rank = r;
+      best = t.device;
+    }
+    return best;
+  }
+  void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
+  DeviceProgram& device_program(DeviceType type, bool writes) const;
 };
 
 namespace detail {
@@ -312,6 +339,50 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_
     }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
   return new Derivative{wanted, given, new GraphFunction(canonical(g))};
+}
+
+TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool writes) const {
+  std::atomic<DeviceProgram*>& slot = (writes ? device_writer_ : device_program_)[static_cast<int>(type)];
+  if (DeviceProgram* known = slot.load(std::memory_order_acquire)) return *known;
+  Plan plan = compile_plan(graph_);
+  if (writes) {  // load and store of the copy exchange their places
+    Instruction *load = nullptr, *store = nullptr;
+    for (Instruction& x : plan.instructions) (x.op == Op::load ? load : x.op == Op::store ? store : load) = &x;
+    const int from = store->access;
+    store->access = load->access;
+    load->access = from;
+  }
+  const Node& last = graph_[graph_.outputs[0]];
+  DeviceProgram* fresh = program_maker(type)(static_cast<Plan&&>(plan), last.op == Op::call ? last.def->info.name : name(last.op));
+  DeviceProgram* expected = nullptr;
+  if (slot.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
+  delete fresh;
+  return *expected;
+}
+
+TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
+  void* external[2 * max_inputs + 2 * max_outputs];
+  Tensor moved[max_inputs];
+  int n = graph_.inputs.size();
+  for (int k = 0; k < n; ++k) {
+    const detail::TensorImpl& t = argument[k]->impl();
+    external[k] = t.data;
+    if (t.device == device || !reads(k)) continue;
+    if (t.numel != 1 || t.device.type == DeviceType::meta)
+      TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
+    moved[k] = Tensor(t.dtype, t.shape, device);  // a single element goes where the others are
+    device_api(device.type)->copy(moved[k].impl().data, device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), true);
+    external[k] = moved[k].impl().data;
+  }
+  for (int k = 0; k < outputs(); ++k) {
+    if (const int into = graph_.donated[k]; into >= 0) {
+      result[k] = *argument[into];
+      continue;
+    }
+    result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols), device);
+    external[n++] = result[k].impl().data;
+  }
+  device_program(device.type, false).run(device.index, external, symbols);
 }
 
 TT_INLINE BoundFunction bind_function(const Call& c) {

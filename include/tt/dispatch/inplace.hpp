@@ -1,7 +1,7 @@
 // Changing Tensors in place. The tape sees an in-place op as the op on the old value, whose result
 // takes the Tensor's place; the storage's version tells what was saved before.
 #pragma once
-#include "tt/dispatch/views.hpp"
+#include "tt/dispatch/to_device.hpp"
 
 namespace tt {
 namespace detail {
@@ -18,6 +18,8 @@ inline InplaceHooks& inplace_hooks() {
   return hooks;
 }
 
+inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at);
+
 template <class T>
 void scatter(const TensorImpl& to, const T* from) {
   const int rank = to.shape.rank;
@@ -33,6 +35,16 @@ void scatter(const TensorImpl& to, const T* from) {
   }
 }
 
+/// Dense elements of the same shape and dtype, from any device to any.
+inline void write_on_devices(const Tensor& to, const Tensor& from, SourceLine at) {
+  if (is_host(to.device())) return write_elements(to, to_device(from, to.device(), false, at), at);
+  if (to.is_contiguous()) return copy_between(to, from, false);
+  const Tensor source = to_device(from, to.device(), true, at);
+  const Tensor* argument[] = {&to};
+  const BoundFunction f = bind_function({&copy_operator(), argument, 1, &no_attributes, nullptr, at, {}});
+  f.function->write(to, source, f.symbols);
+}
+
 /// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
 inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) {
   if (from.is_meta() && !to.is_meta())
@@ -42,6 +54,7 @@ inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) 
   if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
   if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
   if (to.numel() == 0 || to.is_meta()) return;
+  if (!is_host(to.device()) || !is_host(source.device())) return write_on_devices(to, source, at);
   if (to.is_contiguous())
     std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.numel()) * static_cast<std::size_t>(size_of(to.dtype())));
   else

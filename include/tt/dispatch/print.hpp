@@ -5,14 +5,15 @@
 // The rules are those of torch/_tensor_str.py with its default options; dtypes have tt's names.
 #pragma once
 #include "tt/core/print.hpp"
-#include "tt/core/tensor.hpp"
+#include "tt/dispatch/to_device.hpp"
 
 namespace tt {
 namespace detail {
 
 class TensorPrinter {
  public:
-  explicit TensorPrinter(const Tensor& t) : tensor_(t.impl()), shown_(tensor_.shape.code, tensor_.stride, tensor_.shape.rank) {
+  /// `elements`: those of `t`, where the CPU can read them.
+  TensorPrinter(const Tensor& elements, const Tensor& t) : tensor_(elements.impl()), device_(t.device()), original_(t.impl()), shown_(tensor_.shape.code, tensor_.stride, tensor_.shape.rank) {
     if (!tensor_.data || shown_.size == 0) return;
     if (is_floating(tensor_.dtype)) choose_form();
     shown_.each([&](std::int64_t at) {
@@ -33,6 +34,8 @@ class TensorPrinter {
  private:
   static constexpr int columns = 80, indent = 7;  // of "tensor("
   const TensorImpl& tensor_;
+  Device device_;
+  const TensorImpl& original_;
   ShownElements shown_;
   bool whole_ = true, scientific_ = false;  // form of floating numbers
   int width_ = 1;
@@ -113,22 +116,25 @@ class TensorPrinter {
     };
     const DType d = tensor_.dtype;
     const bool empty = shown_.size == 0, hidden = empty || !tensor_.data;
-    const DeviceType device = tensor_.device.type;
+    const DeviceType device = device_.type;
     if (device == DeviceType::meta) add(Text("device='meta'"));
-    else if (device != DeviceType::cpu) add(Text("device='") << name(device) << ':' << tensor_.device.index << "'");
+    else if (device != DeviceType::cpu) add(Text("device='") << name(device) << ':' << device_.index << "'");
     if (empty ? shown_.rank != 1 : !tensor_.data) add(Text("size=") << tensor_.shape);
     if (d != DType::f32 && (hidden || (d != DType::i64 && d != DType::boolean))) add(Text("dtype=") << name(d));
-    const char* made_by = tensor_.autograd ? tensor_.autograd->made_by_name(*tensor_.autograd) : nullptr;
+    const char* made_by = original_.autograd ? original_.autograd->made_by_name(*original_.autograd) : nullptr;
     if (made_by) add(Text("grad_fn=<") << made_by << ">");
-    else if (tensor_.requires_grad) add("requires_grad=True");
+    else if (original_.requires_grad) add("requires_grad=True");
   }
 };
 
 }  // namespace detail
 
-/// A Tensor as PyTorch prints it. Of elements on another device only what is known about them.
+/// A Tensor as PyTorch prints it; elements on a device are brought to the host first.
 inline Text to_string(const Tensor& t) {
-  return t.defined() ? detail::TensorPrinter(t).text() : Text("tensor(undefined)");
+  if (!t.defined()) return Text("tensor(undefined)");
+  const bool hidden = t.is_meta() || t.impl().trace_id >= 0;
+  const Tensor elements = is_host(t.device()) || hidden ? t : detail::to_device(t, Device{}, false, here());
+  return detail::TensorPrinter(elements, t).text();
 }
 
 template <class Stream>

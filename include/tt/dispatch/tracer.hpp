@@ -73,7 +73,7 @@ class Tracer {
     }
     if (impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0))
       return with_dtype(impl.dtype, [&]<class T>(T) {
-        const T v = *reinterpret_cast<const T*>(impl.data);
+        const T v = detail::first_element<T>(impl);
         const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
                                                    : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
         return graph.broadcast_to(id, symbolic_shape(IntList(impl.shape)));

@@ -60,6 +60,12 @@ class Device {
     return stats_;
   }
   void empty_cache();
+  /// What a stream that ends had kept goes to the device's own.
+  void forget_stream(Handle stream) {
+    const tt::detail::FlagLock lock(busy_);
+    for (Block& b : kept_)
+      if (b.stream == stream) b.stream = own_stream_;
+  }
 
   /// The module of this text: loaded before, on disk, or compiled now. Several may be given to one call.
   struct Module {

@@ -1,0 +1,28 @@
+// Tensor::to(device), which the tape sees: a gradient goes back to where the Tensor came from.
+#pragma once
+#include "tt/autograd/modes.hpp"
+#include "tt/dispatch/to_device.hpp"
+
+namespace tt {
+namespace autograd {
+
+struct ToDevice {
+  static Tensor forward(FunctionContext& context, const Tensor& t, Device device, bool non_blocking, SourceLine at) {
+    context.numbers = {static_cast<double>(t.device().type), static_cast<double>(t.device().index)};
+    return tt::detail::to_device(t, device, non_blocking, at);
+  }
+  static std::vector<Tensor> backward(FunctionContext& context, const std::vector<Tensor>& gradient) {
+    const Device from{static_cast<DeviceType>(context.numbers[0]), static_cast<int>(context.numbers[1])};
+    return {gradient[0].to(from)};
+  }
+};
+
+}  // namespace autograd
+
+inline Tensor Tensor::to(Device device, bool non_blocking, SourceLine at) const {
+  if (this->device() == device) return *this;
+  if (!requires_grad() || !is_grad_enabled()) return detail::to_device(*this, device, non_blocking, at);
+  return apply_function<autograd::ToDevice>(*this, device, non_blocking, at);
+}
+
+}  // namespace tt

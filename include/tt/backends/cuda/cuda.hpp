@@ -1,0 +1,98 @@
+// CUDA as a program sees it: devices, streams, events, pinned memory, memory statistics. A program is
+// the same with and without a GPU: the driver is opened when something here is first used.
+//   if (tt::cuda::is_available()) x = x.cuda();
+//   tt::cuda::Event begin, end;  begin.record();  work();  end.record();  begin.elapsed_time(end);
+#pragma once
+#include "tt/core/device_api.hpp"
+
+namespace tt::cuda {
+
+/// Is there a driver and a device? Never throws.
+TT_INLINE bool is_available() noexcept;
+/// What is missing, in words; empty if nothing is.
+TT_INLINE Text unavailable_reason();
+/// Throws Unavailable without a driver.
+TT_INLINE int device_count();
+TT_INLINE Text device_name(int index = 0);
+/// 90 for compute capability 9.0.
+TT_INLINE int device_capability(int index = 0);
+/// Waits for all work on a device; what failed there is thrown here at the latest.
+TT_INLINE void synchronize(int index = 0);
+/// Bytes, as the device's caching allocator sees them.
+TT_INLINE MemoryStats memory_stats(int index = 0);
+/// Gives what is kept for reuse back to the driver, after waiting for the device.
+TT_INLINE void empty_cache(int index = 0);
+
+/// Kernels compiled by this process on a device, found on disk, and found there but not to be trusted.
+struct CompileStats {
+  std::int64_t compiled = 0, from_disk = 0, rejected = 0;
+};
+TT_INLINE CompileStats compile_stats(int index = 0);
+/// Kernels launched by this process on all devices.
+TT_INLINE std::int64_t launches();
+
+/// Work in order; of different streams, in any order. Waits for its work when destroyed.
+class Stream {
+ public:
+  TT_INLINE explicit Stream(int device = 0);
+  Stream(const Stream&) = delete;
+  TT_INLINE ~Stream();
+  TT_INLINE void synchronize();
+  void* handle() const { return handle_; }
+  int device() const { return device_; }
+
+ private:
+  int device_;
+  void* handle_ = nullptr;
+};
+/// The thread's work goes to this stream while it lives.
+class StreamGuard {
+ public:
+  TT_INLINE explicit StreamGuard(Stream& s);
+  StreamGuard(const StreamGuard&) = delete;
+  TT_INLINE ~StreamGuard();
+
+ private:
+  void* before_ = nullptr;
+};
+
+/// A point in the work of the thread's stream.
+class Event {
+ public:
+  TT_INLINE explicit Event(int device = 0);
+  Event(const Event&) = delete;
+  TT_INLINE ~Event();
+  TT_INLINE void record();
+  TT_INLINE void synchronize();
+  /// The thread's stream waits for this point.
+  TT_INLINE void wait();
+  /// Milliseconds from this point to `end`; both must have been reached.
+  TT_INLINE float elapsed_time(const Event& end) const;
+
+ private:
+  int device_;
+  void* handle_ = nullptr;
+};
+
+/// Page-locked host memory: copies to and from it need not wait for the host.
+class PinnedMemory {
+ public:
+  TT_INLINE explicit PinnedMemory(std::size_t bytes);
+  PinnedMemory(const PinnedMemory&) = delete;
+  TT_INLINE ~PinnedMemory();
+  void* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// Tells Tensors of device cuda where their memory comes from and what runs their plans. Opens nothing.
+TT_INLINE void register_cuda();
+
+}  // namespace tt::cuda
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/backends/cuda/cuda_inl.hpp"
+#endif

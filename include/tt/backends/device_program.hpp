@@ -1,0 +1,34 @@
+// What a device runs instead of the CPU's TileProgram: a program made from a Plan. A backend that says
+// how to make one runs every op, every step of backward and every compiled function.
+//   set_program_maker(DeviceType::cuda, [](Plan p, const char* name) -> DeviceProgram* { ... });
+#pragma once
+#include <atomic>
+
+#include "tt/core/keys.hpp"
+#include "tt/graph/memory.hpp"
+
+namespace tt {
+
+class DeviceProgram {
+ public:
+  DeviceProgram() = default;
+  DeviceProgram(const DeviceProgram&) = delete;
+  virtual ~DeviceProgram() = default;
+  /// `external`: pointers to the inputs in order, then to outputs that are not donated, all on device
+  /// number `index`. Thread-safe; may return before the work is done.
+  virtual void run(int index, void* const* external, const SymbolValues& symbols) = 0;
+};
+using ProgramMaker = DeviceProgram* (*)(Plan plan, const char* name);
+
+namespace detail {
+inline std::atomic<ProgramMaker>& program_maker_slot(DeviceType t) {
+  static std::atomic<ProgramMaker> slots[static_cast<int>(DeviceType::private_use3) + 1];
+  return slots[static_cast<int>(t)];
+}
+}  // namespace detail
+
+inline void set_program_maker(DeviceType t, ProgramMaker make) { detail::program_maker_slot(t).store(make, std::memory_order_release); }
+/// Null: its kernels are its own affair.
+inline ProgramMaker program_maker(DeviceType t) { return detail::program_maker_slot(t).load(std::memory_order_acquire); }
+
+}  // namespace tt

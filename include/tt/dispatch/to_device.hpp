@@ -1,0 +1,34 @@
+// Elements from one device to another: copies that are asked for, never silent ones.
+//   tt::Tensor y = x.to(tt::Device{tt::DeviceType::cuda, 0});   y.cpu();
+#pragma once
+#include "tt/dispatch/views.hpp"
+
+namespace tt::detail {
+
+/// Between Tensors of one shape and dtype that lie dense; both on the host: a plain copy.
+inline void copy_between(const Tensor& to, const Tensor& from, bool non_blocking) {
+  const std::size_t bytes = static_cast<std::size_t>(from.numel()) * static_cast<std::size_t>(size_of(from.dtype()));
+  if (bytes == 0) return;
+  const DeviceApi *of_target = device_api(to.device().type), *of_source = device_api(from.device().type);
+  if (!of_target && !of_source) std::memcpy(to.impl().data, from.impl().data, bytes);
+  else (of_target ? of_target : of_source)->copy(to.impl().data, to.device(), from.impl().data, from.device(), bytes, non_blocking);
+}
+
+/// Without the tape: Tensor::to records what it does.
+inline Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
+  if (t.device() == device) return t;
+  register_kernels();
+  if (t.impl().trace_id >= 0)
+    TT_THROW(Error(Text("tt::to: inside a captured function Tensors stay on their device: ") << to_text(t.device()) << ", not " << to_text(device) << "." << at));
+  const ExcludeKeys below(DispatchKey::autograd);
+  if (device.type == DeviceType::meta) return Tensor(t.dtype(), t.shape(), device);
+  if (t.is_meta()) TT_THROW(Error(Text("tt::to: a Tensor on device meta has no elements to copy.") << at));
+  if (device.type == DeviceType::cuda && !device_api(device.type))
+    TT_THROW(Unavailable(Text("tt::to: device cuda is not part of this program.") << at));
+  const Tensor dense = t.is_contiguous() ? t : call_unary(copy_operator(), t, no_attributes, at);
+  Tensor result(t.dtype(), t.shape(), device);
+  copy_between(result, dense, non_blocking);
+  return result;
+}
+
+}  // namespace tt::detail
