@@ -40,10 +40,13 @@
 #endif
 
 // Op bodies must melt into the kernel around them, also in a debug build.
-#if defined(__CUDACC__)
-#define TT_ALWAYS_INLINE __host__ __device__ __forceinline__
-#else
 #define TT_ALWAYS_INLINE inline __attribute__((always_inline))
+// What a device runs is constexpr (nvcc --expt-relaxed-constexpr) or says so. Not all that is inline may:
+// nvcc 13 takes no function of SIMD registers for one of a device.
+#if defined(__CUDACC__)
+#define TT_HOST_DEVICE __host__ __device__
+#else
+#define TT_HOST_DEVICE
 #endif
 // What a static kernel is made of. g++ copies a body once for every level of always_inline; with
 // plain inline below one function that is flattened the same code takes 40 % of the time. clang

@@ -20,7 +20,7 @@ struct Dimensions {
 class Block {
  public:
   static constexpr int warp_size = 32;
-  static constexpr std::size_t stack_bytes = 64 * 1024;
+  static constexpr std::size_t stack_bytes = 512 * 1024;
   struct Barrier {
     int arrived = 0, generation = 0;
   };
@@ -130,7 +130,7 @@ static shim::Dimensions blockIdx, blockDim, gridDim;
 #define __device__
 #define __global__
 #define __shared__
-#define __forceinline__ inline
+#define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(n)
 
@@ -159,6 +159,7 @@ inline long long __double_as_longlong(double x) { long long i; std::memcpy(&i, &
 inline double __longlong_as_double(long long i) { double x; std::memcpy(&x, &i, 8); return x; }
 
 alignas(16) char shared_memory[232448];
+alignas(16) char tt_shared_memory[232448];
 
 namespace shim {
 
@@ -169,6 +170,15 @@ void call(void (*kernel)(Operands), void** parameters) {
     const Operands* operands;
   } c{kernel, static_cast<const Operands*>(parameters[0])};
   block.run(static_cast<int>(blockDim.x), [](void* p) { static_cast<Call*>(p)->kernel(*static_cast<Call*>(p)->operands); }, &c);
+}
+
+/// A kernel that was compiled with the program.
+template <class Operands>
+void launch(void (*kernel)(Operands), unsigned grid, unsigned threads, const Operands& operands) {
+  gridDim.x = grid;
+  blockDim.x = threads;
+  void* parameters[] = {const_cast<Operands*>(&operands)};
+  for (blockIdx.x = 0; blockIdx.x < grid; ++blockIdx.x) call(kernel, parameters);
 }
 
 }  // namespace shim

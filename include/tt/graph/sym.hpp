@@ -229,6 +229,9 @@ struct body_runner<F, 4> {
   static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1], s[2], s[3]); }
 };
 
+/// Is the body's dtype a template argument? Asked here: nvcc 13 takes no such question in a lambda.
+template <class F, class... S>
+inline constexpr bool body_takes_dtype = requires(S... s) { F::template body<float>(s...); };
 template <class F>
 constexpr int record_body(Graph& g, const int* operands) {
   Sym s[max_operands];
@@ -237,7 +240,7 @@ constexpr int record_body(Graph& g, const int* operands) {
   const auto run = [&](auto... x) -> Sym {
     if constexpr (F::info.opaque && F::info.domain == Domain::integer) {
       return F::template body<std::int64_t>(x...);
-    } else if constexpr (requires { F::template body<float>(x...); }) {
+    } else if constexpr (body_takes_dtype<F, decltype(x)...>) {
       return dtype == DType::f64 ? F::template body<double>(x...) : F::template body<float>(x...);
     } else {
       return F::body(x...);

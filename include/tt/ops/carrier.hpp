@@ -38,30 +38,30 @@ TT_ALWAYS_INLINE constexpr T wrap_mul(T a, T b) {
   return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
 }
 
-TT_ALWAYS_INLINE float fma(float a, float b, float c) {
+TT_HOST_DEVICE TT_ALWAYS_INLINE float fma(float a, float b, float c) {
 #if TT_HAS_FMA
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
 #endif
 }
-TT_ALWAYS_INLINE double fma(double a, double b, double c) {
+TT_HOST_DEVICE TT_ALWAYS_INLINE double fma(double a, double b, double c) {
 #if TT_HAS_FMA
   return __builtin_fma(a, b, c);
 #else
   return a * b + c;
 #endif
 }
-TT_ALWAYS_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }
-TT_ALWAYS_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
-TT_ALWAYS_INLINE float floor(float a) { return __builtin_floorf(a); }
-TT_ALWAYS_INLINE double floor(double a) { return __builtin_floor(a); }
-TT_ALWAYS_INLINE float ceil(float a) { return __builtin_ceilf(a); }
-TT_ALWAYS_INLINE double ceil(double a) { return __builtin_ceil(a); }
-TT_ALWAYS_INLINE float trunc(float a) { return __builtin_truncf(a); }
-TT_ALWAYS_INLINE double trunc(double a) { return __builtin_trunc(a); }
-TT_ALWAYS_INLINE float round(float a) { return __builtin_nearbyintf(a); }
-TT_ALWAYS_INLINE double round(double a) { return __builtin_nearbyint(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE double sqrt(double a) { return __builtin_sqrt(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE float floor(float a) { return __builtin_floorf(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE double floor(double a) { return __builtin_floor(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE float ceil(float a) { return __builtin_ceilf(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE double ceil(double a) { return __builtin_ceil(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE float trunc(float a) { return __builtin_truncf(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE double trunc(double a) { return __builtin_trunc(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE float round(float a) { return __builtin_nearbyintf(a); }
+TT_HOST_DEVICE TT_ALWAYS_INLINE double round(double a) { return __builtin_nearbyint(a); }
 
 /// A float out of the integer's range gives the smallest integer, as x86 does.
 template <class To, class From>

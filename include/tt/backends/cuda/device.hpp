@@ -107,6 +107,22 @@ class Device {
   void release_kept();
 };
 
+/// Memory of a device while it lives; null for no bytes.
+class DeviceMemory {
+ public:
+  DeviceMemory(Device& device, std::size_t bytes) : device_(device), bytes_(bytes), begin_(bytes > 0 ? device.allocate(bytes) : 0) {}
+  DeviceMemory(const DeviceMemory&) = delete;
+  ~DeviceMemory() {
+    if (begin_) device_.free(begin_, bytes_);
+  }
+  DevicePointer begin() const { return begin_; }
+
+ private:
+  Device& device_;
+  std::size_t bytes_;
+  DevicePointer begin_;
+};
+
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE int Device::count() {
   const Driver& driver = Driver::get();

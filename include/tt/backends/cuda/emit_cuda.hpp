@@ -4,35 +4,11 @@
 //   name_k_parts, name_k_finish   a reduction whose rows are too few to fill a device, in two launches
 // How many threads each takes is the matter of backends/cuda/launch.hpp.
 #pragma once
+#include "tt/backends/cuda/kernel_forms.hpp"
 #include "tt/backends/cuda/prelude.hpp"
 #include "tt/graph/emit_text.hpp"
 
 namespace tt::cuda {
-
-/// How the threads of a device share a kernel's work.
-enum class KernelForm : unsigned char { elements, rows, columns, matmul };
-inline constexpr int vector_elements = 4;  ///< a thread's, of an elementwise kernel
-inline constexpr int matmul_small = 4, matmul_large = 8;  ///< sums a thread computes, squared
-
-constexpr bool reduces(const Plan& plan, const Kernel& k) {
-  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-    if (is_reduction(plan.instructions[i].op)) return true;
-  return false;
-}
-constexpr KernelForm form_of(const Plan& plan, const Kernel& k) {
-  if (k.kind == KernelKind::matmul) return KernelForm::matmul;
-  if (k.kind == KernelKind::cols) return KernelForm::columns;
-  return reduces(plan, k) || !columns_divide(plan, k) ? KernelForm::rows : KernelForm::elements;
-}
-/// Can it run as partial results and a second launch that combines them?
-constexpr bool has_parts(const Plan& plan, const Kernel& k) {
-  return k.kind == KernelKind::cols || (k.kind == KernelKind::rows && k.sweeps == 1 && reduces(plan, k));
-}
-constexpr int reductions_of(const Plan& plan, const Kernel& k) {
-  int n = 0;
-  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
-  return n;
-}
 
 namespace detail {
 

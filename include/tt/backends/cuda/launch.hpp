@@ -1,7 +1,7 @@
 // How many threads a kernel takes, and which memory beside its operands: decided from the extents, for
 // a device of so many multiprocessors. One launch, or two where the rows of a reduction are too few.
 #pragma once
-#include "tt/backends/cuda/emit_cuda.hpp"
+#include "tt/backends/cuda/kernel_forms.hpp"
 
 namespace tt::cuda {
 
@@ -31,8 +31,9 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 constexpr int threads_per_block = 256, warps_per_block = 4, most_warps = 32;
 
+template <class AnyPlan>
 struct LaunchPlanner {
-  const Plan& plan;
+  const AnyPlan& plan;
   const Kernel& k;
   const SymbolValues& symbols;
   const DeviceLimits& device;
@@ -122,8 +123,9 @@ struct LaunchPlanner {
 }  // namespace detail
 
 /// The launches of a kernel for these values of the symbols.
-constexpr Launches launches_of(const Plan& plan, const Kernel& k, const SymbolValues& symbols, const DeviceLimits& device) {
-  const detail::LaunchPlanner p{plan, k, symbols, device};
+template <class AnyPlan>
+constexpr Launches launches_of(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols, const DeviceLimits& device) {
+  const detail::LaunchPlanner<AnyPlan> p{plan, k, symbols, device};
   switch (form_of(plan, k)) {
     case KernelForm::elements: return p.elements();
     case KernelForm::rows:

@@ -3,6 +3,7 @@
 //   Program p(plan, "softmax");   p.run(Device::get(0), pointers, symbols);
 #pragma once
 #include "tt/backends/cuda/device.hpp"
+#include "tt/backends/cuda/emit_cuda.hpp"
 
 namespace tt::cuda {
 
@@ -85,15 +86,7 @@ TT_INLINE void Program::run(Device& device, void* const* external, const SymbolV
     all.push_back(launches_of(plan_, k, symbols, device.limits()));
     for (const Launch& l : all[all.size() - 1].launch) work = l.work > work ? l.work : work;
   }
-  const auto bytes = static_cast<std::size_t>(arena + work);
-  struct Memory {
-    Device& device;
-    std::size_t bytes;
-    DevicePointer begin;
-    ~Memory() {
-      if (begin) device.free(begin, bytes);
-    }
-  } memory{device, bytes, bytes > 0 ? device.allocate(bytes) : 0};
+  const DeviceMemory memory(device, static_cast<std::size_t>(arena + work));
   struct Parameters {  // Operands<N> of the emitted text, behind its N pointers
     std::int64_t symbols[max_symbols];
     DevicePointer work;
@@ -107,13 +100,13 @@ TT_INLINE void Program::run(Device& device, void* const* external, const SymbolV
       const int number = plan_.bindings[k.first_binding + b];
       const Buffer& x = plan_.buffers[number];
       block[b] = x.external >= 0 ? reinterpret_cast<std::uintptr_t>(external[x.external])
-                                 : memory.begin + static_cast<std::uint64_t>(offsets[number]);
+                                 : memory.begin() + static_cast<std::uint64_t>(offsets[number]);
     }
     for (int i = 0; i < all[j].count; ++i) {
       const Launch& l = all[j].launch[i];
       Parameters p{};
       for (int s = 0; s < max_symbols; ++s) p.symbols[s] = symbols.value[s];
-      p.work = memory.begin + static_cast<std::uint64_t>(arena);
+      p.work = memory.begin() + static_cast<std::uint64_t>(arena);
       p.work_team = l.work_team;
       p.shared_team = l.shared_team;
       p.parts = l.parts;

@@ -1,0 +1,37 @@
+// How the threads of a device share the work of a kernel: what emitted text, static kernels and the
+// planner of launches must agree on.
+#pragma once
+#include "tt/graph/split.hpp"
+
+namespace tt::cuda {
+
+/// How the threads of a device share a kernel's work.
+enum class KernelForm : unsigned char { elements, rows, columns, matmul };
+inline constexpr int vector_elements = 4;  ///< a thread's, of an elementwise kernel
+inline constexpr int matmul_small = 4, matmul_large = 8;  ///< sums a thread computes, squared
+
+template <class AnyPlan>
+constexpr bool reduces(const AnyPlan& plan, const Kernel& k) {
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+    if (is_reduction(plan.instructions[i].op)) return true;
+  return false;
+}
+template <class AnyPlan>
+constexpr KernelForm form_of(const AnyPlan& plan, const Kernel& k) {
+  if (k.kind == KernelKind::matmul) return KernelForm::matmul;
+  if (k.kind == KernelKind::cols) return KernelForm::columns;
+  return reduces(plan, k) || !columns_divide(plan, k) ? KernelForm::rows : KernelForm::elements;
+}
+/// Can it run as partial results and a second launch that combines them?
+template <class AnyPlan>
+constexpr bool has_parts(const AnyPlan& plan, const Kernel& k) {
+  return k.kind == KernelKind::cols || (k.kind == KernelKind::rows && k.sweeps == 1 && reduces(plan, k));
+}
+template <class AnyPlan>
+constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
+  int n = 0;
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) n += is_reduction(plan.instructions[i].op);
+  return n;
+}
+
+}  // namespace tt::cuda

@@ -1,0 +1,85 @@
+// Fused functions on a device against the same functions on the CPU: one list of cases, built by nvcc for
+// a device and by g++ behind the shim. Equal bits with hardware fma on both sides.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tt/expr/cuda.hpp"
+#include "tt/tt.hpp"
+
+namespace static_cases {
+
+template <class T, std::int64_t... E>
+tt::Array<T, E...> numbers(unsigned seed) {
+  tt::Array<T, E...> a;
+  for (T& x : a) {
+    seed = seed * 1664525u + 1013904223u;
+    x = static_cast<T>(static_cast<double>(seed >> 8) / 8388608.0 - 1.0);
+  }
+  return a;
+}
+template <class T, std::int64_t... E>
+bool same(const tt::cuda::Array<T, E...>& d, const tt::Array<T, E...>& h) {
+  const tt::Array<T, E...> on_host = d.to_host();
+  return on_host.size() == h.size() && std::memcmp(on_host.data(), h.data(), static_cast<std::size_t>(h.size()) * sizeof(T)) == 0;
+}
+template <class F, class... A>
+bool agrees(F f, const A&... a) {
+  return same(tt::cuda::fuse(f)(tt::cuda::to_device(a)...), tt::fuse(f)(a...));
+}
+
+template <class Kind>
+struct Model {
+  tt::leaf<Kind, float, 20, 10> w;
+  tt::leaf<Kind, float, 10> b;
+};
+
+}  // namespace static_cases
+
+using namespace static_cases;
+
+TEST_CASE("elementwise, vectors and tails, rows and broadcasts") {
+  const auto chain = [](auto x, auto y) { return tt::tanh(x * y + 0.5f) / (x + 2.0f); };
+  CHECK(agrees(chain, numbers<float, 1024>(1), numbers<float, 1024>(2)));
+  CHECK(agrees(chain, numbers<float, 1031>(1), numbers<float, 1031>(2)));
+  CHECK(agrees(chain, numbers<float, 13, 64>(1), numbers<float, 64>(2)));
+  CHECK(agrees(chain, numbers<float, 13, 67>(1), numbers<float, 67>(2)));
+  CHECK(agrees([](auto x) { return tt::exp(tt::transpose(x)); }, numbers<float, 20, 33>(1)));
+  CHECK(agrees([](auto x) { return tt::sin(x) * 2.0; }, numbers<double, 500>(1)));
+}
+
+TEST_CASE("rows, columns and softmax") {
+  CHECK(agrees([](auto x) { return tt::sum(x * x, -1); }, numbers<float, 7, 100>(1)));
+  CHECK(agrees([](auto x) { return tt::sum(x * x, -1); }, numbers<float, 3, 12299>(1)));
+  CHECK(agrees([](auto x) { return tt::sum(x + 1.0f); }, numbers<float, 45126>(1)));
+  CHECK(agrees([](auto x) { return tt::softmax(x, -1); }, numbers<float, 9, 65>(1)));
+  CHECK(agrees([](auto x) { return tt::sum(x, 0); }, numbers<float, 700, 40>(1)));
+  CHECK(agrees([](auto x) { return tt::sum(x, 0); }, numbers<float, 2307, 33>(1)));
+  CHECK(agrees([](auto x) { return tt::argmax(x, -1); }, numbers<float, 9, 65>(1)));
+}
+
+TEST_CASE("products with what follows them") {
+  const auto linear = [](auto x, auto w, auto b) { return tt::relu(tt::matmul(x, w) + b); };
+  CHECK(agrees(linear, numbers<float, 70, 33>(1), numbers<float, 33, 90>(2), numbers<float, 90>(3)));
+  CHECK(agrees(linear, numbers<float, 257, 20>(1), numbers<float, 20, 260>(2), numbers<float, 260>(3)));
+}
+
+TEST_CASE("a training step with parameters in place") {
+  const auto step = [](auto& m, auto x, auto t) {
+    const auto loss_of = [](const auto& p, const auto& a, const auto& b) { return tt::mean(tt::square(tt::matmul(a, p.w) + p.b - b)); };
+    const auto [loss, d] = tt::value_and_grad(loss_of)(m, x, t);
+    m.w -= 0.1f * d.w;
+    m.b -= 0.1f * d.b;
+    return loss;
+  };
+  Model<tt::arrays> on_host{numbers<float, 20, 10>(1), numbers<float, 10>(2)};
+  Model<tt::cuda::arrays> on_device = tt::cuda::to_device(on_host);
+  const auto x = numbers<float, 32, 20>(3);
+  const auto t = numbers<float, 32, 10>(4);
+  const auto gx = tt::cuda::to_device(x);
+  const auto gt = tt::cuda::to_device(t);
+  for (int k = 0; k < 3; ++k) CHECK(same(tt::cuda::fuse(step)(on_device, gx, gt), tt::fuse(step)(on_host, x, t)));
+  CHECK(same(on_device.w, on_host.w));
+  CHECK(same(on_device.b, on_host.b));
+}
