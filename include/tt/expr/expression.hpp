@@ -129,7 +129,7 @@ struct Inferred {
     r.info = {y.dtype(), y.shape(), -1};
     r.failure = g.failure;
     if (symbol > max_symbols)
-      r.failure = {.mistake = Mistake::too_many_symbols, .op = "expression", .number = symbol};
+      r.failure = Failure{.mistake = Mistake::too_many_symbols, .op = "expression", .number = symbol};
     return r;
   }
   static constexpr Result result = infer();

@@ -78,7 +78,7 @@ constexpr Graph record_program(SymbolTable& table) {
     Model::record(g, r);
     if (g.failure.mistake == Mistake::too_many_nodes) g.failure.number = g.size() + g.refused;
     if (r.symbols > max_symbols) {  // whatever else seems wrong may come of that
-      g.failure = {.mistake = Mistake::too_many_symbols, .op = "fuse", .number = r.symbols};
+      g.failure = Failure{.mistake = Mistake::too_many_symbols, .op = "fuse", .number = r.symbols};
       return g;
     }
     if (g.outputs.size() > max_outputs)

@@ -54,7 +54,7 @@ constexpr RoomyPlan<Room> roomy_plan() {
   const Graph g = Model::record();
   r.failure = g.failure;
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
-    r.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
+    r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
   const Plan p = make_plan(g);
   r.failure = p.failure;
@@ -64,7 +64,7 @@ constexpr RoomyPlan<Room> roomy_plan() {
   r.fits = n.kernels <= room.kernels && n.instructions <= room.instructions &&
            n.accesses <= room.accesses && n.buffers <= room.buffers && n.bindings <= room.bindings;
   if (!r.fits && Room == last_room)
-    r.failure = {.mistake = Mistake::too_many_nodes, .op = "fuse", .number = p.nodes};
+    r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = p.nodes};
   if (!r.fits) return r;
   r.size = n;
   copy_plan(r.plan, p, n);

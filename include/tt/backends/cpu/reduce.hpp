@@ -36,6 +36,13 @@ TT_ALWAYS_INLINE xsimd::batch<T> combine_parts(xsimd::batch<T> a, xsimd::batch<T
 template <Op K, class T, int W>
 TT_ALWAYS_INLINE T fold_lanes(xsimd::batch<T> x) {
   constexpr int n = static_cast<int>(xsimd::batch<T>::size);
+#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
+  T t[n];
+  std::memcpy(t, &x.data, sizeof t);
+  for (int w = W; w > 0; w /= 2)
+    for (int l = 0; l < w; ++l) t[l] = tt::detail::combine<K>(t[l], t[l + w]);
+  return t[0];
+#else
   typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
   const Vector v = std::bit_cast<Vector>(x.data);
   if constexpr (W == 0) {
@@ -48,6 +55,7 @@ TT_ALWAYS_INLINE T fold_lanes(xsimd::batch<T> x) {
     return fold_lanes<K, T, W / 2>(
         combine_parts<K, T>(x, xsimd::batch<T>(std::bit_cast<Register>(moved))));
   }
+#endif
 }
 
 }  // namespace detail

@@ -333,6 +333,7 @@ TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a, const Range& range) 
     }
     T* panel = nullptr;
     if constexpr (k.panel >= 0) panel = static_cast<T*>(a.operand[k.panel]);
+    constexpr bool whole = k.cols.is_constant() && k.cols.code % lanes == 0;  // not in the lambda: nvcc 13
     matmul<T, k.rows.code, k.cols.code>(
         m, panel,
         [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,
@@ -342,7 +343,7 @@ TT_KERNEL_INLINE void matmul_body(const Arguments<H, K>& a, const Range& range) 
               const Place p{q * rows + row0 + i + y, col0 + j + v * lanes,
                             v == vectors - 1 ? last : lanes,
                             t + (y * vectors + v) * lanes};
-              if constexpr (k.cols.is_constant() && k.cols.code % lanes == 0)
+              if constexpr (whole)
                 SegmentOf<H, K, 1>::template run<false>(r, a, p);
               else if (p.count == lanes) SegmentOf<H, K, 1>::template run<false>(r, a, p);
               else SegmentOf<H, K, 1>::template run<true>(r, a, p);

@@ -57,8 +57,9 @@ class CudaEmitter : tt::detail::KernelText {
   }
   Text symbol() const { return Text(name_) << '_' << number_; }
   Text operands() const { return Text("const Operands<") << (k_->bindings > 0 ? k_->bindings : 1) << "> "; }
-  void entry(const char* suffix, const char* bounds = "") {
-    kernels_ << "extern \"C\" __global__ void " << bounds << symbol() << suffix << '(' << operands() << "a) {\n";
+  void entry(const char* suffix) {
+    const int threads = most_threads(form_of(*plan_, *k_), Text(suffix) == Text("_parts"));
+    kernels_ << "extern \"C\" __global__ void __launch_bounds__(" << threads << ") " << symbol() << suffix << "(__grid_constant__ " << operands() << "a) {\n";
   }
   bool is_scratch(const Access& a) const {
     return a.buffer >= 0 && plan_->buffers[plan_->bindings[k_->first_binding + a.buffer]].scratch;
@@ -265,7 +266,7 @@ class CudaEmitter : tt::detail::KernelText {
       t << "  const Team t = team_of(a);\n  const i64 rows = " << extent(k_->rows) << ", n = " << extent(k_->cols)
         << ", blocks = (n + 4095) / 4096;\n  (void)blocks;\n  const bool wide = " << wide << ";\n  " << loop << " {\n";
       for (int v : {2, 1})
-        t << "    " << (v == 2 ? "if (wide) " : "else ") << symbol() << "_row<" << v << ", " << mode << ">(a, t, " << call << ");\n";
+        if (v == 1 || mode != 2) t << "    " << (mode == 2 ? "" : v == 2 ? "if (wide) " : "else ") << symbol() << "_row<" << v << ", " << mode << ">(a, t, " << call << ");\n";
       t << "  }\n}\n";
     };
     each_mode("", 0, "for (i64 row = t.first; row < rows; row += t.step)", "row, 0, t.parts");
@@ -391,7 +392,7 @@ class CudaEmitter : tt::detail::KernelText {
     t << "}\n";
     const Access &xa = plan_->accesses[k_->a], &xb = plan_->accesses[k_->b];
     for (int side : {matmul_small, matmul_large}) {
-      entry(side == matmul_large ? "_large" : "", "__launch_bounds__(256) ");
+      entry(side == matmul_large ? "_large" : "");
       const int tile = 16 * side;
       t << "  const i64 rows = " << extent(k_->rows) << ", cols = " << extent(k_->cols) << ", inner = " << extent(k_->inner)
         << ",\n            down = (rows + " << tile - 1 << ") / " << tile << ", across = (cols + " << tile - 1 << ") / " << tile

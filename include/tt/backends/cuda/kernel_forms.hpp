@@ -10,6 +10,13 @@ enum class KernelForm : unsigned char { elements, rows, columns, matmul };
 inline constexpr int vector_elements = 4;  ///< a thread's, of an elementwise kernel
 inline constexpr int matmul_small = 4, matmul_large = 8;  ///< sums a thread computes, squared
 
+/// The threads of the largest block a kernel is launched with: it may take of registers what these leave
+/// each. `parts`: the launch that makes partial results.
+constexpr int most_threads(KernelForm form, bool parts) {
+  if (form == KernelForm::elements || form == KernelForm::matmul) return 256;
+  return parts ? 128 : 512;
+}
+
 template <class AnyPlan>
 constexpr bool reduces(const AnyPlan& plan, const Kernel& k) {
   for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)

@@ -29,7 +29,7 @@ namespace detail {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-constexpr int threads_per_block = 256, warps_per_block = 4, most_warps = 32;
+constexpr int warps_per_block = 4, most_warps = most_threads(KernelForm::rows, false) / 32;
 
 template <class AnyPlan>
 struct LaunchPlanner {
@@ -68,8 +68,9 @@ struct LaunchPlanner {
   constexpr Launches elements() const {
     const std::int64_t threads = value(k.rows) * ceil_div(value(k.cols), vector_elements);
     Launches r;
-    r.launch[0].block = threads_per_block;
-    r.launch[0].grid = grid(ceil_div(threads, threads_per_block), threads_per_block / 32);
+    constexpr int block = most_threads(KernelForm::elements, false);
+    r.launch[0].block = block;
+    r.launch[0].grid = grid(ceil_div(threads, block), block / 32);
     return r;
   }
   /// `units` rows, or groups of 32 columns; each of `blocks` partial results of `part` bytes.
@@ -108,7 +109,7 @@ struct LaunchPlanner {
   constexpr Launches matmul() const {
     Launches r;
     Launch& l = r.launch[0];
-    l.block = 256;
+    l.block = most_threads(KernelForm::matmul, false);
     const auto tiles = [&](int sums) {
       return value(k.batch) * ceil_div(value(k.rows), 16 * sums) * ceil_div(value(k.cols), 16 * sums);
     };

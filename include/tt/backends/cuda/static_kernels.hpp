@@ -96,6 +96,22 @@ __device__ __forceinline__ void place_rows(Memory<H, K>& m, const OperandsOf<H, 
   }
 }
 
+/// Operands before this one that are rows kept between sweeps.
+template <class H, int K>
+constexpr int scratch_before(int operand) {
+  int n = 0;
+  for (int b = 0; b < operand; ++b) n += is_scratch<H, K>(b);
+  return n;
+}
+/// A thread keeps its own elements of them.
+template <class H, int K, int B, class V>
+__device__ __forceinline__ void keep_rows(Memory<H, K>& m, V* kept) {
+  if constexpr (B < H::plan.kernels[K].bindings) {
+    if constexpr (is_scratch<H, K>(B)) m.operand[B] = kept + scratch_before<H, K>(B);
+    keep_rows<H, K, B + 1>(m, kept);
+  }
+}
+
 // ---- elementwise
 /// Values of a row stand in every element of the vectors.
 template <class H, int K, int I, int End, int V>
@@ -130,10 +146,8 @@ __device__ __forceinline__ void element_sweeps(Registers<H, K, V>& r, Registers<
 template <class H, int K, int V>
 __device__ __forceinline__ void element_step(const OperandsOf<H, K>& a, i64 row, i64 col) {
   Memory<H, K> m = given_memory<H, K>(a);
-  Vector<double, V> kept[H::plan.kernels[K].bindings > 0 ? H::plan.kernels[K].bindings : 1];  // room for every dtype
-#pragma unroll
-  for (int b = 0; b < H::plan.kernels[K].bindings; ++b)
-    if (is_scratch<H, K>(b)) m.operand[b] = &kept[b];
+  Vector<double, V> kept[scratch_before<H, K>(H::plan.kernels[K].bindings) + 1];  // room for every dtype
+  keep_rows<H, K, 0>(m, kept);
   Registers<H, K, V> r;
   Registers<H, K, 1> once;
   row_values<H, K, 0, V, true>(r, once, a, m, row);
@@ -249,6 +263,7 @@ __device__ __forceinline__ void row_sweeps(Registers<H, K, 2>& r, Registers<H, K
         const i64 stop = n < (b + 1) * row_block ? n : (b + 1) * row_block;
         Registers<H, K, 2> lanes;
         Reductions::begin(lanes);
+#pragma unroll 4
         for (i64 g = b * row_block + (Wide ? 2 : 1) * t.lane; g < stop; g += 64) {
           const Place p{at, g, Wide ? 1 : 32, Wide || g + 32 < stop ? 2 : 1, nullptr};
           steps<H, K, begin, end, 2, Wide, false>(r, a, m, p);
@@ -284,8 +299,12 @@ __device__ __forceinline__ void rows(const OperandsOf<H, K>& a) {
   for (i64 unit = t.first; unit < units; unit += t.step) {
     const i64 at = Mode == 1 ? unit / blocks : unit, block = Mode == 1 ? unit % blocks : 0;
     char* const parts = Mode == 0 ? t.parts : a.work + at * a.work_bytes;
-    if (wide) one_row<H, K, true, Mode>(a, t, at, block, parts);
-    else one_row<H, K, false, Mode>(a, t, at, block, parts);
+    if constexpr (Mode != 2)
+      if (wide) {
+        one_row<H, K, true, Mode>(a, t, at, block, parts);
+        continue;
+      }
+    one_row<H, K, false, Mode>(a, t, at, block, parts);
   }
 }
 
@@ -448,7 +467,8 @@ __device__ __forceinline__ void run_kernel(const OperandsOf<H, K>& a) {
 
 /// Mode: see the head of this file; of a product 1 is the large tile.
 template <class H, int K, int Mode>
-__global__ void __launch_bounds__(1024) static_kernel(const detail::OperandsOf<H, K> a) {
+__global__ void __launch_bounds__(most_threads(form_of(H::plan, H::plan.kernels[K]), Mode == 1))
+    static_kernel(const __grid_constant__ detail::OperandsOf<H, K> a) {
   detail::run_kernel<H, K, Mode>(a);
 }
 
