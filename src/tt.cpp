@@ -2,5 +2,6 @@
 #include "tt/autograd/engine.hpp"
 #include "tt/backends/cuda/program.hpp"
 #include "tt/backends/runtime.hpp"
+#include "tt/dispatch/algorithms.hpp"
 #include "tt/jit/code_cache.hpp"
 #include "tt/jit/emit_c.hpp"

@@ -206,9 +206,9 @@ struct SavedTensor {
     tensor = Tensor(t.dtype(), t.shape(), {DeviceType::meta, 0});
     version = 0;
   }
-  void check(const TapeNode& node, int k) const {
+  void check(const TapeNode& node, int k, const char* what = "argument") const {
     if (tensor.version() != version)
-      TT_THROW(Error(Text("tt::backward: argument ") << k << " of " << node.name << ", " << name(tensor.dtype()) << ' '
+      TT_THROW(Error(Text("tt::backward: ") << what << ' ' << k << " of " << node.name << ", " << name(tensor.dtype()) << ' '
                      << tensor.shape() << ", was changed in place after it was saved: version " << tensor.version()
                      << ", saved " << version << ". Use a copy there?" << node.where));
   }

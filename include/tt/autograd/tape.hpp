@@ -114,6 +114,58 @@ inline void record_call(const Call& c) {
     if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
 }
 
+/// An op with a derivative of its own.
+struct OwnNode : TapeNode {
+  const Operator* op = nullptr;
+  Attributes attributes;
+  int arguments = 0;
+  SavedTensor argument[max_arguments], result[max_results];
+  Edge own_edge[max_arguments];
+};
+inline const TapeNodeKind own_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool) {
+      auto& n = static_cast<OwnNode&>(base);
+      Tensor argument[max_arguments], result[max_results];
+      for (int k = 0; k < n.arguments; ++k) {
+        n.argument[k].check(n, k);
+        argument[k] = n.argument[k].tensor;
+      }
+      for (int k = 0; k < n.results; ++k) {
+        n.result[k].check(n, k, "result");
+        result[k] = n.result[k].tensor;
+      }
+      n.op->derivative({n.op, &n.attributes, argument, result, in, out, n.where});
+    },
+    [](TapeNode& base) {
+      auto& n = static_cast<OwnNode&>(base);
+      for (int k = 0; k < n.arguments; ++k) n.argument[k].tensor = Tensor();
+      for (int k = 0; k < n.results; ++k) n.result[k].tensor = Tensor();
+    },
+    [](TapeNode* n) { delete static_cast<OwnNode*>(n); }};
+/// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
+inline void record_own(const Call& c) {
+  auto* n = new OwnNode;
+  const NodeHandle owner(n);
+  release(n);  // the handle has it now
+  n->kind = &own_kind;
+  n->op = c.op;
+  n->name = c.op->name();
+  n->where = c.at;
+  n->results = c.op->results;
+  n->attributes = c.attrs();
+  n->arguments = c.arguments;
+  const auto save = [n](SavedTensor& to, const Tensor& t) {
+    if (is_floating(t.dtype())) to.save_shape(t);
+    else to.save(t, *n);
+  };
+  for (int k = 0; k < c.arguments; ++k) save(n->argument[k], c[k]);
+  for (int k = 0; k < c.op->results; ++k) save(n->result[k], c.result[k]);
+  connect(*n, n->own_edge, c.argument, c.arguments);
+  ++tape_node_count();
+  for (int k = 0; k < c.op->results; ++k)
+    if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
+}
+
 TT_INLINE void autograd_kernel(Call& c, void*) {
   bool needed = false;
   for (int k = 0; k < c.arguments; ++k) needed = needed || c[k].impl().requires_grad;
@@ -121,7 +173,7 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   if (!needed || !DispatchState::of_this_thread().grad_enabled || c.op == &tt::detail::detach_operator()) return;
   bool floating = false;
   for (int k = 0; k < c.op->results; ++k) floating = floating || is_floating(c.result[k].dtype());
-  if (floating) record_call(c);
+  if (floating) c.op->derivative ? record_own(c) : record_call(c);
 }
 
 /// One step of backward: the derivative of a function on what was saved and the gradients `in` of its

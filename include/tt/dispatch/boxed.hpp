@@ -1,9 +1,11 @@
 // Calls by name, with arguments as values: for interpreters, loaded graphs and tests.
 //   tt::call("softmax", {x, tt::IntList{1}})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
+//   tt::call_results("sort", {x})                   values and indices
 // Needs <tt/dispatch/all_ops.hpp>, or tt::compiled, for every operator to be registered.
 #pragma once
 #include <bit>
 #include <string_view>
+#include <vector>
 
 #include "tt/dispatch/methods.hpp"
 
@@ -55,23 +57,28 @@ struct NamedValue {
 
 namespace detail {
 
-/// The attributes of an operator's schema, one after the other: "int[] dim, bool keepdim".
+/// The attributes of an operator's schema, one after the other: "int dim=-1, bool keepdim".
 struct SchemaReader {
   std::string_view rest;
   std::string_view type, name;
+  std::int64_t left_out = 0;  ///< what a number is that is not given
   bool next() {
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
     if (rest.empty()) return false;
     const std::size_t space = rest.find(' '), comma = rest.find(',');
     type = rest.substr(0, space);
     name = rest.substr(space + 1, (comma == std::string_view::npos ? rest.size() : comma) - space - 1);
+    const std::size_t equals = name.find('=');
+    const std::string_view value = equals == std::string_view::npos ? "0" : name.substr(equals + 1);
+    left_out = value == "true" ? 1 : value.front() == '-' ? -(value[1] - '0') : value.front() - '0';
+    name = name.substr(0, equals);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma);
     return true;
   }
 };
 
 /// Puts a value behind the others, as the schema's type says; what is wrong with it, or null.
-inline const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value) {
+inline const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value, std::int64_t left_out) {
   if (type == "int[]") {
     if (value && !value->is_list() && (!value->is_number() || value->is_real())) return "a list of integers is expected";
     to.push(!value ? IntList{} : value->is_list() ? value->list() : IntList{value->integer()});
@@ -83,20 +90,16 @@ inline const char* push_boxed(Attributes& to, std::string_view type, const Boxed
     to.push(std::bit_cast<std::int64_t>(value ? value->real() : 0.0));
   } else {
     if (value && (!value->is_number() || value->is_real())) return "an integer is expected";
-    to.push(value ? value->integer() : 0);
+    to.push(value ? value->integer() : left_out);
   }
   return nullptr;
 }
 
-}  // namespace detail
-
-/// Calls the operator of this name; positional values first, then named ones. What is left out is 0,
-/// false or {} (all axes). Throws Error when a value does not fit the schema.
-inline Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
-                   std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
-  const Operator& op = Dispatcher::get().find(name);
+/// Calls `op`, which has as many results as there is room for.
+inline void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
+                       std::initializer_list<NamedValue> named, SourceLine at, Tensor* result) {
   const auto fail = [&](const char* what, std::string_view argument = {}) {
-    Text t = Text("tt::call: ") << name << ": " << what;
+    Text t = Text("tt::call: ") << op.name() << ": " << what;
     if (!argument.empty()) {
       t << " for ";
       for (char c : argument) t << c;
@@ -113,7 +116,7 @@ inline Tensor call(const char* name, std::initializer_list<BoxedValue> positiona
   Attributes attributes;
   int next = op.arguments;
   std::size_t used = 0;
-  for (detail::SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
+  for (SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
     const BoxedValue* value = next < given ? &v[next++] : nullptr;
     for (const NamedValue& n : named) {
       if (s.name != n.name) continue;
@@ -121,14 +124,17 @@ inline Tensor call(const char* name, std::initializer_list<BoxedValue> positiona
       value = &n.value;
       ++used;
     }
-    if (const char* wrong = detail::push_boxed(attributes, s.type, value)) fail(wrong, s.name);
+    if (const char* wrong = push_boxed(attributes, s.type, value, s.left_out)) fail(wrong, s.name);
   }
   if (next < given) fail("too many arguments");
   if (used != named.size()) fail("an argument has a name that the schema does not have");
 
-  detail::TensorOperand operand[max_arguments];
+  TensorOperand operand[max_arguments];
   for (int k = 0; k < op.arguments; ++k) operand[k] = v[k].operand(at);
-  if (op.body || op.primitive != Op::input) return detail::call_elementwise(op, operand, op.arguments, attributes, at);
+  if (op.body || op.primitive != Op::input) {
+    *result = call_elementwise(op, operand, op.arguments, attributes, at);
+    return;
+  }
   Tensor made[max_arguments];
   const Tensor* argument[max_arguments];
   for (int k = 0; k < op.arguments; ++k) {
@@ -137,11 +143,33 @@ inline Tensor call(const char* name, std::initializer_list<BoxedValue> positiona
     if (!made[k].defined()) Dispatcher::undefined(op, k, at);
   }
   if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = detail::record_call(op, attributes, Signature(argument, op.arguments, attributes, true));
+    Graph g = record_call(op, attributes, Signature(argument, op.arguments, attributes, true));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }
-  return detail::call_operator(op, argument, op.arguments, attributes, at);
+  call_operator_into(op, argument, op.arguments, attributes, at, result);
+}
+
+}  // namespace detail
+
+/// Calls the operator of this name; positional values first, then named ones. What is left out is what the schema
+/// says, else 0, false or {} (all axes). Throws Error when a value does not fit the schema.
+inline Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
+                   std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
+  const Operator& op = Dispatcher::get().find(name);
+  if (op.results != 1)
+    TT_THROW(Error(Text("tt::call: ") << name << ": has " << op.results << " results. Use tt::call_results?" << at));
+  Tensor result;
+  detail::call_boxed(op, positional, named, at, &result);
+  return result;
+}
+/// The same for an operator of any number of results.
+inline std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional,
+                                        std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
+  const Operator& op = Dispatcher::get().find(name);
+  std::vector<Tensor> result(static_cast<std::size_t>(op.results));
+  detail::call_boxed(op, positional, named, at, result.data());
+  return result;
 }
 
 }  // namespace tt

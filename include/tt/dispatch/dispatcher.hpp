@@ -78,6 +78,19 @@ struct Call {
 
 using OpKernel = void (*)(Call&, void* context);
 
+/// A step of backward through an operator without a graph. Of floating arguments and results there are dtypes and
+/// shapes only (Meta Tensors); those of integers and bool are as they were: they say where elements went.
+struct DerivativeStep {
+  const Operator* op = nullptr;
+  const Attributes* attributes = &no_attributes;
+  const Tensor *argument = nullptr, *result = nullptr;
+  const Tensor* gradient = nullptr;  ///< those of the results; undefined: zero
+  Tensor* out = nullptr;             ///< those of the arguments; undefined: nothing flows
+  SourceLine at{};                   ///< of the call
+};
+/// Calls ops: so it has a derivative in turn.
+using OpDerivative = void (*)(const DerivativeStep&);
+
 /// How an operator's Tensors come into a graph: the node of each argument in, of each result out.
 using RecordFunction = void (*)(Graph&, const Operator&, const int* arguments, const Attributes&, int* results);
 
@@ -90,6 +103,7 @@ class Operator {
   int arguments = 1, results = 1;
   const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim, bool keepdim"
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
+  OpDerivative derivative = nullptr;      ///< of an op without a graph
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   Op primitive = Op::input;          ///< of a plain primitive: which one
   const OpDef* body = nullptr;       ///< of an op with a body

@@ -205,6 +205,20 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
 }
 #endif
 
+/// The same with as many results as the operator has.
+TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                                  SourceLine at, Tensor* result);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                                  SourceLine at, Tensor* result) {
+  register_kernels();
+  Call c{&op, argument, count, &attributes, result, at, {}};
+  Dispatcher::get().call(c);
+  if (!DispatchState::of_this_thread().inference || op.is_view) return;
+  for (int k = 0; k < op.results; ++k) result[k].impl().inference = true;
+}
+#endif
+
 /// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
 struct TensorOperand {
   const Tensor* tensor = nullptr;

@@ -1,0 +1,13 @@
+// Sort, scan and runs on the CPU for a program without tt::compiled: one of its files includes this. It needs Thrust
+// and -DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP (or _OMP).
+#pragma once
+#include "tt/backends/cuda/algorithms.hpp"
+
+namespace tt::backend {
+
+inline const bool host_algorithms_are_set = [] {
+  set_algorithms(DeviceType::cpu, thrust_table<CppSystem>);
+  return true;
+}();
+
+}  // namespace tt::backend
