@@ -21,3 +21,22 @@ function(tt_find_headers)
   endforeach()
   set(tt_header_folders "${folders}" PARENT_SCOPE)
 endfunction()
+
+# Looks for Thrust: TT_THRUST_INCLUDE_DIR where Debian has it, TT_THRUST_TOOLKIT_INCLUDE_DIR in the CUDA toolkit. Sets
+# tt_thrust_folder to the one that tt::compiled takes, if the compiler does not look there by itself.
+function(tt_find_thrust)
+  find_path(TT_THRUST_INCLUDE_DIR thrust/version.h)
+  find_path(TT_THRUST_TOOLKIT_INCLUDE_DIR thrust/version.h NO_DEFAULT_PATH
+    HINTS "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" PATHS /usr/local/cuda PATH_SUFFIXES include/cccl include)
+  mark_as_advanced(TT_THRUST_INCLUDE_DIR TT_THRUST_TOOLKIT_INCLUDE_DIR)
+  set(folder "")
+  if(NOT TT_THRUST_INCLUDE_DIR AND NOT TT_THRUST_TOOLKIT_INCLUDE_DIR)
+    message(STATUS "tt: thrust/version.h was not found. sort, topk, unique, cumsum and reduce_by_key need it: install "
+                   "libthrust-dev, or set TT_THRUST_INCLUDE_DIR to the folder that it lies below.")
+  elseif(NOT TT_THRUST_INCLUDE_DIR)
+    set(folder "${TT_THRUST_TOOLKIT_INCLUDE_DIR}")
+  elseif(NOT TT_THRUST_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set(folder "${TT_THRUST_INCLUDE_DIR}")
+  endif()
+  set(tt_thrust_folder "${folder}" PARENT_SCOPE)
+endfunction()

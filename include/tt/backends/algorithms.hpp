@@ -9,7 +9,7 @@
 
 namespace tt::backend {
 
-/// Memory for the time of one algorithm, on the device that runs it.
+/// Memory for the time of one algorithm, on the device that runs it. Several threads may ask at once.
 struct Workspace {
   void* context = nullptr;
   void* (*allocate)(void* context, std::size_t bytes) = nullptr;

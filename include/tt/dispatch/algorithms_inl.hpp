@@ -20,14 +20,19 @@ class TensorWorkspace {
  private:
   Device device_;
   std::vector<Tensor> held_;
+  std::atomic_flag busy_;  ///< threads of one algorithm ask too
 
   static void* allocate(void* context, std::size_t bytes) {
     auto& own = *static_cast<TensorWorkspace*>(context);
-    own.held_.emplace_back(DType::boolean, Shape{static_cast<std::int64_t>(bytes)}, own.device_);
-    return own.held_.back().data();
+    Tensor block(DType::boolean, Shape{static_cast<std::int64_t>(bytes)}, own.device_);
+    const FlagLock lock(own.busy_);
+    own.held_.push_back(block);
+    return block.data();
   }
   static void free(void* context, void* block) {
-    std::vector<Tensor>& held = static_cast<TensorWorkspace*>(context)->held_;
+    auto& own = *static_cast<TensorWorkspace*>(context);
+    const FlagLock lock(own.busy_);
+    std::vector<Tensor>& held = own.held_;
     for (std::size_t k = held.size(); k-- > 0;)
       if (held[k].impl().data == block) {
         held[k] = held.back();

@@ -321,7 +321,8 @@ struct SumBlock {
       else r = middle + 1;
     }
     const std::int64_t first = start[r] + (i - (r ? end[r - 1] : 0)) * row_block, left = start[r + 1] - first;
-    sum[i] = reference_sum(x + first, left < row_block ? left : row_block);
+    const bool alone = start[r + 1] - start[r] == 1;  // the sum of one element is that element: -0 too
+    sum[i] = alone ? x[first] : reference_sum(x + first, left < row_block ? left : row_block);
   }
 };
 template <class T>
