@@ -140,17 +140,27 @@ void check_order(const Tensor& x, int dim, bool descending, std::int64_t k, cons
 const tt::IntList shapes[] = {{}, {0}, {1}, {2}, {97}, {3, 5}, {5, 1}, {1, 6}, {4, 0}, {0, 4}, {2, 3, 4}, {2, 0, 3},
                               {3, 700}, {40, 33}, {5, 4, 3, 2}, {3000}};
 
+std::vector<int> axes_of(const Tensor& t) {
+  std::vector<int> axes{-1};
+  for (int k = 0; k < std::max(t.dim(), 1); ++k) axes.push_back(k);
+  return axes;
+}
+
 }  // namespace
+
+TEST_CASE("what is tested") {
+  MESSAGE("Thrust " << std::string(thrust_version()) << ", " << algorithm_tables().size() << " device systems");
+  CHECK(algorithm_tables().size() > 0);
+}
 
 TEST_CASE_TEMPLATE("sort is std::stable_sort with NaN last, along every axis of every layout", T, float, double, std::int32_t,
                    std::int64_t, bool) {
-  MESSAGE("Thrust " << std::string(thrust_version()) << ", " << algorithm_tables().size() << " device systems");
   on_each_system([] {
     std::uint64_t seed = 1;
     for (const tt::IntList& shape : shapes) {
       const Tensor x = random_tensor<T>(shape, ++seed);
       CAPTURE(::shape(x));
-      for (int dim = x.dim() ? -x.dim() : -1; dim < std::max(x.dim(), 1); ++dim)
+      for (const int dim : axes_of(x))
         for (int how = 0; how < 3; ++how)
           for (const bool descending : {false, true}) {
             const Tensor y = laid_out(x, how);
@@ -168,7 +178,7 @@ TEST_CASE_TEMPLATE("topk is the begin of a sort", T, float, double, std::int32_t
     for (const tt::IntList& shape : shapes) {
       const Tensor x = random_tensor<T>(shape, ++seed);
       CAPTURE(::shape(x));
-      for (int dim = x.dim() ? -x.dim() : -1; dim < std::max(x.dim(), 1); ++dim) {
+      for (const int dim : axes_of(x)) {
         const std::int64_t n = x.dim() ? x.size(dim) : 1;
         for (const std::int64_t k : {std::int64_t{0}, std::min<std::int64_t>(1, n), n / 2, n})
           for (const bool largest : {true, false}) {
@@ -280,7 +290,7 @@ TEST_CASE_TEMPLATE("cumsum has one order of summation, along every axis of every
       if constexpr (std::is_floating_point_v<T>)  // without the special values, which would soon be all there is
         if (seed % 3) x = tt::where(tt::abs(x) < 100, x * 0.3 + 1e-3, 0.7);
       CAPTURE(::shape(x));
-      for (int dim = x.dim() ? -x.dim() : -1; dim < std::max(x.dim(), 1); ++dim)
+      for (const int dim : axes_of(x))
         for (int how = 0; how < (x.numel() > 5000 ? 1 : 3); ++how) {
           const Tensor y = tt::cumsum(laid_out(x, how), dim);
           REQUIRE(y.dtype() == tt::dtype_of<Sum>);
@@ -498,7 +508,7 @@ TEST_CASE("the dispatcher knows them by name") {
 TEST_CASE("Meta Tensors know what the real ones would be") {
   for (const tt::IntList& shape : shapes) {
     const Tensor real = tt::zeros(shape), x = tt::empty(shape, {.device = meta});
-    for (int dim = x.dim() ? -x.dim() : -1; dim < std::max(x.dim(), 1); ++dim) {
+    for (const int dim : axes_of(x)) {
       const auto same = [](const Tensor& a, const Tensor& b) {
         CHECK(a.is_meta());
         CHECK(a.dtype() == b.dtype());

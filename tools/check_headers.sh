@@ -1,14 +1,16 @@
 #!/bin/sh
-# Every public header compiles alone, without a warning, with each compiler. Device code is left to nvcc.
+# Every public header compiles alone, without a warning, with each compiler. Device code is left to nvcc; the headers
+# with Thrust are compiled for its sequential system.
 . "$(dirname "$0")/common.sh"
 check check_headers
 
-# try COMPILER HEADER, as a process of its own: two run at a time.
+# try COMPILER HEADER FLAGS..., as a process of its own: two run at a time.
 if [ "${1:-}" = try ]; then
   compiler=$2
   header=$3
+  shift 3
   out=$(printf '#include <%s>\n' "${header#include/}" |
-    "$compiler" -x c++ -std=c++20 -fsyntax-only -O1 -Wall -Wextra -Wconversion -Wshadow -Werror -I include - 2>&1) &&
+    "$compiler" -x c++ -std=c++20 -fsyntax-only -O1 -Wall -Wextra -Wconversion -Wshadow -Werror -I include "$@" - 2>&1) &&
     exit 0
   printf '%s alone with %s:\n%s\n\n' "$header" "$compiler" "$(printf '%s\n' "$out" | head -n 25)"
   exit 1
@@ -16,12 +18,19 @@ fi
 
 device_code='__global__|__device__|<<<|# *include *<(cuda|cub/|thrust/|cublas|cudnn|nvrtc|nvToolsExt)'
 left_out=0
+remark=
+thrust=$(thrust_flags) || remark=" [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
 public_headers >"$work/headers"
 while read -r header; do
+  flags=
   case $header in
     include/tt/backends/static_device.hpp | include/tt/expr/cuda.hpp)  # they include device code
       left_out=$((left_out + 1))
       continue
+      ;;
+    include/tt/backends/cuda/algorithms.hpp | include/tt/backends/host_algorithms.hpp)
+      [ -n "$thrust" ] || continue
+      flags=$thrust
       ;;
     include/tt/backends/cuda/*)
       if code_of "$header" | grep -qE "$device_code"; then
@@ -30,13 +39,13 @@ while read -r header; do
       fi
       ;;
   esac
-  for compiler in $(compilers); do echo "try $compiler $header"; done
+  for compiler in $(compilers); do echo "try $compiler $header $flags"; done
 done <"$work/headers" >"$work/jobs"
 
 xargs -P2 -L1 sh tools/check_headers.sh <"$work/jobs" >"$work/reports" 2>&1 || true
 
-remark=
-[ "$left_out" -gt 0 ] && remark=", $left_out of device code left to nvcc"
+left_to_nvcc=
+[ "$left_out" -gt 0 ] && left_to_nvcc=", $left_out of device code left to nvcc"
 total=$(wc -l <"$work/headers")
 [ "$total" -gt 0 ] || report "include/tt holds no header"
-verdict "$((total - left_out)) headers compile alone with $(compilers | tr '\n' ' ' | sed 's/ $//; s/ / and /')$remark$(skipped_clang)"
+verdict "$((total - left_out)) headers compile alone with $(compilers | tr '\n' ' ' | sed 's/ $//; s/ / and /')$left_to_nvcc$remark$(skipped_clang)"

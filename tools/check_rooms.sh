@@ -1,7 +1,7 @@
 #!/bin/sh
 # The rooms of include/tt and who may look into which: a file includes its own room and rooms above it.
-# Also: xsimd only in backends/cpu, Boost only in core/reflect.hpp, macros only in config.hpp, no expensive standard headers in the rooms
-# that every user pays for.
+# Also: xsimd only in backends/cpu, Boost only in core/reflect.hpp, Thrust only in backends/cuda/algorithms.hpp, macros only in
+# config.hpp, no expensive standard headers in the rooms that every user pays for.
 . "$(dirname "$0")/common.sh"
 check check_rooms
 
@@ -64,6 +64,10 @@ while read -r file; do
       sub(/[">].*$/, "", path)
 
       if (path ~ /^xsimd(\/|\.)/ && backend != "cpu") say(NR, "includes " path "; only backends/cpu may")
+      if (path ~ /^(thrust|cub)\// && inner != "backends/cuda/algorithms.hpp")
+        say(NR, "includes " path "; only backends/cuda/algorithms.hpp may")
+      if (path ~ /^tt\/backends\/(host_algorithms|cuda\/algorithms)\.hpp$/ && inner != "backends/host_algorithms.hpp")
+        say(NR, "includes " path ", which brings Thrust; only programs and src/ do")
       if (path ~ /^boost\// && inner != "core/reflect.hpp") say(NR, "includes " path "; only core/reflect.hpp may")
       if (target_is_reflect(path) && inner ~ /^(tt\.hpp|(core|ops|graph|expr)\/)/)
         say(NR, "includes " path "; it brings Boost, which tt.hpp does without")
@@ -88,10 +92,10 @@ while read -r file; do
         say(NR, inner " includes no room")
       } else if (to == "backends") {
         if (room == "backends") {
-          if (inner !~ /^backends\/(backend|runtime|static_device)\.hpp$/ && backend_of(target) != "" && backend_of(target) != backend)
+          if (inner !~ /^backends\/(backend|runtime|static_device|host_algorithms)\.hpp$/ && backend_of(target) != "" && backend_of(target) != backend)
             say(NR, "backends/" (backend == "" ? "" : backend " ") "looks into backends/" backend_of(target))
         } else if (target != "backends/backend.hpp" && !(target == "backends/static_device.hpp" && inner == "expr/cuda.hpp") &&
-                   !(target == "backends/runtime.hpp" && room ~ /^(dispatch|autograd|jit)$/))
+                   !(target ~ /^backends\/(runtime|algorithms)\.hpp$/ && room ~ /^(dispatch|autograd|jit)$/))
           say(NR, "includes " path "; of backends only the doors are visible (docs/design/0003)")
         else if (room != "" && rank[room] < rank["backends"])
           say(NR, room " is above backends and must not include it")

@@ -3,6 +3,7 @@
 #   scratch               makes $work, a folder that goes away at the end
 #   compilers             the compilers there are, one a line: g++, and clang++-19 if installed
 #   skipped_clang         a remark for the last line when clang is not there
+#   thrust_flags          what compiles Thrust for its sequential system; false if there is no Thrust
 #   public_headers        every header, include/tt/core/dtype.hpp and so on, one a line
 #   code_of FILE          a source file without comments and without the text of string literals
 #   verdict "all is well" ends the check: one line when nothing was reported, else the reports and exit 1
@@ -34,6 +35,15 @@ compilers() {
 
 skipped_clang() {
   has_clang || printf ' [SKIPPED clang: %s is not installed]' "$CLANGXX"
+}
+
+thrust_flags() {
+  for folder in "" "${CUDA_HOME:-/usr/local/cuda}/include/cccl"; do
+    printf '#include <thrust/version.h>\n' | "$GXX" -x c++ -E ${folder:+-isystem "$folder"} - >/dev/null 2>&1 || continue
+    echo "-DTHRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_CPP${folder:+ -isystem $folder}"
+    return 0
+  done
+  return 1
 }
 
 public_headers() { find include/tt -name '*.hpp' | sort; }

@@ -87,7 +87,7 @@ struct AxisRows {
 };
 
 inline Tensor new_vector(const Tensor& like, DType d, std::int64_t n) { return Tensor(d, Shape{n}, like.device()); }
-inline std::int64_t* indices_of(const Tensor& t) { return elements_of<std::int64_t>(t); }
+inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_t>(); }
 
 // ---- order
 
