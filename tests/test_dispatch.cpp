@@ -384,6 +384,34 @@ TEST_CASE("a function of tt's ops has derivatives, and kernels for other backend
   CHECK_THROWS_AS(tt::register_kernel("test_blend", DispatchKey::cpu, npu_add), tt::Error);
 }
 
+TEST_CASE("an operator without a graph may have several results, defaults and a derivative of its own") {
+  tt::Operator& op = Dispatcher::get().define("test_scale_and_rank");
+  op.results = 2;
+  op.attribute_names = "float by=3, bool up=true, int from=-1";
+  op.set_kernel(DispatchKey::cpu, [](Call& c, void*) {
+    const tt::ExcludeKeys below(DispatchKey::autograd);
+    c.result[0] = c[0] * std::bit_cast<double>(c.attrs().value[0]) + static_cast<double>(c.attrs().value[2]);
+    c.result[1] = (c[0] > 1).to(DType::i64) * c.attrs().value[1];
+  });
+  Tensor x = tt::tensor({1.0, 2.0}, {.requires_grad = true});
+  CHECK(message<tt::Unavailable>([&] { (void)(tt::call_results("test_scale_and_rank", {x})); }).starts_with("tt::test_scale_and_rank: has no graph"));
+  op.derivative = [](const tt::DerivativeStep& s) {
+    CHECK(s.argument[0].is_meta());
+    CHECK(s.argument[0].shape() == tt::Shape{2});
+    CHECK(s.result[0].is_meta());
+    CHECK(numbers(s.result[1]) == Numbers{0, 1});
+    s.out[0] = s.gradient[0] * std::bit_cast<double>(s.attributes->value[0]);
+  };
+  const std::vector<Tensor> r = tt::call_results("test_scale_and_rank", {x});
+  CHECK(numbers(r[0]) == Numbers{2, 5});
+  CHECK(numbers(r[1]) == Numbers{0, 1});
+  CHECK(r[0].requires_grad());
+  CHECK(!r[1].requires_grad());
+  CHECK(numbers(tt::grad({(r[0] * r[0]).sum()}, {x})[0]) == Numbers{12, 30});
+  CHECK(numbers(tt::call_results("test_scale_and_rank", {x.detach(), 2, false}, {{"from", 4}})[0]) == Numbers{6, 8});
+  CHECK(numbers(tt::call_results("test_scale_and_rank", {x.detach(), 2, false})[1]) == Numbers{0, 0});
+}
+
 TEST_CASE("attributes have room for what they hold, and say so") {
   tt::Attributes a;
   const tt::IntList eight{1, 2, 3, 4, 5, 6, 7, 8};

@@ -87,7 +87,7 @@ inline const char* push_boxed(Attributes& to, std::string_view type, const Boxed
     to.push(value->integer());
   } else if (type == "float") {
     if (value && !value->is_number()) return "a number is expected";
-    to.push(std::bit_cast<std::int64_t>(value ? value->real() : 0.0));
+    to.push(std::bit_cast<std::int64_t>(value ? value->real() : static_cast<double>(left_out)));
   } else {
     if (value && (!value->is_number() || value->is_real())) return "an integer is expected";
     to.push(value ? value->integer() : left_out);
