@@ -281,7 +281,8 @@ class Generator {
     if (k < 88) return reshape_step();
     if (k < 92) return slice_step();
     if (k < 97) return composite();
-    if (k < 99) return detach_step();
+    if (k < 98) return detach_step();
+    if (k < 99) return random_step();
     return iota_step();
   }
   int smooth_step() {
@@ -374,8 +375,16 @@ class Generator {
       return g().elementwise(Op::bitcast, {a}, 0, DType::f32);
     if (r_.chance(0.1) && dtype(a) == DType::i64)
       return g().elementwise(Op::bitcast, {a}, 0, DType::f64);
+    if (r_.chance(0.1) && is_real_value(dtype(a))) return bits_of(a);
     return g().cast(
         a, r_.any({base_, base_, DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64}));
+  }
+
+  /// Which NaN a NaN is, paths may differ in: its bits are taken as those of 0.
+  int bits_of(int a) {
+    const int number = g().where_(g().elementwise(Op::eq, {a, a}), a, constant(dtype(a), 0));
+    return g().elementwise(Op::bitcast, {number}, 0,
+                           dtype(a) == DType::f32 ? DType::i32 : DType::i64);
   }
 
   template <class... F>
@@ -535,6 +544,13 @@ class Generator {
     Shape line;
     for (int k = 0; k < s.rank; ++k) line.push_back(k == axis ? s[k] : Extent(1));
     return g().iota(r_.any({DType::i64, base_ == DType::boolean ? DType::i32 : base_}), line, axis);
+  }
+  /// Random numbers of the shape of a value, which holds symbols once at most: a place is counted by all axes.
+  int random_step() {
+    const int a = pick();
+    const Sym seed = sym(constant(DType::i64, r_.below(5)));
+    return r_.chance(0.5) ? tt::detail::RandLikeFn::record(sym(a), seed).id
+                          : tt::detail::RandnLikeFn::record(sym(a), seed).id;
   }
   int detach_step() {
     const int a = pick(&is_real_value);

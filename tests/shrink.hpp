@@ -90,7 +90,7 @@ inline std::vector<Values> all_values(const Case& c) {
   every.graph.outputs.clear();
   every.graph.donated.clear();
   for (int i = 0; i < c.graph.size(); ++i) every.graph.output(i);
-  return evaluate(every.graph, c.symbols, c.input);
+  return evaluate(tt::inline_bodies(every.graph), c.symbols, c.input);
 }
 
 template <class Fails>
