@@ -15,6 +15,7 @@ void register_primitives() { ((void)operator_entry<K>(), ...); }
 /// Every operator of the library is registered after this; returns how many there are in all.
 inline int register_all_ops() {
   detail::register_ops(ElementwiseOps{});
+  operator_entry<Philox>();
   detail::register_primitives<Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::fma, Op::neg, Op::abs, Op::sqrt,
                               Op::floor, Op::ceil, Op::round, Op::trunc, Op::bit_and, Op::bit_or, Op::bit_xor,
                               Op::shift_left, Op::shift_right, Op::shift_right_logical, Op::lt, Op::le, Op::eq, Op::ne,
