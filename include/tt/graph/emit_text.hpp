@@ -33,10 +33,13 @@ FN int max_i32(int a, int b) { return a > b ? a : b; }
 FN int min_i32(int a, int b) { return a < b ? a : b; }
 FN i64 max_i64(i64 a, i64 b) { return a > b ? a : b; }
 FN i64 min_i64(i64 a, i64 b) { return a < b ? a : b; }
-FN int i32_f32(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int)x : (int)0x80000000; }
-FN int i32_f64(double x) { return x >= -0x1p31 && x < 0x1p31 ? (int)x : (int)0x80000000; }
-FN i64 i64_f32(float x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)x : (i64)1 << 63; }
-FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)x : (i64)1 << 63; }
+/* gcc 12 takes (float)(int)x for trunc(x), which is -0 above -1: there it gets 0 */
+FN float whole_f32(float x) { return abs_f32(x) < 1 ? 0 : x; }
+FN double whole_f64(double x) { return abs_f64(x) < 1 ? 0 : x; }
+FN int i32_f32(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int)whole_f32(x) : (int)0x80000000; }
+FN int i32_f64(double x) { return x >= -0x1p31 && x < 0x1p31 ? (int)whole_f64(x) : (int)0x80000000; }
+FN i64 i64_f32(float x) { return x >= -0x1p63f && x < 0x1p63f ? (i64)whole_f32(x) : (i64)1 << 63; }
+FN i64 i64_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (i64)whole_f64(x) : (i64)1 << 63; }
 #define IADD_i32(a, b) ((int)((unsigned)(a) + (unsigned)(b)))
 #define ISUB_i32(a, b) ((int)((unsigned)(a) - (unsigned)(b)))
 #define IMUL_i32(a, b) ((int)((unsigned)(a) * (unsigned)(b)))
