@@ -1,0 +1,136 @@
+// A graph run by hand: node by node through the dispatcher, as a program of eager ops would. What no
+// eager op is (an index, a slice that runs backwards) is an operator registered here.
+//   std::vector<Tensor> value = replay(graph, symbols, inputs);   value[node]
+#pragma once
+#include "evaluate.hpp"
+#include "tt/tt.hpp"
+
+namespace fuzz {
+
+using tt::Tensor;
+
+inline Tensor tensor_of(DType d, const Shape& shape, const Values& values) {
+  Tensor t(d, shape);
+  auto* to = static_cast<std::byte*>(t.data());
+  const auto bytes = static_cast<std::size_t>(tt::size_of(d));
+  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(to + i * bytes, &values[i], bytes);
+  return t;
+}
+inline Values values_of(const Tensor& given) {
+  const Tensor t = given.detach().contiguous();
+  Values v(static_cast<std::size_t>(t.numel()));
+  const auto bytes = static_cast<std::size_t>(tt::size_of(t.dtype()));
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    std::memcpy(&v[i], static_cast<const std::byte*>(t.data()) + i * bytes, bytes);
+    if (t.dtype() == DType::i32) v[i] = static_cast<std::uint64_t>(static_cast<std::int32_t>(v[i]));
+  }
+  return v;
+}
+
+/// A shape's extents as numbers.
+inline Shape sizes(const Shape& s, const tt::SymbolValues& symbols) {
+  Shape r;
+  for (int k = 0; k < s.rank; ++k) r.push_back(s[k].value(symbols));
+  return r;
+}
+/// A number of the program's text, also inside a captured function.
+inline Tensor number(DType d, std::uint64_t bits) {
+  Tensor t = tensor_of(d, {}, {bits});
+  t.impl().is_number = true;
+  return t;
+}
+
+namespace detail {
+
+/// dtype, axis, shape; of the Tensor only the device counts.
+inline void record_iota(Graph& g, const tt::Operator&, const int*, const tt::Attributes& a, int* out) {
+  Shape s;
+  for (std::int64_t n : a.list(2)) s.push_back(n);
+  out[0] = g.iota(static_cast<DType>(a.value[0]), s, static_cast<int>(a.value[1]));
+}
+inline void record_slice(Graph& g, const tt::Operator&, const int* in, const tt::Attributes& a, int* out) {
+  out[0] = g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
+}
+inline Tensor iota(const Tensor& like, DType d, int axis, const Shape& s) {
+  static tt::Operator& op = tt::detail::define_recorded("fuzz_iota", 1, &record_iota, "dtype dtype, int dim, int[] shape");
+  return tt::call(op.name(), {like, d, axis, tt::IntList(s)});
+}
+inline Tensor slice(const Tensor& t, const tt::SliceAttribute& cut, std::int64_t length) {
+  static tt::Operator& op =
+      tt::detail::define_recorded("fuzz_slice", 1, &record_slice, "int dim, int start, int length, int step");
+  return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start, length, cut.step});
+}
+
+/// Inside a captured function ops on numbers alone would be run, and what they give refused: so one is recorded.
+inline bool record_number(const std::vector<Tensor>& value, const tt::Node& n, std::vector<Tensor>& recorded) {
+  tt::Tracer* const tracer = tt::Tracer::current();
+  if (!tracer) return false;
+  for (int o : n.operand)
+    if (o >= 0 && value[static_cast<std::size_t>(o)].impl().trace_id >= 0) return false;
+  recorded = value;
+  for (int o : n.operand)
+    if (Tensor* const t = o < 0 ? nullptr : &recorded[static_cast<std::size_t>(o)]; t && t->impl().trace_id < 0)
+      *t = tracer->tensor_of(tracer->id_of(*t));
+  return true;
+}
+
+inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols, const std::vector<Tensor>& value,
+                          const Tensor& any) {
+  const tt::Node& n = g[i];
+  const Shape shape = sizes(n.shape, symbols);
+  const auto operand = [&](int k) -> const Tensor& { return value[static_cast<std::size_t>(n.operand[k])]; };
+  switch (n.op) {
+    case Op::constant: return number(n.dtype, n.bits);
+    case Op::extent:
+      return number(n.dtype, tt::encode_integer(n.dtype, Extent::from_code(n.attribute).value(symbols)));
+    case Op::iota: return iota(any, n.dtype, static_cast<int>(n.attribute), shape);
+    case Op::copy: return operand(0).clone();
+    case Op::cast: return operand(0).to(n.dtype);
+    case Op::bitcast: return tt::call("bitcast", {operand(0), n.dtype});
+    case Op::detach: return operand(0).detach();
+    case Op::broadcast: return operand(0).expand(shape);
+    case Op::reshape: return operand(0).reshape(shape);
+    case Op::permute: {
+      tt::IntList axes;
+      for (int k = 0; k < n.shape.rank; ++k) axes.push_back(tt::permutation_at(n.attribute, k));
+      return operand(0).permute(axes);
+    }
+    case Op::slice: {
+      const auto cut = tt::SliceAttribute::unpack(n.attribute);
+      return slice(operand(0), cut, shape[cut.axis].code);
+    }
+    case Op::sum: case Op::amax: case Op::amin: {
+      tt::IntList dims;
+      for (int k = 0; k < n.shape.rank; ++k)
+        if (n.attribute >> k & 1) dims.push_back(k);
+      return tt::call(tt::name(n.op), {operand(0), dims, true});
+    }
+    default: break;
+  }
+  const char* const name = n.op == Op::call ? n.def->info.name : tt::name(n.op);
+  if (tt::is_shift(n.op)) return tt::call(name, {operand(0), n.attribute});
+  const int count = n.op == Op::call ? n.def->info.arity : tt::arity(n.op);
+  if (count == 1) return tt::call(name, {operand(0)});
+  if (count == 2) return tt::call(name, {operand(0), operand(1)});
+  return tt::call(name, {operand(0), operand(1), operand(2)});
+}
+
+}  // namespace detail
+
+/// The Tensor of every node that the outputs and `roots` need.
+inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbols, const std::vector<Tensor>& input,
+                                  const tt::Vec<int>& roots) {
+  static const int operators = tt::register_all_ops();
+  (void)operators;
+  std::vector<Tensor> value(static_cast<std::size_t>(g.size()));
+  for (int k = 0; k < g.inputs.size(); ++k) value[static_cast<std::size_t>(g.inputs[k])] = input[static_cast<std::size_t>(k)];
+  for (int i : tt::post_order(g, roots))
+    if (!value[static_cast<std::size_t>(i)].defined()) {
+      std::vector<Tensor> recorded;
+      const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g[i], recorded);
+      value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, symbols, numbers ? recorded : value, input[0]);
+    }
+  return value;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,365 @@
+// Random graphs on every run-time path, each against the reference executor, bit for bit:
+//   eager          node by node through the dispatcher
+//   tape           the same with gradients, and backward: the reference runs the graph's own gradients
+//   compiled       captured by tt::compile and fused, on the tile interpreter (tier 0)
+//   compiled tape  the same on inputs that require gradients: one tape node, whose backward is fused
+//   tier 1         emitted C, 64 graphs for one call of the compiler
+// Any NaN equals any other. A last bit that is wrong on purpose, on each path and in kernels, must be found.
+//   TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=7 TT_FUZZ_TIER1=4 ./test_fuzz_paths      every 4th graph on tier 1
+// What eager ops learn is kept for good: a process should not see more than a few thousand graphs.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "replay.hpp"
+#include "run_guarded.hpp"
+#include "shrink.hpp"
+
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+
+namespace {
+
+using namespace fuzz;
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+enum class Path { eager, tape, compiled, compiled_tape, tier1 };
+constexpr Path all_paths[] = {Path::eager, Path::tape, Path::compiled, Path::compiled_tape, Path::tier1};
+const char* name(Path p) {
+  const char* const names[] = {"eager", "tape", "compiled", "compiled tape", "tier 1"};
+  return names[static_cast<int>(p)];
+}
+
+/// What each path did, so that one cannot stand in for another.
+struct Counts {
+  std::int64_t graphs = 0, nodes = 0, dispatches = 0, gradients = 0, tape_nodes = 0, captures = 0, symbolic = 0,
+               compiled_calls = 0, tier1_programs = 0, tier1_calls = 0;
+} counts;
+
+// ---- what is asked of a graph
+
+Case whole(const Program& p) { return {p.graph, p.symbols, p.input}; }
+
+std::vector<Values> expected(const Case& c) { return evaluate(tt::inline_bodies(c.graph), c.symbols, c.input); }
+
+bool with_respect_to(const Case& c, int input) { return tt::is_floating(c.graph[c.graph.inputs[input]].dtype); }
+
+/// The graph whose one output is the sum of the first output that is floating; without outputs if none is,
+/// or there is no input to differentiate by.
+Case scalar_of(const Case& c) {
+  Case r = c;
+  r.graph.outputs.clear();
+  r.graph.donated.clear();
+  bool any = false;
+  for (int k = 0; k < c.graph.inputs.size(); ++k) any = any || with_respect_to(c, k);
+  for (int o : c.graph.outputs) {
+    if (!any || !r.graph.outputs.empty() || !tt::is_floating(r.graph[o].dtype)) continue;
+    const int sum = r.graph.reduce(Op::sum, o, (1u << r.graph[o].shape.rank) - 1);
+    r.graph.output(r.graph.reshape(sum, Shape{}));
+  }
+  return r;
+}
+/// Its gradients, as a graph.
+Case gradients_of(const Case& scalar) {
+  Case r = scalar;
+  tt::Vec<int> wrt;
+  for (int k = 0; k < r.graph.inputs.size(); ++k)
+    if (with_respect_to(r, k)) wrt.push_back(r.graph.inputs[k]);
+  const tt::Vec<int> d = tt::gradients(r.graph, r.graph.outputs[0], wrt);
+  r.graph.outputs.clear();
+  r.graph.donated.clear();
+  for (int x : d) r.graph.output(x);
+  return r;
+}
+
+// ---- the paths
+
+std::vector<Tensor> inputs_of(const Case& c, bool require_gradients = false) {
+  std::vector<Tensor> in;
+  for (int k = 0; k < c.graph.inputs.size(); ++k) {
+    const tt::Node& n = c.graph[c.graph.inputs[k]];
+    in.push_back(tensor_of(n.dtype, sizes(n.shape, c.symbols), c.input[static_cast<std::size_t>(k)]));
+    if (require_gradients && with_respect_to(c, k)) in.back().requires_grad_();
+  }
+  return in;
+}
+std::vector<Values> gradients_from(const Case& c, const Tensor& loss, const std::vector<Tensor>& in) {
+  if (loss.requires_grad()) loss.backward();
+  std::vector<Values> r;
+  for (int k = 0; k < c.graph.inputs.size(); ++k) {
+    if (!with_respect_to(c, k)) continue;
+    const Tensor& x = in[static_cast<std::size_t>(k)];
+    r.push_back(values_of(x.grad().defined() ? x.grad() : tt::zeros_like(x)));
+  }
+  return r;
+}
+
+int computed_nodes(const Graph& g) {
+  int n = 0;
+  for (int i : tt::post_order(g, g.outputs)) n += !tt::is_leaf(g[i].op);
+  return n;
+}
+
+std::vector<Values> run_eager(const Case& c) {
+  const std::int64_t before = tt::Dispatcher::dispatches();
+  const std::vector<Tensor> value = replay(c.graph, c.symbols, inputs_of(c), c.graph.outputs);
+  counts.dispatches += tt::Dispatcher::dispatches() - before;
+  counts.nodes += computed_nodes(c.graph);
+  std::vector<Values> r;
+  for (int o : c.graph.outputs) r.push_back(values_of(value[static_cast<std::size_t>(o)]));
+  return r;
+}
+
+std::vector<Values> run_tape(const Case& scalar) {
+  const std::int64_t before = tt::autograd::tape_node_count();
+  const std::vector<Tensor> in = inputs_of(scalar, true);
+  const std::vector<Tensor> value = replay(scalar.graph, scalar.symbols, in, scalar.graph.outputs);
+  const auto r = gradients_from(scalar, value[static_cast<std::size_t>(scalar.graph.outputs[0])], in);
+  counts.tape_nodes += tt::autograd::tape_node_count() - before;
+  ++counts.gradients;
+  return r;
+}
+
+/// tt::compile takes functions without captures, so what the next one runs is here.
+const Case* compiled_case = nullptr;
+
+/// From the sizes of the inputs: those with which a capture is tried are others.
+tt::SymbolValues symbols_of(const Case& c, const std::vector<Tensor>& in) {
+  tt::SymbolValues s = c.symbols;
+  for (int k = 0; k < c.graph.inputs.size(); ++k) {
+    const Shape& shape = c.graph[c.graph.inputs[k]].shape;
+    for (int d = 0; d < shape.rank; ++d)
+      for (int i = 0; i < tt::max_symbols; ++i)
+        if (shape[d] == Extent::symbol(i)) s.value[i] = in[static_cast<std::size_t>(k)].shape()[d].code;
+  }
+  return s;
+}
+/// Returns the outputs, or leaves them in the inputs whose memory they take over.
+std::vector<Tensor> compiled_function(std::vector<Tensor>& in) {
+  const Case& c = *compiled_case;
+  const std::vector<Tensor> value = replay(c.graph, symbols_of(c, in), in, c.graph.outputs);
+  std::vector<Tensor> result;
+  for (int k = 0; k < c.graph.outputs.size(); ++k) {
+    const Tensor& v = value[static_cast<std::size_t>(c.graph.outputs[k])];
+    if (c.graph.donated[k] >= 0) in[static_cast<std::size_t>(c.graph.donated[k])] = v;
+    else result.push_back(v);
+  }
+  return result;
+}
+auto compile_case(const Case& c) {
+  compiled_case = &c;
+  return tt::compile([](std::vector<Tensor>& in) { return compiled_function(in); }, {.name = "fuzz", .tier = 0});
+}
+
+std::vector<Values> run_compiled(const Case& c) {
+  const auto f = compile_case(c);
+  std::vector<Values> r;
+  for (int call = 0; call < 2; ++call) {
+    std::vector<Tensor> in = inputs_of(c);
+    const std::int64_t before = tt::Dispatcher::dispatches();
+    const std::vector<Tensor> out = f(in);
+    if (call == 1) CHECK(tt::Dispatcher::dispatches() == before);
+    std::vector<Values> values;
+    std::size_t next = 0;
+    for (int k = 0; k < c.graph.outputs.size(); ++k)
+      values.push_back(values_of(c.graph.donated[k] < 0 ? out[next++] : in[static_cast<std::size_t>(c.graph.donated[k])]));
+    if (call == 0 || compare(c.graph, values, r)) r = values;
+  }
+  CHECK(f.captures() == 1);
+  CHECK(f.calls().tier0 == 2);
+  CHECK(f.calls().tier1 == 0);
+  bool symbolic = false;
+  for (int i : f.graph().inputs) symbolic = symbolic || !f.graph()[i].shape.size().is_constant();
+  ++counts.captures;
+  counts.symbolic += symbolic;
+  counts.compiled_calls += f.calls().tier0;
+  return r;
+}
+std::vector<Values> run_compiled_tape(const Case& scalar) {
+  const auto f = compile_case(scalar);
+  std::vector<Tensor> in = inputs_of(scalar, true);
+  const std::int64_t before = tt::autograd::tape_node_count();
+  const Tensor loss = f(in)[0];
+  CHECK(tt::autograd::tape_node_count() == before + 1);
+  return gradients_from(scalar, loss, in);
+}
+
+/// Compiled, all of them at once. Runs with memory around the arguments that nobody may touch.
+std::vector<GuardedResult> run_tier1(const std::vector<Case>& cases) {
+  std::vector<tt::Plan> plans;
+  std::vector<std::string> names;
+  for (const Case& c : cases) {
+    plans.push_back(tt::compile_plan(c.graph));
+    names.push_back("fuzz_" + std::to_string(names.size()));
+  }
+  tt::Vec<tt::NamedPlan> list;
+  for (std::size_t k = 0; k < cases.size(); ++k) list.push_back({&plans[k], names[k].c_str()});
+  const tt::backend::Library library = tt::backend::compile_c(tt::emit_c(list));
+  std::vector<GuardedResult> results;
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    tt::backend::TileProgram program(plans[k]);
+    const int kernels = plans[k].kernels.size();
+    for (int i = 0; i < kernels; ++i) {
+      if (plans[k].kernels[i].code != i) continue;
+      void* const function = library.find((names[k] + "_" + std::to_string(i)).c_str());
+      REQUIRE(function);
+      program.replace_kernel(i, function);
+    }
+    CHECK(program.compiled_kernels() == kernels);
+    results.push_back(run_guarded(cases[k].graph, cases[k].symbols, cases[k].input,
+                                  [&](void* const* external) { program.run(external, cases[k].symbols); }));
+    counts.tier1_programs += kernels > 0;
+    counts.tier1_calls += program.calls().tier1;
+  }
+  return results;
+}
+
+// ---- comparing
+
+/// The path whose results are changed by one unit in the last place, on purpose.
+const Path* planted = nullptr;
+
+/// Of the first number.
+void flip_last_bit(const Graph& g, std::vector<Values>& v) {
+  for (int k = 0; k < g.outputs.size(); ++k)
+    for (std::uint64_t& x : v[static_cast<std::size_t>(k)])
+      if (const DType d = g[g.outputs[k]].dtype; !tt::is_floating(d) || tt::decode(d, x) == tt::decode(d, x)) {
+        x ^= 1;
+        return;
+      }
+}
+
+tt::Text difference(const Case& c, Path path, std::vector<Values> got, const char* trouble = nullptr) {
+  tt::Text t;
+  if (planted && *planted == path) flip_last_bit(c.graph, got);
+  if (trouble) t << name(path) << ": " << trouble << '\n';
+  else if (const Difference d = compare(c.graph, expected(c), got)) describe(t << name(path) << ": ", c.graph, d);
+  return t;
+}
+/// What is wrong on a path, as text; empty if nothing is.
+tt::Text find_fault(const Case& c, Path path) {
+  try {
+    if (path == Path::eager) return difference(c, path, run_eager(c));
+    if (path == Path::compiled) return difference(c, path, run_compiled(c));
+    if (path == Path::tier1) {
+      const GuardedResult r = run_tier1({c})[0];
+      return difference(c, path, r.output, r.trouble);
+    }
+    const Case scalar = scalar_of(c);
+    if (scalar.graph.outputs.empty()) return {};
+    const Case gradients = gradients_of(scalar);
+    return difference(gradients, path, path == Path::tape ? run_tape(scalar) : run_compiled_tape(scalar));
+  } catch (const std::exception& e) {
+    return tt::Text(name(path)) << " throws " << e.what() << '\n';
+  }
+}
+
+std::string report(const Case& c, std::uint64_t seed, Path path) {
+  const Case small = shrink(c, [&](const Case& x) { return !find_fault(x, path).empty(); });
+  tt::Text t;
+  t << "seed " << seed << ", " << find_fault(c, path) << "shrunk: " << find_fault(small, path) << tt::to_string(small.graph);
+  for (const Values& v : small.input) {
+    t << "input:";
+    for (std::size_t i = 0; i < v.size() && i < 8; ++i) t << ' ' << v[i];
+    t << '\n';
+  }
+  for (int k = 0; k < 2; ++k) t << "s" << k << " = " << c.symbols.value[k] << ' ';
+  return t;
+}
+
+/// Runs `count` graphs on all paths; the number of graphs and paths that differ.
+int compare_paths(std::uint64_t first, std::uint64_t count, std::uint64_t tier1_every, int most_reports, const Options& options) {
+  int faults = 0;
+  const auto note = [&](const Case& c, std::uint64_t seed, Path path, const tt::Text& fault) {
+    if (!fault.empty() && ++faults <= most_reports) FAIL_CHECK(report(c, seed, path));
+  };
+  std::vector<Case> batch;
+  std::vector<std::uint64_t> seeds;
+  const auto run_batch = [&] {
+    if (batch.empty()) return;
+    const std::vector<GuardedResult> r = run_tier1(batch);
+    for (std::size_t k = 0; k < batch.size(); ++k)
+      note(batch[k], seeds[k], Path::tier1, difference(batch[k], Path::tier1, r[k].output, r[k].trouble));
+    batch.clear();
+    seeds.clear();
+  };
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const Program p = random_program(seed, options);
+    REQUIRE_MESSAGE(!p.graph.failure, seed << ": " << std::string(tt::describe(p.graph.failure)));
+    const Case c = whole(p);
+    ++counts.graphs;
+    for (Path path : all_paths)
+      if (path != Path::tier1) note(c, seed, path, find_fault(c, path));
+    if (seed % tier1_every != 0) continue;
+    batch.push_back(c);
+    seeds.push_back(seed);
+    if (batch.size() == 64) run_batch();
+  }
+  run_batch();
+  return faults;
+}
+
+}  // namespace
+
+TEST_CASE("random graphs have the reference's bits on every run-time path") {
+  counts = {};
+  const std::uint64_t count = setting("TT_FUZZ_COUNT", 256);
+  CHECK(compare_paths(setting("TT_FUZZ_SEED", 1), count, setting("TT_FUZZ_TIER1", 4),
+                      static_cast<int>(setting("TT_FUZZ_REPORTS", 5)), {}) == 0);
+  std::printf("%lld graphs; eager: %lld nodes, %lld dispatches; tape: %lld gradients, %lld nodes; compiled: %lld captures, %lld with "
+              "symbols, %lld calls; tier 1: %lld programs, %lld calls\n",
+              static_cast<long long>(counts.graphs), static_cast<long long>(counts.nodes), static_cast<long long>(counts.dispatches),
+              static_cast<long long>(counts.gradients), static_cast<long long>(counts.tape_nodes),
+              static_cast<long long>(counts.captures), static_cast<long long>(counts.symbolic),
+              static_cast<long long>(counts.compiled_calls), static_cast<long long>(counts.tier1_programs),
+              static_cast<long long>(counts.tier1_calls));
+  CHECK(counts.dispatches >= counts.nodes);
+  CHECK(counts.tape_nodes > counts.gradients);
+  CHECK(counts.gradients > counts.graphs / 2);
+  CHECK(counts.captures == counts.graphs);
+  CHECK(counts.symbolic > 0);
+  CHECK(counts.tier1_programs > 0);
+  CHECK(counts.tier1_calls == counts.tier1_programs);
+}
+
+// ---- what was found, small
+
+namespace {
+
+/// A graph to be run on ordinary and special numbers, on all paths.
+struct Small {
+  Case c;
+  Sym input(const Shape& s, DType d = DType::f32) { return {&c.graph, c.graph.input(d, s)}; }
+  void output(const Sym& x) { c.graph.output(x.id); }
+  void check() {
+    Random r(1);
+    REQUIRE_MESSAGE(!c.graph.failure, std::string(tt::describe(c.graph.failure)));
+    for (Numbers kind : {Numbers::ordinary, Numbers::ties, Numbers::special}) {
+      c.input.clear();
+      for (int i : c.graph.inputs)
+        c.input.push_back(random_values(r, c.graph[i].dtype, c.graph[i].shape.size().value(c.symbols), kind));
+      for (Path path : all_paths) {
+        const tt::Text fault = find_fault(c, path);
+        CHECK_MESSAGE(fault.empty(), std::string(fault));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a float above -1 is 0 as an integer, not -0 as a float again") {
+  Small s;
+  const Sym x = s.input({3, 130}), y = s.input({390}, DType::f64);
+  s.output(tt::cast<float>(tt::cast<std::int32_t>(x)));
+  s.output(tt::cast<float>(tt::cast<std::int64_t>(x)));
+  s.output(tt::cast<double>(tt::cast<std::int32_t>(y)));
+  s.output(tt::cast<double>(tt::cast<std::int64_t>(y)));
+  s.check();
+}
