@@ -237,14 +237,18 @@ constexpr Vec<int> reverse(Graph& g, int root, int seed, const Vec<int>& with_re
   Vec<int> adjoint(top, -1);
   Vec<char> depends(top, 0);
   for (int w : with_respect_to) depends[w] = 1;
-  Vec<int> roots;
-  roots.push_back(root);
-  const Vec<int> order = post_order(g, roots);
-  for (int i : order) {
+  for (int i = 0; i <= root; ++i) {
     if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
     for (int k = 0; k < max_operands; ++k)
       if (const int o = g[i].operand[k]; o >= 0 && depends[o]) depends[i] = 1;
   }
+  // As the tape goes, which knows nothing of what leads through an integer, a condition or `detach`.
+  Vec<char> state(top, 2);
+  for (int i = 0; i <= root; ++i)
+    if (depends[i]) state[i] = 0;
+  Vec<int> roots;
+  roots.push_back(root);
+  const Vec<int> order = post_order(g, roots, static_cast<Vec<char>&&>(state));
   adjoint[root] = seed;
   for (int t = order.size() - 1; t >= 0; --t) {
     const int i = order[t];

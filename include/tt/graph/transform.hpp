@@ -9,10 +9,10 @@
 
 namespace tt {
 
-/// The nodes that `roots` need, each after its operands; operands in order, depth first.
-constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots) {
+/// The nodes that `roots` need, each after its operands; operands in order, depth first. `state` of a
+/// node is 0; 1: its operands are on the stack, 2: done, or not wanted.
+constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state) {
   Vec<int> order, stack;
-  Vec<char> state(g.size(), 0);  // 1: operands are on the stack, 2: done
   for (int root : roots) {
     stack.push_back(root);
     while (!stack.empty()) {
@@ -31,6 +31,9 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots) {
     }
   }
   return order;
+}
+constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots) {
+  return post_order(g, roots, Vec<char>(g.size(), 0));
 }
 
 /// Records node `n` of another graph anew in `g`, on operands that are already there.
