@@ -97,7 +97,7 @@ inline Text c_expression(Op op, DType d, DType from, int n, const Text& a, const
     case Op::fma:
       if (integer) return t << "IADD_" << D << "(IMUL_" << D << '(' << a << ", " << b << "), " << c << ')';
       return t << "FMA_" << D << '(' << a << ", " << b << ", " << c << ')';
-    case Op::neg: return integer ? t << "ISUB_" << D << "(0, " << a << ')' : t << '-' << a;
+    case Op::neg: return integer ? t << "ISUB_" << D << "(0, " << a << ')' : t << "neg_" << D << '(' << a << ')';
     case Op::abs:
       if (integer) return t << '(' << a << " < 0 ? ISUB_" << D << "(0, " << a << ") : " << a << ')';
       return t << "abs_" << D << '(' << a << ')';
@@ -143,7 +143,12 @@ class KernelText {
   /// stored; rows kept between sweeps in r<buffer>.
   enum Vectors : char { none = 0, loaded = 1, stored = 2, kept = 4 };
   Vec<char> vectors_;
+  bool rounds_ = false;             ///< the kernel casts from f64 to f32, and the text must keep that
   Text functions_, trees_, kernels_;
+
+  static bool is_cast(const Instruction& x, DType from, DType to) {
+    return x.op == Op::cast && x.from == from && x.dtype == to;
+  }
 
   // ---- bodies of opaque ops
   void need_function(int code, DType d) {
@@ -307,6 +312,7 @@ class KernelText {
         if (x.b >= 0) o[1] = reg(from, x.b);
         if (x.c >= 0) o[2] = reg(from, x.c);
         if (x.op == Op::call) t << call_text(x.attribute, x.dtype, o);
+        else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ", zero)";
         else t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
       }
     }

@@ -25,6 +25,11 @@ FN int bits_f32(float x) { union { float f; int i; } u = { .f = x }; return u.i;
 FN float f32_bits(int x) { union { int i; float f; } u = { .i = x }; return u.f; }
 FN i64 bits_f64(double x) { union { double f; i64 i; } u = { .f = x }; return u.i; }
 FN double f64_bits(i64 x) { union { i64 i; double f; } u = { .i = x }; return u.f; }
+/* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero */
+FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ (int)0x80000000); }
+FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
+/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between: a zero that it does not know */
+#define F64_F32(x, zero) ((double)f32_bits(bits_f32(x) | (zero)))
 #define abs_f32 __builtin_fabsf
 #define abs_f64 __builtin_fabs
 #define sqrt_f32 __builtin_sqrtf
@@ -80,6 +85,13 @@ class CEmitter : KernelText {
     t << " */\nvoid " << name_ << '_' << number << "(void *const *p, const i64 *s, "
       << (k_->kind == KernelKind::matmul ? "i64 row, i64 col, i64 n, const void *tile" : "const i64 *r") << ") {\n  (void)s;\n";
     if (k_->kind != KernelKind::matmul) t << "  (void)r;\n";
+    bool widens = false;
+    rounds_ = false;
+    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) {
+      rounds_ = rounds_ || is_cast(plan_->instructions[i], DType::f64, DType::f32);
+      widens = widens || is_cast(plan_->instructions[i], DType::f32, DType::f64);
+    }
+    if (rounds_ && widens) t << "  volatile int hidden = 0;\n  const int zero = hidden;\n";
     if (k_->kind == KernelKind::rows) rows();
     else if (k_->kind == KernelKind::cols) cols();
     else epilogue();
