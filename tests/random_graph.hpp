@@ -54,6 +54,14 @@ struct Program {
   tt::SymbolValues symbols;
   std::vector<Values> input;
   bool differentiated = false;
+  /// Ops of several nodes, by the operator that is all of them.
+  struct Composite {
+    const char* name;
+    int operand, result;
+    unsigned axes;
+    bool keepdim;
+  };
+  std::vector<Composite> composites;
 };
 
 struct Options {
@@ -62,6 +70,7 @@ struct Options {
   bool hide_constants = false;  ///< constants are inputs of rank 0
   bool drop_detach = false;     ///< a planted bug: detach records nothing
   bool smooth = false;          ///< f64, finite, and nothing without a derivative
+  bool symbols_of_one = true;   ///< a symbol may turn out 1
   bool specials = true;         ///< NaN, infinities, -0 and denormals now and then
 };
 
@@ -180,6 +189,7 @@ class Generator {
     if (r_.chance(0.25))
       for (int n = 1 + r_.below(2), k = 0; k < n; ++k) {
         p_.symbols.value[k] = r_.any({1, 2, 3, 7, 16, 17, 64, 65});
+        if (!o_.symbols_of_one && p_.symbols.value[k] == 1) p_.symbols.value[k] = 4;
         if (r_.chance(0.03)) p_.symbols.value[k] = 0;
         extents_[static_cast<std::size_t>(k)] = Extent::symbol(k);
       }
@@ -573,19 +583,25 @@ class Generator {
     const bool keep = r_.chance(0.5);
     using namespace tt::detail;
     switch (r_.below(o_.smooth ? 6 : 9)) {
-      case 0: return SoftmaxFn::run(x, axis, true).id;
-      case 1: return LogSoftmaxFn::run(x, axis, true).id;
-      case 2: return LogsumexpFn::run(x, axis, keep).id;
-      case 3: return MeanFn::run(x, axis, keep).id;
-      case 4: return VarFn::run(x, axis, keep).id;
+      case 0: return reduction<SoftmaxFn>(x, axis, true);
+      case 1: return reduction<LogSoftmaxFn>(x, axis, true);
+      case 2: return reduction<LogsumexpFn>(x, axis, keep);
+      case 3: return reduction<MeanFn>(x, axis, keep);
+      case 4: return reduction<VarFn>(x, axis, keep);
       case 5: return layer_norm(x, axis);
-      case 6: return ArgmaxFn::run(x, axis, keep).id;
+      case 6: return reduction<ArgmaxFn>(x, axis, keep);
       case 7: {
         const int b = pick_beside(a, &is_number);
         return b < 0 ? -1 : MseLossFn::record(x, sym(b)).id;
       }
       default: return cross_entropy(x);
     }
+  }
+  template <class F>
+  int reduction(const Sym& x, unsigned axes, bool keep) {
+    const int id = F::run(x, axes, keep).id;
+    p_.composites.push_back({F::name, x.id, id, axes, keep});
+    return id;
   }
   int layer_norm(const Sym& x, unsigned axis) {
     using namespace tt::detail;

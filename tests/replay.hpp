@@ -115,17 +115,28 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
   return tt::call(name, {operand(0), operand(1), operand(2)});
 }
 
+inline Tensor call_composite(const Program::Composite& c, const Tensor& operand) {
+  tt::IntList dims;
+  for (int k = 0; k < operand.dim(); ++k)
+    if (c.axes >> k & 1) dims.push_back(k);
+  return tt::call(c.name, {operand, dims, c.keepdim});
+}
+
 }  // namespace detail
 
-/// The Tensor of every node that the outputs and `roots` need.
+/// The Tensor of every node that `roots` need. Each of `composites` is one call instead of its nodes.
 inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbols, const std::vector<Tensor>& input,
-                                  const tt::Vec<int>& roots) {
+                                  const tt::Vec<int>& roots, const std::vector<Program::Composite>& composites = {}) {
   static const int operators = tt::register_all_ops();
   (void)operators;
   std::vector<Tensor> value(static_cast<std::size_t>(g.size()));
   for (int k = 0; k < g.inputs.size(); ++k) value[static_cast<std::size_t>(g.inputs[k])] = input[static_cast<std::size_t>(k)];
   for (int i : tt::post_order(g, roots))
     if (!value[static_cast<std::size_t>(i)].defined()) {
+      for (const Program::Composite& c : composites)
+        if (c.result == i && c.operand < i)
+          value[static_cast<std::size_t>(i)] = detail::call_composite(c, value[static_cast<std::size_t>(c.operand)]);
+      if (value[static_cast<std::size_t>(i)].defined()) continue;
       std::vector<Tensor> recorded;
       const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g[i], recorded);
       value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, symbols, numbers ? recorded : value, input[0]);
