@@ -3,6 +3,7 @@
 // seed gives the same program with constants in the graph or hidden from it in inputs.
 // One class of many short steps, one for each kind of node: they share the dice and the values.
 //   Program p = random_program(seed, {});   // p.graph, p.symbols, p.input
+// The graph alone can be drawn in a constant expression, the same for the same seed.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -24,19 +25,19 @@ using tt::Sym;
 /// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators").
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
+  constexpr explicit Random(std::uint64_t seed) : state_(seed) {}
+  constexpr std::uint64_t operator()() {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
   /// 0 .. n-1
-  int below(int n) { return static_cast<int>((*this)() >> 33) % n; }
-  bool chance(double p) { return unit() < p; }
-  double unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+  constexpr int below(int n) { return static_cast<int>((*this)() >> 33) % n; }
+  constexpr bool chance(double p) { return unit() < p; }
+  constexpr double unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
   template <class T>
-  T any(std::initializer_list<T> list) {
+  constexpr T any(std::initializer_list<T> list) {
     return list.begin()[below(static_cast<int>(list.size()))];
   }
 
@@ -47,12 +48,13 @@ class Random {
 /// Elements of an input, each encoded as a constant's bits.
 using Values = std::vector<std::uint64_t>;
 
-struct Program {
+template <class Inputs>
+struct BasicProgram {
   std::uint64_t seed = 0;   ///< asked for
   std::uint64_t drawn = 0;  ///< what the generator got, see random_program
   Graph graph;
   tt::SymbolValues symbols;
-  std::vector<Values> input;
+  Inputs input;
   bool differentiated = false;
   /// Ops of several nodes, by the operator that is all of them.
   struct Composite {
@@ -61,8 +63,12 @@ struct Program {
     unsigned axes;
     bool keepdim;
   };
-  std::vector<Composite> composites;
+  tt::Vec<Composite> composites;
 };
+using Program = BasicProgram<std::vector<Values>>;
+/// Without numbers.
+struct NoInputs {};
+using GraphProgram = BasicProgram<NoInputs>;
 
 struct Options {
   int steps = 40;               ///< recording steps at most
@@ -70,7 +76,7 @@ struct Options {
   bool hide_constants = false;  ///< constants are inputs of rank 0
   bool drop_detach = false;     ///< a planted bug: detach records nothing
   bool smooth = false;          ///< f64, finite, and nothing without a derivative
-  bool symbols_of_one = true;   ///< a symbol may turn out 1
+  bool like_tensors = false;    ///< no symbol is 1, and what is sliced has numbers, as in graphs of Tensors
   bool specials = true;         ///< NaN, infinities, -0 and denormals now and then
 };
 
@@ -103,9 +109,10 @@ inline Values random_values(Random& r, DType d, std::int64_t n, Numbers kind) {
   return v;
 }
 
-class Generator {
+template <class Program>
+class BasicGenerator {
  public:
-  Generator(std::uint64_t seed, const Options& options) : r_(seed), o_(options) {
+  constexpr BasicGenerator(std::uint64_t seed, const Options& options) : r_(seed), number_dice_(~seed), o_(options) {
     p_.seed = p_.drawn = seed;
     numbers_ = o_.smooth                       ? Numbers::ordinary
                : o_.specials && r_.chance(0.3) ? Numbers::special
@@ -119,14 +126,14 @@ class Generator {
   }
 
   /// Inputs and values; no outputs yet.
-  void record() {
+  constexpr void record() {
     for (int n = 1 + r_.below(4); n > 0; --n) {
       const DType d = random_dtype();  // one after the other: arguments have no order
       new_input(d, random_shape());
     }
     for (int k = 1 + r_.below(o_.steps); k > 0; --k) step();
   }
-  Program run() {
+  constexpr Program run() {
     record();
     if (r_.chance(0.3)) {
       differentiate();
@@ -136,37 +143,39 @@ class Generator {
     return static_cast<Program&&>(p_);
   }
   /// A scalar to differentiate.
-  int scalar() {
+  constexpr int scalar() {
     const int v = pick();
     return total(g().mul(v, v));
   }
-  Program& program() { return p_; }
-  Graph& g() { return p_.graph; }
-  Random& random() { return r_; }
-  int total(int v) {
+  constexpr Program& program() { return p_; }
+  constexpr Graph& g() { return p_.graph; }
+  constexpr Random& random() { return r_; }
+  constexpr int total(int v) {
     const int s = g().reduce(Op::sum, v, (1u << g()[v].shape.rank) - 1);
     return g().reshape(s, Shape{});
   }
 
  private:
-  Random r_;
+  Random r_, number_dice_;
   Options o_;
   Program p_;
   Numbers numbers_ = Numbers::ordinary;
   DType base_ = DType::f32;
   bool mixed_ = false;
-  std::vector<Extent> extents_;
-  std::vector<int> values_, inputs_;
+  tt::Vec<Extent> extents_;
+  tt::Vec<int> values_, inputs_;
   std::int64_t largest_ = 3000;  // elements of one node
 
-  Sym sym(int id) { return {&p_.graph, id}; }
-  DType dtype(int id) const { return p_.graph[id].dtype; }
-  const Shape& shape(int id) const { return p_.graph[id].shape; }
-  std::int64_t value(Extent e) const { return e.value(p_.symbols); }
-  std::int64_t size(const Shape& s) const { return value(s.size()); }
+  static constexpr bool has_numbers = requires(Program p) { p.input.push_back({}); };
+
+  constexpr Sym sym(int id) { return {&p_.graph, id}; }
+  constexpr DType dtype(int id) const { return p_.graph[id].dtype; }
+  constexpr const Shape& shape(int id) const { return p_.graph[id].shape; }
+  constexpr std::int64_t value(Extent e) const { return e.value(p_.symbols); }
+  constexpr std::int64_t size(const Shape& s) const { return value(s.size()); }
 
   // ---- leaves
-  void choose_extents() {
+  constexpr void choose_extents() {
     const int tall = o_.smooth ? 1 : r_.below(24);  // 0: blocks of reductions are exceeded
     if (tall == 0) {
       extents_ = {Extent(r_.any({4096, 4097, 4103, 8192, 8200})), Extent(1),
@@ -189,15 +198,15 @@ class Generator {
     if (r_.chance(0.25))
       for (int n = 1 + r_.below(2), k = 0; k < n; ++k) {
         p_.symbols.value[k] = r_.any({1, 2, 3, 7, 16, 17, 64, 65});
-        if (!o_.symbols_of_one && p_.symbols.value[k] == 1) p_.symbols.value[k] = 4;
+        if (o_.like_tensors && p_.symbols.value[k] == 1) p_.symbols.value[k] = 4;
         if (r_.chance(0.03)) p_.symbols.value[k] = 0;
-        extents_[static_cast<std::size_t>(k)] = Extent::symbol(k);
+        extents_[k] = Extent::symbol(k);
       }
   }
-  Extent random_extent() {
-    return extents_[static_cast<std::size_t>(r_.below(static_cast<int>(extents_.size())))];
+  constexpr Extent random_extent() {
+    return extents_[r_.below(extents_.size())];
   }
-  Shape random_shape() {
+  constexpr Shape random_shape() {
     for (;;) {
       Shape s;
       int symbols = 0;
@@ -209,46 +218,46 @@ class Generator {
       if (size(s) <= largest_) return s;
     }
   }
-  DType random_dtype() {
+  constexpr DType random_dtype() {
     if (!mixed_ || r_.chance(0.5)) return base_;
     return r_.any({DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64});
   }
-  int new_input(DType d, const Shape& s) {
+  constexpr int new_input(DType d, const Shape& s) {
     const int id = g().input(d, s);
-    p_.input.push_back(random_values(r_, d, size(s), numbers_));
+    if constexpr (has_numbers) p_.input.push_back(random_values(number_dice_, d, size(s), numbers_));
     inputs_.push_back(id);
     values_.push_back(id);
     return id;
   }
   /// The dtype decides the bits; a hidden one cannot be folded or simplified.
-  int constant(DType d, double x) {
+  constexpr int constant(DType d, double x) {
     if (!o_.hide_constants) return g().constant(d, x);
-    p_.input.push_back({tt::encode(d, x)});
+    if constexpr (has_numbers) p_.input.push_back({tt::encode(d, x)});
     return g().input(d, {});
   }
-  double random_number() {
+  constexpr double random_number() {
     return r_.any({0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, r_.unit() * 4 - 2, r_.unit() * 4 - 2});
   }
 
   // ---- choosing operands
-  static bool is_anything(DType) { return true; }
-  static bool is_number(DType d) { return d != DType::boolean; }
-  static bool is_real_value(DType d) { return tt::is_floating(d); }
-  static bool is_integer(DType d) { return tt::is_integral(d); }
-  static bool is_mask(DType d) { return d == DType::boolean; }
+  static constexpr bool is_anything(DType) { return true; }
+  static constexpr bool is_number(DType d) { return d != DType::boolean; }
+  static constexpr bool is_real_value(DType d) { return tt::is_floating(d); }
+  static constexpr bool is_integer(DType d) { return tt::is_integral(d); }
+  static constexpr bool is_mask(DType d) { return d == DType::boolean; }
 
   /// A value of the dtypes wanted, newer ones more often; -1 if there is none.
-  int pick(bool (*wanted)(DType) = &is_anything) {
-    const int n = static_cast<int>(values_.size());
+  constexpr int pick(bool (*wanted)(DType) = &is_anything) {
+    const int n = values_.size();
     const double u = r_.unit();
     const int start = n - 1 - static_cast<int>(u * u * n);
     for (int k = 0; k < n; ++k)
-      if (const int v = values_[static_cast<std::size_t>((start + k) % n)]; wanted(dtype(v)))
+      if (const int v = values_[(start + k) % n]; wanted(dtype(v)))
         return v;
     return -1;
   }
   /// A partner that broadcasts with `a` to a bearable size.
-  int pick_beside(int a, bool (*wanted)(DType)) {
+  constexpr int pick_beside(int a, bool (*wanted)(DType)) {
     for (int attempt = 0; attempt < 6; ++attempt) {
       const int b = pick(wanted);
       if (b < 0) return -1;
@@ -257,7 +266,7 @@ class Generator {
     }
     return r_.chance(0.3) && wanted(dtype(a)) ? a : -1;
   }
-  bool bearable(const Shape& s) const {
+  constexpr bool bearable(const Shape& s) const {
     if (size(s) > largest_) return false;
     for (int k = 0; k < 2; ++k) {  // an extent holds a symbol three times at most
       std::int64_t n = 0;
@@ -268,11 +277,11 @@ class Generator {
   }
 
   // ---- steps
-  void step() {
+  constexpr void step() {
     const int id = o_.smooth ? smooth_step() : any_step();
     if (id >= 0 && bearable(shape(id))) values_.push_back(id);
   }
-  int any_step() {
+  constexpr int any_step() {
     const int k = r_.below(100);
     if (k < 10) return unary();
     if (k < 32) return binary();
@@ -295,7 +304,7 @@ class Generator {
     if (k < 99) return random_step();
     return iota_step();
   }
-  int smooth_step() {
+  constexpr int smooth_step() {
     switch (r_.below(12)) {
       case 0: return g().neg(pick());
       case 1:
@@ -312,34 +321,34 @@ class Generator {
     }
   }
 
-  int unary() {
+  constexpr int unary() {
     const int a = pick(&is_number);
     if (a < 0) return -1;
     return g().elementwise(
         r_.any({Op::neg, Op::neg, Op::abs, Op::sqrt, Op::floor, Op::ceil, Op::round, Op::trunc}),
         {a});
   }
-  int binary() {
+  constexpr int binary() {
     const int a = pick(&is_number), b = a < 0 ? -1 : pick_beside(a, &is_number);
     if (b < 0) return -1;
     return g().elementwise(
         r_.any({Op::add, Op::add, Op::sub, Op::sub, Op::mul, Op::mul, Op::div, Op::min, Op::max}),
         {a, b});
   }
-  int smooth_binary() {
+  constexpr int smooth_binary() {
     const int a = pick(), b = pick_beside(a, &is_number);
     if (b < 0) return -1;
     if (r_.chance(0.2)) return g().div(a, g().add(g().mul(b, b), constant(DType::f64, 1)));
     return g().elementwise(r_.any({Op::add, Op::sub, Op::mul, Op::max}), {a, b});
   }
-  int with_constant() {
+  constexpr int with_constant() {
     const int a = pick(&is_number);
     if (a < 0) return -1;
     const int c = constant(dtype(a), random_number());
     const Op op = r_.any({Op::add, Op::sub, Op::mul, Op::div, Op::max});
     return r_.chance(0.5) ? g().elementwise(op, {a, c}) : g().elementwise(op, {c, a});
   }
-  int ternary() {
+  constexpr int ternary() {
     const int a = pick(&is_number), b = a < 0 ? -1 : pick_beside(a, &is_number);
     const int c = b < 0 ? -1 : pick_beside(a, &is_number);
     if (c < 0) return -1;
@@ -348,7 +357,7 @@ class Generator {
     if (r_.chance(0.3)) return g().call(tt::op_def<tt::Clamp>, {a, b, c});
     return g().elementwise(Op::fma, {a, b, c});
   }
-  int integer_op() {
+  constexpr int integer_op() {
     const int a = pick(&is_integer);
     if (a < 0) return -1;
     if (r_.chance(0.5)) {
@@ -359,18 +368,18 @@ class Generator {
     const int b = pick_beside(a, &is_integer);
     return b < 0 ? -1 : g().elementwise(r_.any({Op::bit_and, Op::bit_or, Op::bit_xor}), {a, b});
   }
-  int comparison() {
+  constexpr int comparison() {
     const int a = pick(), b = pick_beside(a, &is_anything);
     return b < 0 ? -1 : g().elementwise(r_.any({Op::lt, Op::le, Op::eq, Op::ne}), {a, b});
   }
-  int logical() {
+  constexpr int logical() {
     const int a = pick(&is_mask);
     if (a < 0) return comparison();
     const int b = pick_beside(a, &is_mask);
     if (b < 0 || r_.chance(0.3)) return g().elementwise(Op::logical_not, {a});
     return g().elementwise(r_.any({Op::logical_and, Op::logical_or}), {a, b});
   }
-  int where_step() {
+  constexpr int where_step() {
     int m = pick(&is_mask);
     if (m < 0) m = comparison();
     if (m < 0) return -1;
@@ -379,7 +388,7 @@ class Generator {
     const Shape ma = tt::try_broadcast(shape(m), shape(a)).shape;
     return tt::try_broadcast(ma, shape(b)).ok ? g().where_(m, a, b) : -1;
   }
-  int cast_step() {
+  constexpr int cast_step() {
     const int a = pick();
     if (r_.chance(0.1) && dtype(a) == DType::i32)
       return g().elementwise(Op::bitcast, {a}, 0, DType::f32);
@@ -391,18 +400,18 @@ class Generator {
   }
 
   /// Which NaN a NaN is, paths may differ in: its bits are taken as those of 0.
-  int bits_of(int a) {
+  constexpr int bits_of(int a) {
     const int number = g().where_(g().elementwise(Op::eq, {a, a}), a, constant(dtype(a), 0));
     return g().elementwise(Op::bitcast, {number}, 0,
                            dtype(a) == DType::f32 ? DType::i32 : DType::i64);
   }
 
   template <class... F>
-  static const tt::OpDef& op_at(int k, tt::TypeList<F...>) {
-    static constexpr const tt::OpDef* defs[] = {&tt::op_def<F>...};
+  static constexpr const tt::OpDef& op_at(int k, tt::TypeList<F...>) {
+    const tt::OpDef* const defs[] = {&tt::op_def<F>...};
     return *defs[k];
   }
-  int call_op() {
+  constexpr int call_op() {
     const tt::OpDef& def = op_at(r_.below(tt::ElementwiseOps::size), tt::ElementwiseOps{});
     const int a = pick(def.info.domain == tt::Domain::number ? &is_number : &is_anything);
     if (a < 0) return -1;
@@ -417,7 +426,7 @@ class Generator {
     }
     return g().call(def, ids);
   }
-  int smooth_call() {
+  constexpr int smooth_call() {
     using Smooth =
         tt::TypeList<tt::Exp, tt::Expm1, tt::Sigmoid, tt::Tanh, tt::Sin, tt::Cos, tt::Erf, tt::Silu,
                      tt::Gelu, tt::GeluTanh, tt::Softplus, tt::Mish, tt::Square, tt::Relu>;
@@ -428,7 +437,7 @@ class Generator {
   }
 
   // ---- shapes
-  int broadcast_step() {
+  constexpr int broadcast_step() {
     const int a = pick();
     Shape s = shape(a);
     for (int k = 0; k < s.rank; ++k)
@@ -440,7 +449,7 @@ class Generator {
     }
     return bearable(s) ? g().broadcast_to(a, s) : -1;
   }
-  int reduce_step() {
+  constexpr int reduce_step() {
     const Op op = o_.smooth ? Op::sum : r_.any({Op::sum, Op::sum, Op::amax, Op::amin});
     const int a = pick(op == Op::sum ? &is_anything : &is_number);
     if (a < 0 || shape(a).rank == 0) return -1;
@@ -450,7 +459,7 @@ class Generator {
     if (r_.chance(0.1)) axes = all;
     return tt::detail::reduce(op, sym(a), axes, r_.chance(0.5)).id;
   }
-  int matmul_step() {
+  constexpr int matmul_step() {
     int a = pick(&is_number);
     if (a < 0 || shape(a).rank < 1) return -1;
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -474,7 +483,7 @@ class Generator {
     if (!bearable(s)) return -1;
     return try_matmul(a, new_input(dtype(a), s));
   }
-  int try_matmul(int a, int b) {
+  constexpr int try_matmul(int a, int b) {
     const Shape &x = shape(a), &y = shape(b);
     if (x.last() != (y.rank == 1 ? y[0] : y.from_right(1))) return -1;
     for (int k = 2; k < x.rank && k < y.rank; ++k)
@@ -485,7 +494,7 @@ class Generator {
       return -1;
     return g().matmul(a, b);
   }
-  int permute_step() {
+  constexpr int permute_step() {
     const int a = pick();
     const int rank = shape(a).rank;
     if (rank < 2) return -1;
@@ -498,7 +507,7 @@ class Generator {
     }
     return g().permute(a, axes);
   }
-  int reshape_step() {
+  constexpr int reshape_step() {
     const int a = pick();
     const Shape s = shape(a);
     Shape to;
@@ -523,7 +532,7 @@ class Generator {
     }
     return to.rank <= 5 ? g().reshape(a, to) : -1;
   }
-  void split_into(Shape& to, Extent e) {
+  constexpr void split_into(Shape& to, Extent e) {
     const std::int64_t n = e.is_constant() ? e.code : 1;
     const std::int64_t by = r_.any({2, 4, 5, 16});
     if (n > by && n % by == 0 && to.rank < 3 && r_.chance(0.5)) {
@@ -533,21 +542,21 @@ class Generator {
       to.push_back(e);
     }
   }
-  int slice_step() {
+  constexpr int slice_step() {
     const int a = pick();
     if (shape(a).rank == 0) return -1;
     const int axis = r_.below(shape(a).rank);
     const int n = static_cast<int>(value(shape(a)[axis]));
-    if (n == 0) return -1;
+    if (n == 0 || (o_.like_tensors && !shape(a)[axis].is_constant())) return -1;
     int step = r_.any({1, 1, 2, 3, -1, -2}), length = 1 + r_.below(n);
     if (r_.chance(0.03)) length = 0;
-    while (length > 1 && (length - 1) * std::abs(step) >= n) length = (length + 1) / 2;
-    const int spare = n - 1 - (length > 0 ? length - 1 : 0) * std::abs(step);
+    while (length > 1 && (length - 1) * (step < 0 ? -step : step) >= n) length = (length + 1) / 2;
+    const int spare = n - 1 - (length > 0 ? length - 1 : 0) * (step < 0 ? -step : step);
     int start = spare > 0 ? r_.below(spare + 1) : 0;
     if (step < 0) start = n - 1 - start;
     return g().slice(a, axis, start, length, step);
   }
-  int iota_step() {
+  constexpr int iota_step() {
     const Shape s = random_shape();
     if (s.rank == 0) return -1;
     const int axis = r_.below(s.rank);
@@ -556,17 +565,17 @@ class Generator {
     return g().iota(r_.any({DType::i64, base_ == DType::boolean ? DType::i32 : base_}), line, axis);
   }
   /// Random numbers of the shape of a value, which holds symbols once at most: a place is counted by all axes.
-  int random_step() {
+  constexpr int random_step() {
     const int a = pick();
     const Sym seed = sym(constant(DType::i64, r_.below(5)));
     return r_.chance(0.5) ? tt::detail::RandLikeFn::record(sym(a), seed).id
                           : tt::detail::RandnLikeFn::record(sym(a), seed).id;
   }
-  int detach_step() {
+  constexpr int detach_step() {
     const int a = pick(&is_real_value);
     return a < 0 ? -1 : o_.drop_detach ? g().intern(copy_of(a)) : g().detach(a);
   }
-  tt::Node copy_of(int a) {
+  constexpr tt::Node copy_of(int a) {
     return {.op = Op::copy,
             .dtype = dtype(a),
             .operand = {a, -1, -1, -1},
@@ -575,7 +584,7 @@ class Generator {
   }
 
   // ---- several nodes at once
-  int composite() {
+  constexpr int composite() {
     const int a = pick(&is_number);
     if (a < 0 || shape(a).rank == 0) return -1;
     const Sym x = sym(a);
@@ -598,25 +607,25 @@ class Generator {
     }
   }
   template <class F>
-  int reduction(const Sym& x, unsigned axes, bool keep) {
+  constexpr int reduction(const Sym& x, unsigned axes, bool keep) {
     const int id = F::run(x, axes, keep).id;
     p_.composites.push_back({F::name, x.id, id, axes, keep});
     return id;
   }
-  int layer_norm(const Sym& x, unsigned axis) {
+  constexpr int layer_norm(const Sym& x, unsigned axis) {
     using namespace tt::detail;
     const Sym r = to_real(x);
     const Sym c = r - MeanFn::run(r, axis, true);
     return (c * tt::rsqrt(MeanFn::run(c * c, axis, true) + 1e-5)).id;
   }
-  int cross_entropy(const Sym& x) {
+  constexpr int cross_entropy(const Sym& x) {
     Shape rows = x.shape();
     --rows.rank;
     return tt::detail::CrossEntropyFn::record(x, sym(new_input(DType::i64, rows))).id;
   }
 
   // ---- gradients and outputs
-  void differentiate() {
+  constexpr void differentiate() {
     const int v = pick(&is_real_value);
     if (v < 0) return;
     tt::Vec<int> wrt;
@@ -640,12 +649,12 @@ class Generator {
         output(d[k], -1);
       }
   }
-  void output(int id, int donated) {
+  constexpr void output(int id, int donated) {
     for (int d : g().donated)
       if (d == donated) donated = -1;
     g().output(id, donated);
   }
-  void choose_outputs() {
+  constexpr void choose_outputs() {
     if (r_.chance(0.25)) update_input();
     for (int n = 1 + r_.below(3); n > 0 || g().outputs.empty(); --n) {
       const int v = r_.chance(0.05) ? values_[0] : pick();
@@ -658,8 +667,8 @@ class Generator {
     }
   }
   /// x = x * c + v in place; the old x may be needed elsewhere.
-  void update_input() {
-    const int x = inputs_[static_cast<std::size_t>(r_.below(static_cast<int>(inputs_.size())))];
+  constexpr void update_input() {
+    const int x = inputs_[r_.below(inputs_.size())];
     if (!is_number(dtype(x))) return;
     const int v = pick_beside(x, &is_number);
     if (v < 0 || tt::promote(dtype(x), dtype(v)) != dtype(x) ||
@@ -670,8 +679,10 @@ class Generator {
   }
 };
 
+using Generator = BasicGenerator<Program>;
+
 /// Elements that all nodes of a graph compute together.
-inline std::int64_t work_of(const Graph& g, const tt::SymbolValues& s) {
+constexpr std::int64_t work_of(const Graph& g, const tt::SymbolValues& s) {
   std::int64_t work = 0;
   for (const tt::Node& n : g.nodes) {
     std::int64_t per_element = 1;

@@ -126,7 +126,7 @@ inline Tensor call_composite(const Program::Composite& c, const Tensor& operand)
 
 /// The Tensor of every node that `roots` need. Each of `composites` is one call instead of its nodes.
 inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbols, const std::vector<Tensor>& input,
-                                  const tt::Vec<int>& roots, const std::vector<Program::Composite>& composites = {}) {
+                                  const tt::Vec<int>& roots, const tt::Vec<Program::Composite>& composites = {}) {
   static const int operators = tt::register_all_ops();
   (void)operators;
   std::vector<Tensor> value(static_cast<std::size_t>(g.size()));

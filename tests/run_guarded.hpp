@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "evaluate.hpp"
-#include "tt/backends/cpu/tile_interpreter.hpp"
 
 namespace fuzz {
 
@@ -135,14 +134,6 @@ GuardedResult run_guarded(const Graph& g, const tt::SymbolValues& symbols,
     if (!updated[k] && arguments[k].read() != input[k]) r.trouble = "an input was overwritten";
   for (int k : place) r.output.push_back(arguments[static_cast<std::size_t>(k)].read());
   return r;
-}
-
-inline GuardedResult run_tiles(const tt::Plan& plan, const Graph& g,
-                               const tt::SymbolValues& symbols, const std::vector<Values>& input) {
-  if (plan.failure) return {{}, "the plan has a failure"};
-  const tt::cpu::TileProgram program(plan);
-  return run_guarded(g, symbols, input,
-                     [&](void* const* external) { program.run(external, symbols); });
 }
 
 }  // namespace fuzz

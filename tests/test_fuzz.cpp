@@ -10,7 +10,7 @@
 #include <string>
 
 #include "planted_bugs.hpp"
-#include "run_guarded.hpp"
+#include "run_tiles.hpp"
 #include "shrink.hpp"
 #include "tt/graph/check.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "run_guarded.hpp"
+#include "run_tiles.hpp"
 #include "tt/backends/cpu/static_executor.hpp"
 #include "tt/graph/fixed.hpp"
 
