@@ -2,6 +2,7 @@
 # which takes no time and no network when they are.
 #   make demo    build and run the digits example
 #   make test    build and run every test
+#   make accept  take the kernels emitted now as the golden ones (tests/golden)
 #   make bench   build and run the benchmarks
 #   make setup   install what is missing, optional packages too
 #   make clean   remove build/
@@ -10,10 +11,10 @@
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 ARGS ?=
 
-.PHONY: help demo test bench setup clean
+.PHONY: help demo test accept bench setup clean
 
 help:
-	@sed -n '3,9s/^# \{0,1\}//p' Makefile
+	@sed -n '3,10s/^# \{0,1\}//p' Makefile
 
 demo:
 	@sh tools/setup.sh
@@ -28,6 +29,12 @@ test:
 	cmake --build build/release -j $(JOBS) -- -k 0
 	ctest --test-dir build/release -j2 --output-on-failure --no-tests=error \
 	  --output-junit junit.xml $(ARGS)
+
+accept:
+	@sh tools/setup.sh
+	cmake --preset release
+	cmake --build build/release --target test_golden -j $(JOBS)
+	TT_ACCEPT_GOLDEN=1 build/release/tests/test_golden
 
 bench:
 	@sh tools/setup.sh --bench

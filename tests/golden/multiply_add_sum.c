@@ -1,0 +1,55 @@
+/* multiply_add_sum:
+%0 = input 0 : f32 (s0, 300)
+%1 = input 1 : f32 (s0, 300)
+%2 = input 2 : f32 (s0, 300)
+%3 = mul(%0, %1) : f32 (s0, 300)
+%4 = add(%3, %2) : f32 (s0, 300)
+%5 = reshape(%4) : f32 (300*s0,)
+%6 = sum(%5) axes 0 : f32 (1,)
+%7 = reshape(%6) : f32 ()  -> output 0
+behind prelude.c: */
+TREE(float, add_f32)
+
+/* kernel 0: rows 1 x 300*s0 */
+void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
+  (void)s;
+  (void)r;
+  for (i64 row = r[0]; row < r[1]; ++row) {
+    const i64 n = 300 * s[0];
+    float f32_5;
+    tree_add_f32 tf32_5 = {0};
+    for (i64 b = 0; b < n || b == 0; b += 4096) {
+      const i64 end = n < b + 4096 ? n : b + 4096;
+      float *x0 = (float *)p[0] + 0;
+      float *x1 = (float *)p[1] + 0;
+      float *x2 = (float *)p[2] + 0;
+      float lf32_5[64];
+      for (int l = 0; l < 64; ++l) lf32_5[l] = 0;
+      i64 g = b;
+      for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
+          const i64 i = g + l;
+          (void)i;
+          const float f32_0 = x0[i];
+          const float f32_1 = x1[i];
+          const float f32_2 = f32_0 * f32_1;
+          const float f32_3 = x2[i];
+          const float f32_4 = f32_2 + f32_3;
+          lf32_5[l] = add_f32(lf32_5[l], f32_4);
+      }
+      for (i64 l = 0; l < end - g; ++l) {
+          const i64 i = g + l;
+          (void)i;
+          const float f32_0 = x0[i];
+          const float f32_1 = x1[i];
+          const float f32_2 = f32_0 * f32_1;
+          const float f32_3 = x2[i];
+          const float f32_4 = f32_2 + f32_3;
+          lf32_5[l] = add_f32(lf32_5[l], f32_4);
+      }
+      push_add_f32(&tf32_5, fold_add_f32(lf32_5));
+    }
+    f32_5 = result_add_f32(&tf32_5, 0);
+    float *x3 = (float *)p[3] + 0;
+    x3[0] = f32_5;
+  }
+}

@@ -1,0 +1,26 @@
+/* transpose:
+%0 = input 0 : f32 (20, 30)
+%1 = input 1 : f32 (30, 20)
+%2 = permute(%0) axes 1 0 : f32 (30, 20)
+%3 = sub(%2, %1) : f32 (30, 20)  -> output 0
+behind prelude.c: */
+
+/* kernel 0: rows 30 x 20 */
+void transpose_0(void *const *p, const i64 *s, const i64 *r) {
+  (void)s;
+  (void)r;
+  for (i64 row = 0; row < 30; ++row) {
+    const i64 n = 20;
+    {
+      float *x0 = (float *)p[0] + 0 + row * (1);
+      float *x1 = (float *)p[1] + 0 + row * (20);
+      float *x2 = (float *)p[2] + 0 + row * (20);
+      for (i64 i = 0; i < n; ++i) {
+        const float f32_0 = x0[i * (30)];
+        const float f32_1 = x1[i];
+        const float f32_2 = f32_0 - f32_1;
+        x2[i] = f32_2;
+      }
+    }
+  }
+}
