@@ -242,19 +242,35 @@ Recording record(const F& f, const char* name, const Guards& guards, const Argum
   return r;
 }
 
+/// Undefined Tensors on the stack, as many as are asked for.
+class Results {
+ public:
+  explicit Results(int count) : count_(count) {
+    for (int k = 0; k < count_; ++k) new (&(*this)[k]) Tensor;
+  }
+  Results(const Results&) = delete;
+  ~Results() {
+    for (int k = 0; k < count_; ++k) (*this)[k].~Tensor();
+  }
+  Tensor& operator[](int k) { return reinterpret_cast<Tensor*>(memory_)[k]; }
+
+ private:
+  int count_;
+  alignas(Tensor) std::byte memory_[sizeof(Tensor) * max_outputs];
+};
+
 /// Runs a recording on a call's arguments: returns the results, writes the updates.
 template <class R>
 R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, const Arguments& argument, const SymbolValues& symbols,
       const char* name, SourceLine at) {
-  Tensor few[max_results];
-  std::vector<Tensor> many(function->outputs() > max_results ? static_cast<std::size_t>(function->outputs()) : 0);
-  Tensor* const out = many.empty() ? few : many.data();
+  Results results(function->outputs());
+  Tensor* const out = &results[0];
   const auto updated = [&](std::size_t u) { return Tensor(argument[r.updated[u]]); };
   const bool taped = argument.on_tape();
   const Tensor* tensor[max_inputs];
   for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
   std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
-  old.reserve(r.updated.size());
+  if (taped) old.reserve(r.updated.size());
   for (std::size_t u = 0; u < r.updated.size(); ++u) {
     detail::check_no_repeats(updated(u), name, at);
     if (!taped) continue;

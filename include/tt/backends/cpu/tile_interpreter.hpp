@@ -125,6 +125,8 @@ class TileProgram {
     const SymbolValues& symbols;
     const long long* given;      // the symbols' values
     std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
+    struct Trees;                // of one reduction, where rows are longer than a block
+    Trees* trees = nullptr;
     const Kernel* k = nullptr;
     Range range{};
     const void* tile = nullptr;  // a matmul's products
@@ -152,6 +154,7 @@ class TileProgram {
       tiles = tile_memory(program.most_registers_ + 1);
       lanes_memory = tile_memory(program.most_reductions_ + 1);
       parts = tile_memory(most_parts());
+      trees = reinterpret_cast<Trees*>(take(static_cast<std::size_t>(most_trees()) * sizeof(Trees)));
       registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
       operands = reinterpret_cast<void**>(table(program.most_bindings_));
       stored_to = reinterpret_cast<std::byte**>(table(program.most_stores_));
@@ -171,6 +174,11 @@ class TileProgram {
         if (n > most) most = n;
       }
       return most;
+    }
+    int most_trees() const {
+      for (const Kernel& c : plan.kernels)
+        if (c.kind == KernelKind::rows && value(c.cols) > row_block) return program.most_reductions_;
+      return 0;
     }
     void begin_kernel(const Kernel& kernel, void* compiled) {
       k = &kernel;
@@ -497,7 +505,7 @@ class TileProgram {
         });
         return;
       }
-      Vec<Partial> partial(program.most_reductions_ + 1, Partial{});
+      each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) { new (trees + r) Trees{}; });
       for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
         each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
           fill(lane_memory<T>(r), tt::detail::identity<K, T>(), reduction_lanes);
@@ -506,15 +514,14 @@ class TileProgram {
         for (std::int64_t col = block; col < end; col += tile_elements)
           vector_segment(s, row, col, least(tile_elements, end - col));
         each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
-          partial[r].template of<T>().push(fold_lanes<K>(lane_memory<T>(r)), tt::detail::combine<K, T>);
+          trees[r].template of<T>().push(fold_lanes<K>(lane_memory<T>(r)), tt::detail::combine<K, T>);
         });
       }
       each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
-        set_row_value(x, partial[r].template of<T>().result(tt::detail::identity<K, T>(),
-                                                            tt::detail::combine<K, T>));
+        set_row_value(x, trees[r].template of<T>().result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>));
       });
     }
-    struct Partial {
+    struct Trees {
       tt::detail::PairwiseTree<double> f64;
       tt::detail::PairwiseTree<float> f32;
       tt::detail::PairwiseTree<std::int64_t> i64;
