@@ -73,6 +73,7 @@ using GraphProgram = BasicProgram<NoInputs>;
 struct Options {
   int steps = 40;               ///< recording steps at most
   std::int64_t work = 250000;   ///< elements computed by all nodes together, at most
+  int outputs = 3;              ///< at most, beside updates and gradients
   bool hide_constants = false;  ///< constants are inputs of rank 0
   bool drop_detach = false;     ///< a planted bug: detach records nothing
   bool smooth = false;          ///< f64, finite, and nothing without a derivative
@@ -656,7 +657,7 @@ class BasicGenerator {
   }
   constexpr void choose_outputs() {
     if (r_.chance(0.25)) update_input();
-    for (int n = 1 + r_.below(3); n > 0 || g().outputs.empty(); --n) {
+    for (int n = 1 + r_.below(o_.outputs); n > 0 || g().outputs.empty(); --n) {
       const int v = r_.chance(0.05) ? values_[0] : pick();
       int donated = -1;
       if (r_.chance(0.25))
