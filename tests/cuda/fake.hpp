@@ -1,10 +1,16 @@
-// Chooses the fake driver before anything of tt::cuda is used, see fake_driver.cpp.
+// Chooses the fake driver before anything of tt::cuda is used, see fake_driver.cpp. With TT_CUDA_REAL set
+// (tools/gpu_check.sh) the machine's own driver and device are used, and cases that need the fake are left out.
 #pragma once
 #include <cstdlib>
 
 namespace fake {
 
+inline bool is_real() {
+  const char* set = std::getenv("TT_CUDA_REAL");
+  return set && *set;
+}
 inline void choose_driver() {
+  if (is_real()) return;
   setenv("TT_CUDA_DRIVER", TT_FAKE_CUDA, 1);
   setenv("TT_NVRTC", TT_FAKE_CUDA, 1);
   setenv("FAKE_CUDA_SHIM", TT_CUDA_SHIM, 1);

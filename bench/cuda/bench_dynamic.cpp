@@ -1,0 +1,91 @@
+// Compiled functions and eager ops on a device (NVRTC), against the bandwidth of a copy in the same run;
+// what a launch costs; what NVRTC costs. Medians of 15 after 3 to warm up, by events; launches by the
+// host's clock over 1,000 calls.
+//   g++ -std=c++20 -O2 -march=native -I include bench/cuda/bench_dynamic.cpp -ldl -lpthread
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace {
+
+using tt::Tensor;
+constexpr tt::Device gpu{tt::DeviceType::cuda, 0};
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double>& v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+template <class F>
+double milliseconds(const F& run) {
+  std::vector<double> all;
+  for (int k = 0; k < 18; ++k) {
+    tt::cuda::Event begin, end;
+    begin.record();
+    run();
+    end.record();
+    end.synchronize();
+    if (k >= 3) all.push_back(static_cast<double>(begin.elapsed_time(end)));
+  }
+  return median(all);
+}
+template <class F>
+double microseconds_a_call(const F& run) {
+  for (int k = 0; k < 10; ++k) run();
+  tt::cuda::synchronize();
+  const auto begin = Clock::now();
+  for (int k = 0; k < 1000; ++k) run();
+  tt::cuda::synchronize();
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / 1000;
+}
+double copy_rate = 0;  // bytes a millisecond
+template <class F>
+void row(const char* name, double bytes, const F& run) {
+  const double ms = milliseconds(run);
+  std::printf("%-34s %9.3f ms %8.0f GB/s %6.1f %% of a copy\n", name, ms, bytes / ms * 1e-6, 100 * bytes / ms / copy_rate);
+}
+
+}  // namespace
+
+int main() {
+  if (!tt::cuda::is_available()) {
+    std::printf("skipped: %s\n", tt::cuda::unavailable_reason().c_str());
+    return 77;
+  }
+  using namespace bench;
+  const Tensor a = tt::randn({many}, 1, {.device = gpu}), b = tt::randn({many}, 2, {.device = gpu}), c = tt::randn({many}, 3, {.device = gpu});
+  const Tensor x = tt::randn({rows, cols}, 4, {.device = gpu}), w = tt::randn({cols}, 5, {.device = gpu}), v = tt::randn({cols}, 6, {.device = gpu});
+  const double one = 4.0 * many, all = 4.0 * rows * cols;
+  Tensor to = tt::empty({many}, {.device = gpu});
+  const double ms = milliseconds([&] { to.copy_(a); });
+  copy_rate = 2 * one / ms;
+  std::printf("%s\n%-34s %9.3f ms %8.0f GB/s\n", tt::cuda::device_name().c_str(), "copy", ms, copy_rate * 1e-6);
+  auto f_chain = tt::compile(chain);
+  auto f_gate = tt::compile([](const Tensor& p, const Tensor& q) { return tt::value_and_grad<0, 1>(gate)(p, q); });
+  auto f_softmax = tt::compile(softmax);
+  auto f_norm = tt::compile(layer_norm);
+  auto f_total = tt::compile(total);
+  auto f_columns = tt::compile(columns);
+  row("compiled tanh(a * b + c)", 4 * one, [&] { f_chain(a, b, c); });
+  row("compiled gate, value and gradient", 4 * one, [&] { f_gate(a, b); });
+  row("compiled softmax of rows", 2 * all, [&] { f_softmax(x); });
+  row("compiled layer norm of rows", 2 * all, [&] { f_norm(x, w, v); });
+  row("compiled sum(a * b + c)", 3 * one, [&] { f_total(a, b, c); });
+  row("compiled column sums", all, [&] { f_columns(x); });
+  row("eager tanh(a * b + c)", 4 * one, [&] { chain(a, b, c); });
+  auto f_linear = tt::compile(linear);
+  for (const std::int64_t n : {256, 1024, 4096}) {
+    const Tensor p = tt::randn({n, n}, 7, {.device = gpu}), q = tt::randn({n, n}, 8, {.device = gpu}), r = tt::randn({n}, 9, {.device = gpu});
+    const double t = milliseconds([&] { f_linear(p, q, r); });
+    std::printf("relu(A @ B + bias), %-5lld           %9.3f ms %8.2f TFLOP/s\n", static_cast<long long>(n), t, 2e-9 * static_cast<double>(n * n * n) / t);
+  }
+  const Tensor small = tt::randn({16}, 1, {.device = gpu});
+  auto f_small = tt::compile([](const Tensor& t) { return tt::tanh(t * t + t); });
+  std::printf("a call on 16 elements: eager add %.2f us, compiled %.2f us\n", microseconds_a_call([&] { small + small; }),
+              microseconds_a_call([&] { f_small(small); }));
+  const tt::cuda::CompileStats stats = tt::cuda::compile_stats();
+  std::printf("NVRTC: %lld texts compiled, %lld found on disk\n", static_cast<long long>(stats.compiled), static_cast<long long>(stats.from_disk));
+}
