@@ -162,7 +162,11 @@ TEST_CASE("item gives the one element as any type") {
   CHECK(tt::tensor({{7}}).item<int>() == 7);
   CHECK(tt::tensor(true).item<bool>());
   CHECK(tt::arange(5).select(0, 3).item<std::int64_t>() == 3);
-  CHECK(message([] { (void)tt::arange(2).item(); }) == "tt::Tensor::item: needs exactly one element: shape is (2,).");
+  CHECK(message([] { (void)tt::arange(2).item(); }) .starts_with("tt::Tensor::item: needs exactly one element: shape is (2,).\n  at "));
+  CHECK(tt::tensor({3.0}).is_nonzero());
+  CHECK(!tt::tensor(0.0).is_nonzero());
+  CHECK((tt::tensor(2.0) > 1 ? 1 : 0) == 1);
+  CHECK(message([] { (void)(tt::arange(2) > 0 ? 1 : 0); }) == "tt::Tensor::bool: needs exactly one element: shape is (2,).");
   CHECK(message([] { (void)tt::zeros({0}).item(); }).starts_with("tt::Tensor::item: needs exactly one element"));
   CHECK_THROWS_AS((void)Tensor().item(), tt::Error);
 }

@@ -245,6 +245,11 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
 
 #endif
 
+/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
+inline void need_history(const Tensor& t, const char* op) {
+  if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
+}
+
 /// While it lives, the steps of backward are or are not recorded.
 class StepMode {
  public:
@@ -272,6 +277,10 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
                                 bool create_graph) {
+  for (const auto* list : {&outputs, &inputs, &grad_outputs})
+    for (const Tensor& t : *list)
+      if (t.defined()) autograd::need_history(t, "grad");
+  const tt::detail::PauseCapture pause;
   if (grad_outputs.size() > outputs.size())
     TT_THROW(Error(Text("tt::grad: ") << grad_outputs.size() << " gradients for " << outputs.size()
                    << (outputs.size() == 1 ? " output." : " outputs.")));
@@ -284,11 +293,17 @@ TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std
              autograd::first_gradient(outputs[k], k < grad_outputs.size() ? grad_outputs[k] : Tensor()));
   pass.run();
   std::vector<Tensor> result;
-  for (const auto& c : pass.captures) result.push_back(c.gradient);
+  for (const auto& c : pass.captures) {
+    result.push_back(c.gradient);
+    if (c.gradient.defined()) tt::detail::stamp(c.gradient);
+  }
   return result;
 }
 
 TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+  autograd::need_history(*this, "backward");
+  if (gradient.defined()) autograd::need_history(gradient, "backward");
+  const detail::PauseCapture pause;
   const Tensor first = autograd::first_gradient(*this, gradient);
   autograd::BackwardPass pass({*this}, nullptr, retain_graph, create_graph);
   const autograd::StepMode mode(create_graph);
@@ -337,12 +352,16 @@ TT_INLINE void register_tape() {
 }  // namespace autograd
 
 inline bool Tensor::requires_grad() const { return impl().requires_grad; }
-inline bool Tensor::is_leaf() const { return !impl().autograd || !static_cast<autograd::Meta*>(impl_->autograd)->made_by; }
+inline bool Tensor::is_leaf() const {
+  autograd::need_history(*this, "is_leaf");
+  return !impl().autograd || !static_cast<autograd::Meta*>(impl_->autograd)->made_by;
+}
 inline Tensor& Tensor::requires_grad_(bool on) {
   if (on && !is_floating(dtype()))
     TT_THROW(Error(Text("tt::requires_grad_: only floating Tensors have gradients: dtype is ") << name(dtype()) << "."));
   if (on && impl().inference && !DispatchState::of_this_thread().inference)
     TT_THROW(Error(Text("tt::requires_grad_: the Tensor was made under InferenceMode. Use clone()?")));
+  autograd::need_history(*this, "requires_grad_");
   if (!is_leaf()) {
     if (on) return *this;
     TT_THROW(Error(Text("tt::requires_grad_: the Tensor was computed from others. Use detach()?")));
@@ -354,10 +373,12 @@ inline Tensor& Tensor::requires_grad_(bool on) {
   return *this;
 }
 inline Tensor Tensor::grad() const {
+  autograd::need_history(*this, "grad");
   if (!impl().autograd) return {};
   const auto* m = static_cast<autograd::Meta*>(impl_->autograd);
-  if (m->retained) return *m->retained;
-  return m->leaf ? m->leaf->grad : Tensor();
+  const Tensor found = m->retained ? *m->retained : m->leaf ? m->leaf->grad : Tensor();
+  if (found.defined() && detail::capture_mode) detail::stamp(found);  // known to who knows this Tensor
+  return found;
 }
 inline void Tensor::set_grad(const Tensor& grad) {
   if (!is_leaf()) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad.")));

@@ -32,24 +32,6 @@ inline Tensor as_variable(const Tensor& t) {
   return t.detach().requires_grad_();
 }
 
-/// The same in a graph that is being captured.
-inline Tensor as_graph_variable(Tracer& tracer, const Tensor& t) {
-  Graph& g = tracer.graph;
-  const int id = tracer.id_of(t);
-  const Node n = g[id];
-  return tracer.tensor_of(g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1},
-                                    .attribute = -1 - g.size(), .shape = n.shape}));
-}
-inline std::vector<Tensor> graph_gradients(Tracer& tracer, const Tensor& value, const std::vector<Tensor>& variables) {
-  Vec<int> ids;
-  for (const Tensor& v : variables) ids.push_back(tracer.id_of(v));
-  const Vec<int> d = gradients(tracer.graph, tracer.id_of(value), ids);
-  if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
-  std::vector<Tensor> result;
-  for (int id : d) result.push_back(tracer.tensor_of(id));
-  return result;
-}
-
 }  // namespace autograd
 
 template <class F, bool Value_, int... I, class... A>
@@ -63,29 +45,33 @@ auto TensorFront::gradient(A&&... a) {
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
   std::vector<Tensor> variables, gradients;
   Tensor value;
-  Tracer* const tracer = Tracer::current();
+  tt::detail::CaptureMode* const mode = tt::detail::capture_mode;
+  struct Scope {
+    tt::detail::CaptureMode* mode;
+    ~Scope() {
+      if (mode) mode->close_gradient();
+    }
+  } scope{nullptr};
+  if (mode) {
+    mode->open_gradient();
+    scope.mode = mode;
+  }
   (autograd::each_tensor(std::get<I>(arguments),
                          [&](Tensor& t) {
-                           t = tracer ? autograd::as_graph_variable(*tracer, t) : autograd::as_variable(t);
+                           t = mode ? mode->variable(t) : autograd::as_variable(t);
                            variables.push_back(t);
                          }),
    ...);
-  if (tracer) {
-    const bool before = std::exchange(tracer->detaches, true);
-    {
-      const EnableGrad on;
-      value = std::apply(F{}, arguments);
-    }
-    tracer->detaches = before;
-    gradients = autograd::graph_gradients(*tracer, value, variables);
-  } else {
-    {
-      const EnableGrad on;
-      value = std::apply(F{}, arguments);
-    }
+  {
+    const EnableGrad on;
+    value = std::apply(F{}, arguments);
+  }
+  gradients.resize(variables.size());
+  if (!mode || !mode->gradients(value, variables.data(), static_cast<int>(variables.size()), gradients.data())) {
     if (value.requires_grad()) gradients = tt::grad({value}, variables, {}, nested, nested);
-    else gradients.resize(variables.size());
     if (!nested) value = value.detach();
+  } else if (!nested) {
+    value.impl().requires_grad = false;  // of a recorded Tensor
   }
   std::size_t at = 0;
   const auto fill = [&](auto x) {

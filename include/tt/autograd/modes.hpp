@@ -36,6 +36,7 @@ class DetectAnomaly {
 
 /// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead.
 inline void register_hook(const Tensor& t, TensorHook hook) {
+  autograd::need_history(t, "register_hook");
   if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
   const autograd::Edge e = autograd::edge_of(t);
   if (!e.node->hooks) e.node->hooks = new std::vector<autograd::Hook>;
@@ -106,6 +107,18 @@ using FunctionContext = autograd::FunctionContext;
 /// backward returns one gradient for each Tensor argument, undefined for none.
 template <class F, class... A>
 Tensor apply_function(const A&... a) {
+  if (detail::capture_mode) {  // its backward is not that of a graph
+    const auto need = [&](const auto& x) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) autograd::need_history(x, "Function");
+    };
+    (need(a), ...);
+    const Tensor result = [&] {
+      const detail::PauseCapture pause;
+      return apply_function<F>(a...);
+    }();
+    detail::stamp(result);
+    return result;
+  }
   static_assert((0 + ... + std::is_same_v<A, Tensor>) <= max_arguments, "tt::apply_function: too many Tensors");
   auto* node = new autograd::CustomNode;
   const autograd::NodeHandle owner(node);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "tt/core/capture_mode.hpp"
 #include "tt/core/device_api.hpp"
 
 namespace tt {
@@ -125,8 +126,8 @@ struct TensorImpl {
   std::int64_t numel = 1;
   Shape shape;
   std::int64_t stride[max_rank] = {};
-  std::int64_t trace_id = -1;     // node, while a graph is captured
-  std::uint64_t capture = 0;      // the number of that capture; of a fill: while which it was made
+  std::int64_t trace_id = -1;     // node or value, while it is recorded and has no elements
+  std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
 
@@ -240,40 +241,46 @@ class Tensor {
   bool shares_storage(const Tensor& o) const { return impl().storage && impl_->storage == o.impl().storage; }
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
 
-  // ---- elements
+  // ---- elements: asking for them ends a graph that is being captured
   void* data() {
+    need_elements("data", {});
     impl().is_fill = false;
     return impl_->data;
   }
-  const void* data() const { return impl().data; }
+  const void* data() const {
+    need_elements("data", {});
+    return impl().data;
+  }
   template <Element T>
-  T* data_ptr() const {
+  T* data_ptr(SourceLine at = here()) const {
     check_type(dtype_of<T>);
+    need_elements("data_ptr", at);
     if (impl_->is_fill) impl_->is_fill = false;  // it may be written to
     return reinterpret_cast<T*>(impl_->data);
   }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
   template <Element T>
-  std::span<T> elements() {
-    check_elements(dtype_of<T>);
-    return {data_ptr<T>(), static_cast<std::size_t>(numel())};
+  std::span<T> elements(SourceLine at = here()) {
+    check_elements(dtype_of<T>, at);
+    impl_->is_fill = false;
+    return {reinterpret_cast<T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
   template <Element T>
-  std::span<const T> elements() const {
-    check_elements(dtype_of<T>);
+  std::span<const T> elements(SourceLine at = here()) const {
+    check_elements(dtype_of<T>, at);
     return {reinterpret_cast<const T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
   /// The element of a Tensor that has just one, converted to T.
   template <class T = double>
-  T item() const {
-    if (numel() != 1)
-      TT_THROW(Error(Text("tt::Tensor::item: needs exactly one element: shape is ") << shape() << "."));
-    if (impl_->trace_id >= 0)
-      TT_THROW(Error(Text("tt::Tensor::item: inside a captured function a Tensor has no elements yet. Return it, and look at it outside?")));
-    if (!impl_->data)
-      TT_THROW(Error(Text("tt::Tensor::item: the Tensor has no elements: it is on device ") << name(device().type) << "."));
-    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(detail::first_element<E>(*impl_)); });
+  T item(SourceLine at = here()) const {
+    return element<T>("item", at);
   }
+  /// Is the element of a Tensor that has just one other than 0?
+  bool is_nonzero(SourceLine at = here()) const {
+    return element<bool>("is_nonzero", at);
+  }
+  /// The same, as the condition of a branch: `if ((x > 0).sum() > 3)`.
+  explicit operator bool() const { return element<bool>("bool", {}); }
 
   // ---- views: the same elements, no copy
   Tensor view(const IntList& shape, SourceLine at = here()) const;
@@ -372,13 +379,29 @@ class Tensor {
     if (d != dtype())
       TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype()) << ", not " << name(d) << ". Cast it first?"));
   }
-  void check_elements(DType d) const {
+  void need_elements(const char* op, SourceLine at) const {
+    if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at);
+  }
+  template <class T>
+  T element(const char* op, SourceLine at) const {
+    if (numel() != 1)
+      TT_THROW(Error(Text("tt::Tensor::") << op << ": needs exactly one element: shape is " << shape() << "." << at));
+    need_elements(op, at);
+    if (!impl_->data)
+      TT_THROW(Error(Text("tt::Tensor::") << op << ": the Tensor has no elements: it " << why_empty() << at));
+    return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(detail::first_element<E>(*impl_)); });
+  }
+  Text why_empty() const {
+    return impl_->trace_id >= 0 ? Text("was recorded by a capture that has ended.")
+                                : Text("is on device ") << name(device().type) << ".";
+  }
+  void check_elements(DType d, SourceLine at) const {
     check_type(d);
+    need_elements("elements", at);
     if (!impl_->data && impl_->numel > 0)
-      TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it is ")
-                     << (impl_->trace_id >= 0 ? "recorded by a capture." : "on device meta.")));
+      TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it ") << why_empty() << at));
     if (!is_host(impl_->device))
-      TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?"));
+      TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?" << at));
     if (!is_contiguous())
       TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
   }

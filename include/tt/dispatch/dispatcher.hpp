@@ -177,6 +177,30 @@ class ExcludeKeys {
   KeySet before_;
 };
 
+namespace detail {
+
+/// What is computed while it lives is computed at once, though a capture runs.
+class PauseCapture {
+ public:
+  PauseCapture() : mode_(capture_mode), include_(DispatchState::of_this_thread().include) {
+    capture_mode = nullptr;
+    DispatchState::of_this_thread().include = include_.without(DispatchKey::trace);
+  }
+  PauseCapture(const PauseCapture&) = delete;
+  ~PauseCapture() {
+    capture_mode = mode_;
+    DispatchState::of_this_thread().include = include_;
+  }
+
+ private:
+  CaptureMode* mode_;
+  KeySet include_;
+};
+/// Notes that a Tensor was made by the capture that runs, from nothing that it was not given.
+inline void stamp(const Tensor& t) { t.impl().capture = DispatchState::of_this_thread().capture; }
+
+}  // namespace detail
+
 class Dispatcher {
  public:
   static Dispatcher& get() {

@@ -200,7 +200,13 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
   Tensor result;
   Call c{&op, argument, count, &attributes, &result, at, {}};
   Dispatcher::get().call(c);
-  if (DispatchState::of_this_thread().inference && !op.is_view) result.impl().inference = true;
+  const DispatchState& state = DispatchState::of_this_thread();
+  if (state.inference && !op.is_view) result.impl().inference = true;
+  if (state.capture && result.impl().trace_id < 0) {  // from what was made in the capture: so is this
+    bool own = true;
+    for (int k = 0; k < count; ++k) own = own && (argument[k]->impl().is_number || argument[k]->impl().capture == state.capture);
+    if (own) stamp(result);
+  }
   return result;
 }
 #endif
@@ -246,7 +252,7 @@ struct TensorOperand {
     Tensor t(d, Shape{});
     t.impl().is_number = true;
     with_dtype(d, [&]<class T>(T) {
-      *static_cast<T*>(t.data()) = as_real ? static_cast<T>(real) : static_cast<T>(integer);
+      *reinterpret_cast<T*>(t.impl().data) = as_real ? static_cast<T>(real) : static_cast<T>(integer);
     });
     return t;
   }
@@ -481,9 +487,16 @@ inline Tensor operator>(detail::TensorOperand a, detail::TensorOperand b) { retu
 inline Tensor operator>=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::le>(b, a); }
 inline Tensor operator==(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::eq>(a, b); }
 inline Tensor operator!=(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::ne>(a, b); }
-inline Tensor operator&&(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::logical_and>(a, b); }
-inline Tensor operator||(detail::TensorOperand a, detail::TensorOperand b) { return detail::binary<Op::logical_or>(a, b); }
-inline Tensor operator!(detail::TensorOperand a) { return detail::unary<Op::logical_not>(a); }
+// A Tensor converts to bool, for branches: these take it as it is, so that they win over the operators of bool.
+inline Tensor operator&&(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::logical_and>({a, b.where}, b); }
+inline Tensor operator||(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::logical_or>({a, b.where}, b); }
+inline Tensor operator!(const Tensor& a) { return detail::unary<Op::logical_not>({a, {}}); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator&&(A a, const Tensor& b) { return b && a; }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator||(A a, const Tensor& b) { return b || a; }
 inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>(a); }
 
 }  // namespace tt

@@ -18,6 +18,7 @@ namespace detail {
 /// Gradients as asked for; elements that were written on the host go to the device.
 inline Tensor with_options(Tensor t, const TensorOptions& o) {
   t = to_device(t, o.device, false, here());
+  stamp(t);
   if (o.requires_grad) t.requires_grad_();
   return t;
 }
@@ -52,7 +53,6 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
       for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
     });
   t.impl().is_fill = t.numel() > 0;
-  t.impl().capture = DispatchState::of_this_thread().capture;
   return detail::with_options(t, o);
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }
@@ -103,7 +103,8 @@ Tensor from_span(std::span<const T> values, const IntList& shape) {
     TT_THROW(Error(Text("tt::from_span: numbers of elements differ: ") << values.size() << " given, " << s.size() << " in "
                                                                        << s << "."));
   Tensor t(dtype_of<T>, s);
-  if (!values.empty()) std::memcpy(t.data(), values.data(), values.size_bytes());
+  if (!values.empty()) std::memcpy(t.impl().data, values.data(), values.size_bytes());
+  detail::stamp(t);
   return t;
 }
 
@@ -124,6 +125,7 @@ Tensor from_blob(T* data, const IntList& shape, void (*deleter)(void*) = nullptr
   impl->data = reinterpret_cast<std::byte*>(data);
   impl->dtype = dtype_of<T>;
   impl->set_dense(s);
+  impl->capture = DispatchState::of_this_thread().capture;
   return Tensor(impl);
 }
 /// The elements of an Array, which must outlive the Tensor: no copy.
@@ -135,14 +137,15 @@ Tensor as_tensor(Array<T, E...>& a) {
 }
 /// A copy of the elements as an Array; throws Error when dtype or shape differ.
 template <class A>
-A to_array(const Tensor& t) {
+A to_array(const Tensor& t, SourceLine at = here()) {
   using T = typename A::value_type;
   Shape needed;
   for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.shape()[k] : Extent(A::Extents::value[k]));
   if (t.dtype() != dtype_of<T> || !(needed == t.shape()))
     TT_THROW(Error(Text("tt::to_array: the Tensor is ") << name(t.dtype()) << ' ' << t.shape() << ", the Array "
                                                        << name(dtype_of<T>) << ' ' << needed << "."));
-  const Tensor dense = t.contiguous();
+  if (detail::capture_mode) detail::capture_mode->need(t, "to_array", at);
+  const Tensor dense = t.contiguous(at);
   A a = [&]<std::size_t... I>(std::index_sequence<I...>) {
     if constexpr (A::is_static) return A();
     else {

@@ -11,7 +11,6 @@ struct InplaceHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
   void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
-  bool (*has_traced_views)(const Tensor& target) = nullptr;  ///< of a recorded Tensor
 };
 inline InplaceHooks& inplace_hooks() {
   static InplaceHooks hooks;
@@ -85,22 +84,21 @@ inline void check_result(const Tensor& target, const Tensor& result, const char*
 
 /// In a captured graph a change in place is a new value under the old name.
 inline void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at) {
-  if (target.impl().is_view)
-    TT_THROW(Error(Text("tt::") << op << ": a view was changed in place inside a captured function. Build a new Tensor there?" << at));
-  if (inplace_hooks().has_traced_views && inplace_hooks().has_traced_views(target))
-    TT_THROW(Error(Text("tt::") << op << ": a Tensor with views was changed in place inside a captured function. Take the views afterwards?" << at));
   check_result(target, result, op, at);
-  const Tensor value = result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at);
-  target.impl().trace_id = value.impl().trace_id;
+  capture_mode->finish_update(target, result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at), op, at);
 }
 
 /// target = op(target, operand), in place.
 template <Op K>
 Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, SourceLine at) {
-  if (target.impl().trace_id >= 0) {
-    const TensorOperand list[] = {TensorOperand(target, at), operand};
-    rename_traced(target, call_elementwise(operator_entry<K>(), list, 2, no_attributes, at), op, at);
-    return target;
+  if (capture_mode) [[unlikely]] {
+    if (capture_mode->begin_update(target, operand.tensor, op, at)) {
+      const TensorOperand list[] = {TensorOperand(target, at), operand};
+      rename_traced(target, call_elementwise(operator_entry<K>(), list, 2, no_attributes, at), op, at);
+      return target;
+    }
+    const PauseCapture pause;
+    return update<K>(target, operand, op, at);
   }
   check_no_repeats(target, op, at);
   const InplaceHooks& hooks = inplace_hooks();
@@ -130,10 +128,14 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
 }  // namespace detail
 
 inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
-  if (impl().trace_id >= 0) {
-    const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
-    detail::rename_traced(*this, from.expand(shape(), at), "copy_", at);
-    return *this;
+  if (detail::capture_mode) [[unlikely]] {
+    if (detail::capture_mode->begin_update(*this, &from, "copy_", at)) {
+      const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
+      detail::rename_traced(*this, from.expand(shape(), at), "copy_", at);
+      return *this;
+    }
+    const detail::PauseCapture pause;
+    return copy_(from, at);
   }
   const detail::InplaceHooks& hooks = detail::inplace_hooks();
   detail::check_no_repeats(*this, "copy_", at);
@@ -151,7 +153,7 @@ inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
 inline Tensor& Tensor::fill_(double value, SourceLine at) {
   Tensor one(dtype(), Shape{});
   one.impl().is_number = true;
-  with_dtype(dtype(), [&]<class T>(T) { *static_cast<T*>(one.data()) = static_cast<T>(value); });
+  with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = static_cast<T>(value); });
   return copy_(one, at);
 }
 inline Tensor& Tensor::zero_(SourceLine at) { return fill_(0, at); }

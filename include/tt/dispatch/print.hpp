@@ -132,6 +132,7 @@ class TensorPrinter {
 /// A Tensor as PyTorch prints it; elements on a device are brought to the host first.
 inline Text to_string(const Tensor& t) {
   if (!t.defined()) return Text("tensor(undefined)");
+  if (detail::capture_mode) detail::capture_mode->need(t, "print", {});
   const bool hidden = t.is_meta() || t.impl().trace_id >= 0;
   const Tensor elements = is_host(t.device()) || hidden ? t : detail::to_device(t, Device{}, false, here());
   return detail::TensorPrinter(elements, t).text();

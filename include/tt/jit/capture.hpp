@@ -2,51 +2,64 @@
 // took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them.
 //   Recording r = record(f, "f", guards, argument, count, x, y);   r.graph, r.results, r.updated
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "tt/autograd/functional.hpp"
 
 namespace tt {
+
+/// What runs a graph: from its inputs to its outputs, in order.
+using CompiledGraph = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+
 namespace jit {
+
+/// A struct whose members are visible and are not those of a list.
+template <class T>
+concept PlainStruct = std::is_aggregate_v<T> && std::is_class_v<T> && !requires { std::tuple_size<T>::value; };
 
 /// The Tensors of an argument or a result, in order.
 template <class A, class F>
 void each_leaf(A& a, const F& f) {
   using T = std::remove_cv_t<A>;
   if constexpr (std::is_same_v<T, Tensor>) f(a);
-  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) return;
+  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return;
   else if constexpr (ParameterStruct<T>) for_each_member([&](auto& leaf) { each_leaf(leaf, f); }, a);
   else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](auto&... x) { (each_leaf(x, f), ...); }, a);
-  else if constexpr (requires { a.begin(); a.end(); }) for (auto& x : a) each_leaf(x, f);
+  else if constexpr (requires { std::begin(a); std::end(a); }) for (auto& x : a) each_leaf(x, f);
+  else if constexpr (PlainStruct<T>) tt::detail::with_members(a, [&](auto&... m) { (each_leaf(m, f), ...); });
   else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
 }
-/// Numbers are guarded by value, lists by their length.
+/// Numbers are guarded by value, lists by their length: f(its bits, is it a floating one).
 template <class A, class F>
 void each_number(const A& a, const F& f) {
-  if constexpr (std::is_same_v<A, Tensor>) return;
-  else if constexpr (std::is_floating_point_v<A>) f(std::bit_cast<std::int64_t>(static_cast<double>(a)));
-  else if constexpr (std::is_integral_v<A> || std::is_enum_v<A>) f(static_cast<std::int64_t>(a));
+  if constexpr (std::is_same_v<A, Tensor> || std::is_empty_v<A>) return;
+  else if constexpr (std::is_floating_point_v<A>) f(std::bit_cast<std::int64_t>(static_cast<double>(a)), true);
+  else if constexpr (std::is_integral_v<A> || std::is_enum_v<A>) f(static_cast<std::int64_t>(a), false);
   else if constexpr (ParameterStruct<A>) for_each_member([&](const auto& leaf) { each_number(leaf, f); }, a);
   else if constexpr (requires { std::tuple_size<A>::value; }) std::apply([&](const auto&... x) { (each_number(x, f), ...); }, a);
-  else if constexpr (requires { a.begin(); a.end(); }) {
+  else if constexpr (requires { std::begin(a); std::end(a); }) {
     std::int64_t length = 0;
     for (const auto& x : a) {
       each_number(x, f);
       ++length;
     }
-    f(length);
+    f(length, false);
+  } else if constexpr (PlainStruct<A>) {
+    tt::detail::with_members(a, [&](const auto&... m) { (each_number(m, f), ...); });
   }
 }
 /// The numbers of a call, in order.
 struct Numbers {
   static constexpr std::size_t capacity = 64;
   std::int64_t value[capacity];
+  std::uint64_t real = 0;  ///< which are floating, as bits
   std::size_t size = 0;
-  void push(std::int64_t v) {
+  void push(std::int64_t v, bool floating) {
     if (size == capacity) TT_THROW(Error(Text("tt::compile: a call has at most ") << capacity << " numbers."));
+    if (floating) real |= std::uint64_t{1} << size;
     value[size++] = v;
   }
-  std::span<const std::int64_t> span() const { return {value, size}; }
 };
 
 /// Tells the types of arguments apart.
@@ -56,30 +69,33 @@ std::int64_t type_number() {
   return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&place));
 }
 
+/// One storage, or two over memory that overlaps.
+inline bool overlap(const Tensor& x, const Tensor& y) {
+  const Storage *a = x.impl().storage, *b = y.impl().storage;
+  if (!a || !b || a == b) return a && a == b;
+  const auto *p = static_cast<const std::byte*>(a->data), *q = static_cast<const std::byte*>(b->data);
+  return p < q + b->bytes && q < p + a->bytes;
+}
 /// All Tensors of a call.
 struct Arguments {
   const Tensor* tensor[max_inputs];
   int count = 0;
+
+  Arguments() = default;
   template <class... A>
   explicit Arguments(const char* name, const A&... a) {
-    const auto add = [&](const Tensor& t) {
-      if (count == max_inputs)
-        TT_THROW(Error(Text("tt::compile: ") << name << ": at most " << max_inputs << " Tensors can be passed."));
-      if (t.is_meta())
-        TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta"
-                       << (t.impl().trace_id < 0 ? "." : ", recorded by a capture.")));
-      tensor[count++] = &t;
-    };
-    (each_leaf(a, add), ...);
+    (each_leaf(a, [&](const Tensor& t) { add(name, t); }), ...);
+  }
+  void add(const char* name, const Tensor& t) {
+    if (count == max_inputs)
+      TT_THROW(Error(Text("tt::compile: ") << name << ": at most " << max_inputs << " Tensors can be passed."));
+    if (t.is_meta())
+      TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta"
+                     << (t.impl().trace_id < 0 ? "." : ", recorded by a capture.")));
+    tensor[count++] = &t;
   }
   const Tensor& operator[](int k) const { return *tensor[k]; }
-  /// One storage, or two over memory that overlaps.
-  bool share(int j, int k) const {
-    const Storage *a = tensor[j]->impl().storage, *b = tensor[k]->impl().storage;
-    if (!a || !b || a == b) return a && a == b;
-    const auto *p = static_cast<const std::byte*>(a->data), *q = static_cast<const std::byte*>(b->data);
-    return p < q + b->bytes && q < p + a->bytes;
-  }
+  bool share(int j, int k) const { return overlap(*tensor[j], *tensor[k]); }
   /// The first argument that shares memory, or k.
   int first_sharing(int k) const {
     for (int j = 0; j < k; ++j)
@@ -114,29 +130,37 @@ struct Arguments {
 
 /// What one capture is good for: everything that is compared, word by word.
 struct Guards {
-  BasicSignature<max_inputs> sizes;
-  int sizes_end = 0;  ///< behind it: overlaps, what requires a gradient, modes, numbers
+  BasicSignature<max_inputs> sizes;  ///< behind the sizes: overlaps, what requires a gradient, modes, devices, numbers
+  int overlaps = 0, requires_grad = 0, numbers = 0;  ///< where those begin
+  std::uint64_t real_numbers = 0;
 
-  Guards(const Arguments& a, std::span<const std::int64_t> numbers, bool constant)
-      : sizes(a.tensor, a.count, no_attributes, constant), sizes_end(sizes.words) {
-    std::int64_t requires_grad = 0;
+  Guards(const Arguments& a, const Numbers* n, bool constant)
+      : sizes(a.tensor, a.count, no_attributes, constant), overlaps(sizes.words) {
+    std::int64_t required = 0;
     for (int k = 0; k < a.count; ++k) {
-      if (a[k].impl().requires_grad) requires_grad |= std::int64_t{1} << k;
+      if (a[k].impl().requires_grad) required |= std::int64_t{1} << k;
       const int first = a.first_sharing(k), same = a.first_same(k);
       if (first != k || same != k) sizes.push((k << 8 | first) << 8 | same);
     }
     sizes.push(-1);
-    sizes.push(requires_grad);
-    sizes.push(DispatchState::of_this_thread().grad_enabled ? 1 : 0);
-    for (std::int64_t v : numbers) sizes.push(v);
+    requires_grad = sizes.words;
+    sizes.push(required);
+    const DispatchState& state = DispatchState::of_this_thread();
+    sizes.push((state.grad_enabled ? 1 : 0) | (state.inference ? 2 : 0));
+    for (int k = 0; k < a.count; ++k)
+      if (const Device d = a[k].impl().device; d.type != DeviceType::cpu)
+        sizes.push((std::int64_t{k} << 8 | static_cast<int>(d.type)) << 32 | d.index);
+    sizes.push(-1);
+    numbers = sizes.words;
+    if (!n) return;
+    real_numbers = n->real;
+    for (std::size_t k = 0; k < n->size; ++k) sizes.push(n->value[k]);
   }
   bool same(const Guards& o) const { return sizes == o.sizes; }
-  bool same_rest(const Guards& o) const {
-    const int n = sizes.words - sizes_end;
-    return n == o.sizes.words - o.sizes_end &&
-           std::memcmp(sizes.word + sizes_end, o.sizes.word + o.sizes_end, sizeof(std::int64_t) * static_cast<std::size_t>(n)) == 0;
-  }
 };
+
+/// In words, what differs between a call and an earlier capture.
+TT_INLINE Text difference(const Guards& before, const Guards& now);
 
 /// What a function did.
 struct Recording {
@@ -156,20 +180,29 @@ inline bool same_graph(const Recording& a, const Recording& b) {
   return true;
 }
 
-/// Runs `f` on stand-ins of these sizes and keeps what it does.
+/// What is said about a parameter that becomes another kind of Tensor.
+TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name);
+
+/// Runs `f` on stand-ins of these sizes and keeps what it does. Arguments behind those of the call are held.
 template <class F, class... A>
-Recording record_once(const F& f, const char* name, const Guards& guards, const SymbolValues& sizes, const Arguments& argument, A&... a) {
+Recording record_once(const F& f, const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
+                      const Arguments& argument, A&... a) {
   Recording r;
-  Tracer tracer(guards.sizes.constant);
+  options.constant = guards.sizes.constant;
+  Tracer tracer(options);
   tracer.values = sizes;
   std::vector<Tensor> stand_in;
   for (int k = 0; k < argument.count; ++k) {
     const Tensor own = tracer.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+    own.impl().requires_grad = argument[k].impl().requires_grad;
     const int same = argument.first_same(k);  // what is passed twice is one Tensor
     stand_in.push_back(same == k ? own : stand_in[static_cast<std::size_t>(same)]);
   }
   std::vector<int> input;
   for (const Tensor& t : stand_in) input.push_back(tracer.id_of(t));
+  int passed = 0;
+  (each_leaf(a, [&](const Tensor&) { ++passed; }), ...);
+  for (int k = passed; k < argument.count; ++k) tracer.hold(argument[k], input[static_cast<std::size_t>(k)]);
   std::size_t next = 0;
   std::tuple<std::remove_cvref_t<A>...> traced(a...);
   const auto replace = [&](Tensor& t) { t = stand_in[next++]; };
@@ -187,6 +220,18 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
     r.result = result;
   }
   const bool taped = argument.on_tape();  // then what was saved must stay as it is
+  const auto put = [&](int number, int id, bool assigned) {
+    bool shared = false;
+    for (int j = 0; j < argument.count; ++j)
+      shared = shared || (j != number && argument.share(j, number) &&
+                          (assigned || number >= passed || j >= passed || argument.first_same(j) != argument.first_same(number)));
+    if (shared)
+      TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << number << " is changed, and shares memory with another one. "
+                     "Pass a copy of one of them?"));
+    const bool donated = !taped && argument[number].is_contiguous() && !argument.overlaps_another(number);
+    tracer.graph.output(id, donated ? number : -1);
+    r.updated.push_back(number);
+  };
   next = 0;
   std::vector<char> constant;
   const auto note = [&]<class X>(X& x) {
@@ -198,25 +243,16 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
     const int number = static_cast<int>(k), id = tracer.id_of(t);
     const bool assigned = !t.is_same(stand_in[k]);  // to the handle only
     if (id == input[k] || (assigned && constant[k])) return;
-    const int same = argument.first_same(number);
-    if (same != number && !assigned) return;  // updated there
-    if (t.dtype() != stand_in[k].dtype() || !(t.shape() == stand_in[k].shape()))
-      TT_THROW(Error(Text("tt::compile: ") << name << ": a parameter changes its shape or dtype: "
-                     << tt::name(stand_in[k].dtype()) << ' ' << stand_in[k].shape() << " became " << tt::name(t.dtype()) << ' '
-                     << t.shape() << "."));
-    bool shared = false;
-    for (int j = 0; j < argument.count; ++j)
-      shared = shared || (j != number && argument.share(j, number) && (assigned || argument.first_same(j) != same));
-    if (shared)
-      TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << number << " is changed, and shares memory with another one. "
-                     "Pass a copy of one of them?"));
-    const bool donated = !taped && argument[number].is_contiguous() && !argument.overlaps_another(number);
-    tracer.graph.output(id, donated ? number : -1);
-    r.updated.push_back(number);
+    if (argument.first_same(number) != number && !assigned) return;  // updated there
+    check_parameter(stand_in[k], t, name);
+    put(number, id, assigned);
   };
   std::apply([&](auto&... x) { (each_leaf(x, update), ...); }, traced);
+  for (int k = passed; k < argument.count; ++k)
+    if (const int id = tracer.id_of(argument[k]); id != input[static_cast<std::size_t>(k)]) put(k, id, false);
   if (tracer.graph.outputs.size() > max_outputs)
     tracer.graph.fail({.mistake = Mistake::too_many_outputs, .op = "compile", .number = tracer.graph.outputs.size()});
+  if (!tracer.broken.empty()) throw GraphBreak{tracer.broken, tracer.broken_at};  // which the function caught
   if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
   r.graph = canonical(tracer.graph);
   return r;
@@ -226,15 +262,15 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
 /// does something else then. Throws SizesNeeded if it does. A branch that these sizes take alike, such as
 /// one on a far larger size, is not found: pass what decides it as a number.
 template <class F, class... A>
-Recording record(const F& f, const char* name, const Guards& guards, const Arguments& argument, A&... a) {
-  Recording r = record_once(f, name, guards, guards.sizes.values, argument, a...);
+Recording record(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const Arguments& argument, A&... a) {
+  Recording r = record_once(f, name, guards, options, guards.sizes.values, argument, a...);
   if (guards.sizes.symbols == 0) return r;
   for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
     SymbolValues other = guards.sizes.values;
     for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = factor * other.value[s] + 1;
     bool same = false;
     try {
-      same = same_graph(r, record_once(f, name, guards, other, argument, a...));
+      same = same_graph(r, record_once(f, name, guards, options, other, argument, a...));
     } catch (...) {  // with other sizes it cannot run at all
     }
     if (!same) throw SizesNeeded{"the function itself", {}};
@@ -259,36 +295,23 @@ class Results {
   alignas(Tensor) std::byte memory_[sizeof(Tensor) * max_outputs];
 };
 
-/// Runs a recording on a call's arguments: returns the results, writes the updates.
+/// What a graph has become: a function of tt's own, or what a backend made of it.
+struct Executable {
+  std::shared_ptr<const GraphFunction> function;
+  CompiledGraph by_backend;  ///< empty: the function runs
+};
+/// Runs it on a call's arguments: `results` of its outputs to the caller, the others into the arguments `updated`.
+/// Updates are on the tape, if what runs is, unless they were recorded while it was off.
+TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
+                       int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out);
+
+/// Runs a recording: returns the results, writes the updates.
 template <class R>
-R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, const Arguments& argument, const SymbolValues& symbols,
-      const char* name, SourceLine at) {
-  Results results(function->outputs());
+R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, const char* name, SourceLine at) {
+  Results results(e.function->outputs());
   Tensor* const out = &results[0];
-  const auto updated = [&](std::size_t u) { return Tensor(argument[r.updated[u]]); };
   const bool taped = argument.on_tape();
-  const Tensor* tensor[max_inputs];
-  for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
-  std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
-  if (taped) old.reserve(r.updated.size());
-  for (std::size_t u = 0; u < r.updated.size(); ++u) {
-    detail::check_no_repeats(updated(u), name, at);
-    if (!taped) continue;
-    old.push_back(updated(u).clone(at));
-    for (int k = 0; k < argument.count; ++k)
-      if (argument.first_same(k) == argument.first_same(r.updated[u])) tensor[k] = &old.back();
-  }
-  function->run(tensor, symbols, out);
-  if (taped) autograd::record_function(*function, function, symbols, name, at, tensor, argument.count, out);
-  for (std::size_t u = 0; u < r.updated.size(); ++u) {
-    Tensor to = updated(u);
-    const Tensor& value = out[r.results + static_cast<int>(u)];
-    const bool on_tape = taped && (value.requires_grad() || to.requires_grad());
-    if (on_tape && !value.is_same(to)) detail::inplace_hooks().check(to, at);
-    if (!value.is_same(to)) detail::write_elements(to, value, at);
-    detail::advance_version(to);
-    if (on_tape && !value.is_same(to)) detail::inplace_hooks().adopt(to, value);
-  }
+  execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
   if constexpr (!std::is_void_v<R>) {
     R result = *static_cast<const R*>(r.result.get());
     std::size_t next = 0;
@@ -296,6 +319,104 @@ R run(const Recording& r, const std::shared_ptr<const GraphFunction>& function, 
     return result;
   }
 }
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+TT_INLINE Text difference(const Guards& before, const Guards& now) {
+  Text t;
+  const auto &a = before.sizes, &b = now.sizes;
+  if (a.constant) return t << "all sizes were needed as numbers, and they are others";
+  if (a.arguments != b.arguments) return t << "there are " << b.arguments << " Tensors, were " << a.arguments;
+  for (int k = 0; k < b.arguments; ++k) {
+    if (b.dtype[k] != a.dtype[k]) return t << "argument " << k << " is " << name(b.dtype[k]) << ", was " << name(a.dtype[k]);
+    if (b.shape[k].rank != a.shape[k].rank)
+      return t << "argument " << k << " has rank " << b.shape[k].rank << ", had " << a.shape[k].rank;
+    if (!(b.shape[k] == a.shape[k]))
+      return t << "argument " << k << " has sizes " << b.shape[k] << ", had " << a.shape[k]
+               << " (equal sizes share a symbol; 0 and 1 are themselves)";
+    if (!(b.strides[k] == a.strides[k])) return t << "argument " << k << " lies otherwise in memory";
+  }
+  const auto same = [&](int from, int to, int other_from, int other_to) {
+    if (to - from != other_to - other_from) return false;
+    for (int k = 0; k < to - from; ++k)
+      if (a.word[from + k] != b.word[other_from + k]) return false;
+    return true;
+  };
+  if (!same(before.overlaps, before.requires_grad, now.overlaps, now.requires_grad)) return t << "arguments share memory otherwise";
+  if (const std::int64_t was = a.word[before.requires_grad], is = b.word[now.requires_grad]; was != is)
+    for (int k = 0; k < b.arguments; ++k)
+      if ((was ^ is) >> k & 1) return t << "argument " << k << (is >> k & 1 ? " requires a gradient, did not" : " requires no gradient, did");
+  if (const std::int64_t was = a.word[before.requires_grad + 1], is = b.word[now.requires_grad + 1]; was != is) {
+    if ((was ^ is) & 2) return t << "inference mode is " << (is & 2 ? "on, was off" : "off, was on");
+    return t << "gradients are " << (is & 1 ? "enabled, were not" : "disabled, were not");
+  }
+  if (!same(before.requires_grad + 2, before.numbers, now.requires_grad + 2, now.numbers)) return t << "an argument is on another device";
+  if (a.words - before.numbers != b.words - now.numbers || (a.words > before.numbers && a.word[before.numbers] != b.word[now.numbers]))
+    return t << "arguments have other types";
+  const auto number = [&](std::int64_t v, std::uint64_t real, int k) {
+    char s[32];
+    if (real >> k & 1) std::snprintf(s, sizeof s, "%.9g", std::bit_cast<double>(v));
+    else std::snprintf(s, sizeof s, "%lld", static_cast<long long>(v));
+    t << s;
+  };
+  for (int k = 1; k < b.words - now.numbers; ++k) {
+    const std::int64_t was = a.word[before.numbers + k], is = b.word[now.numbers + k];
+    if (was == is) continue;
+    t << "number " << k - 1 << " is ";
+    number(is, now.real_numbers, k);
+    t << ", was ";
+    number(was, before.real_numbers, k);
+    return t;
+  }
+  return t << "the arguments differ";
+}
+
+TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name) {
+  if (before.dtype() != after.dtype() || !(before.shape() == after.shape()))
+    TT_THROW(Error(Text("tt::compile: ") << name << ": a parameter changes its shape or dtype: " << tt::name(before.dtype()) << ' '
+                   << before.shape() << " became " << tt::name(after.dtype()) << ' ' << after.shape() << "."));
+}
+
+TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
+                       int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out) {
+  const auto target = [&](std::size_t u) { return Tensor(argument[updated[u]]); };
+  const Tensor* tensor[max_inputs];
+  for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
+  std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
+  old.reserve(updated.size());
+  for (std::size_t u = 0; u < updated.size(); ++u) {
+    detail::check_no_repeats(target(u), name, at);
+    if (!taped) continue;
+    old.push_back(target(u).clone(at));
+    for (int k = 0; k < argument.count; ++k)
+      if (argument.first_same(k) == argument.first_same(updated[u])) tensor[k] = &old.back();
+  }
+  if (e.by_backend) {
+    std::vector<Tensor> given;
+    for (int k = 0; k < argument.count; ++k) given.push_back(*tensor[k]);
+    std::vector<Tensor> made = e.by_backend(given);
+    if (static_cast<int>(made.size()) != e.function->outputs())
+      TT_THROW(Error(Text("tt::compile: ") << name << ": the backend gave " << static_cast<int>(made.size()) << " Tensors, the graph has "
+                     << e.function->outputs() << " outputs." << at));
+    for (std::size_t k = 0; k < made.size(); ++k) out[k] = made[k];
+  } else {
+    e.function->run(tensor, symbols, out);
+    if (taped) autograd::record_function(*e.function, e.function, symbols, name, at, tensor, argument.count, out);
+  }
+  if (DispatchState::of_this_thread().inference)
+    for (int k = 0; k < results; ++k) out[k].impl().inference = true;
+  for (std::size_t u = 0; u < updated.size(); ++u) {
+    Tensor to = target(u);
+    const Tensor& value = out[results + static_cast<int>(u)];
+    const bool on_tape = taped && updates_taped && (value.requires_grad() || to.requires_grad());
+    if (on_tape && !value.is_same(to)) detail::inplace_hooks().check(to, at);
+    if (!value.is_same(to)) detail::write_elements(to, value, at);
+    detail::advance_version(to);
+    if (on_tape && !value.is_same(to)) detail::inplace_hooks().adopt(to, value);
+  }
+}
+
+#endif
 
 }  // namespace jit
 }  // namespace tt

@@ -4,52 +4,57 @@
 // symbols, so another batch size is not another capture; to see that sizes are not used as numbers the
 // function is run three times then.
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
-// Arguments are Tensors, numbers, and structs Mlp<tt::tensors>; what the function assigns through a
-// reference is updated in place.
+// Arguments are Tensors, numbers, and structs of them; what the function assigns through a reference is
+// updated in place. A function that asks for elements (item(), a branch, printing) has graph breaks: it is
+// recorded at every call, and what lies between the breaks is compiled (recorder.hpp). Given an object with
+// operator() whose members are visible, its Tensors are inputs and its numbers are guarded, as arguments are.
 #pragma once
 #include "tt/expr/transform.hpp"
-#include "tt/jit/capture.hpp"
-#include "tt/jit/code_cache.hpp"
+#include "tt/jit/captures.hpp"
 
 namespace tt {
 
-struct CompileOptions {
-  const char* name = "compiled";  ///< in listings, errors and emitted kernels
-  int tier = 1;                   ///< 0: the interpreter only; 1: compiled in the background, then swapped in
-  bool wait = false;              ///< the first call waits for that
-  const char* cache_dir = nullptr;  ///< of compiled kernels; null: see TierOptions
+/// A function with captures, fixed as they are: numbers are constants, Tensors are held by handle. Made by frozen().
+template <class F>
+class Frozen {
+ public:
+  explicit Frozen(F f) : f_(static_cast<F&&>(f)) {}
+  template <class... A>
+  decltype(auto) operator()(A&&... a) const {
+    return f_(static_cast<A&&>(a)...);
+  }
+
+ private:
+  F f_;
 };
+/// Lets compile take a function with captures, as it is now: what it captured by value is fixed, Tensors that
+/// it meets are held, and changes of their elements are seen. What was captured by reference is read while the
+/// function is captured.
+template <class F>
+Frozen<F> frozen(F f) {
+  return Frozen<F>(static_cast<F&&>(f));
+}
 
 namespace jit {
 
-/// A recording, ready to run. Without a function: sizes turned out to be needed as numbers.
-struct Capture {
-  Guards guards;
-  Recording recording;
-  std::shared_ptr<const GraphFunction> function;
-  Text why;  ///< it was made
-  std::atomic<std::int64_t> calls = 0;
-  Capture* next = nullptr;  ///< made before
+/// An object whose members are inputs of its operator().
+template <class M>
+concept Module = PlainStruct<M> && !std::is_empty_v<M>;
+template <class M>
+struct ModuleHandle {
+  std::shared_ptr<M> own;  ///< null: it belongs to the caller
+  M* module;
 };
-
-/// In words, what differs between a call and an earlier capture.
-inline Text difference(const Guards& before, const Guards& now) {
-  Text t;
-  if (before.sizes.constant) t << "all sizes were needed as numbers, and they are others";
-  else if (!before.same_rest(now)) t << "a number, an overlap, requires_grad or a mode is another";
-  else {
-    for (int k = 0; k < now.sizes.arguments; ++k) {
-      if (now.sizes.dtype[k] != before.sizes.dtype[k])
-        return t << "argument " << k << " is " << name(now.sizes.dtype[k]) << ", was " << name(before.sizes.dtype[k]);
-      if (!(now.sizes.shape[k] == before.sizes.shape[k]))
-        return t << "argument " << k << " has sizes " << now.sizes.shape[k] << ", had " << before.sizes.shape[k]
-                 << " (equal sizes share a symbol; 0 and 1 are themselves)";
-      if (!(now.sizes.strides[k] == before.sizes.strides[k])) return t << "argument " << k << " lies otherwise in memory";
-    }
-    t << "the arguments differ";
+struct CallModule {
+  template <class M, class... A>
+  decltype(auto) operator()(M& m, A&... a) const {
+    return m(a...);
   }
-  return t;
-}
+};
+template <class F>
+inline constexpr bool is_frozen = false;
+template <class F>
+inline constexpr bool is_frozen<Frozen<F>> = true;
 
 }  // namespace jit
 
@@ -58,128 +63,165 @@ template <class F>
 class CompiledFunction {
  public:
   CompiledFunction(F f, CompileOptions o, SourceLine at)
-      : f_(static_cast<F&&>(f)), options_(o), where_(at), state_(std::make_shared<State>()) {}
+      : f_(static_cast<F&&>(f)), where_(at), state_(std::make_shared<jit::CompiledState>(o, at)) {
+    (void)o.backend.find();  // throws here if there is none
+  }
 
   template <class... A>
-  auto operator()(A&&... a) const -> std::decay_t<std::invoke_result_t<const F&, std::remove_reference_t<A>&...>> {
-    using R = std::decay_t<std::invoke_result_t<const F&, std::remove_reference_t<A>&...>>;
-    if (Tracer::current()) return f_(a...);  // part of another capture
-    const jit::Arguments argument(options_.name, a...);
-    jit::Numbers numbers;
-    numbers.push(jit::type_number<std::remove_cvref_t<A>...>());
-    (jit::each_number(a, [&](std::int64_t v) { numbers.push(v); }), ...);
-    for (bool constant : {false, true}) {
-      const jit::Guards now(argument, numbers.span(), constant);
-      jit::Capture* c = find(now);
-      if (!c) c = capture(now, argument, a...);
-      if (!c->function) continue;
-      c->calls.fetch_add(1, std::memory_order_relaxed);
-      return jit::run<R>(c->recording, c->function, argument, now.sizes.values, options_.name, where_);
-    }
-    TT_THROW(InternalError(Text("tt::compile: ") << options_.name << ": sizes are needed although all are known."));
+  auto operator()(A&&... a) const {
+    if constexpr (requires { f_.module; }) return call(jit::CallModule{}, *f_.module, a...);
+    else return call(f_, a...);
   }
   /// Captures so far; each has a reason in explain().
   int captures() const {
     int n = 0;
-    for (const jit::Capture* c = newest(); c; c = c->next) n += c->function ? 1 : 0;
+    for (const jit::Capture* c = newest(); c; c = c->next) n += c->is_ready() ? 1 : 0;
     return n;
   }
-  /// Kernels of the newest capture.
+  /// Segments between graph breaks that were compiled.
+  int segments() const { return state_->segments.segments(); }
+  /// Kernels of the newest capture, or segment.
   int kernels() const {
-    const jit::Capture* c = newest_of_all();
-    return c ? c->function->program().plan().kernels.size() : 0;
+    const jit::Capture* c = newest_whole();
+    return c && !c->run.by_backend ? c->run.function->program().plan().kernels.size() : state_->segments.kernels();
   }
-  /// The graph of the newest capture; throws Error before the first call.
+  /// The graph of the newest capture without graph breaks; throws Error before the first call.
   const Graph& graph() const {
-    const jit::Capture* c = newest_of_all();
-    if (!c) TT_THROW(Error(Text("tt::compile: ") << options_.name << ": nothing was captured yet. Call it first?"));
-    return c->function->graph();
+    const jit::Capture* c = newest_whole();
+    if (!c) TT_THROW(Error(Text("tt::compile: ") << state_->options.name << (newest() && newest()->breaks ? ": the function has graph breaks. See explain()?"
+                                                                                             : ": nothing was captured yet. Call it first?")));
+    return c->run.function->graph();
   }
   /// Calls so far in which every kernel ran compiled (tier 1), and the others.
   backend::TileProgram::Calls calls() const {
-    backend::TileProgram::Calls sum;
+    backend::TileProgram::Calls sum = state_->segments.calls();
     for (const jit::Capture* c = newest(); c; c = c->next) {
-      if (!c->function) continue;
-      sum.tier0 += c->function->program().calls().tier0;
-      sum.tier1 += c->function->program().calls().tier1;
+      if (!c->run.function || c->run.by_backend) continue;
+      sum.tier0 += c->run.function->program().calls().tier0;
+      sum.tier1 += c->run.function->program().calls().tier1;
     }
     return sum;
   }
-  /// What was captured, why, and into how many kernels.
-  Text explain() const {
-    Text t;
-    t << options_.name << ": " << captures() << (captures() == 1 ? " capture\n" : " captures\n");
-    std::vector<const jit::Capture*> list;
-    for (const jit::Capture* c = newest(); c; c = c->next)
-      if (c->function) list.insert(list.begin(), c);
-    int k = 0;
-    for (const jit::Capture* c : list) {
-      const Plan& plan = c->function->program().plan();
-      t << "  " << ++k << ": " << c->function->graph().size() << " nodes, " << plan.kernels.size() << " kernels, called "
-        << c->calls.load() << " times, " << c->function->program().calls().tier1 << " of them on tier 1; " << c->why << '\n';
-      for (const Kernel& kernel : plan.kernels) {
-        t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
-        if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
-        t << '\n';
-      }
-    }
-    return t;
-  }
+  /// What was captured, why, under which guards, into how many kernels; where graphs end; what is changed in place.
+  Text explain() const { return state_->explain(); }
 
  private:
-  struct State {
-    std::atomic<jit::Capture*> newest = nullptr;  // a list that only grows: reading takes no lock
-    std::atomic_flag busy;
-    ~State() {
-      for (jit::Capture* c = newest; c;) {
-        jit::Capture* const next = c->next;
-        delete c;
-        c = next;
-      }
-    }
-  };
   F f_;
-  CompileOptions options_;
   SourceLine where_;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<jit::CompiledState> state_;
+  static constexpr bool holds = jit::is_frozen<F>;
 
   jit::Capture* newest() const { return state_->newest.load(std::memory_order_acquire); }
-  const jit::Capture* newest_of_all() const {
+  const jit::Capture* newest_whole() const {
     const jit::Capture* c = newest();
-    while (c && !c->function) c = c->next;
+    while (c && !c->run.function) c = c->next;
     return c;
   }
-  jit::Capture* find(const jit::Guards& now) const {
-    for (jit::Capture* c = newest(); c; c = c->next)
-      if (c->guards.same(now)) return c;
-    return nullptr;
-  }
-  template <class... A>
-  jit::Capture* capture(const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
-    const detail::FlagLock lock(state_->busy);  // captures one at a time
-    if (jit::Capture* c = find(now)) return c;  // another thread was first
-    auto fresh = std::unique_ptr<jit::Capture>(new jit::Capture{now, {}, nullptr, Text("first call"), 0, newest()});
-    if (fresh->next) fresh->why = !fresh->next->function ? fresh->next->why : jit::difference(fresh->next->guards, now);
-    try {
-      fresh->recording = jit::record(f_, options_.name, now, argument, a...);
-      fresh->function = std::make_shared<const GraphFunction>(fresh->recording.graph);
-      CodeCache::get().request(fresh->function->share_program(), options_.name,
-                               {.tier = options_.tier, .wait = options_.wait, .cache_dir = options_.cache_dir});
-    } catch (const SizesNeeded& e) {
-      fresh->why = Text("sizes are needed as numbers by ") << e.why;
-      if (e.at.line) fresh->why << " at " << e.at.file << ':' << e.at.line;
+  template <class Fn, class... A>
+  auto call(const Fn& f, A&... a) const -> std::decay_t<std::invoke_result_t<const Fn&, A&...>> {
+    using R = std::decay_t<std::invoke_result_t<const Fn&, A&...>>;
+    if (detail::capture_mode) return f(a...);  // part of another capture
+    const char* const name = state_->options.name;
+    jit::Numbers numbers;
+    numbers.push(jit::type_number<std::remove_cvref_t<A>...>(), false);
+    (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
+    jit::Arguments argument(name, a...);
+    for (bool constant = false;;) {
+      if constexpr (holds)
+        for (int k = add_held(argument, a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
+      const jit::Guards now(argument, &numbers, constant);
+      jit::Capture* c = state_->find(now);
+      if (!c) c = capture(f, now, argument, a...);
+      if (!c) continue;  // it holds one more Tensor
+      if (!c->is_ready()) {
+        if (constant) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
+        constant = true;
+        continue;
+      }
+      c->calls.fetch_add(1, std::memory_order_relaxed);
+      if (c->breaks) return run_recorded<R>(f, argument, a...);
+      return jit::run<R>(c->recording, c->run, argument, now.sizes.values, name, where_);
     }
-    state_->newest.store(fresh.get(), std::memory_order_release);
-    return fresh.release();
+  }
+  /// How many of the held Tensors are among the arguments already.
+  template <class... A>
+  static int add_held(const jit::Arguments& argument, A&... a) {
+    int passed = 0;
+    (jit::each_leaf(a, [&](const Tensor&) { ++passed; }), ...);
+    return argument.count - passed;
+  }
+  template <class Fn, class... A>
+  jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
+    const detail::FlagLock lock(state_->busy);  // captures one at a time
+    if (jit::Capture* c = state_->find(now)) return c;  // another thread was first
+    const CompileOptions& o = state_->options;
+    auto fresh = state_->fresh(now);
+    try {
+      fresh->recording = jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds}, argument, a...);
+      fresh->run = jit::make_executable(fresh->recording.graph, argument, o);
+    } catch (const TensorMet& e) {
+      state_->hold(e.tensor);
+      return nullptr;
+    } catch (const SizesNeeded& e) {
+      jit::CompiledState::note(*fresh, e);
+    } catch (const GraphBreak& e) {
+      jit::CompiledState::note(*fresh, e);
+    }
+    return state_->keep(std::move(fresh));
+  }
+  /// A function with graph breaks: on the arguments themselves, its ops recorded.
+  template <class R, class Fn, class... A>
+  R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
+    std::tuple<std::remove_cvref_t<A>...> own(a...);
+    jit::Recorder recorder(state_->segments, argument, holds);
+    const auto finish = [&] {
+      std::vector<std::pair<Tensor, Tensor>> assigned;
+      int k = 0;
+      std::vector<char> constant;
+      const auto note = [&]<class X>(X& x) {
+        jit::each_leaf(x, [&](const Tensor&) { constant.push_back(std::is_const_v<X>); });
+      };
+      (note(a), ...);
+      const auto look = [&](Tensor& t) {
+        if (!t.is_same(argument[k]) && !constant[static_cast<std::size_t>(k)]) assigned.push_back({argument[k], std::move(t)});
+        ++k;
+      };
+      std::apply([&](auto&... x) { (jit::each_leaf(x, look), ...); }, own);
+      recorder.assign(assigned, state_->options.name, where_);
+      assigned.clear();
+      recorder.finish();
+    };
+    if constexpr (std::is_void_v<R>) {
+      std::apply(f, own);
+      finish();
+    } else {
+      R result = std::apply(f, own);
+      finish();
+      return result;
+    }
   }
 };
 
 /// The function, captured at its first call and compiled; see the head of this file.
 template <class F>
-CompiledFunction<F> compile(F f, CompileOptions options = {}, SourceLine at = here()) {
-  static_assert(detail::captures_nothing<F>,
-                "tt::compile: this function captures variables, and what is compiled must be known: pass them as arguments");
-  return {static_cast<F&&>(f), options, at};
+  requires(!jit::Module<std::remove_cvref_t<F>>)
+auto compile(F f, CompileOptions options = {}, SourceLine at = here()) {
+  static_assert(detail::captures_nothing<F> || jit::is_frozen<F>,
+                "tt::compile: this function captures variables, and what is compiled must be known: pass them as arguments, or fix "
+                "them with tt::frozen(f)");
+  return CompiledFunction<F>(static_cast<F&&>(f), options, at);
+}
+/// An object with operator(): its Tensors are inputs, its numbers are guarded by value. It is referred to if it
+/// has a name, else it is kept.
+template <class M>
+  requires(jit::Module<std::remove_cvref_t<M>>)
+auto compile(M&& module, CompileOptions options = {}, SourceLine at = here()) {
+  using Handle = jit::ModuleHandle<std::remove_reference_t<M>>;
+  if constexpr (std::is_lvalue_reference_v<M>) return CompiledFunction<Handle>({nullptr, &module}, options, at);
+  else {
+    auto own = std::make_shared<M>(static_cast<M&&>(module));
+    return CompiledFunction<Handle>({own, own.get()}, options, at);
+  }
 }
 
 }  // namespace tt

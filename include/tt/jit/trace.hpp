@@ -9,7 +9,7 @@
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
 #include "tt/graph/print.hpp"
-#include "tt/jit/capture.hpp"
+#include "tt/jit/backend.hpp"
 
 namespace tt {
 
@@ -43,7 +43,7 @@ class Traced {
       if (k < given.count && (given.overlaps_another(k) || !given[k].is_contiguous()))
         TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
     const jit::Arguments argument("trace", dense);
-    return jit::run<R>(recording_, function_, argument, sizes_of(argument), "traced", {});
+    return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), "traced", {});
   }
   int kernels() const { return function_->program().plan().kernels.size(); }
   Text to_string() const { return tt::to_string(graph); }
@@ -58,24 +58,12 @@ class Traced {
     const Graph& g = function_->graph();
     if (a.count != g.inputs.size())
       TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() << " Tensors, not " << a.count << "."));
+    std::vector<Tensor> given;
+    for (int k = 0; k < a.count; ++k) given.push_back(a[k]);
     SymbolValues sizes;
-    bool known[max_symbols] = {};
-    for (int k = 0; k < a.count; ++k) {
-      const Node& in = g[g.inputs[k]];
-      bool fits = a[k].dtype() == in.dtype && a[k].dim() == in.shape.rank;
-      for (int d = 0; fits && d < in.shape.rank; ++d) {
-        const std::int64_t n = a[k].shape().code[d];
-        for (int s = 0; s < max_symbols; ++s)
-          if (in.shape[d] == Extent::symbol(s) && !known[s]) {
-            known[s] = true;
-            sizes.value[s] = n;
-          }
-        fits = in.shape[d].value(sizes) == n;
-      }
-      if (!fits)
-        TT_THROW(Error(Text("tt::trace: argument ") << k << " is " << name(a[k].dtype()) << ' ' << a[k].shape() << ", the graph takes "
-                       << name(in.dtype) << ' ' << in.shape << ". Trace again with such examples?"));
-    }
+    if (int k = 0; !jit::bind_sizes(g, given, sizes, k))
+      TT_THROW(Error(Text("tt::trace: argument ") << k << " is " << name(a[k].dtype()) << ' ' << a[k].shape() << ", the graph takes "
+                     << name(g[g.inputs[k]].dtype) << ' ' << g[g.inputs[k]].shape << ". Trace again with such examples?"));
     return sizes;
   }
 };
@@ -93,7 +81,7 @@ auto trace(const F& f, const A&... examples) {
     const jit::Arguments argument("trace", a...);
     for (const bool constant : {false, true}) {
       try {
-        jit::Recording r = jit::record(f, "trace", jit::Guards(argument, {}, constant), argument, a...);
+        jit::Recording r = jit::record(f, "trace", jit::Guards(argument, nullptr, constant), {.who = "trace: a graph has no elements: "}, argument, a...);
         for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
         return Traced<R>(static_cast<jit::Recording&&>(r));
       } catch (const SizesNeeded&) {

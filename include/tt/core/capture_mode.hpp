@@ -1,0 +1,41 @@
+// What a capture is told about Tensors beside the calls of the dispatcher: that their elements are asked
+// for, that they change in place, that gradients are taken. One capture at most runs on a thread.
+//   if (detail::capture_mode) detail::capture_mode->need(t, "item", at);
+#pragma once
+#include "tt/core/error.hpp"
+
+namespace tt {
+
+class Tensor;
+struct Call;
+
+namespace detail {
+
+class CaptureMode {
+ public:
+  /// A call of the dispatcher.
+  virtual void record(Call& c) = 0;
+  /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
+  /// throws. Without a line: that of the op that made the Tensor.
+  virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
+  /// `target` is about to change in place. True: compute the new value and hand it over; false: change it now,
+  /// while the capture is paused.
+  virtual bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) = 0;
+  virtual void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) = 0;
+  /// Around a function that is differentiated.
+  virtual void open_gradient() = 0;
+  virtual void close_gradient() = 0;
+  /// What the function gets in place of `t`.
+  virtual Tensor variable(const Tensor& t) = 0;
+  /// The gradients of `value` by variables; false: take them from the tape.
+  virtual bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) = 0;
+
+ protected:
+  ~CaptureMode() = default;
+};
+
+/// The capture of this thread, or null.
+inline constinit thread_local CaptureMode* capture_mode = nullptr;
+
+}  // namespace detail
+}  // namespace tt

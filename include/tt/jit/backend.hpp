@@ -1,0 +1,218 @@
+// Backends of compile: what makes a captured graph run. Tt's own fuses it into kernels; others get the graph
+// and say what to call in its place.
+//   tt::register_backend("count", [](const tt::Graph& g, const std::vector<tt::ExampleInput>& examples) {
+//     std::printf("%d nodes\n", g.size());
+//     return tt::compile_graph(g);        // or a graph that was edited, or a function of one's own
+//   });
+//   tt::compile(f, {.backend = "count"})
+#pragma once
+#include "tt/graph/check.hpp"
+#include "tt/jit/capture.hpp"
+
+namespace tt {
+
+/// What is known about an input when a graph is compiled. Sizes are those of the call; in the graph they are
+/// symbols where others may come.
+struct ExampleInput {
+  DType dtype = DType::f32;
+  Shape shape, strides;
+  Device device;
+  bool requires_grad = false;
+};
+/// Gives what runs the graph. It is called with Tensors of any sizes that the graph's inputs allow; where they
+/// require gradients, what it does is recorded by the tape.
+using Backend = std::function<CompiledGraph(const Graph&, const std::vector<ExampleInput>&)>;
+
+/// A graph as tt runs it: fused, and one node of the tape.
+TT_INLINE CompiledGraph compile_graph(const Graph& graph);
+/// A graph op by op, as eager would: each op has a kernel and a tape node of its own.
+TT_INLINE CompiledGraph replay_graph(const Graph& graph);
+
+/// Gives a backend a name; throws Error when another one has it.
+TT_INLINE void register_backend(const char* name, Backend backend);
+/// Names, in the order in which they came; "default" and "eager" are built in.
+TT_INLINE std::vector<Text> list_backends();
+
+/// The backend of a compiled function: a name, or the backend itself.
+class BackendChoice {
+ public:
+  BackendChoice() = default;
+  BackendChoice(const char* name) : name_(name) {}
+  template <class F>
+    requires std::is_invocable_r_v<CompiledGraph, F&, const Graph&, const std::vector<ExampleInput>&>
+  BackendChoice(F f) : name_("one of its own"), own_(static_cast<F&&>(f)) {}
+  const char* name() const { return name_; }
+  /// Empty: tt's own.
+  TT_INLINE Backend find() const;
+
+ private:
+  const char* name_ = "default";
+  Backend own_;
+};
+
+namespace jit {
+
+/// What the symbols of a graph are for these Tensors; false: argument `wrong` does not fit.
+TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong) {
+  bool known[max_symbols] = {};
+  for (wrong = 0; wrong < static_cast<int>(t.size()); ++wrong) {
+    const Tensor& a = t[static_cast<std::size_t>(wrong)];
+    const Node& in = g[g.inputs[wrong]];
+    if (a.dtype() != in.dtype || a.dim() != in.shape.rank) return false;
+    for (int d = 0; d < in.shape.rank; ++d) {
+      const std::int64_t n = a.shape().code[d];
+      for (int s = 0; s < max_symbols; ++s)
+        if (in.shape[d] == Extent::symbol(s) && !known[s]) {
+          known[s] = true;
+          sizes.value[s] = n;
+        }
+      if (in.shape[d].value(sizes) != n) return false;
+    }
+  }
+  return true;
+}
+
+/// The Tensors as the graph's inputs lie.
+inline std::vector<Tensor> fitting(const Graph& g, const std::vector<Tensor>& given, SymbolValues& sizes) {
+  if (static_cast<int>(given.size()) != g.inputs.size())
+    TT_THROW(Error(Text("tt::compile_graph: the graph takes ") << g.inputs.size() << " Tensors, not " << static_cast<int>(given.size()) << "."));
+  if (int wrong = 0; !bind_sizes(g, given, sizes, wrong)) {
+    const Tensor& t = given[static_cast<std::size_t>(wrong)];
+    TT_THROW(Error(Text("tt::compile_graph: input ") << wrong << " is " << name(t.dtype()) << ' ' << t.shape() << ", the graph takes "
+                   << name(g[g.inputs[wrong]].dtype) << ' ' << g[g.inputs[wrong]].shape << "."));
+  }
+  std::vector<Tensor> dense;
+  for (const Tensor& t : given) dense.push_back(t.contiguous());
+  return dense;
+}
+/// Without strides of inputs and memory that is taken over: Tensors may lie anywhere.
+inline Graph of_dense_inputs(Graph g) {
+  for (Shape& s : g.input_strides) s = {};
+  for (int& d : g.donated) d = -1;
+  return g;
+}
+inline std::vector<Tensor> call_function(const std::shared_ptr<const GraphFunction>& f, const Tensor* const* tensor, int count,
+                                         const SymbolValues& sizes, const char* name, SourceLine at) {
+  bool taped = false;
+  for (int k = 0; k < count; ++k) taped = taped || tensor[k]->impl().requires_grad;
+  std::vector<Tensor> out(static_cast<std::size_t>(f->outputs()));
+  f->run(tensor, sizes, out.data());
+  if (taped && DispatchState::of_this_thread().grad_enabled)
+    autograd::record_function(*f, f, sizes, name, at, tensor, count, out.data());
+  return out;
+}
+
+/// One node as a function of its operands.
+struct ReplayStep {
+  std::shared_ptr<const GraphFunction> function;
+  const char* name = "";
+  SourceLine at{};
+  int operand[max_operands] = {}, operands = 0;
+};
+
+class BackendList {
+ public:
+  static BackendList& get() {
+    static BackendList* const list = new BackendList;
+    return *list;
+  }
+  void add(const char* name, Backend b) {
+    const detail::FlagLock lock(busy_);
+    for (Entry& e : entry_)
+      if (std::strcmp(e.name.c_str(), name) == 0) TT_THROW(Error(Text("tt::register_backend: there is one called '") << name << "' already."));
+    entry_.push_back({Text(name), static_cast<Backend&&>(b)});
+  }
+  Backend find(const char* name) {
+    const detail::FlagLock lock(busy_);
+    Text t = Text("tt::compile: no backend is called '") << name << "'; there are";
+    for (Entry& e : entry_) {
+      if (std::strcmp(e.name.c_str(), name) == 0) return e.backend;
+      t << ' ' << e.name;
+    }
+    TT_THROW(Error(t << ". Register it first?"));
+  }
+  std::vector<Text> names() {
+    const detail::FlagLock lock(busy_);
+    std::vector<Text> n;
+    for (const Entry& e : entry_) n.push_back(e.name);
+    return n;
+  }
+
+ private:
+  struct Entry {
+    Text name;
+    Backend backend;
+  };
+  std::atomic_flag busy_;
+  std::vector<Entry> entry_;
+  BackendList() {
+    entry_.push_back({Text("default"), {}});
+    entry_.push_back({Text("eager"), [](const Graph& g, const std::vector<ExampleInput>&) { return replay_graph(g); }});
+  }
+};
+
+#endif
+}  // namespace jit
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+TT_INLINE CompiledGraph compile_graph(const Graph& graph) {
+  if (graph.failure) TT_THROW(Error(describe(graph.failure)));
+  if (const CheckResult r = check(graph); !r)
+    TT_THROW(Error(Text("tt::compile_graph: node ") << r.node << " of the graph " << r.why << "."));
+  const auto f = std::make_shared<const GraphFunction>(canonical(jit::of_dense_inputs(graph)));
+  return [f](const std::vector<Tensor>& given) {
+    SymbolValues sizes;
+    const std::vector<Tensor> dense = jit::fitting(f->graph(), given, sizes);
+    const Tensor* tensor[max_inputs];
+    for (std::size_t k = 0; k < dense.size(); ++k) tensor[k] = &dense[k];
+    return jit::call_function(f, tensor, static_cast<int>(dense.size()), sizes, "graph", {});
+  };
+}
+
+TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
+  const Graph g = canonical(jit::of_dense_inputs(graph));
+  std::vector<jit::ReplayStep> steps;
+  for (int i = 0; i < g.size(); ++i) {
+    jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, {}, 0};
+    if (g[i].op != Op::input) {
+      Graph one;
+      Node n = g[i];
+      for (int k = 0; k < max_operands; ++k)
+        if (const int o = g[i].operand[k]; o >= 0) {
+          s.operand[s.operands++] = o;
+          n.operand[k] = one.input(g[o].dtype, g[o].shape);
+        }
+      one.output(one.intern(n));
+      s.function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(one));
+    }
+    steps.push_back(static_cast<jit::ReplayStep&&>(s));
+  }
+  return [g, steps](const std::vector<Tensor>& given) {
+    SymbolValues sizes;
+    const std::vector<Tensor> dense = jit::fitting(g, given, sizes);
+    std::vector<Tensor> value(steps.size()), out;
+    for (int k = 0; k < g.inputs.size(); ++k) value[static_cast<std::size_t>(g.inputs[k])] = dense[static_cast<std::size_t>(k)];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const jit::ReplayStep& s = steps[i];
+      if (!s.function) continue;
+      const Tensor* tensor[max_operands];
+      for (int k = 0; k < s.operands; ++k) tensor[k] = &value[static_cast<std::size_t>(s.operand[k])];
+      value[i] = jit::call_function(s.function, tensor, s.operands, sizes, s.name, s.at)[0];
+    }
+    for (int o : g.outputs) out.push_back(value[static_cast<std::size_t>(o)]);
+    return out;
+  };
+}
+
+TT_INLINE void register_backend(const char* name, Backend backend) { jit::BackendList::get().add(name, static_cast<Backend&&>(backend)); }
+TT_INLINE std::vector<Text> list_backends() { return jit::BackendList::get().names(); }
+TT_INLINE Backend BackendChoice::find() const { return own_ ? own_ : jit::BackendList::get().find(name_); }
+
+#endif
+
+}  // namespace tt

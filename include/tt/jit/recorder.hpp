@@ -1,0 +1,146 @@
+// Recording mode: how a compiled function with graph breaks runs. Its ops are not run but listed; their
+// results are Tensors with sizes and without elements. Where elements are asked for, what was listed runs as
+// one segment (segments.hpp), those results that are still referenced get their elements, and the function
+// goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs
+// fractions of a microsecond and builds no graph.
+//   Recorder r(store, arguments);   result = f(...);   r.finish();
+#pragma once
+#include "tt/jit/capture.hpp"
+
+namespace tt {
+namespace jit {
+
+class SegmentStore;
+
+class Recorder final : public detail::CaptureMode {
+ public:
+  enum class Kind : std::uint8_t { call, view, variable, gradients };
+  struct Step {
+    const Operator* op = nullptr;  ///< null: variable, gradients
+    Kind kind = Kind::call;
+    bool detached = false, grad_enabled = true;
+    int operand = 0, operands = 0;  ///< places in operands()
+    int result = 0, results = 1;    ///< values
+    int word = 0, words = 0;        ///< attributes: places in words()
+    SourceLine at{};
+  };
+  /// What a step reads or makes. Holds one reference: what has more is still in use.
+  struct Value {
+    Tensor tensor;
+    Tensor real;            ///< of a view, where a later segment reads it
+    int step = -1;          ///< that makes it; -1: it is there already
+    int last_use = -1;      ///< the last step that reads it
+    bool constant = false;  ///< a number of the program's text, or a fresh fill
+    bool needed = false;    ///< once the segment has run
+  };
+  /// A Tensor that will be written when the segment has run.
+  struct Update {
+    int target = -1, value = -1;
+  };
+
+  TT_INLINE Recorder(SegmentStore& store, const Arguments& arguments, bool holds);
+  Recorder(const Recorder&) = delete;
+  TT_INLINE ~Recorder();
+  /// `target` becomes what was assigned to the parameter in its place: all of them at once.
+  TT_INLINE void assign(std::vector<std::pair<Tensor, Tensor>>& parameters, const char* name, SourceLine at);
+  /// Runs what is left.
+  void finish() { flush(); }
+
+  TT_INLINE void record(Call& c) override;
+  TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
+  TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
+  TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
+  void open_gradient() override { marks_.push_back({}); }
+  void close_gradient() override { marks_.pop_back(); }
+  TT_INLINE Tensor variable(const Tensor& t) override;
+  TT_INLINE bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
+
+  // ---- for segments
+  const std::vector<Step>& steps() const { return lists_->steps; }
+  std::vector<Value>& values() { return lists_->values; }
+  const std::vector<int>& operands() const { return lists_->operands; }
+  const std::vector<std::int64_t>& words() const { return lists_->words; }
+  const std::vector<Update>& updates() const { return lists_->updates; }
+  Attributes attributes(const Step& s) const {
+    Attributes a;
+    a.size = s.words;
+    for (int k = 0; k < s.words; ++k) a.value[k] = words()[static_cast<std::size_t>(s.word + k)];
+    return a;
+  }
+  /// The Tensor that holds a value once it has been computed.
+  const Tensor& real(int value) const {
+    const Value& v = lists_->values[static_cast<std::size_t>(value)];
+    return v.real.defined() ? v.real : v.tensor;
+  }
+  /// Runs one step through the dispatcher.
+  TT_INLINE void run_step(int step);
+  /// Updates come last: until then their values are kept.
+  void keep_updates() {
+    for (const Update& u : updates()) values()[static_cast<std::size_t>(u.value)].last_use = static_cast<int>(steps().size());
+  }
+  /// Writes the updates whose values were made by steps [begin, end).
+  TT_INLINE void write_updates(int begin, int end);
+  /// A recorded Tensor gets the elements and the history of another one.
+  TT_INLINE static void adopt(const Tensor& recorded, Tensor& from);
+
+ private:
+  struct Mark {
+    int first = -1, count = 0;  ///< steps that made the variables of a gradient that is still to come
+  };
+  struct View {
+    int value = -1, base = -1;
+    const detail::TensorImpl* base_impl = nullptr;
+    const detail::TensorImpl* root = nullptr;
+  };
+  /// Kept from call to call, so that a call allocates nothing here.
+  struct Lists {
+    std::vector<Step> steps;
+    std::vector<Value> values;
+    std::vector<int> operands;
+    std::vector<std::int64_t> words;
+    std::vector<Update> updates;
+    std::vector<View> views;
+    std::vector<std::pair<const detail::TensorImpl*, int>> table;  ///< Tensors that are there to values, by address
+    int in_table = 0;
+    TT_INLINE void clear();
+  };
+  static std::unique_ptr<Lists>& spare() {
+    thread_local std::unique_ptr<Lists> lists;
+    return lists;
+  }
+
+  SegmentStore& store_;
+  const Arguments& arguments_;
+  const bool holds_;
+  std::unique_ptr<Lists> lists_;
+  std::vector<Mark> marks_;
+  detail::CaptureMode* mode_before_;
+  DispatchState state_before_;
+  std::uint64_t number_ = 0;
+
+  TT_INLINE bool is_recorded(const Tensor& t, SourceLine at) const;
+  TT_INLINE int value_of(const Tensor& t, SourceLine at);
+  TT_INLINE int add_input(const Tensor& t, SourceLine at);
+  TT_INLINE int& place(const detail::TensorImpl* impl);
+  TT_INLINE int find(const detail::TensorImpl* impl) const;
+  TT_INLINE Tensor make(DType d, const Shape& s, const std::int64_t* strides, Device device, int step);
+  TT_INLINE Step& add_step(const Operator* op, Kind kind, SourceLine at);
+  TT_INLINE void add_operand(Step& s, int value);
+  TT_INLINE void record_view(Call& c);
+  TT_INLINE void run_at_once(Call& c);
+  TT_INLINE bool is_foreign(const Tensor& t) const;
+  TT_INLINE bool conflicts(const Tensor& t) const;
+  TT_INLINE bool has_views(const detail::TensorImpl& target) const;
+  TT_INLINE const detail::TensorImpl* root_of(const detail::TensorImpl* impl) const;
+  bool in_use(int value) const {
+    return lists_->values[static_cast<std::size_t>(value)].tensor.impl().uses.load(std::memory_order_relaxed) > 1;
+  }
+  TT_INLINE void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
+  TT_INLINE void flush();
+  TT_INLINE void mark_needed();
+  TT_INLINE void make_variables(const Mark& m);
+  TT_INLINE void make_views();
+};
+
+}  // namespace jit
+}  // namespace tt

@@ -1,0 +1,397 @@
+// Segments: what a function records between two graph breaks, compiled. A segment is found by what was
+// recorded: the steps, which of their results are still in use, and how the Tensors that they read look;
+// sizes are symbols here too. Numbers are constants until they turn out to change from call to call.
+#pragma once
+#include "tt/jit/compile_options.hpp"
+#include "tt/jit/recorder.hpp"
+
+namespace tt {
+namespace jit {
+
+/// Where a graph ended, and how often.
+struct Break {
+  const char* op = "";
+  SourceLine at{};
+  Text what;
+  std::atomic<std::int64_t> count = 0;
+  Break* next = nullptr;  ///< found before
+};
+
+/// What is recorded between two places of a Recorder's list, in numbers that do not depend on the call.
+struct RangeKey {
+  Arguments inputs;
+  std::vector<int> input_value;     ///< of each input
+  std::vector<int> local;           ///< of each value: its name in `words`
+  std::vector<int> number_value;    ///< values that are constants, and
+  std::vector<std::int64_t> number; ///< their bits
+  std::vector<int> output;          ///< values that are needed afterwards
+  std::vector<int> updated, update; ///< inputs that are written, and with which value
+  std::vector<std::int64_t> words;
+  bool taped = false;
+};
+
+/// Segments are made once and kept as long as their function.
+struct Segment {
+  Guards guards;
+  std::vector<std::int64_t> words, numbers;
+  std::vector<char> dynamic;  ///< numbers that are inputs
+  std::uint64_t hash = 0;
+  Executable run;             ///< without a function: sizes turned out to be needed as numbers
+  std::vector<int> updated;
+  int steps = 0, outputs = 0;
+  SourceLine from{};          ///< its first step
+  Text why;                   ///< it was compiled
+  std::atomic<std::int64_t> calls = 0;
+  Segment* next = nullptr;    ///< in its bucket
+  Segment* before = nullptr;  ///< made before
+};
+
+class SegmentStore {
+ public:
+  SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
+  SegmentStore(const SegmentStore&) = delete;
+  TT_INLINE ~SegmentStore();
+
+  /// More distinct segments than this: further ones run op by op.
+  static constexpr int most = 256;
+
+  /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
+  TT_INLINE void run(Recorder& r, int begin, int end, bool last);
+  TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
+  bool broken() const { return breaks_.load(std::memory_order_acquire); }
+  int segments() const { return count_.load(std::memory_order_relaxed); }
+  TT_INLINE int kernels() const;
+  TT_INLINE backend::TileProgram::Calls calls() const;
+  TT_INLINE void explain(Text& t) const;
+  const char* name() const { return options_.name; }
+  SourceLine where() const { return where_; }
+
+ private:
+  static constexpr unsigned buckets = 64;
+  CompileOptions options_;
+  SourceLine where_;
+  std::atomic<Segment*> bucket_[buckets] = {};
+  std::atomic<Segment*> newest_ = nullptr;
+  std::atomic<Break*> breaks_ = nullptr;
+  std::atomic<int> count_ = 0;
+  std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
+  std::atomic_flag busy_;
+
+  TT_INLINE static bool number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
+  TT_INLINE static void describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key);
+  TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const;
+  TT_INLINE Segment* compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
+  TT_INLINE Graph build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
+  TT_INLINE void run_op_by_op(Recorder& r, int begin, int end, bool last);
+};
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+TT_INLINE SegmentStore::~SegmentStore() {
+  for (Segment* s = newest_; s;) {
+    Segment* const before = s->before;
+    delete s;
+    s = before;
+  }
+  for (Break* b = breaks_; b;) {
+    Break* const next = b->next;
+    delete b;
+    b = next;
+  }
+}
+
+TT_INLINE void SegmentStore::note_break(const char* op, SourceLine at, const Text& what) {
+  const auto find = [&]() -> Break* {
+    for (Break* b = breaks_.load(std::memory_order_acquire); b; b = b->next)
+      if (b->at.line == at.line && std::strcmp(b->op, op) == 0 && std::strcmp(b->at.file, at.file) == 0) return b;
+    return nullptr;
+  };
+  Break* b = find();
+  if (!b) {
+    const detail::FlagLock lock(busy_);
+    b = find();
+    if (!b) {
+      b = new Break{op, at, what, 0, breaks_.load()};
+      breaks_.store(b, std::memory_order_release);
+    }
+  }
+  b->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline std::int64_t bits_of(const Tensor& number) {
+  std::int64_t bits = 0;
+  std::memcpy(&bits, number.impl().data, static_cast<std::size_t>(size_of(number.impl().dtype)));
+  return bits;
+}
+inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
+
+/// Names for all values of the range, and what is left of it afterwards. False: too many for one segment.
+TT_INLINE bool SegmentStore::number_values(Recorder& r, int begin, int end, bool last, RangeKey& key) {
+  const std::vector<Recorder::Step>& steps = r.steps();
+  std::vector<Recorder::Value>& values = r.values();
+  key.inputs.count = 0;
+  key.input_value.clear();
+  key.number_value.clear();
+  key.number.clear();
+  key.output.clear();
+  key.updated.clear();
+  key.update.clear();
+  key.taped = false;
+  key.local.assign(values.size(), -1);
+  int results = 0;
+  const auto add_input = [&](int v) {
+    const bool room = key.inputs.count < max_inputs;
+    if (room) key.inputs.tensor[key.inputs.count++] = &r.real(v);
+    key.input_value.push_back(v);
+    return room;
+  };
+  for (int i = begin; i < end; ++i) {
+    const Recorder::Step& s = steps[static_cast<std::size_t>(i)];
+    for (int k = 0; k < s.operands; ++k) {
+      const int o = r.operands()[static_cast<std::size_t>(s.operand + k)];
+      int& local = key.local[static_cast<std::size_t>(o)];
+      if (local >= 0) continue;
+      if (values[static_cast<std::size_t>(o)].constant) {
+        local = constant_name | static_cast<int>(key.number.size());
+        key.number_value.push_back(o);
+        key.number.push_back(bits_of(values[static_cast<std::size_t>(o)].tensor));
+      } else {
+        local = key.inputs.count;
+        if (!add_input(o)) return false;
+      }
+    }
+    for (int k = 0; k < s.results; ++k) {
+      const int v = s.result + k;
+      const Recorder::Value& value = values[static_cast<std::size_t>(v)];
+      key.local[static_cast<std::size_t>(v)] = result_name | results++;
+      const bool read_later = value.last_use >= end;
+      if (s.kind == Recorder::Kind::view ? !read_later : !value.needed && !read_later) continue;
+      key.output.push_back(v);
+      key.taped = key.taped || value.tensor.impl().requires_grad;
+    }
+  }
+  if (last)
+    for (const Recorder::Update& u : r.updates()) {
+      if (key.local[static_cast<std::size_t>(u.value)] < result_name) continue;  // of an earlier range: written by the recorder
+      int& local = key.local[static_cast<std::size_t>(u.target)];
+      int input = local;
+      if (local < 0 || local >= constant_name) {
+        input = key.inputs.count;
+        if (!add_input(u.target)) return false;
+        if (local < 0) local = input;
+      }
+      key.updated.push_back(input);
+      key.update.push_back(u.value);
+    }
+  return key.output.size() + key.update.size() <= static_cast<std::size_t>(max_outputs) &&
+         key.inputs.count + static_cast<int>(key.number.size()) <= max_inputs;
+}
+
+/// The range in words. Sizes among the attributes are symbols where symbols have them, and one of a reshape's
+/// is what the others leave.
+TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
+  constexpr std::int64_t rest = INT64_MIN, constant = INT64_MIN + 1;
+  std::vector<std::int64_t>& w = key.words;
+  w.clear();
+  const auto code_of = [&](std::int64_t n) {
+    if (!guards.sizes.constant && n > 1)
+      for (int k = 0; k < guards.sizes.symbols; ++k)
+        if (guards.sizes.values.value[k] == n) return Extent::symbol(k).code;
+    return n;
+  };
+  const std::vector<std::int64_t>& words = r.words();
+  for (int i = begin; i < end; ++i) {
+    const Recorder::Step& s = r.steps()[static_cast<std::size_t>(i)];
+    w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
+    w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
+    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(s.operand + k)])]);
+    const bool reshape = s.op == &detail::reshape_operator(), sizes = reshape || s.op == &detail::expand_operator();
+    bool open = reshape && !guards.sizes.constant;
+    for (int k = 0; k < s.words; ++k) {
+      const std::int64_t v = words[static_cast<std::size_t>(s.word + k)], code = sizes && k > 0 ? code_of(v) : v;
+      const bool is_rest = open && k > 0 && code == v && v > 1;
+      w.push_back(is_rest ? rest : code);
+      open = open && !is_rest;
+    }
+  }
+  for (const int v : key.number_value) {
+    const detail::TensorImpl& t = r.values()[static_cast<std::size_t>(v)].tensor.impl();
+    w.push_back(constant + static_cast<int>(t.dtype) + 16 * t.shape.rank);
+    for (int k = 0; k < t.shape.rank; ++k) w.push_back(code_of(t.shape.code[k]));
+  }
+  w.push_back(constant);
+  for (const int v : key.output) w.push_back(key.local[static_cast<std::size_t>(v)]);
+  w.push_back(constant);
+  for (std::size_t k = 0; k < key.update.size(); ++k) {
+    w.push_back(key.updated[k]);
+    w.push_back(key.local[static_cast<std::size_t>(key.update[k])]);
+  }
+}
+
+TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const {
+  for (Segment* s = bucket_[hash % buckets].load(std::memory_order_acquire); s; s = s->next) {
+    if (s->hash != hash || !s->guards.same(guards) || s->words != key.words) continue;
+    bool same = true;
+    for (std::size_t k = 0; k < key.number.size() && same; ++k) same = s->dynamic[k] || s->numbers[k] == key.number[k];
+    if (same) return s;
+  }
+  return nullptr;
+}
+
+TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
+  Tracer tracer({.constant = guards.sizes.constant});
+  tracer.values = guards.sizes.values;
+  Graph& g = tracer.graph;
+  std::vector<int> id(r.values().size(), -1);
+  for (int k = 0; k < key.inputs.count; ++k) {
+    const int in = g.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+    int& of_value = id[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])];
+    if (!r.values()[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])].constant) of_value = in;
+  }
+  for (std::size_t k = 0; k < key.number_value.size(); ++k) {
+    const Tensor& t = r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
+    id[static_cast<std::size_t>(key.number_value[k])] =
+        s.dynamic[k] ? g.input(t.dtype(), tracer.symbolic_shape(IntList(t.shape()))) : tracer.constant_of(t);
+  }
+  for (int i = begin; i < end; ++i) {
+    const Recorder::Step& step = r.steps()[static_cast<std::size_t>(i)];
+    std::vector<int> in(static_cast<std::size_t>(step.operands));
+    for (int k = 0; k < step.operands; ++k)
+      in[static_cast<std::size_t>(k)] = id[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(step.operand + k)])];
+    int* const result = &id[static_cast<std::size_t>(step.result)];
+    if (step.kind == Recorder::Kind::variable) {
+      result[0] = Tracer::graph_variable(g, in[0]);
+    } else if (step.kind == Recorder::Kind::gradients) {
+      Vec<int> variables;
+      for (std::size_t k = 1; k < in.size(); ++k) variables.push_back(in[k]);
+      const Vec<int> d = tt::gradients(g, in[0], variables);
+      if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
+      for (int k = 0; k < d.size(); ++k) result[k] = d[k];
+    } else {
+      tracer.record(*step.op, in.data(), r.attributes(step), step.at, step.detached, result);
+    }
+  }
+  for (const int v : key.output) g.output(id[static_cast<std::size_t>(v)]);
+  for (std::size_t k = 0; k < key.update.size(); ++k) {
+    const int into = key.updated[k];
+    const bool donated = !key.taped && key.inputs[into].is_contiguous() && !key.inputs.overlaps_another(into);
+    g.output(id[static_cast<std::size_t>(key.update[k])], donated ? into : -1);
+  }
+  if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
+  return canonical(g);
+}
+
+TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+  const detail::FlagLock lock(busy_);
+  if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
+  if (segments() >= most) return nullptr;
+  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), hash, {}, key.updated});
+  const Segment* alike = nullptr;  // the same but for numbers, or but for the Tensors
+  for (const Segment* s = newest_.load(); s && !alike; s = s->before)
+    if (s->words == key.words) alike = s;
+  fresh->why << (count_ ? "other ops, or other results in use" : "first call");
+  if (alike && !alike->run.function && !alike->guards.sizes.constant) fresh->why = alike->why;
+  else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
+  else if (alike) {
+    fresh->why = Text("a number is another one than before: it is an input from now on");
+    for (std::size_t k = 0; k < key.number.size(); ++k) fresh->dynamic[k] = alike->dynamic[k] || alike->numbers[k] != key.number[k];
+  }
+  const Recorder::Step& first = r.steps()[static_cast<std::size_t>(begin)];
+  fresh->steps = end - begin;
+  fresh->outputs = static_cast<int>(key.output.size());
+  fresh->from = first.at;
+  try {
+    fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, options_);
+    count_.fetch_add(1, std::memory_order_relaxed);
+  } catch (const SizesNeeded& e) {
+    if (guards.sizes.constant) throw;
+    fresh->why = Text("sizes are needed as numbers by ") << e.why;
+    if (e.at.line) fresh->why << " at " << e.at.file << ':' << e.at.line;
+  }
+  fresh->before = newest_.load();
+  fresh->next = bucket_[hash % buckets].load();
+  newest_.store(fresh.get(), std::memory_order_release);
+  bucket_[hash % buckets].store(fresh.get(), std::memory_order_release);
+  return fresh.release();
+}
+
+TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
+  if (begin >= end) return;
+  thread_local std::unique_ptr<RangeKey> spare;
+  std::unique_ptr<RangeKey> own = spare ? std::move(spare) : std::make_unique<RangeKey>();
+  RangeKey& key = *own;
+  if (!number_values(r, begin, end, last, key)) {
+    spare = std::move(own);
+    if (end - begin == 1)
+      TT_THROW(Error(Text("tt::compile: ") << options_.name << ": one step reads or writes more than " << max_inputs << " Tensors."));
+    const int middle = begin + (end - begin) / 2;
+    if (last) r.keep_updates();
+    run(r, begin, middle, false);
+    run(r, middle, end, last);
+    if (last) r.write_updates(begin, middle);
+    return;
+  }
+  if (key.output.empty() && key.update.empty()) {  // nothing of it is in use
+    spare = std::move(own);
+    return;
+  }
+  for (const bool constant : {false, true}) {
+    const Guards guards(key.inputs, nullptr, constant);
+    describe(r, begin, end, guards, key);
+    std::uint64_t hash = guards.sizes.hash();
+    for (const std::int64_t w : key.words) {
+      hash = (hash ^ static_cast<std::uint64_t>(w)) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
+    }
+    Segment* s = find(guards, key, hash);
+    if (!s) s = compile(r, begin, end, guards, key, hash);
+    if (!s) {
+      spare = std::move(own);
+      return run_op_by_op(r, begin, end, last);
+    }
+    if (!s->run.function) continue;
+    s->calls.fetch_add(1, std::memory_order_relaxed);
+    for (std::size_t k = 0; k < key.number.size(); ++k)
+      if (s->dynamic[k]) key.inputs.tensor[key.inputs.count++] = &r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
+    Tensor few[max_results];
+    const std::size_t outputs = key.output.size() + key.update.size();
+    std::vector<Tensor> many(outputs > max_results ? outputs : 0);
+    Tensor* const out = many.empty() ? few : many.data();
+    execute(s->run, key.inputs, guards.sizes.values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
+            options_.name, s->from, out);
+    for (std::size_t k = 0; k < key.output.size(); ++k) {
+      Recorder::Value& v = r.values()[static_cast<std::size_t>(key.output[k])];
+      if (r.steps()[static_cast<std::size_t>(v.step)].kind == Recorder::Kind::view) v.real = out[k];
+      else Recorder::adopt(v.tensor, out[k]);
+    }
+    spare = std::move(own);
+    return;
+  }
+  TT_THROW(InternalError(Text("tt::compile: ") << options_.name << ": sizes are needed although all are known."));
+}
+
+TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool last) {
+  one_by_one_.fetch_add(1, std::memory_order_relaxed);
+  for (int i = begin; i < end; ++i) r.run_step(i);
+  if (last) r.write_updates(begin, end);
+}
+
+TT_INLINE int SegmentStore::kernels() const {
+  const Segment* s = newest_.load(std::memory_order_acquire);
+  while (s && (!s->run.function || s->run.by_backend)) s = s->before;
+  return s ? s->run.function->program().plan().kernels.size() : 0;
+}
+TT_INLINE backend::TileProgram::Calls SegmentStore::calls() const {
+  backend::TileProgram::Calls sum;
+  for (const Segment* s = newest_.load(std::memory_order_acquire); s; s = s->before) {
+    if (!s->run.function || s->run.by_backend) continue;
+    sum.tier0 += s->run.function->program().calls().tier0;
+    sum.tier1 += s->run.function->program().calls().tier1;
+  }
+  return sum;
+}
+
+#endif
+
+}  // namespace jit
+}  // namespace tt

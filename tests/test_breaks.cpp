@@ -1,0 +1,528 @@
+// Graph breaks of tt::compile: functions that look at elements give the bits of eager, their segments are
+// compiled once, and every break is listed with its line.
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+
+Tensor uniform(const tt::IntList& shape, int seed, DType d = DType::f32) {
+  return tt::rand(shape, seed, {.dtype = d}) * 2 - 1;
+}
+std::string text(const tt::Text& t) { return t; }
+Tensor copy(const Tensor& t) {
+  Tensor c = t.detach().clone();
+  if (t.requires_grad()) c.requires_grad_();
+  return c;
+}
+
+/// Compiled and eager, on clones, give and leave the same bits, and the same gradients of the first result.
+template <class F, class... A>
+auto check_same(const char* name, const F& f, const A&... a) {
+  CAPTURE(std::string(name));
+  const auto compiled = tt::compile(f, {.name = name});
+  for (int round = 0; round < 3; ++round) {
+    const auto fresh = [](const auto& x) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) return copy(x);
+      else return x;
+    };
+    std::tuple eager_arguments{fresh(a)...}, arguments{fresh(a)...};
+    auto expected = std::apply(f, eager_arguments);
+    auto got = std::apply(compiled, arguments);
+    std::vector<Tensor> one, other;
+    const auto collect = [](auto& x, std::vector<Tensor>& to) { tt::jit::each_leaf(x, [&](Tensor& t) { to.push_back(t); }); };
+    collect(expected, one);
+    collect(got, other);
+    if (!one.empty() && one[0].requires_grad()) {
+      REQUIRE(other[0].requires_grad());
+      one[0].sum().backward();
+      other[0].sum().backward();
+    }
+    std::vector<Tensor> left, right;
+    collect(eager_arguments, left);
+    collect(arguments, right);
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      one.push_back(left[k]);
+      other.push_back(right[k]);
+      if (!left[k].is_leaf() || !left[k].grad().defined()) continue;
+      REQUIRE(right[k].grad().defined());
+      one.push_back(left[k].grad());
+      other.push_back(right[k].grad());
+    }
+    REQUIRE(one.size() == other.size());
+    for (std::size_t k = 0; k < one.size(); ++k) {
+      CAPTURE(k);
+      CHECK(one[k].requires_grad() == other[k].requires_grad());
+      CHECK(same_bits(one[k], other[k]));
+    }
+  }
+  return compiled;
+}
+
+template <class Kind>
+struct Net {
+  tt::leaf<Kind, float, 4, 3> w;
+  tt::leaf<Kind, float, 3> b;
+};
+
+}  // namespace
+
+TEST_CASE("elements may be asked for anywhere, and the bits are those of eager") {
+  const Tensor x = uniform({4, 3}, 1), y = uniform({4, 3}, 2), small = x * 0.001;
+  const auto item = [](Tensor a, Tensor b) {
+    const Tensor s = (a * b).sum();
+    const Tensor t = s.item() > 0 ? a * 2 + b : a - b * 3;
+    return t * s + t.mean().item();
+  };
+  check_same("item", item, x, x);
+  check_same("item, the other way", item, x, y);
+  check_same("branch", [](Tensor a) {
+    if ((a.abs().sum() > 1)) return a / a.abs().sum();
+    return a * 1;
+  }, x);
+  check_same("branch not taken", [](Tensor a) {
+    if ((a.abs().sum() > 1)) return a / a.abs().sum();
+    return a * 1;
+  }, small);
+  check_same("loop", [](Tensor a) {
+    int n = 0;
+    for (Tensor s = a.abs().sum(); s.item() > 0.1; s = s * 0.5) {
+      a = a + s;
+      ++n;
+    }
+    return std::pair{a, n};
+  }, x);
+  check_same("is_nonzero", [](Tensor a) { return a.amax(0).sum().is_nonzero() ? a.exp() : a; }, x);
+  check_same("elements", [](Tensor a) {
+    Tensor b = a.exp() + 1;
+    float sum = 0;
+    for (float v : b.elements<float>()) sum += v;
+    return b * sum;
+  }, x);
+  check_same("data_ptr", [](Tensor a) {
+    Tensor b = a.exp() + 1;
+    b.data_ptr<float>()[0] = 7;
+    return b * 2;
+  }, x);
+  check_same("data", [](Tensor a) {
+    Tensor b = a.exp() + 1;
+    static_cast<float*>(b.data())[1] = 7;
+    return b * 2;
+  }, x);
+  check_same("print", [](Tensor a) {
+    const std::string s = tt::to_string(a * 2);
+    return std::pair{a * static_cast<double>(s.size()), static_cast<int>(s.size())};
+  }, x);
+  check_same("to_array", [](Tensor a) {
+    const auto array = tt::to_array<tt::Array<float, 4, 3>>(a + 1);
+    return a * array(0, 1);
+  }, x);
+  check_same("an argument's element", [](Tensor a, Tensor b) { return a * b[0][1].item(); }, x, y);
+  check_same("not", [](Tensor a) { return !(a.sum() > 100) ? a * 2 : a; }, x);
+  check_same("and", [](Tensor a) { return ((a.sum() > -100) && (a.sum() < 100)) ? a * 2 : a; }, x);
+}
+
+TEST_CASE("views, sizes and factories between breaks") {
+  const Tensor x = uniform({4, 3}, 1);
+  check_same("views", [](Tensor a) {
+    const Tensor t = (a * 2).t(), row = a[1], part = a.slice(0, 1, 3);
+    const double s = t.sum().item();
+    return std::tuple{t.contiguous() * s, row + part, t, part.reshape({3, 2}), t.reshape({4, 3})};
+  }, x);
+  check_same("strides", [](Tensor a) {
+    const Tensor t = (a + 1).t();
+    const bool dense = t.is_contiguous();
+    const Tensor c = t.contiguous();
+    const float first = c.elements<float>()[1];
+    return std::pair{c * first, dense};
+  }, x);
+  check_same("a view that is written through after a break", [](Tensor a) {
+    Tensor b = a * 2;
+    const Tensor v = b[1];
+    (void)v.sum().item();
+    b += 1;
+    return std::pair{v * 1, b};
+  }, x);
+  check_same("a view changed in place", [](Tensor a) {
+    Tensor b = a * 2;
+    Tensor v = b.slice(0, 0, 2);
+    v += 1;
+    return b * 3;
+  }, x);
+  check_same("an argument's view changed in place", [](Tensor a) {
+    Tensor v = a[2];
+    v.mul_(5.0);
+    a += 1;
+    return v + a.sum();
+  }, x);
+  check_same("fresh ones", [](Tensor a) {
+    Tensor sum = tt::zeros({3}) ;
+    for (int k = 0; k < 4; ++k) {
+      sum += a[k];
+      if (sum[0].item() > 1000) return sum;
+    }
+    return sum + tt::arange(3) + tt::eye(3)[0] + tt::tensor({1.0, 2.0, 3.0}) + tt::rand({3}, 5);
+  }, x);
+  check_same("a fill changed in place", [](Tensor a) {
+    Tensor z = tt::zeros({4, 3});
+    z.slice(0, 0, 2).fill_(1);
+    return a + z;
+  }, x);
+  check_same("sizes as numbers", [](Tensor a) { return a.reshape({a.size(0) / 2, -1}) * a.sum().item(); }, x);
+}
+
+TEST_CASE("parameters are updated in place across breaks") {
+  const Tensor w = uniform({5}, 1), x = uniform({5}, 2);
+  check_same("before and after", [](Tensor& a, Tensor b) {
+    a += b;
+    const double s = a.sum().item();
+    a *= s;
+    const Tensor old = a * 1;
+    a -= b;
+    return old + a;
+  }, w, x);
+  check_same("assigned", [](Tensor& a, Tensor b) {
+    a = a - 0.1 * b;
+    const double s = a.sum().item();
+    a = a * s;
+    return a;
+  }, w, x);
+  check_same("swapped", [](Tensor& a, Tensor& b) {
+    (void)a.sum().item();
+    const Tensor old = a;
+    a = b;
+    b = old;
+    return a - b;
+  }, w, x);
+  check_same("swapped by copies", [](Tensor& a, Tensor& b) {
+    (void)(a + b).sum().item();
+    const Tensor old = a * 1;
+    a.copy_(b);
+    b.copy_(old);
+    return a - b;
+  }, w, x);
+  check_same("fill_ and copy_", [](Tensor& a, Tensor& b) {
+    b.copy_(a * 2);
+    const double s = b.sum().item();
+    a.fill_(s);
+    return b + a;
+  }, w, x);
+  const auto assign = tt::compile([](Tensor& a, const Tensor& b) { a = a - b * b.sum().item(); });
+  Tensor p = w.clone();
+  const Tensor handle = p;
+  assign(p, x);
+  CHECK(p.is_same(handle));
+  CHECK(same_bits(p, w - x * x.sum().item()));
+  const auto both = tt::compile([](Tensor& a, const Tensor& b) {
+    a += 1;
+    const double s = (a + b).sum().item();
+    return b * s;
+  });
+  Tensor one = tt::ones({3});
+  CHECK(numbers(both(one, one)) == Numbers{24, 24, 24});
+  Tensor whole = tt::ones({4}), front = whole.slice(0, 0, 3);
+  CHECK(numbers(both(front, whole.slice(0, 1, 4))) == Numbers{22, 22, 11});  // 2 2 2 and 2 2 1
+  Tensor two = tt::ones({2});
+  const auto reads = tt::compile([](Tensor& a) {
+    const Tensor before = a * 10;
+    a += 1;
+    const float now = a.elements<float>()[0];
+    return before + now;
+  });
+  CHECK(numbers(reads(two)) == Numbers{12, 12});
+  CHECK(numbers(two) == Numbers{2, 2});
+  const auto shrinks = tt::compile([](Tensor& a) { a = a * a.sum().item() + tt::zeros({2, 1}); }, {.name = "shrinks"});
+  CHECK(message([&] { shrinks(two); }) == "tt::compile: shrinks: a parameter changes its shape or dtype: f32 (2,) became f32 (2, 2).");
+}
+
+TEST_CASE("segments are part of the tape, and gradients have the bits of eager") {
+  const Tensor x = uniform({4, 3}, 1).requires_grad_(), w = uniform({3, 5}, 2).requires_grad_(), c = uniform({4, 5}, 3);
+  check_same("one break", [](Tensor a, Tensor b) {
+    const Tensor h = tt::tanh(tt::matmul(a, b));
+    return h.sum().item() > 0 ? h * 2 : tt::exp(h) * 3;
+  }, x, w);
+  check_same("a loop", [](Tensor a, Tensor b, Tensor) {
+    Tensor h = tt::matmul(a, b);
+    for (int k = 0; k < 3; ++k)
+      h = h.abs().sum().item() > 1 ? tt::tanh(h) * 0.5 : tt::sin(h) + 1;
+    return h;
+  }, x, w, c);
+  check_same("views", [](Tensor a) {
+    const Tensor t = (a * 2).t();
+    (void)t.sum().item();
+    return t[0] * t[1] + a[2].sum();
+  }, x);
+  check_same("no_grad inside", [](Tensor a) {
+    Tensor mean;
+    {
+      const tt::NoGrad off;
+      mean = a.mean();
+    }
+    const double scale = mean.item();
+    return (a - mean) * a * scale;
+  }, x);
+  check_same("detach", [](Tensor a) {
+    const Tensor d = (a * 2).detach();
+    (void)d.sum().item();
+    return d * a;
+  }, x);
+  check_same("requires_grad asked", [](Tensor a, Tensor b) {
+    const Tensor h = tt::matmul(a, b);
+    (void)h.sum().item();
+    return h.requires_grad() ? h * 2 : h * 3;
+  }, x, w);
+  check_same("a buffer", [](Tensor a, Tensor& count) {
+    const Tensor y = a * count;
+    const double s = y.sum().item();
+    {
+      const tt::NoGrad off;
+      count += 1;
+    }
+    return a * s;
+  }, x, tt::ones({3}));
+  check_same("on the tape in place", [](Tensor a) {
+    Tensor h = a * 2;
+    h += a;
+    (void)h.sum().item();
+    h *= a;
+    return h * 3;
+  }, x);
+  check_same("backward inside", [](Tensor& a, Tensor target) {
+    const Tensor loss = ((a * 2 - target) * a).sum();
+    loss.backward();
+    {
+      const tt::NoGrad off;
+      a -= 0.1 * a.grad();
+    }
+    a.zero_grad();
+    return loss.detach();
+  }, x, c.slice(1, 0, 3).clone());
+  check_same("grad inside", [](Tensor a) {
+    const Tensor y = (a * a * a).sum();
+    return tt::grad({y}, {a})[0] * 2;
+  }, x);
+  const auto f = tt::compile([](Tensor a) { return a.sum().item() > 0 ? a * a : a * a * a; });
+  const auto on_list = [&](const std::vector<Tensor>& v) { return f(v[0]); };
+  Tensor d = uniform({3}, 4, DType::f64).requires_grad_();
+  CHECK(message([&] { tt::gradcheck(on_list, {d}); }) == "no error");
+  CHECK(message([&] { tt::gradgradcheck(on_list, {d}); }) == "no error");
+}
+
+TEST_CASE("value_and_grad between breaks is part of a segment, and around a break it is taken from the tape") {
+  const auto step = [](Net<tt::tensors>& net, const Tensor& x, const Tensor& y) {
+    const auto loss = [](const auto& n, auto a, auto b) { return tt::mse_loss(tt::tanh(tt::matmul(a, n.w) + n.b), b); };
+    auto [value, g] = tt::value_and_grad(loss)(net, x, y);
+    if (value.item() < 5) {
+      net.w = net.w - 0.1 * g.w;
+      net.b = net.b - 0.1 * g.b;
+    }
+    return value;
+  };
+  Net<tt::tensors> eager{uniform({4, 3}, 1), uniform({3}, 2)}, net{eager.w.clone(), eager.b.clone()};
+  const auto compiled = tt::compile(step, {.name = "step"});
+  const Tensor x = uniform({8, 4}, 3), y = uniform({8, 3}, 4);
+  for (int k = 0; k < 8; ++k) CHECK(same_bits(step(eager, x, y), compiled(net, x, y)));
+  CHECK(same_bits(eager.w, net.w));
+  CHECK(same_bits(eager.b, net.b));
+  CHECK(compiled.segments() == 2);
+  const auto inside = [](Tensor w, Tensor a) {
+    const auto loss = [](auto v, auto b) {
+      const Tensor s = tt::sum(v * b);
+      return s.item() > 0 ? tt::sum(v * v * b) : tt::sum(tt::exp(v) * b);
+    };
+    const Tensor scaled = w * 2;
+    auto [value, g] = tt::value_and_grad(loss)(scaled, a);
+    return std::tuple{value * 2, g + scaled};
+  };
+  check_same("a break inside", inside, uniform({5}, 1), uniform({5}, 2));
+  check_same("a break inside, on the tape", inside, uniform({5}, 1).requires_grad_(), uniform({5}, 2));
+}
+
+TEST_CASE("a segment is compiled once, for all sizes") {
+  const auto f = tt::compile([](Tensor x, Tensor w) {
+    const Tensor h = tt::matmul(x, w).reshape({x.size(0) * 5});
+    return h.sum().item() > 0 ? h * 2 : h * 3;
+  }, {.name = "sized"});
+  const Tensor w = uniform({7, 5}, 1);
+  for (std::int64_t n = 10; n < 42; ++n) {
+    const Tensor x = uniform({n, 7}, static_cast<int>(n)), h = tt::matmul(x, w).reshape({n * 5});
+    CHECK(same_bits(f(x, w), h.sum().item() > 0 ? h * 2 : h * 3));
+  }
+  CHECK(f.segments() == 3);
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("numbers that change from call to call become inputs") {
+  const auto f = tt::compile([](Tensor x) {
+    const double s = x.sum().item();
+    return x * s + 2.0;
+  }, {.name = "scaled"});
+  for (int k = 0; k < 10; ++k) {
+    const Tensor x = uniform({5}, k);
+    CHECK(same_bits(f(x), x * x.sum().item() + 2.0));
+  }
+  CHECK(f.segments() == 3);
+  CHECK(contains(text(f.explain()), "a number is another one than before: it is an input from now on"));
+}
+
+TEST_CASE("only what is still in use is computed") {
+  const auto f = tt::compile([](Tensor x) {
+    double s = 0;
+    Tensor kept;
+    {
+      const Tensor gone = x * 2, also_gone = gone + 1;
+      kept = also_gone * gone;
+      s = kept.sum().item();
+    }
+    return kept * s;
+  });
+  f(uniform({5}, 1));
+  const std::string why = f.explain();
+  INFO(why);
+  CHECK(contains(why, "4 steps, 8 nodes, 1 kernels, 4 results"));  // alive at the break: gone, also_gone, kept, and its sum
+  const auto g = tt::compile([](Tensor x) {
+    const double s = ((x * 2 + 1) * x).sum().item();
+    return x * s;
+  });
+  g(uniform({5}, 1));
+  CHECK(contains(text(g.explain()), " 1 result, 0 changed in place"));
+}
+
+TEST_CASE("every break has its op and line, and how often it was met") {
+  const auto f = tt::compile([](Tensor x) {
+    const double s = x.sum().item();  // here
+    if ((x.amax(0) > 2)) return x * s;  // and here
+    return x;
+  }, {.name = "broken"});
+  const int line = __LINE__ - 4;
+  f(uniform({5}, 1));
+  f(uniform({5}, 2));
+  const std::string why = f.explain();
+  INFO(why);
+  CHECK(contains(why, "broken: 1 capture\n"));
+  CHECK(contains(why, "has graph breaks, recorded at each of 2 calls"));
+  CHECK(contains(why, "item of f32 (), made by sum, 2 times   "));
+  CHECK(contains(why, "test_breaks.cpp:" + std::to_string(line) + "\n"));
+  CHECK(contains(why, "bool of bool (), made by lt, 2 times   "));
+  CHECK(contains(why, "test_breaks.cpp:" + std::to_string(line + 1) + "\n"));
+  CHECK(contains(why, "guards: f32 (s0,); gradients enabled"));
+}
+
+TEST_CASE("fullgraph makes a break an error") {
+  const auto f = tt::compile([](Tensor x) { return x * x.sum().item(); }, {.name = "whole", .fullgraph = true});
+  const int line = __LINE__ - 1;
+  const std::string what = message([&] { f(tt::ones({2})); });
+  INFO(what);
+  CHECK(contains(what, "tt::compile: whole: a graph break, and fullgraph is set: item of f32 (), made by sum. Return it, and look at it outside?"));
+  CHECK(contains(what, "test_breaks.cpp:" + std::to_string(line)));
+  const auto g = tt::compile([](Tensor x) { return x * 2; }, {.fullgraph = true});
+  CHECK(numbers(g(tt::ones({2}))) == Numbers{2, 2});
+}
+
+namespace {
+Tensor outside = tt::tensor({1.0, 2.0});
+Tensor kept;
+}  // namespace
+
+TEST_CASE("what is refused with graph breaks too") {
+  const auto f = tt::compile([](Tensor x) { return x.sum().item() > 0 ? x + outside : x; });
+  CHECK(contains(message([&] { f(tt::ones({2})); }), "tt::compile: a Tensor was met that is not an argument: f32 (2,)."));
+  CHECK(numbers(f(-tt::ones({2}))) == Numbers{-1, -1});
+  const auto reads = tt::compile([](Tensor x) { return x * outside[0].item(); });
+  CHECK(contains(message([&] { reads(tt::ones({2})); }), "a Tensor was met that is not an argument"));
+  const auto changes = tt::compile([](Tensor x) {
+    outside += 1;
+    return x;
+  });
+  CHECK(contains(message([&] { changes(tt::ones({2})); }), "a Tensor was met that is not an argument"));
+  CHECK(numbers(outside) == Numbers{1, 2});
+  const auto shapes = tt::compile([](Tensor x, Tensor y) { return x.sum().item() > 0 ? x + y : x; });
+  CHECK(contains(message([&] { shapes(tt::ones({2}), tt::ones({3})); }), "(2,) and (3,)"));
+  CHECK(contains(message([&] { shapes(tt::ones({2}), tt::ones({3})); }), "test_breaks.cpp:"));
+}
+
+TEST_CASE("a function that throws after a break leaves everything usable") {
+  const auto f = tt::compile([](Tensor& x, int how) {
+    x += 1;
+    const double s = x.sum().item();
+    x += s;
+    kept = x * 2;
+    if (how == 1) throw 7;
+    return x * 2;
+  });
+  Tensor x = tt::ones({2});
+  CHECK_THROWS_AS(f(x, 1), int);
+  CHECK(numbers(x) == Numbers{2, 2});  // what came before the break has happened
+  CHECK(numbers(x + 1) == Numbers{3, 3});
+  CHECK(contains(message([] { return kept + 1; }), "tt::compile: a recorded Tensor was used after the capture had ended."));
+  CHECK(contains(message([] { return kept.sum().item(); }), "recorded"));
+  CHECK(numbers(f(x, 0)) == Numbers{18, 18});
+  CHECK(numbers(kept) == Numbers{18, 18});  // what is still referenced has its elements
+  kept = Tensor();
+}
+
+TEST_CASE("many inputs, many results and long functions are cut into segments") {
+  const auto f = tt::compile([](const std::vector<Tensor>& v) {
+    std::vector<Tensor> out;
+    for (const Tensor& t : v)
+      for (int k = 0; k < 6; ++k) out.push_back(t * static_cast<double>(k + 1) + v[0]);
+    (void)out[0].sum().item();
+    return out;
+  });
+  std::vector<Tensor> v;
+  for (int k = 0; k < 40; ++k) v.push_back(uniform({3}, k));
+  const std::vector<Tensor> out = f(v);
+  REQUIRE(out.size() == 240);
+  bool same = true;
+  for (std::size_t k = 0; k < out.size(); ++k)
+    same = same && same_bits(out[k], v[k / 6] * static_cast<double>(k % 6 + 1) + v[0]);
+  CHECK(same);
+  const auto chain = tt::compile([](Tensor& x) {
+    for (int k = 0; k < 300; ++k) {
+      x = x * 1.001 + 0.001;
+      if (k == 150 && x.sum().item() > 1e9) return;
+    }
+  });
+  Tensor x = uniform({3}, 1), y = x.clone();
+  chain(x);
+  for (int k = 0; k < 300; ++k) y = y * 1.001 + 0.001;
+  CHECK(same_bits(x, y));
+}
+
+TEST_CASE("more different segments than are kept run op by op") {
+  const auto f = tt::compile([](Tensor x, int n) {
+    Tensor y = x * x.sum().item();
+    for (int k = 0; k < n; ++k) y = tt::sin(y);
+    return y.t() * 2;
+  }, {.name = "many", .tier = 0});
+  const Tensor x = uniform({2, 3}, 1);
+  for (int n = 0; n < 300; ++n) {
+    Tensor y = x * x.sum().item();
+    for (int k = 0; k < n; ++k) y = tt::sin(y);
+    if (!same_bits(f(x, n), y.t() * 2)) CHECK(n == -1);
+  }
+  CHECK(f.segments() == 256);
+  CHECK(contains(text(f.explain()), "times a segment ran op by op: there are more than 256 different ones"));
+}
+
+TEST_CASE("calls with graph breaks leave no memory behind") {
+  const auto f = tt::compile([](Tensor& w, Tensor x) {
+    auto [value, g] = tt::value_and_grad([](auto a, auto b) { return tt::sum(tt::tanh(a * b)); })(w, x);
+    if (value.item() > -1000) w -= 0.1 * g;
+    return value;
+  });
+  Tensor w = uniform({10}, 1);
+  const Tensor x = uniform({10}, 2);
+  f(w, x);
+  f(w, x);
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 10; ++k) f(w, x);
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
