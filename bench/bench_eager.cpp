@@ -274,6 +274,17 @@ void compiled_call() {
   });
 }
 
+/// With a graph break: the same steps are recorded at each call, and two segments run.
+template <int N>
+void broken_call() {
+  static const auto f = tt::compile([](Tensor x) {
+    Tensor y = x;
+    for (int k = 0; k < N; ++k) y = y * x;
+    return y.sum().item() > 0 ? y * 2 : y;
+  }, {.name = "broken", .wait = true});
+  plain("graph break/" + std::to_string(N), [] { return [x = tt::ones({8})] { return f(x); }; });
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -290,6 +301,8 @@ int main(int count, char** arguments) {
   compiled_call<1>();
   compiled_call<4>();
   compiled_call<16>();
+  broken_call<8>();
+  broken_call<64>();
   large(bench::in_l3, "1M");
   large(bench::in_memory, "16M");
 #if TT_BENCH_TORCH

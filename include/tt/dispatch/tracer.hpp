@@ -28,7 +28,7 @@ struct TensorMet {
 struct TracerOptions {
   bool constant = false;   ///< all sizes are numbers
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
-  Text who;                ///< begins so
+  Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
 };
 
@@ -76,10 +76,11 @@ class Tracer final : public detail::CaptureMode {
   bool detaches = DispatchState::of_this_thread().grad_enabled;
 
   explicit Tracer(TracerOptions o)
-      : constant(o.constant), options_(o), before_(current()), mode_before_(detail::capture_mode), capture_before_(state().capture) {
+      : constant(o.constant), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
     detail::register_captures();
     number_ = detail::next_capture();
     state().capture = number_;
+    if (options_.holds) state().include = state().include | DispatchKey::trace;  // what is met is recorded, not computed
     detail::capture_mode = this;
     current() = this;
   }
@@ -87,7 +88,8 @@ class Tracer final : public detail::CaptureMode {
   ~Tracer() {
     current() = before_;
     detail::capture_mode = mode_before_;
-    state().capture = capture_before_;
+    state().capture = state_before_.capture;
+    state().include = state_before_.include;
   }
   /// The innermost one of this thread, or null.
   static Tracer*& current() {
@@ -268,7 +270,8 @@ class Tracer final : public detail::CaptureMode {
   std::vector<const char*> made_by_;  ///< the op that each node is the result of, where it is one's
   Tracer* before_;
   CaptureMode* mode_before_;
-  std::uint64_t capture_before_, number_ = 0;
+  DispatchState state_before_;
+  std::uint64_t number_ = 0;
   static DispatchState& state() { return DispatchState::of_this_thread(); }
 
   int root_of(int id) const {

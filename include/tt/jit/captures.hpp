@@ -60,7 +60,20 @@ TT_INLINE CompiledState::~CompiledState() {
 }
 TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const {
   auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, Text("first call"), 0, newest.load()});
-  if (c->next) c->why = !c->next->is_ready() ? c->next->why : difference(c->next->guards, now);
+  if (c->next && !c->next->is_ready()) c->why = c->next->why;
+  const Guards* alike = nullptr;  // the reason is what differs from the capture that is most alike
+  int least = 0;
+  for (const Capture* o = c->next; o && o != c.get(); o = o->next) {
+    if (!c->next->is_ready()) break;
+    const auto &a = o->guards.sizes, &b = now.sizes;
+    int differing = a.words < b.words ? b.words - a.words : a.words - b.words;
+    for (int k = 0; k < a.words && k < b.words; ++k)
+      differing += k == now.requires_grad ? std::popcount(static_cast<std::uint64_t>(a.word[k] ^ b.word[k])) : a.word[k] != b.word[k];
+    if (!o->is_ready() || (alike && differing >= least)) continue;
+    alike = &o->guards;
+    least = differing;
+  }
+  if (alike) c->why = difference(*alike, now);
   return c;
 }
 TT_INLINE Capture* CompiledState::keep(std::unique_ptr<Capture> c) {

@@ -40,7 +40,7 @@ struct Segment {
   std::vector<int> updated;
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
-  Text why;                   ///< it was compiled
+  Text why{};                 ///< it was compiled
   std::atomic<std::int64_t> calls = 0;
   Segment* next = nullptr;    ///< in its bucket
   Segment* before = nullptr;  ///< made before
