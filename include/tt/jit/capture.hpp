@@ -130,33 +130,38 @@ struct Arguments {
 
 /// What one capture is good for: everything that is compared, word by word.
 struct Guards {
-  BasicSignature<max_inputs> sizes;  ///< behind the sizes: overlaps, what requires a gradient, modes, devices, numbers
+  BasicSignature<max_inputs> sizes;  ///< behind the sizes: overlaps and other devices, what requires a gradient, modes, numbers
   int overlaps = 0, requires_grad = 0, numbers = 0;  ///< where those begin
   std::uint64_t real_numbers = 0;
 
   Guards(const Arguments& a, const Numbers* n, bool constant)
       : sizes(a.tensor, a.count, no_attributes, constant), overlaps(sizes.words) {
     std::int64_t required = 0;
+    const std::byte *begin[max_inputs], *end[max_inputs];  // of the memory of each
     for (int k = 0; k < a.count; ++k) {
-      if (a[k].impl().requires_grad) required |= std::int64_t{1} << k;
-      const int first = a.first_sharing(k), same = a.first_same(k);
-      if (first != k || same != k) sizes.push((k << 8 | first) << 8 | same);
+      const detail::TensorImpl& t = a[k].impl();
+      if (t.requires_grad) required |= std::int64_t{1} << k;
+      if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
+      begin[k] = t.storage ? static_cast<const std::byte*>(t.storage->data) : nullptr;
+      end[k] = begin[k] + (t.storage ? t.storage->bytes + (t.storage->bytes == 0) : 0);
+      int first = 0;
+      while (first < k && (begin[first] >= end[k] || begin[k] >= end[first])) ++first;
+      if (first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
     }
     sizes.push(-1);
     requires_grad = sizes.words;
     sizes.push(required);
     const DispatchState& state = DispatchState::of_this_thread();
     sizes.push((state.grad_enabled ? 1 : 0) | (state.inference ? 2 : 0));
-    for (int k = 0; k < a.count; ++k)
-      if (const Device d = a[k].impl().device; d.type != DeviceType::cpu)
-        sizes.push((std::int64_t{k} << 8 | static_cast<int>(d.type)) << 32 | d.index);
-    sizes.push(-1);
     numbers = sizes.words;
     if (!n) return;
     real_numbers = n->real;
     for (std::size_t k = 0; k < n->size; ++k) sizes.push(n->value[k]);
   }
   bool same(const Guards& o) const { return sizes == o.sizes; }
+  /// Does the tape record what is done with the arguments?
+  bool on_tape() const { return sizes.word[requires_grad] && sizes.word[requires_grad + 1] & 1; }
+  bool in_inference_mode() const { return sizes.word[requires_grad + 1] & 2; }
 };
 
 /// In words, what differs between a call and an earlier capture.
@@ -305,13 +310,18 @@ struct Executable {
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out);
 
-/// Runs a recording: returns the results, writes the updates.
+/// Runs a recording: returns the results, writes the updates. `plain`: neither on the tape nor in inference mode.
 template <class R>
-R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, const char* name, SourceLine at) {
+R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
+      SourceLine at) {
   Results results(e.function->outputs());
   Tensor* const out = &results[0];
-  const bool taped = argument.on_tape();
-  execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
+  if (plain && r.updated.empty() && !e.by_backend) {
+    e.function->run(argument.tensor, symbols, out);
+  } else {
+    const bool taped = !plain && argument.on_tape();
+    execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
+  }
   if constexpr (!std::is_void_v<R>) {
     R result = *static_cast<const R*>(r.result.get());
     std::size_t next = 0;
@@ -342,6 +352,13 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
       if (a.word[from + k] != b.word[other_from + k]) return false;
     return true;
   };
+  const auto devices = [](const Guards& g) {  // a sum that tells them apart
+    std::uint64_t h = 0;
+    for (int k = g.overlaps; k < g.requires_grad - 1; ++k)
+      if (g.sizes.word[k] < 0) h = (h ^ static_cast<std::uint64_t>(g.sizes.word[k])) * 0x9e3779b97f4a7c15u;
+    return h;
+  };
+  if (devices(before) != devices(now)) return t << "an argument is on another device";
   if (!same(before.overlaps, before.requires_grad, now.overlaps, now.requires_grad)) return t << "arguments share memory otherwise";
   if (const std::int64_t was = a.word[before.requires_grad], is = b.word[now.requires_grad]; was != is)
     for (int k = 0; k < b.arguments; ++k)
@@ -350,7 +367,6 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
     if ((was ^ is) & 2) return t << "inference mode is " << (is & 2 ? "on, was off" : "off, was on");
     return t << "gradients are " << (is & 1 ? "enabled, were not" : "disabled, were not");
   }
-  if (!same(before.requires_grad + 2, before.numbers, now.requires_grad + 2, now.numbers)) return t << "an argument is on another device";
   if (a.words - before.numbers != b.words - now.numbers || (a.words > before.numbers && a.word[before.numbers] != b.word[now.numbers]))
     return t << "arguments have other types";
   const auto number = [&](std::int64_t v, std::uint64_t real, int k) {
@@ -383,7 +399,7 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
   const Tensor* tensor[max_inputs];
   for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
   std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
-  old.reserve(updated.size());
+  if (taped) old.reserve(updated.size());
   for (std::size_t u = 0; u < updated.size(); ++u) {
     detail::check_no_repeats(target(u), name, at);
     if (!taped) continue;

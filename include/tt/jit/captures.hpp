@@ -102,7 +102,9 @@ inline void list_guards(Text& t, const Guards& g) {
   }
   const std::int64_t modes = g.sizes.word[g.requires_grad + 1];
   if (g.sizes.constant) t << "; sizes as numbers";
-  if (g.requires_grad > g.overlaps + 1) t << "; which share memory";
+  bool shared = false, elsewhere = false;
+  for (int k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
+  t << (shared ? "; some share memory" : "") << (elsewhere ? "; on other devices" : "");
   if (const int n = g.sizes.words - g.numbers - 1; n > 0) t << "; " << n << (n == 1 ? " number" : " numbers");
   t << "; gradients " << (modes & 1 ? "enabled" : "disabled") << (modes & 2 ? "; inference mode" : "") << '\n';
 }

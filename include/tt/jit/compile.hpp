@@ -140,7 +140,7 @@ class CompiledFunction {
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
-      return jit::run<R>(c->recording, c->run, argument, now.sizes.values, name, where_);
+      return jit::run<R>(c->recording, c->run, argument, now.sizes.values, !now.on_tape() && !now.in_inference_mode(), name, where_);
     }
   }
   /// How many of the held Tensors are among the arguments already.

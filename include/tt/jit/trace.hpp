@@ -43,7 +43,7 @@ class Traced {
       if (k < given.count && (given.overlaps_another(k) || !given[k].is_contiguous()))
         TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
     const jit::Arguments argument("trace", dense);
-    return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), "traced", {});
+    return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), false, "traced", {});
   }
   int kernels() const { return function_->program().plan().kernels.size(); }
   Text to_string() const { return tt::to_string(graph); }
