@@ -116,6 +116,7 @@ TEST_CASE("compiled functions run on the device too") {
   const Tensor x = values({9, 33}), w = values({33}, 2);
   const Tensor on_cpu = f(x, w);
   CHECK(same(f(x.cuda(), w.cuda()), on_cpu));
+  CHECK(f.captures() == 2);
 
   auto train = tt::compile(step);
   Tensor v = values({33, 2}, 3), gv = v.cuda();

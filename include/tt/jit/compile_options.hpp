@@ -42,6 +42,8 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     if (!e.by_backend) TT_THROW(Error(Text("tt::compile: ") << options.name << ": the backend gave nothing to call."));
     return e;
   }
+  for (int k = 0; k < examples.count; ++k)
+    if (program_maker(examples[k].device().type)) return e;  // the device compiles its kernels itself
   CodeCache::get().request(e.function->share_program(), options.name,
                            {.tier = options.tier, .wait = options.wait, .cache_dir = options.cache_dir});
   return e;
