@@ -1,7 +1,7 @@
-// The emitted C of typical graphs, word for word, in tests/golden: what a change does to kernels is seen in its diff.
+// The emitted C and CUDA C++ of typical graphs, word for word, in tests/golden: what a change does to kernels is seen in its diff.
 //   TT_ACCEPT_GOLDEN=1 ctest --test-dir build/release -R golden     or `make accept`, rewrites the files
 // The text is that for hardware with fma, whatever this machine has. Lines of source (", from line 36") are left out,
-// and so is what all texts begin with: that is prelude.c. Nodes are numbered anew, as compilers record them in other orders.
+// and so is what all texts begin with: that is prelude.c and .cu. Nodes are numbered anew, as compilers record them in other orders.
 #include <doctest/doctest.h>
 #include <dirent.h>
 
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tt/backends/cuda/emit_cuda.hpp"
 #include "tt/tt.hpp"
 
 namespace {
@@ -100,20 +101,27 @@ const Golden goldens[] = {
      }},
 };
 
-std::string prelude() { return tt::emit_c(tt::Vec<tt::NamedPlan>{}, true); }
+/// For the CPU, or for a device.
+struct Language {
+  const char* ending;
+  tt::Text (*emit)(const tt::Vec<tt::NamedPlan>& plans);
+  std::string prelude() const { return emit({}); }
+};
+const Language languages[] = {{".c", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::emit_c(plans, true); }},
+                              {".cu", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::cuda::emit_cuda(plans, true); }}};
 
-std::string emitted(const Golden& golden) {
+std::string emitted(const Golden& golden, const Language& language) {
   Graph g;
   golden.record(g);
   REQUIRE_MESSAGE(!g.failure, std::string(tt::describe(g.failure)));
   const tt::Plan plan = tt::compile_plan(g);
-  std::string text = tt::emit_c(plan, golden.name, true);
-  const std::string head = prelude(), line = ", from line ";
+  std::string text = language.emit({{&plan, golden.name}});
+  const std::string head = language.prelude(), line = ", from line ";
   REQUIRE(text.compare(0, head.size(), head) == 0);
   text.erase(0, head.size());
   for (std::size_t at; (at = text.find(line)) != std::string::npos;)
     text.erase(at, text.find_first_not_of("0123456789", at + line.size()) - at);
-  return "/* " + std::string(golden.name) + ":\n" + std::string(tt::to_string(tt::canonical(g))) + "behind prelude.c: */\n" + text;
+  return "/* " + std::string(golden.name) + ":\n" + std::string(tt::to_string(tt::canonical(g))) + "behind prelude" + language.ending + ": */\n" + text;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -143,8 +151,8 @@ bool accepting() {
   const char* const set = std::getenv("TT_ACCEPT_GOLDEN");
   return set && *set && std::string(set) != "0";
 }
-void check_golden(const std::string& name, const std::string& text) {
-  const std::string path = folder + name + ".c";
+void check_golden(const std::string& file, const std::string& text) {
+  const std::string path = folder + file;
   if (accepting()) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
     return;
@@ -160,8 +168,10 @@ void check_golden(const std::string& name, const std::string& text) {
 }  // namespace
 
 TEST_CASE("emitted kernels are the golden ones") {
-  check_golden("prelude", prelude());
-  for (const Golden& g : goldens) check_golden(g.name, emitted(g));
+  for (const Language& language : languages) {
+    check_golden(std::string("prelude") + language.ending, language.prelude());
+    for (const Golden& g : goldens) check_golden(std::string(g.name) + language.ending, emitted(g, language));
+  }
 }
 
 TEST_CASE("every golden file is one of those kernels") {
@@ -171,13 +181,16 @@ TEST_CASE("every golden file is one of those kernels") {
   while (const dirent* e = readdir(d)) {
     const std::string file = e->d_name;
     if (file == "." || file == "..") continue;
-    bool known = file == "prelude.c";
-    for (const Golden& g : goldens) known = known || file == std::string(g.name) + ".c";
+    bool known = false;
+    for (const Language& language : languages) {
+      known = known || file == std::string("prelude") + language.ending;
+      for (const Golden& g : goldens) known = known || file == std::string(g.name) + language.ending;
+    }
     CHECK_MESSAGE(known, file, " belongs to no kernel");
     ++files;
   }
   closedir(d);
-  CHECK(files == 1 + static_cast<int>(std::size(goldens)));
+  CHECK(files == 2 * (1 + static_cast<int>(std::size(goldens))));
 }
 
 TEST_CASE("a difference shows what was and what is") {
@@ -187,7 +200,6 @@ TEST_CASE("a difference shows what was and what is") {
 }
 
 TEST_CASE("golden texts are C that compiles") {
-  std::string text = prelude();
   std::vector<tt::Plan> plans;
   tt::Vec<tt::NamedPlan> list;
   for (const Golden& golden : goldens) {

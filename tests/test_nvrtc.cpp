@@ -1,9 +1,13 @@
 // The toolkit's own NVRTC, where it is installed: emitted kernels of every form become machine code, for
 // the architectures of the last years, without a GPU.
+#include <dirent.h>
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "random_graph.hpp"
 #include "shrink.hpp"
@@ -67,6 +71,30 @@ TEST_CASE("NVRTC compiles the kernels of random graphs") {
   tt::Vec<tt::NamedPlan> all;
   for (std::size_t k = 0; k < plans.size(); ++k) all.push_back({&plans[k], names[k].c_str()});
   CHECK(is_machine_code(nvrtc()->compile(cuda::emit_cuda(all), "random", 9, 0)));
+}
+
+TEST_CASE("NVRTC compiles every golden kernel") {
+  if (!nvrtc()) return;
+  const auto text_of = [](const std::string& file) {
+    std::ifstream in("tests/golden/" + file, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  };
+  const std::string prelude = text_of("prelude.cu");
+  REQUIRE(prelude.size() > 1000);
+  int kernels = 0;
+  DIR* const d = opendir("tests/golden");
+  REQUIRE(d);
+  while (const dirent* e = readdir(d)) {
+    const std::string file = e->d_name;
+    if (!file.ends_with(".cu") || file == "prelude.cu") continue;
+    CAPTURE(file);
+    CHECK(is_machine_code(nvrtc()->compile(tt::Text((prelude + text_of(file)).c_str()), "golden", 9, 0)));
+    ++kernels;
+  }
+  closedir(d);
+  CHECK(kernels >= 15);
 }
 
 TEST_CASE("text that is wrong is kept, and named in the message") {

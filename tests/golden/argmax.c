@@ -24,9 +24,9 @@ void argmax_0(void *const *p, const i64 *s, const i64 *r) {
     tree_max_f32 tf32_1 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (50);
+      float *x0 = (float *)p[0] + row * (50);
       float lf32_1[64];
-      for (int l = 0; l < 64; ++l) lf32_1[l] = -__builtin_inff();
+      for (int l = 0; l < 64; ++l) lf32_1[l] = f32_bits((int)0xff800000u);
       i64 g = b;
       for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
           const i64 i = g + l;
@@ -42,12 +42,12 @@ void argmax_0(void *const *p, const i64 *s, const i64 *r) {
       }
       push_max_f32(&tf32_1, fold_max_f32(lf32_1));
     }
-    f32_1 = result_max_f32(&tf32_1, -__builtin_inff());
+    f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
     long long i64_3;
     tree_min_i64 ti64_3 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (50);
+      float *x0 = (float *)p[0] + row * (50);
       long long li64_3[64];
       for (int l = 0; l < 64; ++l) li64_3[l] = 9223372036854775807LL;
       i64 g = b;
@@ -76,7 +76,7 @@ void argmax_0(void *const *p, const i64 *s, const i64 *r) {
       push_min_i64(&ti64_3, fold_min_i64(li64_3));
     }
     i64_3 = result_min_i64(&ti64_3, 9223372036854775807LL);
-    long long *x2 = (long long *)p[1] + 0 + row * (1);
+    long long *x2 = (long long *)p[1] + row * (1);
     x2[0] = i64_3;
   }
 }

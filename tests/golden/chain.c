@@ -43,19 +43,19 @@ void chain_0(void *const *p, const i64 *s, const i64 *r) {
         const float f32_1 = x1[i];
         const float f32_2 = f32_0 * f32_1;
         const float f32_4 = f32_2 + f32_3;
-        const float f32_5 = __builtin_fabsf(f32_4);
+        const float f32_5 = abs_f32(f32_4);
         const float f32_6 = f32_5 * f32_1;
         const float f32_8 = f32_6 + f32_7;
-        const float f32_9 = __builtin_fabsf(f32_8);
+        const float f32_9 = abs_f32(f32_8);
         const float f32_10 = f32_9 * f32_1;
         const float f32_12 = f32_10 + f32_11;
-        const float f32_13 = __builtin_fabsf(f32_12);
+        const float f32_13 = abs_f32(f32_12);
         const float f32_14 = f32_13 * f32_1;
         const float f32_16 = f32_14 + f32_15;
-        const float f32_17 = __builtin_fabsf(f32_16);
+        const float f32_17 = abs_f32(f32_16);
         const float f32_18 = f32_17 * f32_1;
         const float f32_20 = f32_18 + f32_19;
-        const float f32_21 = __builtin_fabsf(f32_20);
+        const float f32_21 = abs_f32(f32_20);
         x2[i] = f32_21;
       }
     }

@@ -21,7 +21,7 @@ void column_sums_0(void *const *p, const i64 *s, const i64 *r) {
       for (i64 q = b; q < end; ++q) {
         const i64 at = row * inner + q;
         (void)at;
-        double *x0 = (double *)p[0] + 0 + at * (20);
+        double *x0 = (double *)p[0] + at * (20);
         for (i64 l = 0; l < n; ++l) {
           const i64 i = col + l;
           (void)i;

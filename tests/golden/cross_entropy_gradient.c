@@ -136,7 +136,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
   (void)r;
   for (i64 row = 0; row < 8; ++row) {
     const i64 n = 10;
-    long long *x3 = (long long *)p[2] + 0 + row * (1);
+    long long *x3 = (long long *)p[2] + row * (1);
     const long long i64_1 = x3[0];
     const float f32_6 = 0.0f;
     const float f32_11 = f32_bits((int)0x3e000000u) /* 0.125 */;
@@ -145,9 +145,9 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
     tree_max_f32 tf32_1 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (10);
+      float *x0 = (float *)p[0] + row * (10);
       float lf32_1[64];
-      for (int l = 0; l < 64; ++l) lf32_1[l] = -__builtin_inff();
+      for (int l = 0; l < 64; ++l) lf32_1[l] = f32_bits((int)0xff800000u);
       i64 g = b;
       for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
           const i64 i = g + l;
@@ -163,14 +163,14 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
       }
       push_max_f32(&tf32_1, fold_max_f32(lf32_1));
     }
-    f32_1 = result_max_f32(&tf32_1, -__builtin_inff());
+    f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
     float f32_5;
     tree_add_f32 tf32_5 = {0};
     float f32_8;
     tree_add_f32 tf32_8 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (10);
+      float *x0 = (float *)p[0] + row * (10);
       float *x1 = (float *)p[1] + 0;
       float lf32_5[64];
       for (int l = 0; l < 64; ++l) lf32_5[l] = 0;
@@ -208,14 +208,14 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
     }
     f32_5 = result_add_f32(&tf32_5, 0);
     f32_8 = result_add_f32(&tf32_8, 0);
-    float *x4 = (float *)p[3] + 0 + row * (1);
+    float *x4 = (float *)p[3] + row * (1);
     const float f32_9 = log_f32(f32_5);
     const float f32_10 = f32_9 - f32_8;
     x4[0] = f32_10;
     const float f32_12 = f32_11 / f32_5;
     {
       float *x1 = (float *)p[1] + 0;
-      float *x5 = (float *)p[4] + 0 + row * (10);
+      float *x5 = (float *)p[4] + row * (10);
       for (i64 i = 0; i < n; ++i) {
         const long long i64_2 = (long long)(0 + i);
         const _Bool bool_1 = i64_2 == i64_1;

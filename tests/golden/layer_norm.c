@@ -31,7 +31,7 @@ void layer_norm_0(void *const *p, const i64 *s, const i64 *r) {
     tree_add_f32 tf32_1 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (100);
+      float *x0 = (float *)p[0] + row * (100);
       float lf32_1[64];
       for (int l = 0; l < 64; ++l) lf32_1[l] = 0;
       i64 g = b;
@@ -55,7 +55,7 @@ void layer_norm_0(void *const *p, const i64 *s, const i64 *r) {
     tree_add_f32 tf32_7 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (100);
+      float *x0 = (float *)p[0] + row * (100);
       float lf32_7[64];
       for (int l = 0; l < 64; ++l) lf32_7[l] = 0;
       i64 g = b;
@@ -80,13 +80,13 @@ void layer_norm_0(void *const *p, const i64 *s, const i64 *r) {
     f32_7 = result_add_f32(&tf32_7, 0);
     const float f32_8 = f32_7 / f32_2;
     const float f32_10 = f32_8 + f32_9;
-    const float f32_11 = __builtin_sqrtf(f32_10);
+    const float f32_11 = sqrt_f32(f32_10);
     const float f32_13 = f32_12 / f32_11;
     {
-      float *x0 = (float *)p[0] + 0 + row * (100);
+      float *x0 = (float *)p[0] + row * (100);
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + 0;
-      float *x3 = (float *)p[3] + 0 + row * (100);
+      float *x3 = (float *)p[3] + row * (100);
       for (i64 i = 0; i < n; ++i) {
         const float f32_14 = x0[i];
         const float f32_15 = f32_14 - f32_3;

@@ -62,9 +62,9 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
     tree_max_f32 tf32_1 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (100);
+      float *x0 = (float *)p[0] + row * (100);
       float lf32_1[64];
-      for (int l = 0; l < 64; ++l) lf32_1[l] = -__builtin_inff();
+      for (int l = 0; l < 64; ++l) lf32_1[l] = f32_bits((int)0xff800000u);
       i64 g = b;
       for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
           const i64 i = g + l;
@@ -80,12 +80,12 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
       }
       push_max_f32(&tf32_1, fold_max_f32(lf32_1));
     }
-    f32_1 = result_max_f32(&tf32_1, -__builtin_inff());
+    f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
     float f32_5;
     tree_add_f32 tf32_5 = {0};
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + 0 + row * (100);
+      float *x0 = (float *)p[0] + row * (100);
       float *x1 = (float *)p[1] + 0;
       float lf32_5[64];
       for (int l = 0; l < 64; ++l) lf32_5[l] = 0;
@@ -113,7 +113,7 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
     f32_5 = result_add_f32(&tf32_5, 0);
     {
       float *x1 = (float *)p[1] + 0;
-      float *x2 = (float *)p[2] + 0 + row * (100);
+      float *x2 = (float *)p[2] + row * (100);
       for (i64 i = 0; i < n; ++i) {
         const float f32_6 = x1[i];
         const float f32_7 = f32_6 / f32_5;

@@ -176,7 +176,7 @@ void uniform_1(void *const *p, const i64 *s, const i64 *r) {
   (void)r;
   for (i64 row = 0; row < 1; ++row) {
     const i64 n = 4;
-    const long long i64_1 = 1 * s[0];
+    const long long i64_1 = s[0];
     {
       long long *x3 = (long long *)p[0] + 0;
       for (i64 i = 0; i < n; ++i) {
@@ -194,13 +194,13 @@ void uniform_2(void *const *p, const i64 *s, const i64 *r) {
   (void)r;
   for (i64 row = r[0]; row < r[1]; ++row) {
     const i64 n = r[3];
-    long long *x5 = (long long *)p[1] + 0 + row * (1);
+    long long *x5 = (long long *)p[1] + row * (1);
     const long long i64_1 = x5[0];
     const long long i64_3 = (i64)0x0000000000000007ULL;
     const float f32_1 = f32_bits((int)0x33800000u) /* 5.96046448e-8 */;
     {
       long long *x4 = (long long *)p[0] + 0;
-      float *x6 = (float *)p[2] + 0 + row * (1 * s[0]);
+      float *x6 = (float *)p[2] + row * (s[0]);
       for (i64 i = r[2]; i < n; ++i) {
         const long long i64_0 = x4[i];
         const long long i64_2 = IADD_i64(i64_0, i64_1);

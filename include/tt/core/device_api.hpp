@@ -15,9 +15,11 @@ struct DeviceApi {
   void* (*allocate)(int index, std::size_t bytes) = nullptr;
   void (*free)(int index, void* p, std::size_t bytes) noexcept = nullptr;
   /// Between the host and a device, either way, or on devices: in the order of the work on the device.
-  /// What comes to the host is there when this returns, unless non_blocking.
+  /// What comes to the host is there when this returns, and what leaves it has left, unless non_blocking.
   void (*copy)(void* to, Device to_device, const void* from, Device from_device, std::size_t bytes, bool non_blocking) = nullptr;
   void (*synchronize)(int index) = nullptr;
+  /// Of the thread's work, for libraries that are called beside; null: the default one.
+  void* (*stream)(int index) = nullptr;
   MemoryStats (*stats)(int index) = nullptr;
   void (*empty_cache)(int index) = nullptr;
 };

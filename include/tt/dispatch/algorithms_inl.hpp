@@ -13,7 +13,9 @@ namespace detail {
 /// Memory for an algorithm, out of Tensors: of the device's own allocator.
 class TensorWorkspace {
  public:
-  explicit TensorWorkspace(Device device) : device_(device) {}
+  explicit TensorWorkspace(Device device) : device_(device) {
+    if (const DeviceApi* api = device_api(device.type); api && api->stream) workspace.stream = api->stream(device.index);
+  }
   TensorWorkspace(const TensorWorkspace&) = delete;
   backend::Workspace workspace{this, &TensorWorkspace::allocate, &TensorWorkspace::free};
 

@@ -45,7 +45,7 @@ class Stream {
   int device_;
   void* handle_ = nullptr;
 };
-/// The thread's work goes to this stream while it lives.
+/// The thread's work on the stream's device goes to it while this lives.
 class StreamGuard {
  public:
   TT_INLINE explicit StreamGuard(Stream& s);
@@ -53,6 +53,7 @@ class StreamGuard {
   TT_INLINE ~StreamGuard();
 
  private:
+  int device_;
   void* before_ = nullptr;
 };
 

@@ -26,6 +26,7 @@ inline void copy_between(void* to, tt::Device to_device, const void* from, tt::D
     d.check(driver.copy(target, source, bytes, d.stream()), "cuMemcpyDtoD");
   } else if (in) {
     d.check(driver.to_device(target, from, bytes, d.stream()), "cuMemcpyHtoD");
+    if (!non_blocking) d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // the host's memory may be pinned
   } else {
     d.check(driver.to_host(to, source, bytes, d.stream()), "cuMemcpyDtoH");
     if (!non_blocking) d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");
@@ -34,6 +35,7 @@ inline void copy_between(void* to, tt::Device to_device, const void* from, tt::D
 inline const DeviceApi api{
     [] { return Device::count(); }, &allocate_on, &free_on, &copy_between,
     [](int index) { Device::get(index).synchronize(); },
+    [](int index) { return Device::get(index).stream(); },
     [](int index) { return Device::get(index).stats(); },
     [](int index) { Device::get(index).empty_cache(); }};
 
@@ -89,8 +91,10 @@ TT_INLINE void Stream::synchronize() {
   d.activate();
   d.check(d.driver().synchronize_stream(handle_), "cuStreamSynchronize");
 }
-TT_INLINE StreamGuard::StreamGuard(Stream& s) : before_(Device::chosen_stream()) { Device::chosen_stream() = s.handle(); }
-TT_INLINE StreamGuard::~StreamGuard() { Device::chosen_stream() = before_; }
+TT_INLINE StreamGuard::StreamGuard(Stream& s) : device_(s.device()), before_(Device::get(device_).chosen_stream()) {
+  Device::get(device_).chosen_stream() = s.handle();
+}
+TT_INLINE StreamGuard::~StreamGuard() { Device::get(device_).chosen_stream() = before_; }
 
 TT_INLINE Event::Event(int device) : device_(device) {
   Device& d = Device::get(device);

@@ -1,9 +1,11 @@
 // A device: its context, its limits, its memory, its modules. Memory is cached and ordered by stream: a
 // block that was freed on a stream is used again by that stream's next work, without waiting.
+// Whoever uses memory on another stream than the one it was allocated on must order the two by events.
 //   Device& d = Device::get(0);   DevicePointer p = d.allocate(bytes);   d.free(p, bytes);
 #pragma once
 #include <bit>
 #include <memory>
+#include <unordered_map>
 
 #include "tt/backends/cuda/launch.hpp"
 #include "tt/backends/cuda/nvrtc.hpp"
@@ -41,10 +43,13 @@ class Device {
   }
 
   /// The stream of this thread's work on the device: its own, or what a StreamGuard chose.
-  Handle stream() const { return chosen_stream() ? chosen_stream() : own_stream_; }
-  static Handle& chosen_stream() {
-    thread_local Handle stream = nullptr;
-    return stream;
+  Handle stream() const {
+    const Handle chosen = chosen_stream();
+    return chosen ? chosen : own_stream_;
+  }
+  Handle& chosen_stream() const {
+    thread_local Handle streams[most_devices] = {};
+    return streams[index_];
   }
   void synchronize() {
     activate();
@@ -65,6 +70,8 @@ class Device {
     const tt::detail::FlagLock lock(busy_);
     for (Block& b : kept_)
       if (b.stream == stream) b.stream = own_stream_;
+    for (auto& [address, of] : stream_of_)
+      if (of == stream) of = own_stream_;
   }
 
   /// The module of this text: loaded before, on disk, or compiled now. Several may be given to one call.
@@ -93,6 +100,7 @@ class Device {
   std::atomic<bool> lost_ = false;
   std::atomic_flag busy_, loading_;
   Vec<Block> kept_;
+  std::unordered_map<DevicePointer, Handle> stream_of_;  // of what is in use, if not the device's own: where it was allocated
   MemoryStats stats_;
   Module* modules_ = nullptr;
   Compiled compiled_;
@@ -169,6 +177,7 @@ TT_INLINE DevicePointer Device::allocate(std::size_t bytes) {
       kept_[k] = kept_[kept_.size() - 1];
       kept_.pop_back();
       ++stats_.hits;
+      if (stream != own_stream_) stream_of_[p] = stream;
       return p;
     }
   ++stats_.misses;
@@ -190,12 +199,18 @@ TT_INLINE DevicePointer Device::allocate(std::size_t bytes) {
   }
   stats_.reserved += size;
   if (stats_.reserved > stats_.peak) stats_.peak = stats_.reserved;
+  if (stream != own_stream_) stream_of_[p] = stream;
   return p;
 }
 
 TT_INLINE void Device::free(DevicePointer p, std::size_t bytes) noexcept {
   const tt::detail::FlagLock lock(busy_);
-  kept_.push_back({p, stream(), rounded(bytes)});
+  Handle stream = own_stream_;  // where it was allocated: that stream's work is what may still use it
+  if (const auto known = stream_of_.find(p); known != stream_of_.end()) {
+    stream = known->second;
+    stream_of_.erase(known);
+  }
+  kept_.push_back({p, stream, rounded(bytes)});
   stats_.allocated -= rounded(bytes);
 }
 
