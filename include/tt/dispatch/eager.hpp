@@ -101,15 +101,13 @@ inline bool try_direct(Call& c) {
   return true;
 }
 
-inline void cpu_kernel(Call& c, void*) {
-  if (try_direct(c)) return;
+/// On the device that the arguments are on.
+inline void plan_kernel(Call& c, void*) {
   const BoundFunction f = bind_function(c);
   f.function->run(c.argument, f.symbols, c.result);
 }
-/// For devices that run plans.
-inline void device_kernel(Call& c, void*) {
-  const BoundFunction f = bind_function(c);
-  f.function->run(c.argument, f.symbols, c.result);
+inline void cpu_kernel(Call& c, void*) {
+  if (!try_direct(c)) plan_kernel(c, nullptr);
 }
 /// Shapes and dtypes only.
 inline void meta_kernel(Call& c, void*) {
@@ -128,7 +126,7 @@ TT_INLINE void register_kernels() {
   static const bool done = [] {
     Dispatcher& d = Dispatcher::get();  // a program may have set its own before
     if (!d.has_fallback(DispatchKey::cpu)) d.set_fallback(DispatchKey::cpu, &cpu_kernel);
-    if (!d.has_fallback(DispatchKey::cuda)) d.set_fallback(DispatchKey::cuda, &device_kernel);
+    if (!d.has_fallback(DispatchKey::cuda)) d.set_fallback(DispatchKey::cuda, &plan_kernel);
     backend::register_cuda();
     if (!d.has_fallback(DispatchKey::meta)) d.set_fallback(DispatchKey::meta, &meta_kernel);
     return true;
@@ -463,7 +461,6 @@ Tensor TensorFront::bitcast(SourceLine at, const Tensor& a) {
 }
 
 // ---- operators
-
 
 namespace detail {
 
