@@ -1,31 +1,32 @@
 // Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
 // step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
 // the compiler. The same text then trains eagerly and compiled at run time, with the same losses to the
-// last bit. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
+// last bit, and on a CUDA device if there is one. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
 // of the step to graph.dot, as graph.svg too where Graphviz is installed.
 //   digits --epochs 40
 // Ends with 1 if fewer than 95 % of unseen digits are read right, if a static step takes memory from
 // the heap, or if the paths differ.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <string_view>
 #include <tt/io/parameters.hpp>
 #include <tt/tt.hpp>
 
+#include "../common/random.hpp"
+#include "../common/training.hpp"
 #include "allocations.hpp"
 #include "csv.hpp"
 #include "graph_picture.hpp"
 #include "options.hpp"
 #include "picture.hpp"
-#include "random.hpp"
 
 namespace {
 
-using digits::Digits, digits::Random, digits::classes, digits::pixels;
+using digits::Digits, digits::classes, digits::pixels;
+using examples::Random, examples::median;
 constexpr int hidden = 32, batch = 64;
 
 // ---- the model and its training step
@@ -99,7 +100,7 @@ struct Test {
   tt::Array<float, tt::dyn, pixels> images;
 
   explicit Test(Digits d) : unseen(std::move(d)), images(unseen.count()) {
-    copy_images(images.data(), unseen, digits::first_numbers(unseen.count()));
+    copy_images(images.data(), unseen, examples::first_numbers(unseen.count()));
   }
   std::vector<int> read_by(const Model& model) const {
     const tt::Array<std::int64_t, tt::dyn> read = predict(model, images);
@@ -125,20 +126,10 @@ struct Run {
   long allocations = 0;              ///< in all steps but the first, which takes the arena
 };
 
-/// A bar where stdout is a terminal, else a line now and then.
 void show_progress(const digits::History& h, int epochs) {
-  static const bool terminal = isatty(STDOUT_FILENO);
-  const int done = h.epochs();
-  const bool last = done == epochs;
-  if (!terminal && done != 1 && !last && done % std::max(epochs / 8, 1) != 0) return;
-  constexpr const char* full = "########################################";
-  constexpr int width = 40;
-  const int filled = static_cast<int>(std::int64_t{width} * done / epochs);
-  if (terminal) std::printf("\r  [%.*s%*s] ", filled, full, width - filled, "");
-  std::printf("  epoch %d of %d   loss %.4f   test accuracy %.1f %%%s%s", done, epochs,
-              h.loss.back(), h.accuracy.back(), terminal ? "\033[K" : "",
-              terminal && !last ? "" : "\n");
-  std::fflush(stdout);
+  char text[100];
+  std::snprintf(text, sizeof text, "epoch %d of %d   loss %.4f   test accuracy %.1f %%", h.epochs(), epochs, h.loss.back(), h.accuracy.back());
+  examples::show_progress(h.epochs(), epochs, text);
 }
 
 /// The step compiled with the program.
@@ -188,6 +179,30 @@ struct WarmPath : CompiledPath {
   explicit WarmPath(Model& m) : CompiledPath(m) { tt::CodeCache::get().wait(); }
 };
 
+/// The compiled path with everything on a device but the digits of a step, which are brought there. The
+/// numbers are the CPU's to the last bit, or within the ulp that the device's functions are off.
+struct CudaPath : CompiledPath {
+  static constexpr const char* name = "cuda";
+  Model& on_host;
+  std::int64_t launched = 0;
+  explicit CudaPath(Model& m) : CompiledPath(m), on_host(m) {
+    tt::for_each_member([](tt::Tensor& t, tt::Tensor& v) {
+      t = t.cuda();
+      v = v.cuda();
+    }, model, velocity);
+  }
+  float step(Images& images, Labels& labels, float rate) {
+    const std::int64_t before = tt::cuda::launches();
+    const tt::Tensor value = compiled(model, velocity, tt::as_tensor(images).cuda(), tt::as_tensor(labels).cuda(), tt::tensor(rate));
+    launched = tt::cuda::launches() - before;
+    return value.item<float>();
+  }
+  int kernels() const { return static_cast<int>(launched); }
+  void bring_back() {
+    tt::for_each_member([](tt::Tensor& t, auto& a) { tt::as_tensor(a).copy_(t); }, model, on_host);
+  }
+};
+
 template <class Path>
 Run train(const Digits& seen, const Test& test, int epochs, Random random) {
   Run run{.path = Path::name, .model = first_weights(random), .history = {}, .microseconds = {}};
@@ -195,12 +210,12 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
   constexpr bool quiet = !std::is_same_v<Path, StaticPath>;
   Images images;
   Labels labels;
-  std::vector<int> order = digits::first_numbers(seen.count());
+  std::vector<int> order = examples::first_numbers(seen.count());
   const int steps = seen.count() / batch;  // what is left over waits for the next shuffle
   for (int epoch = 0; epoch < epochs; ++epoch) {
     const float rate = 0.1f * (1 - static_cast<float>(epoch) / static_cast<float>(epochs));
     double sum = 0;
-    digits::shuffle(order, random);
+    examples::shuffle(order, random);
     for (int k = 0; k < steps; ++k) {
       const std::span<const int> chosen(order.data() + k * batch, batch);
       copy_images(images.data(), seen, chosen);
@@ -218,6 +233,7 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
       sum += value;
     }
     run.history.loss.push_back(sum / steps);
+    if constexpr (requires { path.bring_back(); }) path.bring_back();
     run.history.accuracy.push_back(test.percent(test.right_in(test.read_by(run.model))));
     if (!quiet) show_progress(run.history, epochs);
   }
@@ -227,12 +243,6 @@ Run train(const Digits& seen, const Test& test, int epochs, Random random) {
 }
 
 // ---- the program
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::string facts(double percent, int test_count, double microseconds, long allocations) {
   char text[200];
@@ -261,17 +271,24 @@ void print_table(const Run& run, double percent, int right, int count, double mi
               static_cast<long long>(arena));
 }
 
+/// The largest difference between the losses of two runs; NaN if there is one.
+double difference(const Run& a, const Run& b) {
+  double largest = 0;
+  for (std::size_t k = 0; k < a.history.step_loss.size(); ++k) {
+    const double d = std::abs(static_cast<double>(a.history.step_loss.data()[k] - b.history.step_loss.data()[k]));
+    if (d > largest || std::isnan(d)) largest = d;
+  }
+  return largest;
+}
+
 /// The paths side by side: what they compute must be the same, what it costs is not.
 void print_paths(std::span<const Run> runs) {
   std::printf("  path        loss        difference   accuracy   us a step   kernels   allocations a step\n");
-  for (const Run& run : runs) {
-    double difference = 0;
-    for (std::size_t k = 0; k < run.history.step_loss.size(); ++k)
-      difference = std::max(difference, std::abs(static_cast<double>(run.history.step_loss.data()[k] - runs[0].history.step_loss.data()[k])));
-    std::printf("  %-10s  %-10.7f  %-10.3g   %5.1f %%    %8.1f   %7d   %8.3g\n", run.path, run.history.loss.back(), difference,
+  for (const Run& run : runs)
+    std::printf("  %-10s  %-10.7f  %-10.3g   %5.1f %%    %8.1f   %7d   %8.3g\n", run.path, run.history.loss.back(), difference(run, runs[0]),
                 run.history.accuracy.back(), median(run.microseconds), run.kernels,
                 static_cast<double>(run.allocations) / std::max(static_cast<double>(run.microseconds.size()) - 1, 1.0));
-  }
+  if (!tt::cuda::is_available()) std::printf("  CUDA: skipped: %s\n", tt::cuda::unavailable_reason().c_str());
   std::printf("\n");
 }
 
@@ -290,8 +307,8 @@ void print_timeline(const Run& run) {
 
 /// The digits in an order given by the seed: four fifths to learn from, one to test with.
 std::pair<Digits, Digits> split(const Digits& all, Random& random) {
-  std::vector<int> order = digits::first_numbers(all.count());
-  digits::shuffle(order, random);
+  std::vector<int> order = examples::first_numbers(all.count());
+  examples::shuffle(order, random);
   const std::size_t seen = order.size() * 4 / 5;
   return {all.select(std::span(order).first(seen)), all.select(std::span(order).subspan(seen))};
 }
@@ -327,9 +344,10 @@ int run_example(const digits::Options& options) {
   std::printf("  wrote the graph of a step: %s%s\n", (options.out / (drawn ? "graph.svg" : "graph.dot")).c_str(),
               drawn ? "" : "; SKIPPED graph.svg: no dot (Graphviz) that runs");
 
-  const Run runs[] = {run, train<EagerPath>(seen, test, options.epochs, random),
-                      train<CompiledPath>(seen, test, options.epochs, random),
-                      train<WarmPath>(seen, test, options.epochs, random)};
+  std::vector<Run> runs = {run, train<EagerPath>(seen, test, options.epochs, random),
+                           train<CompiledPath>(seen, test, options.epochs, random),
+                           train<WarmPath>(seen, test, options.epochs, random)};
+  if (tt::cuda::is_available()) runs.push_back(train<CudaPath>(seen, test, options.epochs, random));
   std::printf("\n");
   print_paths(runs);
   print_timeline(runs[2]);
@@ -346,8 +364,11 @@ int run_example(const digits::Options& options) {
   };
   require(percent >= 95, "fewer than 95 % of unseen digits are read right");
   require(run.allocations == 0, "a step takes memory from the heap");
-  for (const Run& other : runs)
-    require(other.history.step_loss == run.history.step_loss, "the paths give other losses");
+  for (const Run& other : runs) {
+    if (other.path == std::string_view(CudaPath::name))
+      require(difference(other, run) < 1e-3, "the device gives other losses");
+    else require(other.history.step_loss == run.history.step_loss, "the paths give other losses");
+  }
   require(test.read_by(reloaded) == read, "reloaded weights give other answers");
   return fine ? 0 : 1;
 }

@@ -1,14 +1,16 @@
 // The command line of this example.
 #pragma once
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "../common/arguments.hpp"
+
 namespace digits {
+
+using examples::BadOption, examples::number_of;
 
 struct Options {
   int epochs = 40;
@@ -27,20 +29,6 @@ inline constexpr const char* usage =
   --explain     print the kernels of the training step
   --help        print this
 )";
-
-struct BadOption : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <class Number>
-Number number_of(const std::string& option, std::string_view text, Number least, Number most) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    throw BadOption(option + ": \"" + std::string(text) + "\" is not a whole number from " +
-                    std::to_string(least) + " to " + std::to_string(most));
-  return value;
-}
 
 /// Throws BadOption with one line.
 inline Options read_options(int count, char** arguments) {

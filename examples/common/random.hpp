@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace digits {
+namespace examples {
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 struct Random {
@@ -32,4 +32,4 @@ inline std::vector<int> first_numbers(int count) {
   return numbers;
 }
 
-}  // namespace digits
+}  // namespace examples
