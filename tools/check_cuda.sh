@@ -9,7 +9,7 @@ if [ ! -x "$NVCC" ]; then
   verdict "nothing done [SKIPPED cuda: nvcc is not installed]"
 fi
 count=0 kernels=0
-for file in src/*.cu tests/cuda/*.cu bench/cuda/*.cu; do
+for file in src/*.cu tests/cuda/*.cu bench/cuda/*.cu examples/*/*.cu; do
   [ -f "$file" ] || continue
   count=$((count + 1))
   if ! "$NVCC" -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch="${TT_CUDA_ARCH:-sm_90}" -Xptxas -v -I include \
