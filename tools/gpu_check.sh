@@ -62,6 +62,15 @@ else
   skip "compute-sanitizer" "not installed"
 fi
 
+for example in digits cuda_model; do
+  step "build: $example" $cpp "examples/$example/$example.cpp" $libraries -o "$build/$example"
+done
+step "build: cuda_model, static" $cu examples/cuda_model/static.cu $libraries -o "$build/cuda_model_static"
+[ -x "$build/digits" ] && step "run: digits" "$build/digits" --out "$build/digits_out"
+[ -x "$build/cuda_model" ] && step "run: cuda_model, perceptron" "$build/cuda_model" --device cuda
+[ -x "$build/cuda_model" ] && step "run: cuda_model, convolutional" "$build/cuda_model" --device cuda --model conv
+[ -x "$build/cuda_model_static" ] && step "run: cuda_model, static" "$build/cuda_model_static"
+
 step "build: benchmarks" $cu -I bench/cuda bench/cuda/bench_static.cu $libraries -o "$build/bench_static"
 step "build: benchmarks of compiled functions" $cpp -I bench/cuda bench/cuda/bench_dynamic.cpp $libraries -o "$build/bench_dynamic"
 for bench in bench_static bench_dynamic; do
