@@ -2,8 +2,9 @@
 // compiled once, and every break is listed with its line.
 #include <doctest/doctest.h>
 
-#include <sstream>
+#include <array>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tensors.hpp"
@@ -525,4 +526,154 @@ TEST_CASE("calls with graph breaks leave no memory behind") {
   const std::int64_t before = tt::cpu_memory_stats().allocated;
   for (int k = 0; k < 10; ++k) f(w, x);
   CHECK(tt::cpu_memory_stats().allocated == before);
+}
+
+// ---- random programs
+
+namespace {
+
+struct Dice {
+  std::uint32_t state;
+  int operator()(int n) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 8) % static_cast<std::uint32_t>(n));
+  }
+};
+/// Views, changes in place, reads and branches in any order.
+const auto random_program = [](std::vector<Tensor>& parameters, int seed) {
+  Dice dice{static_cast<std::uint32_t>(seed) * 7919u + 1};
+  std::vector<Tensor> v = parameters;
+  for (int step = 0; step < 30; ++step) {
+    Tensor a = v[static_cast<std::size_t>(dice(static_cast<int>(v.size())))];
+    const Tensor b = v[static_cast<std::size_t>(dice(static_cast<int>(v.size())))];
+    switch (dice(20)) {
+      case 0: v.push_back(a * 0.5 + b); break;
+      case 1: v.push_back(tt::sin(a) - b); break;
+      case 2: v.push_back(a.t()); break;
+      case 3: v.push_back(a.slice(0, 0, 3)); break;
+      case 4: a += b * 0.25; break;
+      case 5: a.copy_(tt::tanh(b)); break;
+      case 6: v.push_back(a.sum().item() > 0 ? a * 2 : b - 1); break;
+      case 7: v.push_back(tt::tanh(tt::matmul(a, b))); break;
+      case 8: v.push_back(a[dice(3)] + b); break;
+      case 9: v.erase(v.begin() + dice(static_cast<int>(v.size()))); break;
+      case 10: v.push_back(tt::full({3, 3}, dice(3))); break;
+      case 11: a.fill_(dice(5)); break;
+      case 12: v.push_back(a.reshape({9}).reshape({3, 3})); break;
+      case 13: a[dice(3)].mul_(0.5); break;
+      case 14: v.push_back(b * a[1][2].item()); break;
+      case 15: parameters[static_cast<std::size_t>(dice(3))].copy_(tt::tanh(a + b)); break;
+      case 16: {
+        Tensor dense = a.contiguous();
+        dense.data_ptr<float>()[dice(9)] = 0.5f;
+        v.push_back(dense);
+        break;
+      }
+      case 17: v.push_back((a[0][0] > b[0][0]) ? 0 * a : a * 1); break;
+      case 18: a -= a.t(); break;
+      default: v.push_back(a.detach() + tt::softmax(b, dice(2)));
+    }
+    if (v.empty()) v.push_back(parameters[0]);
+  }
+  return v;
+};
+const auto random_differentiable = [](std::vector<Tensor>& parameters, int seed) {
+  Dice dice{static_cast<std::uint32_t>(seed) * 104729u + 3};
+  std::vector<Tensor> v = parameters;
+  for (int step = 0; step < 20; ++step) {
+    const Tensor a = v[static_cast<std::size_t>(dice(static_cast<int>(v.size())))], b = v[static_cast<std::size_t>(dice(static_cast<int>(v.size())))];
+    switch (dice(9)) {
+      case 0: v.push_back(a * 0.5 + b); break;
+      case 1: v.push_back(tt::tanh(a) * b); break;
+      case 2: v.push_back(a.t()); break;
+      case 3: v.push_back(a.sum().item() > 0 ? a * b : b - 1); break;
+      case 4: v.push_back(tt::tanh(tt::matmul(a, b))); break;
+      case 5: v.push_back(a[dice(3)] + b); break;
+      case 6: v.push_back(a.detach() * b); break;
+      case 7: {
+        const tt::NoGrad off;
+        v.push_back(a * 2);
+        break;
+      }
+      default: v.push_back(b * (a[1][2].item() > 0 ? 1.5 : 0.5));
+    }
+  }
+  Tensor sum = (parameters[0] * 0).sum();
+  for (const Tensor& t : v) sum = sum + t.sum() * 0.125;
+  return sum;
+};
+
+}  // namespace
+
+TEST_CASE("random programs with breaks, views and changes in place leave the bits of eager") {
+  const auto compiled = tt::compile(random_program, {.name = "random", .tier = 0});
+  int wrong = 0;
+  for (int seed = 0; seed < 150; ++seed) {
+    for (int round = 0; round < 2; ++round) {
+      std::vector<Tensor> eager, recorded;
+      for (int k = 0; k < 3; ++k) {
+        eager.push_back(uniform({3, 3}, 10 * seed + k));
+        recorded.push_back(eager.back().clone());
+      }
+      std::vector<Tensor> expected, got;
+      const std::string error = message([&] { expected = random_program(eager, seed); });
+      CHECK(message([&] { got = compiled(recorded, seed); }) == error);
+      if (error != "no error") continue;
+      REQUIRE(expected.size() == got.size());
+      bool same = true;
+      for (std::size_t k = 0; k < got.size(); ++k) same = same && same_bits(expected[k], got[k]);
+      for (std::size_t k = 0; k < 3; ++k) same = same && same_bits(eager[k], recorded[k]);
+      if (!same) {
+        ++wrong;
+        MESSAGE("seed " << seed << ", round " << round);
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("random programs with breaks have the gradients of eager") {
+  const auto compiled = tt::compile(random_differentiable, {.name = "random", .tier = 0});
+  int wrong = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    std::vector<Tensor> eager, recorded;
+    for (int k = 0; k < 3; ++k) {
+      eager.push_back(uniform({3, 3}, 10 * seed + k, DType::f64));
+      recorded.push_back(eager.back().clone());
+      if (k == 2) continue;
+      eager.back().requires_grad_();
+      recorded.back().requires_grad_();
+    }
+    const Tensor expected = random_differentiable(eager, seed), got = compiled(recorded, seed);
+    bool same = same_bits(expected, got);
+    expected.backward();
+    got.backward();
+    for (std::size_t k = 0; k < 2; ++k)
+      same = same && tt::amax((eager[k].grad() - recorded[k].grad()).abs().reshape({9}), 0).item() < 1e-12;
+    if (!same) {
+      ++wrong;
+      MESSAGE("seed " << seed);
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("threads call one function with graph breaks") {
+  const auto f = tt::compile([](Tensor x, Tensor w) {
+    const Tensor h = tt::tanh(tt::matmul(x, w));
+    return h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item();
+  }, {.name = "threads"});
+  const Tensor w = uniform({4, 4}, 1);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> right{};
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      right[t] = true;
+      for (int k = 0; k < 40; ++k) {
+        const Tensor x = uniform({2 + k % 3, 4}, k), h = tt::tanh(tt::matmul(x, w));
+        right[t] = right[t] && same_bits(f(x, w), h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item());
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (bool r : right) CHECK(r);
 }

@@ -205,7 +205,7 @@ class Tracer final : public detail::CaptureMode {
       if (!held && !made_here(target)) (void)id_of(target, at);  // throws
       if (!held && !is_constant(target)) {
         if (!other || other->impl().trace_id < 0) return false;
-        detail::refuse_foreign(target, at);
+        stop(target, op, at);
       }
       if (held) return true;
       become(target, id_of(target, at));  // a fresh fill

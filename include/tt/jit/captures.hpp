@@ -1,6 +1,6 @@
 // What a compiled function keeps: its captures, each with what it was made for, and what explain() says.
 #pragma once
-#include "tt/jit/recorder_inl.hpp"
+#include "tt/jit/segments.hpp"
 
 namespace tt {
 namespace jit {

@@ -44,7 +44,7 @@ class Recorder final : public detail::CaptureMode {
   /// `target` becomes what was assigned to the parameter in its place: all of them at once.
   TT_INLINE void assign(std::vector<std::pair<Tensor, Tensor>>& parameters, const char* name, SourceLine at);
   /// Runs what is left.
-  void finish() { flush(); }
+  TT_INLINE void finish();
 
   TT_INLINE void record(Call& c) override;
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;

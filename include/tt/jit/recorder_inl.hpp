@@ -431,6 +431,8 @@ TT_INLINE void Recorder::flush() {
   make_views();
 }
 
+TT_INLINE void Recorder::finish() { flush(); }
+
 TT_INLINE void Recorder::write_updates(int begin, int end) {
   for (const Update& u : lists_->updates) {
     if (const int step = lists_->values[static_cast<std::size_t>(u.value)].step; step < begin || step >= end) continue;

@@ -274,7 +274,9 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
   for (const int v : key.output) g.output(id[static_cast<std::size_t>(v)]);
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
-    const bool donated = !key.taped && key.inputs[into].is_contiguous() && !key.inputs.overlaps_another(into);
+    bool donated = !key.taped && key.inputs[into].is_contiguous() && !key.inputs.overlaps_another(into);
+    for (std::size_t j = 0; j < key.number_value.size(); ++j)  // a fill that is read, and then changed
+      donated = donated && !(s.dynamic[j] && overlap(r.values()[static_cast<std::size_t>(key.number_value[j])].tensor, key.inputs[into]));
     g.output(id[static_cast<std::size_t>(key.update[k])], donated ? into : -1);
   }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
@@ -395,3 +397,5 @@ TT_INLINE backend::TileProgram::Calls SegmentStore::calls() const {
 
 }  // namespace jit
 }  // namespace tt
+
+#include "tt/jit/recorder_inl.hpp"
