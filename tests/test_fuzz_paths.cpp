@@ -33,9 +33,9 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t default_count = 192;  // ten times slower
+constexpr std::uint64_t default_count = 96;  // ten times slower
 #else
-constexpr std::uint64_t default_count = 1024;
+constexpr std::uint64_t default_count = 512;
 #endif
 
 enum class Path { eager, tape, compiled, compiled_tape, tier1 };

@@ -57,7 +57,7 @@ void silu_0(void *const *p, const i64 *s, const i64 *r) {
       float *x1 = (float *)p[1] + 0;
       for (i64 i = 0; i < n; ++i) {
         const float f32_0 = x0[i];
-        const float f32_1 = neg_f32(f32_0);
+        const float f32_1 = -f32_0;
         const float f32_2 = exp_f32(f32_1);
         const float f32_4 = f32_3 + f32_2;
         const float f32_5 = f32_0 / f32_4;
