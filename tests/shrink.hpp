@@ -77,8 +77,7 @@ inline Case tidy(const Case& c) {
 
 inline Case with_outputs(const Case& c, int dropped, bool keep_donation) {
   Case r = c;
-  r.graph.outputs.clear();
-  r.graph.donated.clear();
+  r.graph.clear_outputs();
   for (int k = 0; k < c.graph.outputs.size(); ++k)
     if (k != dropped || keep_donation)
       r.graph.output(c.graph.outputs[k], k == dropped ? -1 : c.graph.donated[k]);
@@ -87,8 +86,7 @@ inline Case with_outputs(const Case& c, int dropped, bool keep_donation) {
 
 inline std::vector<Values> all_values(const Case& c) {
   Case every = c;
-  every.graph.outputs.clear();
-  every.graph.donated.clear();
+  every.graph.clear_outputs();
   for (int i = 0; i < c.graph.size(); ++i) every.graph.output(i);
   return evaluate(tt::inline_bodies(every.graph), c.symbols, c.input);
 }

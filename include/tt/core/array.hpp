@@ -49,10 +49,17 @@ struct nested_list<T, 0> {
   using type = T;
 };
 
+/// In the Array itself, without a padded end.
 template <class T, std::int64_t... E>
 inline constexpr bool stored_inline =
     ((E != dyn) && ...) && (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E)) *
                                    sizeof(T) <= inline_bytes;
+
+/// The same of a dtype and a shape of constants.
+constexpr bool is_stored_inline(DType dtype, const Shape& shape) {
+  const Extent n = shape.size();
+  return n.is_constant() && static_cast<std::size_t>(n.code * size_of(dtype)) <= inline_bytes;
+}
 
 [[noreturn]] TT_NOINLINE inline void index_out_of_range(std::int64_t i, int axis,
                                                         const Shape& shape) {
@@ -172,12 +179,7 @@ class Array {
   {
     storage_.allocate(shape());
   }
-  Array(Uninitialized, const std::int64_t* given) {
-    int d = 0;
-    for (int k = 0; k < rank; ++k)
-      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
-    storage_.allocate(shape());
-  }
+  Array(Uninitialized, const std::int64_t* given) { allocate(given); }
   explicit Array(Uninitialized)
     requires(!is_static)
   {
@@ -260,6 +262,8 @@ class Array {
     for (int k = 0; k < axis; ++k) d += Extents::value[k] == dyn;
     return Extents::value[axis] == dyn ? dynamic_[d] : Extents::value[axis];
   }
+  /// The k-th of the extents that are known at run time only.
+  std::int64_t dynamic_extent(int k) const { return dynamic_[k]; }
   std::int64_t size() const {
     std::int64_t n = 1;
     for (int k = 0; k < rank; ++k) n *= extent(k);
@@ -305,6 +309,12 @@ class Array {
   static constexpr std::size_t static_size =
       (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E));
 
+  void allocate(const std::int64_t* given) {
+    int d = 0;
+    for (int k = 0; k < rank; ++k)
+      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
+    storage_.allocate(shape());
+  }
   template <std::integral... I>
   std::int64_t offset(I... index) const {
     const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};

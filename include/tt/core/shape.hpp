@@ -55,8 +55,9 @@ struct Extent {
   constexpr std::int64_t value(const SymbolValues& symbols) const {
     if (is_constant()) return code;
     std::int64_t v = coefficient();
-    for (int i = 0; i < max_symbols; ++i)
-      for (int e = exponent(i); e > 0; --e) v *= symbols.value[i];
+    int i = 0;
+    for (std::int64_t e = exponents(); e != 0; e >>= 3, ++i)
+      for (int n = static_cast<int>(e & 7); n > 0; --n) v *= symbols.value[i];
     return v;
   }
   friend constexpr bool operator==(Extent, Extent) = default;

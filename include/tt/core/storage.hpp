@@ -1,4 +1,5 @@
-// Memory for elements: 64-byte aligned, with a padded end, so that whole vectors may be read there.
+// Memory for elements: 64-byte aligned, with a padded end, so that whole steps (16 elements of 8 bytes)
+// may be read and written there.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -8,7 +9,7 @@
 
 namespace tt {
 
-inline constexpr std::size_t storage_alignment = 64;
+inline constexpr std::size_t storage_alignment = 64, storage_padding = 128;
 
 inline namespace TT_ISA {
 /// A template parameter of every function that may hold SIMD code: files built with other -march
@@ -34,7 +35,7 @@ inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
 
 /// Uninitialised bytes; null when there is no memory.
 inline void* try_allocate_bytes(std::size_t bytes) noexcept {
-  return ::operator new(bytes + storage_alignment, std::align_val_t{storage_alignment},
+  return ::operator new(bytes + storage_padding, std::align_val_t{storage_alignment},
                         std::nothrow);
 }
 /// Uninitialised bytes; throws Error when there is no memory.

@@ -311,8 +311,7 @@ TT_INLINE BoundFunction bind_function(const Call& c);
 TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_t wanted) const {
   Graph g = canonical(graph_);
   const Vec<int> roots = g.outputs;
-  g.outputs.clear();
-  g.donated.clear();
+  g.clear_outputs();
   Vec<int> with_respect_to, adjoint;
   for (int k = 0; k < g.inputs.size(); ++k)
     if (wanted >> k & 1) {

@@ -16,8 +16,16 @@ constexpr bool is_assignable() {
                 "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
   static_assert(same_shape || shapes_agree<typename A::Extents, typename R::Extents>::value,
                 "tt: the expression has another shape than the Array");
-  if constexpr (same_type && same_shape) return no_mistake<Compiled<Program<ExpressionModel<X>>>>();
+  if constexpr (same_type && same_shape) return no_mistake<Compiled<Program<ExpressionModel<X, !A::is_inline>>>>();
   else return false;
+}
+
+/// The constant extents must be those given.
+template <class Extents>
+void check_extents(const std::int64_t* given) {
+  for (int k = 0; k < Extents::rank; ++k)
+    if (Extents::value[k] != dyn && Extents::value[k] != given[k])
+      assigned_shape_differs(given, Extents::value, Extents::rank);
 }
 
 }  // namespace detail
@@ -27,16 +35,11 @@ template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>::Array(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
-    detail::Evaluation<X, Isa> e(x);
+    detail::Evaluation<X, Array, Isa> e(x);
     std::int64_t given[max_rank] = {};
-    if constexpr (!is_static || !X::Result::is_static) e.result_shape(given);
-    int d = 0;
-    for (int k = 0; k < rank; ++k) {
-      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
-      else if (!X::Result::is_static && given[k] != Extents::value[k])
-        detail::assigned_shape_differs(given, shape());
-    }
-    storage_.allocate(shape());
+    if constexpr (!is_static || !X::Result::is_static) e.result_extents(given);
+    if constexpr (!X::Result::is_static) detail::check_extents<Extents>(given);
+    allocate(given);
     e.run(data());
   }
 }
@@ -46,15 +49,21 @@ template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
-    detail::Evaluation<X, Isa> e(x);
+    detail::Evaluation<X, Array, Isa> e(x, begin(), end());
     bool fits = data() != nullptr || size() == 0;  // not what was moved away
+    std::int64_t given[max_rank] = {};
     if constexpr (!is_static || !X::Result::is_static) {
-      std::int64_t shape[max_rank] = {};
-      e.result_shape(shape);
-      for (int k = 0; k < rank; ++k) fits = fits && extent(k) == shape[k];
+      e.result_extents(given);
+      for (int k = 0; k < rank; ++k) fits = fits && extent(k) == given[k];
     }
-    if (fits && !e.clashes(x, begin(), end())) e.run(data());
-    else *this = Array(x);
+    if (fits && !e.list.clashes) {
+      e.run(data());
+    } else {
+      if constexpr (!X::Result::is_static) detail::check_extents<Extents>(given);
+      Array result(Uninitialized{}, given);
+      e.run(result.data());
+      *this = static_cast<Array&&>(result);
+    }
   }
   return *this;
 }

@@ -16,20 +16,17 @@ struct OperandList;
 template <class A>
 struct OperandList<A> {
   A a;
-  constexpr void each(const auto& f) const { f(a); }
 };
 template <class A, class B>
 struct OperandList<A, B> {
   A a;
   B b;
-  constexpr void each(const auto& f) const { f(a); f(b); }
 };
 template <class A, class B, class C>
 struct OperandList<A, B, C> {
   A a;
   B b;
   C c;
-  constexpr void each(const auto& f) const { f(a); f(b); f(c); }
 };
 template <class A, class B, class C, class D>
 struct OperandList<A, B, C, D> {
@@ -37,7 +34,6 @@ struct OperandList<A, B, C, D> {
   B b;
   C c;
   D d;
-  constexpr void each(const auto& f) const { f(a); f(b); f(c); f(d); }
 };
 
 // ---- leaves
@@ -62,6 +58,8 @@ struct ArrayLeaf<const Array<T, E...>&> {
   using Extents = extents<E...>;
   const Array<T, E...>* array;
   [[no_unique_address]] Witness witness;
+
+  explicit constexpr ArrayLeaf(const Array<T, E...>& a) : array(&a), witness(a.lifetime()) {}
   const Array<T, E...>& get() const {
     if constexpr (TT_DEBUG) {
       if (witness.ended()) operand_has_ended(dtype, Extents::value, Extents::rank);
@@ -76,6 +74,8 @@ struct ArrayLeaf<Array<T, E...>> {
   static constexpr DType dtype = dtype_of<T>;
   using Extents = extents<E...>;
   Array<T, E...> array;
+
+  explicit constexpr ArrayLeaf(Array<T, E...>&& a) : array(static_cast<Array<T, E...>&&>(a)) {}
   const Array<T, E...>& get() const { return array; }
 };
 template <class T>
@@ -83,16 +83,10 @@ struct ScalarLeaf {
   static constexpr DType dtype = dtype_of<T>;
   using Extents = extents<>;
   T value;
-};
 
-template <class L>
-inline constexpr bool is_array_leaf = false;
-template <class A>
-inline constexpr bool is_array_leaf<ArrayLeaf<A>> = true;
-template <class L>
-inline constexpr bool is_scalar_leaf = false;
-template <class T>
-inline constexpr bool is_scalar_leaf<ScalarLeaf<T>> = true;
+  template <class A>
+  explicit constexpr ScalarLeaf(A a) : value(static_cast<T>(a)) {}
+};
 
 template <std::int64_t... E>
 constexpr Shape shape_with_symbols(extents<E...>, [[maybe_unused]] int& symbol) {
@@ -181,29 +175,21 @@ struct OperandRecorder<Expression<Fn, Ops...>> {
   }
 };
 
-template <class X>
+/// Padded: the result goes into an Array with a padded end.
+template <class X, bool Padded = true>
 struct ExpressionModel {
-  static constexpr void record(Graph& g, Recorder& r) { g.output(OperandRecorder<X>::record(r).id); }
+  static constexpr void record(Graph& g, Recorder& r) { g.output(OperandRecorder<X>::record(r).id, -1, Padded); }
 };
 
-/// Visits the leaves in the order in which they are recorded.
-template <class L, class F>
-void for_each_leaf(const L& l, const F& f) {
-  if constexpr (is_array_leaf<L> || is_scalar_leaf<L>) f(l);
-  else l.operands.each([&](const auto& o) { for_each_leaf(o, f); });
-}
 template <class L>
-constexpr int count_leaves() {
-  if constexpr (is_array_leaf<L> || is_scalar_leaf<L>) return 1;
-  else return []<class Fn, class... Ops>(std::type_identity<Expression<Fn, Ops...>>) {
-    return (0 + ... + count_leaves<Ops>());
-  }(std::type_identity<L>{});
-}
-
-template <class L>
-inline constexpr bool has_dynamic_leaf = L::Extents::dynamic_count > 0;
+inline constexpr int tree_leaves = 1;
 template <class Fn, class... Ops>
-inline constexpr bool has_dynamic_leaf<Expression<Fn, Ops...>> = (has_dynamic_leaf<Ops> || ...);
+inline constexpr int tree_leaves<Expression<Fn, Ops...>> = (0 + ... + tree_leaves<Ops>);
+/// Extents of its leaves that are known at run time only.
+template <class L>
+inline constexpr int dynamic_extents = L::Extents::dynamic_count;
+template <class Fn, class... Ops>
+inline constexpr int dynamic_extents<Expression<Fn, Ops...>> = (0 + ... + dynamic_extents<Ops>);
 
 /// Elementwise throughout, so that element i of the result needs only element i of whole operands.
 template <class L>
@@ -212,62 +198,87 @@ template <class Fn, class... Ops>
 inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
     Fn::is_elementwise && (is_elementwise_tree<Ops> && ...);
 
-template <class X, class Isa>
-struct Evaluation {
-  static constexpr int leaves = count_leaves<X>();
-  static constexpr bool is_dynamic = has_dynamic_leaf<X>;
-  void* external[leaves + 1];
-  struct Nothing {};
-  [[no_unique_address]] std::conditional_t<is_dynamic, SymbolValues, Nothing> symbols_;
-  int count = 0;
+/// The leaves of an expression as one evaluation finds them, in the order in which they are recorded.
+template <int Leaves, int Dynamic>
+struct LeafList {
+  void* external[Leaves + 1];  // the last is the destination
+  std::int64_t extent[Dynamic > 0 ? Dynamic : 1];
+  int count = 0, dynamic = 0;
+  // The destination, if it has elements already; element_size: 0 where not all is elementwise.
+  const std::byte* to = nullptr;
+  const std::byte* to_end = nullptr;
+  std::size_t element_size = 0;
+  bool clashes = false;  // it overlaps an operand in another way than element by element
 
+  template <class T, std::int64_t... E>
+  TT_ALWAYS_INLINE void add(const Array<T, E...>& a) {
+    for (int k = 0; k < extents<E...>::dynamic_count; ++k) extent[dynamic++] = a.dynamic_extent(k);
+    const auto* first = reinterpret_cast<const std::byte*>(a.begin());
+    const auto* last = reinterpret_cast<const std::byte*>(a.end());
+    clashes = clashes || (first < to_end && to < last &&
+                          !(first == to && last == to_end && sizeof(T) == element_size));
+    external[count++] = const_cast<std::byte*>(first);
+  }
+};
+template <class A, class List>
+TT_ALWAYS_INLINE void collect(const ArrayLeaf<A>& leaf, List& list) {
+  list.add(leaf.get());
+}
+template <class T, class List>
+TT_ALWAYS_INLINE void collect(const ScalarLeaf<T>& leaf, List& list) {
+  list.external[list.count++] = const_cast<T*>(&leaf.value);
+}
+template <class Fn, class... Ops, class List>
+TT_ALWAYS_INLINE void collect(const Expression<Fn, Ops...>& x, List& list) {
+  collect(x.operands.a, list);
+  if constexpr (sizeof...(Ops) > 1) collect(x.operands.b, list);
+  if constexpr (sizeof...(Ops) > 2) collect(x.operands.c, list);
+  if constexpr (sizeof...(Ops) > 3) collect(x.operands.d, list);
+}
+
+/// The extents of a result in one call.
+inline void extents_of(const Shape& shape, const SymbolValues& symbols, std::int64_t* extent) {
+  for (int k = 0; k < shape.rank; ++k) extent[k] = shape[k].value(symbols);
+}
+
+/// Of an expression of type X into an Array A.
+template <class X, class A, class Isa>
+struct Evaluation {
+  using P = Program<ExpressionModel<X, !A::is_inline>>;
+  static constexpr int dynamic = dynamic_extents<X>;
+  struct Nothing {};
+
+  LeafList<tree_leaves<X>, dynamic> list;
+  [[no_unique_address]] std::conditional_t<(dynamic > 0), SymbolValues, Nothing> symbols_;
+
+  explicit Evaluation(const X& x) {
+    collect(x, list);
+    bind();
+  }
+  /// Into an Array that may be one of the operands.
+  template <class T>
+  Evaluation(const X& x, const T* begin, const T* end) {
+    list.to = reinterpret_cast<const std::byte*>(begin);
+    list.to_end = reinterpret_cast<const std::byte*>(end);
+    list.element_size = is_elementwise_tree<X> ? sizeof(T) : 0;
+    collect(x, list);
+    bind();
+  }
   const SymbolValues& symbols() const {
-    if constexpr (is_dynamic) return symbols_;
+    if constexpr (dynamic > 0) return symbols_;
     else return no_symbols;
   }
-  explicit Evaluation(const X& x) {
-    [[maybe_unused]] std::int64_t extent_of[is_dynamic ? max_symbols : 1];
-    [[maybe_unused]] int dynamic = 0;
-    for_each_leaf(x, [&]<class L>(const L& l) {
-      if constexpr (is_scalar_leaf<L>) {
-        external[count++] = const_cast<void*>(static_cast<const void*>(&l.value));
-      } else {
-        const auto& a = l.get();
-        external[count++] = const_cast<void*>(static_cast<const void*>(a.data()));
-        if constexpr (is_dynamic)
-          for (int k = 0; k < a.rank; ++k)
-            if (L::Extents::value[k] == dyn) extent_of[dynamic++] = a.extent(k);
-      }
-    });
-    if constexpr (is_dynamic)
-      bind_symbols(Program<ExpressionModel<X>>::interface.symbols, extent_of, dynamic, symbols_);
-  }
-  void result_shape(std::int64_t* shape) const {
-    constexpr Shape s = Program<ExpressionModel<X>>::interface.output[0].shape;
-    for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols());
-  }
-  /// Does the destination overlap an operand in another way than element by element?
-  template <class T>
-  bool clashes(const X& x, const T* begin, const T* end) const {
-    bool clash = false;
-    for_each_leaf(x, [&]<class L>(const L& l) {
-      if constexpr (!is_scalar_leaf<L>) {
-        const auto& a = l.get();
-        const auto* first = reinterpret_cast<const std::byte*>(a.begin());
-        const auto* last = reinterpret_cast<const std::byte*>(a.end());
-        const auto* to = reinterpret_cast<const std::byte*>(begin);
-        const auto* to_end = reinterpret_cast<const std::byte*>(end);
-        if (first < to_end && to < last &&
-            !(is_elementwise_tree<X> && first == to && last == to_end &&
-              sizeof(*a.begin()) == sizeof(T)))
-          clash = true;
-      }
-    });
-    return clash;
+  void result_extents(std::int64_t* extent) const {
+    extents_of(ResultShape<P, 0>::value, symbols(), extent);
   }
   void run(void* out) {
-    external[count] = out;
-    execute<Program<ExpressionModel<X>>, Isa>(external, symbols());
+    list.external[list.count] = out;
+    execute<P, Isa>(list.external, symbols());
+  }
+
+ private:
+  void bind() {
+    if constexpr (dynamic > 0) bind_symbols(Symbols<P, dynamic>::rules.item, list.extent, dynamic, symbols_);
   }
 };
 
@@ -285,10 +296,14 @@ constexpr bool extents_may_agree() {
   return true;
 }
 
-[[noreturn]] inline void assigned_shape_differs(const std::int64_t* given, const Shape& to) {
-  Shape s;
-  for (int k = 0; k < to.rank; ++k) s.push_back(given[k]);
-  TT_THROW(Error(Text("tt::Array: shapes differ: ") << s << " is assigned to " << to << "."));
+[[noreturn]] TT_NOINLINE inline void assigned_shape_differs(const std::int64_t* given, const std::int64_t* declared,
+                                                            int rank) {
+  Shape from, to;
+  for (int k = 0; k < rank; ++k) {
+    from.push_back(given[k]);
+    to.push_back(declared[k] == dyn ? given[k] : declared[k]);
+  }
+  TT_THROW(Error(Text("tt::Array: shapes differ: ") << from << " is assigned to " << to << "."));
 }
 
 // ---- making expressions
@@ -327,21 +342,15 @@ constexpr DType literal_dtype() {
          : std::is_floating_point_v<N> ? DType::f64 : DType::i64;
 }
 
+/// How an expression holds an operand; numbers take a dtype beside the other operands.
 template <DType Beside, class A>
-constexpr auto hold(A&& a) {
-  if constexpr (Value<A>) {
-    using H = typename held<A>::type;
-    if constexpr (is_array_leaf<H>) {
-      if constexpr (std::is_lvalue_reference_v<A>) return H{&a, Witness(a.lifetime())};
-      else return H{static_cast<A&&>(a)};
-    } else {
-      return H(static_cast<A&&>(a));
-    }
-  } else {
-    using T = element_t<promote_literal(Beside, literal_dtype<A>())>;
-    return ScalarLeaf<T>{static_cast<T>(a)};
-  }
-}
+struct held_beside {
+  using type = ScalarLeaf<element_t<promote_literal(Beside, literal_dtype<A>())>>;
+};
+template <DType Beside, Value A>
+struct held_beside<Beside, A> : held<A> {};
+template <DType Beside, class A>
+using held_t = typename held_beside<Beside, A>::type;
 
 /// Do the operands' shapes broadcast? If not, a trait that shows both.
 template <class I, bool Fails>
@@ -357,13 +366,7 @@ using broadcast_trait_of =
     typename broadcast_trait<I, I::failure.mistake == Mistake::shapes_do_not_broadcast>::type;
 template <class Fn, class... A>
 using operands_broadcast = broadcast_trait_of<
-    Inferred<Fn, decltype(hold<common_dtype<A...>()>(std::declval<A>()))...>>;
-
-template <class Fn, DType Beside, class... A>
-constexpr auto make_expression(A&&... a) {
-  using X = Expression<Fn, decltype(hold<Beside>(static_cast<A&&>(a)))...>;
-  return X{{hold<Beside>(static_cast<A&&>(a))...}};
-}
+    Inferred<Fn, held_t<common_dtype<A...>(), A>...>>;
 
 template <Op K, std::int64_t Attribute = 0>
 struct PrimitiveFn {
@@ -402,10 +405,9 @@ struct ArrayFront {
 
   template <class Fn, DType Beside = DType::boolean, class... A>
   static constexpr auto make_beside(A&&... a) {
-    constexpr DType beside = Beside;
-    using I = detail::Inferred<Fn, decltype(detail::hold<beside>(static_cast<A&&>(a)))...>;
-    if constexpr (detail::no_mistake<I>())
-      return detail::make_expression<Fn, beside>(static_cast<A&&>(a)...);
+    using X = Expression<Fn, detail::held_t<Beside, A>...>;
+    if constexpr (detail::no_mistake<typename X::Inferred>())
+      return X{{detail::held_t<Beside, A>(static_cast<A&&>(a))...}};
     else return detail::first(a...);
   }
   /// Numbers take a dtype beside the other operands.
@@ -415,12 +417,12 @@ struct ArrayFront {
   }
   template <class F, class... A>
   static constexpr auto call(SourceLine, A&&... a) {
-    return make<detail::CallFn<F>>(static_cast<A&&>(a)...);
+    return make_beside<detail::CallFn<F>, detail::common_dtype<A...>()>(static_cast<A&&>(a)...);
   }
   template <Op K, class... A>
   static constexpr auto primitive(SourceLine, std::int64_t, A&&... a) {
     static_assert(!is_shift(K), "tt: shifts of Arrays go inside tt::op");
-    return make<detail::PrimitiveFn<K>>(static_cast<A&&>(a)...);
+    return make_beside<detail::PrimitiveFn<K>, detail::common_dtype<A...>()>(static_cast<A&&>(a)...);
   }
   template <class Fn, class... A>
   static constexpr auto function(SourceLine, A&&... a) {

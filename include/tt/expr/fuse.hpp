@@ -63,9 +63,13 @@ struct Argument<S> {
 /// Symbols of a result become outputs, in order.
 template <class R>
 constexpr void add_outputs(Graph& g, const R& r) {
-  if constexpr (std::is_same_v<R, Sym>) g.output(r.id);
+  const auto add = [&](const Sym& s, bool if_unknown) {
+    const Shape& shape = s.shape();
+    g.output(s.id, -1, shape.is_constant() ? !is_stored_inline(s.dtype(), shape) : if_unknown);
+  };
+  if constexpr (std::is_same_v<R, Sym>) add(r, true);
   else if constexpr (ParameterStruct<R>)
-    for_each_member([&](const Sym& s) { g.output(s.id); }, r);
+    for_each_member([&](const Sym& s) { add(s, false); }, r);  // what is declared may be stored in place
   else std::apply([&](const auto&... x) { (add_outputs(g, x), ...); }, r);
 }
 
@@ -126,9 +130,8 @@ struct ResultMaker<P, First, Sym> {
     } else if constexpr (Type::is_static) {
       return Type(Uninitialized{});
     } else {
-      constexpr Shape s = P::interface.output[First].shape;
       std::int64_t shape[max_rank] = {};
-      for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols);
+      extents_of(ResultShape<P, First>::value, symbols, shape);
       return Type(Uninitialized{}, shape);
     }
   }
@@ -206,6 +209,18 @@ constexpr int leaf_count() {
   else return 1;
 }
 
+template <class... L>
+constexpr int dynamic_count_of(ArrayList<L...>) {
+  return (0 + ... + L::Extents::dynamic_count);
+}
+/// The extents of an argument that are known at run time only.
+template <class A>
+constexpr int dynamic_count() {
+  if constexpr (ParameterStruct<A>) return dynamic_count_of(leaf_list<A>{});
+  else if constexpr (ArrayLike<A>) return A::Extents::dynamic_count;
+  else return 0;
+}
+
 template <class P>
 constexpr bool updates_input(int first, int count) {
   for (int k = 0; k < P::interface.output_count; ++k)
@@ -281,11 +296,12 @@ struct Fused {
       using Result = typename detail::FunctionModel<
           F, detail::Argument<std::remove_cvref_t<A>>...>::Result;
       constexpr int inputs = (0 + ... + detail::leaf_count<std::remove_cvref_t<A>>());
+      constexpr int dynamic = (0 + ... + detail::dynamic_count<std::remove_cvref_t<A>>());
       detail::Bindings<H::plan.externals> b;
       (b.add(a), ...);
       SymbolValues values;
-      if (b.dynamic > 0)
-        detail::bind_symbols(P::interface.symbols, b.extent, b.dynamic, values);
+      if constexpr (dynamic > 0)
+        detail::bind_symbols(detail::Symbols<P, dynamic>::rules.item, b.extent, dynamic, values);
       const detail::SeparatedInputs<P, inputs> separated(b);
       if constexpr (std::is_void_v<Result>) {
         detail::execute<P, Isa>(b.external, values);

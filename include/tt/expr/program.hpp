@@ -23,7 +23,7 @@ struct Recorder {
       symbols += e == dyn;
     };
     (extent(E), ...);
-    return {&graph, graph.input(dtype_of<T>, s)};
+    return {&graph, graph.input(dtype_of<T>, s, {}, !stored_inline<T, E...>)};
   }
 };
 
@@ -288,22 +288,47 @@ constexpr bool show_mistake() {
   return false;
 }
 
+/// What an extent known at run time only must be.
+struct SymbolRule {
+  std::int64_t known = 0;  ///< a constant; or, negative: what symbol -1 - known is
+  std::int64_t least = 0;
+};
+template <int Count>
+struct SymbolRules {
+  SymbolRule item[Count];
+  constexpr explicit SymbolRules(const SymbolTable& table) {
+    for (int k = 0; k < Count; ++k) {
+      const Extent m = table.meaning[k];
+      item[k].known = m.is_constant() ? m.code : -1 - SymbolTable::index(m);
+      item[k].least = m == Extent::symbol(k) ? table.least[k] : 0;
+    }
+  }
+};
+/// The rules of a program's run-time extents: what its callers need of the interface at run time.
+template <class P, int Count>
+struct Symbols {
+  static constexpr SymbolRules<Count> rules{P::interface.symbols};
+};
+template <class P, int K>
+struct ResultShape {
+  static constexpr Shape value = P::interface.output[K].shape;
+};
+
+[[noreturn]] TT_NOINLINE inline void extents_differ(std::int64_t a, std::int64_t b) {
+  TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
+                 << a << " meets one of " << b << ". Both are known at run time only."));
+}
+[[noreturn]] TT_NOINLINE inline void extent_is_too_short(std::int64_t extent, std::int64_t least) {
+  TT_THROW(Error(Text("tt::slice: slice is out of range: an extent is ")
+                 << extent << ", and must be at least " << least << ". It is known at run time only."));
+}
 /// Checks that extents which were taken for equal are, and gives the symbols their values.
-inline void bind_symbols(const SymbolTable& table, const std::int64_t* actual, int count,
-                         SymbolValues& values) {
+inline void bind_symbols(const SymbolRule* rule, const std::int64_t* actual, int count, SymbolValues& values) {
   for (int k = 0; k < count; ++k) {
-    const Extent m = table.meaning[k];
-    const std::int64_t known =
-        m.is_constant() ? m.code
-        : SymbolTable::index(m) < k ? values.value[SymbolTable::index(m)] : actual[k];
-    if (known != actual[k])
-      TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
-                     << actual[k] << " meets one of " << known
-                     << ". Both are known at run time only."));
-    if (m == Extent::symbol(k) && actual[k] < table.least[k])
-      TT_THROW(Error(Text("tt::slice: slice is out of range: an extent is ")
-                     << actual[k] << ", and must be at least " << table.least[k]
-                     << ". It is known at run time only."));
+    const std::int64_t m = rule[k].known;
+    const std::int64_t known = m >= 0 ? m : -1 - m < k ? values.value[-1 - m] : actual[k];
+    if (known != actual[k]) extents_differ(actual[k], known);
+    if (actual[k] < rule[k].least) extent_is_too_short(actual[k], rule[k].least);
     values.value[k] = actual[k];
   }
 }

@@ -118,8 +118,10 @@ struct Graph {
   Vec<Node> nodes;
   Vec<int> inputs;   ///< node of each input, in order
   Vec<Shape> input_strides;  ///< of each input, in elements; rank 0: dense and row-major
+  Vec<char> input_padded;    ///< of each input: a step beyond its last element may be touched
   Vec<int> outputs;  ///< node of each output, in order
   Vec<int> donated;  ///< for each output: the input whose memory it takes over, or -1
+  Vec<char> output_padded;   ///< as of inputs
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
   bool where_is_caller = false;  ///< inside a composite function: its lines do not count
@@ -140,16 +142,18 @@ struct Graph {
   constexpr int size() const { return nodes.size(); }
 
   // ---- leaves
-  constexpr int input(DType dtype, const Shape& shape, const Shape& strides = {}) {
+  constexpr int input(DType dtype, const Shape& shape, const Shape& strides = {}, bool padded = false) {
     Node n{.op = Op::input, .dtype = dtype, .attribute = inputs.size(), .shape = shape};
     const int id = intern(n);
     inputs.push_back(id);
     input_strides.push_back(strides);
+    input_padded.push_back(padded);
     return id;
   }
   /// The input of another graph, with its strides.
   constexpr int input_like(const Graph& o, int id) {
-    return input(o[id].dtype, o[id].shape, o.input_strides[static_cast<int>(o[id].attribute)]);
+    const int k = static_cast<int>(o[id].attribute);
+    return input(o[id].dtype, o[id].shape, o.input_strides[k], o.input_padded[k]);
   }
   /// Is this an input whose elements do not lie dense?
   constexpr bool is_strided(int id) const {
@@ -176,9 +180,15 @@ struct Graph {
   constexpr int iota(DType dtype, const Shape& shape, int axis) {
     return intern({.op = Op::iota, .dtype = dtype, .attribute = axis, .shape = shape});
   }
-  constexpr void output(int id, int donated_input = -1) {
+  constexpr void clear_outputs() {
+    outputs.clear();
+    donated.clear();
+    output_padded.clear();
+  }
+  constexpr void output(int id, int donated_input = -1, bool padded = false) {
     outputs.push_back(id);
     donated.push_back(donated_input);
+    output_padded.push_back(donated_input >= 0 ? input_padded[donated_input] : padded);
   }
 
   // ---- elementwise

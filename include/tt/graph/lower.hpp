@@ -92,11 +92,15 @@ struct Lowering {
       if (g[i].op == Op::reshape && !same_but_ones(g[i].shape, g[g[i].operand[0]].shape))
         must_be_dense[s.memory_of(i)] = 1;
     plan.externals = g.inputs.size();
-    for (int i : g.inputs) new_buffer(i, static_cast<int>(g[i].attribute));
+    for (int i : g.inputs) {
+      new_buffer(i, static_cast<int>(g[i].attribute));
+      plan.buffers.back().padded = g.input_padded[static_cast<int>(g[i].attribute)];
+    }
     for (int k = 0; k < g.outputs.size(); ++k) {
       const int external = g.donated[k] >= 0 ? g.donated[k] : plan.externals++;
       const int i = s.memory_of(g.outputs[k]);
       new_buffer(i, indirect[k] ? -1 : external);
+      plan.buffers.back().padded = !indirect[k] && g.output_padded[k];
     }
     for (int i = 0; i < g.size(); ++i)
       if (s.stored[i] && buffer_of[i] < 0) {
@@ -565,7 +569,11 @@ struct Lowering {
       }
       divisor = divisor * grid.extent[k];
     }
-    if (x.columns.count == 0) return a;
+    if (x.columns.count == 0) {
+      a.overread = buffer && buffer->padded;
+      if (a.overread && a.term_count == 0 && a.offset == Extent(0) && buffer->size == kernel.cols) a.guarded = false;
+      return a;
+    }
     divisor = 1;
     for (int k = 0; k < x.columns.count; ++k) {
       if (x.columns.stride[k] != Extent(0)) {
@@ -687,6 +695,7 @@ struct Lowering {
         divisor = divisor * grid.extent[k];
       }
       a.guarded = !padded[v.node] || last != Extent(1);
+      a.overread = plan.buffers[buffer_of[v.node]].padded && last == Extent(1);
     };
     operand(n.operand[0], matmul_a, kernel.a_row, kernel.a_inner);
     operand(n.operand[1], matmul_b, kernel.b_inner, kernel.b_column);
@@ -778,7 +787,7 @@ struct Lowering {
       if (x.op != Op::load || bound(k, plan.accesses[x.access].buffer) != in) continue;
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
-      a.guarded = w.guarded = false;
+      a.guarded = w.guarded = a.overread = w.overread = false;
       if (!(a == w) || segment > written_in || i > written_at) return false;
     }
     return true;

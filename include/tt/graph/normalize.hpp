@@ -300,7 +300,7 @@ struct Normalizer {
         id = i;
       }
       if (i < taken.size()) taken[i] = 1;
-      r.output(id, g.donated[k]);
+      r.output(id, g.donated[k], g.output_padded[k]);
     }
   }
 };

@@ -55,6 +55,7 @@ struct Access {
   int term_count = 0;    ///< of rows
   int column_terms = 0;  ///< behind those, innermost first; then `column` holds within a run only
   bool guarded = false;  ///< nothing beyond the last column may be touched
+  bool overread = false; ///< a load may read a step beyond the last column all the same
   bool tiled = false;    ///< columns count from the begin of the tile (scratch of a tiled kernel)
   Term term[max_terms] = {};
 
@@ -76,7 +77,7 @@ struct Access {
   }
   friend constexpr bool operator==(const Access& a, const Access& b) {
     if (a.buffer != b.buffer || a.offset != b.offset || a.column != b.column ||
-        a.guarded != b.guarded || a.tiled != b.tiled || a.term_count != b.term_count ||
+        a.guarded != b.guarded || a.overread != b.overread || a.tiled != b.tiled || a.term_count != b.term_count ||
         a.column_terms != b.column_terms)
       return false;
     for (int i = 0; i < a.term_count + a.column_terms; ++i)
@@ -135,6 +136,7 @@ struct Buffer {
   std::int64_t offset = 0;  ///< bytes into the arena
   int first = -1, last = -1;  ///< kernels between which it lives
   int node = -1;
+  bool padded = false;    ///< external, and a step beyond its last element may be touched
   bool scratch = false;   ///< of one kernel and one thread
 };
 

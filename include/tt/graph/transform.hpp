@@ -84,7 +84,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
     for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
     map[i] = rewrite == Rewrite::none ? r.intern(copy) : replay(r, n, o);
   }
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k]);
+  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
   return r;
 }
 

@@ -1,5 +1,8 @@
 // One instruction of a plan on one step of lanes: the inside of every static kernel. The plan is a
 // constant, so each instruction becomes the few SIMD instructions it stands for.
+// What an instruction is made of is shared by all plans: Step<Form::compute, Op::add, DType::f32> is one
+// function however many expressions a file has, and a kernel is a list of calls of such functions. Only
+// operands that lie in an unusual way (Form::planned) have functions of one plan.
 #pragma once
 #include <utility>
 
@@ -11,21 +14,48 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
-/// What a kernel is called with: its operands by local number, and the symbols. By value, so that
-/// the pointers stay in registers: stores might overwrite what they can reach.
-template <int Operands>
-struct KernelArguments {
-  void* operand[Operands > 0 ? Operands : 1];
-  const SymbolValues* symbols;
-};
-
 namespace detail {
 
-template <class H, int K>
-using Arguments = KernelArguments<H::plan.kernels[K].bindings>;
+/// A register of a kernel holds a pack of any dtype; a plan's numbers per dtype follow each other.
+union Register {
+  Pack<float> f32;
+  Pack<double> f64;
+  Pack<std::int32_t> i32;
+  Pack<std::int64_t> i64;
+  Pack<bool> mask;
 
-template <std::int64_t Code, int N>
-TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& a) {
+  TT_KERNEL_INLINE Register() {}
+  template <class T>
+  TT_KERNEL_INLINE Pack<T>& as() {
+    if constexpr (std::is_same_v<T, float>) return f32;
+    else if constexpr (std::is_same_v<T, double>) return f64;
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
+    else if constexpr (std::is_same_v<T, std::int64_t>) return i64;
+    else return mask;
+  }
+};
+constexpr int register_number(const Kernel& k, DType dtype, int number) {
+  for (int d = 0; d < static_cast<int>(dtype); ++d) number += k.registers[d];
+  return number < 0 ? 0 : number;
+}
+constexpr int register_count(const Kernel& k) {
+  return register_number(k, static_cast<DType>(dtype_count), 0) + 1;
+}
+
+/// The place in a kernel: operands, row, column, how many lanes of this step exist, and for a matmul the
+/// products at this place.
+struct Place {
+  void* const* operand;
+  const SymbolValues* symbols;
+  std::int64_t row = 0, col = 0;
+  int count = lanes;
+  Register* sums = nullptr;      // of this step: partial results of the reductions
+  const void* tile = nullptr;
+  std::int64_t tile_begin = 0;  // of a tiled kernel: its first column
+};
+
+template <std::int64_t Code>
+TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const SymbolValues* symbols) {
   constexpr Extent e = Extent::from_code(Code);
   if constexpr (e.is_constant()) {
     return Code;
@@ -35,7 +65,7 @@ TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& 
       const auto factor = [&]<std::size_t J>(std::integral_constant<std::size_t, J>)
                               TT_LAMBDA_INLINE {
         constexpr int exponent = e.exponent(static_cast<int>(J));
-        for (int k = 0; k < exponent; ++k) v *= a.symbols->value[J];
+        for (int k = 0; k < exponent; ++k) v *= symbols->value[J];
       };
       (factor(std::integral_constant<std::size_t, I>{}), ...);
     }(std::make_index_sequence<max_symbols>{});
@@ -43,103 +73,72 @@ TT_KERNEL_INLINE std::int64_t extent([[maybe_unused]] const KernelArguments<N>& 
   }
 }
 
-template <std::int64_t Divisor, std::int64_t Modulus, std::int64_t Stride, int N>
-TT_KERNEL_INLINE std::int64_t term_offset(const KernelArguments<N>& a, std::int64_t row) {
-  if constexpr (Divisor != 1) row /= extent<Divisor>(a);
-  if constexpr (Modulus != 0) row %= extent<Modulus>(a);
-  return row * extent<Stride>(a);
+template <std::int64_t Divisor, std::int64_t Modulus, std::int64_t Stride>
+TT_KERNEL_INLINE std::int64_t term_offset(const SymbolValues* s, std::int64_t row) {
+  if constexpr (Divisor != 1) row /= extent<Divisor>(s);
+  if constexpr (Modulus != 0) row %= extent<Modulus>(s);
+  return row * extent<Stride>(s);
 }
 
 /// Where row r of an access begins, in elements.
-template <class H, int X, int N>
-TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const KernelArguments<N>& a,
+template <class H, int X>
+TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const SymbolValues* s,
                                          [[maybe_unused]] std::int64_t row) {
   constexpr Access x = H::plan.accesses[X];
-  std::int64_t at = extent<x.offset.code>(a);
+  std::int64_t at = extent<x.offset.code>(s);
   if constexpr (x.term_count > 0) at += term_offset<x.term[0].divisor.code, x.term[0].modulus.code,
-                                                    x.term[0].stride.code>(a, row);
+                                                    x.term[0].stride.code>(s, row);
   if constexpr (x.term_count > 1) at += term_offset<x.term[1].divisor.code, x.term[1].modulus.code,
-                                                    x.term[1].stride.code>(a, row);
+                                                    x.term[1].stride.code>(s, row);
   if constexpr (x.term_count > 2) at += term_offset<x.term[2].divisor.code, x.term[2].modulus.code,
-                                                    x.term[2].stride.code>(a, row);
+                                                    x.term[2].stride.code>(s, row);
   if constexpr (x.term_count > 3) at += term_offset<x.term[3].divisor.code, x.term[3].modulus.code,
-                                                    x.term[3].stride.code>(a, row);
+                                                    x.term[3].stride.code>(s, row);
   if constexpr (x.term_count > 4) at += term_offset<x.term[4].divisor.code, x.term[4].modulus.code,
-                                                    x.term[4].stride.code>(a, row);
+                                                    x.term[4].stride.code>(s, row);
   static_assert(max_terms == 5);
   return at;
 }
 
 /// Where column c of an access with column terms lies from the row's begin.
-template <class H, int X, int N>
-TT_KERNEL_INLINE std::int64_t column_offset(const KernelArguments<N>& a, std::int64_t col) {
+template <class H, int X>
+TT_KERNEL_INLINE std::int64_t column_offset(const SymbolValues* s, std::int64_t col) {
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = 0;
   [&]<std::size_t... J>(std::index_sequence<J...>) TT_LAMBDA_INLINE {
     constexpr const Term* term = H::plan.accesses[X].term + x.term_count;
-    ((at += term_offset<term[J].divisor.code, term[J].modulus.code, term[J].stride.code>(a, col)),
+    ((at += term_offset<term[J].divisor.code, term[J].modulus.code, term[J].stride.code>(s, col)),
      ...);
   }(std::make_index_sequence<static_cast<std::size_t>(x.column_terms)>{});
   return at;
 }
 /// `count` elements from column `col` on, of an operand with column terms: in one load where they
 /// are of one run, else put together.
-template <class H, int X, class T, int N>
-TT_KERNEL_INLINE Pack<T> load_runs(const KernelArguments<N>& a, const T* row, std::int64_t col,
+template <class H, int X, class T>
+TT_KERNEL_INLINE Pack<T> load_runs(const SymbolValues* s, const T* row, std::int64_t col,
                                    int count) {
   constexpr Access x = H::plan.accesses[X];
-  const std::int64_t run = extent<x.run().code>(a);
-  const T* at = row + column_offset<H, X>(a, col);
+  const std::int64_t run = extent<x.run().code>(s);
+  const T* at = row + column_offset<H, X>(s, col);
   constexpr bool always_in_one = x.run().is_constant() && x.run().code % lanes == 0;
   const std::int64_t left = always_in_one ? lanes : run - col % run;
   if (left >= lanes) {
     if constexpr (x.column == Extent(0)) return Carrier<Pack<T>>::splat(*at);
     else if constexpr (x.column == Extent(1)) return cpu::load(at);
-    else return load_strided(at, extent<x.column.code>(a), lanes);
+    else return load_strided(at, extent<x.column.code>(s), lanes);
   }
   const int n = static_cast<int>(left);  // the rest is of the next run: none is shorter
-  const T* next = n < count ? row + column_offset<H, X>(a, col + left) : at;
+  const T* next = n < count ? row + column_offset<H, X>(s, col + left) : at;
   if constexpr (x.column == Extent(0))
     return Carrier<Pack<T>>::select(first_lanes(n), Carrier<Pack<T>>::splat(*at),
                                     Carrier<Pack<T>>::splat(*next));
   else if constexpr (x.column == Extent(1)) return load_two(at, next, n, count);
   alignas(64) T t[lanes] = {};
-  const std::int64_t stride = extent<x.column.code>(a);
+  const std::int64_t stride = extent<x.column.code>(s);
   for (int i = 0; i < count; ++i)
     std::memcpy(t + i, i < n ? at + i * stride : next + (i - n) * stride, sizeof(T));
   return cpu::load(t);
 }
-
-template <class H, int K>
-struct Registers {
-  static constexpr Kernel k = H::plan.kernels[K];
-  template <DType D>
-  static constexpr int count = k.registers[static_cast<int>(D)] > 0
-                                   ? k.registers[static_cast<int>(D)] : 1;
-  Pack<float> f32[count<DType::f32>];
-  Pack<double> f64[count<DType::f64>];
-  Pack<std::int32_t> i32[count<DType::i32>];
-  Pack<std::int64_t> i64[count<DType::i64>];
-  Pack<bool> mask[count<DType::boolean>];
-
-  template <class T>
-  TT_KERNEL_INLINE Pack<T>& at(int i) {
-    if constexpr (std::is_same_v<T, float>) return f32[i];
-    else if constexpr (std::is_same_v<T, double>) return f64[i];
-    else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
-    else if constexpr (std::is_same_v<T, std::int64_t>) return i64[i];
-    else return mask[i];
-  }
-};
-
-/// The place in a kernel: row, column, how many lanes of this step exist, and for a matmul the
-/// products at this place.
-struct Place {
-  std::int64_t row = 0, col = 0;
-  int count = lanes;
-  const void* tile = nullptr;
-  std::int64_t tile_begin = 0;  // of a tiled kernel: its first column
-};
 
 template <class F, class T>
 TT_KERNEL_INLINE Pack<T> call_body(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
@@ -154,75 +153,226 @@ constexpr auto nth(TypeList<First, Rest...>) {
   else return nth<I - 1>(TypeList<Rest...>{});
 }
 
-/// One instruction on one step of lanes. Tail: only place.count lanes exist.
-template <class H, int K, int I, bool Tail>
-TT_KERNEL_INLINE void step(Registers<H, K>& r, const Arguments<H, K>& a, const Place& p) {
-  constexpr Instruction x = H::plan.instructions[I];
+/// What steps return: lists of it cost no code, where folds over a comma have a limit (clang: 256).
+struct Done {};
+
+/// How an instruction is done.
+enum class Form : std::uint8_t {
+  compute,      ///< on registers
+  constant,
+  accumulator,  ///< the products of a matmul
+  reduce,       ///< into the partial results
+  reduce_first, ///< the same where lanes are missing
+  load,         ///< neighbouring elements of a row
+  load_first,   ///< those that exist
+  load_one,     ///< one for all lanes
+  store,
+  store_first,
+  planned,      ///< all else: see PlannedStep
+};
+
+/// What Step::run is given: registers (of a load or store: the operand in `b`), a constant's bits or the
+/// place of a row's begin.
+struct StepNumbers {
+  int result = 0, a = 0, b = 0, c = 0;
+  std::int64_t bits = 0, row_stride = 0;
+};
+
+/// Rows begin at a constant plus the row times a constant.
+constexpr bool has_plain_rows(const Access& x) {
+  return x.offset.is_constant() && x.column_terms == 0 &&
+         (x.term_count == 0 || (x.term_count == 1 && x.term[0].divisor == Extent(1) &&
+                                x.term[0].modulus == Extent(0) && x.term[0].stride.is_constant()));
+}
+/// May nothing beyond the last column be touched?
+constexpr bool is_guarded(const Instruction& x, const Access& m) {
+  return m.guarded && !(x.op == Op::load && m.overread);
+}
+constexpr Form form_of(const Instruction& x, const Access* accesses, bool tail) {
+  if (x.op == Op::constant) return Form::constant;
+  if (x.op == Op::accumulator) return Form::accumulator;
+  if (is_reduction(x.op)) return tail ? Form::reduce_first : Form::reduce;
+  if (x.op == Op::extent || x.op == Op::iota) return Form::planned;
+  if (x.op != Op::load && x.op != Op::store) return Form::compute;
+  const Access& m = accesses[x.access];
+  const bool load = x.op == Op::load;
+  if (!has_plain_rows(m)) return Form::planned;
+  if (m.column == Extent(0)) return load ? Form::load_one : Form::planned;
+  if (m.column != Extent(1)) return Form::planned;
+  if (load) return tail && is_guarded(x, m) ? Form::load_first : Form::load;
+  return tail && m.guarded ? Form::store_first : Form::store;
+}
+constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, const Access* accesses,
+                                 [[maybe_unused]] int first_sum) {
+  StepNumbers n;
+  const DType from = x.op == Op::cast || x.op == Op::bitcast || is_comparison(x.op) ? x.from : x.dtype;
+  const bool logical = is_logical(x.op) || x.op == Op::where;
+  n.result = register_number(k, is_comparison(x.op) || is_logical(x.op) ? DType::boolean : x.dtype, x.result);
+  n.a = register_number(k, logical ? DType::boolean : from, x.a);
+  n.b = register_number(k, is_logical(x.op) ? DType::boolean : from, x.b);
+  n.c = register_number(k, from, x.c);
+  if (x.op == Op::constant) n.bits = static_cast<std::int64_t>(x.bits);
+  if (is_reduction(x.op)) n.b = first_sum;
+  if (x.op != Op::load && x.op != Op::store) return n;
+  const Access& m = accesses[x.access];
+  n.b = m.buffer;
+  n.c = m.tiled;
+  n.bits = m.offset.code;
+  n.row_stride = m.term_count > 0 ? m.term[0].stride.code : 0;
+  return n;
+}
+/// Does the segment need to know in its last step which lanes exist?
+constexpr bool needs_count(const Kernel& k, int segment, const Instruction* instructions, const Access* accesses) {
+  for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i) {
+    const Instruction& x = instructions[i];
+    if (is_reduction(x.op)) return true;
+    if ((x.op == Op::load || x.op == Op::store) && accesses[x.access].column != Extent(0) &&
+        (is_guarded(x, accesses[x.access]) || accesses[x.access].column != Extent(1)))
+      return true;
+    if (x.op == Op::load && accesses[x.access].column_terms > 0) return true;
+  }
+  return false;
+}
+
+/// The instruction I of the plan of H, whose operand or extents no Step knows. Only a name, until used.
+template <class H, int I>
+struct PlanAt;
+template <class H, int I, bool Tail>
+struct PlannedStep;
+
+template <Form F, Op K, DType D, DType From, int Attribute>
+struct Step {
+  using T = element_t<D>;
+  using U = element_t<From>;
+  using C = Carrier<Pack<T>>;
+
+  static TT_KERNEL_INLINE T* row(const Place& p, const StepNumbers& n) {
+    return static_cast<T*>(p.operand[n.b]) + n.bits + p.row * n.row_stride;
+  }
+  /// Where the column of this step is in a row.
+  static TT_KERNEL_INLINE T* column(const Place& p, const StepNumbers& n) {
+    return row(p, n) + (n.c ? p.col - p.tile_begin : p.col);
+  }
+  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, const StepNumbers& n) {
+    if constexpr (F == Form::constant) {
+      r[n.result].as<T>() = C::splat(decode<T>(static_cast<std::uint64_t>(n.bits)));
+    } else if constexpr (F == Form::accumulator) {
+      r[n.result].as<T>() = cpu::load(static_cast<const T*>(p.tile));
+    } else if constexpr (F == Form::reduce || F == Form::reduce_first) {
+      Pack<T>& sum = p.sums[n.b].as<T>();
+      if constexpr (F == Form::reduce) sum = combine<K>(sum, r[n.a].as<T>());
+      else sum = combine<K>(sum, C::select(first_lanes(p.count), r[n.a].as<T>(), identity_pack<K, T>()));
+    } else if constexpr (F == Form::load) {
+      r[n.result].as<T>() = cpu::load(static_cast<const T*>(column(p, n)));
+    } else if constexpr (F == Form::load_first) {
+      r[n.result].as<T>() = load_first(static_cast<const T*>(column(p, n)), p.count);
+    } else if constexpr (F == Form::load_one) {
+      r[n.result].as<T>() = C::splat(*row(p, n));
+    } else if constexpr (F == Form::store) {
+      cpu::store(column(p, n), r[n.a].as<T>());
+    } else if constexpr (F == Form::store_first) {
+      store_first(column(p, n), r[n.a].as<T>(), p.count);
+    } else {
+      compute(r, n);
+    }
+    return {};
+  }
+  static TT_KERNEL_INLINE void compute(Register* r, const StepNumbers& n) {
+    if constexpr (K == Op::call) {
+      using Body = typename decltype(nth<Attribute>(OpaqueOps{}))::type;
+      r[n.result].as<T>() = call_body<Body, T>(r[n.a].as<T>(), r[n.b].as<T>(), r[n.c].as<T>());
+    } else if constexpr (is_comparison(K)) {
+      r[n.result].as<bool>().mask =
+          Carrier<Pack<U>>::template compare<K>(r[n.a].as<U>(), r[n.b].as<U>());
+    } else if constexpr (is_logical(K)) {
+      r[n.result].as<bool>().mask =
+          C::template logical<K>(r[n.a].as<bool>().mask, r[n.b].as<bool>().mask);
+    } else if constexpr (K == Op::where) {
+      r[n.result].as<T>() = C::select(r[n.a].as<bool>().mask, r[n.b].as<T>(), r[n.c].as<T>());
+    } else if constexpr (K == Op::cast) {
+      r[n.result].as<T>() = Carrier<Pack<U>>::template cast<T>(r[n.a].as<U>());
+    } else if constexpr (K == Op::bitcast) {
+      r[n.result].as<T>() = Carrier<Pack<U>>::template bitcast<T>(r[n.a].as<U>());
+    } else {
+      r[n.result].as<T>() =
+          C::template apply<K>(r[n.a].as<T>(), r[n.b].as<T>(), r[n.c].as<T>(), Attribute);
+    }
+  }
+};
+
+/// Operands with several terms, or with strides known at run time; places and extents as values.
+template <class H, int I, bool Tail>
+struct PlannedStep {
+  static constexpr const Instruction& x = H::plan.instructions[I];
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
-  constexpr int ra = x.a < 0 ? 0 : x.a, rb = x.b < 0 ? 0 : x.b, rc = x.c < 0 ? 0 : x.c;
-  if constexpr (x.op == Op::constant) {
-    r.template at<T>(x.result) = C::splat(decode<T>(x.bits));
-  } else if constexpr (x.op == Op::extent) {
-    r.template at<T>(x.result) =
-        C::splat(static_cast<T>(extent<static_cast<std::int64_t>(x.bits)>(a)));
-  } else if constexpr (x.op == Op::iota) {
-    constexpr Access m = H::plan.accesses[x.access];
-    const std::int64_t base = row_offset<H, x.access>(a, p.row);
-    if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(static_cast<T>(base));
-    else r.template at<T>(x.result) = iota<T>(base + p.col, 1);
-  } else if constexpr (x.op == Op::load) {
-    constexpr Access m = H::plan.accesses[x.access];
-    const T* at = static_cast<const T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
-    if constexpr (m.tiled) at -= p.tile_begin;
-    if constexpr (m.column_terms > 0)
-      r.template at<T>(x.result) = load_runs<H, x.access>(a, at, p.col, Tail ? p.count : lanes);
-    else if constexpr (m.column == Extent(0)) r.template at<T>(x.result) = C::splat(*at);
-    else if constexpr (m.column != Extent(1)) {
-      const std::int64_t stride = extent<m.column.code>(a);
-      r.template at<T>(x.result) = load_strided(at + p.col * stride, stride,
-                                                Tail ? p.count : lanes);
-    } else if constexpr (Tail && m.guarded)
-      r.template at<T>(x.result) = load_first(at + p.col, p.count);
-    else r.template at<T>(x.result) = cpu::load(at + p.col);
-  } else if constexpr (x.op == Op::store) {
-    constexpr Access m = H::plan.accesses[x.access];
-    T* at = static_cast<T*>(a.operand[m.buffer]) + row_offset<H, x.access>(a, p.row);
-    if constexpr (m.tiled) at -= p.tile_begin;
-    const Pack<T>& v = r.template at<T>(ra);
-    if constexpr (m.column == Extent(0)) *at = first_lane(v);
-    else if constexpr (m.column != Extent(1)) {
-      const std::int64_t stride = extent<m.column.code>(a);
-      store_strided(at + p.col * stride, stride, v, Tail ? p.count : lanes);
-    } else if constexpr (Tail && m.guarded) store_first(at + p.col, v, p.count);
-    else cpu::store(at + p.col, v);
-  } else if constexpr (x.op == Op::accumulator) {
-    r.template at<T>(x.result) = cpu::load(static_cast<const T*>(p.tile));
-  } else if constexpr (x.op == Op::call) {
-    using F = typename decltype(nth<x.attribute>(OpaqueOps{}))::type;
-    r.template at<T>(x.result) =
-        call_body<F, T>(r.template at<T>(ra), r.template at<T>(rb), r.template at<T>(rc));
-  } else if constexpr (is_comparison(x.op)) {
-    using U = element_t<x.from>;
-    r.template at<bool>(x.result).mask =
-        Carrier<Pack<U>>::template compare<x.op>(r.template at<U>(ra), r.template at<U>(rb));
-  } else if constexpr (is_logical(x.op)) {
-    r.template at<bool>(x.result).mask =
-        C::template logical<x.op>(r.template at<bool>(ra).mask, r.template at<bool>(rb).mask);
-  } else if constexpr (x.op == Op::where) {
-    r.template at<T>(x.result) =
-        C::select(r.template at<bool>(ra).mask, r.template at<T>(rb), r.template at<T>(rc));
-  } else if constexpr (x.op == Op::cast) {
-    using U = element_t<x.from>;
-    r.template at<T>(x.result) = Carrier<Pack<U>>::template cast<T>(r.template at<U>(ra));
-  } else if constexpr (x.op == Op::bitcast) {
-    using U = element_t<x.from>;
-    r.template at<T>(x.result) = Carrier<Pack<U>>::template bitcast<T>(r.template at<U>(ra));
-  } else {
-    r.template at<T>(x.result) = C::template apply<x.op>(
-        r.template at<T>(ra), r.template at<T>(rb), r.template at<T>(rc), x.attribute);
+
+  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, const StepNumbers& n) {
+    if constexpr (x.op == Op::extent) {
+      r[n.result].as<T>() =
+          C::splat(static_cast<T>(extent<static_cast<std::int64_t>(x.bits)>(p.symbols)));
+    } else {
+      static constexpr const Access& m = H::plan.accesses[x.access];
+      const std::int64_t begin = row_offset<H, x.access>(p.symbols, p.row);
+      if constexpr (x.op == Op::iota) {
+        if constexpr (m.column == Extent(0)) r[n.result].as<T>() = C::splat(static_cast<T>(begin));
+        else r[n.result].as<T>() = iota<T>(begin + p.col, 1);
+      } else {
+        T* row = static_cast<T*>(p.operand[m.buffer]) + begin;
+        if constexpr (m.tiled) row -= p.tile_begin;
+        if constexpr (x.op == Op::load) r[n.result].as<T>() = load(p, row);
+        else store(p, row, r[n.a].as<T>());
+      }
+    }
+    return {};
   }
+
+ private:
+  static TT_KERNEL_INLINE Pack<T> load(const Place& p, const T* row) {
+    static constexpr const Access& m = H::plan.accesses[x.access];
+    const int count = Tail ? p.count : lanes;
+    if constexpr (m.column_terms > 0) return load_runs<H, x.access>(p.symbols, row, p.col, count);
+    else if constexpr (m.column == Extent(0)) return C::splat(*row);
+    else if constexpr (m.column != Extent(1)) {
+      const std::int64_t stride = extent<m.column.code>(p.symbols);
+      return load_strided(row + p.col * stride, stride, count);
+    } else if constexpr (Tail && is_guarded(x, m)) return load_first(row + p.col, count);
+    else return cpu::load(row + p.col);
+  }
+  static TT_KERNEL_INLINE void store(const Place& p, T* row, const Pack<T>& v) {
+    static constexpr const Access& m = H::plan.accesses[x.access];
+    const int count = Tail ? p.count : lanes;
+    if constexpr (m.column == Extent(0)) *row = first_lane(v);
+    else if constexpr (m.column != Extent(1)) {
+      const std::int64_t stride = extent<m.column.code>(p.symbols);
+      store_strided(row + p.col * stride, stride, v, count);
+    } else if constexpr (Tail && m.guarded) store_first(row + p.col, v, count);
+    else cpu::store(row + p.col, v);
+  }
+};
+
+// Instruction I of a plan as a type. Nothing of H is instantiated but for Form::planned.
+template <Form F>
+struct StepChoice {
+  template <Op K, DType D, DType From, int Attribute, class H, int I, bool Tail>
+  using type = Step<F, K, D, From, Attribute>;
+};
+template <>
+struct StepChoice<Form::planned> {
+  template <Op, DType, DType, int, class H, int I, bool Tail>
+  using type = PlannedStep<H, I, Tail>;
+};
+/// Only what changes the code: so that the function is the same for all that may share it.
+constexpr Op op_in(Form f, const Instruction& x) {
+  return f == Form::compute || f == Form::reduce || f == Form::reduce_first ? x.op : Op::copy;
 }
+template <class H, int I, Form F, bool Tail>
+using StepIn = typename StepChoice<F>::template type<
+    op_in(F, H::plan.instructions[I]), H::plan.instructions[I].dtype,
+    F == Form::compute ? H::plan.instructions[I].from : DType::f32,
+    F == Form::compute ? H::plan.instructions[I].attribute : 0, H, I, Tail>;
+template <class H, int I, bool Tail>
+using StepOf = StepIn<H, I, form_of(H::plan.instructions[I], H::plan.accesses.begin(), Tail), Tail>;
 
 }  // namespace detail
 }  // namespace TT_ISA

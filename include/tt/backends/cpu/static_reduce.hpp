@@ -1,0 +1,266 @@
+// Segments of static kernels, and their reductions: the partial results of a sweep lie in registers of
+// their own, for each reduction as many as a step has packs, and blocks are combined by a tree.
+#pragma once
+#include "tt/backends/cpu/static_step.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+namespace detail {
+
+// ---- segments
+
+/// The numbers of a segment's instructions. The partial results of one reduction are `apart` registers
+/// from those of the next.
+template <int Length>
+struct SegmentNumbers {
+  StepNumbers step[Length] = {};
+  constexpr SegmentNumbers(const Kernel& k, int first, int apart, const Instruction* instructions,
+                           const Access* accesses) {
+    int reductions = 0;
+    for (int i = 0; i < Length; ++i) {
+      const Instruction& x = instructions[first + i];
+      step[i] = numbers_of(k, x, accesses, reductions * apart);
+      reductions += is_reduction(x.op);
+    }
+  }
+};
+template <class H, int K, int S, bool Tail, int Apart, std::size_t... J>
+TT_KERNEL_INLINE void run_steps(Register* r, const Place& p, std::index_sequence<J...>) {
+  static constexpr SegmentNumbers<sizeof...(J)> numbers(H::plan.kernels[K], H::plan.kernels[K].segment[S], Apart,
+                                                        H::plan.instructions.begin(), H::plan.accesses.begin());
+  const Done done[] = {
+      StepOf<H, H::plan.kernels[K].segment[S] + static_cast<int>(J), Tail>::run(r, p, numbers.step[J])...};
+  (void)done;
+}
+/// The instructions of segment S on one step of lanes. Tail: only p.count lanes exist.
+template <class H, int K, int S, bool Tail = false, int Apart = packs_per_block>
+TT_KERNEL_INLINE void run_segment(Register* r, const Place& p) {
+  constexpr int length = H::plan.kernels[K].segment[S + 1] - H::plan.kernels[K].segment[S];
+  if constexpr (length > 0) run_steps<H, K, S, Tail, Apart>(r, p, std::make_index_sequence<length>{});
+}
+
+// ---- reductions
+
+constexpr int count_reductions(const Kernel& k, int segment, const Instruction* instructions) {
+  int n = 0;
+  for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i) n += is_reduction(instructions[i].op);
+  return n;
+}
+/// The place of the n-th reduction of a segment.
+constexpr int reduction_at(const Kernel& k, int segment, const Instruction* instructions, int n) {
+  for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i)
+    if (is_reduction(instructions[i].op) && n-- == 0) return i;
+  return -1;
+}
+template <class H, int K, int S>
+inline constexpr int reductions = count_reductions(H::plan.kernels[K], S, H::plan.instructions.begin());
+
+/// Partial results of whole blocks, as in graph/reduce_order.hpp.
+template <template <class> class Of>
+union AnyTree {
+  tt::detail::PairwiseTree<Of<float>> f32;
+  tt::detail::PairwiseTree<Of<double>> f64;
+  tt::detail::PairwiseTree<Of<std::int32_t>> i32;
+  tt::detail::PairwiseTree<Of<std::int64_t>> i64;
+
+  TT_KERNEL_INLINE AnyTree() {}
+  template <class T>
+  TT_KERNEL_INLINE tt::detail::PairwiseTree<Of<T>>& as() {
+    if constexpr (std::is_same_v<T, float>) return f32;
+    else if constexpr (std::is_same_v<T, double>) return f64;
+    else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
+    else return i64;
+  }
+};
+template <class T>
+using Itself = T;
+using Tree = AnyTree<Itself>;
+using PackTree = AnyTree<Pack>;
+
+/// What is done with a reduction outside its sweep; sums: its partial results.
+template <Op K, DType D>
+struct Reduction {
+  using T = element_t<D>;
+  using C = Carrier<Pack<T>>;
+
+  template <int N>
+  static TT_KERNEL_INLINE Done begin(Register* sums) {
+#pragma GCC unroll 16
+    for (int u = 0; u < N; ++u) sums[u].as<T>() = identity_pack<K, T>();
+    return {};
+  }
+  static TT_KERNEL_INLINE Done copy(Register* to, Register* from) {
+#pragma GCC unroll 16
+    for (int u = 0; u < packs_per_block; ++u) to[u].as<T>() = from[u].as<T>();
+    return {};
+  }
+  static TT_KERNEL_INLINE T folded(Register* sums) {
+    Pack<T> lane[packs_per_block];
+#pragma GCC unroll 16
+    for (int u = 0; u < packs_per_block; ++u) lane[u] = sums[u].as<T>();
+    return fold<K, T>(lane);
+  }
+  static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums) {
+    result.as<T>() = C::splat(folded(sums));
+    return {};
+  }
+  static TT_KERNEL_INLINE Done reset(auto& tree) {
+    tree.template as<T>().used = 0;
+    tree.template as<T>().pushed = 0;
+    return {};
+  }
+  static TT_KERNEL_INLINE Done push(Tree& tree, Register* sums) {
+    tree.as<T>().push(folded(sums), tt::detail::combine<K, T>);
+    return {};
+  }
+  static TT_KERNEL_INLINE Done result(Register& to, Tree& tree) {
+    to.as<T>() = C::splat(tree.as<T>().result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>));
+    return {};
+  }
+  static TT_KERNEL_INLINE Done push(PackTree& tree, Register& sum) {
+    tree.as<T>().push(sum.as<T>(), combine<K, T>);
+    return {};
+  }
+  static TT_KERNEL_INLINE Done result(Register& to, PackTree& tree) {
+    to.as<T>() = tree.as<T>().result(identity_pack<K, T>(), combine<K, T>);
+    return {};
+  }
+  static TT_KERNEL_INLINE Done move(Register& to, Register& sum) {
+    to.as<T>() = sum.as<T>();
+    return {};
+  }
+};
+
+/// All reductions of a segment; `sums` of one are Apart registers from those of the next.
+template <class H, int K, int S, class Is = std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, S>)>>
+struct Reductions;
+template <class H, int K, int S, std::size_t... N>
+struct Reductions<H, K, S, std::index_sequence<N...>> {
+  static constexpr int count = sizeof...(N);
+  static constexpr int at[] = {
+      reduction_at(H::plan.kernels[K], S, H::plan.instructions.begin(), static_cast<int>(N))...};
+  static constexpr int to[] = {register_number(H::plan.kernels[K], H::plan.instructions[at[N]].dtype,
+                                               H::plan.instructions[at[N]].result)...};
+  template <std::size_t I>
+  using Of = Reduction<H::plan.instructions[at[I]].op, H::plan.instructions[at[I]].dtype>;
+
+  template <int Width>
+  static TT_KERNEL_INLINE void begin(Register* sums) {
+    const Done done[] = {Of<N>::template begin<Width>(sums + static_cast<int>(N) * Width)...};
+    (void)done;
+  }
+};
+
+/// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
+template <class H, int K, int S, std::size_t... N>
+TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::index_sequence<N...>) {
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
+  using All = Reductions<H, K, S>;
+  constexpr int packs = packs_per_block;
+  Register sums[All::count * packs], rest[All::count * packs];
+  Tree tree[one_block ? 1 : All::count];
+  if constexpr (!one_block) {
+    const Done reset[] = {All::template Of<N>::reset(tree[N])...};
+    (void)reset;
+  }
+  for (std::int64_t block = 0; block < cols || block == 0; block += row_block) {
+    All::template begin<packs>(sums);
+    const std::int64_t end = one_block || cols < block + row_block ? cols : block + row_block;
+    p.col = block;
+    if constexpr (!k.cols.is_constant() || k.cols.code >= reduction_lanes)
+      for (; p.col + reduction_lanes <= end; p.col += reduction_lanes) {
+#pragma GCC unroll 4
+        for (int u = 0; u < packs; ++u) {
+          Place q = p;
+          q.col += u * lanes;
+          q.sums = sums + u;
+          run_segment<H, K, S>(r, q);
+        }
+      }
+    // A copy for what is left: its index is not constant, and `sums` are in registers.
+    const Done copied[] = {All::template Of<N>::copy(rest + N * packs, sums + N * packs)...};
+    (void)copied;
+    p.sums = rest;
+    if constexpr (!k.cols.is_constant() || k.cols.code % reduction_lanes >= lanes)
+      for (; p.col + lanes <= end; p.col += lanes, ++p.sums) run_segment<H, K, S>(r, p);
+    if constexpr (!k.cols.is_constant() || k.cols.code % lanes != 0)
+      if (p.col < end) {
+        Place q = p;
+        q.count = static_cast<int>(end - p.col);
+        run_segment<H, K, S, true>(r, q);
+      }
+    if constexpr (one_block) {
+      const Done folded[] = {All::template Of<N>::fold_into(r[All::to[N]], rest + N * packs)...};
+      (void)folded;
+    } else {
+      const Done pushed[] = {All::template Of<N>::push(tree[N], rest + N * packs)...};
+      (void)pushed;
+    }
+  }
+  if constexpr (!one_block) {
+    const Done results[] = {All::template Of<N>::result(r[All::to[N]], tree[N])...};
+    (void)results;
+  }
+}
+template <class H, int K, int S>
+TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t cols) {
+  reduce_row<H, K, S>(r, p, cols, std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, S>)>{});
+}
+
+/// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
+template <class H, int K, int Width, bool Tail, std::size_t... N>
+TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::index_sequence<N...>) {
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
+  using All = Reductions<H, K, 1>;
+  Register sums[All::count * Width];
+  PackTree tree[one_block ? 1 : All::count * Width];
+  if constexpr (!one_block)
+    for (int v = 0; v < Width; ++v) {
+      const Done reset[] = {All::template Of<N>::reset(tree[N * Width + v])...};
+      (void)reset;
+    }
+  for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
+    All::template begin<Width>(sums);
+    const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
+    for (std::int64_t q = block; q < end; ++q) {
+#pragma GCC unroll 4
+      for (int v = 0; v < Width; ++v) {
+        Place at = p;
+        at.row = p.row * inner + q;
+        at.col += v * lanes;
+        at.sums = sums + v;
+        run_segment<H, K, 1, Tail, Width>(r, at);
+      }
+    }
+    if constexpr (!one_block)
+      for (int v = 0; v < Width; ++v) {
+        const Done pushed[] = {All::template Of<N>::push(tree[N * Width + v], sums[N * Width + v])...};
+        (void)pushed;
+      }
+  }
+  for (int v = 0; v < Width; ++v, p.col += lanes) {
+    if constexpr (one_block) {
+      const Done moved[] = {All::template Of<N>::move(r[All::to[N]], sums[N * Width + v])...};
+      (void)moved;
+    } else {
+      const Done results[] = {All::template Of<N>::result(r[All::to[N]], tree[N * Width + v])...};
+      (void)results;
+    }
+    run_segment<H, K, 2, Tail>(r, p);
+  }
+}
+template <class H, int K, int Width, bool Tail>
+TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inner) {
+  sum_rows<H, K, Width, Tail>(r, p, inner, std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, 1>)>{});
+}
+
+}  // namespace detail
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END
