@@ -75,12 +75,16 @@ constexpr DivisibleKernel divisible(const AnyPlan& plan, int J, const ScratchOpe
   const Kernel& k = plan.kernels[J];
   return {k.kind, columns_divide(plan, k), k.batch, k.rows, k.cols, k.inner, k.bindings, count, scratch};
 }
-/// Where buffer b of a plan is in this call.
-TT_ALWAYS_INLINE void* buffer_address(const Buffer* buffers, int b, bool placed, std::byte* arena,
-                                      void* const* external, const std::int64_t* offsets) {
-  if (buffers[b].external >= 0) return external[buffers[b].external];
-  return arena + (placed ? buffers[b].offset : offsets[b]);
-}
+/// Where a buffer of a plan is in this call: an argument, at an offset that is known, or at one that is given.
+template <int External, std::int64_t Offset, int Number>
+struct PlacedBuffer {
+  static TT_ALWAYS_INLINE void* address([[maybe_unused]] std::byte* arena, [[maybe_unused]] void* const* external,
+                                        [[maybe_unused]] const std::int64_t* offsets) {
+    if constexpr (External >= 0) return external[External];
+    else if constexpr (Offset >= 0) return arena + Offset;
+    else return arena + offsets[Number];
+  }
+};
 
 struct DividedCall {
   StaticFunction function;

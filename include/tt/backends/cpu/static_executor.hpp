@@ -176,15 +176,18 @@ struct Divisible {
   static constexpr DivisibleKernel kernel = divisible(H::plan, J, scratch.item, count_scratch(H::plan, J));
 };
 
+template <class H, int B, bool Placed = (H::plan.arena >= 0)>
+using BufferOf = PlacedBuffer<H::plan.buffers[B].external, Placed ? H::plan.buffers[B].offset : -1,
+                              Placed || H::plan.buffers[B].external >= 0 ? 0 : B>;
+
 /// Calls kernel J with its own operands.
 template <class H, int J, std::size_t... I>
-TT_ALWAYS_INLINE void launch(std::index_sequence<I...> bindings, std::byte* arena, void* const* external,
+TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* const* external,
                              const std::int64_t* offsets, const SymbolValues& symbols) {
   using Kernel = StaticKernel<H, H::plan.kernels[J].code, std::index_sequence<I...>>;
-  (void)bindings;
   void* const operand[] = {
-      buffer_address(H::plan.buffers.begin(), H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)],
-                     H::plan.arena >= 0, arena, external, offsets)..., nullptr};
+      BufferOf<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>::address(
+          arena, external, offsets)..., nullptr};
   const KernelCall call{operand, &symbols};
   if constexpr (can_divide(H::plan, H::plan.kernels[J].code))
     if (array_threads() > 1) return run_divided(&Kernel::run, Divisible<H, J>::kernel, call);

@@ -29,10 +29,11 @@ struct SegmentNumbers {
 };
 template <class H, int K, int S, bool Tail, int Apart, std::size_t... J>
 TT_KERNEL_INLINE void run_steps(Register* r, const Place& p, std::index_sequence<J...>) {
-  static constexpr SegmentNumbers<sizeof...(J)> numbers(H::plan.kernels[K], H::plan.kernels[K].segment[S], Apart,
-                                                        H::plan.instructions.begin(), H::plan.accesses.begin());
-  const Done done[] = {
-      StepOf<H, H::plan.kernels[K].segment[S] + static_cast<int>(J), Tail>::run(r, p, numbers.step[J])...};
+  constexpr SegmentNumbers<sizeof...(J)> n(H::plan.kernels[K], H::plan.kernels[K].segment[S], Apart,
+                                           H::plan.instructions.begin(), H::plan.accesses.begin());
+  const Done done[] = {StepOf<H, H::plan.kernels[K].segment[S] + static_cast<int>(J), Tail>::run(
+      r, p, fixed(n.step[J].result), fixed(n.step[J].a), fixed(n.step[J].b), fixed(n.step[J].c),
+      fixed(n.step[J].bits), fixed(n.step[J].row_stride))...};
   (void)done;
 }
 /// The instructions of segment S on one step of lanes. Tail: only p.count lanes exist.

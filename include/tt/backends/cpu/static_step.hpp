@@ -171,6 +171,10 @@ enum class Form : std::uint8_t {
   planned,      ///< all else: see PlannedStep
 };
 
+/// A constant for sure, so that the object it comes from is not code.
+consteval std::int64_t fixed(std::int64_t x) { return x; }
+consteval int fixed(int x) { return x; }
+
 /// What Step::run is given: registers (of a load or store: the operand in `b`), a constant's bits or the
 /// place of a row's begin.
 struct StepNumbers {
@@ -246,56 +250,58 @@ struct Step {
   using U = element_t<From>;
   using C = Carrier<Pack<T>>;
 
-  static TT_KERNEL_INLINE T* row(const Place& p, const StepNumbers& n) {
-    return static_cast<T*>(p.operand[n.b]) + n.bits + p.row * n.row_stride;
+  /// Where a row begins, for all lanes or with the column of this step.
+  static TT_KERNEL_INLINE T* row(const Place& p, int operand, std::int64_t offset, std::int64_t row_stride) {
+    return static_cast<T*>(p.operand[operand]) + offset + p.row * row_stride;
   }
-  /// Where the column of this step is in a row.
-  static TT_KERNEL_INLINE T* column(const Place& p, const StepNumbers& n) {
-    return row(p, n) + (n.c ? p.col - p.tile_begin : p.col);
+  static TT_KERNEL_INLINE T* column(const Place& p, int operand, int tiled, std::int64_t offset,
+                                    std::int64_t row_stride) {
+    return row(p, operand, offset, row_stride) + (tiled ? p.col - p.tile_begin : p.col);
   }
-  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, const StepNumbers& n) {
+  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, int result, int a, int b, int c, std::int64_t bits,
+                                   std::int64_t row_stride) {
     if constexpr (F == Form::constant) {
-      r[n.result].as<T>() = C::splat(decode<T>(static_cast<std::uint64_t>(n.bits)));
+      r[result].as<T>() = C::splat(decode<T>(static_cast<std::uint64_t>(bits)));
     } else if constexpr (F == Form::accumulator) {
-      r[n.result].as<T>() = cpu::load(static_cast<const T*>(p.tile));
+      r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));
     } else if constexpr (F == Form::reduce || F == Form::reduce_first) {
-      Pack<T>& sum = p.sums[n.b].as<T>();
-      if constexpr (F == Form::reduce) sum = combine<K>(sum, r[n.a].as<T>());
-      else sum = combine<K>(sum, C::select(first_lanes(p.count), r[n.a].as<T>(), identity_pack<K, T>()));
+      Pack<T>& sum = p.sums[b].as<T>();
+      if constexpr (F == Form::reduce) sum = combine<K>(sum, r[a].as<T>());
+      else sum = combine<K>(sum, C::select(first_lanes(p.count), r[a].as<T>(), identity_pack<K, T>()));
     } else if constexpr (F == Form::load) {
-      r[n.result].as<T>() = cpu::load(static_cast<const T*>(column(p, n)));
+      r[result].as<T>() = cpu::load(static_cast<const T*>(column(p, b, c, bits, row_stride)));
     } else if constexpr (F == Form::load_first) {
-      r[n.result].as<T>() = load_first(static_cast<const T*>(column(p, n)), p.count);
+      r[result].as<T>() = load_first(static_cast<const T*>(column(p, b, c, bits, row_stride)), p.count);
     } else if constexpr (F == Form::load_one) {
-      r[n.result].as<T>() = C::splat(*row(p, n));
+      r[result].as<T>() = C::splat(*row(p, b, bits, row_stride));
     } else if constexpr (F == Form::store) {
-      cpu::store(column(p, n), r[n.a].as<T>());
+      cpu::store(column(p, b, c, bits, row_stride), r[a].as<T>());
     } else if constexpr (F == Form::store_first) {
-      store_first(column(p, n), r[n.a].as<T>(), p.count);
+      store_first(column(p, b, c, bits, row_stride), r[a].as<T>(), p.count);
     } else {
-      compute(r, n);
+      compute(r, result, a, b, c);
     }
     return {};
   }
-  static TT_KERNEL_INLINE void compute(Register* r, const StepNumbers& n) {
+  static TT_KERNEL_INLINE void compute(Register* r, int result, int a, int b, int c) {
     if constexpr (K == Op::call) {
       using Body = typename decltype(nth<Attribute>(OpaqueOps{}))::type;
-      r[n.result].as<T>() = call_body<Body, T>(r[n.a].as<T>(), r[n.b].as<T>(), r[n.c].as<T>());
+      r[result].as<T>() = call_body<Body, T>(r[a].as<T>(), r[b].as<T>(), r[c].as<T>());
     } else if constexpr (is_comparison(K)) {
-      r[n.result].as<bool>().mask =
-          Carrier<Pack<U>>::template compare<K>(r[n.a].as<U>(), r[n.b].as<U>());
+      r[result].as<bool>().mask =
+          Carrier<Pack<U>>::template compare<K>(r[a].as<U>(), r[b].as<U>());
     } else if constexpr (is_logical(K)) {
-      r[n.result].as<bool>().mask =
-          C::template logical<K>(r[n.a].as<bool>().mask, r[n.b].as<bool>().mask);
+      r[result].as<bool>().mask =
+          C::template logical<K>(r[a].as<bool>().mask, r[b].as<bool>().mask);
     } else if constexpr (K == Op::where) {
-      r[n.result].as<T>() = C::select(r[n.a].as<bool>().mask, r[n.b].as<T>(), r[n.c].as<T>());
+      r[result].as<T>() = C::select(r[a].as<bool>().mask, r[b].as<T>(), r[c].as<T>());
     } else if constexpr (K == Op::cast) {
-      r[n.result].as<T>() = Carrier<Pack<U>>::template cast<T>(r[n.a].as<U>());
+      r[result].as<T>() = Carrier<Pack<U>>::template cast<T>(r[a].as<U>());
     } else if constexpr (K == Op::bitcast) {
-      r[n.result].as<T>() = Carrier<Pack<U>>::template bitcast<T>(r[n.a].as<U>());
+      r[result].as<T>() = Carrier<Pack<U>>::template bitcast<T>(r[a].as<U>());
     } else {
-      r[n.result].as<T>() =
-          C::template apply<K>(r[n.a].as<T>(), r[n.b].as<T>(), r[n.c].as<T>(), Attribute);
+      r[result].as<T>() =
+          C::template apply<K>(r[a].as<T>(), r[b].as<T>(), r[c].as<T>(), Attribute);
     }
   }
 };
@@ -307,21 +313,21 @@ struct PlannedStep {
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
 
-  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, const StepNumbers& n) {
+  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, int result, int a, int, int, std::int64_t, std::int64_t) {
     if constexpr (x.op == Op::extent) {
-      r[n.result].as<T>() =
+      r[result].as<T>() =
           C::splat(static_cast<T>(extent<static_cast<std::int64_t>(x.bits)>(p.symbols)));
     } else {
       static constexpr const Access& m = H::plan.accesses[x.access];
       const std::int64_t begin = row_offset<H, x.access>(p.symbols, p.row);
       if constexpr (x.op == Op::iota) {
-        if constexpr (m.column == Extent(0)) r[n.result].as<T>() = C::splat(static_cast<T>(begin));
-        else r[n.result].as<T>() = iota<T>(begin + p.col, 1);
+        if constexpr (m.column == Extent(0)) r[result].as<T>() = C::splat(static_cast<T>(begin));
+        else r[result].as<T>() = iota<T>(begin + p.col, 1);
       } else {
         T* row = static_cast<T*>(p.operand[m.buffer]) + begin;
         if constexpr (m.tiled) row -= p.tile_begin;
-        if constexpr (x.op == Op::load) r[n.result].as<T>() = load(p, row);
-        else store(p, row, r[n.a].as<T>());
+        if constexpr (x.op == Op::load) r[result].as<T>() = load(p, row);
+        else store(p, row, r[a].as<T>());
       }
     }
     return {};
