@@ -28,6 +28,27 @@ void check_extents(const std::int64_t* given) {
       assigned_shape_differs(given, Extents::value, Extents::rank);
 }
 
+/// The result of a program with run-time extents.
+template <class A>
+TT_NOINLINE void evaluate_into(A& to, const DynamicProgram& p, void** external, const std::int64_t* extent,
+                               bool clashes) {
+  SymbolValues values;
+  std::int64_t given[max_rank] = {};
+  p.bind(extent, values, given);
+  bool fits = (to.data() != nullptr || to.size() == 0) && !clashes;  // not what was moved away
+  for (int k = 0; k < A::rank; ++k) fits = fits && to.extent(k) == given[k];
+  if (fits) {
+    external[p.leaves] = to.data();
+    p.run(external, values);
+  } else {
+    check_extents<typename A::Extents>(given);
+    A result(Uninitialized{}, given);
+    external[p.leaves] = result.data();
+    p.run(external, values);
+    to = static_cast<A&&>(result);
+  }
+}
+
 }  // namespace detail
 
 template <class T, std::int64_t... E>
@@ -35,12 +56,21 @@ template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>::Array(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
-    detail::Evaluation<X, Array, Isa> e(x);
+    using Evaluation = detail::Evaluation<X, Array, Isa>;
+    Evaluation e(x, nullptr);
     std::int64_t given[max_rank] = {};
-    if constexpr (!is_static || !X::Result::is_static) e.result_extents(given);
-    if constexpr (!X::Result::is_static) detail::check_extents<Extents>(given);
-    allocate(given);
-    e.run(data());
+    if constexpr (Evaluation::is_dynamic) {
+      SymbolValues values;
+      Evaluation::program().bind(e.list.extent, values, given);
+      detail::check_extents<Extents>(given);
+      allocate(given);
+      e.list.external[e.list.count] = data();
+      Evaluation::program().run(e.list.external, values);
+    } else {
+      Evaluation::constant_extents(given);
+      allocate(given);
+      e.run(data());
+    }
   }
 }
 
@@ -49,20 +79,23 @@ template <class X, class Isa>
   requires requires { typename X::tt_expression; }
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
-    detail::Evaluation<X, Array, Isa> e(x, begin(), end());
-    bool fits = data() != nullptr || size() == 0;  // not what was moved away
-    std::int64_t given[max_rank] = {};
-    if constexpr (!is_static || !X::Result::is_static) {
-      e.result_extents(given);
-      for (int k = 0; k < rank; ++k) fits = fits && extent(k) == given[k];
-    }
-    if (fits && !e.list.clashes) {
-      e.run(data());
+    using Evaluation = detail::Evaluation<X, Array, Isa>;
+    Evaluation e(x, data());
+    if constexpr (Evaluation::is_dynamic) {
+      detail::evaluate_into(*this, Evaluation::program(), e.list.external, e.list.extent, e.list.clashes);
     } else {
-      if constexpr (!X::Result::is_static) detail::check_extents<Extents>(given);
-      Array result(Uninitialized{}, given);
-      e.run(result.data());
-      *this = static_cast<Array&&>(result);
+      bool fits = data() != nullptr || size() == 0;  // not what was moved away
+      std::int64_t given[max_rank] = {};
+      Evaluation::constant_extents(given);
+      if constexpr (!is_static)
+        for (int k = 0; k < rank; ++k) fits = fits && extent(k) == given[k];
+      if (fits && !e.list.clashes) {
+        e.run(data());
+      } else {
+        Array result(Uninitialized{}, given);
+        e.run(result.data());
+        *this = static_cast<Array&&>(result);
+      }
     }
   }
   return *this;

@@ -204,20 +204,17 @@ struct LeafList {
   void* external[Leaves + 1];  // the last is the destination
   std::int64_t extent[Dynamic > 0 ? Dynamic : 1];
   int count = 0, dynamic = 0;
-  // The destination, if it has elements already; element_size: 0 where not all is elementwise.
-  const std::byte* to = nullptr;
-  const std::byte* to_end = nullptr;
-  std::size_t element_size = 0;
-  bool clashes = false;  // it overlaps an operand in another way than element by element
+  // Elements that the result may not overwrite. Arrays own their memory: an operand that shares it with the
+  // destination is the destination, and element by element that does no harm.
+  const void* kept = nullptr;
+  bool clashes = false;
 
   template <class T, std::int64_t... E>
   TT_ALWAYS_INLINE void add(const Array<T, E...>& a) {
     for (int k = 0; k < extents<E...>::dynamic_count; ++k) extent[dynamic++] = a.dynamic_extent(k);
-    const auto* first = reinterpret_cast<const std::byte*>(a.begin());
-    const auto* last = reinterpret_cast<const std::byte*>(a.end());
-    clashes = clashes || (first < to_end && to < last &&
-                          !(first == to && last == to_end && sizeof(T) == element_size));
-    external[count++] = const_cast<std::byte*>(first);
+    const void* data = a.data();
+    if (kept) clashes = clashes || data == kept;
+    external[count++] = const_cast<void*>(data);
   }
 };
 template <class A, class List>
@@ -240,45 +237,48 @@ TT_ALWAYS_INLINE void collect(const Expression<Fn, Ops...>& x, List& list) {
 inline void extents_of(const Shape& shape, const SymbolValues& symbols, std::int64_t* extent) {
   for (int k = 0; k < shape.rank; ++k) extent[k] = shape[k].value(symbols);
 }
+/// What evaluating an expression with run-time extents takes: a constant, so that the work around its kernels
+/// is one function for every type of destination.
+struct DynamicProgram {
+  void (*run)(void* const* external, const SymbolValues& symbols);
+  const SymbolRule* rule;
+  int symbols, leaves;
+  Shape result;
 
-/// Of an expression of type X into an Array A.
+  void bind(const std::int64_t* extent, SymbolValues& values, std::int64_t* given) const {
+    bind_symbols(rule, extent, symbols, values);
+    extents_of(result, values, given);
+  }
+};
+
+/// An expression of type X evaluated into an Array A.
 template <class X, class A, class Isa>
 struct Evaluation {
   using P = Program<ExpressionModel<X, !A::is_inline>>;
   static constexpr int dynamic = dynamic_extents<X>;
-  struct Nothing {};
+  static constexpr bool is_dynamic = dynamic > 0;
 
   LeafList<tree_leaves<X>, dynamic> list;
-  [[no_unique_address]] std::conditional_t<(dynamic > 0), SymbolValues, Nothing> symbols_;
 
-  explicit Evaluation(const X& x) {
+  /// kept: the elements of the destination, or null.
+  TT_ALWAYS_INLINE explicit Evaluation(const X& x, const void* kept) {
+    if constexpr (!is_elementwise_tree<X>) list.kept = kept;
     collect(x, list);
-    bind();
   }
-  /// Into an Array that may be one of the operands.
-  template <class T>
-  Evaluation(const X& x, const T* begin, const T* end) {
-    list.to = reinterpret_cast<const std::byte*>(begin);
-    list.to_end = reinterpret_cast<const std::byte*>(end);
-    list.element_size = is_elementwise_tree<X> ? sizeof(T) : 0;
-    collect(x, list);
-    bind();
+  static const DynamicProgram& program()
+    requires is_dynamic
+  {
+    static constexpr DynamicProgram p{&execute<P, Isa>, Symbols<P, dynamic>::rules.item, dynamic, tree_leaves<X>,
+                                      interface_of<P>.output[0].shape};
+    return p;
   }
-  const SymbolValues& symbols() const {
-    if constexpr (dynamic > 0) return symbols_;
-    else return no_symbols;
-  }
-  void result_extents(std::int64_t* extent) const {
-    extents_of(ResultShape<P, 0>::value, symbols(), extent);
+  static constexpr void constant_extents(std::int64_t* extent) {
+    constexpr Shape s = interface_of<P>.output[0].shape;
+    for (int k = 0; k < s.rank; ++k) extent[k] = s.code[k];
   }
   void run(void* out) {
     list.external[list.count] = out;
-    execute<P, Isa>(list.external, symbols());
-  }
-
- private:
-  void bind() {
-    if constexpr (dynamic > 0) bind_symbols(Symbols<P, dynamic>::rules.item, list.extent, dynamic, symbols_);
+    execute<P, Isa>(list.external, no_symbols);
   }
 };
 

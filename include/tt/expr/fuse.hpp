@@ -106,7 +106,7 @@ struct FunctionModel {
 
 template <class P, int K>
 struct OutputOf {
-  static constexpr OutputInfo value = P::interface.output[K];
+  static constexpr OutputInfo value = interface_of<P>.output[K];
 };
 
 template <int... Count>
@@ -144,7 +144,7 @@ struct ResultMaker<P, First, R> {
     Type result;
     int k = First;
     for_each_member([&]<class A>(A& leaf) {
-      const OutputInfo& o = P::interface.output[k++];
+      const OutputInfo& o = interface_of<P>.output[k++];
       std::int64_t shape[max_rank] = {};
       bool same = o.dtype == A::dtype && o.shape.rank == A::rank;
       for (int i = 0; same && i < A::rank; ++i) {
@@ -223,8 +223,8 @@ constexpr int dynamic_count() {
 
 template <class P>
 constexpr bool updates_input(int first, int count) {
-  for (int k = 0; k < P::interface.output_count; ++k)
-    if (P::interface.output[k].donated >= first && P::interface.output[k].donated < first + count)
+  for (int k = 0; k < interface_of<P>.output_count; ++k)
+    if (interface_of<P>.output[k].donated >= first && interface_of<P>.output[k].donated < first + count)
       return true;
   return false;
 }
@@ -236,8 +236,8 @@ struct SeparatedInputs {
 
   template <class B>
   explicit SeparatedInputs(B& b) {
-    for (int k = 0; k < P::interface.output_count; ++k) {
-      const int updated = P::interface.output[k].donated;
+    for (int k = 0; k < interface_of<P>.output_count; ++k) {
+      const int updated = interface_of<P>.output[k].donated;
       if (updated < 0) continue;
       const auto* begin = static_cast<const std::byte*>(b.external[updated]);
       for (int j = 0; j < N; ++j) {

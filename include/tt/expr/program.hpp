@@ -110,37 +110,41 @@ struct ProgramInterface {
   int nodes = 0;
   int output_count = 0;
   OutputInfo output[Outputs > 0 ? Outputs : 1];
-};
-template <class Model>
-constexpr ProgramInterface<max_outputs> roomy_interface() {
-  ProgramInterface<max_outputs> i;
-  const Graph g = record_program<Model>(i.symbols);
-  i.nodes = g.size();
-  i.output_count = g.outputs.size();
-  for (int k = 0; k < g.outputs.size() && k < max_outputs; ++k)
-    i.output[k] = {g[g.outputs[k]].dtype, g[g.outputs[k]].shape, g.donated[k]};
-  return i;
-}
-template <class Model>
-constexpr auto cut_interface() {
-  constexpr ProgramInterface<max_outputs> from = roomy_interface<Model>();
-  ProgramInterface<(from.output_count < max_outputs ? from.output_count : max_outputs)> i;
-  i.symbols = from.symbols;
-  i.nodes = from.nodes;
-  i.output_count = from.output_count;
-  for (int k = 0; k < from.output_count && k < max_outputs; ++k) i.output[k] = from.output[k];
-  return i;
-}
 
-/// A model's plan and what its callers must know.
+  constexpr bool note(const Graph& g) {
+    nodes = g.size();
+    output_count = g.outputs.size();
+    for (int k = 0; k < output_count && k < Outputs; ++k)
+      output[k] = {g[g.outputs[k]].dtype, g[g.outputs[k]].shape, g.donated[k]};
+    return output_count <= Outputs;
+  }
+};
+
+/// A model's plan and what its callers must know, both of one recording.
 template <class Model>
 struct Program {
+  template <int Outputs>
+  using Interface = ProgramInterface<Outputs>;
+  static constexpr Graph record(auto& interface) { return record_program<Model>(interface.symbols); }
   static constexpr Graph record() {
     SymbolTable table;
     return record_program<Model>(table);
   }
-  static constexpr auto interface = cut_interface<Model>();
 };
+
+template <class P>
+constexpr auto cut_interface() {
+  constexpr int count = plan_in_room<P>().interface.output_count;
+  constexpr int outputs = count < max_outputs ? count : max_outputs;
+  ProgramInterface<outputs> i;
+  i.symbols = plan_in_room<P>().interface.symbols;
+  i.nodes = plan_in_room<P>().interface.nodes;
+  i.output_count = count;
+  for (int k = 0; k < outputs; ++k) i.output[k] = plan_in_room<P>().interface.output[k];
+  return i;
+}
+template <class P>
+inline constexpr auto interface_of = cut_interface<P>();
 
 /// The Array type of an inferred dtype and shape.
 template <class Info, class Is>
@@ -307,11 +311,11 @@ struct SymbolRules {
 /// The rules of a program's run-time extents: what its callers need of the interface at run time.
 template <class P, int Count>
 struct Symbols {
-  static constexpr SymbolRules<Count> rules{P::interface.symbols};
+  static constexpr SymbolRules<Count> rules{interface_of<P>.symbols};
 };
 template <class P, int K>
 struct ResultShape {
-  static constexpr Shape value = P::interface.output[K].shape;
+  static constexpr Shape value = interface_of<P>.output[K].shape;
 };
 
 [[noreturn]] TT_NOINLINE inline void extents_differ(std::int64_t a, std::int64_t b) {

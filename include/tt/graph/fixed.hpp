@@ -9,6 +9,8 @@ namespace tt {
 
 struct PlanSizes {
   int kernels, instructions, accesses, buffers, bindings;
+  int outputs = 0;
+  int nodes = 0;  ///< recorded ones: with more a plan is not tried in this room
 };
 
 namespace detail {
@@ -20,16 +22,31 @@ constexpr int room_for(int count, int least) {
 }
 /// Initialising room costs compile time too (0.1 s for the largest): small graphs get a small one.
 inline constexpr PlanSizes rooms[] = {
-    {4, 48, 24, 20, 32},
-    {24, 320, 160, 96, 192},
+    {4, 48, 24, 20, 32, 4, 16},
+    {24, 320, 160, 96, 192, 32, 90},
     {room_for(256, 24), room_for(4096, 320), room_for(1536, 160), room_for(768, 96),
-     room_for(2048, 192)}};
+     room_for(2048, 192), max_outputs, TT_MAX_STATIC_NODES}};
 inline constexpr int last_room = 2;
 
-template <int Room>
+/// Of models without an interface.
+struct NoInterface {
+  static constexpr bool note(const Graph&) { return true; }
+};
+template <class Model, int Outputs>
+struct model_interface {
+  using type = NoInterface;
+};
+template <class Model, int Outputs>
+  requires requires { typename Model::template Interface<Outputs>; }
+struct model_interface<Model, Outputs> {
+  using type = typename Model::template Interface<Outputs>;
+};
+
+template <class Model, int Room>
 struct RoomyPlan {
   static constexpr PlanSizes room = rooms[Room];
   FixedPlan<room.kernels, room.instructions, room.accesses, room.buffers, room.bindings> plan{};
+  typename model_interface<Model, room.outputs>::type interface{};
   PlanSizes size{};
   Failure failure{};
   bool fits = true;
@@ -48,11 +65,16 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
 }
 
 template <class Model, int Room>
-constexpr RoomyPlan<Room> roomy_plan() {
+constexpr RoomyPlan<Model, Room> roomy_plan() {
   constexpr PlanSizes room = rooms[Room];
-  RoomyPlan<Room> r;
-  const Graph g = Model::record();
+  RoomyPlan<Model, Room> r;
+  const Graph g = [&] {
+    if constexpr (requires { Model::record(r.interface); }) return Model::record(r.interface);
+    else return Model::record();
+  }();
+  r.fits = r.interface.note(g) && g.size() <= room.nodes;
   r.failure = g.failure;
+  if (!r.fits && Room != last_room) return r;
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
     r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
@@ -71,7 +93,7 @@ constexpr RoomyPlan<Room> roomy_plan() {
   return r;
 }
 template <class Model, int Room>
-inline constexpr RoomyPlan<Room> roomy_plan_of = roomy_plan<Model, Room>();
+inline constexpr RoomyPlan<Model, Room> roomy_plan_of = roomy_plan<Model, Room>();
 
 /// The first room from `Room` on that holds the plan.
 template <class Model, int Room>
@@ -82,12 +104,7 @@ constexpr const auto& fitting_plan() {
 }
 template <class Model>
 constexpr const auto& plan_in_room() {
-  if constexpr (requires { Model::interface.nodes; }) {
-    constexpr int nodes = Model::interface.nodes;
-    return fitting_plan<Model, (nodes <= 16 ? 0 : nodes <= 90 ? 1 : last_room)>();
-  } else {
-    return fitting_plan<Model, last_room>();
-  }
+  return fitting_plan<Model, 0>();
 }
 
 template <class Model>

@@ -96,10 +96,13 @@ constexpr Graph canonical(const Graph& g) { return detail::rebuild(g, detail::Re
 /// Op bodies written out (but for opaque ops), `detach` gone, dead nodes removed.
 /// A body may hold calls of other ops with bodies, so this runs until none is left.
 constexpr Graph inline_bodies(const Graph& g) {
-  Graph r = detail::rebuild(g, detail::Rewrite::inline_bodies);
-  for (int i = 0; i < r.size(); ++i)
-    if (r[i].op == Op::call && r[i].def->code < 0) return inline_bodies(r);
-  return canonical(r);
+  bool any = false;
+  for (int i = 0; i < g.size() && !any; ++i)
+    any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute < 0) ||
+          (g[i].op == Op::call && g[i].def->code < 0);
+  if (!any) return canonical(g);
+  const Graph r = detail::rebuild(g, detail::Rewrite::inline_bodies);
+  return inline_bodies(r);
 }
 
 }  // namespace tt
