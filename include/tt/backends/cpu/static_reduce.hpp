@@ -83,7 +83,7 @@ using PackTree = AnyTree<Pack>;
 
 /// What is done with a reduction outside its sweep; sums: its partial results.
 template <Op K, DType D>
-struct Reduction {
+struct Reducing {
   using T = element_t<D>;
   using C = Carrier<Pack<T>>;
 
@@ -136,28 +136,28 @@ struct Reduction {
 };
 
 /// All reductions of a segment; `sums` of one are Apart registers from those of the next.
-template <class H, int K, int S, class Is = std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, S>)>>
+template <class H, int K, int S, class Is = std::make_integer_sequence<int, reductions<H, K, S>>>
 struct Reductions;
-template <class H, int K, int S, std::size_t... N>
-struct Reductions<H, K, S, std::index_sequence<N...>> {
+template <class H, int K, int S, int... N>
+struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
   static constexpr int count = sizeof...(N);
   static constexpr int at[] = {
-      reduction_at(H::plan.kernels[K], S, H::plan.instructions.begin(), static_cast<int>(N))...};
+      reduction_at(H::plan.kernels[K], S, H::plan.instructions.begin(), N)...};
   static constexpr int to[] = {register_number(H::plan.kernels[K], H::plan.instructions[at[N]].dtype,
                                                H::plan.instructions[at[N]].result)...};
-  template <std::size_t I>
-  using Of = Reduction<H::plan.instructions[at[I]].op, H::plan.instructions[at[I]].dtype>;
+  template <int I>
+  using Of = Reducing<H::plan.instructions[at[I]].op, H::plan.instructions[at[I]].dtype>;
 
   template <int Width>
   static TT_KERNEL_INLINE void begin(Register* sums) {
-    const Done done[] = {Of<N>::template begin<Width>(sums + static_cast<int>(N) * Width)...};
+    const Done done[] = {Of<N>::template begin<Width>(sums + N * Width)...};
     (void)done;
   }
 };
 
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
-template <class H, int K, int S, std::size_t... N>
-TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::index_sequence<N...>) {
+template <class H, int K, int S, int... N>
+TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::integer_sequence<int, N...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
   using All = Reductions<H, K, S>;
@@ -209,12 +209,12 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
 }
 template <class H, int K, int S>
 TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t cols) {
-  reduce_row<H, K, S>(r, p, cols, std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, S>)>{});
+  reduce_row<H, K, S>(r, p, cols, std::make_integer_sequence<int, reductions<H, K, S>>{});
 }
 
 /// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
-template <class H, int K, int Width, bool Tail, std::size_t... N>
-TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::index_sequence<N...>) {
+template <class H, int K, int Width, bool Tail, int... N>
+TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::integer_sequence<int, N...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
   using All = Reductions<H, K, 1>;
@@ -257,7 +257,7 @@ TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::in
 }
 template <class H, int K, int Width, bool Tail>
 TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inner) {
-  sum_rows<H, K, Width, Tail>(r, p, inner, std::make_index_sequence<static_cast<std::size_t>(reductions<H, K, 1>)>{});
+  sum_rows<H, K, Width, Tail>(r, p, inner, std::make_integer_sequence<int, reductions<H, K, 1>>{});
 }
 
 }  // namespace detail
