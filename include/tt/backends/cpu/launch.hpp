@@ -14,6 +14,7 @@ struct KernelCall {
   const SymbolValues* symbols;
   Range range{};
 };
+inline constexpr Range whole_kernel{};
 using StaticFunction = void (*)(const KernelCall&);
 
 /// An operand that every thread needs for itself.

@@ -153,21 +153,25 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   }
 }
 
-/// Kernel K of H::plan as a function of its own, where its rules of contraction hold.
+template <std::size_t>
+using Pointer = void*;
+
+/// Kernel K of H::plan as a function of its own, where its rules of contraction hold. Its operands are
+/// arguments, so that they come in registers: memory would take as long as a small kernel.
 template <class H, int K, class Is>
 struct StaticKernel;
 template <class H, int K, std::size_t... I>
 struct StaticKernel<H, K, std::index_sequence<I...>> {
-  static TT_NOINLINE TT_FLATTEN void run(const KernelCall& call) {
+  static TT_NOINLINE TT_FLATTEN void run(const SymbolValues* symbols, const Range& range, Pointer<I>... operands) {
     constexpr KernelKind kind = H::plan.kernels[K].kind;
-    // Copies: stores might overwrite what they can reach.
-    void* const operand[] = {call.operand[I]..., nullptr};
-    const Place p{operand, call.symbols};
-    const Range range = can_divide(H::plan, K) ? call.range : Range{};
-    if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, range);
-    else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, range);
-    else matmul_body<H, K>(p, range);
+    void* const operand[] = {operands..., nullptr};
+    const Place p{operand, symbols};
+    const Range part = can_divide(H::plan, K) ? range : Range{};
+    if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
+    else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, part);
+    else matmul_body<H, K>(p, part);
   }
+  static void run_call(const KernelCall& call) { run(call.symbols, call.range, call.operand[I]...); }
 };
 
 template <class H, int J>
@@ -180,18 +184,20 @@ template <class H, int B, bool Placed = (H::plan.arena >= 0)>
 using BufferOf = PlacedBuffer<H::plan.buffers[B].external, Placed ? H::plan.buffers[B].offset : -1,
                               Placed || H::plan.buffers[B].external >= 0 ? 0 : B>;
 
+template <class H, int J, std::size_t I>
+using OperandOf = BufferOf<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>;
+
 /// Calls kernel J with its own operands.
 template <class H, int J, std::size_t... I>
 TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* const* external,
                              const std::int64_t* offsets, const SymbolValues& symbols) {
   using Kernel = StaticKernel<H, H::plan.kernels[J].code, std::index_sequence<I...>>;
-  void* const operand[] = {
-      BufferOf<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>::address(
-          arena, external, offsets)..., nullptr};
-  const KernelCall call{operand, &symbols};
   if constexpr (can_divide(H::plan, H::plan.kernels[J].code))
-    if (array_threads() > 1) return run_divided(&Kernel::run, Divisible<H, J>::kernel, call);
-  Kernel::run(call);
+    if (array_threads() > 1) {
+      void* const operand[] = {OperandOf<H, J, I>::address(arena, external, offsets)..., nullptr};
+      return run_divided(&Kernel::run_call, Divisible<H, J>::kernel, {operand, &symbols});
+    }
+  Kernel::run(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
 }
 
 template <class H, std::size_t... J>
