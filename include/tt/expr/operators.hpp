@@ -11,8 +11,8 @@ constexpr auto operator+(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::add>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::add>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::add>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -21,8 +21,8 @@ constexpr auto operator-(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::sub>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::sub>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::sub>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -31,8 +31,8 @@ constexpr auto operator*(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::mul>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::mul>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::mul>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -41,8 +41,8 @@ constexpr auto operator/(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::div>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::div>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::div>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <ArrayLike A>
@@ -55,8 +55,8 @@ constexpr auto operator<(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::lt>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::lt>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::lt>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -65,8 +65,8 @@ constexpr auto operator<=(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::le>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::le>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::le>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -85,8 +85,8 @@ constexpr auto operator==(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::eq>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::eq>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::eq>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <class A, class B>
@@ -95,8 +95,8 @@ constexpr auto operator!=(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::ne>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::ne>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::ne>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <ArrayLike A, ArrayLike B>
@@ -104,8 +104,8 @@ constexpr auto operator&&(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::logical_and>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::logical_and>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::logical_and>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <ArrayLike A, ArrayLike B>
@@ -113,8 +113,8 @@ constexpr auto operator||(A&& a, B&& b) {
   using Fits = detail::operands_broadcast<detail::PrimitiveFn<Op::logical_or>, A, B>;
   static_assert(Fits::value, "tt: shapes do not broadcast");
   if constexpr (Fits::value)
-    return ArrayFront::make_beside<detail::PrimitiveFn<Op::logical_or>, detail::common_dtype<A, B>()>(static_cast<A&&>(a),
-                                                                                   static_cast<B&&>(b));
+    return ArrayFront::make_beside<detail::PrimitiveFn<Op::logical_or>, detail::common_dtype<A, B>()>(
+        static_cast<A&&>(a), static_cast<B&&>(b));
   else return detail::first(a, b);
 }
 template <ArrayLike A>

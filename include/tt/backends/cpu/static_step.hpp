@@ -207,7 +207,7 @@ constexpr Form form_of(const Instruction& x, const Access* accesses, bool tail) 
   return tail && m.guarded ? Form::store_first : Form::store;
 }
 constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, const Access* accesses,
-                                 [[maybe_unused]] int first_sum) {
+                                 int first_sum) {
   StepNumbers n;
   const DType from = x.op == Op::cast || x.op == Op::bitcast || is_comparison(x.op) ? x.from : x.dtype;
   const bool logical = is_logical(x.op) || x.op == Op::where;
@@ -313,7 +313,8 @@ struct PlannedStep {
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
 
-  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, int result, int a, int, int, std::int64_t, std::int64_t) {
+  static TT_KERNEL_INLINE Done run(Register* r, const Place& p, int result, int a, int, int, std::int64_t,
+                                   std::int64_t) {
     if constexpr (x.op == Op::extent) {
       r[result].as<T>() =
           C::splat(static_cast<T>(extent<static_cast<std::int64_t>(x.bits)>(p.symbols)));
