@@ -11,6 +11,7 @@ build=${2:-build/gpu}
 CXX=${CXX:-g++}
 NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 mkdir -p "$build"
+build=$(cd "$build" && pwd)
 passed=0 failed=0 skipped=0
 export TT_CUDA_REAL=1 TT_CACHE_DIR="$build/cache"
 
@@ -56,8 +57,13 @@ sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-san
 if [ -x "$sanitizer" ] && [ -x "$build/test_static" ]; then
   step "memcheck: static kernels" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_static"
   step "racecheck: static kernels" "$sanitizer" --tool racecheck --error-exitcode 1 "$build/test_static"
+  step "synccheck: static kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_static"
+  export TT_CUDA_NO_CACHE=1
+  step "memcheck: Tensors" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda_tensor"
+  step "synccheck: emitted kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
   step "memcheck: emitted kernels" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
   step "racecheck: emitted kernels" "$sanitizer" --tool racecheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
+  unset TT_CUDA_NO_CACHE
 else
   skip "compute-sanitizer" "not installed"
 fi

@@ -140,7 +140,6 @@ Result cuEventCreate(void** e, unsigned) { *e = new std::chrono::steady_clock::t
 Result cuEventDestroy_v2(void* e) { delete static_cast<std::chrono::steady_clock::time_point*>(e); return success; }
 Result cuEventRecord(void* e, void*) { *static_cast<std::chrono::steady_clock::time_point*>(e) = std::chrono::steady_clock::now(); return success; }
 Result cuEventSynchronize(void*) { return success; }
-Result cuEventQuery(void*) { return success; }
 Result cuEventElapsedTime(float* ms, void* a, void* b) {
   const auto at = [](void* e) { return *static_cast<std::chrono::steady_clock::time_point*>(e); };
   *ms = std::chrono::duration<float, std::milli>(at(b) - at(a)).count();
@@ -151,7 +150,6 @@ Result cuModuleLoadData(void** m, const void* image) {
   *m = loaded;
   return loaded ? success : invalid_image;
 }
-Result cuModuleUnload(void*) { return success; }
 Result cuModuleGetFunction(void** f, void* m, const char* name) {
   struct Function {
     Module* module;
@@ -177,14 +175,6 @@ Result cuLaunchKernel(void* f, unsigned x, unsigned, unsigned, unsigned block, u
   run(static_cast<Function*>(f)->call, x, block, parameters);
   return success;
 }
-// Graphs are not recorded: what is launched while one is captured runs at once, and its replay is refused.
-Result cuStreamBeginCapture_v2(void*, int) { return 801; }
-Result cuStreamEndCapture(void*, void**) { return 801; }
-Result cuGraphInstantiateWithFlags(void**, void*, unsigned long long) { return 801; }
-Result cuGraphLaunch(void*, void*) { return 801; }
-Result cuGraphDestroy(void*) { return success; }
-Result cuGraphExecDestroy(void*) { return success; }
-
 // ---- NVRTC: the code is the text
 struct FakeProgram {
   std::string text, log;

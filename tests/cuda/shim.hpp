@@ -133,6 +133,7 @@ static shim::Dimensions blockIdx, blockDim, gridDim;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(n)
+#define __noinline__
 #define __grid_constant__
 
 inline void __syncthreads() { shim::block.wait_block(); }

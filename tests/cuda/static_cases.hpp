@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <tuple>
 
 #include "tt/expr/cuda.hpp"
 #include "tt/tt.hpp"
@@ -63,6 +64,23 @@ TEST_CASE("products with what follows them") {
   const auto linear = [](auto x, auto w, auto b) { return tt::relu(tt::matmul(x, w) + b); };
   CHECK(agrees(linear, numbers<float, 70, 33>(1), numbers<float, 33, 90>(2), numbers<float, 90>(3)));
   CHECK(agrees(linear, numbers<float, 257, 20>(1), numbers<float, 20, 260>(2), numbers<float, 260>(3)));
+}
+
+TEST_CASE("several results in nested tuples, and one Array as two arguments") {
+  const auto x = numbers<float, 12, 10>(1);
+  const auto several = [](auto a) { return std::tuple(std::tuple(tt::exp(a), tt::sum(a, 0)), tt::sum(a)); };
+  const auto [on_device, d] = tt::cuda::fuse(several)(tt::cuda::to_device(x));
+  const auto [on_host, h] = tt::fuse(several)(x);
+  CHECK(same(std::get<0>(on_device), std::get<0>(on_host)));
+  CHECK(same(std::get<1>(on_device), std::get<1>(on_host)));
+  CHECK(same(d, h));
+
+  const auto update = [](auto& w, auto a) { w -= tt::matmul(w, a); };
+  tt::Array<float, 70, 70> w = numbers<float, 70, 70>(2);
+  auto there = tt::cuda::to_device(w);
+  tt::cuda::fuse(update)(there, there);
+  tt::fuse(update)(w, w);
+  CHECK(same(there, w));
 }
 
 TEST_CASE("a training step with parameters in place") {

@@ -109,6 +109,7 @@ bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double
     Tensor& t = wanted[k];
     const Tensor g = got[k].defined() ? got[k].contiguous() : zeros_like(t);
     with_dtype(t.dtype(), [&]<class T>(T) {
+      if (!is_host(t.device())) TT_THROW(Error(Text("tt::gradcheck: inputs must be on the CPU.")));
       T* p = t.contiguous().is_same(t) ? t.data_ptr<T>() : nullptr;
       if (!p) TT_THROW(Error(Text("tt::gradcheck: inputs must lie dense.")));
       for (std::int64_t i = 0; i < t.numel(); ++i) {

@@ -187,6 +187,8 @@ class Tensor {
     impl_->keys = backend_key(device.type);
     impl_->set_dense(shape);
     if (device.type == DeviceType::meta) return;
+    if (device.type == DeviceType::cuda && !device_api(device.type))
+      TT_THROW(Unavailable(Text("tt::Tensor: device cuda is not known before the first op. Use tt::empty or Tensor::to?")));
     if (const DeviceApi* api = device_api(device.type)) impl_->storage = Storage::make(bytes, *api, device.index);
     else impl_->storage = Storage::make(bytes);
     impl_->data = static_cast<std::byte*>(impl_->storage->data);

@@ -39,10 +39,12 @@ inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
   const Shape s = shape_of(shape, "full");
   if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
-    const Tensor one = detail::to_device(full({}, value, {o.dtype}), o.device, true, here());
-    Tensor t = one.expand(shape).clone();
+    Tensor t;
+    {
+      const detail::PauseCapture pause;  // whatever is captured: this is no step of it
+      t = detail::to_device(full({}, value, {o.dtype}), o.device, false, here()).expand(shape).clone();
+    }
     t.impl().is_fill = t.numel() > 0;
-    t.impl().capture = DispatchState::of_this_thread().capture;
     return detail::with_options(t, o);
   }
   Tensor t(o.dtype, s, detail::written_on(o.device));

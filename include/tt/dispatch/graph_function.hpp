@@ -370,7 +370,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     if (t.numel != 1 || t.device.type == DeviceType::meta)
       TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
     moved[k] = Tensor(t.dtype, t.shape, device);  // a single element goes where the others are
-    device_api(device.type)->copy(moved[k].impl().data, device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), true);
+    device_api(device.type)->copy(moved[k].impl().data, device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), t.is_number);
     external[k] = moved[k].impl().data;
   }
   for (int k = 0; k < outputs(); ++k) {

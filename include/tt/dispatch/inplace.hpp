@@ -38,7 +38,7 @@ void scatter(const TensorImpl& to, const T* from) {
 inline void write_on_devices(const Tensor& to, const Tensor& from, SourceLine at) {
   if (is_host(to.device())) return write_elements(to, to_device(from, to.device(), false, at), at);
   if (to.is_contiguous()) return copy_between(to, from, false);
-  const Tensor source = to_device(from, to.device(), true, at);
+  const Tensor source = to_device(from, to.device(), false, at);
   const Tensor* argument[] = {&to};
   const BoundFunction f = bind_function({&copy_operator(), argument, 1, &no_attributes, nullptr, at, {}});
   f.function->write(to, source, f.symbols);
@@ -50,6 +50,8 @@ inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) 
     TT_THROW(Error(Text("tt::copy_: a Tensor on device meta has no elements to copy.") << at));
   const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
   Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
+  if (!is_host(to.device()) && is_host(source.device()) && source.numel() < to.numel())
+    source = to_device(source, to.device(), false, at);  // repeated there
   if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
   if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
   if (to.numel() == 0 || to.is_meta()) return;

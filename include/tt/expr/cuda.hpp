@@ -66,7 +66,8 @@ class Array {
     return host;
   }
   /// For kernels; a pointer of the device.
-  T* data() const { return reinterpret_cast<T*>(memory_); }
+  T* data() { return reinterpret_cast<T*>(memory_); }
+  const T* data() const { return reinterpret_cast<const T*>(memory_); }
   std::int64_t size() const { return size_; }
   std::int64_t extent(int k) const { return shape_[k]; }
   Device& device() const { return *device_; }
@@ -133,7 +134,7 @@ struct DeviceResult<P, First, Sym> {
   using Type = typename OnDevice<typename ResultMaker<P, First, Sym>::Type>::type;
   static constexpr int count = 1;
   static Type make(const SymbolValues& symbols) {
-    constexpr Shape s = P::interface.output[First].shape;
+    constexpr Shape s = interface_of<P>.output[First].shape;
     std::int64_t shape[max_rank] = {};
     for (int k = 0; k < s.rank; ++k) shape[k] = s[k].value(symbols);
     return Type(Uninitialized{}, shape);
@@ -141,22 +142,24 @@ struct DeviceResult<P, First, Sym> {
 };
 template <class P, int First, class... R>
 struct DeviceResult<P, First, std::tuple<R...>> {
+  static constexpr int count = (0 + ... + DeviceResult<P, 0, R>::count);
   static auto make(const SymbolValues& s) { return all(s, std::index_sequence_for<R...>{}); }
   template <std::size_t... I>
   static auto all(const SymbolValues& s, std::index_sequence<I...>) {
-    return std::make_tuple(DeviceResult<P, First + static_cast<int>(I), R>::make(s)...);
+    return std::make_tuple(DeviceResult<P, First + sum_before<DeviceResult<P, 0, R>::count...>(I), R>::make(s)...);
   }
 };
 template <class P, int First, class A, class B>
 struct DeviceResult<P, First, std::pair<A, B>> : DeviceResult<P, First, std::tuple<A, B>> {};
 
 /// Device addresses of a call's arguments and results; numbers are brought over.
+template <int Externals, int Numbers>
 struct DeviceBindings {
-  void* external[2 * max_outputs + 64];
+  void* external[Externals > 0 ? Externals : 1];
+  std::size_t bytes[Externals > 0 ? Externals : 1];
   std::int64_t extent[max_symbols] = {};
-  int count = 0, dynamic = 0;
-  cuda::DeviceMemory numbers{cuda::Device::get(0), 8 * 64};
-  int number = 0;
+  int count = 0, dynamic = 0, number = 0;
+  cuda::DeviceMemory numbers{cuda::Device::get(0), 8 * Numbers};
 
   template <class A>
   void add(const A& a) {
@@ -164,9 +167,11 @@ struct DeviceBindings {
       cuda::Device& d = cuda::Device::get(0);
       const cuda::DevicePointer at = numbers.begin() + static_cast<unsigned>(8 * number++);
       d.check(d.driver().to_device(at, &a, sizeof a, d.stream()), "cuMemcpyHtoD");
+      bytes[count] = sizeof a;
       external[count++] = reinterpret_cast<void*>(at);
     } else if constexpr (requires { typename A::Host; }) {
-      external[count++] = a.data();
+      bytes[count] = static_cast<std::size_t>(a.size()) * sizeof(typename A::value_type);
+      external[count++] = const_cast<void*>(static_cast<const void*>(a.data()));
       for (int k = 0; k < A::rank; ++k)
         if (A::Extents::value[k] == dyn) extent[dynamic++] = a.extent(k);
     } else if constexpr (ParameterStruct<A>) {
@@ -175,6 +180,15 @@ struct DeviceBindings {
       std::apply([&](const auto&... x) { (add(x), ...); }, a);
     }
   }
+};
+struct DeviceCopies {
+  static void* make(const void* from, std::size_t bytes) {
+    cuda::Device& d = cuda::Device::get(0);
+    const cuda::DevicePointer to = d.allocate(bytes);
+    d.check(d.driver().copy(to, reinterpret_cast<std::uintptr_t>(from), bytes, d.stream()), "cuMemcpyDtoD");
+    return reinterpret_cast<void*>(to);
+  }
+  static void release(void* p, std::size_t bytes) { cuda::Device::get(0).free(reinterpret_cast<std::uintptr_t>(p), bytes); }
 };
 
 }  // namespace tt::detail
@@ -193,11 +207,19 @@ struct Fused {
     using P = ProgramFor<A...>;
     using H = Compiled<P>;
     if constexpr (tt::detail::no_mistake<H>()) {
+      constexpr bool updates_only_variables = tt::detail::updates_are_possible<P, A...>();
+      static_assert(updates_only_variables,
+                    "tt: the function updates a parameter in place, but this argument is const or "
+                    "temporary");
       using Returned = typename tt::detail::FunctionModel<F, tt::detail::Argument<std::remove_cvref_t<A>>...>::Result;
-      tt::detail::DeviceBindings b;
+      constexpr int inputs = (0 + ... + tt::detail::leaf_count<std::remove_cvref_t<A>>());
+      constexpr int dynamic = (0 + ... + tt::detail::dynamic_count<std::remove_cvref_t<A>>());
+      constexpr int numbers = (0 + ... + static_cast<int>(std::is_arithmetic_v<std::remove_cvref_t<A>>));
+      tt::detail::DeviceBindings<H::plan.externals, numbers> b;
       (b.add(a), ...);
       SymbolValues values;
-      if (b.dynamic > 0) tt::detail::bind_symbols(P::interface.symbols, b.extent, b.dynamic, values);
+      if constexpr (dynamic > 0) tt::detail::bind_symbols(tt::detail::Symbols<P, dynamic>::rules.item, b.extent, dynamic, values);
+      const tt::detail::SeparatedInputs<P, inputs, tt::detail::DeviceCopies> separated(b);
       if constexpr (std::is_void_v<Returned>) {
         run_static(plan_codes<H>(), Device::get(0), b.external, values);
       } else {

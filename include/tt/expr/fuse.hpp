@@ -217,7 +217,7 @@ constexpr int dynamic_count_of(ArrayList<L...>) {
 template <class A>
 constexpr int dynamic_count() {
   if constexpr (ParameterStruct<A>) return dynamic_count_of(leaf_list<A>{});
-  else if constexpr (ArrayLike<A>) return A::Extents::dynamic_count;
+  else if constexpr (requires { A::Extents::dynamic_count; }) return A::Extents::dynamic_count;
   else return 0;
 }
 
@@ -229,10 +229,33 @@ constexpr bool updates_input(int first, int count) {
   return false;
 }
 
+/// Are the arguments that the program updates variables?
+template <class P, class... A>
+constexpr bool updates_are_possible() {
+  int first = 0;
+  bool fine = true;
+  const auto one = [&](int n, bool writable) {
+    if (updates_input<P>(first, n) && !writable) fine = false;
+    first += n;
+  };
+  (one(leaf_count<std::remove_cvref_t<A>>(),
+       std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
+  return fine;
+}
+
+struct HostCopies {
+  static void* make(const void* from, std::size_t bytes) {
+    void* const to = allocate_bytes(bytes);
+    std::memcpy(to, from, bytes);
+    return to;
+  }
+  static void release(void* p, std::size_t) { free_bytes(p); }
+};
 /// An input that shares memory with one that is updated is read from a copy.
-template <class P, int N>
+template <class P, int N, class Copies = HostCopies>
 struct SeparatedInputs {
   void* copy[N > 0 ? N : 1] = {};
+  std::size_t bytes[N > 0 ? N : 1] = {};
 
   template <class B>
   explicit SeparatedInputs(B& b) {
@@ -247,16 +270,15 @@ struct SeparatedInputs {
           continue;
         if (updates_input<P>(j, 1))
           TT_THROW(Error(Text("tt::fuse: two parameters that are updated share memory.")));
-        copy[j] = allocate_bytes(b.bytes[j]);
-        std::memcpy(copy[j], other, b.bytes[j]);
+        copy[j] = Copies::make(other, bytes[j] = b.bytes[j]);
         b.external[j] = copy[j];
       }
     }
   }
   SeparatedInputs(const SeparatedInputs&) = delete;
   ~SeparatedInputs() {
-    for (void* c : copy)
-      if (c) free_bytes(c);
+    for (int j = 0; j < N; ++j)
+      if (copy[j]) Copies::release(copy[j], bytes[j]);
   }
 };
 
@@ -289,7 +311,7 @@ struct Fused {
     using P = ProgramFor<A...>;
     using H = Compiled<P>;
     if constexpr (detail::no_mistake<H>()) {
-      constexpr bool updates_only_variables = updates_are_possible<P, A...>();
+      constexpr bool updates_only_variables = detail::updates_are_possible<P, A...>();
       static_assert(updates_only_variables,
                     "tt: the function updates a parameter in place, but this argument is const or "
                     "temporary");
@@ -312,18 +334,6 @@ struct Fused {
         return result;
       }
     }
-  }
-  template <class P, class... A>
-  static constexpr bool updates_are_possible() {
-    int first = 0;
-    bool fine = true;
-    const auto one = [&](int n, bool writable) {
-      if (detail::updates_input<P>(first, n) && !writable) fine = false;
-      first += n;
-    };
-    (one(detail::leaf_count<std::remove_cvref_t<A>>(),
-         std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
-    return fine;
   }
 };
 

@@ -120,7 +120,10 @@ TT_INLINE void SegmentStore::note_break(const char* op, SourceLine at, const Tex
 
 inline std::int64_t bits_of(const Tensor& number) {
   std::int64_t bits = 0;
-  std::memcpy(&bits, number.impl().data, static_cast<std::size_t>(size_of(number.impl().dtype)));
+  with_dtype(number.dtype(), [&]<class T>(T) {
+    const T v = detail::first_element<T>(number.impl());
+    std::memcpy(&bits, &v, sizeof v);
+  });
   return bits;
 }
 inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;

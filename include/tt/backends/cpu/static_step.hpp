@@ -309,7 +309,7 @@ struct Step {
 /// Operands with several terms, or with strides known at run time; places and extents as values.
 template <class H, int I, bool Tail>
 struct PlannedStep {
-  static constexpr const Instruction& x = H::plan.instructions[I];
+  static constexpr Instruction x = H::plan.instructions[I];  // a reference is too much for nvcc 13
   using T = element_t<x.dtype>;
   using C = Carrier<Pack<T>>;
 

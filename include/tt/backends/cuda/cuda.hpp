@@ -28,7 +28,7 @@ struct CompileStats {
   std::int64_t compiled = 0, from_disk = 0, rejected = 0;
 };
 TT_INLINE CompileStats compile_stats(int index = 0);
-/// Kernels launched by this process on all devices.
+/// Kernels of Tensors launched by this process on all devices.
 TT_INLINE std::int64_t launches();
 
 /// Work in order; of different streams, in any order. Waits for its work when destroyed.

@@ -22,6 +22,7 @@ inline void copy_between(void* to, tt::Device to_device, const void* from, tt::D
     other.synchronize();  // its stream knows nothing of this one
     d.activate();
     d.check(driver.copy_peer(target, d.context(), source, other.context(), bytes, d.stream()), "cuMemcpyPeer");
+    d.check(driver.synchronize_stream(d.stream()), "cuStreamSynchronize");  // nor does it wait for this one to have read
   } else if (in && out) {
     d.check(driver.copy(target, source, bytes, d.stream()), "cuMemcpyDtoD");
   } else if (in) {
@@ -44,9 +45,7 @@ class PlanProgram : public DeviceProgram {
  public:
   PlanProgram(Plan plan, const char* name) : program_(static_cast<Plan&&>(plan), name) {}
   void run(int index, void* const* external, const SymbolValues& symbols) override {
-    const std::int64_t before = program_.launches();
-    program_.run(Device::get(index), external, symbols);
-    launch_count.fetch_add(program_.launches() - before, std::memory_order_relaxed);
+    launch_count.fetch_add(program_.run(Device::get(index), external, symbols), std::memory_order_relaxed);
   }
 
  private:
@@ -82,6 +81,7 @@ TT_INLINE Stream::Stream(int device) : device_(device) {
 }
 TT_INLINE Stream::~Stream() {
   Device& d = Device::get(device_);
+  d.make_current();
   d.driver().synchronize_stream(handle_);
   d.forget_stream(handle_);
   d.driver().destroy_stream(handle_);
@@ -101,7 +101,10 @@ TT_INLINE Event::Event(int device) : device_(device) {
   d.activate();
   d.check(d.driver().create_event(&handle_, 0), "cuEventCreate");
 }
-TT_INLINE Event::~Event() { Device::get(device_).driver().destroy_event(handle_); }
+TT_INLINE Event::~Event() {
+  Device::get(device_).make_current();
+  Device::get(device_).driver().destroy_event(handle_);
+}
 TT_INLINE void Event::record() {
   Device& d = Device::get(device_);
   d.activate();
@@ -109,6 +112,7 @@ TT_INLINE void Event::record() {
 }
 TT_INLINE void Event::synchronize() {
   Device& d = Device::get(device_);
+  d.activate();
   d.check(d.driver().synchronize_event(handle_), "cuEventSynchronize");
 }
 TT_INLINE void Event::wait() {
@@ -119,6 +123,7 @@ TT_INLINE void Event::wait() {
 TT_INLINE float Event::elapsed_time(const Event& end) const {
   Device& d = Device::get(device_);
   float milliseconds = 0;
+  d.activate();
   d.check(d.driver().elapsed(&milliseconds, handle_, end.handle_), "cuEventElapsedTime");
   return milliseconds;
 }
@@ -128,7 +133,10 @@ TT_INLINE PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
   d.activate();
   d.check(d.driver().allocate_host(&data_, bytes > 0 ? bytes : 1, 1), "cuMemHostAlloc");  // 1: for every device
 }
-TT_INLINE PinnedMemory::~PinnedMemory() { Device::get(0).driver().free_host(data_); }
+TT_INLINE PinnedMemory::~PinnedMemory() {
+  Device::get(0).make_current();
+  Device::get(0).driver().free_host(data_);
+}
 
 TT_INLINE void register_cuda() {
   set_device_api(DeviceType::cuda, &detail::api);

@@ -31,11 +31,10 @@ class Device {
   /// Makes this the device of the thread's driver calls; throws Error if it was lost.
   void activate() {
     if (lost_) TT_THROW(Error(Text("tt::cuda: device ") << index_ << " was lost after an error on it. Start the process again."));
-    thread_local Handle current = nullptr;
-    if (current == context_) return;
-    check(driver_.set_context(context_), "cuCtxSetCurrent");
-    current = context_;
+    check(driver_.set_context(context_), "cuCtxSetCurrent");  // always: the program may have set another
   }
+  /// The same where nothing may be thrown.
+  void make_current() const noexcept { driver_.set_context(context_); }
   void check(Result r, const char* what) {
     if (r == success) return;
     if (Driver::loses_device(r)) lost_ = true;
@@ -74,17 +73,21 @@ class Device {
       if (of == stream) of = own_stream_;
   }
 
-  /// The module of this text: loaded before, on disk, or compiled now. Several may be given to one call.
+  /// The module of this text: loaded before, on disk, or compiled now.
   struct Module {
     ContentHash key;
     Handle handle = nullptr;
     Module* next = nullptr;
   };
   const Module& module(const Text& text, const char* name);
+  /// Texts compiled by this process, modules found on disk, and those found there but not to be trusted.
   struct Compiled {
     std::int64_t compiled = 0, from_disk = 0, rejected = 0;
   };
-  Compiled compiled() const { return compiled_; }
+  Compiled compiled() {
+    const tt::detail::FlagLock lock(loading_);
+    return compiled_;
+  }
 
  private:
   struct Block {
@@ -97,6 +100,7 @@ class Device {
   char name_[128] = {};
   DeviceLimits limits_;
   Handle context_ = nullptr, own_stream_ = nullptr;
+  bool caches_ = std::getenv("TT_CUDA_NO_CACHE") == nullptr;  ///< without, compute-sanitizer sees every block as it is
   std::atomic<bool> lost_ = false;
   std::atomic_flag busy_, loading_;
   Vec<Block> kept_;
@@ -107,7 +111,8 @@ class Device {
 
   Device(const Driver& driver, int index);
   /// Quarters of powers of two: at most a quarter is lost.
-  static std::int64_t rounded(std::size_t bytes) {
+  std::int64_t rounded(std::size_t bytes) const {
+    if (!caches_) return static_cast<std::int64_t>(bytes > 0 ? bytes : 1);
     if (bytes <= 512) return 512;
     const std::size_t step = std::bit_floor(bytes - 1) / 4 < 512 ? 512 : std::bit_floor(bytes - 1) / 4;
     return static_cast<std::int64_t>((bytes + step - 1) / step * step);
@@ -210,8 +215,15 @@ TT_INLINE void Device::free(DevicePointer p, std::size_t bytes) noexcept {
     stream = known->second;
     stream_of_.erase(known);
   }
-  kept_.push_back({p, stream, rounded(bytes)});
   stats_.allocated -= rounded(bytes);
+  if (!caches_) {
+    make_current();
+    driver_.synchronize_stream(stream);
+    driver_.free(p);
+    stats_.reserved -= rounded(bytes);
+    return;
+  }
+  kept_.push_back({p, stream, rounded(bytes)});
 }
 
 TT_INLINE void Device::release_kept() {
@@ -246,8 +258,13 @@ TT_INLINE const Device::Module& Device::module(const Text& text, const char* nam
   Vec<char> code;
   Text path;
   if (const DiskCache::Found found = disk.find(key, path); found == DiskCache::Found::object) {
-    if (DiskCache::read_file(path.c_str(), code) && driver_.load_module(&handle, code.begin()) == success) ++compiled_.from_disk;
-    else handle = nullptr;
+    if (DiskCache::read_file(path.c_str(), code) && driver_.load_module(&handle, code.begin()) == success) {
+      ++compiled_.from_disk;
+    } else {
+      handle = nullptr;
+      ++compiled_.rejected;
+      disk.remove_object(code.begin(), code.size());
+    }
   } else {
     compiled_.rejected += found == DiskCache::Found::rejected;
   }
@@ -256,6 +273,7 @@ TT_INLINE const Device::Module& Device::module(const Text& text, const char* nam
     check(driver_.load_module(&handle, code.begin()), "cuModuleLoadData");
     ++compiled_.compiled;
     if (!disk.keep_object(code.begin(), code.size(), text).empty()) disk.keep_entry(key, code.begin(), code.size());
+    disk.trim();
   }
   modules_ = new Module{in_memory, handle, modules_};
   return *modules_;

@@ -15,13 +15,11 @@ namespace tt::cuda {
 
 using Result = int;
 using DevicePointer = unsigned long long;
-using Handle = void*;  ///< a context, stream, event, module, function or graph
+using Handle = void*;  ///< a context, stream, event, module or function
 
 /// What the driver answers with; the others stand in its words.
-inline constexpr Result success = 0, out_of_memory = 2, no_device = 100, not_supported = 801;
-enum class Attribute : int {
-  multiprocessors = 16, major = 75, minor = 76, shared_memory_optin = 97,
-};
+inline constexpr Result success = 0, out_of_memory = 2;
+enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 
 /// A shared library whose functions are found by name.
 class DriverLibrary {
@@ -80,19 +78,11 @@ struct Driver {
   Result (*destroy_event)(Handle) = nullptr;
   Result (*record_event)(Handle event, Handle stream) = nullptr;
   Result (*synchronize_event)(Handle) = nullptr;
-  Result (*query_event)(Handle) = nullptr;
   Result (*elapsed)(float* milliseconds, Handle from, Handle to) = nullptr;
   Result (*load_module)(Handle*, const void* image) = nullptr;
-  Result (*unload_module)(Handle) = nullptr;
   Result (*find_function)(Handle*, Handle module, const char*) = nullptr;
   Result (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, Handle stream, void** parameters, void** extra) = nullptr;
-  Result (*begin_capture)(Handle stream, int mode) = nullptr;
-  Result (*end_capture)(Handle stream, Handle* graph) = nullptr;
-  Result (*instantiate)(Handle* executable, Handle graph, unsigned long long flags) = nullptr;
-  Result (*launch_graph)(Handle executable, Handle stream) = nullptr;
-  Result (*destroy_graph)(Handle) = nullptr;
-  Result (*destroy_executable)(Handle) = nullptr;
 
   /// The process's driver, initialised. Throws Unavailable.
   static const Driver& get();
@@ -106,7 +96,7 @@ struct Driver {
   [[noreturn]] void failed(Result r, const char* what) const;
   /// Errors after which nothing works on the device until the process ends.
   static constexpr bool loses_device(Result r) {
-    return r == 214 || r == 220 || (r >= 700 && r <= 720 && r != 701 && r != 704 && r != 705) || r == 999;
+    return r == 214 || r == 220 || r == 700 || r == 702 || r == 709 || r == 710 || (r >= 714 && r <= 719) || r == 999;
   }
 };
 
@@ -144,18 +134,10 @@ TT_INLINE Driver Driver::open(const char* const* names, int count) {
   library.find("cuEventDestroy_v2", d.destroy_event);
   library.find("cuEventRecord", d.record_event);
   library.find("cuEventSynchronize", d.synchronize_event);
-  library.find("cuEventQuery", d.query_event);
   library.find("cuEventElapsedTime", d.elapsed);
   library.find("cuModuleLoadData", d.load_module);
-  library.find("cuModuleUnload", d.unload_module);
   library.find("cuModuleGetFunction", d.find_function);
   library.find("cuLaunchKernel", d.launch);
-  library.find("cuStreamBeginCapture_v2", d.begin_capture);
-  library.find("cuStreamEndCapture", d.end_capture);
-  library.find("cuGraphInstantiateWithFlags", d.instantiate);
-  library.find("cuGraphLaunch", d.launch_graph);
-  library.find("cuGraphDestroy", d.destroy_graph);
-  library.find("cuGraphExecDestroy", d.destroy_executable);
   if (library.missing())
     TT_THROW(Unavailable(Text("tt::cuda: the NVIDIA driver is too old: it has no ") << library.missing() << ". Install version 525 or later?"));
   if (const Result r = d.init(0); r != success) {

@@ -282,7 +282,6 @@ class CudaEmitter : tt::detail::KernelText {
   }
   /// Rows kept between sweeps are this team's: in shared memory or behind its partial results.
   void team_rows() {
-    Text offset("0");
     for (int number = 0; number < plan_->accesses.size(); ++number) {
       bool used = false;
       DType dtype = DType::f32;
@@ -380,11 +379,17 @@ class CudaEmitter : tt::detail::KernelText {
   }
 
   // ---- products
+  /// One function of a body would stand in the text's machine code S x S times.
+  bool holds_call(int s) const {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
+      if (plan_->instructions[i].op == Op::call) return true;
+    return false;
+  }
   void matmul() {
     matmul_ = true;
     Text& t = kernels_;
     const char* type = c_type(k_->dtype);
-    t << "FN void " << symbol() << "_element(" << operands() << "&a, i64 row, i64 i, " << type << " sum) {\n  (void)row; (void)i;\n";
+    t << (holds_call(1) ? "static __device__ __noinline__" : "FN") << " void " << symbol() << "_element(" << operands() << "&a, i64 row, i64 i, " << type << " sum) {\n  (void)row; (void)i;\n";
     row_pointers(0, "0", "  ");
     segment(0, "0", "  ");
     row_pointers(1, "row", "  ");

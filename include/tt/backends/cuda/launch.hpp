@@ -116,7 +116,7 @@ struct LaunchPlanner {
     const int sums = tiles(matmul_large) >= device.multiprocessors ? matmul_large : matmul_small;
     if (sums == matmul_large) l.suffix = "_large";
     l.grid = tiles(sums) < 1 ? 1 : least(tiles(sums), std::int64_t{1} << 30);
-    l.shared = std::int64_t{2} * 16 * 16 * sums * size_of(k.dtype);
+    l.shared = std::int64_t{2} * 16 * (16 * sums + 1) * size_of(k.dtype);
     return r;
   }
 };

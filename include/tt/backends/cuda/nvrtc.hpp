@@ -1,5 +1,5 @@
 // NVRTC: CUDA C++ text to machine code inside the process, without nvcc. Opened when it is first used:
-// the file TT_NVRTC names, else libnvrtc.so of versions 13 and 12.
+// the file TT_NVRTC names, else libnvrtc.so, not of a later version than the driver.
 //   Vec<char> code = Nvrtc::get().compile(text, "softmax", 9, 0);
 // Throws Unavailable without the library, Error when the text does not compile: the text is then kept
 // in a file that the message names.
@@ -64,8 +64,14 @@ TT_INLINE const Nvrtc& Nvrtc::get() {
       const char* const names[] = {given};
       return open(names, 1);
     }
+    int driver = 13000;  // code of a later major version does not load
+    try {
+      Driver::get().version(&driver);
+    } catch (const Unavailable&) {  // it may compile all the same
+    }
     const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"};
-    return open(names, 4);
+    const int first = driver < 13000 ? 1 : 0;
+    return open(names + first, 4 - first);
   }();
   return nvrtc;
 }

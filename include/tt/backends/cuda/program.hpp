@@ -11,6 +11,8 @@ class Program {
  public:
   Program(Plan plan, const char* name) : plan_(static_cast<Plan&&>(plan)), name_(name) {
     for (const Kernel& k : plan_.kernels) most_bindings_ = k.bindings > most_bindings_ ? k.bindings : most_bindings_;
+    for (Buffer& b : plan_.buffers)
+      if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
   }
   Program(const Program&) = delete;
   ~Program() {
@@ -20,9 +22,9 @@ class Program {
   /// Compiles the kernels of several programs, whose names differ, by one call of NVRTC.
   static void load(Device& device, Program* const* programs, int count);
 
-  /// `external`: device pointers of the inputs in order, then of outputs that are not donated. Thread-safe.
-  void run(Device& device, void* const* external, const SymbolValues& symbols);
-  std::int64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+  /// `external`: device pointers of the inputs in order, then of outputs that are not donated. Thread-safe. Returns
+  /// the number of kernels launched.
+  int run(Device& device, void* const* external, const SymbolValues& symbols);
 
  private:
   /// Its functions on one device: of kernel k the whole, the first part and the second.
@@ -33,7 +35,6 @@ class Program {
   Text name_;
   int most_bindings_ = 0;
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
-  std::atomic<std::int64_t> launches_ = 0;
 
   const Loaded& loaded(Device& device) {
     std::atomic<Loaded*>& slot = loaded_[device.index()];
@@ -75,12 +76,13 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
-TT_INLINE void Program::run(Device& device, void* const* external, const SymbolValues& symbols) {
+TT_INLINE int Program::run(Device& device, void* const* external, const SymbolValues& symbols) {
   const Loaded& functions = this->loaded(device);
   device.activate();
   Vec<std::int64_t> offsets(plan_.buffers.size() + 1, 0);
   const std::int64_t arena = plan_memory(plan_.buffers.begin(), plan_.buffers.size(), plan_.kernels.size(), symbols, offsets.begin());
   Vec<Launches> all;
+  int launched = 0;
   std::int64_t work = 0;
   for (const Kernel& k : plan_.kernels) {
     all.push_back(launches_of(plan_, k, symbols, device.limits()));
@@ -117,8 +119,9 @@ TT_INLINE void Program::run(Device& device, void* const* external, const SymbolV
                                           1, 1, static_cast<unsigned>(l.shared), device.stream(), parameters, nullptr),
                    "cuLaunchKernel");
     }
-    launches_.fetch_add(all[j].count, std::memory_order_relaxed);
+    launched += all[j].count;
   }
+  return launched;
 }
 #endif
 

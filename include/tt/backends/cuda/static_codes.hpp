@@ -75,6 +75,8 @@ constexpr auto read_codes(const std::uint64_t* in) {
   for (int i = 0; i < Bindings; ++i) plan.bindings[i] = static_cast<int>(read());
   plan.arena = read();
   plan.externals = static_cast<int>(read());
+  for (Buffer& b : plan.buffers.item)
+    if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
   return plan;
 }
 

@@ -398,9 +398,9 @@ template <class H, int K, int S>
 __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
-  constexpr int side = 16 * S, depth = 16;
+  constexpr int side = 16 * S, pitch = side + 1, depth = 16;  // pitch: no two of 16 neighbours in one bank
   T* const as = reinterpret_cast<T*>(tt_shared_memory);
-  T* const bs = as + depth * side;
+  T* const bs = as + depth * pitch;
   const i64 rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a), inner = extent<k.inner.code>(a);
   const i64 a_row = extent<k.a_row.code>(a), a_inner = extent<k.a_inner.code>(a), b_inner = extent<k.b_inner.code>(a), b_column = extent<k.b_column.code>(a);
   const i64 down = (rows + side - 1) / side, across = (cols + side - 1) / side;
@@ -419,19 +419,19 @@ __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
       const int some = static_cast<int>(inner - k0 < depth ? inner - k0 : depth);
       for (int e = thread; e < depth * side; e += 256) {  // neighbours in memory to neighbouring threads
         const int d = a_inner == 1 ? e % depth : e / side, i = a_inner == 1 ? e / depth : e % side;
-        as[d * side + i] = d < some && row0 + i < rows ? x[(row0 + i) * a_row + (k0 + d) * a_inner] : T(0);
+        as[d * pitch + i] = d < some && row0 + i < rows ? x[(row0 + i) * a_row + (k0 + d) * a_inner] : T(0);
       }
       for (int e = thread; e < depth * side; e += 256) {
         const int d = b_inner == 1 ? e % depth : e / side, j = b_inner == 1 ? e / depth : e % side;
-        bs[d * side + j] = d < some && col0 + j < cols ? y[(k0 + d) * b_inner + (col0 + j) * b_column] : T(0);
+        bs[d * pitch + j] = d < some && col0 + j < cols ? y[(k0 + d) * b_inner + (col0 + j) * b_column] : T(0);
       }
       __syncthreads();
       for (int d = 0; d < some; ++d) {
         T ad[S], bd[S];
 #pragma unroll
-        for (int j = 0; j < S; ++j) ad[j] = as[d * side + ty + 16 * j];
+        for (int j = 0; j < S; ++j) ad[j] = as[d * pitch + ty + 16 * j];
 #pragma unroll
-        for (int i = 0; i < S; ++i) bd[i] = bs[d * side + tx + 16 * i];
+        for (int i = 0; i < S; ++i) bd[i] = bs[d * pitch + tx + 16 * i];
 #pragma unroll
         for (int j = 0; j < S; ++j)
 #pragma unroll

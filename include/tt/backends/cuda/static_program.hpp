@@ -11,16 +11,16 @@ namespace detail {
 
 #if defined(__CUDACC__)
 template <class Kernel, class Operands>
-void launch(Kernel* kernel, const Launch& l, Handle stream, const Operands& operands) {
-  if (l.shared > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(l.shared));
-  kernel<<<dim3(static_cast<unsigned>(l.grid)), dim3(static_cast<unsigned>(l.block)), static_cast<std::size_t>(l.shared),
-           static_cast<cudaStream_t>(stream)>>>(operands);
-  if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess)
-    TT_THROW(Error(Text("tt::cuda: a kernel could not be launched: ") << cudaGetErrorString(e) << '.'));
+void launch(Kernel* kernel, const Launch& l, Device& device, const Operands& operands) {
+  void* arguments[] = {const_cast<Operands*>(&operands)};
+  device.check(static_cast<Result>(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(l.grid)),
+                                                    dim3(static_cast<unsigned>(l.block)), arguments, static_cast<std::size_t>(l.shared),
+                                                    static_cast<cudaStream_t>(device.stream()))),
+               "cudaLaunchKernel");
 }
 #else
 template <class Kernel, class Operands>
-void launch(Kernel* kernel, const Launch& l, Handle, const Operands& operands) {
+void launch(Kernel* kernel, const Launch& l, Device&, const Operands& operands) {
   shim::launch(kernel, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), operands);
 }
 #endif
@@ -28,7 +28,7 @@ void launch(Kernel* kernel, const Launch& l, Handle, const Operands& operands) {
 template <class Codes, int K>
 void launch_kernel(Device& device, void* const* external, char* arena, const std::int64_t* offsets, char* work, const SymbolValues& symbols) {
   constexpr Kernel k = Codes::plan.kernels[K];
-  OperandsOf<Codes, K> a{};
+  OperandsOf<Codes, k.code> a{};  // kernels of equal code share one function
   for (int b = 0; b < k.bindings; ++b) {
     const int number = Codes::plan.bindings[k.first_binding + b];
     const Buffer x = Codes::plan.buffers[number];
@@ -45,10 +45,10 @@ void launch_kernel(Device& device, void* const* external, char* arena, const std
     a.team = l.team;
     constexpr KernelForm form = form_of(Codes::plan, k);
     if (!*l.suffix) {
-      launch(&static_kernel<Codes, K, 0>, l, device.stream(), a);
+      launch(&static_kernel<Codes, k.code, 0>, l, device, a);
     } else if constexpr (form == KernelForm::matmul || has_parts(Codes::plan, k)) {
-      if (std::strcmp(l.suffix, "_finish") != 0) launch(&static_kernel<Codes, K, 1>, l, device.stream(), a);
-      else if constexpr (form != KernelForm::matmul) launch(&static_kernel<Codes, K, 2>, l, device.stream(), a);
+      if (std::strcmp(l.suffix, "_finish") != 0) launch(&static_kernel<Codes, k.code, 1>, l, device, a);
+      else if constexpr (form != KernelForm::matmul) launch(&static_kernel<Codes, k.code, 2>, l, device, a);
     }
   }
 }
