@@ -159,17 +159,17 @@ void print_kernels(const std::string& explained) {
   std::vector<std::pair<std::string, int>> kinds;
   std::istringstream lines(explained);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("     ")) continue;  // what was captured and why
-    const std::string kind = line.substr(5, line.find("   ", 5) - 5);
+    char name[32], kind[80];
+    long long rows = 0, columns = 0;
+    if (std::sscanf(line.c_str(), " %31s %lld x %lld", name, &rows, &columns) != 3) continue;  // what was captured and why
+    std::snprintf(kind, sizeof kind, "%s %lld x %lld", name, rows, columns);
     const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == kind; });
     if (known == kinds.end()) kinds.emplace_back(kind, 1);
     else ++known->second;
   }
   std::printf("  the kernels of the compiled step, rows x columns of their results:\n");
-  int column = 0;
-  for (const auto& [kind, count] : kinds)
-    std::printf("%s%3d %-22s", column++ % 4 == 0 ? (column > 1 ? "\n    " : "    ") : "  ", count, kind.c_str());
-  std::printf("\n");
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    std::printf("    %3d %-20s%s", kinds[k].second, kinds[k].first.c_str(), k % 4 == 3 || k + 1 == kinds.size() ? "\n" : "");
 }
 
 void print_table(const std::vector<Run>& runs) {
