@@ -143,8 +143,8 @@ T __shfl_sync(unsigned, T value, int from) {
   return shim::block.exchange(value, from);
 }
 template <class T>
-T __shfl_down_sync(unsigned, T value, int apart) {
-  const int from = shim::block.lane() + apart;
+T __shfl_down_sync(unsigned, T value, unsigned apart) {
+  const int from = shim::block.lane() + static_cast<int>(apart);
   return shim::block.exchange(value, from < shim::Block::warp_size ? from : shim::block.lane());
 }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
