@@ -53,10 +53,12 @@
 // flattens one level only.
 #if defined(__clang__)
 #define TT_KERNEL_INLINE TT_ALWAYS_INLINE
+#define TT_NOINLINE __attribute__((noinline))
 #define TT_LAMBDA_INLINE __attribute__((always_inline))
 #define TT_FLATTEN
 #else
 #define TT_KERNEL_INLINE inline
+#define TT_NOINLINE __attribute__((noinline, noclone))  // a clone of a kernel is compiled beside it
 #define TT_LAMBDA_INLINE
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TT_FLATTEN  // one large function with checks at every access takes g++ minutes
@@ -64,7 +66,6 @@
 #define TT_FLATTEN __attribute__((flatten))
 #endif
 #endif
-#define TT_NOINLINE __attribute__((noinline))
 
 // Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: nothing is contracted to fma in there
 // but what says `fma` (g++ contracts by default, also across xsimd's operators; clang within one
