@@ -35,6 +35,11 @@ struct Model {
   tt::leaf<Kind, float, 20, 10> w;
   tt::leaf<Kind, float, 10> b;
 };
+template <class Kind>
+struct Rows {
+  tt::leaf<Kind, float, tt::dyn, 8> w;
+  tt::leaf<Kind, float, 8> b;
+};
 
 }  // namespace static_cases
 
@@ -100,4 +105,21 @@ TEST_CASE("a training step with parameters in place") {
   for (int k = 0; k < 3; ++k) CHECK(same(tt::cuda::fuse(step)(on_device, gx, gt), tt::fuse(step)(on_host, x, t)));
   CHECK(same(on_device.w, on_host.w));
   CHECK(same(on_device.b, on_host.b));
+}
+
+TEST_CASE("extents known at run time, of arguments and of parameters") {
+  tt::Array<float, tt::dyn, 8> x(5);
+  float value = 0;
+  for (float& e : x) e = value += 0.37f;
+  const auto scaled = [](auto a) { return tt::exp(a * 0.01f) + 1.0f; };
+  CHECK(same(tt::cuda::fuse(scaled)(tt::cuda::to_device(x)), tt::Array<float, tt::dyn, 8>(tt::fuse(scaled)(x))));
+
+  const auto step = [](auto& m, auto a) {
+    m.w -= 0.5f * a;
+    return tt::sum(m.w, 0) + m.b;
+  };
+  Rows<tt::arrays> on_host{x, numbers<float, 8>(1)};
+  Rows<tt::cuda::arrays> on_device{tt::cuda::to_device(x), tt::cuda::to_device(on_host.b)};
+  CHECK(same(tt::cuda::fuse(step)(on_device, tt::cuda::to_device(x)), tt::fuse(step)(on_host, x)));
+  CHECK(same(on_device.w, on_host.w));
 }
