@@ -481,8 +481,15 @@ TEST_CASE("the tape says what it cannot do") {
   const Tensor sum = tt::sort(x).values.sum();
   sum.backward();
   CHECK(message([&] { sum.backward(); }).starts_with("tt::backward: the graph was freed by an earlier backward: "));
-  const auto f = tt::compile([](const Tensor& t) { return tt::sort(t).values; });
-  CHECK(message<tt::Unavailable>([&] { (void)f(x.detach()); }).starts_with("tt::sort: has no graph, so it cannot be captured."));
+}
+
+TEST_CASE("in a compiled function the graph ends where it sorts") {
+  const auto sorted = [](const Tensor& t) { return tt::sort(t * 2).values + 1; };
+  const Tensor x = tt::tensor({2.0, 5.0, 1.0});
+  const auto f = tt::compile(sorted);
+  CHECK(numbers(f(x)) == Numbers{3, 5, 11});
+  const auto whole = tt::compile(sorted, {.name = "sorted", .fullgraph = true});
+  CHECK(message([&] { (void)whole(x); }).starts_with("tt::compile: sorted: a graph break, and fullgraph is set: "));
 }
 
 // ---- by name, Meta, mistakes

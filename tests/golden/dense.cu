@@ -14,8 +14,8 @@ FN i64 multiply_add(i64 a, i64 b, i64 c) { return IADD_i64(IMUL_i64(a, b), c); }
 template <class T, int S, class Epilogue>
 FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner, i64 b_column, i64 rows, i64 cols,
                     i64 inner, i64 row0, i64 col0, const Epilogue &epilogue) {
-  enum { side = 16 * S, depth = 16 };
-  T *as = (T *)shared_memory, *bs = as + depth * side;   /* [k][row], [k][column] */
+  enum { side = 16 * S, pitch = side + 1, depth = 16 };   /* pitch: no two of 16 neighbours in one bank */
+  T *as = (T *)shared_memory, *bs = as + depth * pitch;   /* [k][row], [k][column] */
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   T sum[S][S];
   #pragma unroll
@@ -26,19 +26,19 @@ FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner,
     const int some = (int)least(depth, inner - k0);
     for (int e = threadIdx.x; e < depth * side; e += 256) {   /* neighbours in memory to neighbouring threads */
       const int k = a_inner == 1 ? e % depth : e / side, i = a_inner == 1 ? e / depth : e % side;
-      as[k * side + i] = k < some && row0 + i < rows ? a[(row0 + i) * a_row + (k0 + k) * a_inner] : T(0);
+      as[k * pitch + i] = k < some && row0 + i < rows ? a[(row0 + i) * a_row + (k0 + k) * a_inner] : T(0);
     }
     for (int e = threadIdx.x; e < depth * side; e += 256) {
       const int k = b_inner == 1 ? e % depth : e / side, j = b_inner == 1 ? e / depth : e % side;
-      bs[k * side + j] = k < some && col0 + j < cols ? b[(k0 + k) * b_inner + (col0 + j) * b_column] : T(0);
+      bs[k * pitch + j] = k < some && col0 + j < cols ? b[(k0 + k) * b_inner + (col0 + j) * b_column] : T(0);
     }
     __syncthreads();
     for (int k = 0; k < some; ++k) {
       T ak[S], bk[S];
       #pragma unroll
-      for (int y = 0; y < S; ++y) ak[y] = as[k * side + ty + 16 * y];
+      for (int y = 0; y < S; ++y) ak[y] = as[k * pitch + ty + 16 * y];
       #pragma unroll
-      for (int x = 0; x < S; ++x) bk[x] = bs[k * side + tx + 16 * x];
+      for (int x = 0; x < S; ++x) bk[x] = bs[k * pitch + tx + 16 * x];
       #pragma unroll
       for (int y = 0; y < S; ++y)
         #pragma unroll

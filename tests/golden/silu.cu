@@ -59,7 +59,7 @@ template <int V> FN void silu_0_step(const Operands<2> &a, i64 row, i64 col) {
           const i64 i = col + k;
           (void)i;
           const float f32_0 = v0.v[k];
-          const float f32_1 = neg_f32(f32_0);
+          const float f32_1 = -f32_0;
           const float f32_2 = exp_f32(f32_1);
           const float f32_4 = f32_3 + f32_2;
           const float f32_5 = f32_0 / f32_4;
