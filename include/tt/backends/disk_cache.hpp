@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "tt/backends/private_folder.hpp"
+#include "tt/config.hpp"
 #include "tt/core/text.hpp"
 
 namespace tt {

@@ -103,7 +103,7 @@ TT_INLINE Vec<char> Nvrtc::compile(Text text, const char* name, int major, int m
     backend::TemporaryFolder folder;
     folder.keep();
     Text path = Text(folder.path()) << '/' << file;
-    const bool kept = backend::write_new_file(path.c_str(), text.begin(), text.size());
+    const bool kept = backend::write_new_file(path.c_str(), text.begin(), static_cast<std::size_t>(text.size()));
     TT_THROW(Error(Text("tt::cuda: NVRTC does not compile the kernels of '") << name << "' for sm_" << major << minor << ": "
                    << error_string_(r) << ".\n" << log.begin() << (kept ? "Their text is in " : "Their text could not be kept in ") << path << '.'));
   }
