@@ -6,6 +6,7 @@
 // what a process has loaded is never written to. Before an object is loaded its bytes are compared
 // with the entry; what does not fit (torn, foreign, tampered with) is as if it were not there.
 #pragma once
+#include <stdio.h>
 #include <time.h>
 
 #include <cstdint>
