@@ -103,11 +103,11 @@ TEST_CASE("text that is wrong is kept, and named in the message") {
     nvrtc()->compile(tt::Text("extern \"C\" __global__ void f() { nonsense; }"), "wrong", 9, 0);
     FAIL("nothing was thrown");
   } catch (const tt::Error& e) {
-    const std::string m = e.what();
-    CHECK(m.find("NVRTC does not compile the kernels of 'wrong' for sm_90") != std::string::npos);
-    CHECK(m.find("wrong.cu(1): error: ") != std::string::npos);
-    const std::size_t at = m.find("Their text is in ");
+    const std::string said = e.what();
+    CHECK(said.find("NVRTC does not compile the kernels of 'wrong' for sm_90") != std::string::npos);
+    CHECK(said.find("wrong.cu(1): error: ") != std::string::npos);
+    const std::size_t at = said.find("Their text is in ");
     REQUIRE(at != std::string::npos);
-    CHECK(std::remove(m.substr(at + 17, m.size() - at - 18).c_str()) == 0);
+    CHECK(std::remove(said.substr(at + 17, said.size() - at - 18).c_str()) == 0);
   }
 }
