@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -158,7 +159,8 @@ Result cuModuleGetFunction(void** f, void* m, const char* name) {
   Module* module = static_cast<Module*>(m);
   const auto call = reinterpret_cast<void (*)(void**)>(dlsym(module->library, (std::string("call_") + name).c_str()));
   if (!call) return not_found;
-  *f = new Function{module, call};
+  static std::deque<Function> functions;  // live as long as their modules
+  *f = &functions.emplace_back(Function{module, call});
   return success;
 }
 Result cuLaunchKernel(void* f, unsigned x, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned shared, void*, void** parameters, void**) {

@@ -552,6 +552,12 @@ struct Lowering {
     }
     grid.extent[c] = row;
   }
+  /// Written in place: another thread may be writing the next row.
+  constexpr bool is_updated(const Buffer& b) const {
+    for (int into : g.donated)
+      if (into >= 0 && into == b.external) return true;
+    return false;
+  }
   constexpr Access finished(const GridAccess& x) const {
     Access a{.offset = x.offset, .column = x.stride[grid.rank - 1]};
     const Buffer* buffer = x.buffer >= 0 ? &plan.buffers[x.buffer] : nullptr;
@@ -570,8 +576,9 @@ struct Lowering {
       divisor = divisor * grid.extent[k];
     }
     if (x.columns.count == 0) {
-      a.overread = buffer && buffer->padded;
-      if (a.overread && a.term_count == 0 && a.offset == Extent(0) && buffer->size == kernel.cols) a.guarded = false;
+      const bool behind = buffer && buffer->padded;  // whole vectors fit behind the end
+      a.overread = behind && !is_updated(*buffer);
+      if (behind && a.term_count == 0 && a.offset == Extent(0) && buffer->size == kernel.cols) a.guarded = false;
       return a;
     }
     divisor = 1;

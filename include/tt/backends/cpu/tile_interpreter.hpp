@@ -461,8 +461,8 @@ class TileProgram {
         const std::int64_t base = m.row_offset(row + r, symbols);
         if (x.op == Op::iota)
           for (std::int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(base + c * stride);
-        else
-          for (std::int64_t c = 0; c < columns; ++c) to[c] = memory[base + c * stride];
+        else  // as bytes: what nobody reads need be no bool
+          for (std::int64_t c = 0; c < columns; ++c) std::memcpy(to + c, memory + base + c * stride, sizeof(T));
       }
     }
     bool needs_row_segment() const {

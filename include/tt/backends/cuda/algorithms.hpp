@@ -99,7 +99,7 @@ std::int64_t read(const Policy& policy, const std::int64_t* at) {
 template <class T>
 using Key = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
-TT_ALWAYS_INLINE Key<T> key_of(T v) {
+TT_HOST_DEVICE TT_ALWAYS_INLINE Key<T> key_of(T v) {
   constexpr Key<T> sign = Key<T>(1) << (8 * sizeof(Key<T>) - 1);
   if constexpr (std::is_same_v<T, bool>) {
     return v;
@@ -118,7 +118,7 @@ struct MakeKey {
   Key<T>* key;
   std::int64_t* order;
   Key<T> flip;  ///< all ones turns the order round
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     key[i] = key_of(x[i]) ^ flip;
     order[i] = i;
   }
@@ -131,7 +131,7 @@ struct MakeRowKey {
   std::int64_t* order;
   std::int64_t n;
   std::uint32_t flip;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     const std::int64_t row = i / n;
     key[i] = static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint32_t>(key_of(x[i]) ^ flip);
     order[i] = i - row * n;
@@ -141,12 +141,12 @@ struct RowOfPlace {
   const std::int64_t* order;
   std::uint64_t* row;
   std::int64_t n;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { row[i] = static_cast<std::uint64_t>(order[i] / n); }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { row[i] = static_cast<std::uint64_t>(order[i] / n); }
 };
 struct PlaceInRow {
   std::int64_t* order;
   std::int64_t n;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { order[i] %= n; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { order[i] %= n; }
 };
 
 inline constexpr std::int64_t short_row = 32;
@@ -157,7 +157,7 @@ struct SortShortRow {
   std::int64_t* order;
   std::int64_t n;
   Key<T> flip;
-  TT_ALWAYS_INLINE void operator()(std::int64_t row) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t row) const {
     const T* const from = x + row * n;
     std::int64_t* const to = order + row * n;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -205,7 +205,7 @@ struct Take {
   const std::int64_t* place;
   T* out;
   std::int64_t n, k;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { out[i] = x[i / k * n + place[i]]; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { out[i] = x[i / k * n + place[i]]; }
 };
 template <class T>
 struct Put {
@@ -213,7 +213,7 @@ struct Put {
   const std::int64_t* place;
   T* out;
   std::int64_t n, k;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { out[i / k * n + place[i]] = x[i]; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { out[i / k * n + place[i]] = x[i]; }
 };
 
 // ---- sums from the begin of a row on
@@ -224,7 +224,7 @@ inline constexpr std::int64_t scan_block = 256;
 struct ScanRange {
   std::int64_t first, end, step, block;
 };
-TT_ALWAYS_INLINE ScanRange scan_range(std::int64_t i, std::int64_t n, std::int64_t blocks, bool reverse) {
+TT_HOST_DEVICE TT_ALWAYS_INLINE ScanRange scan_range(std::int64_t i, std::int64_t n, std::int64_t blocks, bool reverse) {
   const std::int64_t row = i / blocks, block = i - row * blocks, left = n - block * scan_block;
   const std::int64_t count = left < scan_block ? left : scan_block;
   if (!reverse) {
@@ -240,7 +240,7 @@ struct ScanBlock {
   T *out, *total;
   std::int64_t n, blocks;
   bool reverse;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     const ScanRange r = scan_range(i, n, blocks, reverse);
     T sum = x[r.first];
     out[r.first] = sum;
@@ -254,7 +254,7 @@ struct AddBefore {
   T* out;
   std::int64_t n, blocks;
   bool reverse;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     const ScanRange r = scan_range(i, n, blocks, reverse);
     if (r.block == 0) return;
     const T sum = before[i - 1];
@@ -275,7 +275,7 @@ void cumsum_in_blocks(const Policy& policy, Workspace& w, const T* x, std::int64
 
 struct RowOf {
   std::int64_t n;
-  TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t i) const { return i / n; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t i) const { return i / n; }
 };
 /// Whole numbers have the same sum in any order; without a sign they wrap round.
 template <class Policy>
@@ -299,7 +299,7 @@ template <class T>
 struct BeginsRun {
   const T* x;
   const std::int64_t* order;
-  TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t i) const {
     if (i == 0) return 1;
     return order ? !(x[order[i]] == x[order[i - 1]]) : !(x[i] == x[i - 1]);
   }
@@ -308,7 +308,7 @@ struct RunStart {
   const std::int64_t* run;
   std::int64_t* start;
   std::int64_t n;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     if (i == 0 || run[i] != run[i - 1]) start[run[i] - 1] = i;
     if (i == n - 1) start[run[i]] = n;
   }
@@ -316,17 +316,17 @@ struct RunStart {
 struct RunLength {
   const std::int64_t* start;
   std::int64_t* length;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { length[i] = start[i + 1] - start[i]; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { length[i] = start[i + 1] - start[i]; }
 };
 struct RunOfEach {
   const std::int64_t *run, *order;
   std::int64_t* which;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const { which[order[i]] = run[i] - 1; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const { which[order[i]] = run[i] - 1; }
 };
 
 struct BlocksOfRun {
   const std::int64_t* start;
-  TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t r) const { return (start[r + 1] - start[r] + row_block - 1) / row_block; }
+  TT_HOST_DEVICE TT_ALWAYS_INLINE std::int64_t operator()(std::int64_t r) const { return (start[r + 1] - start[r] + row_block - 1) / row_block; }
 };
 /// Block i of all blocks of all runs; end[r]: how many those of the runs up to r are.
 template <class T>
@@ -335,7 +335,7 @@ struct SumBlock {
   const std::int64_t *start, *end;
   std::int64_t runs;
   T* sum;
-  TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t i) const {
     std::int64_t r = 0;
     for (std::int64_t above = runs; r < above;) {  // the first run with end > i
       const std::int64_t middle = (r + above) / 2;
@@ -352,7 +352,7 @@ struct SumOfBlocks {
   const T* block;
   const std::int64_t* end;
   T* sum;
-  TT_ALWAYS_INLINE void operator()(std::int64_t r) const {
+  TT_HOST_DEVICE TT_ALWAYS_INLINE void operator()(std::int64_t r) const {
     tt::detail::PairwiseTree<T> tree;
     for (std::int64_t i = r ? end[r - 1] : 0; i < end[r]; ++i) tree.push(block[i], tt::detail::combine<Op::sum, T>);
     sum[r] = tree.result(T(0), tt::detail::combine<Op::sum, T>);
