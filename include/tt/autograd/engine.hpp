@@ -339,10 +339,11 @@ TT_INLINE void register_tape();
 TT_INLINE void register_tape() {
   static const bool done = [] {
     Dispatcher::get().set_fallback(DispatchKey::autograd, &autograd_kernel);
-    tt::detail::InplaceHooks& hooks = tt::detail::inplace_hooks();
+    tt::detail::TapeHooks& hooks = tt::detail::tape_hooks();
     hooks.needs_tape = &needs_tape;
     hooks.check = &check_inplace;
     hooks.adopt = &adopt_history;
+    hooks.require = [](const Tensor& t) { Tensor(t).requires_grad_(); };
     return true;
   }();
   (void)done;

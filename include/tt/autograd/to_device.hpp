@@ -19,10 +19,21 @@ struct ToDevice {
 
 }  // namespace autograd
 
-inline Tensor Tensor::to(Device device, bool non_blocking, SourceLine at) const {
-  if (this->device() == device) return *this;
-  if (!requires_grad() || !is_grad_enabled()) return detail::to_device(*this, device, non_blocking, at);
-  return apply_function<autograd::ToDevice>(*this, device, non_blocking, at);
+namespace detail {
+
+/// With the tape, where it is part of the program.
+inline Tensor move_to(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
+  if (t.device() == device) return t;
+  if (!t.requires_grad() || !is_grad_enabled()) return to_device(t, device, non_blocking, at);
+  return apply_function<autograd::ToDevice>(t, device, non_blocking, at);
 }
+
+}  // namespace detail
+
+inline Tensor Tensor::to(Device device, bool non_blocking, SourceLine at) const {
+  backend::register_cuda();
+  return detail::move_to(*this, device, non_blocking, at);
+}
+inline Tensor Tensor::cpu(SourceLine at) const { return detail::move_to(*this, Device{}, false, at); }
 
 }  // namespace tt

@@ -306,7 +306,7 @@ class Tensor {
   /// On another device; the same Tensor if it is there already. What comes to the host is there when this
   /// returns, unless non_blocking: then after tt::cuda::synchronize().
   Tensor to(Device device, bool non_blocking = false, SourceLine at = here()) const;
-  Tensor cpu(SourceLine at = here()) const { return to(Device{}, false, at); }
+  Tensor cpu(SourceLine at = here()) const;
   Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
   // ---- arithmetic; each is also a function tt::name(...)

@@ -13,7 +13,8 @@ void register_primitives() { ((void)operator_entry<K>(), ...); }
 }  // namespace detail
 
 /// Every operator of the library is registered after this; returns how many there are in all.
-inline int register_all_ops() {
+template <class = void>  // instantiated only where it is called
+int register_all_ops() {
   detail::register_ops(ElementwiseOps{});
   operator_entry<Philox>();
   detail::register_primitives<Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::fma, Op::neg, Op::abs, Op::sqrt,

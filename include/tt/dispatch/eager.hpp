@@ -127,7 +127,6 @@ TT_INLINE void register_kernels() {
     Dispatcher& d = Dispatcher::get();  // a program may have set its own before
     if (!d.has_fallback(DispatchKey::cpu)) d.set_fallback(DispatchKey::cpu, &cpu_kernel);
     if (!d.has_fallback(DispatchKey::cuda)) d.set_fallback(DispatchKey::cuda, &plan_kernel);
-    backend::register_cuda();
     if (!d.has_fallback(DispatchKey::meta)) d.set_fallback(DispatchKey::meta, &meta_kernel);
     return true;
   }();
@@ -299,6 +298,7 @@ Operator& operator_entry() {
       e.arguments = F::info.arity;
       e.body = &op_def<F>;
       e.record = &detail::record_call_of;
+      detail::enlist(op_def<F>);
     };
     if constexpr (requires { typename F::tt_anonymous; }) {
       static Operator* const own = new Operator(F::info.name);

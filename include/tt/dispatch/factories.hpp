@@ -5,35 +5,59 @@
 #include "tt/dispatch/inplace.hpp"
 
 namespace tt {
+namespace autograd {
+void register_tape();
+}
+namespace detail {
+
+/// An option that needs a part of the library: who gives it brings that part into the program, and programs that do
+/// not, do not compile it.
+template <class T, void (*bring_in)()>
+class Option {
+ public:
+  constexpr Option() = default;
+  template <class... A>
+    requires(sizeof...(A) > 0 && requires(A... a) { T{a...}; })
+  Option(A... a) : value_{a...} { bring_in(); }
+  /// One that is here already.
+  static Option of(const T& value) {
+    Option o;
+    o.value_ = value;
+    return o;
+  }
+  constexpr operator const T&() const { return value_; }
+
+ private:
+  T value_{};
+};
+
+}  // namespace detail
 
 /// Elements of `dtype` wherever one is asked for; f32 unless said.
 struct TensorOptions {
   DType dtype = DType::f32;
-  Device device{};
-  bool requires_grad = false;
+  detail::Option<Device, &backend::register_cuda> device{};
+  detail::Option<bool, &autograd::register_tape> requires_grad{};
 };
 
 namespace detail {
 
+inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decltype(TensorOptions::device)::of(device), {}}; }
 /// Gradients as asked for; elements that were written on the host go to the device.
 inline Tensor with_options(Tensor t, const TensorOptions& o) {
   t = to_device(t, o.device, false, here());
   stamp(t);
-  if (o.requires_grad) t.requires_grad_();
+  if (o.requires_grad) tape_hooks().require(t);
   return t;
 }
 /// Where elements are written that are not computed: on the device, if the CPU can do that.
-inline Device written_on(Device d) {
-  register_kernels();
-  return is_host(d) || d.type == DeviceType::meta ? d : Device{};
-}
+inline Device written_on(Device d) { return is_host(d) || d.type == DeviceType::meta ? d : Device{}; }
 template <class T>
 T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 
 }  // namespace detail
 
 inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
-  if (o.device.type != DeviceType::cpu) detail::register_kernels();
   return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
 }
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
@@ -59,10 +83,10 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }
 inline Tensor ones(const IntList& shape, TensorOptions o = {}) { return full(shape, 1, o); }
-inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, {t.dtype(), t.device()}); }
-inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, {t.dtype(), t.device()}); }
-inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, {t.dtype(), t.device()}); }
-inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), {t.dtype(), t.device()}); }
+inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, detail::on_device(t.dtype(), t.device())); }
+inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, detail::on_device(t.dtype(), t.device())); }
+inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
+inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end.
 inline Tensor arange(double start, double end, double step, TensorOptions o) {
   if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.")));
@@ -88,7 +112,7 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
 inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
-  Tensor t = zeros({n, n}, {o.dtype, detail::written_on(o.device)});
+  Tensor t = zeros({n, n}, detail::on_device(o.dtype, detail::written_on(o.device)));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
@@ -219,10 +243,10 @@ inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o) 
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
 inline Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
-  return detail::with_options(rand_like(empty(shape, {o.dtype, o.device}), seed), o);
+  return detail::with_options(rand_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 inline Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
-  return detail::with_options(randn_like(empty(shape, {o.dtype, o.device}), seed), o);
+  return detail::with_options(randn_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 
 }  // namespace tt

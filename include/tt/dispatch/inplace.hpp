@@ -6,14 +6,15 @@
 namespace tt {
 namespace detail {
 
-/// What autograd does around a change in place; null while autograd is not part of the program.
-struct InplaceHooks {
+/// What autograd does for Tensors that want a gradient; null while autograd is not part of the program.
+struct TapeHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
   void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
+  void (*require)(const Tensor& t) = nullptr;                    ///< Tensor::requires_grad_
 };
-inline InplaceHooks& inplace_hooks() {
-  static InplaceHooks hooks;
+inline TapeHooks& tape_hooks() {
+  static TapeHooks hooks;
   return hooks;
 }
 
@@ -103,7 +104,7 @@ Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, Sou
     return update<K>(target, operand, op, at);
   }
   check_no_repeats(target, op, at);
-  const InplaceHooks& hooks = inplace_hooks();
+  const TapeHooks& hooks = tape_hooks();
   if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
     hooks.check(target, at);
     // The op saves what its derivative reads: the old elements, in storage of their own.
@@ -139,7 +140,7 @@ inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
     const detail::PauseCapture pause;
     return copy_(from, at);
   }
-  const detail::InplaceHooks& hooks = detail::inplace_hooks();
+  const detail::TapeHooks& hooks = detail::tape_hooks();
   detail::check_no_repeats(*this, "copy_", at);
   const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
   if (tape) hooks.check(*this, at);

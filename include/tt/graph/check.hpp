@@ -28,7 +28,7 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
     case Op::sum: case Op::amax: case Op::amin:
       id = alone.reduce(n.op, o[0], static_cast<unsigned>(n.attribute));
       break;
-    case Op::matmul: id = alone.matmul(o[0], o[1]); break;
+    case Op::matmul: id = alone.product(o[0], o[1]); break;
     case Op::permute: {
       int axes[16] = {};
       for (int k = 0; k < 16; ++k) axes[k] = permutation_at(n.attribute, k);

@@ -220,8 +220,8 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     }
     case Op::matmul: {
       const int ra = g[a].shape.rank, rb = g[b].shape.rank;
-      out[0] = g.matmul(d, g.transpose(b, rb - 2, rb - 1));
-      out[1] = g.matmul(g.transpose(a, ra - 2, ra - 1), d);
+      out[0] = g.product(d, g.transpose(b, rb - 2, rb - 1));
+      out[1] = g.product(g.transpose(a, ra - 2, ra - 1), d);
       break;
     }
     case Op::bitcast:

@@ -48,7 +48,38 @@ struct OpDef {
   int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands
   void (*differentiate)(Graph&, const int* operands, int result, int grad,
                         int* contributions) = nullptr;
+  void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
 };
+
+/// What runs at run time is compiled where a program uses it: a file that records an opaque op, or a product, outside of
+/// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
+/// needs no definition. Their definitions are in backends/cpu.
+template <class F>
+[[gnu::weak]] void enlist_op();
+template <class = void>
+[[gnu::weak]] void enlist_products();
+
+namespace detail {
+
+inline constexpr int max_opaque_ops = 64;
+inline const OpDef* enlisted_ops[max_opaque_ops] = {};
+
+inline void call_if_defined(void (*f)()) {
+  void (*const volatile given)() = f;  // volatile: compilers take no function's address for null
+  if (auto* const defined = given) defined();
+}
+/// Notes that a graph of this program has the op.
+inline void enlist(const OpDef& def) {
+  if (def.code < 0) return;
+  __atomic_store_n(&enlisted_ops[def.code], &def, __ATOMIC_RELEASE);
+  call_if_defined(def.enlist);
+}
+[[noreturn]] inline void not_enlisted(const char* op) {
+  TT_THROW(Error(Text("tt: this program has no code for ") << op << ": its plan comes from a constant expression. Link "
+                 "tt::compiled, or record the graph at run time?"));
+}
+
+}  // namespace detail
 
 /// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves.
 constexpr std::uint64_t encode(DType dtype, double value) {
@@ -227,6 +258,7 @@ struct Graph {
   /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
   constexpr int reduce(Op op, int a, unsigned axes);
   constexpr int matmul(int a, int b);
+  constexpr int product(int a, int b);  ///< matmul, where the program has one already
   constexpr int detach(int a) {
     return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                    .shape = nodes[a].shape});

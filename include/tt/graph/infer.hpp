@@ -157,6 +157,7 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
 
 constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   if (refused > 0) return skip(operands[0]);
+  if (!std::is_constant_evaluated()) detail::enlist(def);
   DType dtype = DType::boolean;
   Shape shape;
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
@@ -308,6 +309,10 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes) {
 
 // (..., M, K) x (..., K, N); batch axes broadcast.
 constexpr int Graph::matmul(int a, int b) {
+  if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_products<>);
+  return product(a, b);
+}
+constexpr int Graph::product(int a, int b) {
   const DType dtype = promote(nodes[a].dtype, nodes[b].dtype);
   if (dtype == DType::boolean)
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
@@ -322,15 +327,15 @@ constexpr int Graph::matmul(int a, int b) {
   if (x.rank == 1 || y.rank == 1) {  // vectors: as a matrix of one row or column, cut again after
     const int p = x.rank == 1 ? reshape(a, {1, x[0]}) : a;
     const int q = y.rank == 1 ? reshape(b, {y[0], 1}) : b;
-    const Shape r = nodes[matmul(p, q)].shape;
+    const Shape r = nodes[product(p, q)].shape;
     Shape cut;
     for (int k = 0; k < r.rank; ++k)
       if (!(x.rank == 1 && k == r.rank - 2) && !(y.rank == 1 && k == r.rank - 1))
         cut.push_back(r[k]);
-    return reshape(matmul(p, q), cut);
+    return reshape(product(p, q), cut);
   }
   if (x.rank > 2 && y.rank == 2) {  // one big product instead of many small ones
-    const int r = matmul(reshape(a, {x.rows(), x.last()}), b);
+    const int r = product(reshape(a, {x.rows(), x.last()}), b);
     Shape out = x;
     out.set(x.rank - 1, y[1]);
     return reshape(r, out);

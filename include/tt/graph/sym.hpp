@@ -94,36 +94,33 @@ struct SymFront {
   static constexpr Sym reduce(SourceLine at, const Sym& a, const int* dims, int count,
                               bool keepdim);
 
-  template <Op K>
-  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a) {
-    return {a.sym.graph, at_line(a.sym.graph, at).elementwise(K, {a.sym.id}, attribute)};
+  TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a) {
+    return {a.sym.graph, at_line(a.sym.graph, at).elementwise(k, {a.sym.id}, attribute)};
   }
-  template <Op K>
-  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b) {
+  TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b) {
     Graph* g = a.is_literal() ? b.sym.graph : a.sym.graph;
     const DType d = a.is_literal() ? b.sym.dtype() : a.sym.dtype();
     const int x = a.id_beside(*g, d), y = b.id_beside(*g, d);
-    return {g, at_line(g, at).elementwise(K, {x, y}, attribute)};
+    return {g, at_line(g, at).elementwise(k, {x, y}, attribute)};
   }
-  template <Op K>
-  static constexpr Sym record(SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b,
+  TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a, SymOperand b,
                               SymOperand c) {
-    if (K == Op::where) {
+    if (k == Op::where) {
       Graph* g = a.sym.graph;
       const DType d = !b.is_literal() ? b.sym.dtype() : !c.is_literal() ? c.sym.dtype() : DType::boolean;
       const int x = b.id_beside(*g, d), y = c.id_beside(*g, d);
-      return {g, at_line(g, at).elementwise(K, {a.sym.id, x, y}, attribute)};
+      return {g, at_line(g, at).elementwise(k, {a.sym.id, x, y}, attribute)};
     }
     const Sym known = !a.is_literal() ? a.sym : !b.is_literal() ? b.sym : c.sym;
     Graph* g = known.graph;
     const int x = a.id_beside(*g, known.dtype()), y = b.id_beside(*g, known.dtype());
     const int z = c.id_beside(*g, known.dtype());
-    return {g, at_line(g, at).elementwise(K, {x, y, z}, attribute)};
+    return {g, at_line(g, at).elementwise(k, {x, y, z}, attribute)};
   }
 
   template <Op K, class... A>
   static constexpr Sym primitive(SourceLine at, std::int64_t attribute, const A&... a) {
-    return record<K>(at, attribute, SymOperand(a, at)...);
+    return record(K, at, attribute, SymOperand(a, at)...);
   }
   template <class To>
   static constexpr Sym cast(SourceLine at, Sym a) {
@@ -143,69 +140,69 @@ struct SymFront {
 };
 
 constexpr Sym operator+(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::add>(a.where, 0, a, b);
+  return SymFront::record(Op::add, a.where, 0, a, b);
 }
 constexpr Sym operator-(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::sub>(a.where, 0, a, b);
+  return SymFront::record(Op::sub, a.where, 0, a, b);
 }
 constexpr Sym operator*(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::mul>(a.where, 0, a, b);
+  return SymFront::record(Op::mul, a.where, 0, a, b);
 }
 constexpr Sym operator/(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::div>(a.where, 0, a, b);
+  return SymFront::record(Op::div, a.where, 0, a, b);
 }
-constexpr Sym operator-(SymOperand a) { return SymFront::record<Op::neg>(a.where, 0, a); }
+constexpr Sym operator-(SymOperand a) { return SymFront::record(Op::neg, a.where, 0, a); }
 constexpr Sym operator<(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::lt>(a.where, 0, a, b);
+  return SymFront::record(Op::lt, a.where, 0, a, b);
 }
 constexpr Sym operator<=(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::le>(a.where, 0, a, b);
+  return SymFront::record(Op::le, a.where, 0, a, b);
 }
 constexpr Sym operator>(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::lt>(a.where, 0, b, a);
+  return SymFront::record(Op::lt, a.where, 0, b, a);
 }
 constexpr Sym operator>=(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::le>(a.where, 0, b, a);
+  return SymFront::record(Op::le, a.where, 0, b, a);
 }
 constexpr Sym operator==(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::eq>(a.where, 0, a, b);
+  return SymFront::record(Op::eq, a.where, 0, a, b);
 }
 constexpr Sym operator!=(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::ne>(a.where, 0, a, b);
+  return SymFront::record(Op::ne, a.where, 0, a, b);
 }
-constexpr Sym operator&&(Sym a, Sym b) { return SymFront::record<Op::logical_and>({}, 0, a, b); }
-constexpr Sym operator||(Sym a, Sym b) { return SymFront::record<Op::logical_or>({}, 0, a, b); }
-constexpr Sym operator!(Sym a) { return SymFront::record<Op::logical_not>({}, 0, a); }
+constexpr Sym operator&&(Sym a, Sym b) { return SymFront::record(Op::logical_and, {}, 0, a, b); }
+constexpr Sym operator||(Sym a, Sym b) { return SymFront::record(Op::logical_or, {}, 0, a, b); }
+constexpr Sym operator!(Sym a) { return SymFront::record(Op::logical_not, {}, 0, a); }
 constexpr Sym operator&(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::bit_and>(a.where, 0, a, b);
+  return SymFront::record(Op::bit_and, a.where, 0, a, b);
 }
 constexpr Sym operator|(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::bit_or>(a.where, 0, a, b);
+  return SymFront::record(Op::bit_or, a.where, 0, a, b);
 }
 constexpr Sym operator^(SymOperand a, SymOperand b) {
-  return SymFront::record<Op::bit_xor>(a.where, 0, a, b);
+  return SymFront::record(Op::bit_xor, a.where, 0, a, b);
 }
 constexpr Sym operator<<(SymOperand a, int n) {
-  return SymFront::record<Op::shift_left>(a.where, n, a);
+  return SymFront::record(Op::shift_left, a.where, n, a);
 }
 constexpr Sym operator>>(SymOperand a, int n) {
-  return SymFront::record<Op::shift_right>(a.where, n, a);
+  return SymFront::record(Op::shift_right, a.where, n, a);
 }
 
 constexpr Sym& operator+=(Sym& a, SymOperand b) {
-  return a = SymFront::record<Op::add>(b.where, 0, a, b);
+  return a = SymFront::record(Op::add, b.where, 0, a, b);
 }
 
 constexpr Sym& operator-=(Sym& a, SymOperand b) {
-  return a = SymFront::record<Op::sub>(b.where, 0, a, b);
+  return a = SymFront::record(Op::sub, b.where, 0, a, b);
 }
 
 constexpr Sym& operator*=(Sym& a, SymOperand b) {
-  return a = SymFront::record<Op::mul>(b.where, 0, a, b);
+  return a = SymFront::record(Op::mul, b.where, 0, a, b);
 }
 
 constexpr Sym& operator/=(Sym& a, SymOperand b) {
-  return a = SymFront::record<Op::div>(b.where, 0, a, b);
+  return a = SymFront::record(Op::div, b.where, 0, a, b);
 }
 
 namespace detail {
@@ -294,7 +291,10 @@ constexpr OpDef make_op_def() {
   d.id = 14695981039346656037u;  // FNV-1a
   for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
     d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
-  if constexpr (F::info.opaque) d.code = index_in<F>(OpaqueOps{});
+  if constexpr (F::info.opaque) {
+    d.code = index_in<F>(OpaqueOps{});
+    d.enlist = &enlist_op<F>;
+  }
   if constexpr (has_rule<F>()) {
     d.has_rule = true;
     d.differentiate = &differentiate_by_rule<F>;
@@ -332,12 +332,18 @@ constexpr const char* opaque_name(int code) {
     return names[c];
   }(OpaqueOps{}, code);
 }
-/// The op from its place in OpaqueOps; brings in every opaque op's body.
-constexpr const OpDef& opaque_op(int code) {
+/// The op from its place in OpaqueOps: one that a graph of this program has; tt::compiled has them all.
+inline const OpDef& opaque_op(int code) {
+#if defined(TT_BUILD)
   return *[]<class... F>(TypeList<F...>, int c) {
-    const OpDef* defs[] = {&op_def<F>...};
+    static constexpr const OpDef* defs[] = {&op_def<F>...};
     return defs[c];
   }(OpaqueOps{}, code);
+#else
+  const OpDef* def = __atomic_load_n(&detail::enlisted_ops[code], __ATOMIC_ACQUIRE);
+  if (!def) detail::not_enlisted(opaque_name(code));
+  return *def;
+#endif
 }
 
 }  // namespace tt

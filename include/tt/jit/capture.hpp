@@ -425,10 +425,10 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
     Tensor to = target(u);
     const Tensor& value = out[results + static_cast<int>(u)];
     const bool on_tape = taped && updates_taped && (value.requires_grad() || to.requires_grad());
-    if (on_tape && !value.is_same(to)) detail::inplace_hooks().check(to, at);
+    if (on_tape && !value.is_same(to)) detail::tape_hooks().check(to, at);
     if (!value.is_same(to)) detail::write_elements(to, value, at);
     detail::advance_version(to);
-    if (on_tape && !value.is_same(to)) detail::inplace_hooks().adopt(to, value);
+    if (on_tape && !value.is_same(to)) detail::tape_hooks().adopt(to, value);
   }
 }
 

@@ -273,7 +273,7 @@ TT_INLINE void Recorder::need(const Tensor& t, const char* op, SourceLine at) {
 // ---- in place
 
 TT_INLINE bool Recorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
-  const detail::InplaceHooks& hooks = detail::inplace_hooks();
+  const detail::TapeHooks& hooks = detail::tape_hooks();
   const bool recorded = is_recorded(target, at);
   if (!recorded && is_foreign(target)) detail::refuse_foreign(target, at);
   const char* why = nullptr;

@@ -3,9 +3,17 @@
 // Their definitions are in tile_functions_inl.hpp: 15 s of compile time that tt::compiled saves.
 #pragma once
 #include "tt/backends/cpu/reduce.hpp"
-#include "tt/ops/list.hpp"
+#include "tt/graph/sym.hpp"
 
 namespace tt::cpu {
+
+/// The tile functions of an opaque op, by dtype.
+struct CallTiles {
+  void (*of[dtype_count])(void* d, const void* a, const void* b, const void* c, std::int64_t n, int attribute) = {};
+};
+/// Shared by files that are built for different CPUs: their functions have the same bits and tiles.
+inline const CallTiles* enlisted_tiles[tt::detail::max_opaque_ops] = {};
+
 inline namespace TT_ISA {
 
 /// d, a, b, c hold n elements and may be read and written up to the next multiple of `lanes`.

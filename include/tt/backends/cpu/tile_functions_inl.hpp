@@ -103,15 +103,29 @@ template <class From>
 TileFunction find_cast(DType to) {
   return with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
 }
-template <class F, class T>
-constexpr TileFunction call_entry() {
-  if constexpr (takes_dtype<F, T>) return &call_tile<F, T>;
-  else return nullptr;
+template <class F>
+constexpr CallTiles call_tiles() {
+  CallTiles t;
+  if constexpr (takes_dtype<F, float>) t.of[static_cast<int>(DType::f32)] = &call_tile<F, float>;
+  if constexpr (takes_dtype<F, double>) t.of[static_cast<int>(DType::f64)] = &call_tile<F, double>;
+  if constexpr (takes_dtype<F, std::int64_t>) t.of[static_cast<int>(DType::i64)] = &call_tile<F, std::int64_t>;
+  return t;
 }
-template <class T, class... F>
-TileFunction find_call(int code, TypeList<F...>) {
-  constexpr TileFunction functions[] = {call_entry<F, T>()...};
-  return functions[code];
+template <class F>
+inline constexpr CallTiles call_tiles_of = call_tiles<F>();
+
+/// Those of an opaque op: tt::compiled has all, other programs what they enlisted.
+inline const CallTiles& find_call(int code) {
+#if defined(TT_BUILD)
+  return *[]<class... F>(TypeList<F...>, int c) {
+    static constexpr const CallTiles* all[] = {&call_tiles_of<F>...};
+    return all[c];
+  }(OpaqueOps{}, code);
+#else
+  const CallTiles* tiles = __atomic_load_n(&enlisted_tiles[code], __ATOMIC_ACQUIRE);
+  if (!tiles) tt::detail::not_enlisted(opaque_name(code));
+  return *tiles;
+#endif
 }
 
 }  // namespace detail
@@ -130,9 +144,7 @@ TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribu
   if (is_comparison(op))
     return with_dtype(from, [op]<class T>(T) { return detail::find_comparison<T>(op); });
   if (op == Op::call)
-    return with_dtype(dtype, [attribute]<class T>(T) {
-      return detail::find_call<T>(attribute, OpaqueOps{});
-    });
+    return detail::find_call(attribute).of[static_cast<int>(dtype)];
   if (op > Op::copy && is_arithmetic(op))
     return with_dtype(dtype, [op]<class T>(T) {
       constexpr int count = static_cast<int>(Op::shift_right_logical) - static_cast<int>(Op::add) + 1;
@@ -145,3 +157,12 @@ TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribu
 }  // namespace tt::cpu
 
 TT_KERNELS_END
+
+namespace tt {
+
+template <class F>
+void enlist_op() {
+  __atomic_store_n(&cpu::enlisted_tiles[op_def<F>.code], &cpu::detail::call_tiles_of<F>, __ATOMIC_RELEASE);
+}
+
+}  // namespace tt

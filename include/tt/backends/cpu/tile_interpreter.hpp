@@ -16,6 +16,11 @@
 TT_KERNELS_BEGIN
 
 namespace tt::cpu {
+
+/// Shared by files that are built for different CPUs, as enlisted_tiles is.
+using ProductFunction = void (*)(void* worker);
+inline ProductFunction enlisted_product = nullptr;
+
 inline namespace TT_ISA {
 
 inline constexpr int tile_elements = 1024;
@@ -66,6 +71,9 @@ class TileProgram {
 
   /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
   void run(void* const* external, const SymbolValues& symbols) const;
+
+  /// Brings products of matrices into the program: see graph/graph.hpp.
+  static void enlist_products() { __atomic_store_n(&enlisted_product, &Worker::any_product, __ATOMIC_RELEASE); }
 
  private:
   void* compiled_kernel(int j) const { return __atomic_load_n(&compiled_[j], __ATOMIC_ACQUIRE); }
@@ -584,10 +592,20 @@ class TileProgram {
       vector_segment(2, row, col, n);
     }
 
-    void product() {
-      with_dtype(k->dtype, [&]<class T>(T) {
-        if constexpr (!std::is_same_v<T, bool>) product_of<T>();
+    static void any_product(void* worker) {
+      Worker& w = *static_cast<Worker*>(worker);
+      with_dtype(w.k->dtype, [&]<class T>(T) {
+        if constexpr (!std::is_same_v<T, bool>) w.product_of<T>();
       });
+    }
+    void product() {
+#if defined(TT_BUILD)
+      any_product(this);
+#else
+      const ProductFunction enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
+      if (!enlisted) tt::detail::not_enlisted("matmul");
+      enlisted(this);
+#endif
     }
     template <class T>
     void product_of() {
@@ -732,3 +750,12 @@ TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbo
 }  // namespace tt::cpu
 
 TT_KERNELS_END
+
+namespace tt {
+
+template <class>
+void enlist_products() {
+  cpu::TileProgram::enlist_products();
+}
+
+}  // namespace tt
