@@ -38,7 +38,7 @@ void chain_0(void *const *p, const i64 *s, const i64 *r) {
       float *x0 = (float *)p[0] + 0;
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + 0;
-      for (i64 i = r[2]; i < n; ++i) {
+      EACH for (i64 i = r[2]; i < n; ++i) {
         const float f32_0 = x0[i];
         const float f32_1 = x1[i];
         const float f32_2 = f32_0 * f32_1;

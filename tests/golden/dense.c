@@ -13,7 +13,7 @@ void dense_0(void *const *p, const i64 *s, i64 row, i64 col, i64 n, const void *
   const float f32_3 = 0.0f;
   float *x0 = (float *)p[0] + 0;
   float *x1 = (float *)p[1] + row * (16);
-  for (i64 i = col; i < col + n; ++i) {
+  EACH for (i64 i = col; i < col + n; ++i) {
     const float f32_0 = ((const float *)tile)[i - col];
     const float f32_1 = x0[i];
     const float f32_2 = f32_0 + f32_1;

@@ -17,8 +17,6 @@ behind prelude.c: */
 void dtypes_0(void *const *p, const i64 *s, const i64 *r) {
   (void)s;
   (void)r;
-  volatile int hidden = 0;
-  const int zero = hidden;
   for (i64 row = 0; row < 1; ++row) {
     const i64 n = 50;
     const float f32_3 = f32_bits((int)0x3f000000u) /* 0.5 */;
@@ -27,10 +25,10 @@ void dtypes_0(void *const *p, const i64 *s, const i64 *r) {
       double *x1 = (double *)p[1] + 0;
       int *x2 = (int *)p[2] + 0;
       float *x3 = (float *)p[3] + 0;
-      for (i64 i = 0; i < n; ++i) {
+      EACH for (i64 i = 0; i < n; ++i) {
         const double f64_0 = x0[i];
         const float f32_0 = (float)f64_0;
-        const double f64_1 = F64_F32(f32_0, zero);
+        const double f64_1 = F64_F32(f32_0);
         const int i32_0 = i32_f64(f64_0);
         const double f64_2 = (double)i32_0;
         const double f64_3 = f64_1 - f64_2;

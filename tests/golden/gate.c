@@ -12,14 +12,13 @@
 %10 = mul(%1, %9) : f32 (40, 100)  -> output 1
 behind prelude.c: */
 TREE(float, add_f32)
+LANES(float, v_f32, 32, add_f32)
 FN float sigmoid_f32(float v0) {
   const int v1 = (0);
   const float v2 = 104.0f;
-  const _Bool v3 = v2 < v0;
-  const float v4 = (-104.0f);
-  const _Bool v5 = v0 < v4;
-  const float v6 = v5 ? v4 : v0;
-  const float v7 = v3 ? v2 : v6;
+  const float v3 = (-104.0f);
+  const float v5 = at_least_f32(v0, v3);
+  const float v7 = at_most_f32(v5, v2);
   const float v8 = neg_f32(v7);
   const float v9 = f32_bits((int)0x3fb8aa3bu) /* 1.44269502 */;
   const float v10 = f32_bits((int)0x4b400000u) /* 12582912 */;
@@ -76,17 +75,39 @@ void gate_0(void *const *p, const i64 *s, const i64 *r) {
     const i64 n = 4000;
     const float f32_5 = 1.0f;
     float f32_4;
-    tree_add_f32 tf32_4 = {0};
+    tree_add_f32 tf32_4;
+    tf32_4.used = 0, tf32_4.pushed = 0;
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
       float *x0 = (float *)p[0] + 0;
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + 0;
       float *x3 = (float *)p[3] + 0;
-      float lf32_4[64];
-      for (int l = 0; l < 64; ++l) lf32_4[l] = 0;
+      lanes_add_f32 vf32_4;
+      begin_add_f32(&vf32_4, 0);
       i64 g = b;
-      for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_4[GROUP];
+        EACH for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_0 = x0[i];
+          const float f32_1 = sigmoid_f32(f32_0);
+          x1[i] = f32_1;
+          const float f32_2 = x2[i];
+          const float f32_3 = f32_1 * f32_2;
+          ef32_4[l] = f32_3;
+          const float f32_6 = f32_5 - f32_1;
+          const float f32_7 = f32_1 * f32_6;
+          const float f32_8 = f32_2 * f32_7;
+          x3[i] = f32_8;
+        }
+        take_add_f32(&vf32_4, ef32_4, u);
+      }
+      if (g < end) {
+        float lf32_4[64];
+        spill_add_f32(lf32_4, &vf32_4);
+        EACH for (i64 l = 0; l < end - g; ++l) {
           const i64 i = g + l;
           (void)i;
           const float f32_0 = x0[i];
@@ -99,22 +120,10 @@ void gate_0(void *const *p, const i64 *s, const i64 *r) {
           const float f32_7 = f32_1 * f32_6;
           const float f32_8 = f32_2 * f32_7;
           x3[i] = f32_8;
+        }
+        fill_add_f32(&vf32_4, lf32_4);
       }
-      for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          const float f32_1 = sigmoid_f32(f32_0);
-          x1[i] = f32_1;
-          const float f32_2 = x2[i];
-          const float f32_3 = f32_1 * f32_2;
-          lf32_4[l] = add_f32(lf32_4[l], f32_3);
-          const float f32_6 = f32_5 - f32_1;
-          const float f32_7 = f32_1 * f32_6;
-          const float f32_8 = f32_2 * f32_7;
-          x3[i] = f32_8;
-      }
-      push_add_f32(&tf32_4, fold_add_f32(lf32_4));
+      push_add_f32(&tf32_4, fold_add_f32(&vf32_4));
     }
     f32_4 = result_add_f32(&tf32_4, 0);
     float *x4 = (float *)p[4] + 0;

@@ -15,11 +15,9 @@ TREE(float, add_f32)
 FN float sigmoid_f32(float v0) {
   const int v1 = (0);
   const float v2 = 104.0f;
-  const _Bool v3 = v2 < v0;
-  const float v4 = (-104.0f);
-  const _Bool v5 = v0 < v4;
-  const float v6 = v5 ? v4 : v0;
-  const float v7 = v3 ? v2 : v6;
+  const float v3 = (-104.0f);
+  const float v5 = at_least_f32(v0, v3);
+  const float v7 = at_most_f32(v5, v2);
   const float v8 = neg_f32(v7);
   const float v9 = f32_bits((int)0x3fb8aa3bu) /* 1.44269502 */;
   const float v10 = f32_bits((int)0x4b400000u) /* 12582912 */;

@@ -24,7 +24,7 @@ void integers_0(void *const *p, const i64 *s, const i64 *r) {
       long long *x0 = (long long *)p[0] + 0;
       long long *x1 = (long long *)p[1] + 0;
       long long *x2 = (long long *)p[2] + 0;
-      for (i64 i = r[2]; i < n; ++i) {
+      EACH for (i64 i = r[2]; i < n; ++i) {
         const long long i64_0 = x0[i];
         const long long i64_2 = IMUL_i64(i64_0, i64_1);
         const long long i64_3 = x1[i];

@@ -9,6 +9,7 @@
 %7 = reshape(%6) : f32 ()  -> output 0
 behind prelude.c: */
 TREE(float, add_f32)
+LANES(float, v_f32, 32, add_f32)
 
 /* kernel 0: rows 1 x 300*s0 */
 void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
@@ -17,16 +18,34 @@ void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
   for (i64 row = r[0]; row < r[1]; ++row) {
     const i64 n = 300 * s[0];
     float f32_5;
-    tree_add_f32 tf32_5 = {0};
+    tree_add_f32 tf32_5;
+    tf32_5.used = 0, tf32_5.pushed = 0;
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
       float *x0 = (float *)p[0] + 0;
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + 0;
-      float lf32_5[64];
-      for (int l = 0; l < 64; ++l) lf32_5[l] = 0;
+      lanes_add_f32 vf32_5;
+      begin_add_f32(&vf32_5, 0);
       i64 g = b;
-      for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_5[GROUP];
+        EACH for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_0 = x0[i];
+          const float f32_1 = x1[i];
+          const float f32_2 = f32_0 * f32_1;
+          const float f32_3 = x2[i];
+          const float f32_4 = f32_2 + f32_3;
+          ef32_5[l] = f32_4;
+        }
+        take_add_f32(&vf32_5, ef32_5, u);
+      }
+      if (g < end) {
+        float lf32_5[64];
+        spill_add_f32(lf32_5, &vf32_5);
+        EACH for (i64 l = 0; l < end - g; ++l) {
           const i64 i = g + l;
           (void)i;
           const float f32_0 = x0[i];
@@ -35,18 +54,10 @@ void multiply_add_sum_0(void *const *p, const i64 *s, const i64 *r) {
           const float f32_3 = x2[i];
           const float f32_4 = f32_2 + f32_3;
           lf32_5[l] = add_f32(lf32_5[l], f32_4);
+        }
+        fill_add_f32(&vf32_5, lf32_5);
       }
-      for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          const float f32_1 = x1[i];
-          const float f32_2 = f32_0 * f32_1;
-          const float f32_3 = x2[i];
-          const float f32_4 = f32_2 + f32_3;
-          lf32_5[l] = add_f32(lf32_5[l], f32_4);
-      }
-      push_add_f32(&tf32_5, fold_add_f32(lf32_5));
+      push_add_f32(&tf32_5, fold_add_f32(&vf32_5));
     }
     f32_5 = result_add_f32(&tf32_5, 0);
     float *x3 = (float *)p[3] + 0;

@@ -9,8 +9,13 @@ FN double f64_bits(i64 x) { union { i64 i; double f; } u = { .i = x }; return u.
 /* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero */
 FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ (int)0x80000000); }
 FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
-/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between: a zero that it does not know */
-#define F64_F32(x, zero) ((double)f32_bits(bits_f32(x) | (zero)))
+/* a zero that no compiler knows */
+__attribute__((visibility("hidden"))) int zero;
+/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
+#define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
+/* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
+#define BOUND_f32(x) f32_bits(bits_f32(x) | zero)
+#define BOUND_f64(x) f64_bits(bits_f64(x) | zero)
 #define abs_f32 __builtin_fabsf
 #define abs_f64 __builtin_fabs
 #define sqrt_f32 __builtin_sqrtf
@@ -23,10 +28,15 @@ FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
 #define trunc_f64 __builtin_trunc
 #define round_f32 __builtin_nearbyintf
 #define round_f64 __builtin_nearbyint
-FN float max_f32(float a, float b) { return a > b || a != a ? a : b; }
-FN float min_f32(float a, float b) { return a < b || a != a ? a : b; }
-FN double max_f64(double a, double b) { return a > b || a != a ? a : b; }
-FN double min_f64(double a, double b) { return a < b || a != a ? a : b; }
+/* in two steps: the first is one instruction to gcc */
+FN float max_f32(float a, float b) { const float m = a > b ? a : b; return a != a ? a : m; }
+FN float min_f32(float a, float b) { const float m = a < b ? a : b; return a != a ? a : m; }
+FN double max_f64(double a, double b) { const double m = a > b ? a : b; return a != a ? a : m; }
+FN double min_f64(double a, double b) { const double m = a < b ? a : b; return a != a ? a : m; }
+FN float at_least_f32(float x, float low) { const float c = BOUND_f32(low); return x < c ? c : x; }
+FN float at_most_f32(float x, float high) { const float c = BOUND_f32(high); return x > c ? c : x; }
+FN double at_least_f64(double x, double low) { const double c = BOUND_f64(low); return x < c ? c : x; }
+FN double at_most_f64(double x, double high) { const double c = BOUND_f64(high); return x > c ? c : x; }
 FN int max_i32(int a, int b) { return a > b ? a : b; }
 FN int min_i32(int a, int b) { return a < b ? a : b; }
 FN i64 max_i64(i64 a, i64 b) { return a > b ? a : b; }
@@ -48,8 +58,13 @@ FN float add_f32(float a, float b) { return a + b; }
 FN double add_f64(double a, double b) { return a + b; }
 FN int add_i32(int a, int b) { return IADD_i32(a, b); }
 FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
-/* constant widths: gcc 12 keeps a loop over widths scalar */
-#define HALVE(w, C) for (int i = 0; i < w; ++i) l[i] = C(l[i], l[i + w]);
+/* columns do not depend on each other */
+#ifdef __clang__
+#define EACH _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH _Pragma("GCC ivdep")
+#endif
+#define UNROLL _Pragma("GCC unroll 32")
 /* partial results of blocks combine pairwise, like carries of a counter */
 #define TREE(T, C) \
   typedef struct { T part[48]; int used; unsigned long long pushed; } tree_##C; \
@@ -60,7 +75,82 @@ FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
     if (!t->used) return empty; \
     T x = t->part[--t->used]; \
     while (t->used > 0) x = C(t->part[--t->used], x); \
-    return x; } \
-  FN T fold_##C(T *l) { \
-    HALVE(32, C) HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) \
-    return C(l[0], l[1]); }
+    return x; }
+/* The 64 lanes of a row's reduction are vectors of BYTES. A loop makes the elements of GROUP columns: gcc keeps
+   16 of them in a register, clang would unroll so few before it makes vectors of them. */
+#ifdef __clang__
+#define GROUP 64
+#else
+#define GROUP 16
+#endif
+#if defined(__AVX512F__)
+#define BYTES 64
+#define FOLD_32 FOLD_16_LANES
+#define FOLD_64 FOLD_8_LANES
+#elif defined(__AVX__)
+#define BYTES 32
+#define FOLD_32 FOLD_8_LANES
+#define FOLD_64 FOLD_4_LANES
+#else
+#define BYTES 16
+#define FOLD_32 FOLD_4_LANES
+#define FOLD_64 FOLD_2_LANES
+#endif
+#define VECTOR(T) T __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias))
+typedef VECTOR(float) v_f32;
+typedef VECTOR(double) v_f64;
+typedef VECTOR(int) v_i32;
+typedef VECTOR(i64) v_i64;
+typedef VECTOR(unsigned) v_u32;
+typedef VECTOR(unsigned long long) v_u64;
+#define SELECT(V, I, m, a, b) ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
+/* a > b ? a : b; gcc 12 needs to be told the instruction */
+#if defined(__clang__) || !defined(__SSE2__)
+#define EXTREME(op, V, I, less, a, b) SELECT(V, I, less, a, b)
+#elif BYTES == 64
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##512_mask(a, b, a, -1, 4))
+#elif BYTES == 32
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##256(a, b))
+#else
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op(a, b))
+#endif
+#define V_add_f32(a, b) ((a) + (b))
+#define V_add_f64(a, b) ((a) + (b))
+#define V_add_i32(a, b) ((v_i32)((v_u32)(a) + (v_u32)(b)))
+#define V_add_i64(a, b) ((v_i64)((v_u64)(a) + (v_u64)(b)))
+#define V_max_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(maxps, v_f32, v_i32, (a) > (b), a, b))
+#define V_min_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(minps, v_f32, v_i32, (a) < (b), a, b))
+#define V_max_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(maxpd, v_f64, v_i64, (a) > (b), a, b))
+#define V_min_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(minpd, v_f64, v_i64, (a) < (b), a, b))
+#define V_max_i32(a, b) SELECT(v_i32, v_i32, (a) > (b), a, b)
+#define V_min_i32(a, b) SELECT(v_i32, v_i32, (a) < (b), a, b)
+#define V_max_i64(a, b) SELECT(v_i64, v_i64, (a) > (b), a, b)
+#define V_min_i64(a, b) SELECT(v_i64, v_i64, (a) < (b), a, b)
+#define SWAPPED(C, ...) x = V_##C(x, __builtin_shufflevector(x, x, __VA_ARGS__));
+#define FOLD_16_LANES(C) SWAPPED(C, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7) \
+  SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11) \
+  SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13) \
+  SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
+#define FOLD_8_LANES(C) SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3) SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5) SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6)
+#define FOLD_4_LANES(C) SWAPPED(C, 2, 3, 0, 1) SWAPPED(C, 1, 0, 3, 2)
+#define FOLD_2_LANES(C) SWAPPED(C, 1, 0)
+/* all vectors of the lanes: EVERY(v_f32) v[k] = ...; */
+#define EVERY(V) UNROLL for (int k = 0; k < 64 * (int)sizeof(((V *)0)[0][0]) / BYTES; ++k)
+#define HALVE(w, C) if (w < n) UNROLL for (int k = 0; k < w; ++k) v[k] = V_##C(v[k], v[k + w]);
+#define LANES(T, V, BITS, C) \
+  typedef struct { V v[8 * BITS / BYTES]; } lanes_##C; \
+  FN void begin_##C(lanes_##C *t, T x) { EVERY(V) t->v[k] = x - (V){0}; } \
+  FN void take_##C(lanes_##C *t, const T *x, int at) { \
+    UNROLL for (int k = 0; k < GROUP * BITS / 8 / BYTES; ++k) { \
+      V *to = &t->v[at * BITS / 8 / BYTES + k]; \
+      *to = V_##C(*to, ((const V *)x)[k]); } } \
+  FN void spill_##C(T *x, const lanes_##C *t) { EVERY(V) ((V *)x)[k] = t->v[k]; } \
+  FN void fill_##C(lanes_##C *t, const T *x) { EVERY(V) t->v[k] = ((const V *)x)[k]; } \
+  FN T fold_##C(const lanes_##C *t) { \
+    enum { n = 8 * BITS / BYTES }; \
+    V v[n], x; \
+    EVERY(V) v[k] = t->v[k]; \
+    HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) HALVE(1, C) \
+    x = v[0]; \
+    FOLD_##BITS(C) \
+    return x[0]; }

@@ -7,6 +7,8 @@ FN int bits_f32(float x) { return __float_as_int(x); }
 FN float f32_bits(int x) { return __int_as_float(x); }
 FN i64 bits_f64(double x) { return __double_as_longlong(x); }
 FN double f64_bits(i64 x) { return __longlong_as_double(x); }
+#define BOUND_f32(x) (x)
+#define BOUND_f64(x) (x)
 FN float neg_f32(float x) { return -x; }
 FN double neg_f64(double x) { return -x; }
 #define abs_f32 fabsf
@@ -21,10 +23,15 @@ FN double neg_f64(double x) { return -x; }
 #define trunc_f64 trunc
 #define round_f32 rintf
 #define round_f64 rint
-FN float max_f32(float a, float b) { return a > b || a != a ? a : b; }
-FN float min_f32(float a, float b) { return a < b || a != a ? a : b; }
-FN double max_f64(double a, double b) { return a > b || a != a ? a : b; }
-FN double min_f64(double a, double b) { return a < b || a != a ? a : b; }
+/* in two steps: the first is one instruction to gcc */
+FN float max_f32(float a, float b) { const float m = a > b ? a : b; return a != a ? a : m; }
+FN float min_f32(float a, float b) { const float m = a < b ? a : b; return a != a ? a : m; }
+FN double max_f64(double a, double b) { const double m = a > b ? a : b; return a != a ? a : m; }
+FN double min_f64(double a, double b) { const double m = a < b ? a : b; return a != a ? a : m; }
+FN float at_least_f32(float x, float low) { const float c = BOUND_f32(low); return x < c ? c : x; }
+FN float at_most_f32(float x, float high) { const float c = BOUND_f32(high); return x > c ? c : x; }
+FN double at_least_f64(double x, double low) { const double c = BOUND_f64(low); return x < c ? c : x; }
+FN double at_most_f64(double x, double high) { const double c = BOUND_f64(high); return x > c ? c : x; }
 FN int max_i32(int a, int b) { return a > b ? a : b; }
 FN int min_i32(int a, int b) { return a < b ? a : b; }
 FN i64 max_i64(i64 a, i64 b) { return a > b ? a : b; }

@@ -8,14 +8,14 @@
 %6 = div(%4, %5) : f32 (s0, 100)  -> output 0
 behind prelude.c: */
 TREE(float, max_f32)
+LANES(float, v_f32, 32, max_f32)
 TREE(float, add_f32)
+LANES(float, v_f32, 32, add_f32)
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;
-  const _Bool v2 = v1 < v0;
-  const float v3 = (-104.0f);
-  const _Bool v4 = v0 < v3;
-  const float v5 = v4 ? v3 : v0;
-  const float v6 = v2 ? v1 : v5;
+  const float v2 = (-104.0f);
+  const float v4 = at_least_f32(v0, v2);
+  const float v6 = at_most_f32(v4, v1);
   const float v7 = f32_bits((int)0x3fb8aa3bu) /* 1.44269502 */;
   const float v8 = f32_bits((int)0x4b400000u) /* 12582912 */;
   const float v9 = FMA_f32(v6, v7, v8);
@@ -59,38 +59,65 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
   for (i64 row = r[0]; row < r[1]; ++row) {
     const i64 n = 100;
     float f32_1;
-    tree_max_f32 tf32_1 = {0};
+    tree_max_f32 tf32_1;
+    tf32_1.used = 0, tf32_1.pushed = 0;
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
       float *x0 = (float *)p[0] + row * (100);
-      float lf32_1[64];
-      for (int l = 0; l < 64; ++l) lf32_1[l] = f32_bits((int)0xff800000u);
+      lanes_max_f32 vf32_1;
+      begin_max_f32(&vf32_1, f32_bits((int)0xff800000u));
       i64 g = b;
-      for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_1[GROUP];
+        EACH for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_0 = x0[i];
+          ef32_1[l] = f32_0;
+        }
+        take_max_f32(&vf32_1, ef32_1, u);
+      }
+      if (g < end) {
+        float lf32_1[64];
+        spill_max_f32(lf32_1, &vf32_1);
+        EACH for (i64 l = 0; l < end - g; ++l) {
           const i64 i = g + l;
           (void)i;
           const float f32_0 = x0[i];
           lf32_1[l] = max_f32(lf32_1[l], f32_0);
+        }
+        fill_max_f32(&vf32_1, lf32_1);
       }
-      for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          lf32_1[l] = max_f32(lf32_1[l], f32_0);
-      }
-      push_max_f32(&tf32_1, fold_max_f32(lf32_1));
+      push_max_f32(&tf32_1, fold_max_f32(&vf32_1));
     }
     f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
     float f32_5;
-    tree_add_f32 tf32_5 = {0};
+    tree_add_f32 tf32_5;
+    tf32_5.used = 0, tf32_5.pushed = 0;
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
       float *x0 = (float *)p[0] + row * (100);
       float *x1 = (float *)p[1] + 0;
-      float lf32_5[64];
-      for (int l = 0; l < 64; ++l) lf32_5[l] = 0;
+      lanes_add_f32 vf32_5;
+      begin_add_f32(&vf32_5, 0);
       i64 g = b;
-      for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l) {
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_5[GROUP];
+        EACH for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_2 = x0[i];
+          const float f32_3 = f32_2 - f32_1;
+          const float f32_4 = exp_f32(f32_3);
+          x1[i] = f32_4;
+          ef32_5[l] = f32_4;
+        }
+        take_add_f32(&vf32_5, ef32_5, u);
+      }
+      if (g < end) {
+        float lf32_5[64];
+        spill_add_f32(lf32_5, &vf32_5);
+        EACH for (i64 l = 0; l < end - g; ++l) {
           const i64 i = g + l;
           (void)i;
           const float f32_2 = x0[i];
@@ -98,23 +125,16 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
           const float f32_4 = exp_f32(f32_3);
           x1[i] = f32_4;
           lf32_5[l] = add_f32(lf32_5[l], f32_4);
+        }
+        fill_add_f32(&vf32_5, lf32_5);
       }
-      for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_2 = x0[i];
-          const float f32_3 = f32_2 - f32_1;
-          const float f32_4 = exp_f32(f32_3);
-          x1[i] = f32_4;
-          lf32_5[l] = add_f32(lf32_5[l], f32_4);
-      }
-      push_add_f32(&tf32_5, fold_add_f32(lf32_5));
+      push_add_f32(&tf32_5, fold_add_f32(&vf32_5));
     }
     f32_5 = result_add_f32(&tf32_5, 0);
     {
       float *x1 = (float *)p[1] + 0;
       float *x2 = (float *)p[2] + row * (100);
-      for (i64 i = 0; i < n; ++i) {
+      EACH for (i64 i = 0; i < n; ++i) {
         const float f32_6 = x1[i];
         const float f32_7 = f32_6 / f32_5;
         x2[i] = f32_7;

@@ -11,11 +11,9 @@ TREE(float, max_f32)
 TREE(float, add_f32)
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;
-  const _Bool v2 = v1 < v0;
-  const float v3 = (-104.0f);
-  const _Bool v4 = v0 < v3;
-  const float v5 = v4 ? v3 : v0;
-  const float v6 = v2 ? v1 : v5;
+  const float v2 = (-104.0f);
+  const float v4 = at_least_f32(v0, v2);
+  const float v6 = at_most_f32(v4, v1);
   const float v7 = f32_bits((int)0x3fb8aa3bu) /* 1.44269502 */;
   const float v8 = f32_bits((int)0x4b400000u) /* 12582912 */;
   const float v9 = FMA_f32(v6, v7, v8);

@@ -15,7 +15,7 @@ void transpose_0(void *const *p, const i64 *s, const i64 *r) {
       float *x0 = (float *)p[0] + row * (1);
       float *x1 = (float *)p[1] + row * (20);
       float *x2 = (float *)p[2] + row * (20);
-      for (i64 i = 0; i < n; ++i) {
+      EACH for (i64 i = 0; i < n; ++i) {
         const float f32_0 = x0[i * (30)];
         const float f32_1 = x1[i];
         const float f32_2 = f32_0 - f32_1;

@@ -161,7 +161,7 @@ void uniform_0(void *const *p, const i64 *s, const i64 *r) {
     const long long i64_0 = (i64)0x0000000000000000ULL;
     {
       long long *x1 = (long long *)p[0] + 0;
-      for (i64 i = r[2]; i < n; ++i) {
+      EACH for (i64 i = r[2]; i < n; ++i) {
         const long long i64_1 = (long long)(0 + i);
         const long long i64_2 = IADD_i64(i64_0, i64_1);
         x1[i] = i64_2;
@@ -179,7 +179,7 @@ void uniform_1(void *const *p, const i64 *s, const i64 *r) {
     const long long i64_1 = s[0];
     {
       long long *x3 = (long long *)p[0] + 0;
-      for (i64 i = 0; i < n; ++i) {
+      EACH for (i64 i = 0; i < n; ++i) {
         const long long i64_0 = (long long)(0 + i);
         const long long i64_2 = IMUL_i64(i64_0, i64_1);
         x3[i] = i64_2;
@@ -201,7 +201,7 @@ void uniform_2(void *const *p, const i64 *s, const i64 *r) {
     {
       long long *x4 = (long long *)p[0] + 0;
       float *x6 = (float *)p[2] + row * (s[0]);
-      for (i64 i = r[2]; i < n; ++i) {
+      EACH for (i64 i = r[2]; i < n; ++i) {
         const long long i64_0 = x4[i];
         const long long i64_2 = IADD_i64(i64_0, i64_1);
         const long long i64_4 = philox_i64(i64_2, i64_3);

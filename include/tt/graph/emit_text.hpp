@@ -25,10 +25,15 @@ constexpr const char* c_type(DType d) {
 }
 
 /// Functions that C and CUDA C have in common.
-inline constexpr const char* common_prelude = R"(FN float max_f32(float a, float b) { return a > b || a != a ? a : b; }
-FN float min_f32(float a, float b) { return a < b || a != a ? a : b; }
-FN double max_f64(double a, double b) { return a > b || a != a ? a : b; }
-FN double min_f64(double a, double b) { return a < b || a != a ? a : b; }
+inline constexpr const char* common_prelude = R"(/* in two steps: the first is one instruction to gcc */
+FN float max_f32(float a, float b) { const float m = a > b ? a : b; return a != a ? a : m; }
+FN float min_f32(float a, float b) { const float m = a < b ? a : b; return a != a ? a : m; }
+FN double max_f64(double a, double b) { const double m = a > b ? a : b; return a != a ? a : m; }
+FN double min_f64(double a, double b) { const double m = a < b ? a : b; return a != a ? a : m; }
+FN float at_least_f32(float x, float low) { const float c = BOUND_f32(low); return x < c ? c : x; }
+FN float at_most_f32(float x, float high) { const float c = BOUND_f32(high); return x > c ? c : x; }
+FN double at_least_f64(double x, double low) { const double c = BOUND_f64(low); return x < c ? c : x; }
+FN double at_most_f64(double x, double high) { const double c = BOUND_f64(high); return x > c ? c : x; }
 FN int max_i32(int a, int b) { return a > b ? a : b; }
 FN int min_i32(int a, int b) { return a < b ? a : b; }
 FN i64 max_i64(i64 a, i64 b) { return a > b ? a : b; }
@@ -167,9 +172,14 @@ class KernelText {
     for (int i = 0; i < def.info.arity; ++i)
       t << (i ? ", " : "") << c_type(d) << " v" << body.inputs[i];
     t << ") {\n";
+    Vec<char> used(body.size(), 0);  // the tests of bounds are not
+    used[body.outputs[0]] = 1;
+    for (int i = body.size() - 1; i >= 0; --i)
+      for (int j = bound_name(body, body[i]) ? 1 : 0; used[i] && j < 3; ++j)
+        if (body[i].operand[j] >= 0) used[body[i].operand[j]] = 1;
     for (int i = 0; i < body.size(); ++i) {
       const Node& n = body[i];
-      if (n.op == Op::input) continue;
+      if (n.op == Op::input || !used[i]) continue;
       t << "  const " << c_type(n.dtype) << " v" << i << " = ";
       if (n.op == Op::constant) t << c_constant(n.dtype, n.bits);
       else {
@@ -177,6 +187,8 @@ class KernelText {
         for (int j = 0; j < 3; ++j)
           if (n.operand[j] >= 0) o[j] << 'v' << n.operand[j];
         if (n.op == Op::call) t << call_text(n.def->code, n.dtype, o);
+        else if (const char* bound = bound_name(body, n))
+          t << bound << name(n.dtype) << '(' << o[2] << ", " << o[1] << ')';
         else
           t << c_expression(n.op, n.dtype, body[n.operand[arity(n.op) - 1]].dtype,
                             static_cast<int>(n.attribute), o[0], o[1], o[2]);
@@ -192,6 +204,15 @@ class KernelText {
     t << opaque_op(code).info.name << '_' << name(d) << '(' << o[0];
     for (int j = 1; j < opaque_op(code).info.arity; ++j) t << ", " << o[j];
     return t << ')';
+  }
+  /// Of where(x < c, c, x) and where(c < x, c, x) with a constant c, else null.
+  static const char* bound_name(const Graph& g, const Node& n) {
+    if (n.op != Op::where || !is_floating(n.dtype) || g[n.operand[1]].op != Op::constant) return nullptr;
+    const Node& test = g[n.operand[0]];
+    if (test.op != Op::lt) return nullptr;
+    if (test.operand[0] == n.operand[2] && test.operand[1] == n.operand[1]) return "at_least_";
+    if (test.operand[0] == n.operand[1] && test.operand[1] == n.operand[2]) return "at_most_";
+    return nullptr;
   }
   static const char* combine_name(Op op) {
     return op == Op::sum ? "add_" : op == Op::amax ? "max_" : "min_";
@@ -313,7 +334,7 @@ class KernelText {
         if (x.c >= 0) o[2] = reg(from, x.c);
         if (x.op == Op::call) t << call_text(x.attribute, x.dtype, o);
         else if (x.op == Op::neg && is_floating(x.dtype) && never_fma(i)) t << '-' << o[0];
-        else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ", zero)";
+        else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ')';
         else t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
       }
     }

@@ -28,8 +28,13 @@ FN double f64_bits(i64 x) { union { i64 i; double f; } u = { .i = x }; return u.
 /* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero */
 FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ (int)0x80000000); }
 FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
-/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between: a zero that it does not know */
-#define F64_F32(x, zero) ((double)f32_bits(bits_f32(x) | (zero)))
+/* a zero that no compiler knows */
+__attribute__((visibility("hidden"))) int zero;
+/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
+#define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
+/* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
+#define BOUND_f32(x) f32_bits(bits_f32(x) | zero)
+#define BOUND_f64(x) f64_bits(bits_f64(x) | zero)
 #define abs_f32 __builtin_fabsf
 #define abs_f64 __builtin_fabs
 #define sqrt_f32 __builtin_sqrtf
@@ -43,8 +48,13 @@ FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
 #define round_f32 __builtin_nearbyintf
 #define round_f64 __builtin_nearbyint
 )";
-inline constexpr const char* c_trees = R"(/* constant widths: gcc 12 keeps a loop over widths scalar */
-#define HALVE(w, C) for (int i = 0; i < w; ++i) l[i] = C(l[i], l[i + w]);
+inline constexpr const char* c_trees = R"C(/* columns do not depend on each other */
+#ifdef __clang__
+#define EACH _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH _Pragma("GCC ivdep")
+#endif
+#define UNROLL _Pragma("GCC unroll 32")
 /* partial results of blocks combine pairwise, like carries of a counter */
 #define TREE(T, C) \
   typedef struct { T part[48]; int used; unsigned long long pushed; } tree_##C; \
@@ -55,10 +65,87 @@ inline constexpr const char* c_trees = R"(/* constant widths: gcc 12 keeps a loo
     if (!t->used) return empty; \
     T x = t->part[--t->used]; \
     while (t->used > 0) x = C(t->part[--t->used], x); \
-    return x; } \
-  FN T fold_##C(T *l) { \
-    HALVE(32, C) HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) \
-    return C(l[0], l[1]); }
+    return x; }
+)C";
+/// Rows are reduced in vectors: left to the compiler, lanes stay in memory and are folded one by one.
+inline constexpr const char* c_lanes = R"(/* The 64 lanes of a row's reduction are vectors of BYTES. A loop makes the elements of GROUP columns: gcc keeps
+   16 of them in a register, clang would unroll so few before it makes vectors of them. */
+#ifdef __clang__
+#define GROUP 64
+#else
+#define GROUP 16
+#endif
+#if defined(__AVX512F__)
+#define BYTES 64
+#define FOLD_32 FOLD_16_LANES
+#define FOLD_64 FOLD_8_LANES
+#elif defined(__AVX__)
+#define BYTES 32
+#define FOLD_32 FOLD_8_LANES
+#define FOLD_64 FOLD_4_LANES
+#else
+#define BYTES 16
+#define FOLD_32 FOLD_4_LANES
+#define FOLD_64 FOLD_2_LANES
+#endif
+#define VECTOR(T) T __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias))
+typedef VECTOR(float) v_f32;
+typedef VECTOR(double) v_f64;
+typedef VECTOR(int) v_i32;
+typedef VECTOR(i64) v_i64;
+typedef VECTOR(unsigned) v_u32;
+typedef VECTOR(unsigned long long) v_u64;
+#define SELECT(V, I, m, a, b) ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
+/* a > b ? a : b; gcc 12 needs to be told the instruction */
+#if defined(__clang__) || !defined(__SSE2__)
+#define EXTREME(op, V, I, less, a, b) SELECT(V, I, less, a, b)
+#elif BYTES == 64
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##512_mask(a, b, a, -1, 4))
+#elif BYTES == 32
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##256(a, b))
+#else
+#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op(a, b))
+#endif
+#define V_add_f32(a, b) ((a) + (b))
+#define V_add_f64(a, b) ((a) + (b))
+#define V_add_i32(a, b) ((v_i32)((v_u32)(a) + (v_u32)(b)))
+#define V_add_i64(a, b) ((v_i64)((v_u64)(a) + (v_u64)(b)))
+#define V_max_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(maxps, v_f32, v_i32, (a) > (b), a, b))
+#define V_min_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(minps, v_f32, v_i32, (a) < (b), a, b))
+#define V_max_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(maxpd, v_f64, v_i64, (a) > (b), a, b))
+#define V_min_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(minpd, v_f64, v_i64, (a) < (b), a, b))
+#define V_max_i32(a, b) SELECT(v_i32, v_i32, (a) > (b), a, b)
+#define V_min_i32(a, b) SELECT(v_i32, v_i32, (a) < (b), a, b)
+#define V_max_i64(a, b) SELECT(v_i64, v_i64, (a) > (b), a, b)
+#define V_min_i64(a, b) SELECT(v_i64, v_i64, (a) < (b), a, b)
+#define SWAPPED(C, ...) x = V_##C(x, __builtin_shufflevector(x, x, __VA_ARGS__));
+#define FOLD_16_LANES(C) SWAPPED(C, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7) \
+  SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11) \
+  SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13) \
+  SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
+#define FOLD_8_LANES(C) SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3) SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5) SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6)
+#define FOLD_4_LANES(C) SWAPPED(C, 2, 3, 0, 1) SWAPPED(C, 1, 0, 3, 2)
+#define FOLD_2_LANES(C) SWAPPED(C, 1, 0)
+/* all vectors of the lanes: EVERY(v_f32) v[k] = ...; */
+#define EVERY(V) UNROLL for (int k = 0; k < 64 * (int)sizeof(((V *)0)[0][0]) / BYTES; ++k)
+#define HALVE(w, C) if (w < n) UNROLL for (int k = 0; k < w; ++k) v[k] = V_##C(v[k], v[k + w]);
+#define LANES(T, V, BITS, C) \
+  typedef struct { V v[8 * BITS / BYTES]; } lanes_##C; \
+  FN void begin_##C(lanes_##C *t, T x) { EVERY(V) t->v[k] = x - (V){0}; } \
+  FN void take_##C(lanes_##C *t, const T *x, int at) { \
+    UNROLL for (int k = 0; k < GROUP * BITS / 8 / BYTES; ++k) { \
+      V *to = &t->v[at * BITS / 8 / BYTES + k]; \
+      *to = V_##C(*to, ((const V *)x)[k]); } } \
+  FN void spill_##C(T *x, const lanes_##C *t) { EVERY(V) ((V *)x)[k] = t->v[k]; } \
+  FN void fill_##C(lanes_##C *t, const T *x) { EVERY(V) t->v[k] = ((const V *)x)[k]; } \
+  FN T fold_##C(const lanes_##C *t) { \
+    enum { n = 8 * BITS / BYTES }; \
+    V v[n], x; \
+    EVERY(V) v[k] = t->v[k]; \
+    HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) HALVE(1, C) \
+    x = v[0]; \
+    FOLD_##BITS(C) \
+    return x[0]; }
 )";
 
 class CEmitter : KernelText {
@@ -70,11 +157,12 @@ class CEmitter : KernelText {
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
-    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << trees_ << functions_ << kernels_;
+    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << kernels_;
   }
 
  private:
   const char* name_ = "";
+  Vec<int> written_lanes_;  // op * dtype_count + dtype
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -85,13 +173,9 @@ class CEmitter : KernelText {
     t << " */\nvoid " << name_ << '_' << number << "(void *const *p, const i64 *s, "
       << (k_->kind == KernelKind::matmul ? "i64 row, i64 col, i64 n, const void *tile" : "const i64 *r") << ") {\n  (void)s;\n";
     if (k_->kind != KernelKind::matmul) t << "  (void)r;\n";
-    bool widens = false;
     rounds_ = false;
-    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) {
+    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i)
       rounds_ = rounds_ || is_cast(plan_->instructions[i], DType::f64, DType::f32);
-      widens = widens || is_cast(plan_->instructions[i], DType::f32, DType::f64);
-    }
-    if (rounds_ && widens) t << "  volatile int hidden = 0;\n  const int zero = hidden;\n";
     if (k_->kind == KernelKind::rows) rows();
     else if (k_->kind == KernelKind::cols) cols();
     else epilogue();
@@ -127,7 +211,7 @@ class CEmitter : KernelText {
       } else {
         t << "    {\n";
         row_pointers(s, "row", "      ");
-        t << "      for (i64 " << range << "; ++i) {\n";
+        t << "      EACH for (i64 " << range << "; ++i) {\n";
         segment(s, "row", "        ");
         t << "      }\n    }\n";
       }
@@ -137,8 +221,8 @@ class CEmitter : KernelText {
     if (k_->tile > 0) t << "    }\n";
     t << "  }\n";
   }
-  /// The inside of a reducing loop: element i goes to lane l of each reduction.
-  void accumulating_segment(int s, const char* row) {
+  /// The inside of a reducing loop. Element i goes to lane l of each reduction, or is kept for that.
+  void accumulating_segment(int s, const char* row, bool keep = false) {
     Text& t = kernels_;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
@@ -147,36 +231,62 @@ class CEmitter : KernelText {
         continue;
       }
       Text lane;
-      lane << 'l' << reg(x.dtype, x.result) << "[l]";
-      t << "          " << lane << " = " << combine_name(x.op) << name(x.dtype) << '(' << lane << ", "
-        << reg(x.dtype, x.a) << ");\n";
+      lane << (keep ? 'e' : 'l') << reg(x.dtype, x.result) << "[l]";
+      t << "          " << lane << " = ";
+      if (keep) t << reg(x.dtype, x.a) << ";\n";
+      else t << combine_name(x.op) << name(x.dtype) << '(' << lane << ", " << reg(x.dtype, x.a) << ");\n";
     }
+  }
+  void need_lanes(Op op, DType d) {
+    const int key = static_cast<int>(op) * dtype_count + static_cast<int>(d);
+    for (int w : written_lanes_)
+      if (w == key) return;
+    written_lanes_.push_back(key);
+    trees_ << "LANES(" << c_type(d) << ", v_" << name(d) << ", " << 8 * size_of(d) << ", " << combine_name(op) << name(d) << ")\n";
   }
   void reducing_sweep(int s) {
     Text& t = kernels_;
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       need_tree(x.op, x.dtype);
-      t << "    " << c_type(x.dtype) << ' ' << reg(x.dtype, x.result) << ";\n    tree_" << c << " t"
-        << reg(x.dtype, x.result) << " = {0};\n";
+      need_lanes(x.op, x.dtype);
+      const Text r = reg(x.dtype, x.result);
+      t << "    " << c_type(x.dtype) << ' ' << r << ";\n    tree_" << c << " t" << r << ";\n    t" << r << ".used = 0, t" << r
+        << ".pushed = 0;\n";
     });
     t << "    for (i64 b = 0; b < n || b == 0; b += " << row_block << ") {\n      const i64 end = n < b + "
       << row_block << " ? n : b + " << row_block << ";\n";
     row_pointers(s, "row", "      ");
-    each_reduction(s, [&](const Instruction& x, const Text&) {
-      t << "      " << c_type(x.dtype) << " l" << reg(x.dtype, x.result)
-        << "[64];\n      for (int l = 0; l < 64; ++l) l" << reg(x.dtype, x.result)
-        << "[l] = " << c_identity(x.op, x.dtype) << ";\n";
-    });
-    // Whole groups have a constant width, which vectorizes without a remainder.
-    t << "      i64 g = b;\n";
-    for (const char* group : {"for (; end - g >= 64; g += 64) for (i64 l = 0; l < 64; ++l)", "for (i64 l = 0; l < end - g; ++l)"}) {
-      t << "      " << group << " {\n          const i64 i = g + l;\n          (void)i;\n";
-      accumulating_segment(s, "row");
-      t << "      }\n";
-    }
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
-      t << "      push_" << c << "(&t" << r << ", fold_" << c << "(l" << r << "));\n";
+      t << "      lanes_" << c << " v" << r << ";\n      begin_" << c << "(&v" << r << ", " << c_identity(x.op, x.dtype) << ");\n";
+    });
+    t << "      i64 g = b;\n      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {\n";
+    each_reduction(s, [&](const Instruction& x, const Text&) {
+      t << "        " << c_type(x.dtype) << " e" << reg(x.dtype, x.result) << "[GROUP];\n";
+    });
+    t << "        EACH for (i64 l = 0; l < GROUP; ++l) {\n          const i64 i = g + u + l;\n          (void)i;\n";
+    accumulating_segment(s, "row", true);
+    t << "        }\n";
+    each_reduction(s, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      t << "        take_" << c << "(&v" << r << ", e" << r << ", u);\n";
+    });
+    t << "      }\n      if (g < end) {\n";
+    each_reduction(s, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      t << "        " << c_type(x.dtype) << " l" << r << "[64];\n        spill_" << c << "(l" << r << ", &v" << r << ");\n";
+    });
+    t << "        EACH for (i64 l = 0; l < end - g; ++l) {\n          const i64 i = g + l;\n          (void)i;\n";
+    accumulating_segment(s, "row");
+    t << "        }\n";
+    each_reduction(s, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      t << "        fill_" << c << "(&v" << r << ", l" << r << ");\n";
+    });
+    t << "      }\n";
+    each_reduction(s, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      t << "      push_" << c << "(&t" << r << ", fold_" << c << "(&v" << r << "));\n";
     });
     t << "    }\n";
     each_reduction(s, [&](const Instruction& x, const Text& c) {
@@ -231,7 +341,7 @@ class CEmitter : KernelText {
     row_pointers(0, "0", "  ");
     segment(0, "0", "  ");
     row_pointers(1, "row", "  ");
-    t << "  for (i64 i = col; i < col + n; ++i) {\n";
+    t << "  EACH for (i64 i = col; i < col + n; ++i) {\n";
     segment(1, "row", "    ");
     t << "  }\n";
   }

@@ -41,7 +41,8 @@ TT_ALWAYS_INLINE constexpr auto within(auto x, T low, T high) {
     using X = decltype(x);
     return X(X::C::within(x.value, low, high));
   } else {
-    return where(x > high, high, where(x < low, low, x));
+    const auto y = where(x < low, low, x);
+    return where(y > high, high, y);
   }
 }
 /// y with its sign turned over where that of `sign` is negative.

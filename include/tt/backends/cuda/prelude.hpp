@@ -25,6 +25,8 @@ FN int bits_f32(float x) { return __float_as_int(x); }
 FN float f32_bits(int x) { return __int_as_float(x); }
 FN i64 bits_f64(double x) { return __double_as_longlong(x); }
 FN double f64_bits(i64 x) { return __longlong_as_double(x); }
+#define BOUND_f32(x) (x)
+#define BOUND_f64(x) (x)
 FN float neg_f32(float x) { return -x; }
 FN double neg_f64(double x) { return -x; }
 #define abs_f32 fabsf
