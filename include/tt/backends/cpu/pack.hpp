@@ -155,7 +155,15 @@ TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
 }
 template <>
 TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
+#if TT_AVX512  // xsimd 8.1 stores lane by lane: a comparison of a tile took longer than its exp
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(x.mask.value.data, 1));
+#elif defined(__AVX2__)
+  const __m256i m = _mm256_castps_si256(x.mask.value);
+  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1)));
+#else
   x.mask.value.store_unaligned(p);
+#endif
 }
 /// The first n elements; the other lanes are zero and their memory is not touched.
 template <class T>
