@@ -1,14 +1,15 @@
-// Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 1,024
+// Tier 0: runs a Plan at run time without a compiler. Instructions work on tiles of at most 2,048
 // elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
-// same order of summation, so the same bits as the static kernels. One long class: every kind of
-// kernel works on the registers of one thread. Large kernels are divided among threads as static
-// ones are (graph/split.hpp).
+// same order of summation, so the same bits as the static kernels. Short rows go through a tile
+// together; what is stored is computed where it is stored. One long class: every kind of kernel works
+// on the registers of one thread. Large kernels are divided among threads as static ones are
+// (graph/split.hpp).
 #pragma once
 #include <cstddef>
 
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
-#include "tt/backends/cpu/tile_functions.hpp"
+#include "tt/backends/cpu/tile_steps.hpp"
 #include "tt/core/storage.hpp"
 #include "tt/graph/memory.hpp"
 #include "tt/graph/split.hpp"
@@ -22,9 +23,6 @@ using ProductFunction = void (*)(void* worker);
 inline ProductFunction enlisted_product = nullptr;
 
 inline namespace TT_ISA {
-
-inline constexpr int tile_elements = 1024;
-static_assert(tile_elements >= tile_columns);
 
 /// A kernel compiled from emitted text: of rows and cols kernels the part that begins and ends at
 /// bounds (first row, end of rows, first column, end of columns), of a matrix product the epilogue
@@ -84,10 +82,36 @@ class TileProgram {
 
   Plan plan_;
   Vec<TileFunction> functions_;
+  Vec<int> tile_of_;          // of each instruction's result
+  Vec<char> spread_;          // of each instruction: a row's value that is used beside columns
   Vec<char> columns_divide_;  // of each kernel
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
-  int most_registers_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_stores_ = 0;
+  int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0;
+
+  /// Where registers of a dtype begin; the last one stands for operands that an op does not have.
+  struct Registers {
+    int base[dtype_count + 1] = {};
+    explicit Registers(const Kernel& k) {
+      for (int d = 0; d < dtype_count; ++d) base[d + 1] = base[d] + k.registers[d];
+    }
+    int none() const { return base[dtype_count]; }
+    int number(DType d, int i) const { return i < 0 ? none() : base[static_cast<int>(d)] + i; }
+    int result(const Instruction& x) const { return number(x.dtype, x.result); }
+    int a(const Instruction& x) const {
+      return number(x.op == Op::where ? DType::boolean : x.op == Op::store || is_reduction(x.op) ? x.dtype : from(x), x.a);
+    }
+    int b(const Instruction& x) const { return number(from(x), x.b); }
+    int c(const Instruction& x) const { return number(from(x), x.c); }
+
+   private:
+    static DType from(const Instruction& x) {
+      if (is_logical(x.op)) return DType::boolean;
+      return x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
+    }
+  };
+  static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
+  void assign_tiles(const Kernel& k);
 
   /// Where the buffers of the arena lie for some values of the symbols.
   struct Placement {
@@ -140,12 +164,12 @@ class TileProgram {
     const void* tile = nullptr;  // a matmul's products
     void* function = nullptr;    // of this kernel, when it is compiled
     void** operands = nullptr;
-    std::byte** stored_to = nullptr;  // by this kernel
-    int stores = 0;
-    int register_base[dtype_count] = {};
-    std::byte** registers = nullptr;  // a register is its own tile, or memory read in place
+    TileStep* steps = nullptr;         // of the kernel's instructions
+    std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
+    std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
+    std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
-    static constexpr std::size_t register_bytes = tile_elements * 8;
+    static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
 
     Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
         : program(p), plan(p.plan_), symbols(s), given(g) {}
@@ -159,13 +183,17 @@ class TileProgram {
       };
       const auto table = [&](int n) { return take(static_cast<std::size_t>(n) * sizeof(void*)); };
       const auto tile_memory = [&](int n) { return take(static_cast<std::size_t>(n) * register_bytes); };
-      tiles = tile_memory(program.most_registers_ + 1);
+      tiles = tile_memory(program.most_tiles_);
       lanes_memory = tile_memory(program.most_reductions_ + 1);
       parts = tile_memory(most_parts());
       trees = reinterpret_cast<Trees*>(take(static_cast<std::size_t>(most_trees()) * sizeof(Trees)));
+      row_tiles = tile_memory(program.most_tiles_);
+      kept_tiles = tile_memory(program.most_kept_);
       registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+      own = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+      own_row = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
       operands = reinterpret_cast<void**>(table(program.most_bindings_));
-      stored_to = reinterpret_cast<std::byte**>(table(program.most_stores_));
+      steps = reinterpret_cast<TileStep*>(take(static_cast<std::size_t>(program.most_steps_) * sizeof(TileStep)));
       return at;
     }
     static std::size_t rounded(std::size_t bytes) {
@@ -191,11 +219,6 @@ class TileProgram {
     void begin_kernel(const Kernel& kernel, void* compiled) {
       k = &kernel;
       function = compiled;
-      int base = 0;
-      for (int d = 0; d < dtype_count; ++d) {
-        register_base[d] = base;
-        base += k->registers[d];
-      }
     }
     /// The operands of the first worker, but rows of scratch of its own; returns where these end.
     std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
@@ -208,10 +231,7 @@ class TileProgram {
       return at;
     }
     void work() {
-      stores = 0;
-      for (int i = k->segment[0]; i < k->segment[2 * k->sweeps + 1]; ++i)
-        if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
-          stored_to[stores++] = buffer(plan.accesses[x.access].buffer);
+      if (!function) prepare();
       if (k->kind == KernelKind::matmul) product();
       else if (function) {
         const long long bounds[] = {
@@ -224,135 +244,193 @@ class TileProgram {
 
     std::int64_t value(Extent e) const { return e.value(symbols); }
     std::byte* buffer(int operand) const { return static_cast<std::byte*>(operands[operand]); }
-    int register_number(DType d, int i) const { return register_base[static_cast<int>(d)] + i; }
-    std::byte* own_tile(int number) const {
-      return tiles + static_cast<std::size_t>(number) * register_bytes;
+    bool is_scratch(int operand) const { return plan.buffers[plan.bindings[k->first_binding + operand]].scratch; }
+    static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+    static std::int64_t bytes(const TileStep& x, std::int64_t n) { return n * size_of(x.x->dtype); }
+    static std::size_t count_bytes(const TileStep& x, std::int64_t n) { return static_cast<std::size_t>(bytes(x, n)); }
+
+    // ---- preparing
+    TileStep* begin(int s) const { return steps + (k->segment[s] - k->segment[0]); }
+    TileStep* end(int s) const { return begin(s + 1); }
+    int last_segment() const { return 2 * k->sweeps; }
+
+    void prepare() {
+      const Registers numbers(*k);
+      std::size_t each = 0;
+      for (int d = 0; d < dtype_count; ++d)
+        if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
+      registers[numbers.none()] = own[numbers.none()] = own_row[numbers.none()] = nullptr;
+      for (int s = 0; s <= last_segment(); ++s) {
+        int reductions = 0;
+        for (TileStep* x = begin(s); x != end(s); ++x) {
+          const int i = k->segment[0] + static_cast<int>(x - steps);
+          *new (x) TileStep{} = prepared(plan.instructions[i], numbers, i);
+          if (x->kind == TileStep::Kind::reduce) x->reduction = reductions++;
+          if (x->x->result < 0) continue;
+          const std::size_t at = static_cast<std::size_t>(program.tile_of_[i]) * each;
+          registers[x->out] = own[x->out] = tiles + at;
+          own_row[x->out] = row_tiles + at;
+        }
+        if (on_columns(*k, s)) find_direct(s);
+      }
     }
-    std::byte* reg(DType d, int i) const { return registers[register_number(d, i)]; }
+    TileStep prepared(const Instruction& x, const Registers& numbers, int i) const {
+      using Kind = TileStep::Kind;
+      TileStep p{.spread = program.spread_[i] != 0, .out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x),
+                 .attribute = x.attribute, .function = program.functions_[i], .x = &x};
+      switch (x.op) {
+        case Op::constant: case Op::extent:
+          p.kind = Kind::fixed;
+          with_dtype(x.dtype, [&]<class T>(T) {
+            const T v = x.op == Op::extent
+                            ? static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.bits)).value(symbols))
+                            : decode<T>(x.bits);
+            std::memcpy(&p.offset, &v, sizeof v);
+          });
+          return p;
+        case Op::iota: p.kind = Kind::place; break;
+        case Op::load: p.kind = Kind::load; break;
+        case Op::store: p.kind = Kind::store; break;
+        case Op::accumulator: p.kind = Kind::accumulator; return p;
+        default:
+          if (is_reduction(x.op)) p.kind = Kind::reduce;
+          return p;
+      }
+      const Access& m = plan.accesses[x.access];
+      p.access = &m;
+      p.offset = m.offset.value(symbols);
+      p.linear = m.term_count == 0 || (m.term_count == 1 && m.term[0].divisor == Extent(1) && m.term[0].modulus == Extent(0));
+      if (p.linear && m.term_count > 0) p.row_stride = value(m.term[0].stride);
+      p.stride = value(m.column);
+      if (p.kind != Kind::place) p.memory = buffer(m.buffer) + bytes(p, p.offset);
+      return p;
+    }
+    /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
+    /// that the segment writes is not read in place, nor written before its time if the segment reads it.
+    void find_direct(int s) {
+      using Kind = TileStep::Kind;
+      for (TileStep* x = begin(s); x != end(s); ++x) {
+        if ((x->kind != Kind::load && x->kind != Kind::store) || x->stride != 1 || x->access->column_terms > 0) continue;
+        bool alone = true;
+        for (const TileStep* y = begin(s); y != end(s); ++y)
+          if ((y->kind == Kind::store || (y->kind == Kind::load && x->kind == Kind::store)) && y != x &&
+              buffer(y->access->buffer) == buffer(x->access->buffer))
+            alone = false;
+        if (!alone) continue;
+        x->in_place = x->kind == Kind::load;
+        if (x->kind != Kind::store) continue;
+        for (TileStep* y = begin(s); y != x; ++y)
+          if (y->kind == Kind::call && y->out == x->a && y->direct < 0) y->direct = static_cast<int>(x - steps);
+      }
+    }
 
     // ---- one instruction on elements [col, col + n) of a row
-    void step(int i, std::int64_t row, std::int64_t col, std::int64_t n) {
-      const Instruction& x = plan.instructions[i];
-      std::byte* out = nullptr;
-      if (x.result >= 0) {
-        const int number = register_number(x.dtype, x.result);
-        out = registers[number] = own_tile(number);
-      }
-      switch (x.op) {
-        case Op::constant: case Op::extent: splat(x, out, n); break;
-        case Op::iota: case Op::load: load(x, row, col, n); break;
-        case Op::store: store(x, row, col, n); break;
-        case Op::accumulator:
-          std::memcpy(out, tile, static_cast<std::size_t>(n) * static_cast<std::size_t>(size_of(x.dtype)));
+    std::byte* address(const TileStep& x, std::int64_t row, std::int64_t col) const {
+      return x.memory + bytes(x, x.row(row, symbols) + (x.access->tiled ? 0 : col));
+    }
+    void step(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n) {
+      switch (x.kind) {
+        case TileStep::Kind::call: {
+          std::byte* to = own[x.out];
+          if (x.direct >= 0)
+            if (const TileStep& d = steps[x.direct]; n % lanes == 0 || !d.access->guarded) to = address(d, row, col);
+          call(x, to, n);
           break;
-        default: {
-          const DType from = x.op == Op::where ? x.dtype : operand_dtype(x);
-          const std::byte* a = x.a < 0 ? nullptr : reg(x.op == Op::where ? DType::boolean : from, x.a);
-          program.functions_[i](out, a, x.b < 0 ? nullptr : reg(from, x.b),
-                                x.c < 0 ? nullptr : reg(from, x.c), n, x.attribute);
         }
+        case TileStep::Kind::fixed: break;  // see row_segment
+        case TileStep::Kind::place: places(x, own[x.out], row, col, n); break;
+        case TileStep::Kind::load: {
+          std::byte* const from = address(x, row, col);
+          registers[x.out] = own[x.out];
+          if (x.in_place && (n % lanes == 0 || !x.access->guarded)) registers[x.out] = from;
+          else load(x, own[x.out], from, col, n);
+          break;
+        }
+        case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], n); break;
+        case TileStep::Kind::accumulator: registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile)); break;
+        case TileStep::Kind::reduce:
+          with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+            const T* from = reinterpret_cast<const T*>(registers[x.a]);
+            if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, n);
+            else detail::reduce_part<K>(lane_memory<T>(x.reduction), from, n);
+          });
       }
     }
-    static DType operand_dtype(const Instruction& x) {
-      if (is_logical(x.op)) return DType::boolean;
-      return x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
+    void call(const TileStep& x, std::byte* to, std::int64_t n) {
+      registers[x.out] = to;
+      x.function(to, registers[x.a], registers[x.b], registers[x.c], n, x.attribute);
     }
-    void splat(const Instruction& x, std::byte* out, std::int64_t n) {
-      with_dtype(x.dtype, [&]<class T>(T) {
-        const T v = x.op == Op::extent
-                        ? static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.bits))
-                                             .value(symbols))
-                        : decode<T>(x.bits);
-        fill(reinterpret_cast<T*>(out), v, n);
+    void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
+      const std::int64_t base = x.offset + x.row(row, symbols) + col * x.stride;
+      with_dtype(x.x->dtype, [&]<class T>(T) {
+        for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = static_cast<T>(base + i * x.stride);
       });
     }
-    template <class T>
-    static void fill(T* out, T v, std::int64_t n) {
-      const Pack<T> p = Carrier<Pack<T>>::splat(v);
-      for (std::int64_t i = 0; i < n; i += lanes) cpu::store(out + i, p);
-    }
-    void load(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
-      const Access& m = plan.accesses[x.access];
-      const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
-      const int number = register_number(x.dtype, x.result);
-      std::byte* out = registers[number];
-      with_dtype(x.dtype, [&]<class T>(T) {
-        T* d = reinterpret_cast<T*>(out);
-        if (x.op == Op::iota) {
-          for (std::int64_t i = 0; i < n; ++i) d[i] = static_cast<T>(base + (col + i) * stride);
-          return;
-        }
-        const T* p = reinterpret_cast<const T*>(buffer(m.buffer)) + base - (m.tiled ? col : 0);
-        if (m.column_terms > 0) load_runs(m, p, d, col, n);
-        else if (stride == 0) fill(d, *p, n);
-        else if (stride != 1)
-          for (std::int64_t i = 0; i < n; ++i) d[i] = p[(col + i) * stride];
-        else if ((n % lanes == 0 || !m.guarded) && !overwritten(m.buffer))
-          registers[number] = reinterpret_cast<std::byte*>(const_cast<T*>(p + col));
-        else std::memcpy(d, p + col, static_cast<std::size_t>(n) * sizeof(T));
+    /// `from` is where column `col` would be, if columns were next to each other.
+    void load(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
+      if (x.access->column_terms == 0 && x.stride == 1) {
+        std::memcpy(to, from, count_bytes(x, n));
+        return;
+      }
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        const T* row = reinterpret_cast<const T*>(from) - (x.access->tiled ? 0 : col);
+        if (x.access->column_terms > 0) load_runs(x, reinterpret_cast<T*>(to), row, col, n);
+        else if (x.stride == 0) detail::repeat<T>(to, row, n);
+        else
+          for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<int>(sizeof(T)), row + (col + i) * x.stride, sizeof(T));
       });
     }
     /// Columns with terms, run by run.
     template <class T>
-    void load_runs(const Access& m, const T* row, T* d, std::int64_t col, std::int64_t n) {
-      const std::int64_t run = value(m.run()), stride = value(m.column);
+    void load_runs(const TileStep& x, T* d, const T* row, std::int64_t col, std::int64_t n) const {
+      const std::int64_t run = value(x.access->run());
       for (std::int64_t i = 0; i < n;) {
         const std::int64_t left = run - (col + i) % run, some = left < n - i ? left : n - i;
-        const T* p = row + m.column_offset(col + i, symbols);
-        for (std::int64_t j = 0; j < some; ++j) d[i + j] = p[j * stride];
+        const T* p = row + x.access->column_offset(col + i, symbols);
+        for (std::int64_t j = 0; j < some; ++j) std::memcpy(d + i + j, p + j * x.stride, sizeof(T));
         i += some;
       }
     }
-    /// Memory that the kernel writes is not read in place: a register must keep its value.
-    bool overwritten(int operand) const {
-      const std::byte* p = buffer(operand);
-      for (int i = 0; i < stores; ++i)
-        if (stored_to[i] == p) return true;
-      return false;
-    }
-    void store(const Instruction& x, std::int64_t row, std::int64_t col, std::int64_t n) {
-      const Access& m = plan.accesses[x.access];
-      const std::int64_t base = m.row_offset(row, symbols), stride = value(m.column);
-      with_dtype(x.dtype, [&]<class T>(T) {
-        const T* s = reinterpret_cast<const T*>(reg(x.dtype, x.a));
-        T* p = reinterpret_cast<T*>(buffer(m.buffer)) + base - (m.tiled ? col : 0);
-        if (stride == 0) *p = *s;
-        else if (stride == 1) std::memmove(p + col, s, static_cast<std::size_t>(n) * sizeof(T));
-        else
-          for (std::int64_t i = 0; i < n; ++i) p[(col + i) * stride] = s[i];
-      });
+    void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t n) const {
+      if (to == from) return;
+      const std::int64_t size = size_of(x.x->dtype);
+      if (x.stride == 1) std::memmove(to, from, count_bytes(x, n));
+      else if (x.stride == 0) std::memcpy(to, from, static_cast<std::size_t>(size));
+      else
+        detail::with_size(x.x->dtype, [&]<class T>(T) {
+          for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * x.stride * size, from + i * size, sizeof(T));
+        });
     }
 
     // ---- segments
     /// Once a row: on one step of lanes, then the results are repeated over a whole tile.
-    void row_segment(int s, std::int64_t row) {
-      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i) {
-        step(i, row, 0, lanes);
-        const Instruction& x = plan.instructions[i];
-        if (x.result < 0) continue;
-        with_dtype(x.dtype, [&]<class T>(T) {
-          T* d = reinterpret_cast<T*>(own_tile(register_number(x.dtype, x.result)));
-          const T v = *reinterpret_cast<const T*>(reg(x.dtype, x.result));
-          registers[register_number(x.dtype, x.result)] = reinterpret_cast<std::byte*>(d);
-          fill(d, v, repeats());
-        });
+    void row_segment(int s, std::int64_t row, bool first) {
+      for (const TileStep* x = begin(s); x != end(s); ++x) {
+        if (x->kind == TileStep::Kind::fixed) {
+          if (first) set_row_value(*x, &x->offset);
+          continue;
+        }
+        step(*x, row, 0, lanes);
+        if (x->x->result >= 0) set_row_value(*x, registers[x->out]);
       }
+    }
+    void set_row_value(const TileStep& x, const void* v) {
+      registers[x.out] = own[x.out];
+      detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, repeats()); });
     }
     /// How often a value of a row must be repeated to stand beside the columns of a tile.
     std::int64_t repeats() const {
       const std::int64_t n = value(k->cols);
       return n < lanes ? lanes : least(n, tile_elements);
     }
+    void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
+      for (const TileStep* x = begin(s); x != end(s); ++x) step(*x, row, col, n);
+    }
     template <class F>
     void each_reduction(int s, const F& f) {
-      int r = 0;
-      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i)
-        if (const Instruction& x = plan.instructions[i]; is_reduction(x.op)) {
-          with_reduction(x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-            f.template operator()<K, T>(x, r);
-          });
-          ++r;
-        }
+      for (const TileStep* x = begin(s); x != end(s); ++x)
+        if (x->kind == TileStep::Kind::reduce)
+          with_reduction(*x->x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) { f.template operator()<K, T>(*x); });
     }
     template <class F>
     static void with_reduction(const Instruction& x, const F& f) {
@@ -366,50 +444,25 @@ class TileProgram {
     }
     template <class T>
     T* lane_memory(int reduction) const {
-      return reinterpret_cast<T*>(lanes_memory +
-                                  static_cast<std::size_t>(reduction) * register_bytes);
+      return reinterpret_cast<T*>(lanes_memory + static_cast<std::size_t>(reduction) * register_bytes);
     }
-    void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
-      int r = 0;
-      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i) {
-        const Instruction& x = plan.instructions[i];
-        if (!is_reduction(x.op)) {
-          step(i, row, col, n);
-          continue;
-        }
-        const int reduction = r++;
-        with_reduction(x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-          accumulate<K>(lane_memory<T>(reduction), reinterpret_cast<const T*>(reg(x.dtype, x.a)), n,
-                        k->kind == KernelKind::cols);
-        });
-      }
-    }
-    /// Along a row element i goes to lane i % 64; down columns each column has its own lane.
-    template <Op K, class T>
-    static void accumulate(T* lane, const T* x, std::int64_t n, bool columns) {
-      std::int64_t i = 0;
-      for (; i + lanes <= n; i += lanes) {
-        T* l = lane + (columns ? i : i % reduction_lanes);
-        cpu::store(l, combine<K>(cpu::load(l), cpu::load(x + i)));
-      }
-      for (; i < n; ++i) {
-        T& l = lane[columns ? i : i % reduction_lanes];
-        l = tt::detail::combine<K>(l, x[i]);
-      }
+    void begin_lanes(int s, std::int64_t n) {
+      each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
+        const T v = tt::detail::identity<K, T>();
+        detail::repeat<T>(reinterpret_cast<std::byte*>(lane_memory<T>(x.reduction)), &v, n);
+      });
     }
 
     // ---- kernels
     void rows() {
-      const std::int64_t begin = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
+      const std::int64_t first_row = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
                          first = range.first(SplitAxis::cols), columns = range.last(SplitAxis::cols, value(k->cols));
-      if (first == 0 && count - begin > 1 && columns > 0 && columns <= short_row && rows_stand_alone()) {
-        const std::int64_t together = tile_elements / columns;
-        for (std::int64_t row = begin; row < count; row += together)
-          several_rows(row, least(together, count - row), columns);
+      if (k->tile == 0 && first == 0 && count - first_row > 1 && columns > 0 && columns <= short_row) {
+        rows_together(first_row, count, columns);
         return;
       }
-      for (std::int64_t row = begin; row < count; ++row) {
-        if (row == begin || needs_row_segment()) row_segment(0, row);
+      for (std::int64_t row = first_row; row < count; ++row) {
+        row_segment(0, row, row == first_row);
         if (k->tile > 0) {
           for (std::int64_t col = first; col < columns; col += k->tile)
             for (int sweep = 0; sweep < k->sweeps; ++sweep)
@@ -422,112 +475,33 @@ class TileProgram {
           else
             for (std::int64_t col = first; col < columns; col += tile_elements)
               vector_segment(s, row, col, least(tile_elements, columns - col));
-          row_segment(s + 1, row);
+          row_segment(s + 1, row, false);
         }
       }
-    }
-    /// Rows of up to this many columns go through a tile together: a step costs some 20 ns however short
-    /// it is (20,000 rows of 8: 5 us a row before).
-    static constexpr std::int64_t short_row = tile_elements / 4;
-    /// Nothing is reduced or stored once a row, and no access has columns in runs.
-    bool rows_stand_alone() const {
-      if (k->sweeps != 1 || k->tile > 0 || k->segment[2] != k->segment[3] || has_reduction(1)) return false;
-      for (int i = k->segment[0]; i < k->segment[2]; ++i) {
-        const Instruction& x = plan.instructions[i];
-        if (x.access < 0) continue;
-        const Access& m = plan.accesses[x.access];
-        if (m.column_terms > 0 || (x.op == Op::store && (i < k->segment[1] || m.column == Extent(0)))) return false;
-      }
-      return true;
-    }
-    void several_rows(std::int64_t row, std::int64_t count, std::int64_t columns) {
-      for (int i = k->segment[0]; i < k->segment[2]; ++i) {
-        const Instruction& x = plan.instructions[i];
-        if (x.op == Op::load || x.op == Op::iota || x.op == Op::store)
-          with_dtype(x.dtype, [&]<class T>(T) { move_rows<T>(x, row, count, columns); });
-        else step(i, row, 0, count * columns);
-      }
-    }
-    /// Loads, places and stores, one row behind the other in the tile.
-    template <class T>
-    void move_rows(const Instruction& x, std::int64_t row, std::int64_t count, std::int64_t columns) {
-      const Access& m = plan.accesses[x.access];
-      const std::int64_t stride = value(m.column);
-      T* const memory = x.op == Op::iota ? nullptr : reinterpret_cast<T*>(buffer(m.buffer));
-      if (x.op == Op::store) {
-        const T* from = reinterpret_cast<const T*>(reg(x.dtype, x.a));
-        for (std::int64_t r = 0; r < count; ++r, from += columns) {
-          T* p = memory + m.row_offset(row + r, symbols);
-          for (std::int64_t c = 0; c < columns; ++c) p[c * stride] = from[c];
-        }
-        return;
-      }
-      const int number = register_number(x.dtype, x.result);
-      registers[number] = own_tile(number);
-      T* to = reinterpret_cast<T*>(own_tile(number));
-      for (std::int64_t r = 0; r < count; ++r, to += columns) {
-        const std::int64_t base = m.row_offset(row + r, symbols);
-        if (x.op == Op::iota)
-          for (std::int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(base + c * stride);
-        else  // as bytes: what nobody reads need be no bool
-          for (std::int64_t c = 0; c < columns; ++c) std::memcpy(to + c, memory + base + c * stride, sizeof(T));
-      }
-    }
-    bool needs_row_segment() const {
-      for (int i = k->segment[0]; i < k->segment[1]; ++i)
-        if (plan.instructions[i].op != Op::constant) return true;
-      return false;
     }
     bool has_reduction(int s) const {
-      for (int i = k->segment[s]; i < k->segment[s + 1]; ++i)
-        if (is_reduction(plan.instructions[i].op)) return true;
+      for (const TileStep* x = begin(s); x != end(s); ++x)
+        if (x->kind == TileStep::Kind::reduce) return true;
       return false;
     }
-    static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-    /// Element 0 of the lanes becomes the sum of all.
-    template <Op K, class T>
-    static T fold_lanes(T* lane) {
-      for (int w = reduction_lanes / 2; w >= lanes; w /= 2)
-        for (int l = 0; l < w; l += lanes)
-          cpu::store(lane + l, combine<K>(cpu::load(lane + l), cpu::load(lane + l + w)));
-      for (int w = (lanes < reduction_lanes ? lanes : reduction_lanes) / 2; w > 0; w /= 2)
-        for (int l = 0; l < w; ++l) lane[l] = tt::detail::combine<K>(lane[l], lane[l + w]);
-      return lane[0];
-    }
-    template <class T>
-    void set_row_value(const Instruction& x, T v) {
-      const int number = register_number(x.dtype, x.result);
-      registers[number] = own_tile(number);
-      fill(reinterpret_cast<T*>(own_tile(number)), v, repeats());
-    }
     void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
-      if (columns <= row_block) {
-        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
-          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), reduction_lanes);
-        });
-        for (std::int64_t col = 0; col < columns; col += tile_elements)
-          vector_segment(s, row, col, least(tile_elements, columns - col));
-        each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
-          set_row_value(x, fold_lanes<K>(lane_memory<T>(r)));
-        });
-        return;
-      }
-      each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) { new (trees + r) Trees{}; });
+      const bool one_block = columns <= row_block;
+      if (!one_block) each_reduction(s, [&]<Op K, class T>(const TileStep& x) { new (trees + x.reduction) Trees{}; });
       for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
-        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
-          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), reduction_lanes);
-        });
-        const std::int64_t end = least(columns, block + row_block);
-        for (std::int64_t col = block; col < end; col += tile_elements)
-          vector_segment(s, row, col, least(tile_elements, end - col));
-        each_reduction(s, [&]<Op K, class T>(const Instruction&, int r) {
-          trees[r].template of<T>().push(fold_lanes<K>(lane_memory<T>(r)), tt::detail::combine<K, T>);
+        begin_lanes(s, reduction_lanes);
+        const std::int64_t last = least(columns, block + row_block);
+        for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
+        each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
+          T sum = detail::fold_lanes<K>(lane_memory<T>(x.reduction));
+          if (!one_block) {
+            auto& tree = trees[x.reduction].template of<T>();
+            tree.push(sum, tt::detail::combine<K, T>);
+            if (last < columns) return;
+            sum = tree.result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>);
+          }
+          set_row_value(x, &sum);
         });
       }
-      each_reduction(s, [&]<Op K, class T>(const Instruction& x, int r) {
-        set_row_value(x, trees[r].template of<T>().result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>));
-      });
     }
     struct Trees {
       tt::detail::PairwiseTree<double> f64;
@@ -543,18 +517,133 @@ class TileProgram {
       }
     };
 
+    // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
+    /// Rows of up to this many columns: a step costs some ns however short it is (20,000 rows of 8: 5 us a row
+    /// one by one), and so does a row's value that is repeated.
+    static constexpr std::int64_t short_row = tile_elements / 4;
+
+    void rows_together(std::int64_t first_row, std::int64_t count, std::int64_t columns) {
+      prepare_together(columns);
+      const std::int64_t together = tile_elements / columns;
+      for (std::int64_t row = first_row; row < count; row += together) {
+        const std::int64_t n = least(together, count - row);
+        for (int s = 0; s <= last_segment(); ++s) {
+          if (s % 2 == 0) values_of_rows(s, row, n, columns, row == first_row);
+          else columns_of_rows(s, row, n, columns, row == first_row);
+        }
+      }
+    }
+    /// Rows of scratch become tiles.
+    void prepare_together(std::int64_t columns) {
+      int kept = 0;
+      for (int s = 1; s <= last_segment(); s += 2)
+        for (TileStep* x = begin(s); x != end(s); ++x) {
+          if ((x->kind != TileStep::Kind::load && x->kind != TileStep::Kind::store) || !is_scratch(x->access->buffer)) continue;
+          x->row_stride = columns;
+          x->kept = true;
+          x->memory = nullptr;
+          for (const TileStep* y = begin(1); y != x; ++y)
+            if (y->kept && y->access->buffer == x->access->buffer) x->memory = y->memory;
+          if (!x->memory) x->memory = kept_tiles + static_cast<std::size_t>(kept++) * register_bytes;
+        }
+    }
+    /// Rows lie one behind the other, from the first of a tile on.
+    static bool dense(const TileStep& x, std::int64_t columns) {
+      return x.linear && x.row_stride == columns && x.stride == 1 && x.access->column_terms == 0;
+    }
+    void spread(const TileStep& x, std::int64_t rows_, std::int64_t columns) {
+      if (!x.spread) return;
+      registers[x.out] = own[x.out];
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        const T* v = reinterpret_cast<const T*>(own_row[x.out]);
+        for (std::int64_t r = 0; r < rows_; ++r)
+          detail::repeat<T>(own[x.out] + r * columns * static_cast<int>(sizeof(T)), v + r, columns);
+      });
+    }
+    void values_of_rows(int s, std::int64_t row, std::int64_t n, std::int64_t columns, bool first) {
+      for (const TileStep* x = begin(s); x != end(s); ++x) {
+        const std::int64_t size = size_of(x->x->dtype);
+        switch (x->kind) {
+          case TileStep::Kind::fixed:
+            if (!first) continue;
+            detail::with_size(x->x->dtype, [&]<class T>(T) { detail::repeat<T>(own_row[x->out], &x->offset, n); });
+            break;
+          case TileStep::Kind::call:
+            x->function(own_row[x->out], own_row[x->a], own_row[x->b], own_row[x->c], n, x->attribute);
+            break;
+          case TileStep::Kind::place:
+            for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
+            break;
+          case TileStep::Kind::load:
+            for (std::int64_t r = 0; r < n; ++r)
+              std::memcpy(own_row[x->out] + r * size, address(*x, row + r, 0), static_cast<std::size_t>(size));
+            break;
+          case TileStep::Kind::store:
+            for (std::int64_t r = 0; r < n; ++r)
+              std::memcpy(address(*x, row + r, 0), own_row[x->a] + r * size, static_cast<std::size_t>(size));
+            continue;
+          default: continue;
+        }
+        spread(*x, n, columns);
+      }
+    }
+    /// All rows of a tile in memory that is not one, or null: at their begin, rows must lie one behind the other.
+    std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t all, std::int64_t columns) const {
+      if (!dense(x, columns)) return nullptr;
+      if (x.kept) return x.memory;
+      return all % lanes == 0 ? address(x, row, 0) : nullptr;
+    }
+    void columns_of_rows(int s, std::int64_t row, std::int64_t n, std::int64_t columns, bool first) {
+      const std::int64_t all = n * columns;
+      for (const TileStep *x = begin(s), *last = end(s); x != last; ++x) {
+        if (x->kind == TileStep::Kind::call) {
+          std::byte* const to = x->direct >= 0 ? whole(steps[x->direct], row, all, columns) : nullptr;
+          call(*x, to ? to : own[x->out], all);
+        } else if (x->kind == TileStep::Kind::load) {
+          std::byte* const from = x->in_place ? whole(*x, row, all, columns) : nullptr;
+          if (from) registers[x->out] = from;
+          else if (first || !x->in_place || !x->linear || x->row_stride != 0) load_rows(*x, row, n, columns);
+        } else {
+          other_of_rows(*x, row, n, columns);
+        }
+      }
+    }
+    void load_rows(const TileStep& x, std::int64_t row, std::int64_t n, std::int64_t columns) {
+      std::byte* to = registers[x.out] = own[x.out];
+      if (dense(x, columns)) {
+        std::memcpy(to, x.kept ? x.memory : address(x, row, 0), count_bytes(x, n * columns));
+        return;
+      }
+      for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, 0), 0, columns);
+    }
+    void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t n, std::int64_t columns) {
+      if (x.kind == TileStep::Kind::reduce) {
+        with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+          detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), reinterpret_cast<const T*>(registers[x.a]), n, columns);
+        });
+        spread(x, n, columns);
+      } else if (x.kind == TileStep::Kind::store) {
+        const std::byte* from = registers[x.a];
+        if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, 0), from, n * columns);
+        else
+          for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, 0), from, columns);
+      } else if (x.kind == TileStep::Kind::place) {
+        for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, 0, columns);
+      }
+    }
+
     void cols() {
       const std::int64_t count = range.last(SplitAxis::rows, value(k->rows)), inner = value(k->inner),
                          columns = range.last(SplitAxis::cols, value(k->cols));
       for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
-        row_segment(0, row);
+        row_segment(0, row, row == range.first(SplitAxis::rows));
         for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += tile_elements)
           sum_columns(row, inner, col, least(tile_elements, columns - col));
       }
     }
     void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
       int reductions = 0;
-      each_reduction(1, [&]<Op, class T>(const Instruction&, int) { ++reductions; });
+      for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
       int used = 0;
       std::uint64_t pushed = 0;
       const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
@@ -563,31 +652,25 @@ class TileProgram {
       };
       const auto merge = [&] {  // the newest two parts become one
         --used;
-        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
-          T* older = part(std::type_identity<T>{}, used - 1, r);
-          const T* newer = part(std::type_identity<T>{}, used, r);
-          for (std::int64_t i = 0; i < n; ++i) older[i] = tt::detail::combine<K>(older[i], newer[i]);
+        each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+          detail::reduce_columns<K>(part(std::type_identity<T>{}, used - 1, x.reduction),
+                                    part(std::type_identity<T>{}, used, x.reduction), n);
         });
       };
       for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
-        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
-          fill(lane_memory<T>(r), tt::detail::identity<K, T>(), n);
-        });
+        begin_lanes(1, n);
         const std::int64_t end = least(inner, block + column_block);
         for (std::int64_t q = block; q < end; ++q) vector_segment(1, row * inner + q, col, n);
-        each_reduction(1, [&]<Op K, class T>(const Instruction&, int r) {
-          std::memcpy(part(std::type_identity<T>{}, used, r), lane_memory<T>(r),
+        each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+          std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction),
                       static_cast<std::size_t>(n) * sizeof(T));
         });
         ++used;
         for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
       }
       while (used > 1) merge();
-      each_reduction(1, [&]<Op K, class T>(const Instruction& x, int r) {
-        const int number = register_number(x.dtype, x.result);
-        registers[number] = own_tile(number);
-        std::memcpy(own_tile(number), part(std::type_identity<T>{}, 0, r),
-                    static_cast<std::size_t>(n) * sizeof(T));
+      each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+        registers[x.out] = reinterpret_cast<std::byte*>(part(std::type_identity<T>{}, 0, x.reduction));
       });
       vector_segment(2, row, col, n);
     }
@@ -610,7 +693,7 @@ class TileProgram {
     template <class T>
     void product_of() {
       const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
-      if (!function) row_segment(0, 0);
+      if (!function) row_segment(0, 0, true);
       const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
                          batch = range.last(SplitAxis::batch, value(k->batch));
       for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
@@ -725,6 +808,8 @@ class TileProgram {
 TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
   for (const Instruction& x : plan_.instructions)
     functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
+  tile_of_ = Vec<int>(plan_.instructions.size(), 0);
+  spread_ = Vec<char>(plan_.instructions.size(), 0);
   for (const Kernel& k : plan_.kernels) {
     compiled_.push_back(nullptr);
     columns_divide_.push_back(columns_divide(plan_, k));
@@ -732,14 +817,52 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     for (int r : k.registers) registers += r;
     for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
       reductions += is_reduction(plan_.instructions[i].op);
-    int stores = 0;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-      stores += plan_.instructions[i].op == Op::store;
-    if (stores > most_stores_) most_stores_ = stores;
+    const int steps = k.segment[2 * k.sweeps + 1] - k.segment[0];
+    if (steps > most_steps_) most_steps_ = steps;
+    if (k.scratch > most_kept_) most_kept_ = k.scratch;
+    assign_tiles(k);
     if (k.bindings > most_bindings_) most_bindings_ = k.bindings;
     if (registers > most_registers_) most_registers_ = registers;
     if (reductions > most_reductions_) most_reductions_ = reductions;
   }
+}
+/// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
+/// rows, and loads that may be the same for all rows, keep theirs.
+TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
+  const Registers numbers(k);
+  const auto passes = [&](int i, int s) {
+    const Instruction& x = plan_.instructions[i];
+    return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || plan_.accesses[x.access].term_count > 0);
+  };
+  Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1);
+  int kept = 0;
+  for (int s = 0; s <= 2 * k.sweeps; ++s)
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      const Instruction& x = plan_.instructions[i];
+      made_by[numbers.result(x)] = i;
+      if (x.result >= 0 && !passes(i, s)) tile_of_[i] = kept++;
+      for (int r : {numbers.a(x), numbers.b(x), numbers.c(x)}) {
+        if (r == numbers.none()) continue;
+        last_use[r] = i;
+        if (on_columns(k, s)) spread_[made_by[r]] = 1;
+      }
+    }
+  Vec<int> busy_until, size;  // of tiles that are shared
+  for (int s = 0; s <= 2 * k.sweeps; ++s) {
+    for (int& b : busy_until) b = -1;
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      if (!passes(i, s)) continue;
+      const Instruction& x = plan_.instructions[i];
+      const int bytes = static_cast<int>(size_of(x.dtype));
+      int t = 0;  // what is read for the last time may be overwritten element by element
+      while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && size[t] != bytes))) ++t;
+      if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
+      busy_until[t] = last_use[numbers.result(x)];
+      size[t] = bytes;
+      tile_of_[i] = kept + t;
+    }
+  }
+  if (kept + busy_until.size() > most_tiles_) most_tiles_ = kept + busy_until.size();
 }
 TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
   count_call(Run(*this, external, symbols).all());

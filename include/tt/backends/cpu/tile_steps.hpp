@@ -1,0 +1,123 @@
+// What the tile interpreter is made of: a kernel's instructions with numbers in the place of symbols and
+// registers, prepared once a run, and loops over tiles that are no ops: values repeated, rows reduced.
+//   TileStep x = ...;   x.function(tile[x.out], tile[x.a], tile[x.b], tile[x.c], n, x.attribute);
+#pragma once
+#include "tt/backends/cpu/tile_functions.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+/// A tile holds so many elements, and so many bytes more: what is written goes to the next multiple of `lanes`.
+inline constexpr int tile_elements = 2048;
+inline constexpr std::size_t tile_margin = 128;
+static_assert(tile_elements >= tile_columns && tile_margin >= 8 * lanes);
+constexpr std::size_t tile_bytes(DType d) {
+  return tile_elements * static_cast<std::size_t>(size_of(d)) + tile_margin;
+}
+
+struct TileStep {
+  enum class Kind : std::uint8_t { call, fixed, place, load, store, accumulator, reduce };
+  Kind kind = Kind::call;
+  bool linear = true;    ///< rows are row_stride apart
+  bool in_place = false; ///< a load: memory may stand for the tile
+  bool spread = false;   ///< a row's value that is used beside columns
+  bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
+  int out = 0, a = 0, b = 0, c = 0;  ///< registers; the last one for those that are not there
+  int attribute = 0;
+  int reduction = -1;    ///< which of its segment's
+  int direct = -1;       ///< a call: the store whose memory takes the result at once
+  TileFunction function = nullptr;
+  const Instruction* x = nullptr;
+  const Access* access = nullptr;
+  std::byte* memory = nullptr;   ///< where row 0 begins
+  std::int64_t offset = 0;       ///< of row 0 in memory, the place of element 0, or the bytes of what is fixed
+  std::int64_t row_stride = 0, stride = 0;  ///< in elements
+
+  std::int64_t row(std::int64_t r, const SymbolValues& s) const {
+    return linear ? r * row_stride : access->row_offset(r, s) - offset;
+  }
+};
+
+namespace detail {
+
+/// f with an integer of an element's size: what only moves elements needs no more.
+template <class F>
+TT_ALWAYS_INLINE void with_size(DType d, F f) {
+  switch (size_of(d)) {
+    case 1: f(std::uint8_t{}); break;
+    case 4: f(std::int32_t{}); break;
+    default: f(std::int64_t{});
+  }
+}
+template <class T>
+TT_ALWAYS_INLINE T element(const void* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+/// *v, n times and up to the next multiple of `lanes`.
+template <class T>
+TT_ALWAYS_INLINE void repeat(std::byte* to, const void* v, std::int64_t n) {
+  if constexpr (sizeof(T) == 1) {
+    std::memset(to, element<T>(v), static_cast<std::size_t>(n));
+  } else {
+    const Pack<T> p = Carrier<Pack<T>>::splat(element<T>(v));
+    for (std::int64_t i = 0; i < n; i += lanes) store(reinterpret_cast<T*>(to) + i, p);
+  }
+}
+
+/// n elements of a row go to the 64 lanes, the first one to lane 0.
+template <Op K, class T>
+TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const T* x, std::int64_t n) {
+  Pack<T> sum[packs_per_block];
+#pragma GCC unroll 16
+  for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
+  std::int64_t i = 0;
+  for (; i + reduction_lanes <= n; i += reduction_lanes)
+#pragma GCC unroll 16
+    for (int u = 0; u < packs_per_block; ++u) sum[u] = combine<K>(sum[u], load(x + i + u * lanes));
+#pragma GCC unroll 16
+  for (int u = 0; u < packs_per_block; ++u) lane[u] = sum[u];
+  for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, load(x + i));
+  if (i == n) return;
+  const int count = static_cast<int>(n - i);
+  *lane = combine<K>(*lane, Carrier<Pack<T>>::select(first_lanes(count), load_first(x + i, count), identity_pack<K, T>()));
+}
+/// Each of `rows` rows of a tile, of no more than a block.
+template <Op K, class T>
+void reduce_rows(T* result, const T* x, std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t r = 0; r < rows; ++r, x += columns) {
+    Pack<T> lane[packs_per_block];
+#pragma GCC unroll 16
+    for (int u = 0; u < packs_per_block; ++u) lane[u] = identity_pack<K, T>();
+    reduce_into<K>(lane, x, columns);
+    result[r] = fold<K, T>(lane);
+  }
+}
+/// Part of a row, which may be long: the lanes are kept in memory.
+template <Op K, class T>
+void reduce_part(T* lane, const T* x, std::int64_t n) {
+  Pack<T> sum[packs_per_block];
+  for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
+  reduce_into<K>(sum, x, n);
+  for (int u = 0; u < packs_per_block; ++u) store(lane + u * lanes, sum[u]);
+}
+template <Op K, class T>
+T fold_lanes(const T* lane) {
+  Pack<T> sum[packs_per_block];
+  for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
+  return fold<K, T>(sum);
+}
+/// Columns next to each other, a lane each.
+template <Op K, class T>
+void reduce_columns(T* lane, const T* x, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += lanes) store(lane + i, combine<K>(load(lane + i), load(x + i)));
+}
+
+}  // namespace detail
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END

@@ -1,0 +1,102 @@
+// Kernels over many rows, on the tile interpreter and as emitted C, against the reference, bit for bit: rows
+// that go through a tile together, rows that fill one or more, and those beyond a block of the sum's order.
+// Arguments end where a page ends that nobody may touch.
+#include <doctest/doctest.h>
+
+#include "run_tiles.hpp"
+#include "tt/jit/native.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Graph;
+using tt::Sym;
+
+const tt::Extent rows = tt::Extent::symbol(0), columns = tt::Extent::symbol(1);
+
+Sym input(Graph& g, const tt::Shape& s, DType d = DType::f32) { return {&g, g.input(d, s)}; }
+void output(const Sym& x, int donated = -1) { x.graph->output(x.id, donated); }
+
+struct Case {
+  const char* name;
+  void (*record)(Graph&);
+};
+const Case cases[] = {
+    {"softmax", [](Graph& g) { output(tt::softmax(input(g, {rows, columns}), 1)); }},
+    {"layer norm",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), scale = input(g, {columns}), shift = input(g, {columns});
+       const Sym c = x - tt::mean(x, 1, true);
+       output(c * tt::rsqrt(tt::mean(c * c, 1, true) + 1e-5) * scale + shift);
+     }},
+    {"extremes and sums of doubles, stored once a row",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}, DType::f64), y = input(g, {rows, 1}, DType::f64);
+       const Sym high = tt::amax(x, 1, true), low = tt::amin(x, 1, true), total = tt::sum(x * y, 1, true);
+       output(high * 2);
+       output(low + y);
+       output(where(x == high, total, x - low));
+     }},
+    {"integers and places",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}, DType::i64), y = input(g, {rows, columns}, DType::i32);
+       output(tt::argmax(x, 1));
+       output(tt::sum(x, 1, true) - x);
+       output(tt::amin(y, 1, true) < y);
+     }},
+    {"an input that is overwritten",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), y = input(g, {rows, columns});
+       output(x - tt::amax(x * y, 1, true), 0);
+       output(tt::exp(y));
+     }},
+    {"columns in another order",
+     [](Graph& g) {
+       const Sym x = input(g, {columns, rows}), y = input(g, {rows, columns});
+       const Sym t = tt::transpose<0, 1>(x);
+       output(tt::sum(t * y, 1));
+       output(tt::tanh(t) + y);
+     }},
+    {"sums down columns", [](Graph& g) { output(tt::sum(input(g, {rows, columns}) * 0.5, 0) + 1); }},
+};
+struct Size {
+  std::int64_t rows, columns;
+};
+constexpr Size sizes[] = {{2, 2},  {5, 16},    {3000, 3}, {700, 7},  {300, 33},  {129, 64},  {41, 100},
+                          {37, 256}, {9, 500}, {6, 512},  {5, 513}, {3, 2048}, {3, 2100}, {2, 4096}, {2, 9001}};
+
+}  // namespace
+
+TEST_CASE("rows of every length have the bits of the reference, on both tiers") {
+  for (const Case& c : cases) {
+    Graph g;
+    c.record(g);
+    REQUIRE_FALSE(g.failure);
+    const Graph plain = tt::inline_bodies(g);
+    const tt::Plan plan = tt::compile_plan(g);
+    const tt::NativeProgram native(plan, "rows");
+    for (const Size& size : sizes)
+      for (const fuzz::Numbers kind : {fuzz::Numbers::ordinary, fuzz::Numbers::special}) {
+        tt::SymbolValues symbols;
+        symbols.value[0] = size.rows;
+        symbols.value[1] = size.columns;
+        fuzz::Random random(static_cast<std::uint64_t>(size.rows * 10007 + size.columns));
+        std::vector<fuzz::Values> in;
+        for (int i : g.inputs) in.push_back(fuzz::random_values(random, g[i].dtype, g[i].shape.size().value(symbols), kind));
+        const auto want = fuzz::evaluate(plain, symbols, in);
+        const auto check = [&](const char* tier, const fuzz::GuardedResult& r) {
+          CAPTURE(c.name);
+          CAPTURE(tier);
+          CAPTURE(size.rows);
+          CAPTURE(size.columns);
+          REQUIRE(r.trouble == nullptr);
+          tt::Text difference;
+          if (const fuzz::Difference d = fuzz::compare(g, want, r.output)) fuzz::describe(difference, g, d);
+          CHECK(std::string(difference.c_str()) == "");
+        };
+        check("tier 0", fuzz::run_tiles(plan, g, symbols, in));
+        check("tier 1", fuzz::run_guarded(g, symbols, in, [&](void* const* external) { native.run(external, symbols); }));
+      }
+  }
+}
