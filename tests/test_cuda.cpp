@@ -204,6 +204,26 @@ TEST_CASE("a training step of a classifier, whole") {
   });
 }
 
+TEST_CASE("launches are planned once for sizes that return") {
+  Graph g;
+  const Sym x = input(g, {n, m});
+  g.output((tt::sum(x, -1) * 2.0f).id);
+  cuda::Program program(tt::compile_plan(g), "planned");
+  const auto run = [&](std::int64_t rows) {
+    const tt::SymbolValues sizes{.value = {rows, 37}};
+    CHECK(fault_of(program, g, sizes, inputs_of(g, sizes, 3)) == "");
+  };
+  for (int round = 0; round < 3; ++round)
+    for (std::int64_t rows = 1; rows <= 20; ++rows) run(rows);
+  CHECK(program.planned() == 20);
+  for (std::int64_t rows = 21; rows <= 60; ++rows) run(rows);  // more than are kept
+  CHECK(program.planned() == 60);
+  run(60);
+  CHECK(program.planned() == 60);
+  run(1);
+  CHECK(program.planned() == 61);
+}
+
 TEST_CASE("random graphs have the bits of the reference executor") {
   const std::uint64_t count = setting("TT_FUZZ_COUNT", 96), first = setting("TT_FUZZ_SEED", 1);
   constexpr std::uint64_t batch = 48;

@@ -4,13 +4,13 @@
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
+#include "tt/backends/cuda/launch_list.hpp"
 
 namespace tt::cuda {
 
 class Program {
  public:
   Program(Plan plan, const char* name) : plan_(static_cast<Plan&&>(plan)), name_(name) {
-    for (const Kernel& k : plan_.kernels) most_bindings_ = k.bindings > most_bindings_ ? k.bindings : most_bindings_;
     for (Buffer& b : plan_.buffers)
       if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
   }
@@ -25,18 +25,25 @@ class Program {
   /// `external`: device pointers of the inputs in order, then of outputs that are not donated. Thread-safe. Returns
   /// the number of kernels launched.
   int run(Device& device, void* const* external, const SymbolValues& symbols);
+  /// How often launches were planned: once for a device and sizes, while they are among the last ones.
+  int planned() const { return planned_.load(std::memory_order_relaxed); }
 
  private:
-  /// Its functions on one device: of kernel k the whole, the first part and the second.
+  /// On one device: its functions, of kernel k the whole, the first part and the second; and its launches
+  /// for the sizes it ran with last.
   struct Loaded {
+    static constexpr int most_sizes = 32;
     Vec<Handle> function;
+    std::atomic_flag busy;
+    std::shared_ptr<const LaunchList> launches[most_sizes];
+    int oldest = 0;
   };
   Plan plan_;
   Text name_;
-  int most_bindings_ = 0;
+  std::atomic<int> planned_ = 0;
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
-  const Loaded& loaded(Device& device) {
+  Loaded& loaded(Device& device) {
     std::atomic<Loaded*>& slot = loaded_[device.index()];
     if (!slot.load(std::memory_order_acquire)) {
       Program* self = this;
@@ -45,6 +52,7 @@ class Program {
     return *slot.load(std::memory_order_acquire);
   }
   void find_functions(Device& device, Handle module);
+  std::shared_ptr<const LaunchList> launches(Loaded& on, const Device& device, const SymbolValues& symbols);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
     const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
     return f.function[3 * plan_.kernels[kernel].code + which];
@@ -76,52 +84,28 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
+TT_INLINE std::shared_ptr<const LaunchList> Program::launches(Loaded& on, const Device& device, const SymbolValues& symbols) {
+  const tt::detail::FlagLock lock(on.busy);
+  for (const auto& known : on.launches)
+    if (known && known->is_for(symbols)) return known;
+  const auto function = [&](int kernel, const Launch& l) { return function_of(on, kernel, l); };
+  auto& place = on.launches[on.oldest++ % Loaded::most_sizes];
+  place = std::make_shared<const LaunchList>(plan_, symbols, device.limits(), function);
+  planned_.fetch_add(1, std::memory_order_relaxed);
+  return place;
+}
+
 TT_INLINE int Program::run(Device& device, void* const* external, const SymbolValues& symbols) {
-  const Loaded& functions = this->loaded(device);
+  Loaded& on = loaded(device);
   device.activate();
-  Vec<std::int64_t> offsets(plan_.buffers.size() + 1, 0);
-  const std::int64_t arena = plan_memory(plan_.buffers.begin(), plan_.buffers.size(), plan_.kernels.size(), symbols, offsets.begin());
-  Vec<Launches> all;
-  int launched = 0;
-  std::int64_t work = 0;
-  for (const Kernel& k : plan_.kernels) {
-    all.push_back(launches_of(plan_, k, symbols, device.limits()));
-    for (const Launch& l : all[all.size() - 1].launch) work = l.work > work ? l.work : work;
+  const std::shared_ptr<const LaunchList> list = launches(on, device, symbols);
+  const DeviceMemory memory(device, list->bytes());
+  Vec<std::uint64_t> words = list->parameters(external, memory.begin());
+  for (const LaunchList::Item& l : list->items()) {
+    void* parameters[] = {words.begin() + l.first};
+    device.check(device.driver().launch(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
   }
-  const DeviceMemory memory(device, static_cast<std::size_t>(arena + work));
-  struct Parameters {  // Operands<N> of the emitted text, behind its N pointers
-    std::int64_t symbols[max_symbols];
-    DevicePointer work;
-    std::int64_t work_team, shared_team, parts;
-    int team;
-  };
-  Vec<std::uint64_t> block(most_bindings_ + 1 + static_cast<int>((sizeof(Parameters) + 7) / 8), 0);
-  for (int j = 0; j < plan_.kernels.size(); ++j) {
-    const Kernel& k = plan_.kernels[j];
-    for (int b = 0; b < k.bindings; ++b) {
-      const int number = plan_.bindings[k.first_binding + b];
-      const Buffer& x = plan_.buffers[number];
-      block[b] = x.external >= 0 ? reinterpret_cast<std::uintptr_t>(external[x.external])
-                                 : memory.begin() + static_cast<std::uint64_t>(offsets[number]);
-    }
-    for (int i = 0; i < all[j].count; ++i) {
-      const Launch& l = all[j].launch[i];
-      Parameters p{};
-      for (int s = 0; s < max_symbols; ++s) p.symbols[s] = symbols.value[s];
-      p.work = memory.begin() + static_cast<std::uint64_t>(arena);
-      p.work_team = l.work_team;
-      p.shared_team = l.shared_team;
-      p.parts = l.parts;
-      p.team = l.team;
-      std::memcpy(block.begin() + (k.bindings > 0 ? k.bindings : 1), &p, sizeof p);
-      void* parameters[] = {block.begin()};
-      device.check(device.driver().launch(function_of(functions, j, l), static_cast<unsigned>(l.grid), 1, 1, static_cast<unsigned>(l.block),
-                                          1, 1, static_cast<unsigned>(l.shared), device.stream(), parameters, nullptr),
-                   "cuLaunchKernel");
-    }
-    launched += all[j].count;
-  }
-  return launched;
+  return list->items().size();
 }
 #endif
 
