@@ -45,8 +45,8 @@ libraries="$build/tt.o -ldl -lpthread"
 step "build: tt::compiled" $cpp -DTT_BUILD -c src/tt.cpp -o "$build/tt.o"
 step "build: the tests' main" $cpp -c tests/main.cpp -o "$build/main.o"
 
-for test in test_cuda test_cuda_tensor test_nvrtc; do
-  step "build: $test" $cpp -DTT_FAKE_CUDA='"none"' -DTT_CUDA_SHIM='"none"' -I tests "tests/$test.cpp" "$build/main.o" $libraries -o "$build/$test"
+for test in test_cuda test_cuda_tensor test_cuda_graphs test_nvrtc; do
+  step "build: $test" $cpp -DTT_FAKE_CUDA='"none"' -DTT_FAKE_CUDA_WITHOUT_GRAPHS='"none"' -DTT_CUDA_SHIM='"none"' -I tests "tests/$test.cpp" "$build/main.o" $libraries -o "$build/$test"
   [ -x "$build/$test" ] && step "run: $test" "$build/$test"
 done
 [ -x "$build/test_cuda" ] && step "run: 2,000 random graphs" env TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=1000 "$build/test_cuda" -tc="random*"
@@ -60,6 +60,7 @@ if [ -x "$sanitizer" ] && [ -x "$build/test_static" ]; then
   step "synccheck: static kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_static"
   export TT_CUDA_NO_CACHE=1
   step "memcheck: Tensors" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda_tensor"
+  [ -x "$build/test_cuda_graphs" ] && step "memcheck: CUDA graphs" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda_graphs"
   step "synccheck: emitted kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
   step "memcheck: emitted kernels" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
   step "racecheck: emitted kernels" "$sanitizer" --tool racecheck --error-exitcode 1 "$build/test_cuda" -tce="random*"

@@ -86,6 +86,17 @@ int main() {
   auto f_small = tt::compile([](const Tensor& t) { return tt::tanh(t * t + t); });
   std::printf("a call on 16 elements: eager add %.2f us, compiled %.2f us\n", microseconds_a_call([&] { small + small; }),
               microseconds_a_call([&] { f_small(small); }));
+  const auto train = [](Tensor& m, const Tensor& in, const Tensor& out) {
+    const auto loss = [](const auto& p, const auto& q, const auto& r) { return tt::mean(tt::square(tt::matmul(q, p) - r)); };
+    const auto [value, g] = tt::value_and_grad(loss)(m, in, out);
+    m -= g * 0.1f;
+    return value;
+  };
+  Tensor m = tt::randn({16, 4}, 2, {.device = gpu});
+  const Tensor in = tt::randn({8, 16}, 3, {.device = gpu}), out = tt::randn({8, 4}, 4, {.device = gpu});
+  auto f_train = tt::compile(train), f_replayed = tt::compile(train, {.mode = tt::CompileMode::reduce_overhead});
+  std::printf("a training step on 8 rows: %d kernels %.2f us, as a CUDA graph %.2f us\n", (f_train(m, in, out), f_train.kernels()),
+              microseconds_a_call([&] { f_train(m, in, out); }), microseconds_a_call([&] { f_replayed(m, in, out); }));
   const tt::cuda::CompileStats stats = tt::cuda::compile_stats();
   std::printf("NVRTC: %lld texts compiled, %lld found on disk\n", static_cast<long long>(stats.compiled), static_cast<long long>(stats.from_disk));
 }

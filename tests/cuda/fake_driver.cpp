@@ -16,8 +16,10 @@
 #include <deque>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -33,11 +35,35 @@ long number(const char* name, long otherwise) {
 struct Module {
   void* library = nullptr;
 };
+struct Function {
+  Module* module = nullptr;
+  void (*call)(void**) = nullptr;
+  std::size_t parameter_bytes = 0;
+};
+struct KernelNodeParameters {  // CUDA_KERNEL_NODE_PARAMS_v2
+  Function* function;
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+  void **parameters, **extra;
+  void *kernel, *context;
+};
+struct Node {
+  KernelNodeParameters kernel{};
+  std::vector<char> parameters;  // copied, as a driver does
+};
+struct Graph {
+  std::deque<Node> nodes;  // each after those that it depends on
+};
+struct Executable {
+  Graph* of = nullptr;
+  std::vector<Node> nodes;
+};
 struct Fake {
   std::map<void*, std::size_t> blocks;
   std::size_t in_use = 0;
-  long launches = 0;
+  long launches = 0, graph_launches = 0, kernel_updates = 0;
   bool lost = false;
+  std::set<Graph*> graphs;
+  std::set<Executable*> executables;
   std::map<std::string, Module*> modules;  // of equal text
 };
 Fake& fake() {
@@ -55,7 +81,8 @@ std::string wrappers(const std::string& text) {
     std::size_t name = at;
     if (text.compare(name, 17, "__launch_bounds__") == 0) name = text.find(' ', name) + 1;
     const std::string kernel = text.substr(name, text.find('(', name) - name);
-    out << "extern \"C\" void call_" << kernel << "(void** p) { shim::call(&" << kernel << ", p); }\n";
+    out << "extern \"C\" void call_" << kernel << "(void** p) { shim::call(&" << kernel << ", p); }\n"
+        << "extern \"C\" unsigned long size_" << kernel << "() { return shim::parameter_bytes(&" << kernel << "); }\n";
   }
   return out.str();
 }
@@ -76,6 +103,31 @@ Module* compile(const std::string& text) {
   std::remove(object.c_str());
   rmdir(folder);
   return fake().modules[text] = m;
+}
+[[noreturn]] void stop(const char* why) {
+  std::fprintf(stderr, "fake driver: %s\n", why);
+  std::abort();
+}
+Result launch(const Function* f, unsigned grid, unsigned block, unsigned shared, void** parameters) {
+  if (grid == 0 || block == 0 || block > 1024 || shared > 48 * 1024) return invalid_value;
+  const auto run = reinterpret_cast<void (*)(void (*)(void**), unsigned, unsigned, void**)>(dlsym(f->module->library, "shim_launch"));
+  run(f->call, grid, block, parameters);
+  return success;
+}
+/// One more piece of work: is the device lost by it?
+bool loses() {
+  const long fails = number("FAKE_CUDA_LAUNCH_FAILS", 0);
+  ++fake().launches;
+  if (fails > 0 && fake().launches >= fails) fake().lost = true;
+  return fake().lost;
+}
+Node node_of(const KernelNodeParameters* k) {
+  if (!k->function || !k->parameters || !k->parameters[0] || k->extra || k->kernel) stop("a kernel node without a function or with other parameters than one block");
+  if (k->grid_x == 0 || k->grid_y != 1 || k->grid_z != 1 || k->block_x == 0 || k->block_y != 1 || k->block_z != 1) stop("a kernel node of no threads");
+  Node n{*k, {}};
+  const char* block = static_cast<const char*>(k->parameters[0]);
+  n.parameters.assign(block, block + k->function->parameter_bytes);
+  return n;
 }
 Result copy(void* to, const void* from, std::size_t bytes) {
   if (fake().lost) return launch_failed;
@@ -152,31 +204,85 @@ Result cuModuleLoadData(void** m, const void* image) {
   return loaded ? success : invalid_image;
 }
 Result cuModuleGetFunction(void** f, void* m, const char* name) {
-  struct Function {
-    Module* module;
-    void (*call)(void**);
-  };
   Module* module = static_cast<Module*>(m);
-  const auto call = reinterpret_cast<void (*)(void**)>(dlsym(module->library, (std::string("call_") + name).c_str()));
+  const auto symbol = [&](const char* prefix) { return dlsym(module->library, (std::string(prefix) + name).c_str()); };
+  const auto call = reinterpret_cast<void (*)(void**)>(symbol("call_"));
   if (!call) return not_found;
   static std::deque<Function> functions;  // live as long as their modules
-  *f = &functions.emplace_back(Function{module, call});
+  *f = &functions.emplace_back(Function{module, call, reinterpret_cast<unsigned long (*)()>(symbol("size_"))()});
   return success;
 }
 Result cuLaunchKernel(void* f, unsigned x, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned shared, void*, void** parameters, void**) {
-  struct Function {
-    Module* module;
-    void (*call)(void**);
-  };
-  const long fails = number("FAKE_CUDA_LAUNCH_FAILS", 0);
-  ++fake().launches;
-  if (fails > 0 && fake().launches >= fails) fake().lost = true;
-  if (fake().lost) return launch_failed;
-  if (x == 0 || block == 0 || block > 1024 || shared > 48 * 1024) return invalid_value;
-  const auto run = reinterpret_cast<void (*)(void (*)(void**), unsigned, unsigned, void**)>(dlsym(static_cast<Function*>(f)->module->library, "shim_launch"));
-  run(static_cast<Function*>(f)->call, x, block, parameters);
+  if (loses()) return launch_failed;
+  return launch(static_cast<Function*>(f), x, block, shared, parameters);
+}
+/// For tests: how often something was done, or what is alive.
+long fake_cuda_count(const char* what) {
+  const std::string w(what);
+  return w == "launches" ? fake().launches : w == "graph launches" ? fake().graph_launches : w == "kernel updates" ? fake().kernel_updates
+       : w == "graphs" ? static_cast<long>(fake().graphs.size() + fake().executables.size()) : -1;
+}
+#ifndef FAKE_WITHOUT_GRAPHS
+Result cuGraphCreate(void** g, unsigned) {
+  auto* fresh = new Graph;
+  fake().graphs.insert(fresh);
+  *g = fresh;
   return success;
 }
+Result cuGraphDestroy(void* g) {
+  if (!fake().graphs.erase(static_cast<Graph*>(g))) stop("a graph that is not alive is destroyed");
+  for (const Executable* e : fake().executables)
+    if (e->of == g) stop("a graph ends before what was made from it");
+  delete static_cast<Graph*>(g);
+  return success;
+}
+Result cuGraphAddKernelNode_v2(void** node, void* g, void* const* after, std::size_t count, const KernelNodeParameters* k) {
+  auto* graph = static_cast<Graph*>(g);
+  if (!fake().graphs.count(graph)) stop("a kernel for a graph that is not alive");
+  // one behind the other: work that reads what the kernel before it wrote would else run beside it
+  if (count != (graph->nodes.empty() ? 0 : 1) || (count == 1 && *after != &graph->nodes.back())) stop("a kernel that does not wait for the one before it");
+  *node = &graph->nodes.emplace_back(node_of(k));
+  return success;
+}
+Result cuGraphInstantiateWithFlags(void** e, void* g, unsigned long long) {
+  auto* graph = static_cast<Graph*>(g);
+  if (!fake().graphs.count(graph)) stop("a graph that is not alive is instantiated");
+  auto* fresh = new Executable{graph, {graph->nodes.begin(), graph->nodes.end()}};
+  fake().executables.insert(fresh);
+  *e = fresh;
+  return success;
+}
+Result cuGraphExecDestroy(void* e) {
+  if (!fake().executables.erase(static_cast<Executable*>(e))) stop("an executable graph that is not alive is destroyed");
+  delete static_cast<Executable*>(e);
+  return success;
+}
+Result cuGraphExecKernelNodeSetParams_v2(void* e, void* node, const KernelNodeParameters* k) {
+  auto* executable = static_cast<Executable*>(e);
+  if (!fake().executables.count(executable)) stop("a change in an executable graph that is not alive");
+  for (std::size_t i = 0; i < executable->nodes.size(); ++i) {
+    if (&executable->of->nodes[i] != node) continue;
+    const KernelNodeParameters& before = executable->nodes[i].kernel;
+    if (k->function != before.function || k->grid_x != before.grid_x || k->block_x != before.block_x || k->shared != before.shared)
+      stop("a kernel of a graph becomes another one");  // the library changes addresses only
+    executable->nodes[i] = node_of(k);
+    ++fake().kernel_updates;
+    return success;
+  }
+  stop("a change of a node that is not of this graph");
+}
+Result cuGraphLaunch(void* e, void*) {
+  auto* executable = static_cast<Executable*>(e);
+  if (!fake().executables.count(executable)) stop("an executable graph that is not alive is launched");
+  if (loses()) return launch_failed;
+  ++fake().graph_launches;
+  for (Node& n : executable->nodes) {
+    void* parameters[] = {n.parameters.data()};
+    if (const Result r = launch(n.kernel.function, n.kernel.grid_x, n.kernel.block_x, n.kernel.shared, parameters)) return r;
+  }
+  return success;
+}
+#endif
 // ---- NVRTC: the code is the text
 struct FakeProgram {
   std::string text, log;

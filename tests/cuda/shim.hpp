@@ -174,6 +174,11 @@ void call(void (*kernel)(Operands), void** parameters) {
   block.run(static_cast<int>(blockDim.x), [](void* p) { static_cast<Call*>(p)->kernel(*static_cast<Call*>(p)->operands); }, &c);
 }
 
+template <class Operands>
+unsigned long parameter_bytes(void (*)(Operands)) {
+  return sizeof(Operands);
+}
+
 /// A kernel that was compiled with the program.
 template <class Operands>
 void launch(void (*kernel)(Operands), unsigned grid, unsigned threads, const Operands& operands) {

@@ -1,6 +1,6 @@
 // What a device runs instead of the CPU's TileProgram: a program made from a Plan. A backend that says
 // how to make one runs every op, every step of backward and every compiled function.
-//   set_program_maker(DeviceType::cuda, [](Plan p, const char* name) -> DeviceProgram* { ... });
+//   set_program_maker(DeviceType::cuda, [](Plan p, const char* name, const ProgramOptions& o) -> DeviceProgram* { ... });
 #pragma once
 #include <atomic>
 
@@ -8,6 +8,19 @@
 #include "tt/graph/memory.hpp"
 
 namespace tt {
+
+/// What a compiled function is made for, as torch.compile's mode.
+///   reduce_overhead   the launches of a device's program are replayed as one (CUDA graphs) from the second call
+///                     with the same sizes on. Arguments may lie elsewhere at each call, and results belong to the
+///                     caller. Memory between kernels is kept for each of the sizes. No effect on the CPU, whose
+///                     programs are one call anyway.
+enum class CompileMode : unsigned char { default_mode, reduce_overhead };
+constexpr const char* name(CompileMode m) { return m == CompileMode::reduce_overhead ? "reduce_overhead" : "default"; }
+
+/// What a device's programs can be told.
+struct ProgramOptions {
+  CompileMode mode = CompileMode::default_mode;
+};
 
 class DeviceProgram {
  public:
@@ -17,8 +30,10 @@ class DeviceProgram {
   /// `external`: pointers to the inputs in order, then to outputs that are not donated, all on device
   /// number `index`. Thread-safe; may return before the work is done.
   virtual void run(int index, void* const* external, const SymbolValues& symbols) = 0;
+  /// For explain(): how it ran, and what it was asked for and could not do. Nothing, or a phrase.
+  virtual Text report() const { return {}; }
 };
-using ProgramMaker = DeviceProgram* (*)(Plan plan, const char* name);
+using ProgramMaker = DeviceProgram* (*)(Plan plan, const char* name, const ProgramOptions& options);
 
 namespace detail {
 inline std::atomic<ProgramMaker>& program_maker_slot(DeviceType t) {

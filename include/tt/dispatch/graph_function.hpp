@@ -111,7 +111,8 @@ inline constexpr int max_inputs = 64;
 
 class GraphFunction {
  public:
-  explicit GraphFunction(Graph graph) : graph_(static_cast<Graph&&>(graph)) {
+  /// `options` reach the programs of devices, those of its derivatives too.
+  explicit GraphFunction(Graph graph, const ProgramOptions& options = {}) : graph_(static_cast<Graph&&>(graph)), options_(options) {
     for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
     Vec<std::uint64_t> flow(graph_.size(), 0);
     for (int i : post_order(graph_, graph_.outputs)) {
@@ -188,6 +189,9 @@ class GraphFunction {
     return *p;
   }
 
+  /// What its programs on devices say of their runs, and those of its derivatives: a line each, behind `indent`.
+  void report(Text& t, const char* indent) const;
+
   /// From the inputs and one adjoint for each output to the adjoints of the inputs in `wanted` (bits)
   /// through which something flows: those are the bits of `given`, one output each.
   struct Derivative {
@@ -208,6 +212,7 @@ class GraphFunction {
 
  private:
   Graph graph_;
+  ProgramOptions options_;
   Vec<char> read_;
   Vec<std::uint64_t> flow_;
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
@@ -337,7 +342,18 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_
       g.output(g.broadcast_to(a, shape));
     }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-  return new Derivative{wanted, given, new GraphFunction(canonical(g))};
+  return new Derivative{wanted, given, new GraphFunction(canonical(g), options_)};
+}
+
+TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
+  for (const std::atomic<DeviceProgram*>& p : device_program_)
+    if (const DeviceProgram* program = p.load(std::memory_order_acquire))
+      if (const Text said = program->report(); !said.empty()) t << indent << said << '\n';
+  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) {
+    Text backward;
+    backward << indent << "backward: ";
+    d->function->report(t, backward.c_str());
+  }
 }
 
 TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool writes) const {
@@ -352,7 +368,7 @@ TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool wri
     load->access = from;
   }
   const Node& last = graph_[graph_.outputs[0]];
-  DeviceProgram* fresh = program_maker(type)(static_cast<Plan&&>(plan), last.op == Op::call ? last.def->info.name : name(last.op));
+  DeviceProgram* fresh = program_maker(type)(static_cast<Plan&&>(plan), last.op == Op::call ? last.def->info.name : name(last.op), options_);
   DeviceProgram* expected = nullptr;
   if (slot.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;

@@ -12,6 +12,7 @@ struct CompileOptions {
   const char* cache_dir = nullptr;  ///< of compiled kernels; null: see TierOptions
   bool fullgraph = false;         ///< a graph break is an error
   BackendChoice backend = {};     ///< what runs the graphs: a name, or a Backend
+  CompileMode mode = CompileMode::default_mode;  ///< reduce_overhead: CUDA graphs; see CompileMode
 };
 
 namespace jit {
@@ -24,7 +25,7 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 
 TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const CompileOptions& options) {
-  Executable e{std::make_shared<const GraphFunction>(graph), {}};
+  Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode}), {}};
   if (const Backend backend = options.backend.find()) {
     std::vector<ExampleInput> inputs;
     for (int k = 0; k < graph.inputs.size(); ++k) {
@@ -58,6 +59,11 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
     if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
     t << '\n';
   }
+  Text said;
+  e.function->report(said, "     ");
+  if (options.mode != CompileMode::default_mode)
+    t << "     mode " << name(options.mode) << (said.empty() ? ": has no effect on the CPU\n" : ":\n");
+  t << said;
 }
 
 #endif

@@ -43,10 +43,11 @@ inline const DeviceApi api{
 inline std::atomic<std::int64_t> launch_count = 0;
 class PlanProgram : public DeviceProgram {
  public:
-  PlanProgram(Plan plan, const char* name) : program_(static_cast<Plan&&>(plan), name) {}
+  PlanProgram(Plan plan, const char* name, const ProgramOptions& options) : program_(static_cast<Plan&&>(plan), name, options) {}
   void run(int index, void* const* external, const SymbolValues& symbols) override {
     launch_count.fetch_add(program_.run(Device::get(index), external, symbols), std::memory_order_relaxed);
   }
+  Text report() const override { return program_.report(); }
 
  private:
   Program program_;
@@ -140,7 +141,9 @@ TT_INLINE PinnedMemory::~PinnedMemory() {
 
 TT_INLINE void register_cuda() {
   set_device_api(DeviceType::cuda, &detail::api);
-  set_program_maker(DeviceType::cuda, [](Plan plan, const char* name) -> DeviceProgram* { return new detail::PlanProgram(static_cast<Plan&&>(plan), name); });
+  set_program_maker(DeviceType::cuda, [](Plan plan, const char* name, const ProgramOptions& options) -> DeviceProgram* {
+    return new detail::PlanProgram(static_cast<Plan&&>(plan), name, options);
+  });
 }
 
 }  // namespace tt::cuda

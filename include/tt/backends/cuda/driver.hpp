@@ -21,6 +21,15 @@ using Handle = void*;  ///< a context, stream, event, module or function
 inline constexpr Result success = 0, out_of_memory = 2;
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 
+/// A kernel of a graph: CUDA_KERNEL_NODE_PARAMS, version 2.
+struct KernelNode {
+  Handle function = nullptr;
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1, block_x = 1, block_y = 1, block_z = 1, shared = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+  Handle kernel = nullptr, context = nullptr;  ///< read where there is no function
+};
+
 /// A shared library whose functions are found by name.
 class DriverLibrary {
  public:
@@ -84,6 +93,16 @@ struct Driver {
   Result (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                    unsigned block_z, unsigned shared, Handle stream, void** parameters, void** extra) = nullptr;
 
+  /// CUDA graphs: may all be null.
+  Result (*create_graph)(Handle*, unsigned) = nullptr;
+  Result (*destroy_graph)(Handle) = nullptr;
+  Result (*add_kernel)(Handle* node, Handle graph, const Handle* after, std::size_t after_count, const KernelNode*) = nullptr;
+  Result (*instantiate_graph)(Handle* executable, Handle graph, unsigned long long flags) = nullptr;
+  Result (*destroy_executable)(Handle) = nullptr;
+  Result (*set_kernel)(Handle executable, Handle node, const KernelNode*) = nullptr;
+  Result (*launch_graph)(Handle executable, Handle stream) = nullptr;
+  const char* missing_for_graphs = nullptr;  ///< the first of those that the driver has not
+
   /// The process's driver, initialised. Throws Unavailable.
   static const Driver& get();
   /// One from the first of these files that can be opened. Throws Unavailable.
@@ -140,6 +159,14 @@ TT_INLINE Driver Driver::open(const char* const* names, int count) {
   library.find("cuLaunchKernel", d.launch);
   if (library.missing())
     TT_THROW(Unavailable(Text("tt::cuda: the NVIDIA driver is too old: it has no ") << library.missing() << ". Install version 525 or later?"));
+  library.find("cuGraphCreate", d.create_graph);
+  library.find("cuGraphDestroy", d.destroy_graph);
+  library.find("cuGraphAddKernelNode_v2", d.add_kernel);
+  library.find("cuGraphInstantiateWithFlags", d.instantiate_graph);
+  library.find("cuGraphExecDestroy", d.destroy_executable);
+  library.find("cuGraphExecKernelNodeSetParams_v2", d.set_kernel);
+  library.find("cuGraphLaunch", d.launch_graph);
+  d.missing_for_graphs = library.missing();
   if (const Result r = d.init(0); r != success) {
     const char* said = nullptr;
     d.error_string(r, &said);

@@ -1,16 +1,19 @@
 // Runs a Plan on a device: its kernels as emitted text, compiled by NVRTC, launched one after the other
-// on the thread's stream. Nothing waits; what is left to do is done when somebody reads the results.
+// on the thread's stream, or replayed as a CUDA graph where that was asked for. Nothing waits; what is left to
+// do is done when somebody reads the results.
 //   Program p(plan, "softmax");   p.run(Device::get(0), pointers, symbols);
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
-#include "tt/backends/cuda/launch_list.hpp"
+#include "tt/backends/cuda/replay_graph.hpp"
+#include "tt/backends/device_program.hpp"
 
 namespace tt::cuda {
 
 class Program {
  public:
-  Program(Plan plan, const char* name) : plan_(static_cast<Plan&&>(plan)), name_(name) {
+  Program(Plan plan, const char* name, const ProgramOptions& options = {})
+      : plan_(static_cast<Plan&&>(plan)), name_(name), options_(options) {
     for (Buffer& b : plan_.buffers)
       if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
   }
@@ -27,20 +30,32 @@ class Program {
   int run(Device& device, void* const* external, const SymbolValues& symbols);
   /// How often launches were planned: once for a device and sizes, while they are among the last ones.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
+  /// Of its graphs, in words; nothing if it was not to be replayed.
+  Text report() const;
 
  private:
-  /// On one device: its functions, of kernel k the whole, the first part and the second; and its launches
-  /// for the sizes it ran with last.
+  /// Its launches for some sizes, and their graph if these came twice.
+  struct Sized {
+    explicit Sized(LaunchList l) : launches(static_cast<LaunchList&&>(l)) {}
+    LaunchList launches;
+    std::atomic_flag busy;
+    bool seen = false;
+    std::unique_ptr<ReplayGraph> graph;
+  };
+  /// On one device: its functions, of kernel k the whole, the first part and the second; and what
+  /// it keeps for the sizes it ran with last.
   struct Loaded {
     static constexpr int most_sizes = 32;
     Vec<Handle> function;
     std::atomic_flag busy;
-    std::shared_ptr<const LaunchList> launches[most_sizes];
+    std::shared_ptr<Sized> sized[most_sizes];
     int oldest = 0;
   };
   Plan plan_;
   Text name_;
+  ProgramOptions options_;
   std::atomic<int> planned_ = 0;
+  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0;
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
   Loaded& loaded(Device& device) {
@@ -52,7 +67,8 @@ class Program {
     return *slot.load(std::memory_order_acquire);
   }
   void find_functions(Device& device, Handle module);
-  std::shared_ptr<const LaunchList> launches(Loaded& on, const Device& device, const SymbolValues& symbols);
+  std::shared_ptr<Sized> sized(Loaded& on, const Device& device, const SymbolValues& symbols);
+  bool replay(Device& device, Sized& s, void* const* external);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
     const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
     return f.function[3 * plan_.kernels[kernel].code + which];
@@ -84,28 +100,58 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
-TT_INLINE std::shared_ptr<const LaunchList> Program::launches(Loaded& on, const Device& device, const SymbolValues& symbols) {
+TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, const Device& device, const SymbolValues& symbols) {
   const tt::detail::FlagLock lock(on.busy);
-  for (const auto& known : on.launches)
-    if (known && known->is_for(symbols)) return known;
+  for (const auto& known : on.sized)
+    if (known && known->launches.is_for(symbols)) return known;
   const auto function = [&](int kernel, const Launch& l) { return function_of(on, kernel, l); };
-  auto& place = on.launches[on.oldest++ % Loaded::most_sizes];
-  place = std::make_shared<const LaunchList>(plan_, symbols, device.limits(), function);
   planned_.fetch_add(1, std::memory_order_relaxed);
-  return place;
+  return on.sized[on.oldest++ % Loaded::most_sizes] = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function));
+}
+
+/// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel.
+TT_INLINE bool Program::replay(Device& device, Sized& s, void* const* external) {
+  if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2) return false;
+  const tt::detail::FlagLock lock(s.busy);
+  if (!s.seen) {
+    s.seen = true;
+    return false;
+  }
+  if (!s.graph) {
+    auto fresh = std::make_unique<ReplayGraph>(device, s.launches.bytes());
+    fresh->build(s.launches, external);
+    s.graph = std::move(fresh);
+  }
+  changed_.fetch_add(s.graph->launch(s.launches, external), std::memory_order_relaxed);
+  replays_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 TT_INLINE int Program::run(Device& device, void* const* external, const SymbolValues& symbols) {
   Loaded& on = loaded(device);
   device.activate();
-  const std::shared_ptr<const LaunchList> list = launches(on, device, symbols);
-  const DeviceMemory memory(device, list->bytes());
-  Vec<std::uint64_t> words = list->parameters(external, memory.begin());
-  for (const LaunchList::Item& l : list->items()) {
+  const std::shared_ptr<Sized> s = sized(on, device, symbols);
+  const Vec<LaunchList::Item>& items = s->launches.items();
+  runs_.fetch_add(1, std::memory_order_relaxed);
+  if (replay(device, *s, external)) return items.size();
+  const DeviceMemory memory(device, s->launches.bytes());
+  Vec<std::uint64_t> words = s->launches.parameters(external, memory.begin());
+  for (const LaunchList::Item& l : items) {
     void* parameters[] = {words.begin() + l.first};
     device.check(device.driver().launch(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
   }
-  return list->items().size();
+  return items.size();
+}
+
+TT_INLINE Text Program::report() const {
+  Text t;
+  const std::int64_t runs = runs_.load(), replays = replays_.load();
+  if (options_.mode != CompileMode::reduce_overhead || runs == 0) return t;
+  if (const char* missing = Driver::get().missing_for_graphs)
+    return t << runs << " runs kernel by kernel, as the driver has no " << missing;
+  t << replays << " of " << runs << " runs replayed as a CUDA graph, with " << changed_.load() << " changes of a kernel's operands";
+  if (replays == 0) t << " (sizes must return, and kernels be two or more)";
+  return t;
 }
 #endif
 

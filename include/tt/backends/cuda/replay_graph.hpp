@@ -1,0 +1,77 @@
+// The launches of a program as one CUDA graph: built once for a device and sizes, then launched by one call of
+// the driver. Kernels whose operands lie elsewhere than at the last launch get their new addresses before it,
+// so nothing is copied, and results are the caller's as without a graph. The graph keeps the memory between
+// its kernels for itself: its launches are ordered by the driver, on whichever streams.
+//   ReplayGraph graph(device, bytes);   graph.build(list, external);   graph.launch(list, external)
+#pragma once
+#include "tt/backends/cuda/device.hpp"
+#include "tt/backends/cuda/launch_list.hpp"
+
+namespace tt::cuda {
+
+/// Not thread-safe. Its first launch must be on the stream of the thread that made it.
+class ReplayGraph {
+ public:
+  ReplayGraph(Device& device, std::size_t bytes) : device_(device), memory_(device, bytes) {}
+  ReplayGraph(const ReplayGraph&) = delete;
+  ~ReplayGraph() {
+    const Driver& driver = device_.driver();
+    device_.make_current();
+    driver.synchronize();  // its memory goes back to the stream it came from, and may be in use on another
+    if (executable_) driver.destroy_executable(executable_);
+    if (graph_) driver.destroy_graph(graph_);
+  }
+  TT_INLINE void build(const LaunchList& list, void* const* external);
+  /// Returns how many kernels got other addresses.
+  TT_INLINE int launch(const LaunchList& list, void* const* external);
+
+ private:
+  Device& device_;
+  DeviceMemory memory_;
+  Handle graph_ = nullptr, executable_ = nullptr;
+  Vec<Handle> node_;           // in the order of the launches
+  Vec<std::uint64_t> words_;   // the parameters that the executable graph has
+};
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+namespace detail {
+inline KernelNode kernel_node(const LaunchList::Item& l, void** parameters) {
+  return {.function = l.function, .grid_x = l.grid, .block_x = l.block, .shared = l.shared, .parameters = parameters};
+}
+}  // namespace detail
+
+TT_INLINE void ReplayGraph::build(const LaunchList& list, void* const* external) {
+  const Driver& driver = device_.driver();
+  words_ = list.parameters(external, memory_.begin());
+  device_.check(driver.create_graph(&graph_, 0), "cuGraphCreate");
+  Handle before = nullptr;
+  for (const LaunchList::Item& l : list.items()) {
+    void* parameters[] = {words_.begin() + l.first};
+    const KernelNode k = detail::kernel_node(l, parameters);
+    Handle node = nullptr;
+    device_.check(driver.add_kernel(&node, graph_, &before, before ? 1 : 0, &k), "cuGraphAddKernelNode");
+    node_.push_back(before = node);
+  }
+  device_.check(driver.instantiate_graph(&executable_, graph_, 0), "cuGraphInstantiate");
+}
+
+TT_INLINE int ReplayGraph::launch(const LaunchList& list, void* const* external) {
+  const Driver& driver = device_.driver();
+  Vec<std::uint64_t> now = list.parameters(external, memory_.begin());
+  int changed = 0;
+  for (int k = 0; k < list.items().size(); ++k) {
+    const LaunchList::Item& l = list.items()[k];
+    const std::size_t bytes = sizeof(std::uint64_t) * static_cast<std::size_t>(l.words);
+    if (std::memcmp(now.begin() + l.first, words_.begin() + l.first, bytes) == 0) continue;
+    void* parameters[] = {now.begin() + l.first};
+    const KernelNode other = detail::kernel_node(l, parameters);
+    device_.check(driver.set_kernel(executable_, node_[k], &other), "cuGraphExecKernelNodeSetParams");
+    std::memcpy(words_.begin() + l.first, now.begin() + l.first, bytes);
+    ++changed;
+  }
+  device_.check(driver.launch_graph(executable_, device_.stream()), "cuGraphLaunch");
+  return changed;
+}
+#endif
+
+}  // namespace tt::cuda
