@@ -4,6 +4,7 @@
 //   TT_FUZZ_COUNT=5000 TT_FUZZ_SEED=7 ./test_cuda
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -43,6 +44,8 @@ std::vector<Values> inputs_of(const Graph& g, const tt::SymbolValues& symbols, s
   return all;
 }
 
+/// Single elements stay on the host for every second graph.
+std::uint64_t on_host(const cuda::Program& program, const Graph& g) { return g.size() % 2 ? 0 : program.may_be_on_host(); }
 /// With the arguments in memory of the device.
 void run_on_device(cuda::Program& program, const Graph& g, const tt::SymbolValues& symbols, void* const* external) {
   std::vector<std::size_t> bytes;
@@ -59,7 +62,10 @@ void run_on_device(cuda::Program& program, const Graph& g, const tt::SymbolValue
     there.push_back(reinterpret_cast<void*>(memory.back()->begin()));
     device().check(device().driver().to_device(memory.back()->begin(), external[k], bytes[k], device().stream()), "copy");
   }
-  program.run(device(), there.data(), symbols);
+  const std::uint64_t here = on_host(program, g);
+  for (std::size_t k = 0; k < there.size() && k < 64; ++k)
+    if (here >> k & 1) there[k] = external[k];
+  program.run(device(), {there.data(), here}, symbols);
   for (std::size_t k = 0; k < bytes.size(); ++k)
     device().check(device().driver().to_host(external[k], memory[k]->begin(), bytes[k], device().stream()), "copy");
   device().synchronize();
@@ -68,7 +74,7 @@ void run_on_device(cuda::Program& program, const Graph& g, const tt::SymbolValue
 std::string fault_of(cuda::Program& program, const Graph& g, const tt::SymbolValues& symbols, const std::vector<Values>& input) {
   const GuardedResult r = run_guarded(g, symbols, input, [&](void* const* external) {
     if (fake::is_real()) run_on_device(program, g, symbols, external);
-    else program.run(device(), external, symbols);
+    else program.run(device(), {external, on_host(program, g)}, symbols);
   });
   tt::Text t;
   if (r.trouble) t << r.trouble;
@@ -222,6 +228,34 @@ TEST_CASE("launches are planned once for sizes that return") {
   CHECK(program.planned() == 60);
   run(1);
   CHECK(program.planned() == 61);
+}
+
+TEST_CASE("a single element in host memory becomes a part of the parameters") {
+  Graph g;
+  const Sym x = input(g, {n}), a = input(g, {}), b = input(g, {}, DType::f64);
+  g.output((x * a + tt::cast<float>(b)).id);
+  REQUIRE(!g.failure);
+  const tt::Plan plan = tt::compile_plan(g);
+  const cuda::LaunchList list(plan, {.value = {5}}, {}, [](int, const cuda::Launch&) { return nullptr; });
+  const float two = 2;
+  const double three = 3;
+  const std::uint64_t bits_two = std::bit_cast<std::uint32_t>(two), bits_three = std::bit_cast<std::uint64_t>(three);
+  float out[5];
+  void* const external[] = {out, const_cast<float*>(&two), const_cast<double*>(&three), out};
+  const auto holds = [&](const tt::ProgramArguments& arguments, std::uint64_t word) {
+    for (const std::uint64_t w : list.parameters(arguments, 0))
+      if (w == word) return true;
+    return false;
+  };
+  const auto address = [](const void* p) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p)); };
+  CHECK(cuda::Program(tt::compile_plan(g), "values").may_be_on_host() == 0b110);
+  CHECK(holds({external}, address(&two)));
+  CHECK(holds({external}, address(&three)));
+  CHECK(!holds({external, 0b010}, address(&two)));
+  CHECK(holds({external, 0b010}, bits_two));
+  CHECK(holds({external, 0b010}, address(&three)));
+  CHECK(!holds({external, 0b110}, address(&three)));
+  CHECK(holds({external, 0b110}, bits_three));
 }
 
 TEST_CASE("random graphs have the bits of the reference executor") {

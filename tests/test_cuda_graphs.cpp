@@ -85,6 +85,17 @@ TEST_CASE("parameters change in place") {
   CHECK(same_bits(gw.cpu(), w));
 }
 
+TEST_CASE("a single element on the host may change from call to call") {
+  const auto scaled = [](const Tensor& q, const Tensor& k, const Tensor& by) { return tt::softmax(tt::matmul(q, k) * by, -1) + by; };
+  auto f = tt::compile(scaled, replayed);
+  const Tensor q = values({7, 12}), k = values({12, 9}, 2), gq = q.cuda(), gk = k.cuda();
+  for (int call = 0; call < 5; ++call) {
+    const Tensor by = tt::tensor(0.5f + static_cast<float>(call));
+    CHECK(same_bits(f(gq, gk, by).cpu(), scaled(q, k, by)));
+  }
+  CHECK(f.captures() == 1);
+}
+
 TEST_CASE("the tape: forward and backward are replayed") {
   auto f = tt::compile(attention, replayed);
   const Tensor k = values({12, 9}, 2), v = values({9, 5}, 3), gk = k.cuda(), gv = v.cuda();

@@ -78,6 +78,32 @@ TEST_CASE("eager ops run as kernels of the device") {
   CHECK(same(gx + tt::tensor(2.0), x + tt::tensor(2.0)));  // a single element may come from anywhere
 }
 
+TEST_CASE("numbers, and single elements on the host, are parameters of the kernel: nothing is copied") {
+  const Tensor x = values({6, 40}), g = x.cuda(), scale = values({}, 3), flag = tt::tensor(true);
+  const auto copies = [] { return fake::is_real() ? 0 : fake::count("copies to device"); };
+  const long before = copies();
+  std::vector<std::pair<Tensor, Tensor>> results;
+  const auto add = [&](const Tensor& on_device, const Tensor& on_cpu) { results.push_back({on_device, on_cpu}); };
+  const tt::MemoryStats memory = tt::cuda::memory_stats();
+  add(g * 2.5f, x * 2.5f);
+  CHECK(tt::cuda::memory_stats().hits + tt::cuda::memory_stats().misses == memory.hits + memory.misses + 1);  // the result
+  add(3 - g, 3 - x);
+  add(g * scale, x * scale);
+  add(tt::where(flag, g, -1.0f), tt::where(flag, x, -1.0f));
+  add(g.to(tt::DType::f64) * 1.5, x.to(tt::DType::f64) * 1.5);
+  add(tt::pow(g, 2), tt::pow(x, 2));
+  CHECK(copies() == before);
+  for (const auto& [on_device, on_cpu] : results) CHECK(same(on_device, on_cpu));
+  Tensor y = x.cuda(), z = x.clone();
+  const long copied = copies();
+  y += 2;
+  z += 2;
+  y.mul_(scale);
+  z.mul_(scale);
+  CHECK(copies() == copied);
+  CHECK(same(y, z));
+}
+
 TEST_CASE("changes in place, also of views") {
   Tensor x = values({4, 6}), g = x.cuda();
   x += 1;

@@ -48,6 +48,7 @@ const Golden goldens[] = {
        for (int k = 0; k < 5; ++k) x = tt::abs(x * y + (k + 0.5));
        output(x);
      }},
+    {"scale_and_shift", [](Graph& g) { output(input(g, {n}) * input(g, {}) + input(g, {})); }},  // numbers beside a Tensor
     {"gate",
      [](Graph& g) {
        const Sym a = input(g, {40, 100}), b = input(g, {40, 100});

@@ -18,7 +18,8 @@ inline void choose_driver(const char* file = TT_FAKE_CUDA) {
   setenv("FAKE_CUDA_SHIM", TT_CUDA_SHIM, 1);
 }
 
-/// What the fake driver counts: "launches", "graph launches", "kernel updates", "graphs" that are alive.
+/// What the fake driver counts: "launches", "graph launches", "kernel updates", "copies to device",
+/// "graphs" that are alive.
 inline long count(const char* what) {
   void* library = dlopen(std::getenv("TT_CUDA_DRIVER"), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<long (*)(const char*)>(dlsym(library, "fake_cuda_count"))(what);

@@ -60,7 +60,7 @@ struct Executable {
 struct Fake {
   std::map<void*, std::size_t> blocks;
   std::size_t in_use = 0;
-  long launches = 0, graph_launches = 0, kernel_updates = 0;
+  long launches = 0, graph_launches = 0, kernel_updates = 0, copies_to_device = 0;
   bool lost = false;
   std::set<Graph*> graphs;
   std::set<Executable*> executables;
@@ -181,7 +181,10 @@ Result cuMemFree_v2(unsigned long long p) {
 }
 Result cuMemHostAlloc(void** p, std::size_t bytes, unsigned) { *p = std::malloc(bytes); return *p ? success : out_of_memory; }
 Result cuMemFreeHost(void* p) { std::free(p); return success; }
-Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t n, void*) { return copy(pointer(to), from, n); }
+Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t n, void*) {
+  ++fake().copies_to_device;
+  return copy(pointer(to), from, n);
+}
 Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t n, void*) { return copy(to, pointer(from), n); }
 Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t n, void*) { return copy(pointer(to), pointer(from), n); }
 Result cuMemcpyPeerAsync(unsigned long long to, void*, unsigned long long from, void*, std::size_t n, void*) { return copy(pointer(to), pointer(from), n); }
@@ -220,7 +223,7 @@ Result cuLaunchKernel(void* f, unsigned x, unsigned, unsigned, unsigned block, u
 long fake_cuda_count(const char* what) {
   const std::string w(what);
   return w == "launches" ? fake().launches : w == "graph launches" ? fake().graph_launches : w == "kernel updates" ? fake().kernel_updates
-       : w == "graphs" ? static_cast<long>(fake().graphs.size() + fake().executables.size()) : -1;
+       : w == "copies to device" ? fake().copies_to_device : w == "graphs" ? static_cast<long>(fake().graphs.size() + fake().executables.size()) : -1;
 }
 #ifndef FAKE_WITHOUT_GRAPHS
 Result cuGraphCreate(void** g, unsigned) {

@@ -22,14 +22,22 @@ struct ProgramOptions {
   CompileMode mode = CompileMode::default_mode;
 };
 
+/// What a run is given.
+struct ProgramArguments {
+  void* const* external = nullptr;  ///< pointers to the inputs in order, then to outputs that are not donated, all on the device
+  std::uint64_t on_host = 0;        ///< but for these inputs, as bits: their single element lies in host memory
+  bool is_on_host(int input) const { return input < 64 && (on_host >> input & 1); }
+};
+
 class DeviceProgram {
  public:
   DeviceProgram() = default;
   DeviceProgram(const DeviceProgram&) = delete;
   virtual ~DeviceProgram() = default;
-  /// `external`: pointers to the inputs in order, then to outputs that are not donated, all on device
-  /// number `index`. Thread-safe; may return before the work is done.
-  virtual void run(int index, void* const* external, const SymbolValues& symbols) = 0;
+  /// On device number `index`. Thread-safe; may return before the work is done, but not before what lies in host memory was read.
+  virtual void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) = 0;
+  /// Inputs, as bits, whose single element may be in host memory; others are copied to the device first.
+  virtual std::uint64_t may_be_on_host() const { return 0; }
   /// For explain(): how it ran, and what it was asked for and could not do. Nothing, or a phrase.
   virtual Text report() const { return {}; }
 };

@@ -171,7 +171,7 @@ class GraphFunction {
   /// Of a copy: writes the dense elements of `from` to where the copy reads `to`, on their device.
   void write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const {
     void* external[] = {to.impl().data, from.impl().data};
-    device_program(to.device().type, true).run(to.device().index, external, symbols);
+    device_program(to.device().type, true).run(to.device().index, {external}, symbols);
   }
   Shape output_shape(int k, const SymbolValues& symbols) const {
     Shape s;
@@ -378,6 +378,9 @@ TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool wri
 TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
   void* external[2 * max_inputs + 2 * max_outputs];
   Tensor moved[max_inputs];
+  DeviceProgram& program = device_program(device.type, false);
+  const std::uint64_t may_be_on_host = program.may_be_on_host();
+  std::uint64_t on_host = 0;
   int n = graph_.inputs.size();
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
@@ -385,6 +388,10 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     if (t.device == device || !reads(k)) continue;
     if (t.numel != 1 || t.device.type == DeviceType::meta)
       TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
+    if ((may_be_on_host >> k & 1) && is_host(t.device)) {
+      on_host |= std::uint64_t{1} << k;
+      continue;
+    }
     moved[k] = Tensor(t.dtype, t.shape, device);  // a single element goes where the others are
     device_api(device.type)->copy(moved[k].impl().data, device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), t.is_number);
     external[k] = moved[k].impl().data;
@@ -397,7 +404,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols), device);
     external[n++] = result[k].impl().data;
   }
-  device_program(device.type, false).run(device.index, external, symbols);
+  program.run(device.index, {external, on_host}, symbols);
 }
 
 TT_INLINE BoundFunction bind_function(const Call& c) {

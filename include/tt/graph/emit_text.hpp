@@ -151,6 +151,8 @@ class KernelText {
   bool rounds_ = false;             ///< the kernel casts from f64 to f32, and the text must keep that
   Text functions_, trees_, kernels_;
 
+  /// Where an operand of the kernel lies.
+  virtual Text operand(int number) const { return Text(operands_) << '[' << number << ']'; }
   static bool is_cast(const Instruction& x, DType from, DType to) {
     return x.op == Op::cast && x.from == from && x.dtype == to;
   }
@@ -297,8 +299,8 @@ class KernelText {
       done.push_back(x.access);
       const Access& a = plan_->accesses[x.access];
       if (x.op == Op::iota || skip(a)) continue;
-      kernels_ << indent << c_type(x.dtype) << " *x" << x.access << " = (" << c_type(x.dtype) << " *)" << operands_ << '['
-               << a.buffer << "] + " << row_offset(a, row) << ";\n";
+      kernels_ << indent << c_type(x.dtype) << " *x" << x.access << " = (" << c_type(x.dtype) << " *)" << operand(a.buffer)
+               << " + " << row_offset(a, row) << ";\n";
     }
   }
   void instruction(int i, const char* row, const char* indent) {

@@ -44,9 +44,10 @@ inline std::atomic<std::int64_t> launch_count = 0;
 class PlanProgram : public DeviceProgram {
  public:
   PlanProgram(Plan plan, const char* name, const ProgramOptions& options) : program_(static_cast<Plan&&>(plan), name, options) {}
-  void run(int index, void* const* external, const SymbolValues& symbols) override {
-    launch_count.fetch_add(program_.run(Device::get(index), external, symbols), std::memory_order_relaxed);
+  void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) override {
+    launch_count.fetch_add(program_.run(Device::get(index), arguments, symbols), std::memory_order_relaxed);
   }
+  std::uint64_t may_be_on_host() const override { return program_.may_be_on_host(); }
   Text report() const override { return program_.report(); }
 
  private:

@@ -24,6 +24,7 @@ class CudaEmitter : tt::detail::KernelText {
   void add(const Plan& plan, const char* name) {
     plan_ = &plan;
     name_ = name;
+    values_ = may_be_values(plan);
     for (int k = 0; k < plan.kernels.size(); ++k)
       if (plan.kernels[k].code == k) kernel(k);
   }
@@ -38,7 +39,12 @@ class CudaEmitter : tt::detail::KernelText {
   const char* name_ = "";
   int number_ = 0;
   bool matmul_ = false;
+  Vec<char> values_;
 
+  Text operand(int number) const override {
+    if (!values_[plan_->bindings[k_->first_binding + number]]) return KernelText::operand(number);
+    return Text("operand(a, ") << number << ')';
+  }
   void kernel(int number) {
     k_ = &plan_->kernels[number];
     number_ = number;
@@ -113,7 +119,7 @@ class CudaEmitter : tt::detail::KernelText {
         if (!along_columns(a) || is_scratch(a)) continue;
         done[x.access] = 1;
         if (!t.empty()) t << " && ";
-        t << "aligned<" << width << ">((" << c_type(x.dtype) << " *)a.p[" << a.buffer << "] + " << extent(a.offset) << ')';
+        t << "aligned<" << width << ">((" << c_type(x.dtype) << " *)" << operand(a.buffer) << " + " << extent(a.offset) << ')';
         for (int m = 0; m < a.term_count; ++m)
           if (const Extent stride = a.term[m].stride; !stride.is_constant() || stride.code % width != 0)
             t << " && (" << extent(stride) << ") % " << width << " == 0";
@@ -402,9 +408,9 @@ class CudaEmitter : tt::detail::KernelText {
       t << "  const i64 rows = " << extent(k_->rows) << ", cols = " << extent(k_->cols) << ", inner = " << extent(k_->inner)
         << ",\n            down = (rows + " << tile - 1 << ") / " << tile << ", across = (cols + " << tile - 1 << ") / " << tile
         << ";\n  for (i64 unit = blockIdx.x; unit < (" << extent(k_->batch) << ") * down * across; unit += gridDim.x) {\n"
-        << "    const i64 q = unit / across / down;\n    matmul_tile<" << type << ", " << side << ">(\n        (const " << type << " *)a.p["
-        << xa.buffer << "] + " << row_offset(xa, "q") << ", " << extent(k_->a_row) << ", " << extent(k_->a_inner) << ",\n        (const "
-        << type << " *)a.p[" << xb.buffer << "] + " << row_offset(xb, "q") << ", " << extent(k_->b_inner) << ", " << extent(k_->b_column)
+        << "    const i64 q = unit / across / down;\n    matmul_tile<" << type << ", " << side << ">(\n        (const " << type << " *)"
+        << operand(xa.buffer) << " + " << row_offset(xa, "q") << ", " << extent(k_->a_row) << ", " << extent(k_->a_inner) << ",\n        (const "
+        << type << " *)" << operand(xb.buffer) << " + " << row_offset(xb, "q") << ", " << extent(k_->b_inner) << ", " << extent(k_->b_column)
         << ",\n        rows, cols, inner, unit / across % down * " << tile << ", unit % across * " << tile
         << ",\n        [&](i64 i, i64 j, " << type << " sum) { " << symbol() << "_element(a, q * rows + i, j, sum); });\n  }\n}\n";
     }

@@ -1,11 +1,13 @@
 // What a program does on a device for given sizes: where its buffers lie, its launches in order, and the
-// parameters of each. Planned once; a run only fills in the addresses of its operands and of its memory.
-//   LaunchList list(plan, symbols, device.limits(), function);   list.parameters(external, memory)
+// parameters of each. Planned once; a run only fills in the addresses of its operands and of its memory, and
+// the elements that are given as values.
+//   LaunchList list(plan, symbols, device.limits(), function);   list.parameters(arguments, memory)
 #pragma once
 #include <cstring>
 
 #include "tt/backends/cuda/driver.hpp"
 #include "tt/backends/cuda/launch.hpp"
+#include "tt/backends/device_program.hpp"
 #include "tt/graph/memory.hpp"
 
 namespace tt::cuda {
@@ -23,21 +25,30 @@ class LaunchList {
   template <class Function>
   LaunchList(const Plan& plan, const SymbolValues& symbols, const DeviceLimits& limits, const Function& function) : symbols_(symbols) {
     Vec<std::int64_t> offsets(plan.buffers.size() + 1, 0);
+    const Vec<char> values = may_be_values(plan);
     arena_ = plan_memory(plan.buffers.begin(), plan.buffers.size(), plan.kernels.size(), symbols, offsets.begin());
     for (int k = 0; k < plan.kernels.size(); ++k) {
       const Launches all = launches_of(plan, plan.kernels[k], symbols, limits);
-      for (int i = 0; i < all.count; ++i) add(plan, plan.kernels[k], all.launch[i], offsets, function(k, all.launch[i]));
+      for (int i = 0; i < all.count; ++i) add(plan, plan.kernels[k], all.launch[i], offsets, values, function(k, all.launch[i]));
     }
   }
   bool is_for(const SymbolValues& symbols) const { return std::memcmp(symbols_.value, symbols.value, sizeof symbols.value) == 0; }
   /// Of memory beside the operands: the arena, then what one launch at a time works in.
   std::size_t bytes() const { return static_cast<std::size_t>(arena_ + work_); }
   const Vec<Item>& items() const { return items_; }
-  /// The parameters of all launches, one behind the other. `external`: as for Program::run.
-  Vec<std::uint64_t> parameters(void* const* external, DevicePointer memory) const {
+  /// The parameters of all launches, one behind the other.
+  Vec<std::uint64_t> parameters(const ProgramArguments& arguments, DevicePointer memory) const {
     Vec<std::uint64_t> words = words_;
-    for (const Address& a : addresses_)
-      words[a.word] = a.external >= 0 ? reinterpret_cast<std::uintptr_t>(external[a.external]) : memory + static_cast<std::uint64_t>(a.offset);
+    for (const Address& a : addresses_) {
+      if (a.external < 0) {
+        words[a.word] = memory + static_cast<std::uint64_t>(a.offset);
+      } else if (a.value_bytes > 0 && arguments.is_on_host(a.external)) {
+        std::memcpy(&words[a.word], arguments.external[a.external], static_cast<std::size_t>(a.value_bytes));
+        words[a.tail + team_word] |= std::uint64_t{1} << (32 + a.operand);
+      } else {
+        words[a.word] = reinterpret_cast<std::uintptr_t>(arguments.external[a.external]);
+      }
+    }
     return words;
   }
 
@@ -47,13 +58,18 @@ class LaunchList {
     std::int64_t symbols[max_symbols];
     DevicePointer work;
     std::int64_t work_team, shared_team, parts;
-    std::int64_t team;  ///< an int in the text; the bytes behind it are never read
+    int team;
+    unsigned values;
   };
-  static_assert(sizeof(Tail) % sizeof(std::uint64_t) == 0);
+  static_assert(sizeof(Tail) % sizeof(std::uint64_t) == 0 && offsetof(Tail, values) == offsetof(Tail, team) + 4);
+  static constexpr int tail_words = sizeof(Tail) / sizeof(std::uint64_t), team_word = offsetof(Tail, team) / sizeof(std::uint64_t),
+                       work_word = offsetof(Tail, work) / sizeof(std::uint64_t);
   struct Address {
     int word = 0;
     int external = -1;        ///< number of the operand, or -1: `offset` in the memory
     std::int64_t offset = 0;
+    int value_bytes = 0;      ///< of an operand that may be a value
+    int operand = 0, tail = 0;  ///< its number among the kernel's, where its launch's tail begins
   };
   SymbolValues symbols_;
   std::int64_t arena_ = 0, work_ = 0;
@@ -61,11 +77,13 @@ class LaunchList {
   Vec<std::uint64_t> words_;
   Vec<Address> addresses_;
 
-  void add(const Plan& plan, const Kernel& k, const Launch& l, const Vec<std::int64_t>& offsets, Handle function) {
+  void add(const Plan& plan, const Kernel& k, const Launch& l, const Vec<std::int64_t>& offsets, const Vec<char>& values, Handle function) {
     Item item{function, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), static_cast<unsigned>(l.shared), words_.size(), 0};
+    const int tail_at = words_.size() + (k.bindings > 0 ? k.bindings : 1);
     for (int b = 0; b < k.bindings; ++b) {
       const int number = plan.bindings[k.first_binding + b];
-      addresses_.push_back({words_.size(), plan.buffers[number].external, offsets[number]});
+      const Buffer& x = plan.buffers[number];
+      addresses_.push_back({words_.size(), x.external, offsets[number], values[number] ? static_cast<int>(size_of(x.dtype)) : 0, b, tail_at});
       words_.push_back(0);
     }
     if (k.bindings == 0) words_.push_back(0);  // Operands<1>
@@ -75,10 +93,10 @@ class LaunchList {
     t.shared_team = l.shared_team;
     t.parts = l.parts;
     t.team = l.team;
-    std::uint64_t tail[sizeof t / sizeof(std::uint64_t)];
+    std::uint64_t tail[tail_words];
     std::memcpy(tail, &t, sizeof t);
-    addresses_.push_back({words_.size() + static_cast<int>(offsetof(Tail, work) / sizeof *tail), -1, arena_});
-    words_.append(tail, sizeof tail / sizeof *tail);
+    addresses_.push_back({tail_at + work_word, -1, arena_});
+    words_.append(tail, tail_words);
     item.words = words_.size() - item.first;
     items_.push_back(item);
     if (l.work > work_) work_ = l.work;

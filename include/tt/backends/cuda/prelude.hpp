@@ -53,7 +53,9 @@ template <int N> struct Operands {
   i64 shared_bytes;   /* for one team's rows; 0: they lie in work, behind the partial results */
   i64 parts_bytes;    /* in work, before such rows */
   int team;           /* threads that share a row: a warp, or the whole block */
+  unsigned values;    /* bit k: p[k] is the operand's one element, not where it lies */
 };
+template <int N> FN void *operand(const Operands<N> &a, int k) { return a.values >> k & 1 ? (void *)&a.p[k] : a.p[k]; }
 template <class T, int V> struct alignas(sizeof(T) * V) Vector { T v[V]; };
 template <int V, class T> FN Vector<T, V> load(const T *x) { return *(const Vector<T, V> *)x; }
 template <int V, class T> FN void store(T *x, const Vector<T, V> &v) { *(Vector<T, V> *)x = v; }

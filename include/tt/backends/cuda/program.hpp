@@ -1,7 +1,7 @@
 // Runs a Plan on a device: its kernels as emitted text, compiled by NVRTC, launched one after the other
 // on the thread's stream, or replayed as a CUDA graph where that was asked for. Nothing waits; what is left to
 // do is done when somebody reads the results.
-//   Program p(plan, "softmax");   p.run(Device::get(0), pointers, symbols);
+//   Program p(plan, "softmax");   p.run(Device::get(0), {pointers}, symbols);
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
@@ -16,6 +16,9 @@ class Program {
       : plan_(static_cast<Plan&&>(plan)), name_(name), options_(options) {
     for (Buffer& b : plan_.buffers)
       if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
+    const Vec<char> values = may_be_values(plan_);
+    for (int k = 0; k < values.size(); ++k)
+      if (const int input = plan_.buffers[k].external; values[k] && input < 64) may_be_on_host_ |= std::uint64_t{1} << input;
   }
   Program(const Program&) = delete;
   ~Program() {
@@ -25,9 +28,10 @@ class Program {
   /// Compiles the kernels of several programs, whose names differ, by one call of NVRTC.
   static void load(Device& device, Program* const* programs, int count);
 
-  /// `external`: device pointers of the inputs in order, then of outputs that are not donated. Thread-safe. Returns
-  /// the number of kernels launched.
-  int run(Device& device, void* const* external, const SymbolValues& symbols);
+  /// Thread-safe. Returns the number of kernels launched.
+  int run(Device& device, const ProgramArguments& arguments, const SymbolValues& symbols);
+  /// Inputs whose single element becomes a part of the kernels' parameters, if it lies in host memory.
+  std::uint64_t may_be_on_host() const { return may_be_on_host_; }
   /// How often launches were planned: once for a device and sizes, while they are among the last ones.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
   /// Of its graphs, in words; nothing if it was not to be replayed.
@@ -54,6 +58,7 @@ class Program {
   Plan plan_;
   Text name_;
   ProgramOptions options_;
+  std::uint64_t may_be_on_host_ = 0;
   std::atomic<int> planned_ = 0;
   std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0;
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
@@ -68,7 +73,7 @@ class Program {
   }
   void find_functions(Device& device, Handle module);
   std::shared_ptr<Sized> sized(Loaded& on, const Device& device, const SymbolValues& symbols);
-  bool replay(Device& device, Sized& s, void* const* external);
+  bool replay(Device& device, Sized& s, const ProgramArguments& arguments);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
     const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
     return f.function[3 * plan_.kernels[kernel].code + which];
@@ -110,7 +115,7 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, const Devic
 }
 
 /// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel.
-TT_INLINE bool Program::replay(Device& device, Sized& s, void* const* external) {
+TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments& arguments) {
   if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2) return false;
   const tt::detail::FlagLock lock(s.busy);
   if (!s.seen) {
@@ -119,23 +124,23 @@ TT_INLINE bool Program::replay(Device& device, Sized& s, void* const* external) 
   }
   if (!s.graph) {
     auto fresh = std::make_unique<ReplayGraph>(device, s.launches.bytes());
-    fresh->build(s.launches, external);
+    fresh->build(s.launches, arguments);
     s.graph = std::move(fresh);
   }
-  changed_.fetch_add(s.graph->launch(s.launches, external), std::memory_order_relaxed);
+  changed_.fetch_add(s.graph->launch(s.launches, arguments), std::memory_order_relaxed);
   replays_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
-TT_INLINE int Program::run(Device& device, void* const* external, const SymbolValues& symbols) {
+TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, const SymbolValues& symbols) {
   Loaded& on = loaded(device);
   device.activate();
   const std::shared_ptr<Sized> s = sized(on, device, symbols);
   const Vec<LaunchList::Item>& items = s->launches.items();
   runs_.fetch_add(1, std::memory_order_relaxed);
-  if (replay(device, *s, external)) return items.size();
+  if (replay(device, *s, arguments)) return items.size();
   const DeviceMemory memory(device, s->launches.bytes());
-  Vec<std::uint64_t> words = s->launches.parameters(external, memory.begin());
+  Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
     void* parameters[] = {words.begin() + l.first};
     device.check(device.driver().launch(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");

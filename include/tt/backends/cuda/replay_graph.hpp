@@ -2,7 +2,7 @@
 // the driver. Kernels whose operands lie elsewhere than at the last launch get their new addresses before it,
 // so nothing is copied, and results are the caller's as without a graph. The graph keeps the memory between
 // its kernels for itself: its launches are ordered by the driver, on whichever streams.
-//   ReplayGraph graph(device, bytes);   graph.build(list, external);   graph.launch(list, external)
+//   ReplayGraph graph(device, bytes);   graph.build(list, arguments);   graph.launch(list, arguments)
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/launch_list.hpp"
@@ -21,9 +21,9 @@ class ReplayGraph {
     if (executable_) driver.destroy_executable(executable_);
     if (graph_) driver.destroy_graph(graph_);
   }
-  TT_INLINE void build(const LaunchList& list, void* const* external);
+  TT_INLINE void build(const LaunchList& list, const ProgramArguments& arguments);
   /// Returns how many kernels got other addresses.
-  TT_INLINE int launch(const LaunchList& list, void* const* external);
+  TT_INLINE int launch(const LaunchList& list, const ProgramArguments& arguments);
 
  private:
   Device& device_;
@@ -40,9 +40,9 @@ inline KernelNode kernel_node(const LaunchList::Item& l, void** parameters) {
 }
 }  // namespace detail
 
-TT_INLINE void ReplayGraph::build(const LaunchList& list, void* const* external) {
+TT_INLINE void ReplayGraph::build(const LaunchList& list, const ProgramArguments& arguments) {
   const Driver& driver = device_.driver();
-  words_ = list.parameters(external, memory_.begin());
+  words_ = list.parameters(arguments, memory_.begin());
   device_.check(driver.create_graph(&graph_, 0), "cuGraphCreate");
   Handle before = nullptr;
   for (const LaunchList::Item& l : list.items()) {
@@ -55,9 +55,9 @@ TT_INLINE void ReplayGraph::build(const LaunchList& list, void* const* external)
   device_.check(driver.instantiate_graph(&executable_, graph_, 0), "cuGraphInstantiate");
 }
 
-TT_INLINE int ReplayGraph::launch(const LaunchList& list, void* const* external) {
+TT_INLINE int ReplayGraph::launch(const LaunchList& list, const ProgramArguments& arguments) {
   const Driver& driver = device_.driver();
-  Vec<std::uint64_t> now = list.parameters(external, memory_.begin());
+  Vec<std::uint64_t> now = list.parameters(arguments, memory_.begin());
   int changed = 0;
   for (int k = 0; k < list.items().size(); ++k) {
     const LaunchList::Item& l = list.items()[k];
