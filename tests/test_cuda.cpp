@@ -236,7 +236,8 @@ TEST_CASE("a single element in host memory becomes a part of the parameters") {
   g.output((x * a + tt::cast<float>(b)).id);
   REQUIRE(!g.failure);
   const tt::Plan plan = tt::compile_plan(g);
-  const cuda::LaunchList list(plan, {.value = {5}}, {}, [](int, const cuda::Launch&) { return nullptr; });
+  const cuda::LaunchList list(plan, {.value = {5}}, {}, [](int, const cuda::Launch&) { return nullptr; },
+                              [](int) { return nullptr; });
   const float two = 2;
   const double three = 3;
   const std::uint64_t bits_two = std::bit_cast<std::uint32_t>(two), bits_three = std::bit_cast<std::uint64_t>(three);

@@ -77,11 +77,27 @@ int main() {
   row("compiled column sums", all, [&] { f_columns(x); });
   row("eager tanh(a * b + c)", 4 * one, [&] { chain(a, b, c); });
   auto f_linear = tt::compile(linear);
-  for (const std::int64_t n : {256, 1024, 4096}) {
-    const Tensor p = tt::randn({n, n}, 7, {.device = gpu}), q = tt::randn({n, n}, 8, {.device = gpu}), r = tt::randn({n}, 9, {.device = gpu});
-    const double t = milliseconds([&] { f_linear(p, q, r); });
-    std::printf("relu(A @ B + bias), %-5lld           %9.3f ms %8.2f TFLOP/s\n", static_cast<long long>(n), t, 2e-9 * static_cast<double>(n * n * n) / t);
-  }
+  using tt::cuda::BlasLibrary;
+  const struct {
+    const char* name;
+    tt::DType dtype;
+    tt::cuda::MatmulSettings settings;
+  } products[] = {{"f32, own tiles", tt::DType::f32, {}},
+                  {"f32, cuBLASLt", tt::DType::f32, {.library = BlasLibrary::cublaslt, .smallest = 1}},
+                  {"f32, cuBLASLt by TF32", tt::DType::f32, {.library = BlasLibrary::cublaslt, .smallest = 1, .allow_tf32 = true}},
+                  {"f64, own tiles", tt::DType::f64, {}},
+                  {"f64, cuBLASLt", tt::DType::f64, {.library = BlasLibrary::cublaslt, .smallest = 1}}};
+  if (const tt::Text why = tt::cuda::cublaslt_unavailable_reason(); !why.empty()) std::printf("own tiles everywhere: %s\n", tt::Text(why).c_str());
+  for (const std::int64_t n : {256, 512, 1024, 4096})
+    for (const auto& with : products) {
+      tt::cuda::set_matmul_settings(with.settings);
+      const Tensor p = tt::randn({n, n}, 7, {.device = gpu}).to(with.dtype), q = tt::randn({n, n}, 8, {.device = gpu}).to(with.dtype),
+                   r = tt::randn({n}, 9, {.device = gpu}).to(with.dtype);
+      const double t = milliseconds([&] { f_linear(p, q, r); });
+      std::printf("relu(A @ B + bias), %-5lld %-22s %9.3f ms %8.2f TFLOP/s\n", static_cast<long long>(n), with.name, t,
+                  2e-9 * static_cast<double>(n * n * n) / t);
+    }
+  tt::cuda::set_matmul_settings({});
   const Tensor small = tt::randn({16}, 1, {.device = gpu});
   auto f_small = tt::compile([](const Tensor& t) { return tt::tanh(t * t + t); });
   std::printf("a call on 16 elements: eager add %.2f us, compiled %.2f us\n", microseconds_a_call([&] { small + small; }),

@@ -1,11 +1,12 @@
-// The library's own prototypes of the driver against the toolkit's: compiled by nvcc, never run. Each argument
+// The library's own prototypes of the driver and of cuBLASLt against the toolkit's: compiled by nvcc, never run. Each argument
 // must be of the same size and kind; structs, of the same layout.
+#include <cublasLt.h>
 #include <cuda.h>
 
 #include <cstddef>
 #include <type_traits>
 
-#include "tt/backends/cuda/driver.hpp"
+#include "tt/backends/cuda/cublaslt.hpp"
 
 namespace {
 
@@ -75,6 +76,47 @@ using tt::cuda::Attribute;
 static_assert(static_cast<int>(Attribute::multiprocessors) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(static_cast<int>(Attribute::major) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(static_cast<int>(Attribute::minor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+using tt::cuda::CublasLt;
+static_assert(same_prototype<decltype(CublasLt::create), decltype(cublasLtCreate)>);
+static_assert(same_prototype<decltype(CublasLt::create_description), decltype(cublasLtMatmulDescCreate)>);
+static_assert(same_prototype<decltype(CublasLt::destroy_description), decltype(cublasLtMatmulDescDestroy)>);
+static_assert(same_prototype<decltype(CublasLt::set_description), decltype(cublasLtMatmulDescSetAttribute)>);
+static_assert(same_prototype<decltype(CublasLt::create_layout), decltype(cublasLtMatrixLayoutCreate)>);
+static_assert(same_prototype<decltype(CublasLt::destroy_layout), decltype(cublasLtMatrixLayoutDestroy)>);
+static_assert(same_prototype<decltype(CublasLt::set_layout), decltype(cublasLtMatrixLayoutSetAttribute)>);
+static_assert(same_prototype<decltype(CublasLt::create_preference), decltype(cublasLtMatmulPreferenceCreate)>);
+static_assert(same_prototype<decltype(CublasLt::destroy_preference), decltype(cublasLtMatmulPreferenceDestroy)>);
+static_assert(same_prototype<decltype(CublasLt::set_preference), decltype(cublasLtMatmulPreferenceSetAttribute)>);
+static_assert(same_prototype<decltype(CublasLt::find_algorithm), decltype(cublasLtMatmulAlgoGetHeuristic)>);
+static_assert(same_prototype<decltype(CublasLt::matmul), decltype(cublasLtMatmul)>);
+static_assert(same_prototype<decltype(CublasLt::status_string), decltype(cublasLtGetStatusString)>);
+
+using tt::cuda::CublasLtHeuristic;
+static_assert(sizeof(CublasLtHeuristic) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(sizeof(CublasLtHeuristic::algorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(offsetof(CublasLtHeuristic, workspace) == offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
+static_assert(offsetof(CublasLtHeuristic, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+
+template <class A, class B>
+constexpr bool equal(A a, B b) {
+  return static_cast<long long>(a) == static_cast<long long>(b);
+}
+static_assert(equal(CublasLt::f32, CUBLAS_COMPUTE_32F) && equal(CublasLt::f64, CUBLAS_COMPUTE_64F) &&
+              equal(CublasLt::f32_by_tf32, CUBLAS_COMPUTE_32F_FAST_TF32));
+static_assert(equal(CublasLt::real_f32, CUDA_R_32F) && equal(CublasLt::real_f64, CUDA_R_64F));
+static_assert(equal(CublasLt::none, CUBLASLT_EPILOGUE_DEFAULT) && equal(CublasLt::relu, CUBLASLT_EPILOGUE_RELU) &&
+              equal(CublasLt::bias, CUBLASLT_EPILOGUE_BIAS) && equal(CublasLt::relu | CublasLt::bias, CUBLASLT_EPILOGUE_RELU_BIAS));
+static_assert(equal(CublasLt::transpose_a, CUBLASLT_MATMUL_DESC_TRANSA) && equal(CublasLt::transpose_b, CUBLASLT_MATMUL_DESC_TRANSB) &&
+              equal(CublasLt::epilogue, CUBLASLT_MATMUL_DESC_EPILOGUE) && equal(CublasLt::bias_pointer, CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+static_assert(equal(CUBLAS_OP_N, 0) && equal(CUBLAS_OP_T, 1));
+static_assert(equal(CublasLt::batch_count, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT) &&
+              equal(CublasLt::batch_stride, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET));
+static_assert(equal(CublasLt::most_workspace, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES) &&
+              equal(CublasLt::alignment_a, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES) &&
+              equal(CublasLt::alignment_b, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES) &&
+              equal(CublasLt::alignment_c, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES) &&
+              equal(CublasLt::alignment_d, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES));
+
 static_assert(tt::cuda::out_of_memory == CUDA_ERROR_OUT_OF_MEMORY);
 
 }  // namespace

@@ -3,6 +3,7 @@
 //   if (tt::cuda::is_available()) x = x.cuda();
 //   tt::cuda::Event begin, end;  begin.record();  work();  end.record();  begin.elapsed_time(end);
 #pragma once
+#include "tt/backends/cuda/matmul_settings.hpp"
 #include "tt/core/device_api.hpp"
 
 namespace tt::cuda {
@@ -30,6 +31,9 @@ struct CompileStats {
 TT_INLINE CompileStats compile_stats(int index = 0);
 /// Kernels of Tensors launched by this process on all devices.
 TT_INLINE std::int64_t launches();
+
+/// Why cuBLASLt cannot compute products here (see MatmulSettings); empty if it can. Opens it.
+TT_INLINE Text cublaslt_unavailable_reason();
 
 /// Work in order; of different streams, in any order. Waits for its work when destroyed.
 class Stream {

@@ -119,6 +119,24 @@ struct Driver {
   }
 };
 
+/// Where a library of the toolkit may be: the file that an environment variable names, else its versions, not later than the driver's.
+class ToolkitNames {
+ public:
+  ToolkitNames(const char* variable, const char* library);
+  const char* const* begin() const { return name_; }
+  int count() const { return count_; }
+
+ private:
+  Text text_[4];
+  const char* name_[4] = {};
+  int count_ = 0;
+  void add(Text text) {
+    text_[count_] = static_cast<Text&&>(text);
+    name_[count_] = text_[count_].c_str();
+    ++count_;
+  }
+};
+
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE Driver Driver::open(const char* const* names, int count) {
   DriverLibrary library;
@@ -182,6 +200,22 @@ TT_INLINE const Driver& Driver::get() {
     return open(names, 1);
   }();
   return driver;
+}
+
+TT_INLINE ToolkitNames::ToolkitNames(const char* variable, const char* library) {
+  if (const char* given = std::getenv(variable); given && *given) {
+    add(Text(given));
+    return;
+  }
+  int driver = 13000;  // code of a later major version does not load
+  try {
+    Driver::get().version(&driver);
+  } catch (const Unavailable&) {  // it may be of use all the same
+  }
+  if (driver >= 13000) add(Text(library) << ".13");
+  add(Text(library) << ".12");
+  add(Text(library));
+  add(Text("/usr/local/cuda/lib64/") << library);
 }
 
 TT_INLINE void Driver::failed(Result r, const char* what) const {

@@ -59,19 +59,8 @@ TT_INLINE Nvrtc Nvrtc::open(const char* const* names, int count) {
 
 TT_INLINE const Nvrtc& Nvrtc::get() {
   static const Nvrtc nvrtc = [] {
-    const char* given = std::getenv("TT_NVRTC");
-    if (given && *given) {
-      const char* const names[] = {given};
-      return open(names, 1);
-    }
-    int driver = 13000;  // code of a later major version does not load
-    try {
-      Driver::get().version(&driver);
-    } catch (const Unavailable&) {  // it may compile all the same
-    }
-    const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"};
-    const int first = driver < 13000 ? 1 : 0;
-    return open(names + first, 4 - first);
+    const ToolkitNames names("TT_NVRTC", "libnvrtc.so");
+    return open(names.begin(), names.count());
   }();
   return nvrtc;
 }

@@ -34,14 +34,15 @@ class Program {
   std::uint64_t may_be_on_host() const { return may_be_on_host_; }
   /// How often launches were planned: once for a device and sizes, while they are among the last ones.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
-  /// Of its graphs, in words; nothing if it was not to be replayed.
+  /// Of its graphs and of a library's products, in words; nothing if neither was asked for.
   Text report() const;
 
  private:
   /// Its launches for some sizes, and their graph if these came twice.
   struct Sized {
-    explicit Sized(LaunchList l) : launches(static_cast<LaunchList&&>(l)) {}
+    Sized(LaunchList l, std::uint64_t s) : launches(static_cast<LaunchList&&>(l)), settings(s) {}
     LaunchList launches;
+    std::uint64_t settings;  ///< of products, packed
     std::atomic_flag busy;
     bool seen = false;
     std::unique_ptr<ReplayGraph> graph;
@@ -60,7 +61,9 @@ class Program {
   ProgramOptions options_;
   std::uint64_t may_be_on_host_ = 0;
   std::atomic<int> planned_ = 0;
-  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0;
+  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, library_ = 0, not_aligned_ = 0;
+  mutable std::atomic_flag refused_busy_;
+  Text refused_;  ///< why the library did not take a product, of the last one
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
   Loaded& loaded(Device& device) {
@@ -72,7 +75,7 @@ class Program {
     return *slot.load(std::memory_order_acquire);
   }
   void find_functions(Device& device, Handle module);
-  std::shared_ptr<Sized> sized(Loaded& on, const Device& device, const SymbolValues& symbols);
+  std::shared_ptr<Sized> sized(Loaded& on, Device& device, const SymbolValues& symbols);
   bool replay(Device& device, Sized& s, const ProgramArguments& arguments);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
     const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
@@ -105,18 +108,31 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
-TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, const Device& device, const SymbolValues& symbols) {
+TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& device, const SymbolValues& symbols) {
   const tt::detail::FlagLock lock(on.busy);
+  const std::uint64_t settings = detail::packed_matmul_settings.load(std::memory_order_relaxed);
   for (const auto& known : on.sized)
-    if (known && known->launches.is_for(symbols)) return known;
+    if (known && known->settings == settings && known->launches.is_for(symbols)) return known;
   const auto function = [&](int kernel, const Launch& l) { return function_of(on, kernel, l); };
+  const auto product = [&](int kernel) -> std::shared_ptr<const LibraryProduct> {
+    const MatmulSettings chosen = detail::unpack(settings);
+    if (chosen.library == BlasLibrary::own) return nullptr;
+    Text refused;
+    auto made = LibraryProduct::make(device, plan_, plan_.kernels[kernel], symbols, chosen, refused);
+    if (!made) {
+      const tt::detail::FlagLock lock_text(refused_busy_);
+      refused_ = refused;
+    }
+    return made;
+  };
   planned_.fetch_add(1, std::memory_order_relaxed);
-  return on.sized[on.oldest++ % Loaded::most_sizes] = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function));
+  return on.sized[on.oldest++ % Loaded::most_sizes] = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, product), settings);
 }
 
-/// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel.
+/// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel. What
+/// a library launches is not known, so it cannot be given other addresses.
 TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments& arguments) {
-  if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2) return false;
+  if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2 || s.launches.products() > 0) return false;
   const tt::detail::FlagLock lock(s.busy);
   if (!s.seen) {
     s.seen = true;
@@ -142,6 +158,11 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
   const DeviceMemory memory(device, s->launches.bytes());
   Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
+    if (l.product) {
+      const bool done = l.product->run(device, words.begin() + l.first, s->launches.work(memory.begin()));
+      (done ? library_ : not_aligned_).fetch_add(1, std::memory_order_relaxed);
+      if (done) continue;
+    }
     void* parameters[] = {words.begin() + l.first};
     device.check(device.driver().launch(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
   }
@@ -150,12 +171,20 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
 
 TT_INLINE Text Program::report() const {
   Text t;
-  const std::int64_t runs = runs_.load(), replays = replays_.load();
-  if (options_.mode != CompileMode::reduce_overhead || runs == 0) return t;
-  if (const char* missing = Driver::get().missing_for_graphs)
-    return t << runs << " runs kernel by kernel, as the driver has no " << missing;
-  t << replays << " of " << runs << " runs replayed as a CUDA graph, with " << changed_.load() << " changes of a kernel's operands";
-  if (replays == 0) t << " (sizes must return, and kernels be two or more)";
+  const std::int64_t runs = runs_.load(), replays = replays_.load(), by_library = library_.load(), not_aligned = not_aligned_.load();
+  if (options_.mode == CompileMode::reduce_overhead && runs > 0) {
+    if (const char* missing = Driver::get().missing_for_graphs) {
+      t << runs << " runs kernel by kernel, as the driver has no " << missing;
+    } else {
+      t << replays << " of " << runs << " runs replayed as a CUDA graph, with " << changed_.load() << " changes of a kernel's operands";
+      if (replays == 0) t << " (sizes must return, kernels be two or more, and products not a library's)";
+    }
+  }
+  const tt::detail::FlagLock lock(refused_busy_);
+  if (by_library == 0 && not_aligned == 0 && refused_.empty()) return t;
+  t << (t.empty() ? "" : "; ") << by_library << " products by cuBLASLt";
+  if (not_aligned > 0) t << "; " << not_aligned << " by own tiles, as operands were not aligned to " << LibraryProduct::alignment << " bytes";
+  if (!refused_.empty()) t << "; others by own tiles: " << refused_;
   return t;
 }
 #endif

@@ -1,0 +1,39 @@
+// What computes products of matrices on a CUDA device. Own tiles have the bits of the CPU and are the default;
+// a library's are for who prefers its speed, see docs/design/0009-cuda.md.
+//   tt::cuda::set_matmul_settings({.library = tt::cuda::BlasLibrary::cublaslt});
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace tt::cuda {
+
+enum class BlasLibrary : unsigned char { own, cublaslt };
+
+struct MatmulSettings {
+  BlasLibrary library = BlasLibrary::own;
+  /// A library gets products of so many multiply-adds and more: with fewer than 512^3, own tiles take about as
+  /// long as a launch.
+  std::int64_t smallest = std::int64_t{1} << 27;
+  /// A library may round the elements of f32 factors to TF32, ten bits behind the point, for tensor cores.
+  bool allow_tf32 = false;
+};
+
+namespace detail {
+/// Settings as one number, so that they change at once.
+constexpr std::uint64_t pack(const MatmulSettings& s) {
+  return static_cast<std::uint64_t>(s.smallest) << 2 | (s.allow_tf32 ? 2u : 0u) | (s.library == BlasLibrary::cublaslt ? 1u : 0u);
+}
+constexpr MatmulSettings unpack(std::uint64_t packed) {
+  return {packed & 1 ? BlasLibrary::cublaslt : BlasLibrary::own, static_cast<std::int64_t>(packed >> 2), (packed & 2) != 0};
+}
+static_assert(unpack(pack({BlasLibrary::cublaslt, 77, true})).smallest == 77);
+inline std::atomic<std::uint64_t> packed_matmul_settings = pack({});
+}  // namespace detail
+
+/// Of the process, from the next call on; compiled functions and eager ops alike.
+inline void set_matmul_settings(const MatmulSettings& s) {
+  detail::packed_matmul_settings.store(detail::pack(s), std::memory_order_relaxed);
+}
+inline MatmulSettings matmul_settings() { return detail::unpack(detail::packed_matmul_settings.load(std::memory_order_relaxed)); }
+
+}  // namespace tt::cuda
