@@ -1,8 +1,11 @@
-// Every op on Tensors: the bits of tt::fuse on Arrays, however the elements lie; Meta Tensors know dtype and
-// shape. Elementwise ops and primitives come from the lists: a new one adds no line here.
+// Every op on Tensors, however the elements lie: the bits of tt::fuse on Arrays for f32, of the reference executor for
+// the other dtypes (which have the same bits: test_ops, test_primitives; a program for each takes minutes to compile).
+// Meta Tensors know dtype and shape. Elementwise ops and primitives come from the lists: a new one adds no line here.
 #include <cstring>
+#include <functional>
 #include <vector>
 
+#include "evaluate.hpp"
 #include "op_samples.hpp"
 #include "tt/tt.hpp"
 
@@ -58,6 +61,46 @@ constexpr bool accepts() {
   return !g.failure;
 }
 
+// ---- what the results have to be
+
+template <class A>
+fuzz::Values bits_of(const A& a) {
+  fuzz::Values v;
+  for (const auto x : a) {
+    std::uint64_t bits = 0;
+    if constexpr (std::is_floating_point_v<typename A::value_type>) std::memcpy(&bits, &x, sizeof x);
+    else bits = tt::encode_integer(A::dtype, x);
+    v.push_back(bits);
+  }
+  return v;
+}
+/// f on the reference executor.
+template <class F, class... A>
+Tensor reference(const F& f, const A&... arrays) {
+  tt::Graph g;
+  const tt::Sym x[] = {tt::Sym{&g, g.input(A::dtype, arrays.shape())}...};
+  g.output([&]<std::size_t... I>(std::index_sequence<I...>) { return f(x[I]...); }(std::index_sequence_for<A...>{}).id);
+  REQUIRE_FALSE(g.failure);
+  const tt::Graph plain = tt::inline_bodies(g);
+  const fuzz::Values bits = fuzz::evaluate(plain, {}, {bits_of(arrays)...})[0];
+  Tensor t(plain[plain.outputs[0]].dtype, plain[plain.outputs[0]].shape);
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(t.data_ptr<T>() + i, &bits[i], sizeof(T));
+  });
+  return t;
+}
+
+/// What f has to give: tt::fuse says it for f32.
+template <class F, class... A>
+Tensor wanted(F f, const A&... arrays) {
+  if constexpr ((std::is_same_v<typename A::value_type, float> || ...)) {
+    auto result = tt::fuse(f)(arrays...);
+    return tt::as_tensor(result).clone();
+  } else {
+    return reference(f, arrays...);
+  }
+}
+
 // ---- elements that lie otherwise
 
 /// A Tensor of the same elements, which lie transposed, apart, shifted, or where nothing is padded.
@@ -93,9 +136,69 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 
 // ---- the checks
 
+/// An op as the checks below call it: code that is the same for all of them is compiled once.
+struct Case {
+  const char* name;
+  int arity;
+  Tensor (*call)(const Tensor& condition, const Tensor& a, const Tensor& b, const Tensor& c);
+};
+template <class F>
+constexpr Case case_of = {F::name, F::arity, [](const Tensor& m, const Tensor& a, const Tensor& b, const Tensor& c) -> Tensor {
+                            return call_with<F>(m, a, b, c);
+                          }};
+
+void check_layouts(const Case& f, const Tensor& m, const Tensor (&t)[3], const Tensor& want) {
+  const Tensor dense = f.call(m, t[0], t[1], t[2]);
+  REQUIRE(dense.dtype() == want.dtype());
+  REQUIRE(dense.shape() == want.shape());
+  CHECK(same_elements(dense, want));
+  for (int how = 1; how < 6; ++how) {
+    CAPTURE(how);
+    std::vector<std::byte> memory[4];
+    Tensor laid[3];
+    for (int k = 0; k < 3; ++k) laid[k] = laid_out(t[k], how + 5 * k, memory[k]);
+    const Tensor where = laid_out(m, how + 2, memory[3]);
+    CHECK(same_elements(f.call(where, laid[0], laid[1], laid[2]), want));
+  }
+  // one row, one column, one element, for each operand in turn
+  for (int k = 0; k < 3; ++k) {
+    CAPTURE(k);
+    Tensor small[3], large[3];
+    for (int j = 0; j < 3; ++j) {
+      const int kind = (j + k) % 4;
+      small[j] = kind == 0 ? t[j] : kind == 1 ? t[j].select(0, 2) : kind == 2 ? t[j].slice(1, 3, 4) : t[j].select(0, 5).select(0, 7);
+      large[j] = small[j].expand({rows, cols});
+    }
+    const Tensor by_dense = f.call(m, large[0].contiguous(), large[1].contiguous(), large[2].contiguous());
+    CHECK(same_elements(f.call(m, large[0], large[1], large[2]), by_dense));
+    const Tensor r = f.call(m, small[0], small[1], small[2]);
+    CHECK(same_elements(r.expand({rows, cols}), by_dense));
+  }
+  // no elements, no axes
+  const Tensor none = f.call(m.slice(0, 0, 0), t[0].slice(0, 0, 0), t[1].slice(0, 0, 0), t[2].slice(0, 0, 0));
+  CHECK(none.shape() == tt::Shape{0, cols});
+  CHECK(none.dtype() == dense.dtype());
+  const auto first = [](const Tensor& x) { return x.select(0, 0).select(0, 0); };
+  CHECK(same_elements(f.call(first(m), first(t[0]), first(t[1]), first(t[2])), first(dense)));
+  // Meta
+  const tt::Device meta{tt::DeviceType::meta, 0};
+  const Tensor x = tt::empty({rows, 1}, {t[0].dtype(), meta}), y = tt::empty({cols}, {t[0].dtype(), meta});
+  const Tensor z = tt::empty({rows, cols}, {t[0].dtype(), meta}), w = tt::empty({rows, 1}, {DType::boolean, meta});
+  const Tensor shaped = f.call(w, x, y, z);
+  CHECK(shaped.is_meta());
+  CHECK(shaped.dtype() == dense.dtype());
+  CHECK(shaped.shape() == (f.arity == 1 ? tt::Shape{rows, 1} : tt::Shape{rows, cols}));
+}
+
 template <class F, class T>
-void check_eager() {
+void check_eager(const Matrix<bool>& condition, const Matrix<T> (&array)[3], const Tensor& m, const Tensor (&t)[3]) {
   CAPTURE(F::name);
+  if constexpr (accepts<F, T>()) check_layouts(case_of<F>, m, t, wanted(Fused<F>::all, condition, array[0], array[1], array[2]));
+  else CHECK_THROWS_AS(case_of<F>.call(m, t[0], t[1], t[2]), tt::Error);
+}
+/// Calls check(condition, arrays, the same as Tensors).
+template <class T, class Check>
+void with_samples(const Check& check) {
   CAPTURE(tt::name(tt::dtype_of<T>));
   Samples<T> sample;
   Matrix<T> array[3];
@@ -106,101 +209,59 @@ void check_eager() {
   for (bool& x : condition) x = coin();
   const Tensor m = tt::as_tensor(condition).clone();
   const Tensor t[] = {tt::as_tensor(array[0]).clone(), tt::as_tensor(array[1]).clone(), tt::as_tensor(array[2]).clone()};
-  if constexpr (!accepts<F, T>()) {
-    CHECK_THROWS_AS(call_with<F>(m, t[0], t[1], t[2]), tt::Error);
-  } else {
-    const auto want = [&] {
-      if constexpr (F::real && !std::is_floating_point_v<T>)  // f32 is checked elsewhere: no kernels for this
-        return tt::to_array<Matrix<float>>(call_with<F>(m, t[0].to(DType::f32), t[1].to(DType::f32), t[2].to(DType::f32)));
-      else return tt::fuse(Fused<F>::all)(condition, array[0], array[1], array[2]);
-    }();
-    const Tensor dense = call_with<F>(m, t[0], t[1], t[2]);
-    REQUIRE(dense.dtype() == tt::dtype_of<typename decltype(want)::value_type>);
-    REQUIRE(dense.shape() == want.shape());
-    CHECK(differences(dense, want.data()) == 0);
-    for (int how = 1; how < 6; ++how) {
-      CAPTURE(how);
-      std::vector<std::byte> memory[4];
-      Tensor laid[3];
-      for (int k = 0; k < 3; ++k) laid[k] = laid_out(t[k], how + 5 * k, memory[k]);
-      const Tensor where = laid_out(m, how + 2, memory[3]);
-      CHECK(differences(call_with<F>(where, laid[0], laid[1], laid[2]), want.data()) == 0);
-    }
-    // one row, one column, one element, for each operand in turn
-    for (int k = 0; k < 3; ++k) {
-      CAPTURE(k);
-      Tensor small[3], large[3];
-      for (int j = 0; j < 3; ++j) {
-        const int kind = (j + k) % 4;
-        small[j] = kind == 0 ? t[j] : kind == 1 ? t[j].select(0, 2) : kind == 2 ? t[j].slice(1, 3, 4) : t[j].select(0, 5).select(0, 7);
-        large[j] = small[j].expand({rows, cols});
-      }
-      const Tensor by_dense = call_with<F>(m, large[0].contiguous(), large[1].contiguous(), large[2].contiguous());
-      CHECK(same_elements(call_with<F>(m, large[0], large[1], large[2]), by_dense));
-      const Tensor r = call_with<F>(m, small[0], small[1], small[2]);
-      CHECK(same_elements(r.expand({rows, cols}), by_dense));
-    }
-    // no elements, no axes
-    const Tensor none = call_with<F>(m.slice(0, 0, 0), t[0].slice(0, 0, 0), t[1].slice(0, 0, 0), t[2].slice(0, 0, 0));
-    CHECK(none.shape() == tt::Shape{0, cols});
-    CHECK(none.dtype() == dense.dtype());
-    const auto first = [](const Tensor& x) { return x.select(0, 0).select(0, 0); };
-    CHECK(same_elements(call_with<F>(first(m), first(t[0]), first(t[1]), first(t[2])), first(dense)));
-    // Meta
-    const tt::Device meta{tt::DeviceType::meta, 0};
-    const Tensor x = tt::empty({rows, 1}, {t[0].dtype(), meta}), y = tt::empty({cols}, {t[0].dtype(), meta});
-    const Tensor z = tt::empty({rows, cols}, {t[0].dtype(), meta}), w = tt::empty({rows, 1}, {DType::boolean, meta});
-    const Tensor shaped = call_with<F>(w, x, y, z);
-    CHECK(shaped.is_meta());
-    CHECK(shaped.dtype() == dense.dtype());
-    CHECK(shaped.shape() == (F::arity == 1 ? tt::Shape{rows, 1} : tt::Shape{rows, cols}));
-  }
+  check(condition, array, m, t);
 }
 
 template <class T>
 void check_ops() {
-  for_each_op(tt::ElementwiseOps{}, []<class F>(tt::TypeList<F>) { check_eager<CallOp<F>, T>(); });
-  check_eager<CallOp<tt::Philox>, T>();
+  with_samples<T>([](const auto&... samples) {
+    for_each_op(tt::ElementwiseOps{}, [&]<class F>(tt::TypeList<F>) { check_eager<CallOp<F>, T>(samples...); });
+    check_eager<CallOp<tt::Philox>, T>(samples...);
+  });
 }
 template <class T>
 void check_primitives() {
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    const auto one = []<Op P>(std::integral_constant<Op, P>) {
-      constexpr bool known = (is_arithmetic(P) && P != Op::copy) || is_comparison(P) || is_logical(P) || P == Op::where;
-      if constexpr (known) check_eager<CallPrimitive<P>, T>();
-    };
-    (one(std::integral_constant<Op, static_cast<Op>(K)>{}), ...);
-  }(std::make_index_sequence<static_cast<std::size_t>(tt::op_count)>{});
+  with_samples<T>([](const auto&... samples) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      const auto one = [&]<Op P>(std::integral_constant<Op, P>) {
+        constexpr bool known = (is_arithmetic(P) && P != Op::copy) || is_comparison(P) || is_logical(P) || P == Op::where;
+        if constexpr (known) check_eager<CallPrimitive<P>, T>(samples...);
+      };
+      (one(std::integral_constant<Op, static_cast<Op>(K)>{}), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(tt::op_count)>{});
+  });
 }
 
-/// f on Tensors against fuse(f) on Arrays, dense and laid out otherwise, and on Meta Tensors.
-template <class F, class... A>
-void check_function(const char* name, F f, const A&... arrays) {
-  CAPTURE(name);
-  const auto want = tt::fuse(f)(arrays...);
-  using Want = std::remove_cvref_t<decltype(want)>;
-  const auto as_tensor = [](const auto& a) { return tt::as_tensor(const_cast<std::remove_cvref_t<decltype(a)>&>(a)).clone(); };
-  const auto apart = [&](const auto& a) {
-    const Tensor t = as_tensor(a);
+/// A call on Tensors, dense and laid out otherwise, and on Meta Tensors.
+void check_call(const std::vector<Tensor>& given, const Tensor& want, const std::function<Tensor(const std::vector<Tensor>&)>& call) {
+  const auto apart = [&](const Tensor& t) {
     tt::IntList turned;
     for (int k = t.dim(); k-- > 0;) turned.push_back(k);
     return t.permute(turned).contiguous().permute(turned);
   };
-  const auto repeated = [&](const auto& a) {  // elements every third
-    const Tensor t = as_tensor(a).unsqueeze(-1);
-    tt::IntList three = t.shape();
+  const auto repeated = [&](const Tensor& t) {  // elements every third
+    tt::IntList three = t.unsqueeze(-1).shape();
     three[three.size() - 1] = 3;
-    return t.expand(three).contiguous().select(-1, 1);
+    return t.unsqueeze(-1).expand(three).contiguous().select(-1, 1);
   };
-  for (const Tensor& got : {f(as_tensor(arrays)...), f(apart(arrays)...), f(repeated(arrays)...)}) {
-    CHECK(got.dtype() == Want::dtype);
-    CHECK(got.shape() == want.shape());
-    CHECK(differences(got, want.data()) == 0);
-  }
-  const Tensor meta = f(tt::empty(arrays.shape(), {arrays.dtype, {tt::DeviceType::meta, 0}})...);
+  const auto all = [&](const auto& f) {
+    std::vector<Tensor> changed;
+    for (const Tensor& t : given) changed.push_back(f(t));
+    return changed;
+  };
+  for (const Tensor& got : {call(given), call(all(apart)), call(all(repeated))}) CHECK(same_elements(got, want));
+  const Tensor meta = call(all([](const Tensor& t) { return tt::empty(t.shape(), {t.dtype(), {tt::DeviceType::meta, 0}}); }));
   CHECK(meta.is_meta());
-  CHECK(meta.dtype() == Want::dtype);
+  CHECK(meta.dtype() == want.dtype());
   CHECK(meta.shape() == want.shape());
+}
+template <class F, class... A>
+void check_function(const char* name, F f, const A&... arrays) {
+  CAPTURE(name);
+  const std::vector<Tensor> given = {tt::as_tensor(const_cast<A&>(arrays)).clone()...};
+  check_call(given, wanted(f, arrays...), [&](const std::vector<Tensor>& t) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) -> Tensor { return f(t[I]...); }(std::index_sequence_for<A...>{});
+  });
 }
 
 template <class A>
@@ -225,14 +286,14 @@ A moderate() {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ops on Tensors have the bits of fuse on Arrays", T, float, double, std::int32_t, std::int64_t, bool) {
+TEST_CASE_TEMPLATE("ops on Tensors have the bits of fuse, or of the reference executor", T, float, double, std::int32_t, std::int64_t, bool) {
   check_ops<T>();
 }
-TEST_CASE_TEMPLATE("primitives on Tensors have the bits of fuse on Arrays", T, float, double, std::int32_t, std::int64_t, bool) {
+TEST_CASE_TEMPLATE("primitives on Tensors have the bits of fuse, or of the reference executor", T, float, double, std::int32_t, std::int64_t, bool) {
   check_primitives<T>();
 }
 
-TEST_CASE_TEMPLATE("reductions on Tensors have the bits of fuse on Arrays", T, float, double, std::int32_t, std::int64_t, bool) {
+TEST_CASE_TEMPLATE("reductions on Tensors have the bits of fuse, or of the reference executor", T, float, double, std::int32_t, std::int64_t, bool) {
   const auto a = moderate<Array<T, 5, 70, 11>>();
   const auto check = [&](const char* name, auto f) { check_function(name, f, a); };
   check("sum", [](const auto& x) { return tt::sum(x); });
@@ -268,7 +329,7 @@ TEST_CASE("the axis of a reduction may be an argument") {
   CHECK(same_elements(tt::logsumexp(x, 1, true), tt::logsumexp<1>(x).unsqueeze(1)));
 }
 
-TEST_CASE_TEMPLATE("functions on Tensors have the bits of fuse on Arrays", T, float, double) {
+TEST_CASE_TEMPLATE("functions on Tensors have the bits of fuse, or of the reference executor", T, float, double) {
   const auto a = moderate<Array<T, 23, 40>>();
   const auto b = moderate<Array<T, 40, 9>>();
   const auto c = moderate<Array<T, 3, 23, 40>>();
@@ -294,7 +355,7 @@ TEST_CASE_TEMPLATE("functions on Tensors have the bits of fuse on Arrays", T, fl
   check_function("slice", [](const auto& x) { return tt::slice<1, 2, 5, 4>(x); }, c);
 }
 
-TEST_CASE_TEMPLATE("casts of Tensors have the bits of fuse on Arrays", T, float, double, std::int32_t, std::int64_t, bool) {
+TEST_CASE_TEMPLATE("casts of Tensors have the bits of fuse, or of the reference executor", T, float, double, std::int32_t, std::int64_t, bool) {
   const auto a = sampled<Matrix<T>>();
   check_function("to bool", [](const auto& x) { return tt::cast<bool>(x); }, a);
   check_function("to i32", [](const auto& x) { return tt::cast<std::int32_t>(x); }, a);

@@ -73,7 +73,7 @@ within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most 
 
 # ---- what Tensors cost a file without tt::compiled: only what its ops use is compiled
 # shellcheck disable=SC2086
-"$GXX" $flags -O0 -c -o "$work/tensor_add.o" "$budgets/tensor_add.cpp" 2>"$work/log" ||
+"$GXX" $flags -O2 -c -o "$work/tensor_add.o" "$budgets/tensor_add.cpp" 2>"$work/log" ||
   report "$budgets/tensor_add.cpp does not compile: $(head -n 3 "$work/log")"
 within functions_tensor_add "$(nm --defined-only "$work/tensor_add.o" | grep -c ' [TtWw] ')"
 

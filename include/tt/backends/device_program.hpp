@@ -1,6 +1,6 @@
 // What a device runs instead of the CPU's TileProgram: a program made from a Plan. A backend that says
 // how to make one runs every op, every step of backward and every compiled function.
-//   set_program_maker(DeviceType::cuda, [](Plan p, const char* name, const ProgramOptions& o) -> DeviceProgram* { ... });
+//   set_program_maker(DeviceType::cuda, [](Plan p, const char* name, const ProgramOptions& o) { return new DeviceProgram(new Mine(...)); });
 #pragma once
 #include <atomic>
 
@@ -29,17 +29,37 @@ struct ProgramArguments {
   bool is_on_host(int input) const { return input < 64 && (on_host >> input & 1); }
 };
 
+/// Owns a backend's program P, which has the functions below. No virtual ones: compilers follow those into backends that
+/// a program does not use.
 class DeviceProgram {
  public:
-  DeviceProgram() = default;
+  template <class P>
+  explicit DeviceProgram(P* program) : program_(program), functions_(&functions_of<P>) {}
   DeviceProgram(const DeviceProgram&) = delete;
-  virtual ~DeviceProgram() = default;
+  ~DeviceProgram() { functions_->destroy(program_); }
   /// On device number `index`. Thread-safe; may return before the work is done, but not before what lies in host memory was read.
-  virtual void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) = 0;
+  void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) {
+    functions_->run(program_, index, arguments, symbols);
+  }
   /// Inputs, as bits, whose single element may be in host memory; others are copied to the device first.
-  virtual std::uint64_t may_be_on_host() const { return 0; }
+  std::uint64_t may_be_on_host() const { return functions_->may_be_on_host(program_); }
   /// For explain(): how it ran, and what it was asked for and could not do. Nothing, or a phrase.
-  virtual Text report() const { return {}; }
+  Text report() const { return functions_->report(program_); }
+
+ private:
+  struct Functions {
+    void (*run)(void* p, int index, const ProgramArguments& arguments, const SymbolValues& symbols);
+    std::uint64_t (*may_be_on_host)(const void* p);
+    Text (*report)(const void* p);
+    void (*destroy)(void* p);
+  };
+  template <class P>
+  static constexpr Functions functions_of = {
+      [](void* p, int index, const ProgramArguments& a, const SymbolValues& s) { static_cast<P*>(p)->run(index, a, s); },
+      [](const void* p) { return static_cast<const P*>(p)->may_be_on_host(); },
+      [](const void* p) { return static_cast<const P*>(p)->report(); }, [](void* p) { delete static_cast<P*>(p); }};
+  void* program_;
+  const Functions* functions_;
 };
 using ProgramMaker = DeviceProgram* (*)(Plan plan, const char* name, const ProgramOptions& options);
 

@@ -41,14 +41,14 @@ inline const DeviceApi api{
     [](int index) { Device::get(index).empty_cache(); }};
 
 inline std::atomic<std::int64_t> launch_count = 0;
-class PlanProgram : public DeviceProgram {
+class PlanProgram {
  public:
   PlanProgram(Plan plan, const char* name, const ProgramOptions& options) : program_(static_cast<Plan&&>(plan), name, options) {}
-  void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) override {
+  void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) {
     launch_count.fetch_add(program_.run(Device::get(index), arguments, symbols), std::memory_order_relaxed);
   }
-  std::uint64_t may_be_on_host() const override { return program_.may_be_on_host(); }
-  Text report() const override { return program_.report(); }
+  std::uint64_t may_be_on_host() const { return program_.may_be_on_host(); }
+  Text report() const { return program_.report(); }
 
  private:
   Program program_;
@@ -144,8 +144,8 @@ TT_INLINE PinnedMemory::~PinnedMemory() {
 
 TT_INLINE void register_cuda() {
   set_device_api(DeviceType::cuda, &detail::api);
-  set_program_maker(DeviceType::cuda, [](Plan plan, const char* name, const ProgramOptions& options) -> DeviceProgram* {
-    return new detail::PlanProgram(static_cast<Plan&&>(plan), name, options);
+  set_program_maker(DeviceType::cuda, [](Plan plan, const char* name, const ProgramOptions& options) {
+    return new DeviceProgram(new detail::PlanProgram(static_cast<Plan&&>(plan), name, options));
   });
 }
 
