@@ -1,0 +1,395 @@
+// Partition: a function and its reverse mode, one graph, cut into a forward and a backward graph. Which
+// values of the forward part the backward is given, and which it computes anew, is a minimum cut.
+//   JointGraph joint = make_joint(graph, 0b11);          // adjoints of inputs 0 and 1
+//   Partition p = partition(joint, symbols);             // p.forward, p.backward
+//
+// The choice is one of speed alone: either graph holds the joint graph's own nodes, so every choice has the
+// same bits. What is counted are bytes moved, in two prices a value has:
+//   to save it       its bytes, read by the backward; once more, and what a Tensor costs, where the forward
+//                    would not have it in memory anyhow: inputs, results, and what matrix products or views read
+//                    are there
+//   to recompute it  a matrix product: never, its work grows faster than its bytes. A reduction: its operand's
+//                    bytes, one more sweep. Elementwise work, random numbers too (functions of seed and place):
+//                    nothing, it runs in the kernel that reads it, and even an exp costs less than the 12 bytes of
+//                    storing and loading a float. What a product of the backward reads: its bytes twice, as it must
+//                    lie in memory there.
+// The idea of recomputing is Chen et al., Training Deep Nets with Sublinear Memory Cost (2016); that of a minimum
+// cut, functorch's min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc
+// from the source, so both prices are weighed in one cut.
+#pragma once
+#include "tt/graph/differentiate.hpp"
+
+namespace tt {
+
+/// A function's results and the adjoints of some of its inputs in one graph.
+struct JointGraph {
+  Graph graph;              ///< inputs: the function's, then an adjoint for each result. Outputs: results, then adjoints
+  int inputs = 0;           ///< of the function
+  int results = 0;          ///< of the function
+  std::uint64_t given = 0;  ///< inputs, as bits, that something flows into: one further output each
+};
+
+/// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). Contributions of several results are
+/// summed in the order of the results. A mistake is in the graph's `failure`.
+constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted) {
+  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size()};
+  Graph& g = joint.graph;
+  const Vec<int> roots = g.outputs;
+  Vec<int> with_respect_to, adjoint;
+  for (int k = 0; k < joint.inputs && k < 64; ++k)
+    if (wanted >> k & 1) {
+      with_respect_to.push_back(g.inputs[k]);
+      adjoint.push_back(-1);
+    }
+  for (int root : roots) {
+    const Shape shape = g[root].shape;
+    const int seed = g.input(g[root].dtype, shape);
+    if (!is_floating(g[root].dtype)) continue;
+    const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
+    for (int k = 0; k < d.size(); ++k)
+      if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
+  }
+  int w = 0;
+  for (int k = 0; k < joint.inputs && k < 64; ++k)
+    if (wanted >> k & 1) {
+      const int a = adjoint[w++];
+      if (a < 0) continue;
+      joint.given |= std::uint64_t{1} << k;
+      const Shape shape = g[g.inputs[k]].shape;
+      g.output(g.broadcast_to(a, shape));
+    }
+  return joint;
+}
+/// Only the adjoints: what computes everything anew from the inputs.
+constexpr Graph derivative_of(JointGraph joint) {
+  Graph& g = joint.graph;
+  const Vec<int> outputs = g.outputs;
+  g.clear_outputs();
+  for (int k = joint.results; k < outputs.size(); ++k) g.output(outputs[k]);
+  return canonical(g);
+}
+
+/// A joint graph in two.
+struct Partition {
+  Graph forward;           ///< the function's inputs to its results, then saved values
+  Graph backward;          ///< inputs, saved values and adjoints to the adjoints of inputs
+  Vec<int> inputs;         ///< that `backward` reads, the function's numbers
+  Vec<int> saved;          ///< that it reads behind those, as outputs of `forward`; a result may be among them
+  Vec<int> adjoints;       ///< that it reads last, the results' numbers
+  int operations = 0;      ///< of `forward`, views aside
+  int recomputed = 0;      ///< of those, that `backward` computes again
+};
+
+namespace detail {
+
+/// What part of a joint graph each node belongs to.
+struct JointParts {
+  const Graph& g;
+  const JointGraph& joint;
+  Vec<char> early;       ///< needs no adjoint
+  Vec<char> in_forward;  ///< the results need it
+  Vec<char> required;    ///< early, and read where adjoints are, or an adjoint itself
+  Vec<char> needed;      ///< early, and required or needed to compute what is
+  Vec<char> late;        ///< needs an adjoint, and an adjoint of an input needs it
+
+  constexpr explicit JointParts(const JointGraph& j)
+      : g(j.graph), joint(j), early(g.size(), 1), in_forward(g.size(), 0), required(g.size(), 0), needed(g.size(), 0),
+        late(g.size(), 0) {
+    for (int k = j.inputs; k < g.inputs.size(); ++k) early[g.inputs[k]] = 0;
+    for (int i = 0; i < g.size(); ++i)
+      for (int o : g[i].operand)
+        if (o >= 0 && !early[o]) early[i] = 0;
+    for (int k = 0; k < g.outputs.size(); ++k) {
+      const int i = g.outputs[k];
+      if (k < j.results) in_forward[i] = 1;
+      else (early[i] ? required : late)[i] = 1;
+    }
+    for (int i = g.size() - 1; i >= 0; --i) {
+      needed[i] = needed[i] || required[i];
+      for (int o : g[i].operand) {
+        if (o < 0) continue;
+        if (in_forward[i]) in_forward[o] = 1;
+        if (needed[i]) needed[o] = 1;
+        if (late[i]) (early[o] ? required : late)[o] = 1;
+      }
+    }
+  }
+  /// The node whose elements a view shows.
+  constexpr int memory_of(int i) const {
+    while (is_view(g[i]) || g[i].op == Op::detach) i = g[i].operand[0];
+    return i;
+  }
+  /// An input that the forward overwrites.
+  constexpr bool is_donated(int i) const {
+    if (g[i].op != Op::input) return false;
+    for (int k = 0; k < joint.results; ++k)
+      if (g.donated[k] >= 0 && g.inputs[g.donated[k]] == i) return true;
+    return false;
+  }
+  /// Work, and not only other indices of the same memory.
+  constexpr bool is_operation(int i) const {
+    return !is_leaf(g[i].op) && !is_view(g[i].op) && g[i].op != Op::broadcast && g[i].op != Op::detach;
+  }
+};
+
+/// The two prices of each value, in bytes. Sizes are those of one call: an estimate.
+struct CutPrices {
+  static constexpr std::int64_t never = std::int64_t{1} << 60;
+  static constexpr std::int64_t of_tensor = 512;  ///< to make one takes as long as to move about this many bytes
+  Vec<std::int64_t> save, recompute;
+
+  constexpr CutPrices(const JointParts& p, const SymbolValues& symbols) : save(p.g.size(), never), recompute(p.g.size(), 0) {
+    const Graph& g = p.g;
+    Vec<char> in_memory(g.size(), 0), stored_later(g.size(), 0);
+    for (int k = 0; k < p.joint.results; ++k)
+      if (g.donated[k] < 0) in_memory[g.outputs[k]] = 1;
+    for (int i = 0; i < g.size(); ++i) {
+      if (g[i].op == Op::input && !p.is_donated(i)) in_memory[i] = 1;
+      if (g[i].op != Op::matmul && !is_view(g[i])) continue;
+      for (int o : g[i].operand) {
+        if (o < 0) continue;
+        if (p.in_forward[i]) in_memory[p.memory_of(o)] = 1;
+        if (p.late[i] && g[i].op == Op::matmul) stored_later[p.memory_of(o)] = 1;
+      }
+    }
+    for (int i = 0; i < g.size(); ++i) {
+      const Node& n = g[i];
+      const std::int64_t bytes = bytes_of(n, symbols);
+      const bool moves = n.op != Op::reshape && n.op != Op::permute && n.op != Op::broadcast && n.op != Op::detach;
+      if (moves) save[i] = in_memory[i] ? bytes : 2 * bytes + of_tensor;
+      if (n.op == Op::input || n.op == Op::matmul) recompute[i] = never;
+      else if (is_reduction(n.op)) recompute[i] = bytes_of(g[n.operand[0]], symbols);
+      else if (stored_later[i] && !is_leaf(n.op)) recompute[i] = 2 * bytes;
+    }
+  }
+  static constexpr std::int64_t bytes_of(const Node& n, const SymbolValues& symbols) {
+    const std::int64_t count = n.shape.size().value(symbols), each = size_of(n.dtype);
+    return count < (never >> 20) / each ? count * each : never >> 20;
+  }
+};
+
+/// Maximum flow from a source to a sink (Dinic 1970): shortest paths only, found by levels, until there are none.
+/// Arcs lie in pairs, so that arc a ^ 1 is what may flow back; the arcs of a vertex are a linked list.
+class FlowNetwork {
+ public:
+  static constexpr int source = 0, sink = 1;
+
+  constexpr explicit FlowNetwork(int vertices) : first_(vertices, -1), level_(vertices, -1) {}
+  constexpr void connect(int from, int to, std::int64_t capacity) {
+    arcs_.push_back({to, first_[from], capacity});
+    first_[from] = arcs_.size() - 1;
+    arcs_.push_back({from, first_[to], 0});
+    first_[to] = arcs_.size() - 1;
+  }
+  constexpr std::int64_t maximum_flow() {
+    std::int64_t total = 0;
+    while (find_levels()) {
+      next_ = first_;
+      while (const std::int64_t flow = push_along_a_path()) total += flow;
+    }
+    return total;
+  }
+  /// After that: which vertices still lead to the sink. Of all minimum cuts theirs is the nearest to it.
+  constexpr Vec<char> sink_side() const {
+    Vec<char> reached(first_.size(), 0);
+    Vec<int> queue;
+    queue.push_back(sink);
+    reached[sink] = 1;
+    for (int at = 0; at < queue.size(); ++at)
+      for (int a = first_[queue[at]]; a >= 0; a = arcs_[a].next)
+        if (const int from = arcs_[a].to; arcs_[a ^ 1].capacity > 0 && !reached[from]) {
+          reached[from] = 1;
+          queue.push_back(from);
+        }
+    return reached;
+  }
+
+ private:
+  struct Arc {
+    int to = 0, next = -1;
+    std::int64_t capacity = 0;  ///< that is left
+  };
+  Vec<Arc> arcs_;
+  Vec<int> first_, level_, next_, queue_, path_;
+
+  /// Distances from the source along arcs with room; false when the sink is out of reach.
+  constexpr bool find_levels() {
+    for (int& l : level_) l = -1;
+    queue_.clear();
+    queue_.push_back(source);
+    level_[source] = 0;
+    for (int at = 0; at < queue_.size() && level_[sink] < 0; ++at)
+      for (int a = first_[queue_[at]]; a >= 0; a = arcs_[a].next)
+        if (arcs_[a].capacity > 0 && level_[arcs_[a].to] < 0) {
+          level_[arcs_[a].to] = level_[queue_[at]] + 1;
+          queue_.push_back(arcs_[a].to);
+        }
+    return level_[sink] >= 0;
+  }
+  /// Depth first with the path on a stack; a dead end is never entered again on these levels.
+  constexpr std::int64_t push_along_a_path() {
+    path_.clear();
+    int at = source;
+    while (at != sink) {
+      int& a = next_[at];
+      while (a >= 0 && !(arcs_[a].capacity > 0 && level_[arcs_[a].to] == level_[at] + 1)) a = arcs_[a].next;
+      if (a >= 0) {
+        path_.push_back(a);
+        at = arcs_[a].to;
+      } else {
+        if (path_.empty()) return 0;
+        at = arcs_[path_.back() ^ 1].to;
+        next_[at] = arcs_[path_.back()].next;
+        path_.pop_back();
+      }
+    }
+    std::int64_t flow = arcs_[path_[0]].capacity;
+    for (int a : path_)
+      if (arcs_[a].capacity < flow) flow = arcs_[a].capacity;
+    for (int a : path_) {
+      arcs_[a].capacity -= flow;
+      arcs_[a ^ 1].capacity += flow;
+    }
+    return flow;
+  }
+};
+
+}  // namespace detail
+
+/// The values to save for the least bytes moved, and how many those are.
+struct MinimumCut {
+  Vec<char> saved;  ///< for each node of the joint graph
+  std::int64_t bytes = 0;
+};
+
+/// A value is two vertices. From its first to its second: what saving costs, so that is cut where a value is
+/// saved. From the source to its first: what recomputing costs. Forward values on the source's side are lost
+/// to the backward, those on the sink's are at hand, and what computes one that is at hand must be too.
+constexpr MinimumCut minimum_cut(const JointGraph& joint, const SymbolValues& symbols) {
+  const detail::JointParts p(joint);
+  const detail::CutPrices price(p, symbols);
+  const Graph& g = joint.graph;
+  Vec<int> vertex(g.size(), -1);
+  int vertices = 2;
+  for (int i = 0; i < g.size(); ++i) {
+    if (!p.needed[i] || (is_leaf(g[i].op) && g[i].op != Op::input)) continue;
+    vertex[i] = vertices;
+    vertices += 2;
+  }
+  detail::FlowNetwork network(vertices);
+  for (int i = 0; i < g.size(); ++i) {
+    const int v = vertex[i];
+    if (v < 0) continue;
+    network.connect(v, v + 1, price.save[i]);
+    if (price.recompute[i] > 0) network.connect(detail::FlowNetwork::source, v, price.recompute[i]);
+    if (p.required[i]) network.connect(v + 1, detail::FlowNetwork::sink, detail::CutPrices::never);
+    for (int o : g[i].operand)
+      if (o >= 0 && vertex[o] >= 0) network.connect(vertex[o] + 1, v, detail::CutPrices::never);
+  }
+  MinimumCut cut{Vec<char>(g.size(), 0), network.maximum_flow()};
+  const Vec<char> at_hand = network.sink_side();
+  for (int i = 0; i < g.size(); ++i)
+    if (const int v = vertex[i]; v >= 0) cut.saved[i] = at_hand[v + 1] && !at_hand[v];
+  return cut;
+}
+
+/// What a choice costs, counted as the cut counts: values that are saved, and what is computed from them.
+/// CutPrices::never and more: a product would be computed again, or an input is missing.
+constexpr std::int64_t bytes_moved(const JointGraph& joint, const Vec<char>& saved, const SymbolValues& symbols) {
+  const detail::JointParts p(joint);
+  const detail::CutPrices price(p, symbols);
+  Vec<char> used = p.required;
+  std::int64_t sum = 0;
+  for (int i = joint.graph.size() - 1; i >= 0; --i) {
+    if (!used[i]) continue;
+    if (!saved[i])
+      for (int o : joint.graph[i].operand)
+        if (o >= 0) used[o] = 1;
+    if (is_leaf(joint.graph[i].op) && joint.graph[i].op != Op::input) continue;
+    sum += saved[i] ? price.save[i] : price.recompute[i];
+    if (sum > detail::CutPrices::never) sum = detail::CutPrices::never;
+  }
+  return sum;
+}
+
+/// The two graphs where the values `saved` are given to the backward. Inputs that it needs besides are given too.
+constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
+  const detail::JointParts p(joint);
+  const Graph& g = joint.graph;
+  Partition r;
+
+  // What the backward consists of: from its outputs back to what it is given.
+  Vec<char> state(g.size(), 0), at_hand(g.size(), 0);
+  for (int i = 0; i < g.size(); ++i)
+    if (g[i].op == Op::input || (saved[i] && p.early[i])) {
+      at_hand[i] = 1;
+      state[i] = 2;
+    }
+  Vec<int> adjoints;
+  for (int k = joint.results; k < g.outputs.size(); ++k) adjoints.push_back(g.outputs[k]);
+  const Vec<int> order = post_order(g, adjoints, static_cast<Vec<char>&&>(state));
+  Vec<char> read(g.size(), 0);
+  for (int i : order)
+    for (int o : g[i].operand)
+      if (o >= 0) read[o] = 1;
+  for (int i : adjoints) read[i] = 1;
+
+  // The forward: results, then what it saves.
+  Graph& f = r.forward;
+  Graph& b = r.backward;
+  f.failure = b.failure = g.failure;
+  Vec<int> in_forward(g.size(), -1), in_backward(g.size(), -1), roots, given;
+  for (int k = 0; k < joint.inputs; ++k) in_forward[g.inputs[k]] = f.input_like(g, g.inputs[k]);
+  for (int k = 0; k < joint.results; ++k) roots.push_back(g.outputs[k]);
+  for (int k = 0; k < joint.inputs; ++k)
+    if (const int i = g.inputs[k]; read[i] && !p.is_donated(i)) {
+      r.inputs.push_back(k);
+      in_backward[i] = b.input_like(g, i);
+    }
+  for (int i = 0; i < g.size(); ++i) {
+    if (!read[i] || !at_hand[i] || !p.early[i] || in_backward[i] >= 0) continue;
+    int at = -1;
+    for (int k = 0; k < joint.results && at < 0; ++k)
+      if (g.outputs[k] == i && g.donated[k] < 0) at = k;
+    if (at < 0) {
+      at = roots.size();
+      roots.push_back(i);
+    }
+    r.saved.push_back(at);
+    in_backward[i] = b.input(g[i].dtype, g[i].shape);
+  }
+  for (int k = 0; k < joint.results; ++k)
+    if (const int i = g.inputs[joint.inputs + k]; read[i]) {
+      r.adjoints.push_back(k);
+      in_backward[i] = b.input(g[i].dtype, g[i].shape);
+    }
+
+  const auto copy_nodes = [&g](Graph& to, const Vec<int>& nodes, Vec<int>& map) {
+    for (int i : nodes) {
+      if (map[i] >= 0) continue;
+      Node n = g[i];
+      for (int k = 0; k < max_operands; ++k)
+        if (n.operand[k] >= 0) n.operand[k] = map[n.operand[k]];
+      map[i] = to.intern(n);
+    }
+  };
+  copy_nodes(f, post_order(g, roots), in_forward);
+  for (int k = 0; k < roots.size(); ++k) {
+    if (k < joint.results) f.output(in_forward[roots[k]], g.donated[k], g.output_padded[k]);
+    else f.output(in_forward[roots[k]]);
+  }
+  copy_nodes(b, order, in_backward);
+  for (int i : adjoints) b.output(in_backward[i]);
+  for (int i = 0; i < g.size(); ++i)
+    if (p.in_forward[i] && p.is_operation(i)) ++r.operations;
+  for (int i : order)
+    if (p.in_forward[i] && p.is_operation(i)) ++r.recomputed;
+  return r;
+}
+
+/// A joint graph where the least bytes are moved; sizes are those of one call.
+constexpr Partition partition(const JointGraph& joint, const SymbolValues& symbols) {
+  return split(joint, minimum_cut(joint, symbols).saved);
+}
+
+}  // namespace tt
