@@ -2,7 +2,8 @@
 //   eager          node by node through the dispatcher
 //   tape           the same with gradients, and backward: the reference runs the graph's own gradients
 //   compiled       captured by tt::compile and fused, on the tile interpreter (tier 0)
-//   compiled tape  the same on inputs that require gradients: one tape node, whose backward is fused
+//   compiled tape  the same on inputs that require gradients: one tape node, whose backward is fused and begins with
+//                  what the forward saved for it
 //   tier 1         emitted C, 64 graphs for one call of the compiler
 // Any NaN equals any other. Symbols stand for what they do in graphs of Tensors: never for 1, which makes other sums
 // rows than a symbol does, and never for what is sliced (a gradient of -0 comes back as 0 there). A last bit that is wrong on purpose, on each path and in kernels, must be found.
@@ -48,7 +49,7 @@ const char* name(Path p) {
 /// What each path did, so that one cannot stand in for another.
 struct Counts {
   std::int64_t graphs = 0, nodes = 0, dispatches = 0, gradients = 0, tape_nodes = 0, captures = 0, symbolic = 0,
-               compiled_calls = 0, tier1_programs = 0, tier1_calls = 0;
+               compiled_calls = 0, saved_values = 0, tier1_programs = 0, tier1_calls = 0;
 } counts;
 
 // ---- what is asked of a graph
@@ -199,9 +200,10 @@ std::vector<Values> run_compiled(const Case& c) {
 std::vector<Values> run_compiled_tape(const Case& scalar) {
   const auto f = compile_case(scalar);
   std::vector<Tensor> in = inputs_of(scalar, true);
-  const std::int64_t before = tt::autograd::tape_node_count();
+  const std::int64_t before = tt::autograd::tape_node_count(), saved = tt::autograd::saved_value_count();
   const Tensor loss = f(in)[0];
   CHECK(tt::autograd::tape_node_count() == before + 1);
+  counts.saved_values += tt::autograd::saved_value_count() - saved;
   return gradients_from(scalar, loss, in);
 }
 
@@ -331,17 +333,19 @@ TEST_CASE("random graphs have the reference's bits on every run-time path") {
   CHECK(compare_paths(setting("TT_FUZZ_SEED", 1), count, tier1_every,
                       static_cast<int>(setting("TT_FUZZ_REPORTS", 5))) == 0);
   std::printf("%lld graphs; eager: %lld nodes, %lld dispatches; tape: %lld gradients, %lld nodes; compiled: %lld captures, %lld with "
-              "symbols, %lld calls; tier 1: %lld programs, %lld calls\n",
+              "symbols, %lld calls, %lld values saved for backward; tier 1: %lld programs, %lld calls\n",
               static_cast<long long>(counts.graphs), static_cast<long long>(counts.nodes), static_cast<long long>(counts.dispatches),
               static_cast<long long>(counts.gradients), static_cast<long long>(counts.tape_nodes),
               static_cast<long long>(counts.captures), static_cast<long long>(counts.symbolic),
-              static_cast<long long>(counts.compiled_calls), static_cast<long long>(counts.tier1_programs),
+              static_cast<long long>(counts.compiled_calls), static_cast<long long>(counts.saved_values),
+              static_cast<long long>(counts.tier1_programs),
               static_cast<long long>(counts.tier1_calls));
   CHECK(counts.dispatches >= counts.nodes);
   CHECK(counts.tape_nodes > counts.gradients);
   CHECK(counts.gradients > counts.graphs / 2);
   CHECK(counts.captures == counts.graphs);
   CHECK(counts.symbolic > 0);
+  CHECK(counts.saved_values > 0);
   CHECK((counts.tier1_programs > 0 || tier1_every == 0));
   CHECK(counts.tier1_calls == counts.tier1_programs);
 }

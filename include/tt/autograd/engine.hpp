@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "tt/autograd/tape.hpp"
+#include "tt/autograd/joint_node.hpp"
 
 namespace tt {
 namespace autograd {
@@ -326,7 +326,7 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
                         "build a new one?") << at));
   if (target.impl().storage && target.impl().storage->uses.load(std::memory_order_relaxed) > 1)  // they would keep their history
     TT_THROW(Error(Text("tt: a Tensor with views was changed in place while gradients are recorded. Build a new one, or take "
-                        "the views afterwards?") << at));
+                        "the views afterwards? A compiled function's result that its backward reads has one.") << at));
 }
 inline void adopt_history(Tensor& target, const Tensor& result) {
   if (!result.impl().requires_grad) return forget_history(target);  // nothing of the old value is left

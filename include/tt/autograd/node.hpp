@@ -63,6 +63,12 @@ inline std::int64_t& tape_node_count() {
   return count;
 }
 
+/// Values that nodes kept for backward beside arguments: see joint_node.hpp.
+inline std::int64_t& saved_value_count() {
+  thread_local std::int64_t count = 0;
+  return count;
+}
+
 /// Lets go of a node. What that sets free is freed in a loop: chains may be millions of nodes long.
 inline void release(TapeNode* node) {
   if (!node || node->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;

@@ -227,6 +227,31 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
     if (f.flows_into(k) & required) set_history(result[k], n, k);
 }
 
+/// The gradients of a node's results as a step of backward takes them: dense, zeros where there is none.
+inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, int results, Tensor* in, int k) {
+  if (!in[k].defined()) {
+    Device device;
+    for (int j = 0; j < results; ++j)
+      if (in[j].defined()) device = in[j].device();
+    in[k] = full(f.output_shape(k, symbols), 0, {f.graph()[f.graph().outputs[k]].dtype, device});
+  }
+  if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
+}
+/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given` (bits).
+inline void run_step(TapeNode& n, const GraphFunction& f, std::uint64_t given, const std::shared_ptr<const GraphFunction>& owner,
+                     const SymbolValues& symbols, const Tensor* const* argument, int count, Tensor* out, bool taped) {
+  Tensor few[max_arguments];
+  std::vector<Tensor> many(f.outputs() > max_arguments ? static_cast<std::size_t>(f.outputs()) : 0);
+  Tensor* const result = many.empty() ? few : many.data();
+  f.run(argument, symbols, result);
+  bool needed = false;
+  for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
+  if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result);
+  int at = 0;
+  for (int k = 0; k < n.edges; ++k)
+    if (given >> k & 1) out[k] = static_cast<Tensor&&>(result[at++]);
+}
+
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped) {
   const Tensor* argument[max_inputs + max_outputs];
@@ -237,25 +262,12 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
   }
   const GraphFunction::Derivative& d = f.function->derivative(wanted);
   for (int k = 0; k < n.results; ++k) {
-    if (!in[k].defined())
-      in[k] = full(f.function->output_shape(k, f.symbols), 0,
-                   {f.function->graph()[f.function->graph().outputs[k]].dtype});
-    if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
+    fill_gradient(*f.function, f.symbols, n.results, in, k);
     argument[arguments + k] = &in[k];
   }
   for (int k = 0; k < arguments; ++k)
     if (d.function->reads(k)) saved[k].check(n, k);
-  Tensor few[max_arguments];
-  std::vector<Tensor> many(d.function->outputs() > max_arguments ? static_cast<std::size_t>(d.function->outputs()) : 0);
-  Tensor* const given = many.empty() ? few : many.data();
-  d.function->run(argument, f.symbols, given);
-  const int count = arguments + n.results;
-  bool needed = false;
-  for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
-  if (needed) record_function(*d.function, owner, f.symbols, n.name, n.where, argument, count, given);
-  int at = 0;
-  for (int k = 0; k < arguments; ++k)
-    if (d.given >> k & 1) out[k] = static_cast<Tensor&&>(given[at++]);
+  run_step(n, *d.function, d.given, owner, f.symbols, argument, arguments + n.results, out, taped);
 }
 
 #endif

@@ -5,10 +5,11 @@
 //   GraphFunction& f = intern(op, attributes, signature);   f.run(arguments, symbols, results);
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"
-#include "tt/graph/differentiate.hpp"
+#include "tt/graph/partition.hpp"
 
 namespace tt {
 
@@ -111,8 +112,10 @@ inline constexpr int max_inputs = 64;
 
 class GraphFunction {
  public:
-  /// `options` reach the programs of devices, those of its derivatives too.
-  explicit GraphFunction(Graph graph, const ProgramOptions& options = {}) : graph_(static_cast<Graph&&>(graph)), options_(options) {
+  /// `options` reach the programs of devices, those of its derivatives too. `results_change`: whoever runs it may change
+  /// results before their gradients come, see JointGraph.
+  explicit GraphFunction(Graph graph, const ProgramOptions& options = {}, bool results_change = false)
+      : graph_(static_cast<Graph&&>(graph)), options_(options), results_change_(results_change) {
     for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
     Vec<std::uint64_t> flow(graph_.size(), 0);
     for (int i : post_order(graph_, graph_.outputs)) {
@@ -137,6 +140,11 @@ class GraphFunction {
       delete d->function;
       delete d;
       d = next;
+    }
+    for (Joint* j = joints_.load(); j;) {
+      Joint* next = j->next;
+      delete j;
+      j = next;
     }
   }
 
@@ -210,17 +218,55 @@ class GraphFunction {
     return *fresh;
   }
 
+  /// The function with its backward, which is given saved values and does not begin with the inputs: see
+  /// graph/partition.hpp. Saved values are further results of `forward`.
+  struct Joint {
+    /// What a backward takes, in this order: inputs, results of `forward`, adjoints of those.
+    struct Backward {
+      std::unique_ptr<GraphFunction> function;
+      std::uint64_t given = 0;  ///< as of Derivative
+      Vec<int> inputs, saved, adjoints;
+    };
+    std::uint64_t wanted = 0;
+    std::unique_ptr<GraphFunction> forward;
+    /// `second` also takes adjoints of saved values: they have some where backward itself is differentiated.
+    Backward first, second;
+    bool is_wide = false;  ///< those take more than 64 Tensors: to be differentiated, backward begins with the inputs
+    Vec<int> kept;   ///< inputs that one of them takes
+    Vec<int> saved;  ///< results of `forward` that one of them takes
+    int operations = 0, recomputed = 0;  ///< of `forward`; of those in `first`
+    std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes
+    Joint* next = nullptr;
+  };
+  /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: nothing flows, or there would be
+  /// too many results.
+  const Joint* joint(std::uint64_t wanted, const SymbolValues& sizes) const {
+    Joint* first = joints_.load(std::memory_order_acquire);
+    Joint* j = first;
+    while (j && j->wanted != wanted) j = j->next;
+    if (!j) {
+      j = make_partition(wanted, sizes);
+      j->next = first;
+      while (!joints_.compare_exchange_weak(j->next, j, std::memory_order_acq_rel)) {
+      }
+    }
+    return j->forward ? j : nullptr;
+  }
+
  private:
   Graph graph_;
   ProgramOptions options_;
+  bool results_change_;
   Vec<char> read_;
   Vec<std::uint64_t> flow_;
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
+  mutable std::atomic<Joint*> joints_ = nullptr;
 
   mutable std::atomic<DeviceProgram*> device_program_[detail::device_types] = {}, device_writer_[detail::device_types] = {};
 
   Derivative* make_derivative(std::uint64_t wanted) const;
+  Joint* make_partition(std::uint64_t wanted, const SymbolValues& sizes) const;
 
   /// Where a call runs: where its first argument with axes is that is read; else where a single element
   /// is that no CPU can read, or where one is that only lends its shape.
@@ -314,45 +360,67 @@ TT_INLINE BoundFunction bind_function(const Call& c);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_t wanted) const {
-  Graph g = canonical(graph_);
-  const Vec<int> roots = g.outputs;
-  g.clear_outputs();
-  Vec<int> with_respect_to, adjoint;
-  for (int k = 0; k < g.inputs.size(); ++k)
-    if (wanted >> k & 1) {
-      with_respect_to.push_back(g.inputs[k]);
-      adjoint.push_back(-1);
-    }
-  for (int root : roots) {
-    const Shape shape = g[root].shape;
-    const int seed = g.input(g[root].dtype, shape);
-    if (!is_floating(g[root].dtype)) continue;
-    const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
-    for (int k = 0; k < d.size(); ++k)
-      if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
+  JointGraph joint = make_joint(graph_, wanted);
+  if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
+  const std::uint64_t given = joint.given;
+  return new Derivative{wanted, given, new GraphFunction(derivative_of(static_cast<JointGraph&&>(joint)), options_)};
+}
+
+TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t wanted, const SymbolValues& sizes) const {
+  const JointGraph joint = make_joint(graph_, wanted, results_change_);
+  if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
+  auto made = std::make_unique<Joint>();
+  made->wanted = wanted;
+  if (!joint.given) return made.release();
+  const auto take = [this](Partition&& p, std::uint64_t given) {
+    return Joint::Backward{std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
+                           static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints)};
+  };
+  Partition once = partition(joint, sizes);
+  made->operations = once.operations;
+  made->recomputed = once.recomputed;
+  if (once.forward.outputs.size() > max_outputs) return made.release();
+  for (int k : once.saved) {
+    const Node& n = once.forward[once.forward.outputs[k]];
+    made->saved_bytes += n.shape.size().value(sizes) * size_of(n.dtype);
   }
-  std::uint64_t given = 0;
-  int w = 0;
-  for (int k = 0; k < graph_.inputs.size(); ++k)
-    if (wanted >> k & 1) {
-      const int a = adjoint[w++];
-      if (a < 0) continue;
-      given |= std::uint64_t{1} << k;
-      const Shape shape = g[g.inputs[k]].shape;
-      g.output(g.broadcast_to(a, shape));
+  auto forward = std::make_unique<GraphFunction>(static_cast<Graph&&>(once.forward), options_);
+  made->first = take(static_cast<Partition&&>(once), joint.given);
+
+  // Saved values as results that have adjoints too. The same values are at hand; what else it needs is seldom much.
+  const JointGraph again = make_joint(forward->graph(), wanted);
+  if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
+  Vec<char> saved(again.graph.size(), 0);
+  for (int k : made->first.saved) saved[again.graph.outputs[k]] = 1;
+  made->second = take(split(again, saved), again.given);
+  const auto merge = [](const Vec<int>& a, const Vec<int>& b, int most) {
+    Vec<int> both;
+    for (int k = 0; k < most; ++k) {
+      bool found = false;
+      for (int x : a) found = found || x == k;
+      for (int x : b) found = found || x == k;
+      if (found) both.push_back(k);
     }
-  if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-  return new Derivative{wanted, given, new GraphFunction(canonical(g), options_)};
+    return both;
+  };
+  made->kept = merge(made->first.inputs, made->second.inputs, graph_.inputs.size());
+  made->saved = merge(made->first.saved, made->second.saved, forward->outputs());
+  for (const Joint::Backward* b : {&made->first, &made->second}) made->is_wide = made->is_wide || b->function->graph().inputs.size() > 64;
+  made->forward = std::move(forward);
+  return made.release();
 }
 
 TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
   for (const std::atomic<DeviceProgram*>& p : device_program_)
     if (const DeviceProgram* program = p.load(std::memory_order_acquire))
       if (const Text said = program->report(); !said.empty()) t << indent << said << '\n';
-  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) {
-    Text backward;
-    backward << indent << "backward: ";
-    d->function->report(t, backward.c_str());
+  Text backward;
+  backward << indent << "backward: ";
+  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) d->function->report(t, backward.c_str());
+  for (const Joint* j = joints_.load(std::memory_order_acquire); j; j = j->next) {
+    if (!j->forward) continue;
+    j->forward->report(t, indent);
+    j->first.function->report(t, backward.c_str());
   }
 }
 
@@ -377,7 +445,7 @@ TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool wri
 
 TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
   void* external[2 * max_inputs + 2 * max_outputs];
-  Tensor moved[max_inputs];
+  std::vector<Tensor> moved;
   DeviceProgram& program = device_program(device.type, false);
   const std::uint64_t may_be_on_host = program.may_be_on_host();
   std::uint64_t on_host = 0;
@@ -388,13 +456,13 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     if (t.device == device || !reads(k)) continue;
     if (t.numel != 1 || t.device.type == DeviceType::meta)
       TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
-    if ((may_be_on_host >> k & 1) && is_host(t.device)) {
+    if (k < 64 && (may_be_on_host >> k & 1) && is_host(t.device)) {
       on_host |= std::uint64_t{1} << k;
       continue;
     }
-    moved[k] = Tensor(t.dtype, t.shape, device);  // a single element goes where the others are
-    device_api(device.type)->copy(moved[k].impl().data, device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), t.is_number);
-    external[k] = moved[k].impl().data;
+    moved.emplace_back(t.dtype, t.shape, device);  // a single element goes where the others are
+    external[k] = moved.back().impl().data;
+    device_api(device.type)->copy(external[k], device, t.data, t.device, static_cast<std::size_t>(size_of(t.dtype)), t.is_number);
   }
   for (int k = 0; k < outputs(); ++k) {
     if (const int into = graph_.donated[k]; into >= 0) {

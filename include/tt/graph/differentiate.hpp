@@ -11,7 +11,7 @@
 namespace tt {
 namespace detail {
 
-constexpr Vec<int> reverse(Graph& g, int root, int seed, const Vec<int>& with_respect_to);
+constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to);
 
 /// Sums `d` over the axes along which a value of shape `to` was repeated.
 constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may move
@@ -36,7 +36,7 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   }
   const int result = n.def->record(body, in);
   const int seed = body.input(body[result].dtype, {});
-  const Vec<int> adjoints = reverse(body, result, seed, wrt);
+  const Vec<int> adjoints = reverse(body, {result}, {seed}, wrt);
   Vec<int> roots;
   for (int a : adjoints)
     if (a >= 0) roots.push_back(a);
@@ -231,25 +231,24 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
   }
 }
 
-/// The adjoints of `with_respect_to` when `root` has the adjoint `seed`; -1 where nothing flows.
-constexpr Vec<int> reverse(Graph& g, int root, int seed, const Vec<int>& with_respect_to) {
+/// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
+constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to) {
   const int top = g.size();
   Vec<int> adjoint(top, -1);
   Vec<char> depends(top, 0);
   for (int w : with_respect_to) depends[w] = 1;
-  for (int i = 0; i <= root; ++i) {
+  for (int i = 0; i < top; ++i) {
     if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
     for (int k = 0; k < max_operands; ++k)
       if (const int o = g[i].operand[k]; o >= 0 && depends[o]) depends[i] = 1;
   }
   // As the tape goes, which knows nothing of what leads through an integer, a condition or `detach`.
   Vec<char> state(top, 2);
-  for (int i = 0; i <= root; ++i)
+  for (int i = 0; i < top; ++i)
     if (depends[i]) state[i] = 0;
-  Vec<int> roots;
-  roots.push_back(root);
   const Vec<int> order = post_order(g, roots, static_cast<Vec<char>&&>(state));
-  adjoint[root] = seed;
+  for (int k = 0; k < roots.size(); ++k)
+    if (seeds[k] >= 0) adjoint[roots[k]] = adjoint[roots[k]] < 0 ? seeds[k] : g.add(adjoint[roots[k]], seeds[k]);
   for (int t = order.size() - 1; t >= 0; --t) {
     const int i = order[t];
     if (adjoint[i] < 0 || !depends[i] || is_leaf(g[i].op)) continue;
@@ -285,7 +284,7 @@ constexpr Vec<int> gradients(Graph& g, int root, const Vec<int>& with_respect_to
   if (g[root].shape.size() != Extent(1) || !is_floating(g[root].dtype))
     g.fail({.mistake = Mistake::gradient_of_non_scalar, .op = "grad", .a = g[root].shape});
   const int seed = g.constant(g[root].dtype, 1, g[root].shape);
-  Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
+  Vec<int> d = detail::reverse(g, {root}, {seed}, with_respect_to);
   for (int k = 0; k < d.size(); ++k)
     if (d[k] < 0)
       d[k] = g.constant(g[with_respect_to[k]].dtype, 0, g[with_respect_to[k]].shape);

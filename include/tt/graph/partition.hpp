@@ -27,28 +27,24 @@ struct JointGraph {
   int inputs = 0;           ///< of the function
   int results = 0;          ///< of the function
   std::uint64_t given = 0;  ///< inputs, as bits, that something flows into: one further output each
+  bool results_change = false;  ///< whoever gets the results may change them before the backward: it is not given these
 };
 
-/// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). Contributions of several results are
-/// summed in the order of the results. A mistake is in the graph's `failure`.
-constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted) {
-  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size()};
+/// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). What flows into a value that several
+/// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
+constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, bool results_change = false) {
+  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, results_change};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
-  Vec<int> with_respect_to, adjoint;
+  Vec<int> with_respect_to, seeds;
   for (int k = 0; k < joint.inputs && k < 64; ++k)
-    if (wanted >> k & 1) {
-      with_respect_to.push_back(g.inputs[k]);
-      adjoint.push_back(-1);
-    }
+    if (wanted >> k & 1) with_respect_to.push_back(g.inputs[k]);
   for (int root : roots) {
     const Shape shape = g[root].shape;
     const int seed = g.input(g[root].dtype, shape);
-    if (!is_floating(g[root].dtype)) continue;
-    const Vec<int> d = detail::reverse(g, root, seed, with_respect_to);
-    for (int k = 0; k < d.size(); ++k)
-      if (d[k] >= 0) adjoint[k] = adjoint[k] < 0 ? d[k] : g.add(adjoint[k], d[k]);
+    seeds.push_back(is_floating(g[root].dtype) ? seed : -1);
   }
+  const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to);
   int w = 0;
   for (int k = 0; k < joint.inputs && k < 64; ++k)
     if (wanted >> k & 1) {
@@ -126,6 +122,13 @@ struct JointParts {
       if (g.donated[k] >= 0 && g.inputs[g.donated[k]] == i) return true;
     return false;
   }
+  /// Which result lies where the backward can be given it, and shows this node? -1: none.
+  constexpr int result_of(int i) const {
+    if (joint.results_change) return -1;
+    for (int k = 0; k < joint.results; ++k)
+      if (g.outputs[k] == i && g.donated[k] < 0) return k;
+    return -1;
+  }
   /// Work, and not only other indices of the same memory.
   constexpr bool is_operation(int i) const {
     return !is_leaf(g[i].op) && !is_view(g[i].op) && g[i].op != Op::broadcast && g[i].op != Op::detach;
@@ -141,8 +144,7 @@ struct CutPrices {
   constexpr CutPrices(const JointParts& p, const SymbolValues& symbols) : save(p.g.size(), never), recompute(p.g.size(), 0) {
     const Graph& g = p.g;
     Vec<char> in_memory(g.size(), 0), stored_later(g.size(), 0);
-    for (int k = 0; k < p.joint.results; ++k)
-      if (g.donated[k] < 0) in_memory[g.outputs[k]] = 1;
+    for (int k = 0; k < p.joint.results; ++k) in_memory[g.outputs[k]] = p.result_of(g.outputs[k]) >= 0;
     for (int i = 0; i < g.size(); ++i) {
       if (g[i].op == Op::input && !p.is_donated(i)) in_memory[i] = 1;
       if (g[i].op != Op::matmul && !is_view(g[i])) continue;
@@ -348,9 +350,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
     }
   for (int i = 0; i < g.size(); ++i) {
     if (!read[i] || !at_hand[i] || !p.early[i] || in_backward[i] >= 0) continue;
-    int at = -1;
-    for (int k = 0; k < joint.results && at < 0; ++k)
-      if (g.outputs[k] == i && g.donated[k] < 0) at = k;
+    int at = p.result_of(i);
     if (at < 0) {
       at = roots.size();
       roots.push_back(i);

@@ -95,6 +95,7 @@ inline Graph of_dense_inputs(Graph g) {
   for (int& d : g.donated) d = -1;
   return g;
 }
+/// As eager runs an op: its node saves the operands.
 inline std::vector<Tensor> call_function(const std::shared_ptr<const GraphFunction>& f, const Tensor* const* tensor, int count,
                                          const SymbolValues& sizes, const char* name, SourceLine at) {
   bool taped = false;
@@ -164,13 +165,18 @@ TT_INLINE CompiledGraph compile_graph(const Graph& graph) {
   if (graph.failure) TT_THROW(Error(describe(graph.failure)));
   if (const CheckResult r = check(graph); !r)
     TT_THROW(Error(Text("tt::compile_graph: node ") << r.node << " of the graph " << r.why << "."));
-  const auto f = std::make_shared<const GraphFunction>(canonical(jit::of_dense_inputs(graph)));
+  const auto f = std::make_shared<const GraphFunction>(canonical(jit::of_dense_inputs(graph)), ProgramOptions{}, true);
   return [f](const std::vector<Tensor>& given) {
     SymbolValues sizes;
     const std::vector<Tensor> dense = jit::fitting(f->graph(), given, sizes);
     const Tensor* tensor[max_inputs];
     for (std::size_t k = 0; k < dense.size(); ++k) tensor[k] = &dense[k];
-    return jit::call_function(f, tensor, static_cast<int>(dense.size()), sizes, "graph", {});
+    const int count = static_cast<int>(dense.size());
+    std::vector<Tensor> out(static_cast<std::size_t>(f->outputs()));
+    if (autograd::required_gradients(tensor, count) && DispatchState::of_this_thread().grad_enabled)
+      autograd::run_on_tape(*f, f, sizes, "graph", {}, tensor, count, out.data());
+    else f->run(tensor, sizes, out.data());
+    return out;
   };
 }
 

@@ -304,6 +304,9 @@ class Results {
 struct Executable {
   std::shared_ptr<const GraphFunction> function;
   CompiledGraph by_backend;  ///< empty: the function runs
+  const GraphFunction::Joint* joint = nullptr;  ///< on the tape: its halves run in the function's place
+
+  const GraphFunction& forward() const { return joint ? *joint->forward : *function; }
 };
 /// Runs it on a call's arguments: `results` of its outputs to the caller, the others into the arguments `updated`.
 /// Updates are on the tape, if what runs is, unless they were recorded while it was off.
@@ -415,9 +418,10 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
       TT_THROW(Error(Text("tt::compile: ") << name << ": the backend gave " << static_cast<int>(made.size()) << " Tensors, the graph has "
                      << e.function->outputs() << " outputs." << at));
     for (std::size_t k = 0; k < made.size(); ++k) out[k] = made[k];
+  } else if (taped) {
+    autograd::run_on_tape(*e.function, e.function, symbols, name, at, tensor, argument.count, out);
   } else {
     e.function->run(tensor, symbols, out);
-    if (taped) autograd::record_function(*e.function, e.function, symbols, name, at, tensor, argument.count, out);
   }
   if (DispatchState::of_this_thread().inference)
     for (int k = 0; k < results; ++k) out[k].impl().inference = true;

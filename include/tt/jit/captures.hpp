@@ -116,8 +116,8 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   }
   t << c.run.function->graph().size() << " nodes, ";
   if (c.run.by_backend) t << "called " << c.calls.load() << " times";
-  else t << c.run.function->program().plan().kernels.size() << " kernels, called " << c.calls.load() << " times, "
-         << c.run.function->program().calls().tier1 << " of them on tier 1";
+  else t << c.run.forward().program().plan().kernels.size() << " kernels, called " << c.calls.load() << " times, "
+         << c.run.forward().program().calls().tier1 << " of them on tier 1";
   t << "; " << c.why << '\n';
   list_guards(t, c.guards);
   for (std::size_t k = 0; k < c.recording.updated.size(); ++k)
@@ -158,10 +158,10 @@ TT_INLINE void SegmentStore::explain(Text& t) const {
   int k = 0;
   for (const Segment* s : list) {
     t << "  " << ++k << ": " << s->steps << (s->steps == 1 ? " step, " : " steps, ") << s->run.function->graph().size() << " nodes, ";
-    if (!s->run.by_backend) t << s->run.function->program().plan().kernels.size() << " kernels, ";
+    if (!s->run.by_backend) t << s->run.forward().program().plan().kernels.size() << " kernels, ";
     t << s->outputs << (s->outputs == 1 ? " result, " : " results, ") << s->updated.size() << " changed in place, called "
       << s->calls.load() << " times";
-    if (!s->run.by_backend) t << ", " << s->run.function->program().calls().tier1 << " of them on tier 1";
+    if (!s->run.by_backend) t << ", " << s->run.forward().program().calls().tier1 << " of them on tier 1";
     t << "; " << s->why << '\n';
     list_kernels(t, s->run, options_);
   }

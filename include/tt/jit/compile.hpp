@@ -83,7 +83,7 @@ class CompiledFunction {
   /// Kernels of the newest capture, or segment.
   int kernels() const {
     const jit::Capture* c = newest_whole();
-    return c && !c->run.by_backend ? c->run.function->program().plan().kernels.size() : state_->segments.kernels();
+    return c && !c->run.by_backend ? c->run.forward().program().plan().kernels.size() : state_->segments.kernels();
   }
   /// The graph of the newest capture without graph breaks; throws Error before the first call.
   const Graph& graph() const {
@@ -97,8 +97,8 @@ class CompiledFunction {
     backend::TileProgram::Calls sum = state_->segments.calls();
     for (const jit::Capture* c = newest(); c; c = c->next) {
       if (!c->run.function || c->run.by_backend) continue;
-      sum.tier0 += c->run.function->program().calls().tier0;
-      sum.tier1 += c->run.function->program().calls().tier1;
+      sum.tier0 += c->run.forward().program().calls().tier0;
+      sum.tier1 += c->run.forward().program().calls().tier1;
     }
     return sum;
   }
@@ -158,7 +158,7 @@ class CompiledFunction {
     auto fresh = state_->fresh(now);
     try {
       fresh->recording = jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds}, argument, a...);
-      fresh->run = jit::make_executable(fresh->recording.graph, argument, o);
+      fresh->run = jit::make_executable(fresh->recording.graph, argument, now.sizes.values, now.on_tape(), false, o);
     } catch (const TensorMet& e) {
       state_->hold(e.tensor);
       return nullptr;

@@ -17,15 +17,18 @@ struct CompileOptions {
 
 namespace jit {
 
-/// Hands the graph to the backend; tt's own asks for compiled kernels.
-TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const CompileOptions& options);
+/// Hands the graph to the backend; tt's own asks for compiled kernels. `taped`: it will be part of the tape, so what
+/// is made has two halves. `sizes`: of the symbols in this call. `segment`: its results may be changed before backward.
+TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
+                                     const CompileOptions& options);
 /// Its kernels, one a line.
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 
-TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const CompileOptions& options) {
-  Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode}), {}};
+TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
+                                     const CompileOptions& options) {
+  Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode}, segment), {}};
   if (const Backend backend = options.backend.find()) {
     std::vector<ExampleInput> inputs;
     for (int k = 0; k < graph.inputs.size(); ++k) {
@@ -43,22 +46,48 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     if (!e.by_backend) TT_THROW(Error(Text("tt::compile: ") << options.name << ": the backend gave nothing to call."));
     return e;
   }
+  if (taped) e.joint = e.function->joint(autograd::required_gradients(examples.tensor, examples.count), sizes);
   for (int k = 0; k < examples.count; ++k)
     if (program_maker(examples[k].device().type)) return e;  // the device compiles its kernels itself
-  CodeCache::get().request(e.function->share_program(), options.name,
-                           {.tier = options.tier, .wait = options.wait, .cache_dir = options.cache_dir});
+  CodeCache& cache = CodeCache::get();
+  const bool two = e.joint && options.tier > 0;
+  cache.request(e.forward().share_program(), options.name,
+                {.tier = options.tier, .wait = options.wait && !two, .cache_dir = options.cache_dir});
+  if (two) {
+    Text backward = Text(options.name) << "_backward";
+    cache.request(e.joint->first.function->share_program(), backward.c_str(),
+                  {.tier = options.tier, .cache_dir = options.cache_dir});
+    if (options.wait) cache.wait();
+  }
   return e;
+}
+inline void list_kernels(Text& t, const GraphFunction& f) {
+  for (const Kernel& kernel : f.program().plan().kernels) {
+    t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
+    if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
+    t << '\n';
+  }
+}
+inline void list_backward(Text& t, const GraphFunction::Joint& joint, int results) {
+  int given = 0;
+  for (int k : joint.first.saved) given += k < results ? 1 : 0;
+  const int saved = joint.first.saved.size(), inputs = joint.first.inputs.size();
+  char size[32];
+  if (joint.saved_bytes < 1000) std::snprintf(size, sizeof size, "%d B", static_cast<int>(joint.saved_bytes));
+  else if (joint.saved_bytes < 1000000) std::snprintf(size, sizeof size, "%.1f KB", static_cast<double>(joint.saved_bytes) * 1e-3);
+  else std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(joint.saved_bytes) * 1e-6);
+  t << "     backward: " << saved << (saved == 1 ? " value" : " values") << " saved (" << size << "), " << given << " of them "
+    << (given == 1 ? "a result; " : "results; ") << inputs << (inputs == 1 ? " input read; " : " inputs read; ") << joint.recomputed
+    << " of " << joint.operations << " operations recomputed\n";
+  list_kernels(t, *joint.first.function);
 }
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options) {
   if (e.by_backend) {
     t << "     run by the backend '" << options.backend.name() << "'\n";
     return;
   }
-  for (const Kernel& kernel : e.function->program().plan().kernels) {
-    t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
-    if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
-    t << '\n';
-  }
+  list_kernels(t, e.forward());
+  if (e.joint) list_backward(t, *e.joint, e.function->outputs());
   Text said;
   e.function->report(said, "     ");
   if (options.mode != CompileMode::default_mode)

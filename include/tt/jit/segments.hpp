@@ -306,7 +306,7 @@ TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const 
   fresh->outputs = static_cast<int>(key.output.size());
   fresh->from = first.at;
   try {
-    fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, options_);
+    fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
     count_.fetch_add(1, std::memory_order_relaxed);
   } catch (const SizesNeeded& e) {
     if (guards.sizes.constant) throw;
@@ -384,14 +384,14 @@ TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool 
 TT_INLINE int SegmentStore::kernels() const {
   const Segment* s = newest_.load(std::memory_order_acquire);
   while (s && (!s->run.function || s->run.by_backend)) s = s->before;
-  return s ? s->run.function->program().plan().kernels.size() : 0;
+  return s ? s->run.forward().program().plan().kernels.size() : 0;
 }
 TT_INLINE backend::TileProgram::Calls SegmentStore::calls() const {
   backend::TileProgram::Calls sum;
   for (const Segment* s = newest_.load(std::memory_order_acquire); s; s = s->before) {
     if (!s->run.function || s->run.by_backend) continue;
-    sum.tier0 += s->run.function->program().calls().tier0;
-    sum.tier1 += s->run.function->program().calls().tier1;
+    sum.tier0 += s->run.forward().program().calls().tier0;
+    sum.tier1 += s->run.forward().program().calls().tier1;
   }
   return sum;
 }

@@ -1,0 +1,140 @@
+// A compiled function on the tape: one node that runs the forward half of a joint graph and keeps what the
+// backward half is given, as graph/partition.hpp chose it: some inputs, some results, and values that nobody
+// else sees. Inputs that neither half reads are let go of.
+//
+// Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
+// taped, the Tensors it reads lead to their places among these; adjoints that come back there run the joint
+// graph's `second` backward, which takes adjoints of saved values besides those of results.
+#pragma once
+#include "tt/autograd/tape.hpp"
+
+namespace tt {
+namespace autograd {
+
+/// Runs a function on Tensors some of which require a gradient: its results, as part of the tape.
+TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
+                           const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
+
+/// Which arguments require a gradient, as bits.
+inline std::uint64_t required_gradients(const Tensor* const* argument, int count) {
+  std::uint64_t bits = 0;
+  for (int k = 0; k < count && k < 64; ++k)
+    if (argument[k]->impl().requires_grad) bits |= std::uint64_t{1} << k;
+  return bits;
+}
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+struct JointNode : TapeNode {
+  const GraphFunction* function = nullptr;
+  const GraphFunction::Joint* joint = nullptr;
+  std::shared_ptr<const GraphFunction> owner;  ///< null: kept for ever
+  SymbolValues symbols;
+  std::vector<Edge> own_edge;
+  std::vector<SavedTensor> kept, saved;  ///< as listed by `joint`
+  std::vector<SavedTensor> all;          ///< where joint->is_wide: every argument, as WideNode has them
+};
+
+/// The same elements without a history: a node that held its own result would never be freed.
+inline Tensor without_history(const Tensor& t) {
+  return tt::detail::make_view(t, t.shape(), t.impl().stride, t.impl().data);
+}
+
+inline int place_of(const Vec<int>& list, int value) {
+  int at = 0;
+  while (list[at] != value) ++at;
+  return at;
+}
+
+inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
+  auto& n = static_cast<JointNode&>(base);
+  const GraphFunction::Joint& joint = *n.joint;
+  if (taped && joint.is_wide) return run_derivative(n, {n.function, n.symbols}, n.owner, n.all.data(), n.edges, in, out, true);
+  bool again = false;
+  for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
+  const GraphFunction::Joint::Backward& backward = again ? joint.second : joint.first;
+  const Tensor* argument[max_inputs + 2 * max_outputs];
+  std::vector<Tensor> with_history;
+  with_history.reserve(taped ? static_cast<std::size_t>(backward.saved.size()) : 0);
+  int count = 0;
+  for (int k : backward.inputs) {
+    const SavedTensor& s = n.kept[static_cast<std::size_t>(place_of(joint.kept, k))];
+    s.check(n, k);
+    argument[count++] = &s.tensor;
+  }
+  for (int k : backward.saved) {
+    const SavedTensor& s = n.saved[static_cast<std::size_t>(place_of(joint.saved, k))];
+    s.check(n, k, "result");
+    argument[count++] = &s.tensor;
+    if (!taped || !(joint.forward->flows_into(k) & joint.wanted)) continue;
+    with_history.push_back(without_history(s.tensor));
+    set_history(with_history.back(), &n, k);
+    argument[count - 1] = &with_history.back();
+  }
+  for (int k : backward.adjoints) {
+    fill_gradient(*joint.forward, n.symbols, n.results, in, k);
+    argument[count++] = &in[k];
+  }
+  run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument, count, out, taped);
+}
+
+inline const TapeNodeKind joint_kind{
+    &apply_joint,
+    [](TapeNode& base) {
+      auto& n = static_cast<JointNode&>(base);
+      n.kept.clear();
+      n.saved.clear();
+      n.all.clear();
+    },
+    [](TapeNode* n) { delete static_cast<JointNode*>(n); }};
+
+TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
+                           const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result) {
+  const std::uint64_t required = required_gradients(argument, count);
+  const GraphFunction::Joint* const joint = count > 64 ? nullptr : f.joint(required, symbols);
+  if (!joint) {
+    f.run(argument, symbols, result);
+    return record_function(f, owner, symbols, name, at, argument, count, result);
+  }
+  auto* n = new JointNode;
+  n->kind = &joint_kind;
+  const NodeHandle handle(n);
+  release(n);  // the handle has it now
+  n->name = name;
+  n->where = at;
+  n->results = joint->is_wide ? f.outputs() : joint->forward->outputs();
+  n->function = &f;
+  n->joint = joint;
+  n->owner = owner;
+  n->symbols = symbols;
+  n->own_edge.resize(static_cast<std::size_t>(count));
+  n->kept.resize(static_cast<std::size_t>(joint->kept.size()));
+  n->saved.resize(static_cast<std::size_t>(joint->saved.size()));
+  for (int k = 0; k < joint->kept.size(); ++k) n->kept[static_cast<std::size_t>(k)].save(*argument[joint->kept[k]], *n);
+  if (joint->is_wide) {
+    n->all.resize(static_cast<std::size_t>(count));
+    const std::uint64_t read = arguments_read(f, required, count);
+    for (int k = 0; k < count; ++k)
+      if (read >> k & 1) n->all[static_cast<std::size_t>(k)].save(*argument[k], *n);
+      else n->all[static_cast<std::size_t>(k)].save_shape(*argument[k]);
+  }
+  std::vector<Tensor> made(static_cast<std::size_t>(joint->forward->outputs()));
+  joint->forward->run(argument, symbols, made.data());
+  for (int k = 0; k < joint->saved.size(); ++k) {
+    const int index = joint->saved[k];
+    const Tensor& value = made[static_cast<std::size_t>(index)];
+    n->saved[static_cast<std::size_t>(k)].save(index < f.outputs() ? without_history(value) : value, *n);
+  }
+  connect(*n, n->own_edge.data(), argument, count);
+  ++tape_node_count();
+  saved_value_count() += joint->saved.size();
+  for (int k = 0; k < f.outputs(); ++k) {
+    result[k] = static_cast<Tensor&&>(made[static_cast<std::size_t>(k)]);
+    if (f.flows_into(k) & required) set_history(result[k], n, k);
+  }
+}
+
+#endif
+
+}  // namespace autograd
+}  // namespace tt
