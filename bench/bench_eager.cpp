@@ -239,6 +239,33 @@ void network() {
   plain("network/Adam step", [=] { return [t = trainer()] { return t->by_adam(adam); }; });
   plain("network/Adam step", [=] { return [t = trainer()] { return t->by_adam(compiled_adam); }; }, "tt_compiled");
 }
+const auto compiled_loss = tt::compile(loss, {.name = "loss", .wait = true});
+
+/// The same in wider layers, and the gradients alone: by the tape, one node an op or one for the whole.
+struct Wide {
+  Model model;
+  Tensor images = random({Network::wide_batch, Network::wide[0]}, 7, -1, 1), labels = tt::zeros({Network::wide_batch}, {.dtype = tt::DType::i64});
+  Wide() {
+    unsigned k = 0;
+    tt::for_each_member([&](Tensor& w) {
+      const std::int64_t in = Network::wide[k / 2], out = Network::wide[k / 2 + 1];
+      const float bound = k % 2 ? 0 : 1 / std::sqrt(static_cast<float>(in));
+      w = random(k % 2 ? tt::IntList{out} : tt::IntList{in, out}, k, -bound, bound).requires_grad_();
+      ++k;
+    }, model);
+  }
+  template <class F>
+  Tensor gradients(const F& f) {
+    tt::for_each_member([](Tensor& w) { w.zero_grad(); }, model);
+    const Tensor value = f(model, images, labels);
+    value.backward();
+    return value;
+  }
+};
+void wide_network() {
+  plain("wide network/forward and backward", [] { return [t = std::make_shared<Wide>()] { return t->gradients(loss); }; });
+  plain("wide network/forward and backward", [] { return [t = std::make_shared<Wide>()] { return t->gradients(compiled_loss); }; }, "tt_compiled");
+}
 /// The losses after so many steps: ours with and without compile, and libtorch's.
 bool trains_alike(bool by_adam, int steps) {
   Trainer eager, compiled;
@@ -298,6 +325,7 @@ int main(int count, char** arguments) {
   }
   calls();
   network();
+  wide_network();
   compiled_call<1>();
   compiled_call<4>();
   compiled_call<16>();
@@ -308,6 +336,7 @@ int main(int count, char** arguments) {
 #if TT_BENCH_TORCH
   peers::torch::eager_rows();
   peers::torch::network_rows(data().network);
+  peers::torch::wide_network_rows();
   peers::torch::large_rows(bench::in_l3, "1M");
   peers::torch::large_rows(bench::in_memory, "16M");
 #else

@@ -193,6 +193,25 @@ void network_rows(const Network& n) {
   plain("network/SGD step", [n] { return [t = std::make_shared<Trainer>(n)] { return t->sgd(); }; });
   plain("network/Adam step", [n] { return [t = std::make_shared<Trainer>(n)] { return t->adam(); }; });
 }
+void wide_network_rows() {
+  plain("wide network/forward and backward", [] {
+    std::vector<Tensor> p;
+    for (int k = 0; k < 3; ++k) {
+      const std::int64_t in = Network::wide[k], out = Network::wide[k + 1];
+      p.push_back(random({out, in}) / std::sqrt(static_cast<double>(in)));
+      p.push_back(at::zeros({out}));
+    }
+    for (Tensor& t : p) t = t.detach().set_requires_grad(true);
+    return [p, x = random({Network::wide_batch, Network::wide[0]}), labels = at::zeros({Network::wide_batch}, at::kLong)]() mutable {
+      for (Tensor& t : p) t.mutable_grad() = Tensor();
+      Tensor h = at::relu(at::linear(x, p[0], p[1]));
+      h = at::relu(at::linear(h, p[2], p[3]));
+      const Tensor loss = at::cross_entropy_loss(at::linear(h, p[4], p[5]), labels);
+      loss.backward();
+      return loss;
+    };
+  });
+}
 float trained(const Network& n, bool adam, int steps) {
   Trainer t(n);
   float loss = 0;

@@ -13,6 +13,7 @@ namespace peers::torch {
 /// What the small network of bench_eager begins with: weights (in, out) and biases of three layers.
 struct Network {
   static constexpr std::int64_t batch = 16, width[4] = {16, 32, 32, 10};
+  static constexpr std::int64_t wide_batch = 64, wide[4] = {256, 256, 256, 10};  ///< of the wide one
   const float* parameter[6];
   const float* images;
   const std::int64_t* labels;
@@ -24,6 +25,7 @@ void one_thread();
 void eager_rows();
 void large_rows(std::int64_t n, const char* size);
 void network_rows(const Network&);
+void wide_network_rows();
 /// The loss after so many steps.
 float trained(const Network&, bool adam, int steps);
 
