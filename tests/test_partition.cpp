@@ -297,10 +297,11 @@ TEST_CASE("random graphs: two halves have the bits of the whole, and no choice i
     CAPTURE(seed);
     const fuzz::Program program = fuzz::random_program(seed, {.work = 30000});
     REQUIRE(!program.graph.failure);
-    const JointGraph joint = tt::make_joint(program.graph, floating_inputs(program.graph));
+    fuzz::Random dice(seed);
+    const std::uint64_t all_inputs = floating_inputs(program.graph), some = all_inputs & dice();
+    const JointGraph joint = tt::make_joint(program.graph, dice.chance(0.5) ? all_inputs : some, dice.chance(0.3));
     if (joint.graph.failure || joint.given == 0) continue;
     ++differentiable;
-    fuzz::Random dice(seed);
     std::vector<Values> adjoint;
     for (int o : program.graph.outputs) {
       const tt::Node& n = program.graph[o];
@@ -337,7 +338,7 @@ TEST_CASE("random graphs: two halves have the bits of the whole, and no choice i
     with_recomputed += p.recomputed > 0;
     between += !p.saved.empty() && p.recomputed > 0;
   }
-  CHECK(differentiable > 200);
+  CHECK(differentiable > 150);
   CHECK(with_saved > 50);
   CHECK(with_recomputed > 50);
   CHECK(between > 20);

@@ -10,9 +10,9 @@
 //                    are there
 //   to recompute it  a matrix product: never, its work grows faster than its bytes. A reduction: its operand's
 //                    bytes, one more sweep. Elementwise work, random numbers too (functions of seed and place):
-//                    nothing, it runs in the kernel that reads it, and even an exp costs less than the 12 bytes of
-//                    storing and loading a float. What a product of the backward reads: its bytes twice, as it must
-//                    lie in memory there.
+//                    nothing, it runs in the kernel that reads it, and even an exp costs less than to store its
+//                    result and load it again. What a product of the backward reads: its bytes twice, as it must lie
+//                    in memory there.
 // The idea of recomputing is Chen et al., Training Deep Nets with Sublinear Memory Cost (2016); that of a minimum
 // cut, functorch's min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc
 // from the source, so both prices are weighed in one cut.
