@@ -127,6 +127,22 @@ TEST_CASE("other sizes and other signatures get graphs of their own, which end w
   if (counts) CHECK(Counts().graphs == before.graphs);
 }
 
+TEST_CASE("what lies between graph breaks is replayed too") {
+  const auto broken = [](const Tensor& q, const Tensor& k, const Tensor& v) {
+    const Tensor s = tt::softmax(tt::matmul(q, k), -1);
+    if (tt::sum(s * s).item() > 1e6) return s;
+    return tt::matmul(tt::softmax(tt::matmul(s, v), -1), v.t());
+  };
+  auto f = tt::compile(broken, replayed);
+  const Tensor k = values({12, 9}, 2), v = values({9, 5}, 3), gk = k.cuda(), gv = v.cuda();
+  for (int call = 0; call < 4; ++call) {
+    const Tensor q = values({7, 12}, call + 1);
+    CHECK(same_bits(f(q.cuda(), gk, gv).cpu(), broken(q, k, v)));
+  }
+  CHECK(f.segments() == 2);
+  if (!old_driver) CHECK(contains(std::string(f.explain()), "3 of 4 runs replayed as a CUDA graph"));
+}
+
 TEST_CASE("a graph runs on the stream of the call") {
   auto f = tt::compile(attention, replayed);
   const Tensor q = values({7, 12}), k = values({12, 9}, 2), v = values({9, 5}, 3), expected = attention(q, k, v);

@@ -154,6 +154,20 @@ TEST_CASE("compiled functions run on the device too") {
   CHECK(same(gv, v));
 }
 
+TEST_CASE("what is updated in place beside a device must lie on it") {
+  auto count = tt::compile([](Tensor& n, const Tensor& x) {
+    n += tt::sum(x);
+    return x * n;
+  });
+  const Tensor x = values({9}), gx = x.cuda();
+  Tensor n = tt::tensor(2.0f), gn = n.cuda();
+  CHECK(same(count(gn, gx), count(n, x)));
+  CHECK(same(gn, n));
+  Tensor on_cpu = tt::tensor(2.0f);
+  CHECK(message<tt::Error>([&] { count(on_cpu, gx); }) == "tt: Tensors on different devices: cuda:0 and cpu.");
+  CHECK(on_cpu.item() == 2);
+}
+
 TEST_CASE("streams, events, pinned memory") {
   tt::cuda::Stream side;
   tt::cuda::Event begin, end;

@@ -454,7 +454,9 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     const detail::TensorImpl& t = argument[k]->impl();
     external[k] = t.data;
     if (t.device == device || !reads(k)) continue;
-    if (t.numel != 1 || t.device.type == DeviceType::meta)
+    bool updated = false;
+    for (const int into : graph_.donated) updated = updated || into == k;
+    if (t.numel != 1 || t.device.type == DeviceType::meta || updated)
       TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
     if (k < 64 && (may_be_on_host >> k & 1) && is_host(t.device)) {
       on_host |= std::uint64_t{1} << k;

@@ -41,16 +41,20 @@ constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
   return n;
 }
 
-/// Which buffers may be given to kernels as values: operands of one element that are only read, and that every
-/// kernel has among its first 32.
+/// Which buffers may be given to kernels as values: operands of one element that are only read (no output is in
+/// their place), and that every kernel has among its first 32.
 inline Vec<char> may_be_values(const Plan& plan) {
   Vec<char> may;
   for (const Buffer& b : plan.buffers) may.push_back(b.external >= 0 && b.size == Extent(1));
   for (const Kernel& k : plan.kernels) {
     for (int b = 32; b < k.bindings; ++b) may[plan.bindings[k.first_binding + b]] = 0;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-      if (const Instruction& x = plan.instructions[i]; x.op == Op::store)
-        may[plan.bindings[k.first_binding + plan.accesses[x.access].buffer]] = 0;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
+      const Instruction& x = plan.instructions[i];
+      if (x.op != Op::store) continue;
+      const int written = plan.buffers[plan.bindings[k.first_binding + plan.accesses[x.access].buffer]].external;
+      for (int b = 0; b < plan.buffers.size(); ++b)
+        if (written >= 0 && plan.buffers[b].external == written) may[b] = 0;
+    }
   }
   return may;
 }
