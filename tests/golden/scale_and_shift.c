@@ -19,7 +19,7 @@ void scale_and_shift_0(void *const *p, const i64 *s, const i64 *r) {
     {
       float *x0 = (float *)p[0] + 0;
       float *x3 = (float *)p[3] + 0;
-      for (i64 i = r[2]; i < n; ++i) {
+      EACH for (i64 i = r[2]; i < n; ++i) {
         const float f32_0 = x0[i];
         const float f32_2 = f32_0 * f32_1;
         const float f32_4 = f32_2 + f32_3;
