@@ -58,6 +58,13 @@ const Case cases[] = {
        output(tt::sum(t * y, 1));
        output(tt::tanh(t) + y);
      }},
+    {"a product and what follows it",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, 24}), w = input(g, {24, columns}), bias = input(g, {columns}), scale = input(g, {rows, 1});
+       const Sym y = tt::matmul(x, w) + bias;
+       output(tt::relu(y) * scale);
+       output(where(y > 0.5, scale, y));
+     }},
     {"sums down columns", [](Graph& g) { output(tt::sum(input(g, {rows, columns}) * 0.5, 0) + 1); }},
 };
 struct Size {

@@ -81,9 +81,7 @@ class TileProgram {
   }
 
   Plan plan_;
-  Vec<TileFunction> functions_;
-  Vec<int> tile_of_;          // of each instruction's result
-  Vec<char> spread_;          // of each instruction: a row's value that is used beside columns
+  Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
@@ -111,6 +109,7 @@ class TileProgram {
     }
   };
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
+  TileStep step_of(const Instruction& x, const Registers& numbers) const;
   void assign_tiles(const Kernel& k);
 
   /// Where the buffers of the arena lie for some values of the symbols.
@@ -261,49 +260,29 @@ class TileProgram {
         if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
       registers[numbers.none()] = own[numbers.none()] = own_row[numbers.none()] = nullptr;
       for (int s = 0; s <= last_segment(); ++s) {
-        int reductions = 0;
         for (TileStep* x = begin(s); x != end(s); ++x) {
-          const int i = k->segment[0] + static_cast<int>(x - steps);
-          *new (x) TileStep{} = prepared(plan.instructions[i], numbers, i);
-          if (x->kind == TileStep::Kind::reduce) x->reduction = reductions++;
+          *new (x) TileStep = program.steps_[k->segment[0] + static_cast<int>(x - steps)];
+          bind(*x);
           if (x->x->result < 0) continue;
-          const std::size_t at = static_cast<std::size_t>(program.tile_of_[i]) * each;
+          const std::size_t at = static_cast<std::size_t>(x->tile) * each;
           registers[x->out] = own[x->out] = tiles + at;
           own_row[x->out] = row_tiles + at;
         }
         if (on_columns(*k, s)) find_direct(s);
       }
     }
-    TileStep prepared(const Instruction& x, const Registers& numbers, int i) const {
-      using Kind = TileStep::Kind;
-      TileStep p{.spread = program.spread_[i] != 0, .out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x),
-                 .attribute = x.attribute, .function = program.functions_[i], .x = &x};
-      switch (x.op) {
-        case Op::constant: case Op::extent:
-          p.kind = Kind::fixed;
-          with_dtype(x.dtype, [&]<class T>(T) {
-            const T v = x.op == Op::extent
-                            ? static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.bits)).value(symbols))
-                            : decode<T>(x.bits);
-            std::memcpy(&p.offset, &v, sizeof v);
-          });
-          return p;
-        case Op::iota: p.kind = Kind::place; break;
-        case Op::load: p.kind = Kind::load; break;
-        case Op::store: p.kind = Kind::store; break;
-        case Op::accumulator: p.kind = Kind::accumulator; return p;
-        default:
-          if (is_reduction(x.op)) p.kind = Kind::reduce;
-          return p;
-      }
-      const Access& m = plan.accesses[x.access];
-      p.access = &m;
-      p.offset = m.offset.value(symbols);
-      p.linear = m.term_count == 0 || (m.term_count == 1 && m.term[0].divisor == Extent(1) && m.term[0].modulus == Extent(0));
-      if (p.linear && m.term_count > 0) p.row_stride = value(m.term[0].stride);
-      p.stride = value(m.column);
-      if (p.kind != Kind::place) p.memory = buffer(m.buffer) + bytes(p, p.offset);
-      return p;
+    void bind(TileStep& x) const {
+      if (x.x->op == Op::extent)
+        with_dtype(x.x->dtype, [&]<class T>(T) {
+          const T v = static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.x->bits)).value(symbols));
+          std::memcpy(&x.offset, &v, sizeof v);
+        });
+      if (!x.access) return;
+      const Access& m = *x.access;
+      x.offset = m.offset.value(symbols);
+      if (x.linear && m.term_count > 0) x.row_stride = value(m.term[0].stride);
+      x.stride = value(m.column);
+      if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
     }
     /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
     /// that the segment writes is not read in place, nor written before its time if the segment reads it.
@@ -416,11 +395,11 @@ class TileProgram {
     }
     void set_row_value(const TileStep& x, const void* v) {
       registers[x.out] = own[x.out];
-      detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, repeats()); });
+      detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.spread ? repeats() : lanes); });
     }
     /// How often a value of a row must be repeated to stand beside the columns of a tile.
     std::int64_t repeats() const {
-      const std::int64_t n = value(k->cols);
+      const std::int64_t n = k->kind == KernelKind::matmul ? most_products : value(k->cols);
       return n < lanes ? lanes : least(n, tile_elements);
     }
     void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
@@ -529,7 +508,7 @@ class TileProgram {
         const std::int64_t n = least(together, count - row);
         for (int s = 0; s <= last_segment(); ++s) {
           if (s % 2 == 0) values_of_rows(s, row, n, columns, row == first_row);
-          else columns_of_rows(s, row, n, columns, row == first_row);
+          else columns_of_rows(s, row, 0, n, columns, row == first_row);
         }
       }
     }
@@ -588,35 +567,36 @@ class TileProgram {
       }
     }
     /// All rows of a tile in memory that is not one, or null: at their begin, rows must lie one behind the other.
-    std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t all, std::int64_t columns) const {
+    std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t all, std::int64_t columns) const {
       if (!dense(x, columns)) return nullptr;
       if (x.kept) return x.memory;
-      return all % lanes == 0 ? address(x, row, 0) : nullptr;
+      return all % lanes == 0 ? address(x, row, col) : nullptr;
     }
-    void columns_of_rows(int s, std::int64_t row, std::int64_t n, std::int64_t columns, bool first) {
+    /// `columns` columns of n rows, from this row and column on. First: of the rows that go together.
+    void columns_of_rows(int s, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns, bool first) {
       const std::int64_t all = n * columns;
       for (const TileStep *x = begin(s), *last = end(s); x != last; ++x) {
         if (x->kind == TileStep::Kind::call) {
-          std::byte* const to = x->direct >= 0 ? whole(steps[x->direct], row, all, columns) : nullptr;
+          std::byte* const to = x->direct >= 0 ? whole(steps[x->direct], row, col, all, columns) : nullptr;
           call(*x, to ? to : own[x->out], all);
         } else if (x->kind == TileStep::Kind::load) {
-          std::byte* const from = x->in_place ? whole(*x, row, all, columns) : nullptr;
+          std::byte* const from = x->in_place ? whole(*x, row, col, all, columns) : nullptr;
           if (from) registers[x->out] = from;
-          else if (first || !x->in_place || !x->linear || x->row_stride != 0) load_rows(*x, row, n, columns);
+          else if (first || !x->in_place || !x->linear || x->row_stride != 0) load_rows(*x, row, col, n, columns);
         } else {
-          other_of_rows(*x, row, n, columns);
+          other_of_rows(*x, row, col, n, columns);
         }
       }
     }
-    void load_rows(const TileStep& x, std::int64_t row, std::int64_t n, std::int64_t columns) {
+    void load_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
       std::byte* to = registers[x.out] = own[x.out];
       if (dense(x, columns)) {
-        std::memcpy(to, x.kept ? x.memory : address(x, row, 0), count_bytes(x, n * columns));
+        std::memcpy(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
         return;
       }
-      for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, 0), 0, columns);
+      for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, col), col, columns);
     }
-    void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t n, std::int64_t columns) {
+    void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
       if (x.kind == TileStep::Kind::reduce) {
         with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
           detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), reinterpret_cast<const T*>(registers[x.a]), n, columns);
@@ -624,11 +604,13 @@ class TileProgram {
         spread(x, n, columns);
       } else if (x.kind == TileStep::Kind::store) {
         const std::byte* from = registers[x.a];
-        if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, 0), from, n * columns);
+        if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, n * columns);
         else
-          for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, 0), from, columns);
+          for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, col), from, columns);
       } else if (x.kind == TileStep::Kind::place) {
-        for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, 0, columns);
+        for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, col, columns);
+      } else if (x.kind == TileStep::Kind::accumulator) {
+        registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile));
       }
     }
 
@@ -675,6 +657,9 @@ class TileProgram {
       vector_segment(2, row, col, n);
     }
 
+    /// Elements of the rows of a product that go together.
+    static constexpr std::int64_t most_products = 512;
+
     static void any_product(void* worker) {
       Worker& w = *static_cast<Worker*>(worker);
       with_dtype(w.k->dtype, [&]<class T>(T) {
@@ -714,8 +699,14 @@ class TileProgram {
         T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
         matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
                                         int last, const T* t) {
+          const std::int64_t first_row = q * rows_all + row0 + i, col = col0 + j;
+          if (!function && last == lanes && rows_ * vectors * lanes <= most_products) {
+            tile = t;
+            columns_of_rows(1, first_row, col, rows_, vectors * lanes, true);
+            return;
+          }
           for (int y = 0; y < rows_; ++y) {
-            const std::int64_t row = q * rows_all + row0 + i + y, col = col0 + j, n = (vectors - 1) * lanes + last;
+            const std::int64_t row = first_row + y, n = (vectors - 1) * lanes + last;
             tile = t + y * vectors * lanes;
             if (function)
               reinterpret_cast<EpilogueFunction>(function)(operands, given, row, col, n, tile);
@@ -806,10 +797,7 @@ class TileProgram {
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
-  for (const Instruction& x : plan_.instructions)
-    functions_.push_back(tile_function(x.op, x.dtype, x.from, x.attribute));
-  tile_of_ = Vec<int>(plan_.instructions.size(), 0);
-  spread_ = Vec<char>(plan_.instructions.size(), 0);
+  steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});
   for (const Kernel& k : plan_.kernels) {
     compiled_.push_back(nullptr);
     columns_divide_.push_back(columns_divide(plan_, k));
@@ -826,6 +814,30 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     if (reductions > most_reductions_) most_reductions_ = reductions;
   }
 }
+TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
+  using Kind = TileStep::Kind;
+  TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .attribute = x.attribute,
+             .function = tile_function(x.op, x.dtype, x.from, x.attribute), .x = &x};
+  switch (x.op) {
+    case Op::constant:
+      with_dtype(x.dtype, [&]<class T>(T) {
+        const T v = decode<T>(x.bits);
+        std::memcpy(&p.offset, &v, sizeof v);
+      });
+      [[fallthrough]];
+    case Op::extent: p.kind = Kind::fixed; break;
+    case Op::iota: p.kind = Kind::place; break;
+    case Op::load: p.kind = Kind::load; break;
+    case Op::store: p.kind = Kind::store; break;
+    case Op::accumulator: p.kind = Kind::accumulator; break;
+    default: if (is_reduction(x.op)) p.kind = Kind::reduce;
+  }
+  if (x.access < 0) return p;
+  p.access = &plan_.accesses[x.access];
+  p.linear = p.access->term_count == 0 ||
+             (p.access->term_count == 1 && p.access->term[0].divisor == Extent(1) && p.access->term[0].modulus == Extent(0));
+  return p;
+}
 /// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
 /// rows, and loads that may be the same for all rows, keep theirs.
 TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
@@ -836,17 +848,21 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   };
   Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1);
   int kept = 0;
-  for (int s = 0; s <= 2 * k.sweeps; ++s)
+  for (int s = 0; s <= 2 * k.sweeps; ++s) {
+    int reductions = 0;
     for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
       const Instruction& x = plan_.instructions[i];
-      made_by[numbers.result(x)] = i;
-      if (x.result >= 0 && !passes(i, s)) tile_of_[i] = kept++;
-      for (int r : {numbers.a(x), numbers.b(x), numbers.c(x)}) {
+      TileStep& step = steps_[i] = step_of(x, numbers);
+      made_by[step.out] = i;
+      if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
+      if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
+      for (int r : {step.a, step.b, step.c}) {
         if (r == numbers.none()) continue;
         last_use[r] = i;
-        if (on_columns(k, s)) spread_[made_by[r]] = 1;
+        if (on_columns(k, s)) steps_[made_by[r]].spread = true;
       }
     }
+  }
   Vec<int> busy_until, size;  // of tiles that are shared
   for (int s = 0; s <= 2 * k.sweeps; ++s) {
     for (int& b : busy_until) b = -1;
@@ -857,9 +873,9 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       int t = 0;  // what is read for the last time may be overwritten element by element
       while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && size[t] != bytes))) ++t;
       if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
-      busy_until[t] = last_use[numbers.result(x)];
+      busy_until[t] = last_use[steps_[i].out];
       size[t] = bytes;
-      tile_of_[i] = kept + t;
+      steps_[i].tile = kept + t;
     }
   }
   if (kept + busy_until.size() > most_tiles_) most_tiles_ = kept + busy_until.size();

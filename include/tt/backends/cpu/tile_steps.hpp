@@ -1,5 +1,5 @@
 // What the tile interpreter is made of: a kernel's instructions with numbers in the place of symbols and
-// registers, prepared once a run, and loops over tiles that are no ops: values repeated, rows reduced.
+// names, found once a program and once a run, and loops over tiles that are no ops: values repeated, rows reduced.
 //   TileStep x = ...;   x.function(tile[x.out], tile[x.a], tile[x.b], tile[x.c], n, x.attribute);
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
@@ -25,6 +25,7 @@ struct TileStep {
   bool spread = false;   ///< a row's value that is used beside columns
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
   int out = 0, a = 0, b = 0, c = 0;  ///< registers; the last one for those that are not there
+  int tile = 0;          ///< which one is the result's own
   int attribute = 0;
   int reduction = -1;    ///< which of its segment's
   int direct = -1;       ///< a call: the store whose memory takes the result at once
