@@ -5,7 +5,6 @@
 //   GraphFunction& f = intern(op, attributes, signature);   f.run(arguments, symbols, results);
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"

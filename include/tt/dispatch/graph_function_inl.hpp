@@ -1,6 +1,8 @@
 // Definitions of graph_function.hpp: derivatives, the two halves of a function on the tape, programs of devices, and the
 // function of a call.
 #pragma once
+#include <vector>
+
 #include "tt/dispatch/graph_function.hpp"
 
 namespace tt {
