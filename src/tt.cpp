@@ -3,6 +3,8 @@
 #include "tt/backends/cuda/program.hpp"
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/print.hpp"
 #include "tt/jit/captures.hpp"
 #include "tt/jit/code_cache.hpp"
 #include "tt/jit/emit_c.hpp"

@@ -78,98 +78,24 @@ struct SchemaReader {
 };
 
 /// Puts a value behind the others, as the schema's type says; what is wrong with it, or null.
-inline const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value, std::int64_t left_out) {
-  if (type == "int[]") {
-    if (value && !value->is_list() && (!value->is_number() || value->is_real())) return "a list of integers is expected";
-    to.push(!value ? IntList{} : value->is_list() ? value->list() : IntList{value->integer()});
-  } else if (type == "dtype") {
-    if (!value || !value->is_dtype()) return "a dtype is expected";
-    to.push(value->integer());
-  } else if (type == "float") {
-    if (value && !value->is_number()) return "a number is expected";
-    to.push(std::bit_cast<std::int64_t>(value ? value->real() : static_cast<double>(left_out)));
-  } else {
-    if (value && (!value->is_number() || value->is_real())) return "an integer is expected";
-    to.push(value ? value->integer() : left_out);
-  }
-  return nullptr;
-}
+TT_INLINE const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value, std::int64_t left_out);
 
 /// Calls `op`, which has as many results as there is room for.
-inline void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
-                       std::initializer_list<NamedValue> named, SourceLine at, Tensor* result) {
-  const auto fail = [&](const char* what, std::string_view argument = {}) {
-    Text t = Text("tt::call: ") << op.name() << ": " << what;
-    if (!argument.empty()) {
-      t << " for ";
-      for (char c : argument) t << c;
-    }
-    TT_THROW(Error(t << ": takes " << op.arguments << (op.arguments == 1 ? " Tensor" : " Tensors") << " and ("
-                     << op.attribute_names << ")." << at));
-  };
-  const int given = static_cast<int>(positional.size());
-  const BoxedValue* v = positional.begin();
-  if (given < op.arguments) fail("too few arguments");
-  for (int k = 0; k < op.arguments; ++k)
-    if (!v[k].is_tensor() && !v[k].is_number()) fail("a Tensor is expected");
-
-  Attributes attributes;
-  int next = op.arguments;
-  std::size_t used = 0;
-  for (SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
-    const BoxedValue* value = next < given ? &v[next++] : nullptr;
-    for (const NamedValue& n : named) {
-      if (s.name != n.name) continue;
-      if (value) fail("two values", s.name);
-      value = &n.value;
-      ++used;
-    }
-    if (const char* wrong = push_boxed(attributes, s.type, value, s.left_out)) fail(wrong, s.name);
-  }
-  if (next < given) fail("too many arguments");
-  if (used != named.size()) fail("an argument has a name that the schema does not have");
-
-  TensorOperand operand[max_arguments];
-  for (int k = 0; k < op.arguments; ++k) operand[k] = v[k].operand(at);
-  if (op.body || op.primitive != Op::input) {
-    *result = call_elementwise(op, operand, op.arguments, attributes, at);
-    return;
-  }
-  Tensor made[max_arguments];
-  const Tensor* argument[max_arguments];
-  for (int k = 0; k < op.arguments; ++k) {
-    made[k] = operand[k].tensor ? *operand[k].tensor : operand[k].number(DType::boolean);
-    argument[k] = &made[k];
-    if (!made[k].defined()) Dispatcher::undefined(op, k, at);
-  }
-  if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = record_call(op, attributes, Signature(argument, op.arguments, attributes, true));
-    g.failure.where = at;
-    if (g.failure) TT_THROW(Error(describe(g.failure)));
-  }
-  call_operator_into(op, argument, op.arguments, attributes, at, result);
-}
+TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
+                       std::initializer_list<NamedValue> named, SourceLine at, Tensor* result);
 
 }  // namespace detail
 
 /// Calls the operator of this name; positional values first, then named ones. What is left out is what the schema
 /// says, else 0, false or {} (all axes). Throws Error when a value does not fit the schema.
-inline Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
-                   std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
-  const Operator& op = Dispatcher::get().find(name);
-  if (op.results != 1)
-    TT_THROW(Error(Text("tt::call: ") << name << ": has " << op.results << " results. Use tt::call_results?" << at));
-  Tensor result;
-  detail::call_boxed(op, positional, named, at, &result);
-  return result;
-}
+TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
+                   std::initializer_list<NamedValue> named = {}, SourceLine at = here());
 /// The same for an operator of any number of results.
-inline std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional,
-                                        std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
-  const Operator& op = Dispatcher::get().find(name);
-  std::vector<Tensor> result(static_cast<std::size_t>(op.results));
-  detail::call_boxed(op, positional, named, at, result.data());
-  return result;
-}
+TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional,
+                                        std::initializer_list<NamedValue> named = {}, SourceLine at = here());
 
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/dispatch/boxed_inl.hpp"
+#endif

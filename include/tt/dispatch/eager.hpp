@@ -171,19 +171,7 @@ void record_function(Graph& g, const Operator&, const int* in, const Attributes&
 constexpr int category(DType d) { return d == DType::boolean ? 0 : is_integral(d) ? 1 : 2; }
 
 /// PyTorch's result dtype: what has axes decides within its category, then single elements, then numbers.
-inline DType result_dtype(const Tensor* const* t, int count) {
-  DType with_axes = DType::boolean, single = DType::boolean;
-  bool any = false;
-  for (int k = 0; k < count; ++k)
-    if (t[k]->impl().shape.rank > 0) {
-      with_axes = promote(with_axes, t[k]->impl().dtype);
-      any = true;
-    } else {
-      single = promote(single, t[k]->impl().dtype);
-    }
-  if (!any) return single;
-  return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
-}
+TT_INLINE DType result_dtype(const Tensor* const* t, int count);
 
 Tensor convert(const Tensor& t, DType to, SourceLine at);
 
@@ -259,6 +247,19 @@ struct TensorOperand {
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at);
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
+  DType with_axes = DType::boolean, single = DType::boolean;
+  bool any = false;
+  for (int k = 0; k < count; ++k)
+    if (t[k]->impl().shape.rank > 0) {
+      with_axes = promote(with_axes, t[k]->impl().dtype);
+      any = true;
+    } else {
+      single = promote(single, t[k]->impl().dtype);
+    }
+  if (!any) return single;
+  return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
+}
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at) {
   const Tensor* argument[max_arguments];
@@ -421,15 +422,9 @@ struct TensorFront {
 
 namespace detail {
 
-inline void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = g.cast(in[0], static_cast<DType>(a.value[0]));
-}
-inline void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = g.elementwise(Op::bitcast, {in[0]}, 0, static_cast<DType>(a.value[0]));
-}
-inline void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
-  out[0] = g.elementwise(Op::copy, {in[0]});
-}
+TT_INLINE void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out);
 inline Operator& to_operator() {
   static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype");
   return op;
@@ -438,10 +433,22 @@ inline Operator& bitcast_operator() {
   static Operator& op = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype");
   return op;
 }
-inline Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {
+TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.cast(in[0], static_cast<DType>(a.value[0]));
+}
+TT_INLINE void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.elementwise(Op::bitcast, {in[0]}, 0, static_cast<DType>(a.value[0]));
+}
+TT_INLINE void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+  out[0] = g.elementwise(Op::copy, {in[0]});
+}
+TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {
   const Tensor* argument[] = {&t};
   return call_operator(op, argument, 1, attributes, at);
 }
+#endif
 inline Tensor convert(const Tensor& t, DType to, SourceLine at) {
   if (t.dtype() == to) return t;
   Operator& op = to_operator();

@@ -44,12 +44,7 @@ namespace detail {
 
 inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decltype(TensorOptions::device)::of(device), {}}; }
 /// Gradients as asked for; elements that were written on the host go to the device.
-inline Tensor with_options(Tensor t, const TensorOptions& o) {
-  t = to_device(t, o.device, false, here());
-  stamp(t);
-  if (o.requires_grad) tape_hooks().require(t);
-  return t;
-}
+TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o);
 /// Where elements are written that are not computed: on the device, if the CPU can do that.
 inline Device written_on(Device d) { return is_host(d) || d.type == DeviceType::meta ? d : Device{}; }
 template <class T>
@@ -60,27 +55,7 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
   return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
 }
-inline Tensor full(const IntList& shape, double value, TensorOptions o = {}) {
-  const Shape s = shape_of(shape, "full");
-  if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
-    Tensor t;
-    {
-      const detail::PauseCapture pause;  // whatever is captured: this is no step of it
-      t = detail::to_device(full({}, value, {o.dtype}), o.device, false, here()).expand(shape).clone();
-    }
-    t.impl().is_fill = t.numel() > 0;
-    return detail::with_options(t, o);
-  }
-  Tensor t(o.dtype, s, detail::written_on(o.device));
-  if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      T* p = detail::elements_of<T>(t);
-      const T v = static_cast<T>(value);
-      for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
-    });
-  t.impl().is_fill = t.numel() > 0;
-  return detail::with_options(t, o);
-}
+TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o = {});
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }
 inline Tensor ones(const IntList& shape, TensorOptions o = {}) { return full(shape, 1, o); }
 inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, detail::on_device(t.dtype(), t.device())); }
@@ -88,18 +63,7 @@ inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, detail::on_
 inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
 inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end.
-inline Tensor arange(double start, double end, double step, TensorOptions o) {
-  if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.")));
-  const double exact = (end - start) / step;
-  std::int64_t n = static_cast<std::int64_t>(exact);
-  if (static_cast<double>(n) < exact) ++n;
-  Tensor t(o.dtype, Shape{n > 0 ? n : 0}, detail::written_on(o.device));
-  if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
-    });
-  return detail::with_options(t, o);
-}
+TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o);
 /// i64 if all numbers are integers, else f32, as in PyTorch.
 template <class A, class B, class C = int>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
@@ -111,15 +75,7 @@ Tensor arange(A start, B end, C step = 1) {
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
-inline Tensor eye(std::int64_t n, TensorOptions o = {}) {
-  Tensor t = zeros({n, n}, detail::on_device(o.dtype, detail::written_on(o.device)));
-  if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
-    });
-  t.impl().is_fill = false;
-  return detail::with_options(t, o);
-}
+TT_INLINE Tensor eye(std::int64_t n, TensorOptions o = {});
 
 /// A Tensor with a copy of these elements.
 template <Element T>
@@ -201,20 +157,7 @@ class TensorData {
         dtype_(std::is_same_v<T, bool> ? DType::boolean : std::is_integral_v<T> ? DType::i64 : std::is_same_v<T, double> ? DType::f64 : DType::f32) {}
   TensorData(std::initializer_list<TensorData> list) : list_(list), nested_(true) {}
 
-  Tensor tensor(TensorOptions o, bool dtype_given) const {
-    Shape s;
-    for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
-      s.push_back(static_cast<std::int64_t>(d->list_.size()));
-      if (d->list_.size() == 0) break;
-    }
-    DType found = DType::boolean;
-    check(s, 0, found);
-    if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
-    Tensor t(o.dtype, s, detail::written_on(o.device));
-    std::int64_t at = 0;
-    if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
-    return detail::with_options(t, o);
-  }
+  TT_INLINE Tensor tensor(TensorOptions o, bool dtype_given) const;
 
  private:
   double real_ = 0;
@@ -223,17 +166,9 @@ class TensorData {
   std::initializer_list<TensorData> list_;
   bool nested_ = false;
 
-  void check(const Shape& s, int depth, DType& found) const {
-    if (nested_ != (depth < s.rank) || (nested_ && static_cast<std::int64_t>(list_.size()) != s.code[depth]))
-      TT_THROW(Error(Text("tt::tensor: the braces are not of one shape: expected ") << s << "."));
-    if (!nested_) found = promote(found, dtype_);
-    for (const TensorData& d : list_) d.check(s, depth + 1, found);
-  }
+  TT_INLINE void check(const Shape& s, int depth, DType& found) const;
   template <class T>
-  void fill(T* out, std::int64_t& at) const {
-    if (!nested_) out[at++] = is_floating(dtype_) ? static_cast<T>(real_) : static_cast<T>(integer_);
-    for (const TensorData& d : list_) d.fill(out, at);
-  }
+  void fill(T* out, std::int64_t& at) const;
 };
 /// Floating numbers give f32, integers i64, as in PyTorch.
 inline Tensor tensor(const TensorData& values) { return values.tensor({}, false); }
@@ -242,11 +177,11 @@ inline Tensor tensor(const TensorData& values, TensorOptions o) { return values.
 inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o) { return TensorData(values).tensor(o, true); }
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
-inline Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
-  return detail::with_options(rand_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
-}
-inline Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}) {
-  return detail::with_options(randn_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
-}
+TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {});
+TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {});
 
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/dispatch/factories_inl.hpp"
+#endif

@@ -18,8 +18,6 @@ inline TapeHooks& tape_hooks() {
   return hooks;
 }
 
-inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at);
-
 template <class T>
 void scatter(const TensorImpl& to, const T* from) {
   const int rank = to.shape.rank;
@@ -36,150 +34,47 @@ void scatter(const TensorImpl& to, const T* from) {
 }
 
 /// Dense elements of the same shape and dtype, from any device to any.
-inline void write_on_devices(const Tensor& to, const Tensor& from, SourceLine at) {
-  if (is_host(to.device())) return write_elements(to, to_device(from, to.device(), false, at), at);
-  if (to.is_contiguous()) return copy_between(to, from, false);
-  const Tensor source = to_device(from, to.device(), false, at);
-  const Tensor* argument[] = {&to};
-  const BoundFunction f = bind_function({&copy_operator(), argument, 1, &no_attributes, nullptr, at, {}});
-  f.function->write(to, source, f.symbols);
-}
+TT_INLINE void write_on_devices(const Tensor& to, const Tensor& from, SourceLine at);
 
 /// Writes the elements of `from` (same shape after broadcasting, any dtype) into `to`.
-inline void write_elements(const Tensor& to, const Tensor& from, SourceLine at) {
-  if (from.is_meta() && !to.is_meta())
-    TT_THROW(Error(Text("tt::copy_: a Tensor on device meta has no elements to copy.") << at));
-  const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
-  Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
-  if (!is_host(to.device()) && is_host(source.device()) && source.numel() < to.numel())
-    source = to_device(source, to.device(), false, at);  // repeated there
-  if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
-  if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
-  if (to.numel() == 0 || to.is_meta()) return;
-  if (!is_host(to.device()) || !is_host(source.device())) return write_on_devices(to, source, at);
-  if (to.is_contiguous())
-    std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.numel()) * static_cast<std::size_t>(size_of(to.dtype())));
-  else
-    with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
-}
+TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine at);
 inline void advance_version(const Tensor& t) {
   t.impl().is_fill = false;
   if (t.impl().storage) t.impl().storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
 /// Which of several values would stay is chance.
-inline void check_no_repeats(const Tensor& target, const char* op, SourceLine at) {
-  const TensorImpl& t = target.impl();
-  if (t.contiguous) return;
-  for (int k = 0; k < t.shape.rank; ++k)
-    if (t.shape.code[k] > 1 && t.stride[k] == 0)
-      TT_THROW(Error(Text("tt::") << op << ": several elements of the Tensor are one in memory: shape is " << t.shape
-                                  << ". Use clone() first?" << at));
-}
-inline void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {
-  if (!(result.shape() == target.shape()))
-    TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
-                                << " and " << target.shape() << "." << at));
-  if (category(result.dtype()) > category(target.dtype()))
-    TT_THROW(Error(Text("tt::") << op << ": the result is " << name(result.dtype()) << " and cannot be written to "
-                                << name(target.dtype()) << "." << at));
-}
+TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine at);
+TT_INLINE void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at);
 
 /// In a captured graph a change in place is a new value under the old name.
-inline void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at) {
-  check_result(target, result, op, at);
-  capture_mode->finish_update(target, result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at), op, at);
-}
+TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at);
 
-/// target = op(target, operand), in place.
-template <Op K>
-Tensor& update(Tensor& target, const TensorOperand& operand, const char* op, SourceLine at) {
-  if (capture_mode) [[unlikely]] {
-    if (capture_mode->begin_update(target, operand.tensor, op, at)) {
-      const TensorOperand list[] = {TensorOperand(target, at), operand};
-      rename_traced(target, call_elementwise(operator_entry<K>(), list, 2, no_attributes, at), op, at);
-      return target;
-    }
-    const PauseCapture pause;
-    return update<K>(target, operand, op, at);
-  }
-  check_no_repeats(target, op, at);
-  const TapeHooks& hooks = tape_hooks();
-  if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
-    hooks.check(target, at);
-    // The op saves what its derivative reads: the old elements, in storage of their own.
-    const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
-    const bool itself = operand.tensor && operand.tensor->is_same(target);
-    const TensorOperand kept[] = {TensorOperand(old, at), itself ? TensorOperand(old, at) : operand};
-    const Tensor result = call_elementwise(operator_entry<K>(), kept, 2, no_attributes, at);
-    check_result(target, result, op, at);
-    const Tensor value = convert(result, target.dtype(), at);
-    write_elements(target, value, at);
-    advance_version(target);
-    hooks.adopt(target, value);
-    return target;
-  }
-  const ExcludeKeys below(DispatchKey::autograd);
-  const TensorOperand list[] = {TensorOperand(target, at), operand};
-  const Tensor result = call_elementwise(operator_entry<K>(), list, 2, no_attributes, at);
-  check_result(target, result, op, at);
-  write_elements(target, result, at);
-  advance_version(target);
-  return target;
-}
+/// target = op(target, operand), in place; `name` is what errors call it.
+TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);
 
 }  // namespace detail
 
-inline Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
-  if (detail::capture_mode) [[unlikely]] {
-    if (detail::capture_mode->begin_update(*this, &from, "copy_", at)) {
-      const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
-      detail::rename_traced(*this, from.expand(shape(), at), "copy_", at);
-      return *this;
-    }
-    const detail::PauseCapture pause;
-    return copy_(from, at);
-  }
-  const detail::TapeHooks& hooks = detail::tape_hooks();
-  detail::check_no_repeats(*this, "copy_", at);
-  const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
-  if (tape) hooks.check(*this, at);
-  detail::write_elements(*this, from, at);
-  detail::advance_version(*this);
-  if (tape) {
-    const Tensor value = from.dtype() == dtype() ? from : from.to(dtype(), at);
-    // a copy, so that this Tensor has a node of its own
-    hooks.adopt(*this, detail::call_unary(detail::copy_operator(), value.expand(shape(), at), no_attributes, at));
-  }
-  return *this;
-}
-inline Tensor& Tensor::fill_(double value, SourceLine at) {
-  Tensor one(dtype(), Shape{});
-  one.impl().is_number = true;
-  with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = static_cast<T>(value); });
-  return copy_(one, at);
-}
-inline Tensor& Tensor::zero_(SourceLine at) { return fill_(0, at); }
-inline Tensor& Tensor::add_(const Tensor& o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
-inline Tensor& Tensor::sub_(const Tensor& o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
-inline Tensor& Tensor::mul_(const Tensor& o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
-inline Tensor& Tensor::div_(const Tensor& o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor& Tensor::add_(A o, SourceLine at) { return detail::update<Op::add>(*this, {o, at}, "add_", at); }
+Tensor& Tensor::add_(A o, SourceLine at) { return detail::update(operator_entry<Op::add>(), *this, {o, at}, "add_", at); }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor& Tensor::sub_(A o, SourceLine at) { return detail::update<Op::sub>(*this, {o, at}, "sub_", at); }
+Tensor& Tensor::sub_(A o, SourceLine at) { return detail::update(operator_entry<Op::sub>(), *this, {o, at}, "sub_", at); }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor& Tensor::mul_(A o, SourceLine at) { return detail::update<Op::mul>(*this, {o, at}, "mul_", at); }
+Tensor& Tensor::mul_(A o, SourceLine at) { return detail::update(operator_entry<Op::mul>(), *this, {o, at}, "mul_", at); }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor& Tensor::div_(A o, SourceLine at) { return detail::update<Op::div>(*this, {o, at}, "div_", at); }
+Tensor& Tensor::div_(A o, SourceLine at) { return detail::update(operator_entry<Op::div>(), *this, {o, at}, "div_", at); }
 
-inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::add>(a, b, "add_", b.where); }
-inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::sub>(a, b, "sub_", b.where); }
-inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::mul>(a, b, "mul_", b.where); }
-inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::update<Op::div>(a, b, "div_", b.where); }
+inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::add>(), a, b, "add_", b.where); }
+inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::sub>(), a, b, "sub_", b.where); }
+inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::mul>(), a, b, "mul_", b.where); }
+inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::div>(), a, b, "div_", b.where); }
 
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/dispatch/inplace_inl.hpp"
+#endif

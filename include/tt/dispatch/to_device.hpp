@@ -6,7 +6,13 @@
 namespace tt::detail {
 
 /// Between Tensors of one shape and dtype that lie dense; both on the host: a plain copy.
-inline void copy_between(const Tensor& to, const Tensor& from, bool non_blocking) {
+TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_blocking);
+
+/// Without the tape: Tensor::to records what it does.
+TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at);
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_blocking) {
   const std::size_t bytes = static_cast<std::size_t>(from.numel()) * static_cast<std::size_t>(size_of(from.dtype()));
   if (bytes == 0) return;
   const DeviceApi *of_target = device_api(to.device().type), *of_source = device_api(from.device().type);
@@ -14,8 +20,7 @@ inline void copy_between(const Tensor& to, const Tensor& from, bool non_blocking
   else (of_target ? of_target : of_source)->copy(to.impl().data, to.device(), from.impl().data, from.device(), bytes, non_blocking);
 }
 
-/// Without the tape: Tensor::to records what it does.
-inline Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
+TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
   register_kernels();
   if (t.impl().trace_id >= 0)
@@ -30,5 +35,6 @@ inline Tensor to_device(const Tensor& t, Device device, bool non_blocking, Sourc
   copy_between(result, dense, non_blocking);
   return result;
 }
+#endif
 
 }  // namespace tt::detail

@@ -7,48 +7,10 @@ namespace tt {
 namespace detail {
 
 /// A Tensor over the storage of `t`, from element `data` on.
-inline Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data) {
-  const TensorImpl& from = t.impl();
-  TensorImpl* v = TensorImpl::make();
-  v->storage = from.storage;
-  if (v->storage) v->storage->retain();
-  v->data = data;
-  v->dtype = from.dtype;
-  v->device = from.device;
-  v->keys = from.keys & backend_keys;
-  v->inference = from.inference;
-  v->is_view = true;
-  t.impl().is_fill = false;  // the view may be written to
-  v->set_strided(shape, strides);
-  return Tensor(v);
-}
+TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data);
 
 /// Strides under which the elements of `t`, in row-major order, have another shape; false if there are none.
-inline bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t* strides) {
-  if (t.contiguous) {
-    std::int64_t n = 1;
-    for (int k = to.rank - 1; k >= 0; --k) {
-      strides[k] = n;
-      n *= to.code[k];
-    }
-    return true;
-  }
-  // from the right, each run of axes that lie one behind the other is divided anew
-  int j = to.rank - 1;
-  std::int64_t run = 1, divided = 1, step = t.stride[t.shape.rank - 1];
-  for (int i = t.shape.rank - 1; i >= 0; --i) {
-    run *= t.shape.code[i];
-    if (i > 0 && (t.shape.code[i - 1] == 1 || t.stride[i - 1] == run * step)) continue;
-    for (; j >= 0 && (divided < run || to.code[j] == 1); --j) {
-      strides[j] = divided * step;
-      divided *= to.code[j];
-    }
-    if (divided != run) return false;
-    if (i > 0) step = t.stride[i - 1];
-    run = divided = 1;
-  }
-  return j < 0;
-}
+TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t* strides);
 
 inline Shape shape_attribute(const Attributes& a) { return shape_of(a.list(0)); }
 
@@ -57,85 +19,18 @@ inline Operator& copy_operator() {
   return op;
 }
 
-inline void record_reshape(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = g.reshape(in[0], shape_attribute(a));
-}
-inline void reshape_kernel(Call& c, void*) {
-  const TensorImpl& t = c[0].impl();
-  const Shape to = shape_attribute(c.attrs());
-  std::int64_t strides[max_rank] = {};
-  if (reshaped_strides(t, to, strides)) {
-    c.result[0] = make_view(c[0], to, strides, t.data);
-    return;
-  }
-  const ExcludeKeys below(DispatchKey::autograd);
-  const Tensor dense = call_unary(copy_operator(), c[0], no_attributes, c.at);
-  reshaped_strides(dense.impl(), to, strides);
-  c.result[0] = make_view(dense, to, strides, dense.impl().data);
-}
-inline void record_permute(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  const IntList axes = a.list(0);
-  int axis[IntList::capacity] = {};
-  for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes[k]);
-  const Shape& shape = g[in[0]].shape;
-  out[0] = axes.size() == shape.rank ? g.permute(in[0], axis)
-                                     : g.fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = shape}, in[0]);
-}
-inline void permute_kernel(Call& c, void*) {
-  const TensorImpl& t = c[0].impl();
-  const IntList axes = c.attrs().list(0);
-  Shape shape;
-  std::int64_t strides[max_rank] = {};
-  for (int k = 0; k < axes.size(); ++k) {
-    const int axis = normalize_axis(static_cast<int>(axes[k]), t.shape.rank);
-    shape.push_back(t.shape.code[axis]);
-    strides[k] = t.stride[axis];
-  }
-  c.result[0] = make_view(c[0], shape, strides, t.data);
-}
-inline void record_expand(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = g.broadcast_to(in[0], shape_attribute(a));
-}
-inline void expand_kernel(Call& c, void*) {
-  const TensorImpl& t = c[0].impl();
-  const Shape to = shape_attribute(c.attrs());
-  std::int64_t strides[max_rank] = {};
-  for (int k = 0; k < t.shape.rank; ++k) {
-    const int at = to.rank - t.shape.rank + k;
-    strides[at] = t.shape.code[k] == 1 && to.code[at] != 1 ? 0 : t.stride[k];
-  }
-  c.result[0] = make_view(c[0], to, strides, t.data);
-}
-inline void record_slice(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
-  out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3])
-                          : g.fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = g[in[0]].shape,
-                                    .number = a.value[3]}, in[0]);
-}
-inline void slice_kernel(Call& c, void*) {
-  const TensorImpl& t = c[0].impl();
-  const std::int64_t* a = c.attrs().value;
-  const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
-  Shape shape = t.shape;
-  shape.set(axis, a[2]);
-  std::int64_t strides[max_rank] = {};
-  for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * (k == axis ? a[3] : 1);
-  c.result[0] = make_view(c[0], shape, strides, t.data + a[1] * t.stride[axis] * size_of(t.dtype));
-}
-inline void record_detach(Graph& g, const Operator&, const int* in, const Attributes&, int* out) { out[0] = g.detach(in[0]); }
-inline void detach_kernel(Call& c, void*) {
-  const TensorImpl& t = c[0].impl();
-  c.result[0] = make_view(c[0], t.shape, t.stride, t.data);
-}
+TT_INLINE void record_reshape(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void reshape_kernel(Call& c, void*);
+TT_INLINE void record_permute(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void permute_kernel(Call& c, void*);
+TT_INLINE void record_expand(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void expand_kernel(Call& c, void*);
+TT_INLINE void record_slice(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void slice_kernel(Call& c, void*);
+TT_INLINE void record_detach(Graph& g, const Operator&, const int* in, const Attributes&, int* out);
+TT_INLINE void detach_kernel(Call& c, void*);
 
-inline Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel) {
-  return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& op) {
-    op.record = record;
-    op.attribute_names = attributes;
-    op.is_view = true;
-    for (int k = 0; k < dispatch_key_count; ++k)
-      if (backend_keys.contains(static_cast<DispatchKey>(k))) op.set_kernel(static_cast<DispatchKey>(k), kernel);
-  });
-}
+TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel);
 inline Operator& reshape_operator() {
   static Operator& op = define_view("reshape", "int[] shape", &record_reshape, &reshape_kernel);
   return op;
@@ -157,123 +52,12 @@ inline Operator& detach_operator() {
   return op;
 }
 
-inline int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, int rank) {
-  const int a = normalize_axis(axis, rank);
-  if (a < 0)
-    TT_THROW(Error(Text("tt::") << op << ": axis is out of range: " << axis << " for shape " << t.shape() << " of rank "
-                                << t.dim() << "." << at));
-  return a;
-}
+TT_INLINE int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, int rank);
 inline Tensor call_list(const Operator& op, const Tensor& t, const IntList& list, SourceLine at) {
   Attributes a;
   a.push(list);
   return call_unary(op, t, a, at);
 }
-
-}  // namespace detail
-
-inline Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
-  IntList to = shape;
-  std::int64_t known = 1;
-  int open = -1;
-  for (int k = 0; k < to.size(); ++k)
-    if (to[k] == -1 && open < 0) open = k;
-    else if (__builtin_mul_overflow(known, to[k], &known)) known = 0;
-  if (open >= 0 && known > 0 && numel() % known == 0) to[open] = numel() / known;
-  const Shape s = shape_of(to, "reshape");
-  if (s.size().code != numel())
-    TT_THROW(Error(Text("tt::reshape: numbers of elements differ: ") << this->shape() << " and " << s << "." << at));
-  return detail::call_list(detail::reshape_operator(), *this, to, at);
-}
-inline Tensor Tensor::view(const IntList& shape, SourceLine at) const {
-  std::int64_t strides[max_rank] = {};
-  const Tensor r = reshape(shape, at);
-  if (!detail::reshaped_strides(impl(), r.shape(), strides))
-    TT_THROW(Error(Text("tt::view: the elements of ") << this->shape() << " do not lie so that they can be seen as "
-                                                      << r.shape() << ". Use reshape?" << at));
-  return r;
-}
-inline Tensor Tensor::permute(const IntList& axes, SourceLine at) const {
-  IntList order;
-  unsigned seen = 0;
-  for (std::int64_t a : axes) {
-    const int axis = normalize_axis(static_cast<int>(a), dim());
-    if (axis >= 0) seen |= 1u << axis;
-    order.push_back(axis);
-  }
-  if (axes.size() != dim() || seen != (1u << dim()) - 1)
-    TT_THROW(Error(Text("tt::permute: axes are not a permutation: of shape ") << shape() << "." << at));
-  return detail::call_list(detail::permute_operator(), *this, order, at);
-}
-inline Tensor Tensor::transpose(int axis0, int axis1, SourceLine at) const {
-  const int a = detail::axis_of(*this, axis0, "transpose", at, dim()), b = detail::axis_of(*this, axis1, "transpose", at, dim());
-  IntList order;
-  for (int k = 0; k < dim(); ++k) order.push_back(k == a ? b : k == b ? a : k);
-  return detail::call_list(detail::permute_operator(), *this, order, at);
-}
-inline Tensor Tensor::t(SourceLine at) const {
-  if (dim() > 2) TT_THROW(Error(Text("tt::t: rank is too high: ") << shape() << " has rank " << dim() << ", at most is 2." << at));
-  return dim() < 2 ? *this : transpose(0, 1, at);
-}
-inline Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
-  IntList to = shape;
-  for (int k = 0; k < to.size(); ++k)
-    if (const int from = dim() - to.size() + k; to[k] == -1 && from >= 0) to[k] = impl().shape.code[from];
-  const Shape s = shape_of(to, "expand");
-  const BroadcastResult r = try_broadcast(this->shape(), s);
-  if (!r.ok || !(r.shape == s))
-    TT_THROW(Error(Text("tt::expand: shapes do not broadcast: ") << this->shape() << " and " << s
-                                                                 << ". Only axes of extent 1 can be repeated." << at));
-  return detail::call_list(detail::expand_operator(), *this, to, at);
-}
-inline Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step, SourceLine at) const {
-  const int d = detail::axis_of(*this, axis, "slice", at, dim());
-  const std::int64_t n = impl().shape.code[d];
-  if (step <= 0) TT_THROW(Error(Text("tt::slice: the step must be positive: ") << step << "." << at));
-  const auto clamp = [n](std::int64_t i) { return i < 0 ? (i + n < 0 ? 0 : i + n) : i > n ? n : i; };
-  start = clamp(start);
-  end = clamp(end);
-  Attributes a;
-  a.push(d);
-  a.push(start);
-  a.push(end > start ? (end - start + step - 1) / step : 0);
-  a.push(step);
-  return detail::call_unary(detail::slice_operator(), *this, a, at);
-}
-inline Tensor Tensor::select(int axis, std::int64_t index, SourceLine at) const {
-  const int d = detail::axis_of(*this, axis, "select", at, dim());
-  const std::int64_t n = impl().shape.code[d], i = index < 0 ? index + n : index;
-  if (i < 0 || i >= n)
-    TT_THROW(Error(Text("tt::select: index is out of range: ") << index << " for axis " << axis << " of shape " << shape() << "." << at));
-  const Tensor one = slice(d, i, i + 1, 1, at);
-  IntList rest;
-  for (int k = 0; k < dim(); ++k)
-    if (k != d) rest.push_back(impl().shape.code[k]);
-  return one.reshape(rest, at);
-}
-inline Tensor Tensor::unsqueeze(int axis, SourceLine at) const {
-  const int d = detail::axis_of(*this, axis, "unsqueeze", at, dim() + 1);
-  IntList s;
-  for (int k = 0; k <= dim(); ++k)
-    if (k == d) s.push_back(1);
-    else s.push_back(impl().shape.code[k < d ? k : k - 1]);
-  return reshape(s, at);
-}
-inline Tensor Tensor::squeeze(int axis, SourceLine at) const {
-  const int d = detail::axis_of(*this, axis, "squeeze", at, dim());
-  if (impl().shape.code[d] != 1) return *this;
-  IntList s;
-  for (int k = 0; k < dim(); ++k)
-    if (k != d) s.push_back(impl().shape.code[k]);
-  return reshape(s, at);
-}
-inline Tensor Tensor::flatten(SourceLine at) const { return reshape({-1}, at); }
-inline Tensor Tensor::detach() const { return detail::call_unary(detail::detach_operator(), *this, no_attributes, {}); }
-inline Tensor Tensor::clone(SourceLine at) const { return detail::call_unary(detail::copy_operator(), *this, no_attributes, at); }
-inline Tensor Tensor::contiguous(SourceLine at) const { return is_contiguous() ? *this : clone(at); }
-inline Tensor Tensor::to(DType dtype, SourceLine at) const { return detail::convert(*this, dtype, at); }
-
-namespace detail {
 
 template <int A0, int A1>
 struct TensorFunction<TransposeFn<A0, A1>> {
@@ -302,3 +86,7 @@ struct TensorFunction<DetachFn> {
 
 }  // namespace detail
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/dispatch/views_inl.hpp"
+#endif

@@ -1,0 +1,192 @@
+// Definitions of tracer.hpp.
+#pragma once
+#include "tt/dispatch/tracer.hpp"
+
+namespace tt {
+namespace detail {
+
+TT_INLINE void register_captures() {
+  static const bool registered = [] {
+    register_kernels();
+    Dispatcher::get().set_fallback(DispatchKey::trace, [](Call& c, void*) {
+      if (!capture_mode) TT_THROW(Error(Text("tt::compile: a recorded Tensor was used after the capture had ended.") << c.at));
+      capture_mode->record(c);
+    });
+    return true;
+  }();
+  (void)registered;
+}
+
+[[noreturn]] TT_INLINE void refuse_foreign(const Tensor& t, SourceLine at) {
+  TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
+                 << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));
+}
+
+TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_by) {
+  Text what;
+  what << op << (op[std::strlen(op) - 1] == ':' ? " " : " of ") << name(t.dtype()) << ' ' << t.shape();
+  if (made_by && *made_by) what << ", made by " << made_by;
+  return what;
+}
+
+}  // namespace detail
+
+TT_INLINE Tensor Tracer::tensor_of(int id) {
+  Shape s;
+  for (int k = 0; k < graph[id].shape.rank; ++k) s.push_back(graph[id].shape[k].value(values));
+  Tensor t(graph[id].dtype, s, {DeviceType::meta, 0});
+  t.impl().keys = t.impl().keys | DispatchKey::trace;
+  t.impl().trace_id = id;
+  t.impl().capture = number_;
+  return t;
+}
+
+TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
+  const detail::TensorImpl& impl = t.impl();
+  if (impl.trace_id >= 0) {
+    if (impl.capture != number_)
+      TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
+    return static_cast<int>(impl.trace_id);
+  }
+  for (const Held& h : held_)
+    if (h.tensor.is_same(t)) return h.id;
+  if (is_constant(t)) return constant_of(t);
+  if (impl.capture == number_) stop(t, "a Tensor that the function makes, which is no constant:", at);
+  if (options_.holds) throw TensorMet{t};
+  detail::refuse_foreign(t, at);
+}
+
+TT_INLINE int Tracer::constant_of(const Tensor& t) {
+  const detail::TensorImpl& impl = t.impl();
+  return with_dtype(impl.dtype, [&]<class T>(T) {
+    const T v = detail::first_element<T>(impl);
+    const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
+                                               : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
+    return graph.broadcast_to(id, symbolic_shape(IntList(impl.shape)));
+  });
+}
+
+TT_INLINE void Tracer::record(Call& c) {
+  if (!c.op->record) {
+    stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
+    return;
+  }
+  int id[max_arguments] = {}, result[max_results] = {};
+  bool required = false;
+  for (int k = 0; k < c.arguments; ++k) {
+    id[k] = id_of(c[k], c.at);
+    required = required || c[k].impl().requires_grad;
+  }
+  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result);
+  if (made_by_.size() < static_cast<std::size_t>(graph.size())) made_by_.resize(static_cast<std::size_t>(graph.size()));
+  for (int k = 0; k < c.op->results; ++k) made_by_[static_cast<std::size_t>(result[k])] = c.op->name();
+  required = required && state().grad_enabled && c.op != &detail::detach_operator();
+  for (int k = 0; k < c.op->results; ++k) {
+    c.result[k] = tensor_of(result[k]);
+    c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
+  }
+  if (c.op->is_view) {
+    c.result[0].impl().is_view = true;
+    views_.push_back({c.result[0], result[0], root_of(id[0])});
+  }
+}
+
+TT_INLINE void Tracer::record(const Operator& op, const int* id, const Attributes& attributes, SourceLine at, bool detached, int* result) {
+  graph.where = at;
+  graph.where_is_caller = true;
+  if (&op == &detail::reshape_operator())
+    result[0] = graph.reshape(id[0], reshaped(Shape(graph[id[0]].shape), attributes.list(0)));
+  else if (&op == &detail::expand_operator())
+    result[0] = graph.broadcast_to(id[0], symbolic_shape(attributes.list(0)));
+  else op.record(graph, op, id, attributes, result);
+  if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
+    if (!constant) throw SizesNeeded{op.name(), at};
+    graph.failure.where = at;
+    TT_THROW(Error(describe(graph.failure)));
+  }
+  for (int k = 0; k < op.results && detached; ++k)
+    if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
+}
+
+TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
+  const detail::TensorImpl& impl = t.impl();
+  if (impl.trace_id >= 0 ? impl.capture == number_ : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
+  if (impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0) detail::refuse_foreign(t, at);
+}
+
+TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  detail::TensorImpl& impl = target.impl();
+  if (impl.trace_id < 0) {
+    bool held = false;
+    for (const Held& h : held_) held = held || h.tensor.is_same(target);
+    if (!held && !made_here(target)) (void)id_of(target, at);  // throws
+    if (!held && !is_constant(target)) {
+      if (!other || other->impl().trace_id < 0) return false;
+      stop(target, op, at);
+    }
+    if (held) return true;
+    become(target, id_of(target, at));  // a fresh fill
+  }
+  if (impl.is_view || has_views(static_cast<int>(impl.trace_id))) {
+    stop(target, op, at);
+  }
+  return true;
+}
+
+TT_INLINE void Tracer::finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) {
+  const int id = id_of(value, at);
+  for (Held& h : held_)
+    if (h.tensor.is_same(target)) {
+      h.id = id;
+      return;
+    }
+  target.impl().trace_id = id;
+  target.impl().requires_grad = value.impl().requires_grad;
+}
+
+TT_INLINE Tensor Tracer::variable(const Tensor& t) {
+  Tensor v = tensor_of(graph_variable(graph, id_of(t)));
+  v.impl().requires_grad = true;
+  return v;
+}
+
+TT_INLINE bool Tracer::gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) {
+  Vec<int> ids;
+  for (int k = 0; k < count; ++k) ids.push_back(id_of(variables[k]));
+  const Vec<int> d = tt::gradients(graph, id_of(value), ids);
+  if (graph.failure) TT_THROW(Error(describe(graph.failure)));
+  for (int k = 0; k < count; ++k) result[k] = tensor_of(d[k]);
+  return true;
+}
+
+TT_INLINE bool Tracer::has_views(int id) const {
+  for (const View& v : views_)
+    if (v.root == root_of(id) && v.id != id && v.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
+  return false;
+}
+
+[[noreturn]] TT_INLINE void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {
+  const std::size_t id = t.defined() && t.impl().capture == number_ ? static_cast<std::size_t>(t.impl().trace_id) : made_by_.size();
+  const char* const made_by = id < made_by_.size() ? made_by_[id] : nullptr;
+  if (!at.line && made_by) at = graph[static_cast<int>(id)].where;
+  const Text what = t.defined() ? detail::break_in_words(op, t, made_by) : Text(op);
+  if (broken.empty()) {
+    broken = what;
+    broken_at = at;
+  }
+  if (options_.breaks) throw GraphBreak{what, at};
+  TT_THROW(Error(Text("tt::") << options_.who << what << ". Return it, and look at it outside?" << at));
+}
+
+TT_INLINE Shape Tracer::reshaped(const Shape& from, const IntList& sizes) const {
+  Shape to = symbolic_shape(sizes);
+  for (int k = 0; k < to.rank && to.size() != from.size(); ++k) {
+    Extent others = 1, q;
+    for (int j = 0; j < to.rank; ++j)
+      if (j != k) others = others * to[j];
+    if (divide(from.size(), others, q) && q.value(values) == sizes[k]) to.set(k, q);
+  }
+  return to;
+}
+
+}  // namespace tt
