@@ -51,6 +51,12 @@ step_job eigen peers/step_eigen.hpp peers::step_eigen \
 for layers in 1 2 4 8 16; do
   awk -v layers=$layers -f bench/compile_time/mlp.awk | job "mlp_$layers" O2
 done
+# Tensors: added and printed, and in a compiled function; as headers alone and against tt::compiled.
+for program in tools/budgets/tensor_add.cpp bench/compile_time/tensor_compile.cpp; do
+  name=$(basename "$program" .cpp)
+  job "$name" O2 <"$program"
+  { echo "#define TT_COMPILED"; cat "$program"; } | job "${name}_linked" O2
+done
 [ -n "${JOBS:-}" ] && { grep -E "^(empty|xsimd|tt|eigen|$JOBS) " "$work/jobs" >"$work/some"; mv "$work/some" "$work/jobs"; }
 
 measure() {  # COMPILER SOURCE MODE

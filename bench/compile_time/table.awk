@@ -21,6 +21,10 @@ function over(name, header) {
   if (!((name " O2") in median) || !((header " O2") in median)) return "-"
   return sprintf("%.2f", median[name " O2"] - median[header " O2"])
 }
+function tensors(name, label) {
+  printf "| %s | %s | %s |\n", label, ratio(name, "O2"), seconds(name)
+  printf "| %s, with tt::compiled | %s | %s |\n", label, ratio(name "_linked", "O2"), seconds(name "_linked")
+}
 function step(name, header, label) { printf "| %s | %s | %s | %s |\n", label, ratio(name, "O2"), seconds(name), over(name, header) }
 {
   if ($1 " " $2 != key) { finish(); key = $1 " " $2 }
@@ -49,4 +53,7 @@ END {
   step("step_tt", "tt", "64-32-10, tt")
   step("step_eigen", "eigen", "64-32-10, Eigen")
   for (layers = 1; layers <= 16; layers *= 2) step("mlp_" layers, "tt", layers (layers > 1 ? " layers" : " layer") ", tt")
+  print "\n| Tensors, -O2, whole file | to xsimd | seconds |\n|---|---|---|"
+  tensors("tensor_add", "add and print")
+  tensors("tensor_compile", "`compile`, call and print")
 }

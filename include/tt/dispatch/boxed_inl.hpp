@@ -78,8 +78,8 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
 
 }  // namespace detail
 
-TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, 
-                   std::initializer_list<NamedValue> named, SourceLine at) {
+TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
+                      SourceLine at) {
   const Operator& op = Dispatcher::get().find(name);
   if (op.results != 1)
     TT_THROW(Error(Text("tt::call: ") << name << ": has " << op.results << " results. Use tt::call_results?" << at));
@@ -88,8 +88,8 @@ TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positi
   return result;
 }
 
-TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional, 
-                                        std::initializer_list<NamedValue> named, SourceLine at) {
+TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
+                                           SourceLine at) {
   const Operator& op = Dispatcher::get().find(name);
   std::vector<Tensor> result(static_cast<std::size_t>(op.results));
   detail::call_boxed(op, positional, named, at, result.data());

@@ -1,0 +1,783 @@
+// Definitions of tile_interpreter.hpp. One long class: every kind of kernel works on the registers of one thread.
+#pragma once
+#include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/thread_pool.hpp"
+#include "tt/backends/cpu/tile_interpreter.hpp"
+#include "tt/graph/split.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+/// Where registers of a dtype begin; the last one stands for operands that an op does not have.
+struct TileProgram::Registers {
+  int base[dtype_count + 1] = {};
+  explicit Registers(const Kernel& k) {
+    for (int d = 0; d < dtype_count; ++d) base[d + 1] = base[d] + k.registers[d];
+  }
+  int none() const { return base[dtype_count]; }
+  int number(DType d, int i) const { return i < 0 ? none() : base[static_cast<int>(d)] + i; }
+  int result(const Instruction& x) const { return number(x.dtype, x.result); }
+  int a(const Instruction& x) const {
+    return number(x.op == Op::where ? DType::boolean : x.op == Op::store || is_reduction(x.op) ? x.dtype : from(x), x.a);
+  }
+  int b(const Instruction& x) const { return number(from(x), x.b); }
+  int c(const Instruction& x) const { return number(from(x), x.c); }
+
+ private:
+  static DType from(const Instruction& x) {
+    if (is_logical(x.op)) return DType::boolean;
+    return x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
+  }
+};
+
+/// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
+struct TileProgram::Worker {
+  const TileProgram& program;
+  const Plan& plan;
+  const SymbolValues& symbols;
+  const long long* given;      // the symbols' values
+  std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
+  struct Trees;                // of one reduction, where rows are longer than a block
+  Trees* trees = nullptr;
+  const Kernel* k = nullptr;
+  Range range{};
+  const void* tile = nullptr;  // a matmul's products
+  void* function = nullptr;    // of this kernel, when it is compiled
+  void** operands = nullptr;
+  TileStep* steps = nullptr;         // of the kernel's instructions
+  std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
+  std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
+  std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
+
+  static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
+
+  Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
+      : program(p), plan(p.plan_), symbols(s), given(g) {}
+
+  /// Takes its tiles and tables from memory, or only counts; returns the end.
+  std::size_t place(std::byte* memory, std::size_t at) {
+    const auto take = [&](std::size_t bytes) {
+      const std::size_t begin = at;
+      at += rounded(bytes);
+      return memory ? memory + begin : nullptr;
+    };
+    const auto table = [&](int n) { return take(static_cast<std::size_t>(n) * sizeof(void*)); };
+    const auto tile_memory = [&](int n) { return take(static_cast<std::size_t>(n) * register_bytes); };
+    tiles = tile_memory(program.most_tiles_);
+    lanes_memory = tile_memory(program.most_reductions_ + 1);
+    parts = tile_memory(most_parts());
+    trees = reinterpret_cast<Trees*>(take(static_cast<std::size_t>(most_trees()) * sizeof(Trees)));
+    row_tiles = tile_memory(program.most_tiles_);
+    kept_tiles = tile_memory(program.most_kept_);
+    registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+    own = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+    own_row = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+    operands = reinterpret_cast<void**>(table(program.most_bindings_));
+    steps = reinterpret_cast<TileStep*>(take(static_cast<std::size_t>(program.most_steps_) * sizeof(TileStep)));
+    return at;
+  }
+  static std::size_t rounded(std::size_t bytes) {
+    return (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
+  }
+  /// Tiles for the partial sums of columns, of the kernel that needs most.
+  int most_parts() const {
+    int most = 0;
+    for (const Kernel& c : plan.kernels) {
+      if (c.kind != KernelKind::cols) continue;
+      int depth = 2;
+      for (std::int64_t b = (value(c.inner) + column_block - 1) / column_block; b > 0; b /= 2) ++depth;
+      const int n = depth * program.most_reductions_ + 1;
+      if (n > most) most = n;
+    }
+    return most;
+  }
+  int most_trees() const {
+    for (const Kernel& c : plan.kernels)
+      if (c.kind == KernelKind::rows && value(c.cols) > row_block) return program.most_reductions_;
+    return 0;
+  }
+  void begin_kernel(const Kernel& kernel, void* compiled) {
+    k = &kernel;
+    function = compiled;
+  }
+  /// The operands of the first worker, but rows of scratch of its own; returns where these end.
+  std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
+    for (int b = 0; b < first.k->bindings; ++b) {
+      const Buffer& x = plan.buffers[plan.bindings[first.k->first_binding + b]];
+      if (memory) operands[b] = x.scratch ? memory + at : first.operands[b];
+      if (x.scratch)
+        at += rounded(static_cast<std::size_t>(x.size.value(symbols) * size_of(x.dtype)) + storage_alignment);
+    }
+    return at;
+  }
+  void work() {
+    if (!function) prepare();
+    if (k->kind == KernelKind::matmul) product();
+    else if (function) {
+      const long long bounds[] = {
+          range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+          range.first(SplitAxis::cols), range.last(SplitAxis::cols, value(k->cols))};
+      reinterpret_cast<KernelFunction>(function)(operands, given, bounds);
+    } else if (k->kind == KernelKind::rows) rows();
+    else cols();
+  }
+
+  std::int64_t value(Extent e) const { return e.value(symbols); }
+  std::byte* buffer(int operand) const { return static_cast<std::byte*>(operands[operand]); }
+  bool is_scratch(int operand) const { return plan.buffers[plan.bindings[k->first_binding + operand]].scratch; }
+  static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+  static std::int64_t bytes(const TileStep& x, std::int64_t n) { return n * size_of(x.x->dtype); }
+  static std::size_t count_bytes(const TileStep& x, std::int64_t n) { return static_cast<std::size_t>(bytes(x, n)); }
+
+  // ---- preparing
+  TileStep* begin(int s) const { return steps + (k->segment[s] - k->segment[0]); }
+  TileStep* end(int s) const { return begin(s + 1); }
+  int last_segment() const { return 2 * k->sweeps; }
+
+  void prepare() {
+    const Registers numbers(*k);
+    std::size_t each = 0;
+    for (int d = 0; d < dtype_count; ++d)
+      if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
+    registers[numbers.none()] = own[numbers.none()] = own_row[numbers.none()] = nullptr;
+    for (int s = 0; s <= last_segment(); ++s) {
+      for (TileStep* x = begin(s); x != end(s); ++x) {
+        *new (x) TileStep = program.steps_[k->segment[0] + static_cast<int>(x - steps)];
+        bind(*x);
+        if (x->x->result < 0) continue;
+        const std::size_t at = static_cast<std::size_t>(x->tile) * each;
+        registers[x->out] = own[x->out] = tiles + at;
+        own_row[x->out] = row_tiles + at;
+      }
+      if (on_columns(*k, s)) find_direct(s);
+    }
+  }
+  void bind(TileStep& x) const {
+    if (x.x->op == Op::extent)
+      with_dtype(x.x->dtype, [&]<class T>(T) {
+        const T v = static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.x->bits)).value(symbols));
+        std::memcpy(&x.offset, &v, sizeof v);
+      });
+    if (!x.access) return;
+    const Access& m = *x.access;
+    x.offset = m.offset.value(symbols);
+    if (x.linear && m.term_count > 0) x.row_stride = value(m.term[0].stride);
+    x.stride = value(m.column);
+    if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
+  }
+  /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
+  /// that the segment writes is not read in place, nor written before its time if the segment reads it.
+  void find_direct(int s) {
+    using Kind = TileStep::Kind;
+    for (TileStep* x = begin(s); x != end(s); ++x) {
+      if ((x->kind != Kind::load && x->kind != Kind::store) || x->stride != 1 || x->access->column_terms > 0) continue;
+      bool alone = true;
+      for (const TileStep* y = begin(s); y != end(s); ++y)
+        if ((y->kind == Kind::store || (y->kind == Kind::load && x->kind == Kind::store)) && y != x &&
+            buffer(y->access->buffer) == buffer(x->access->buffer))
+          alone = false;
+      if (!alone) continue;
+      x->in_place = x->kind == Kind::load;
+      if (x->kind != Kind::store) continue;
+      for (TileStep* y = begin(s); y != x; ++y)
+        if (y->kind == Kind::call && y->out == x->a && y->direct < 0) y->direct = static_cast<int>(x - steps);
+    }
+  }
+
+  // ---- one instruction on elements [col, col + n) of a row
+  std::byte* address(const TileStep& x, std::int64_t row, std::int64_t col) const {
+    return x.memory + bytes(x, x.row(row, symbols) + (x.access->tiled ? 0 : col));
+  }
+  void step(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n) {
+    switch (x.kind) {
+      case TileStep::Kind::call: {
+        std::byte* to = own[x.out];
+        if (x.direct >= 0)
+          if (const TileStep& d = steps[x.direct]; n % lanes == 0 || !d.access->guarded) to = address(d, row, col);
+        call(x, to, n);
+        break;
+      }
+      case TileStep::Kind::fixed: break;  // see row_segment
+      case TileStep::Kind::place: places(x, own[x.out], row, col, n); break;
+      case TileStep::Kind::load: {
+        std::byte* const from = address(x, row, col);
+        registers[x.out] = own[x.out];
+        if (x.in_place && (n % lanes == 0 || !x.access->guarded)) registers[x.out] = from;
+        else load(x, own[x.out], from, col, n);
+        break;
+      }
+      case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], n); break;
+      case TileStep::Kind::accumulator: registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile)); break;
+      case TileStep::Kind::reduce:
+        with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+          const T* from = reinterpret_cast<const T*>(registers[x.a]);
+          if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, n);
+          else detail::reduce_part<K>(lane_memory<T>(x.reduction), from, n);
+        });
+    }
+  }
+  void call(const TileStep& x, std::byte* to, std::int64_t n) {
+    registers[x.out] = to;
+    x.function(to, registers[x.a], registers[x.b], registers[x.c], n, x.attribute);
+  }
+  void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
+    const std::int64_t base = x.offset + x.row(row, symbols) + col * x.stride;
+    with_dtype(x.x->dtype, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = static_cast<T>(base + i * x.stride);
+    });
+  }
+  /// `from` is where column `col` would be, if columns were next to each other.
+  void load(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
+    if (x.access->column_terms == 0 && x.stride == 1) {
+      std::memcpy(to, from, count_bytes(x, n));
+      return;
+    }
+    detail::with_size(x.x->dtype, [&]<class T>(T) {
+      const T* row = reinterpret_cast<const T*>(from) - (x.access->tiled ? 0 : col);
+      if (x.access->column_terms > 0) load_runs(x, reinterpret_cast<T*>(to), row, col, n);
+      else if (x.stride == 0) detail::repeat<T>(to, row, n);
+      else
+        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<int>(sizeof(T)), row + (col + i) * x.stride, sizeof(T));
+    });
+  }
+  /// Columns with terms, run by run.
+  template <class T>
+  void load_runs(const TileStep& x, T* d, const T* row, std::int64_t col, std::int64_t n) const {
+    const std::int64_t run = value(x.access->run());
+    for (std::int64_t i = 0; i < n;) {
+      const std::int64_t left = run - (col + i) % run, some = left < n - i ? left : n - i;
+      const T* p = row + x.access->column_offset(col + i, symbols);
+      for (std::int64_t j = 0; j < some; ++j) std::memcpy(d + i + j, p + j * x.stride, sizeof(T));
+      i += some;
+    }
+  }
+  void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t n) const {
+    if (to == from) return;
+    const std::int64_t size = size_of(x.x->dtype);
+    if (x.stride == 1) std::memmove(to, from, count_bytes(x, n));
+    else if (x.stride == 0) std::memcpy(to, from, static_cast<std::size_t>(size));
+    else
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * x.stride * size, from + i * size, sizeof(T));
+      });
+  }
+
+  // ---- segments
+  /// Once a row: on one step of lanes, then the results are repeated over a whole tile.
+  void row_segment(int s, std::int64_t row, bool first) {
+    for (const TileStep* x = begin(s); x != end(s); ++x) {
+      if (x->kind == TileStep::Kind::fixed) {
+        if (first) set_row_value(*x, &x->offset);
+        continue;
+      }
+      step(*x, row, 0, lanes);
+      if (x->x->result >= 0) set_row_value(*x, registers[x->out]);
+    }
+  }
+  void set_row_value(const TileStep& x, const void* v) {
+    registers[x.out] = own[x.out];
+    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.spread ? repeats() : lanes); });
+  }
+  /// How often a value of a row must be repeated to stand beside the columns of a tile.
+  std::int64_t repeats() const {
+    const std::int64_t n = k->kind == KernelKind::matmul ? most_products : value(k->cols);
+    return n < lanes ? lanes : least(n, tile_elements);
+  }
+  void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
+    for (const TileStep* x = begin(s); x != end(s); ++x) step(*x, row, col, n);
+  }
+  template <class F>
+  void each_reduction(int s, const F& f) {
+    for (const TileStep* x = begin(s); x != end(s); ++x)
+      if (x->kind == TileStep::Kind::reduce)
+        with_reduction(*x->x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) { f.template operator()<K, T>(*x); });
+  }
+  template <class F>
+  static void with_reduction(const Instruction& x, const F& f) {
+    with_dtype(x.dtype, [&]<class T>(T t) {
+      if constexpr (!std::is_same_v<T, bool>) {
+        if (x.op == Op::sum) f(std::integral_constant<Op, Op::sum>{}, t);
+        else if (x.op == Op::amax) f(std::integral_constant<Op, Op::amax>{}, t);
+        else f(std::integral_constant<Op, Op::amin>{}, t);
+      }
+    });
+  }
+  template <class T>
+  T* lane_memory(int reduction) const {
+    return reinterpret_cast<T*>(lanes_memory + static_cast<std::size_t>(reduction) * register_bytes);
+  }
+  void begin_lanes(int s, std::int64_t n) {
+    each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
+      const T v = tt::detail::identity<K, T>();
+      detail::repeat<T>(reinterpret_cast<std::byte*>(lane_memory<T>(x.reduction)), &v, n);
+    });
+  }
+
+  // ---- kernels
+  void rows() {
+    const std::int64_t first_row = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
+                       first = range.first(SplitAxis::cols), columns = range.last(SplitAxis::cols, value(k->cols));
+    if (k->tile == 0 && first == 0 && count - first_row > 1 && columns > 0 && columns <= short_row) {
+      rows_together(first_row, count, columns);
+      return;
+    }
+    for (std::int64_t row = first_row; row < count; ++row) {
+      row_segment(0, row, row == first_row);
+      if (k->tile > 0) {
+        for (std::int64_t col = first; col < columns; col += k->tile)
+          for (int sweep = 0; sweep < k->sweeps; ++sweep)
+            vector_segment(2 * sweep + 1, row, col, least(k->tile, columns - col));
+        continue;
+      }
+      for (int sweep = 0; sweep < k->sweeps; ++sweep) {
+        const int s = 2 * sweep + 1;
+        if (has_reduction(s)) reducing_sweep(s, row, columns);
+        else
+          for (std::int64_t col = first; col < columns; col += tile_elements)
+            vector_segment(s, row, col, least(tile_elements, columns - col));
+        row_segment(s + 1, row, false);
+      }
+    }
+  }
+  bool has_reduction(int s) const {
+    for (const TileStep* x = begin(s); x != end(s); ++x)
+      if (x->kind == TileStep::Kind::reduce) return true;
+    return false;
+  }
+  void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
+    const bool one_block = columns <= row_block;
+    if (!one_block) each_reduction(s, [&]<Op K, class T>(const TileStep& x) { new (trees + x.reduction) Trees{}; });
+    for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
+      begin_lanes(s, reduction_lanes);
+      const std::int64_t last = least(columns, block + row_block);
+      for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
+      each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
+        T sum = detail::fold_lanes<K>(lane_memory<T>(x.reduction));
+        if (!one_block) {
+          auto& tree = trees[x.reduction].template of<T>();
+          tree.push(sum, tt::detail::combine<K, T>);
+          if (last < columns) return;
+          sum = tree.result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>);
+        }
+        set_row_value(x, &sum);
+      });
+    }
+  }
+  struct Trees {
+    tt::detail::PairwiseTree<double> f64;
+    tt::detail::PairwiseTree<float> f32;
+    tt::detail::PairwiseTree<std::int64_t> i64;
+    tt::detail::PairwiseTree<std::int32_t> i32;
+    template <class T>
+    auto& of() {
+      if constexpr (std::is_same_v<T, float>) return f32;
+      else if constexpr (std::is_same_v<T, double>) return f64;
+      else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
+      else return i64;
+    }
+  };
+
+  // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
+  /// Rows of up to this many columns: a step costs some ns however short it is (20,000 rows of 8: 5 us a row
+  /// one by one), and so does a row's value that is repeated.
+  static constexpr std::int64_t short_row = tile_elements / 4;
+
+  void rows_together(std::int64_t first_row, std::int64_t count, std::int64_t columns) {
+    prepare_together(columns);
+    const std::int64_t together = tile_elements / columns;
+    for (std::int64_t row = first_row; row < count; row += together) {
+      const std::int64_t n = least(together, count - row);
+      for (int s = 0; s <= last_segment(); ++s) {
+        if (s % 2 == 0) values_of_rows(s, row, n, columns, row == first_row);
+        else columns_of_rows(s, row, 0, n, columns, row == first_row);
+      }
+    }
+  }
+  /// Rows of scratch become tiles.
+  void prepare_together(std::int64_t columns) {
+    int kept = 0;
+    for (int s = 1; s <= last_segment(); s += 2)
+      for (TileStep* x = begin(s); x != end(s); ++x) {
+        if ((x->kind != TileStep::Kind::load && x->kind != TileStep::Kind::store) || !is_scratch(x->access->buffer)) continue;
+        x->row_stride = columns;
+        x->kept = true;
+        x->memory = nullptr;
+        for (const TileStep* y = begin(1); y != x; ++y)
+          if (y->kept && y->access->buffer == x->access->buffer) x->memory = y->memory;
+        if (!x->memory) x->memory = kept_tiles + static_cast<std::size_t>(kept++) * register_bytes;
+      }
+  }
+  /// Rows lie one behind the other, from the first of a tile on.
+  static bool dense(const TileStep& x, std::int64_t columns) {
+    return x.linear && x.row_stride == columns && x.stride == 1 && x.access->column_terms == 0;
+  }
+  void spread(const TileStep& x, std::int64_t rows_, std::int64_t columns) {
+    if (!x.spread) return;
+    registers[x.out] = own[x.out];
+    detail::with_size(x.x->dtype, [&]<class T>(T) {
+      const T* v = reinterpret_cast<const T*>(own_row[x.out]);
+      for (std::int64_t r = 0; r < rows_; ++r)
+        detail::repeat<T>(own[x.out] + r * columns * static_cast<int>(sizeof(T)), v + r, columns);
+    });
+  }
+  void values_of_rows(int s, std::int64_t row, std::int64_t n, std::int64_t columns, bool first) {
+    for (const TileStep* x = begin(s); x != end(s); ++x) {
+      const std::int64_t size = size_of(x->x->dtype);
+      switch (x->kind) {
+        case TileStep::Kind::fixed:
+          if (!first) continue;
+          detail::with_size(x->x->dtype, [&]<class T>(T) { detail::repeat<T>(own_row[x->out], &x->offset, n); });
+          break;
+        case TileStep::Kind::call:
+          x->function(own_row[x->out], own_row[x->a], own_row[x->b], own_row[x->c], n, x->attribute);
+          break;
+        case TileStep::Kind::place:
+          for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
+          break;
+        case TileStep::Kind::load:
+          for (std::int64_t r = 0; r < n; ++r)
+            std::memcpy(own_row[x->out] + r * size, address(*x, row + r, 0), static_cast<std::size_t>(size));
+          break;
+        case TileStep::Kind::store:
+          for (std::int64_t r = 0; r < n; ++r)
+            std::memcpy(address(*x, row + r, 0), own_row[x->a] + r * size, static_cast<std::size_t>(size));
+          continue;
+        default: continue;
+      }
+      spread(*x, n, columns);
+    }
+  }
+  /// All rows of a tile in memory that is not one, or null: at their begin, rows must lie one behind the other.
+  std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t all, std::int64_t columns) const {
+    if (!dense(x, columns)) return nullptr;
+    if (x.kept) return x.memory;
+    return all % lanes == 0 ? address(x, row, col) : nullptr;
+  }
+  /// `columns` columns of n rows, from this row and column on. First: of the rows that go together.
+  void columns_of_rows(int s, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns, bool first) {
+    const std::int64_t all = n * columns;
+    for (const TileStep *x = begin(s), *last = end(s); x != last; ++x) {
+      if (x->kind == TileStep::Kind::call) {
+        std::byte* const to = x->direct >= 0 ? whole(steps[x->direct], row, col, all, columns) : nullptr;
+        call(*x, to ? to : own[x->out], all);
+      } else if (x->kind == TileStep::Kind::load) {
+        std::byte* const from = x->in_place ? whole(*x, row, col, all, columns) : nullptr;
+        if (from) registers[x->out] = from;
+        else if (first || !x->in_place || !x->linear || x->row_stride != 0) load_rows(*x, row, col, n, columns);
+      } else {
+        other_of_rows(*x, row, col, n, columns);
+      }
+    }
+  }
+  void load_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
+    std::byte* to = registers[x.out] = own[x.out];
+    if (dense(x, columns)) {
+      std::memcpy(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
+      return;
+    }
+    for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, col), col, columns);
+  }
+  void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
+    if (x.kind == TileStep::Kind::reduce) {
+      with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+        detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), reinterpret_cast<const T*>(registers[x.a]), n, columns);
+      });
+      spread(x, n, columns);
+    } else if (x.kind == TileStep::Kind::store) {
+      const std::byte* from = registers[x.a];
+      if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, n * columns);
+      else
+        for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, col), from, columns);
+    } else if (x.kind == TileStep::Kind::place) {
+      for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, col, columns);
+    } else if (x.kind == TileStep::Kind::accumulator) {
+      registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile));
+    }
+  }
+
+  void cols() {
+    const std::int64_t count = range.last(SplitAxis::rows, value(k->rows)), inner = value(k->inner),
+                       columns = range.last(SplitAxis::cols, value(k->cols));
+    for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
+      row_segment(0, row, row == range.first(SplitAxis::rows));
+      for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += tile_elements)
+        sum_columns(row, inner, col, least(tile_elements, columns - col));
+    }
+  }
+  void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
+    int reductions = 0;
+    for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
+    int used = 0;
+    std::uint64_t pushed = 0;
+    const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
+      return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) *
+                                                   register_bytes);
+    };
+    const auto merge = [&] {  // the newest two parts become one
+      --used;
+      each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+        detail::reduce_columns<K>(part(std::type_identity<T>{}, used - 1, x.reduction),
+                                  part(std::type_identity<T>{}, used, x.reduction), n);
+      });
+    };
+    for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
+      begin_lanes(1, n);
+      const std::int64_t end = least(inner, block + column_block);
+      for (std::int64_t q = block; q < end; ++q) vector_segment(1, row * inner + q, col, n);
+      each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+        std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction),
+                    static_cast<std::size_t>(n) * sizeof(T));
+      });
+      ++used;
+      for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
+    }
+    while (used > 1) merge();
+    each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+      registers[x.out] = reinterpret_cast<std::byte*>(part(std::type_identity<T>{}, 0, x.reduction));
+    });
+    vector_segment(2, row, col, n);
+  }
+
+  /// Elements of the rows of a product that go together.
+  static constexpr std::int64_t most_products = 512;
+
+  static void any_product(void* worker) {
+    Worker& w = *static_cast<Worker*>(worker);
+    with_dtype(w.k->dtype, [&]<class T>(T) {
+      if constexpr (!std::is_same_v<T, bool>) w.product_of<T>();
+    });
+  }
+  void product() {
+#if defined(TT_BUILD)
+    any_product(this);
+#else
+    const ProductFunction enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
+    if (!enlisted) tt::detail::not_enlisted("matmul");
+    enlisted(this);
+#endif
+  }
+  template <class T>
+  void product_of() {
+    const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
+    if (!function) row_segment(0, 0, true);
+    const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
+                       batch = range.last(SplitAxis::batch, value(k->batch));
+    for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
+      MatmulOperands<T> m{range.last(SplitAxis::rows, rows_all) - row0,
+                          range.last(SplitAxis::cols, value(k->cols)) - col0, value(k->inner),
+                          reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols) + row0 * value(k->a_row),
+                          value(k->a_row), value(k->a_inner),
+                          reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols) + col0 * value(k->b_column),
+                          value(k->b_inner), !xb.guarded};
+      if (k->pack >= 0) {
+        T* packed = reinterpret_cast<T*>(buffer(k->pack));
+        transpose_into(m.b, value(k->b_column), m.b_inner, m.cols, m.inner, packed,
+                       value(k->pack_row));
+        m.b = packed;
+        m.b_inner = value(k->pack_row);
+        m.b_padded = k->pack_row.is_constant();
+      }
+      T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
+      matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
+                                      int last, const T* t) {
+        const std::int64_t first_row = q * rows_all + row0 + i, col = col0 + j;
+        if (!function && last == lanes && rows_ * vectors * lanes <= most_products) {
+          tile = t;
+          columns_of_rows(1, first_row, col, rows_, vectors * lanes, true);
+          return;
+        }
+        for (int y = 0; y < rows_; ++y) {
+          const std::int64_t row = first_row + y, n = (vectors - 1) * lanes + last;
+          tile = t + y * vectors * lanes;
+          if (function)
+            reinterpret_cast<EpilogueFunction>(function)(operands, given, row, col, n, tile);
+          else vector_segment(1, row, col, n);
+        }
+      });
+    }
+  }
+};
+
+struct TileProgram::Run {
+  const TileProgram& program;
+  const Plan& plan;
+  void* const* external;
+  const SymbolValues& symbols;
+  const Placement* placement;
+  Placement own;               // where no placement is kept
+  long long given[max_symbols];
+  std::byte* arena = nullptr;
+  Worker first;
+  Worker* others = nullptr;    // in memory that is not destroyed, nor are they
+
+  Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
+      : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), first(p, s, given) {
+    if (!placement) {
+      own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
+      own.arena = p.place(s, own.offsets);
+      placement = &own;
+    }
+    for (int i = 0; i < max_symbols; ++i) given[i] = symbols.value[i];
+    const std::size_t begin = Worker::rounded(static_cast<std::size_t>(placement->arena));
+    arena = workspace().get(first.place(nullptr, begin));
+    first.place(arena, begin);
+  }
+  Run(const Run&) = delete;
+
+  /// How many kernels ran compiled.
+  int all() {
+    int compiled = 0;
+    const int threads = ThreadPool::in_worker() ? 1 : get_num_threads();
+    for (int j = 0; j < plan.kernels.size(); ++j) {
+      const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
+      void* const function = program.compiled_kernel(j);
+      compiled += function != nullptr;
+      first.begin_kernel(k, function);
+      for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
+      Split split;
+      if (threads > 1)
+        split = split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
+                              k.inner.value(symbols), program.columns_divide_[j] != 0}, threads);
+      if (split.parts > 1) divided(split);
+      else {
+        first.range = {};
+        first.work();
+      }
+    }
+    return compiled;
+  }
+  std::byte* buffer(int b) const {
+    const Buffer& x = plan.buffers[b];
+    return x.external >= 0 ? static_cast<std::byte*>(external[x.external]) : arena + placement->offsets[b];
+  }
+  void divided(const Split& split) {
+    const auto helpers = static_cast<std::size_t>(split.parts - 1);
+    Worker counting(program, symbols, given);
+    const std::size_t each = counting.join(first, nullptr, counting.place(nullptr, 0)),
+                      begin = Worker::rounded(helpers * sizeof(Worker));
+    std::byte* const memory = helpers_workspace().get(begin + helpers * each);
+    others = reinterpret_cast<Worker*>(memory);
+    first.range = split.part(0);
+    for (std::size_t p = 0; p < helpers; ++p) {
+      Worker& w = *new (others + p) Worker(program, symbols, given);
+      std::byte* const its = memory + begin + p * each;
+      w.join(first, its, w.place(its, 0));
+      w.begin_kernel(*first.k, first.function);
+      w.range = split.part(static_cast<int>(p) + 1);
+    }
+    ThreadPool::instance().run(
+        split.parts,
+        [](void* run, int p) {
+          Run& r = *static_cast<Run*>(run);
+          (p == 0 ? r.first : r.others[p - 1]).work();
+        },
+        this);
+  }
+};
+
+TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
+  steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});
+  for (const Kernel& k : plan_.kernels) {
+    compiled_.push_back(nullptr);
+    columns_divide_.push_back(columns_divide(plan_, k));
+    int registers = 0, reductions = 0;
+    for (int r : k.registers) registers += r;
+    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
+      reductions += is_reduction(plan_.instructions[i].op);
+    const int steps = k.segment[2 * k.sweeps + 1] - k.segment[0];
+    if (steps > most_steps_) most_steps_ = steps;
+    if (k.scratch > most_kept_) most_kept_ = k.scratch;
+    assign_tiles(k);
+    if (k.bindings > most_bindings_) most_bindings_ = k.bindings;
+    if (registers > most_registers_) most_registers_ = registers;
+    if (reductions > most_reductions_) most_reductions_ = reductions;
+  }
+}
+TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
+  using Kind = TileStep::Kind;
+  TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .attribute = x.attribute,
+             .function = tile_function(x.op, x.dtype, x.from, x.attribute), .x = &x};
+  switch (x.op) {
+    case Op::constant:
+      with_dtype(x.dtype, [&]<class T>(T) {
+        const T v = decode<T>(x.bits);
+        std::memcpy(&p.offset, &v, sizeof v);
+      });
+      [[fallthrough]];
+    case Op::extent: p.kind = Kind::fixed; break;
+    case Op::iota: p.kind = Kind::place; break;
+    case Op::load: p.kind = Kind::load; break;
+    case Op::store: p.kind = Kind::store; break;
+    case Op::accumulator: p.kind = Kind::accumulator; break;
+    default: if (is_reduction(x.op)) p.kind = Kind::reduce;
+  }
+  if (x.access < 0) return p;
+  p.access = &plan_.accesses[x.access];
+  p.linear = p.access->term_count == 0 ||
+             (p.access->term_count == 1 && p.access->term[0].divisor == Extent(1) && p.access->term[0].modulus == Extent(0));
+  return p;
+}
+/// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
+/// rows, and loads that may be the same for all rows, keep theirs.
+TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
+  const Registers numbers(k);
+  const auto passes = [&](int i, int s) {
+    const Instruction& x = plan_.instructions[i];
+    return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || plan_.accesses[x.access].term_count > 0);
+  };
+  Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1);
+  int kept = 0;
+  for (int s = 0; s <= 2 * k.sweeps; ++s) {
+    int reductions = 0;
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      const Instruction& x = plan_.instructions[i];
+      TileStep& step = steps_[i] = step_of(x, numbers);
+      made_by[step.out] = i;
+      if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
+      if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
+      for (int r : {step.a, step.b, step.c}) {
+        if (r == numbers.none()) continue;
+        last_use[r] = i;
+        if (on_columns(k, s)) steps_[made_by[r]].spread = true;
+      }
+    }
+  }
+  Vec<int> busy_until, size;  // of tiles that are shared
+  for (int s = 0; s <= 2 * k.sweeps; ++s) {
+    for (int& b : busy_until) b = -1;
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      if (!passes(i, s)) continue;
+      const Instruction& x = plan_.instructions[i];
+      const int bytes = static_cast<int>(size_of(x.dtype));
+      int t = 0;  // what is read for the last time may be overwritten element by element
+      while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && size[t] != bytes))) ++t;
+      if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
+      busy_until[t] = last_use[steps_[i].out];
+      size[t] = bytes;
+      steps_[i].tile = kept + t;
+    }
+  }
+  if (kept + busy_until.size() > most_tiles_) most_tiles_ = kept + busy_until.size();
+}
+TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
+  count_call(Run(*this, external, symbols).all());
+}
+TT_INLINE void TileProgram::enlist_products() {
+  __atomic_store_n(&enlisted_product, &Worker::any_product, __ATOMIC_RELEASE);
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END
+
+namespace tt {
+
+template <class>
+void enlist_products() {
+  cpu::TileProgram::enlist_products();
+}
+
+}  // namespace tt

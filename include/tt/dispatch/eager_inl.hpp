@@ -1,0 +1,216 @@
+// Definitions of eager.hpp: kernels for every operator that can be recorded, and calls.
+#pragma once
+#include "tt/dispatch/eager.hpp"
+
+namespace tt::detail {
+
+// ---- kernels for every operator that can be recorded
+
+/// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
+/// lie dense in one shape or are single numbers.
+struct DirectCall {
+  backend::TileFunction function = nullptr;
+  DType result = DType::f32;
+};
+inline DirectCall direct_call(const Operator& op, DType d) {
+  const Op k = op.primitive;
+  if (op.body) {
+    const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
+    if (op.body->code < 0 || !takes) return {};
+    return {backend::tile_function(Op::call, d, d, op.body->code), d};
+  }
+  if (is_comparison(k)) return {backend::tile_function(k, DType::boolean, d, 0), DType::boolean};
+  if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
+      (is_bitwise(k) && !is_integral(d)))
+    return {};
+  return {backend::tile_function(k, d, d, 0), d};
+}
+
+inline constexpr std::int64_t direct_tile = 1024;
+static_assert(Storage::padding >= (backend::lanes - 1) * 8, "tile functions write whole steps");
+
+/// Runs the op on elements [begin, end) of dense operands; numbers are repeated over a tile.
+inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
+  const void* in[3] = {};
+  bool repeated[3] = {};
+  const int width = size_of(c[0].dtype());
+  alignas(64) std::byte tile[3][direct_tile * 8];
+  bool any = false;
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    in[k] = t.data;
+    repeated[k] = t.numel == 1 && end > 1;
+    if (!repeated[k]) continue;
+    any = true;
+    const std::int64_t n = end - begin < direct_tile ? end - begin : direct_tile;
+    with_dtype(t.dtype, [&]<class T>(T) {
+      const T v = *reinterpret_cast<const T*>(t.data);
+      T* to = reinterpret_cast<T*>(tile[k]);
+      for (std::int64_t i = 0; i < n; ++i) to[i] = v;
+    });
+    in[k] = tile[k];
+  }
+  const std::int64_t step = any ? direct_tile : end - begin;
+  for (std::int64_t at = begin; at < end; at += step) {
+    const std::int64_t n = end - at < step ? end - at : step;
+    const auto operand = [&](int k) { return repeated[k] || !in[k] ? in[k] : static_cast<const std::byte*>(in[k]) + at * width; };
+    f.function(out + at * size_of(f.result), operand(0), operand(1), operand(2), n, 0);
+  }
+}
+
+inline bool try_direct(Call& c) {
+  if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > 3) return false;
+  const TensorImpl* big = &c[0].impl();
+  for (int k = 1; k < c.arguments; ++k)
+    if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    if (t.dtype != big->dtype || !t.contiguous || !t.storage->padded) return false;
+    if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
+  }
+  const DirectCall f = direct_call(*c.op, big->dtype);
+  if (!f.function) return false;
+  Tensor out(f.result, big->shape);
+  const std::int64_t n = big->numel;
+  auto* to = static_cast<std::byte*>(out.data());
+  const Split split = n < 2 * work_per_thread
+                          ? Split{}
+                          : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
+  if (split.parts == 1) {
+    run_direct(f, c, to, 0, n);
+  } else {
+    struct Parts {
+      const DirectCall& f;
+      const Call& c;
+      std::byte* to;
+      const Split& split;
+    } parts{f, c, to, split};
+    backend::ThreadPool::instance().run(split.parts, [](void* context, int part) {
+      const Parts& p = *static_cast<const Parts*>(context);
+      const Range r = p.split.part(part);
+      run_direct(p.f, p.c, p.to, r.begin, r.end);
+    }, &parts);
+  }
+  c.result[0] = static_cast<Tensor&&>(out);
+  return true;
+}
+
+/// On the device that the arguments are on.
+inline void plan_kernel(Call& c, void*) {
+  const BoundFunction f = bind_function(c);
+  f.function->run(c.argument, f.symbols, c.result);
+}
+inline void cpu_kernel(Call& c, void*) {
+  if (!try_direct(c)) plan_kernel(c, nullptr);
+}
+/// Shapes and dtypes only.
+inline void meta_kernel(Call& c, void*) {
+  const BoundFunction f = bind_function(c);
+  for (int k = 0; k < f.function->outputs(); ++k)
+    c.result[k] = Tensor(f.function->graph()[f.function->graph().outputs[k]].dtype,
+                         f.function->output_shape(k, f.symbols), {DeviceType::meta, 0});
+}
+
+TT_INLINE void register_kernels() {
+  static const bool done = [] {
+    Dispatcher& d = Dispatcher::get();  // a program may have set its own before
+    if (!d.has_fallback(DispatchKey::cpu)) d.set_fallback(DispatchKey::cpu, &cpu_kernel);
+    if (!d.has_fallback(DispatchKey::cuda)) d.set_fallback(DispatchKey::cuda, &plan_kernel);
+    if (!d.has_fallback(DispatchKey::meta)) d.set_fallback(DispatchKey::meta, &meta_kernel);
+    return true;
+  }();
+  (void)done;
+}
+
+TT_INLINE void record_primitive(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out) {
+  OperandIds o;
+  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  out[0] = g.elementwise(op.primitive, o, a.size > 0 ? a.value[0] : 0);
+}
+TT_INLINE void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out) {
+  OperandIds o;
+  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  out[0] = g.call(*op.body, o);
+}
+
+TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                            SourceLine at) {
+  register_kernels();
+  Tensor result;
+  Call c{&op, argument, count, &attributes, &result, at, {}};
+  Dispatcher::get().call(c);
+  const DispatchState& state = DispatchState::of_this_thread();
+  if (state.inference && !op.is_view) result.impl().inference = true;
+  if (state.capture && result.impl().trace_id < 0) {  // from what was made in the capture: so is this
+    bool own = true;
+    for (int k = 0; k < count; ++k) own = own && (argument[k]->impl().is_number || argument[k]->impl().capture == state.capture);
+    if (own) stamp(result);
+  }
+  return result;
+}
+
+TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
+                                  SourceLine at, Tensor* result) {
+  register_kernels();
+  Call c{&op, argument, count, &attributes, result, at, {}};
+  Dispatcher::get().call(c);
+  if (!DispatchState::of_this_thread().inference || op.is_view) return;
+  for (int k = 0; k < op.results; ++k) result[k].impl().inference = true;
+}
+
+TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
+  DType with_axes = DType::boolean, single = DType::boolean;
+  bool any = false;
+  for (int k = 0; k < count; ++k)
+    if (t[k]->impl().shape.rank > 0) {
+      with_axes = promote(with_axes, t[k]->impl().dtype);
+      any = true;
+    } else {
+      single = promote(single, t[k]->impl().dtype);
+    }
+  if (!any) return single;
+  return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
+}
+TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
+                               SourceLine at) {
+  const Tensor* argument[max_arguments];
+  Tensor made[max_arguments];
+  const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted
+  bool plain = true;
+  for (int k = 0; k < count; ++k) {
+    argument[k] = operand[k].tensor;
+    if (argument[k] && !argument[k]->defined()) Dispatcher::undefined(op, k, at);
+    plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
+  }
+  if (!plain) {
+    const Tensor* known[max_arguments];
+    int n = 0;
+    for (int k = first; k < count; ++k)
+      if (argument[k]) known[n++] = argument[k];
+    const DType d = result_dtype(known, n);
+    for (int k = 0; k < count; ++k) {
+      if (!argument[k]) made[k] = operand[k].number(d);
+      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && n > 1)
+        made[k] = convert(*argument[k], d, at);
+      else continue;
+      argument[k] = &made[k];
+    }
+  }
+  return call_operator(op, argument, count, attributes, at);
+}
+
+TT_INLINE void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.cast(in[0], static_cast<DType>(a.value[0]));
+}
+TT_INLINE void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+  out[0] = g.elementwise(Op::bitcast, {in[0]}, 0, static_cast<DType>(a.value[0]));
+}
+TT_INLINE void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+  out[0] = g.elementwise(Op::copy, {in[0]});
+}
+TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {
+  const Tensor* argument[] = {&t};
+  return call_operator(op, argument, 1, attributes, at);
+}
+
+}  // namespace tt::detail
