@@ -104,6 +104,15 @@ TEST_CASE("numbers, and single elements on the host, are parameters of the kerne
   CHECK(same(y, z));
 }
 
+TEST_CASE("a number is a value in all kernels of one text, or in none") {
+  const auto f = tt::compile([](const Tensor& x, const Tensor& z, const Tensor& s) {
+    const Tensor h = tt::relu(tt::matmul(x, x) * tt::sum(z));  // the factor lies in the arena,
+    return tt::relu(tt::matmul(h, x) * s);                     // and here in host memory
+  });
+  const Tensor x = values({32, 32}), z = values({50}, 2), s = tt::tensor(0.5f);
+  CHECK(same(f(x.to(gpu), z.to(gpu), s), f(x, z, s)));
+}
+
 TEST_CASE("changes in place, also of views") {
   Tensor x = values({4, 6}), g = x.cuda();
   x += 1;

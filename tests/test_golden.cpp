@@ -48,7 +48,11 @@ const Golden goldens[] = {
        for (int k = 0; k < 5; ++k) x = tt::abs(x * y + (k + 0.5));
        output(x);
      }},
-    {"scale_and_shift", [](Graph& g) { output(input(g, {n}) * input(g, {}) + input(g, {})); }},  // numbers beside a Tensor
+    {"scale_and_shift",  // numbers beside a Tensor
+     [](Graph& g) {
+       const Sym x = input(g, {n}), scale = input(g, {}), shift = input(g, {});
+       output(x * scale + shift);
+     }},
     {"gate",
      [](Graph& g) {
        const Sym a = input(g, {40, 100}), b = input(g, {40, 100});

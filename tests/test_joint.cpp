@@ -279,12 +279,12 @@ TEST_CASE("segments between graph breaks have two halves each") {
 
 TEST_CASE("what a function with graph breaks changes in place is not what backward is given") {
   const auto f = [](const Tensor& x) {
-    Tensor h = tt::exp(x);
+    Tensor h = tt::exp(tt::matmul(x, x));  // dear: its backward is given it
     if (h.sum().item() > 0) h += 1;
     return (h * h).sum();
   };
   const auto compiled = tt::compile(f, {.name = "changed"});
-  const Tensor a = variable({9}, 1), b = a.detach().clone().requires_grad_();
+  const Tensor a = variable({9, 9}, 1), b = a.detach().clone().requires_grad_();
   f(a).backward();
   compiled(b).backward();
   CHECK(same_bits(a.grad(), b.grad()));

@@ -1,6 +1,6 @@
 // A compiled function on the tape: one node that runs the forward half of a joint graph and keeps what the
 // backward half is given, as graph/partition.hpp chose it: some inputs, some results, and values that nobody
-// else sees. Inputs that neither half reads are let go of.
+// else sees. Inputs that neither half reads, nor `second`, are let go of.
 //
 // Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
 // taped, the Tensors it reads lead to their places among these; adjoints that come back there run the joint
@@ -41,9 +41,9 @@ inline Tensor without_history(const Tensor& t) {
 }
 
 inline int place_of(const Vec<int>& list, int value) {
-  int at = 0;
-  while (list[at] != value) ++at;
-  return at;
+  for (int at = 0; at < list.size(); ++at)
+    if (list[at] == value) return at;
+  TT_THROW(InternalError(Text("tt::backward: a value that the function was to save is not there.")));
 }
 
 inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {

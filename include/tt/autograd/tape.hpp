@@ -233,7 +233,7 @@ inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, i
     Device device;
     for (int j = 0; j < results; ++j)
       if (in[j].defined()) device = in[j].device();
-    in[k] = full(f.output_shape(k, symbols), 0, {f.graph()[f.graph().outputs[k]].dtype, device});
+    in[k] = full(f.output_shape(k, symbols), 0, tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device));
   }
   if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
 }

@@ -15,7 +15,8 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_
 }
 
 TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t wanted, const SymbolValues& sizes) const {
-  const JointGraph joint = make_joint(graph_, wanted, results_change_);
+  const int may_change = results_change_ ? graph_.outputs.size() : 0;
+  const JointGraph joint = make_joint(graph_, wanted, may_change);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
   auto made = std::make_unique<Joint>();
   made->wanted = wanted;
@@ -36,7 +37,7 @@ TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t want
   made->first = take(static_cast<Partition&&>(once), joint.given);
 
   // Saved values as results that have adjoints too. The same values are at hand; what else it needs is seldom much.
-  const JointGraph again = make_joint(forward->graph(), wanted);
+  const JointGraph again = make_joint(forward->graph(), wanted, may_change);
   if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
   Vec<char> saved(again.graph.size(), 0);
   for (int k : made->first.saved) saved[again.graph.outputs[k]] = 1;

@@ -75,8 +75,15 @@ inline void enlist(const OpDef& def) {
   call_if_defined(def.enlist);
 }
 [[noreturn]] inline void not_enlisted(const char* op) {
-  TT_THROW(Error(Text("tt: this program has no code for ") << op << ": its plan comes from a constant expression. Link "
-                 "tt::compiled, or record the graph at run time?"));
+  TT_THROW(Error(Text("tt: this program has no code for ") << op << ": no file that includes tt/tt.hpp records it at run time. "
+                 "Link tt::compiled, or record the graph in such a file?"));
+}
+inline void check_isa(const char* given, const char* own) {
+  const char *a = given, *b = own;
+  while (*a && *a == *b) ++a, ++b;
+  if (*a != *b)
+    TT_THROW(Error(Text("tt: files with Tensors are built for different CPUs, ") << given << " and " << own
+                   << ". Build them with the same flags, or link tt::compiled?"));
 }
 
 }  // namespace detail

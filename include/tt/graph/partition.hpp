@@ -27,13 +27,13 @@ struct JointGraph {
   int inputs = 0;           ///< of the function
   int results = 0;          ///< of the function
   std::uint64_t given = 0;  ///< inputs, as bits, that something flows into: one further output each
-  bool results_change = false;  ///< whoever gets the results may change them before the backward: it is not given these
+  int may_change = 0;       ///< so many of the first results whoever gets them may change before the backward: it is not given these
 };
 
 /// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). What flows into a value that several
 /// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
-constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, bool results_change = false) {
-  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, results_change};
+constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int may_change = 0) {
+  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, may_change};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
   Vec<int> with_respect_to, seeds;
@@ -124,8 +124,7 @@ struct JointParts {
   }
   /// Which result lies where the backward can be given it, and shows this node? -1: none.
   constexpr int result_of(int i) const {
-    if (joint.results_change) return -1;
-    for (int k = 0; k < joint.results; ++k)
+    for (int k = joint.may_change; k < joint.results; ++k)
       if (g.outputs[k] == i && g.donated[k] < 0) return k;
     return -1;
   }
@@ -340,7 +339,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   Graph& f = r.forward;
   Graph& b = r.backward;
   f.failure = b.failure = g.failure;
-  Vec<int> in_forward(g.size(), -1), in_backward(g.size(), -1), roots, given;
+  Vec<int> in_forward(g.size(), -1), in_backward(g.size(), -1), roots;
   for (int k = 0; k < joint.inputs; ++k) in_forward[g.inputs[k]] = f.input_like(g, g.inputs[k]);
   for (int k = 0; k < joint.results; ++k) roots.push_back(g.outputs[k]);
   for (int k = 0; k < joint.inputs; ++k)

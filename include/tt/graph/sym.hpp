@@ -333,7 +333,9 @@ constexpr const char* opaque_name(int code) {
   }(OpaqueOps{}, code);
 }
 /// The op from its place in OpaqueOps: one that a graph of this program has; tt::compiled has them all.
-inline const OpDef& opaque_op(int code) {
+TT_INLINE const OpDef& opaque_op(int code);
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+TT_INLINE const OpDef& opaque_op(int code) {
 #if defined(TT_BUILD)
   return *[]<class... F>(TypeList<F...>, int c) {
     static constexpr const OpDef* defs[] = {&op_def<F>...};
@@ -345,5 +347,6 @@ inline const OpDef& opaque_op(int code) {
   return *def;
 #endif
 }
+#endif
 
 }  // namespace tt

@@ -9,9 +9,10 @@ namespace tt::cpu {
 
 /// The tile functions of an opaque op, by dtype.
 struct CallTiles {
+  const char* isa = TT_ISA_NAME;  ///< whose vectors they work on
   void (*of[dtype_count])(void* d, const void* a, const void* b, const void* c, std::int64_t n, int attribute) = {};
 };
-/// Shared by files that are built for different CPUs: their functions have the same bits and tiles.
+/// One table for all files of a program: the linker keeps the functions of one of them.
 inline const CallTiles* enlisted_tiles[tt::detail::max_opaque_ops] = {};
 
 inline namespace TT_ISA {

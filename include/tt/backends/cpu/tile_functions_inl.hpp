@@ -124,6 +124,7 @@ inline const CallTiles& find_call(int code) {
 #else
   const CallTiles* tiles = __atomic_load_n(&enlisted_tiles[code], __ATOMIC_ACQUIRE);
   if (!tiles) tt::detail::not_enlisted(opaque_name(code));
+  tt::detail::check_isa(tiles->isa, TT_ISA_NAME);
   return *tiles;
 #endif
 }

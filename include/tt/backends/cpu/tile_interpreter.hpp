@@ -14,9 +14,12 @@ TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 
-/// Shared by files that are built for different CPUs, as enlisted_tiles is.
-using ProductFunction = void (*)(void* worker);
-inline ProductFunction enlisted_product = nullptr;
+/// The products that a program enlists, as enlisted_tiles.
+struct EnlistedProduct {
+  void (*run)(void* worker);
+  const char* isa;
+};
+inline const EnlistedProduct* enlisted_product = nullptr;
 
 inline namespace TT_ISA {
 

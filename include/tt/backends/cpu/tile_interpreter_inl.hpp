@@ -553,9 +553,10 @@ struct TileProgram::Worker {
 #if defined(TT_BUILD)
     any_product(this);
 #else
-    const ProductFunction enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
+    const EnlistedProduct* enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
     if (!enlisted) tt::detail::not_enlisted("matmul");
-    enlisted(this);
+    tt::detail::check_isa(enlisted->isa, TT_ISA_NAME);
+    enlisted->run(this);
 #endif
   }
   template <class T>
@@ -765,7 +766,8 @@ TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbo
   count_call(Run(*this, external, symbols).all());
 }
 TT_INLINE void TileProgram::enlist_products() {
-  __atomic_store_n(&enlisted_product, &Worker::any_product, __ATOMIC_RELEASE);
+  static constexpr EnlistedProduct own{&Worker::any_product, TT_ISA_NAME};
+  __atomic_store_n(&enlisted_product, &own, __ATOMIC_RELEASE);
 }
 
 }  // namespace TT_ISA

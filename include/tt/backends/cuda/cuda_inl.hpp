@@ -143,6 +143,9 @@ TT_INLINE PinnedMemory::~PinnedMemory() {
 }
 
 TT_INLINE void register_cuda() {
+  static const bool first = !device_api(DeviceType::cuda);  // else a program has set its own
+  static std::atomic<bool> done = !first;
+  if (done.exchange(true, std::memory_order_acq_rel)) return;
   set_device_api(DeviceType::cuda, &detail::api);
   set_program_maker(DeviceType::cuda, [](Plan plan, const char* name, const ProgramOptions& options) {
     return new DeviceProgram(new detail::PlanProgram(static_cast<Plan&&>(plan), name, options));

@@ -56,6 +56,17 @@ inline Vec<char> may_be_values(const Plan& plan) {
         if (written >= 0 && plan.buffers[b].external == written) may[b] = 0;
     }
   }
+  for (bool changed = true; changed;) {  // kernels of one code have one text: what is a value in one is in all
+    changed = false;
+    for (int k = 0; k < plan.kernels.size(); ++k) {
+      const Kernel &first = plan.kernels[plan.kernels[k].code], &other = plan.kernels[k];
+      for (int b = 0; b < other.bindings && b < first.bindings; ++b) {
+        char &x = may[plan.bindings[first.first_binding + b]], &y = may[plan.bindings[other.first_binding + b]];
+        changed = changed || x != y;
+        x = y = x && y;
+      }
+    }
+  }
   return may;
 }
 
