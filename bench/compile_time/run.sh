@@ -30,6 +30,7 @@ include xsimd/xsimd.hpp | job xsimd both
 include tt/core/array.hpp tt/core/print.hpp tt/graph/tensor_ops.hpp tt/graph/differentiate.hpp tt/graph/lower.hpp |
   job without_xsimd both
 include tt/expr/fuse.hpp | job fuse both
+include tt/arrays.hpp | job arrays both
 include tt/tt.hpp | job tt both
 include Eigen/Core | job eigen both
 { echo "#define XTENSOR_USE_XSIMD"; include xtensor/xtensor.hpp xtensor/xmath.hpp; } | job xtensor both

@@ -39,6 +39,7 @@ END {
   line("without_xsimd", "core and graph headers, without xsimd")
   line("xsimd", "`<xsimd/xsimd.hpp>`")
   line("fuse", "`<tt/expr/fuse.hpp>`")
+  line("arrays", "`<tt/arrays.hpp>`")
   line("tt", "`<tt/tt.hpp>`")
   line("eigen", "`<Eigen/Core>`")
   line("xtensor", "xtensor with xmath")
