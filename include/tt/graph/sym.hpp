@@ -293,7 +293,9 @@ constexpr OpDef make_op_def() {
     d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
   if constexpr (F::info.opaque) {
     d.code = index_in<F>(OpaqueOps{});
+#if !defined(__CUDACC__)  // to nvcc the address of a weak function is no constant
     d.enlist = &enlist_op<F>;
+#endif
   }
   if constexpr (has_rule<F>()) {
     d.has_rule = true;
