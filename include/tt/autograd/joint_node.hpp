@@ -15,14 +15,6 @@ namespace autograd {
 TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
 
-/// Which arguments require a gradient, as bits.
-inline std::uint64_t required_gradients(const Tensor* const* argument, int count) {
-  std::uint64_t bits = 0;
-  for (int k = 0; k < count && k < 64; ++k)
-    if (argument[k]->impl().requires_grad) bits |= std::uint64_t{1} << k;
-  return bits;
-}
-
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 
 struct JointNode : TapeNode {
@@ -111,13 +103,7 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   n->kept.resize(static_cast<std::size_t>(joint->kept.size()));
   n->saved.resize(static_cast<std::size_t>(joint->saved.size()));
   for (int k = 0; k < joint->kept.size(); ++k) n->kept[static_cast<std::size_t>(k)].save(*argument[joint->kept[k]], *n);
-  if (joint->is_wide) {
-    n->all.resize(static_cast<std::size_t>(count));
-    const std::uint64_t read = arguments_read(f, required, count);
-    for (int k = 0; k < count; ++k)
-      if (read >> k & 1) n->all[static_cast<std::size_t>(k)].save(*argument[k], *n);
-      else n->all[static_cast<std::size_t>(k)].save_shape(*argument[k]);
-  }
+  if (joint->is_wide) save_arguments(n->all, arguments_read(f, required, count), argument, count, *n);
   std::vector<Tensor> made(static_cast<std::size_t>(joint->forward->outputs()));
   joint->forward->run(argument, symbols, made.data());
   for (int k = 0; k < joint->saved.size(); ++k) {

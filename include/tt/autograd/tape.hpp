@@ -199,12 +199,25 @@ inline const TapeNodeKind wide_kind{
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
 
+/// Which arguments require a gradient, as bits.
+inline std::uint64_t required_gradients(const Tensor* const* argument, int count) {
+  std::uint64_t bits = 0;
+  for (int k = 0; k < count && k < 64; ++k)
+    if (argument[k]->impl().requires_grad) bits |= std::uint64_t{1} << k;
+  return bits;
+}
+/// All arguments of a node: those in `read` (bits) as they are, of the others the shape.
+inline void save_arguments(std::vector<SavedTensor>& saved, std::uint64_t read, const Tensor* const* argument, int count, TapeNode& n) {
+  saved.resize(static_cast<std::size_t>(count));
+  for (int k = 0; k < count; ++k)
+    if (read >> k & 1) saved[static_cast<std::size_t>(k)].save(*argument[k], n);
+    else saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
+}
+
 TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                             const char* name, SourceLine at, const Tensor* const* argument, int count, const Tensor* result) {
   if (count > 64) TT_THROW(Error(Text("tt::backward: a function of ") << count << " Tensors: at most 64 can be on the tape." << at));
-  std::uint64_t required = 0;
-  for (int k = 0; k < count; ++k)
-    if (argument[k]->impl().requires_grad) required |= std::uint64_t{1} << k;
+  const std::uint64_t required = required_gradients(argument, count);
   auto* n = new WideNode;
   n->kind = &wide_kind;
   const NodeHandle handle(n);
@@ -216,11 +229,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   n->owner = owner;
   n->symbols = symbols;
   n->own_edge.resize(static_cast<std::size_t>(count));
-  n->saved.resize(static_cast<std::size_t>(count));
-  const std::uint64_t read = arguments_read(f, floating_arguments(argument, count), count);
-  for (int k = 0; k < count; ++k)
-    if (read >> k & 1) n->saved[static_cast<std::size_t>(k)].save(*argument[k], *n);
-    else n->saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
+  save_arguments(n->saved, arguments_read(f, floating_arguments(argument, count), count), argument, count, *n);
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
   for (int k = 0; k < f.outputs(); ++k)
