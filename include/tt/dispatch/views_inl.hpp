@@ -116,7 +116,8 @@ TT_INLINE void slice_kernel(Call& c, void*) {
   shape.set(axis, a[2]);
   std::int64_t strides[max_rank] = {};
   for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * (k == axis ? a[3] : 1);
-  c.result[0] = make_view(c[0], shape, strides, t.data + a[1] * t.stride[axis] * size_of(t.dtype));
+  std::byte* const begin = t.data ? t.data + a[1] * t.stride[axis] * size_of(t.dtype) : nullptr;  // none: no elements, or Meta
+  c.result[0] = make_view(c[0], shape, strides, begin);
 }
 
 TT_INLINE void record_detach(Graph& g, const Operator&, const int* in, const Attributes&, int* out) { out[0] = g.detach(in[0]); }

@@ -342,10 +342,9 @@ struct Columns {
   static __device__ __forceinline__ void end(Registers<H, K, 1>& r, char* parts, i64 blocks, i64 place, i64 apart, bool from_parts, const Team& t) {
     if constexpr (here) {
       T& v = r.template at<T>(x.result).v[0];
-      T* const part = part_of(parts, blocks, place, apart);
       if (blocks == 0) v = tt::detail::identity<x.op, T>();
-      else if (blocks > 1) v = combine_parts<x.op>(part, blocks, apart, t.warp, t.warps, t);
-      else if (from_parts) v = part[0];
+      else if (blocks > 1) v = combine_parts<x.op>(part_of(parts, blocks, place, apart), blocks, apart, t.warp, t.warps, t);
+      else if (from_parts) v = part_of(parts, blocks, place, apart)[0];
     }
     Next::end(r, parts, blocks, place, apart, from_parts, t);
   }
