@@ -106,9 +106,16 @@ constexpr Sym record_on(const Sym* s) {
   else return Fn::record(s[0], s[1], s[2], s[3]);
 }
 
-/// dtype and shape of Fn on operands of these types, from the graph's own inference.
+/// What an operand is to inference: expressions of one dtype and shape are one operand.
+template <DType D, class E>
+struct Typed {
+  static constexpr DType dtype = D;
+  using Extents = E;
+};
+
+/// dtype and shape of Fn on such operands, from the graph's own inference.
 template <class Fn, class... Ops>
-struct Inferred {
+struct InferredOf {
   struct Result {
     OutputInfo info;
     Failure failure;
@@ -130,6 +137,8 @@ struct Inferred {
   static constexpr OutputInfo value = result.info;
   static constexpr Failure failure = result.failure;
 };
+template <class Fn, class... Ops>
+using Inferred = InferredOf<Fn, Typed<Ops::dtype, typename Ops::Extents>...>;
 
 }  // namespace detail
 

@@ -14,12 +14,17 @@ inline namespace TT_ISA {
 
 inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
 
+/// Of registers, not of xsimd's batches: what is done to them all the time is one statement of the compiler's on vectors,
+/// where a batch has two or three functions. A kernel with one exp takes half as long to compile.
 template <class T>
 struct Pack {
   using Batch = xsimd::batch<T>;
+  using Register = typename Batch::register_type;
   static constexpr int per_part = static_cast<int>(Batch::size);
   static constexpr int parts = lanes / per_part;
-  Batch part[parts];
+  static_assert(parts <= 2);  // so that nothing needs a loop over them
+
+  Register part[parts];
 };
 
 /// Held as a mask of floats; 64-bit comparisons are narrowed to it.
@@ -33,6 +38,23 @@ struct Pack<bool> {
 
 namespace detail {
 
+/// A register as the compiler's vector of T, where integers are unsigned: they wrap around.
+template <class T>
+struct VectorOf {
+  using Register = typename xsimd::batch<T>::register_type;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  using Lane = std::conditional_t<std::is_floating_point_v<T>, T, Bits>;
+  using Signed = std::make_signed_t<Bits>;
+  typedef Lane Type __attribute__((vector_size(sizeof(Register))));
+  typedef Bits BitsType __attribute__((vector_size(sizeof(Register))));
+  typedef Signed SignedType __attribute__((vector_size(sizeof(Register))));
+
+  template <std::size_t... I>
+  static TT_ALWAYS_INLINE Register splat(Lane x, std::index_sequence<I...>) {
+    return (Register)Type{(static_cast<void>(I), x)...};
+  }
+};
+
 /// Applies a scalar function to every lane: right everywhere, for what SIMD lacks.
 template <class To, class F, class... T>
 TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
@@ -44,14 +66,12 @@ TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
     struct Spilled {
       alignas(64) U item[lanes];
     } s;
-    for (int k = 0; k < Pack<U>::parts; ++k)
-      p.part[k].store_aligned(s.item + k * Pack<U>::per_part);
+    std::memcpy(&s, &p, sizeof s);
     return s;
   };
   run(spill(x)...);
   Pack<To> r;
-  for (int k = 0; k < Pack<To>::parts; ++k)
-    r.part[k] = Pack<To>::Batch::load_aligned(out + k * Pack<To>::per_part);
+  std::memcpy(&r, out, sizeof r);
   return r;
 }
 
@@ -130,10 +150,9 @@ TT_ALWAYS_INLINE PackMask join_mask(const xsimd::batch_bool<T>* part) {
 
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load(const T* p) {
-  Pack<T> r;
-  for (int k = 0; k < Pack<T>::parts; ++k)
-    r.part[k] = Pack<T>::Batch::load_unaligned(p + k * Pack<T>::per_part);
-  return r;
+  using Batch = typename Pack<T>::Batch;
+  if constexpr (Pack<T>::parts == 1) return {{Batch::load_unaligned(p).data}};
+  else return {{Batch::load_unaligned(p).data, Batch::load_unaligned(p + Pack<T>::per_part).data}};
 }
 template <>
 TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
@@ -151,7 +170,9 @@ TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
 }
 template <class T>
 TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
-  for (int k = 0; k < Pack<T>::parts; ++k) x.part[k].store_unaligned(p + k * Pack<T>::per_part);
+  using Batch = typename Pack<T>::Batch;
+  Batch(x.part[0]).store_unaligned(p);
+  if constexpr (Pack<T>::parts == 2) Batch(x.part[1]).store_unaligned(p + Pack<T>::per_part);
 }
 template <>
 TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
@@ -171,12 +192,12 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
 #if TT_AVX512
   const unsigned m = (1u << n) - 1;
   if constexpr (std::is_same_v<T, float>)
-    return {{xsimd::batch<float>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p))}};
+    return {{_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p)}};
   else if constexpr (std::is_same_v<T, std::int32_t>)
-    return {{xsimd::batch<std::int32_t>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(m), p))}};
+    return {{_mm512_maskz_loadu_epi32(static_cast<__mmask16>(m), p)}};
   else if constexpr (std::is_same_v<T, double>)
-    return {{xsimd::batch<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p)),
-             xsimd::batch<double>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8))}};
+    return {{_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p),
+             _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
 #endif
   alignas(64) T t[lanes] = {};
   std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
@@ -189,13 +210,11 @@ TT_ALWAYS_INLINE Pack<T> load_two(const T* p, const T* q, int left, int count) {
 #if TT_AVX512
   [[maybe_unused]] const unsigned low = (1u << left) - 1, high = ((1u << count) - 1) & ~low;
   if constexpr (std::is_same_v<T, float>)
-    return {{xsimd::batch<float>(
-        _mm512_mask_loadu_ps(_mm512_maskz_loadu_ps(static_cast<__mmask16>(low), p),
-                             static_cast<__mmask16>(high), q - left))}};
+    return {{_mm512_mask_loadu_ps(_mm512_maskz_loadu_ps(static_cast<__mmask16>(low), p), static_cast<__mmask16>(high),
+                                  q - left)}};
   else if constexpr (std::is_same_v<T, std::int32_t>)
-    return {{xsimd::batch<std::int32_t>(
-        _mm512_mask_loadu_epi32(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(low), p),
-                                static_cast<__mmask16>(high), q - left))}};
+    return {{_mm512_mask_loadu_epi32(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(low), p),
+                                     static_cast<__mmask16>(high), q - left)}};
 #endif
   alignas(64) T t[lanes] = {};
   std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(left));
@@ -264,21 +283,27 @@ struct Carrier<cpu::Pack<T>> {
   template <class U>
   using Rebind = cpu::Pack<U>;
 
+  using Register = typename R::Register;
+  using Vector = cpu::detail::VectorOf<T>;
+
+  static TT_ALWAYS_INLINE Register splat_part(T x) {
+    return Vector::splat(static_cast<typename Vector::Lane>(x), std::make_index_sequence<R::per_part>{});
+  }
   static TT_ALWAYS_INLINE R splat(T x) {
-    R r;
-    for (auto& p : r.part) p = Batch(x);
-    return r;
+    if constexpr (R::parts == 1) return {{splat_part(x)}};
+    else return {{splat_part(x), splat_part(x)}};
   }
   template <Op K>
-  static TT_ALWAYS_INLINE R apply(const R& a, const R& b = {}, const R& c = {}, int n = 0) {
-    if constexpr (!simd<K>()) {
+  static TT_ALWAYS_INLINE R apply(const R& a) { return apply<K>(a, a, a); }
+  template <Op K>
+  static TT_ALWAYS_INLINE R apply(const R& a, const R& b) { return apply<K>(a, b, b); }
+  template <Op K>
+  static TT_ALWAYS_INLINE R apply(const R& a, const R& b, const R& c, int n = 0) {
+    if constexpr (!simd<K>())
       return cpu::detail::map_lanes<T>(
           [n](T x, T y, T z) { return Carrier<T>::template apply<K>(x, y, z, n); }, a, b, c);
-    } else {
-      R r;
-      for (int k = 0; k < R::parts; ++k) r.part[k] = one<K>(a.part[k], b.part[k], c.part[k], n);
-      return r;
-    }
+    else if constexpr (R::parts == 1) return {{one<K>(a.part[0], b.part[0], c.part[0], n)}};
+    else return {{one<K>(a.part[0], b.part[0], c.part[0], n), one<K>(a.part[1], b.part[1], c.part[1], n)}};
   }
   /// What xsimd 8.1 does with the right bits; the rest goes lane by lane.
   template <Op K>
@@ -297,56 +322,66 @@ struct Carrier<cpu::Pack<T>> {
       return K == Op::add || K == Op::sub || K == Op::mul || K == Op::neg || is_bitwise(K);
   }
   template <Op K>
-  static TT_ALWAYS_INLINE Batch one(Batch a, Batch b, Batch c, int n) {
-    if constexpr (K == Op::add) return a + b;
-    else if constexpr (K == Op::sub) return a - b;
+  static TT_ALWAYS_INLINE Register one(Register a, Register b, Register c, int n) {
+    using V = typename Vector::Type;
+    using U = typename Vector::BitsType;
+    constexpr bool is_float = std::is_floating_point_v<T>;
+    if constexpr (K == Op::add) return (Register)((V)a + (V)b);
+    else if constexpr (K == Op::sub) return (Register)((V)a - (V)b);
 #if TT_AVX512
-    else if constexpr (K == Op::mul && std::is_same_v<T, std::int64_t>)
-      return _mm512_mullo_epi64(a, b);
+    else if constexpr (K == Op::mul && std::is_same_v<T, std::int64_t>) return _mm512_mullo_epi64(a, b);
 #endif
-    else if constexpr (K == Op::mul) return a * b;
-    else if constexpr (K == Op::div) return a / b;
-    else if constexpr (K == Op::max) return xsimd::select(!(a == a), a, xsimd::max(a, b));
-    else if constexpr (K == Op::min) return xsimd::select(!(a == a), a, xsimd::min(a, b));
+    else if constexpr (K == Op::mul) return (Register)((V)a * (V)b);
+    else if constexpr (K == Op::div) return (Register)((V)a / (V)b);
+    else if constexpr (K == Op::max || K == Op::min) return extreme<K>(Batch(a), Batch(b));
     else if constexpr (K == Op::fma) {
 #if TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
       if constexpr (std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
       else return _mm512_fmadd_pd(a, b, c);
 #elif TT_HAS_FMA
-      return xsimd::fma(a, b, c);
+      return xsimd::fma(Batch(a), Batch(b), Batch(c)).data;
 #else
-      return a * b + c;
+      return (Register)((V)a * (V)b + (V)c);
 #endif
     }
-    else if constexpr (K == Op::neg && std::is_floating_point_v<T>) return a ^ Batch(T(-0.0));
-    else if constexpr (K == Op::neg) return Batch(T(0)) - a;
-    else if constexpr (K == Op::abs) return xsimd::abs(a);
-    else if constexpr (K == Op::sqrt) return xsimd::sqrt(a);
-    else if constexpr (K == Op::floor) return xsimd::floor(a);
-    else if constexpr (K == Op::ceil) return xsimd::ceil(a);
-    else if constexpr (K == Op::round) return xsimd::nearbyint(a);
-    else if constexpr (K == Op::trunc) return xsimd::trunc(a);
-    else if constexpr (K == Op::bit_and) return a & b;
-    else if constexpr (K == Op::bit_or) return a | b;
-    else if constexpr (K == Op::bit_xor) return a ^ b;
-    else if constexpr (K == Op::shift_left) return a << n;
-    else if constexpr (K == Op::shift_right) return a >> n;
-    else if constexpr (K == Op::shift_right_logical) {
-      using U = std::make_unsigned_t<T>;
-      return xsimd::bitwise_cast<Batch>(xsimd::bitwise_cast<xsimd::batch<U>>(a) >> n);
-    }
+    else if constexpr (K == Op::neg && is_float) return (Register)((U)a ^ (U)splat_part(T(-0.0)));
+    else if constexpr (K == Op::neg) return (Register)(-(V)a);
+    else if constexpr (K == Op::abs) return (Register)((U)a & ~(U)splat_part(T(-0.0)));
+    else if constexpr (K == Op::sqrt) return xsimd::sqrt(Batch(a)).data;
+    else if constexpr (K == Op::floor) return xsimd::floor(Batch(a)).data;
+    else if constexpr (K == Op::ceil) return xsimd::ceil(Batch(a)).data;
+    else if constexpr (K == Op::round) return xsimd::nearbyint(Batch(a)).data;
+    else if constexpr (K == Op::trunc) return xsimd::trunc(Batch(a)).data;
+    else if constexpr (K == Op::bit_and) return (Register)((U)a & (U)b);
+    else if constexpr (K == Op::bit_or) return (Register)((U)a | (U)b);
+    else if constexpr (K == Op::bit_xor) return (Register)((U)a ^ (U)b);
+    else if constexpr (K == Op::shift_left) return (Register)((U)a << n);
+    else if constexpr (K == Op::shift_right) return (Register)((typename Vector::SignedType)a >> n);
+    else if constexpr (K == Op::shift_right_logical) return (Register)((U)a >> n);
     else return a;
   }
   template <Op K>
+  static TT_ALWAYS_INLINE Register extreme(const Batch& a, const Batch& b) {
+    if constexpr (K == Op::max) return xsimd::select(!(a == a), a, xsimd::max(a, b)).data;
+    else return xsimd::select(!(a == a), a, xsimd::min(a, b)).data;
+  }
+  template <Op K>
   static TT_ALWAYS_INLINE Mask compare(const R& a, const R& b) {
-    xsimd::batch_bool<T> part[R::parts];
-    for (int k = 0; k < R::parts; ++k) {
-      if constexpr (K == Op::lt) part[k] = a.part[k] < b.part[k];
-      else if constexpr (K == Op::le) part[k] = a.part[k] <= b.part[k];
-      else if constexpr (K == Op::eq) part[k] = a.part[k] == b.part[k];
-      else part[k] = !(a.part[k] == b.part[k]);
+    if constexpr (R::parts == 1) {
+      const xsimd::batch_bool<T> part[] = {compare<K>(Batch(a.part[0]), Batch(b.part[0]))};
+      return cpu::detail::join_mask<T>(part);
+    } else {
+      const xsimd::batch_bool<T> part[] = {compare<K>(Batch(a.part[0]), Batch(b.part[0])),
+                                             compare<K>(Batch(a.part[1]), Batch(b.part[1]))};
+      return cpu::detail::join_mask<T>(part);
     }
-    return cpu::detail::join_mask<T>(part);
+  }
+  template <Op K>
+  static TT_ALWAYS_INLINE xsimd::batch_bool<T> compare(const Batch& a, const Batch& b) {
+    if constexpr (K == Op::lt) return a < b;
+    else if constexpr (K == Op::le) return a <= b;
+    else if constexpr (K == Op::eq) return a == b;
+    else return !(a == b);
   }
   template <Op K>
   static TT_ALWAYS_INLINE Mask logical(Mask a, Mask b) {
@@ -356,22 +391,24 @@ struct Carrier<cpu::Pack<T>> {
   }
   /// x86 min and max give their second operand when one is NaN.
   static TT_ALWAYS_INLINE R within(const R& x, T low, T high) {
-    R r;
-    for (int k = 0; k < R::parts; ++k) {
+    const Batch l(splat_part(low)), h(splat_part(high));
+    if constexpr (R::parts == 1) return {{within(Batch(x.part[0]), l, h)}};
+    else return {{within(Batch(x.part[0]), l, h), within(Batch(x.part[1]), l, h)}};
+  }
+  static TT_ALWAYS_INLINE Register within(const Batch& x, const Batch& low, const Batch& high) {
 #if defined(__SSE2__)
-      r.part[k] = xsimd::min(Batch(high), xsimd::max(Batch(low), x.part[k]));
+    return xsimd::min(high, xsimd::max(low, x)).data;
 #else
-      const Batch y = xsimd::select(x.part[k] < Batch(low), Batch(low), x.part[k]);
-      r.part[k] = xsimd::select(y > Batch(high), Batch(high), y);
+    const Batch y = xsimd::select(x < low, low, x);
+    return xsimd::select(y > high, high, y).data;
 #endif
-    }
-    return r;
   }
   static TT_ALWAYS_INLINE R select(Mask m, const R& a, const R& b) {
-    R r;
-    for (int k = 0; k < R::parts; ++k)
-      r.part[k] = xsimd::select(cpu::detail::mask_part<T>(m, k), a.part[k], b.part[k]);
-    return r;
+    if constexpr (R::parts == 1) return {{select(m, 0, a, b)}};
+    else return {{select(m, 0, a, b), select(m, 1, a, b)}};
+  }
+  static TT_ALWAYS_INLINE Register select(Mask m, int k, const R& a, const R& b) {
+    return xsimd::select(cpu::detail::mask_part<T>(m, k), Batch(a.part[k]), Batch(b.part[k])).data;
   }
   template <class To>
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
@@ -380,17 +417,16 @@ struct Carrier<cpu::Pack<T>> {
     } else if constexpr (std::is_same_v<To, bool>) {
       return {compare<Op::ne>(a, splat(T(0)))};
     } else if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<To, float>) {
-      return {{xsimd::to_float(a.part[0])}};
+      return {{xsimd::to_float(Batch(a.part[0])).data}};
     } else {
       return cpu::detail::map_lanes<To>([](T x) { return tt::detail::convert<To>(x); }, a);
     }
   }
   template <class To>
   static TT_ALWAYS_INLINE cpu::Pack<To> bitcast(const R& a) {
-    cpu::Pack<To> r;
-    for (int k = 0; k < R::parts; ++k)
-      r.part[k] = xsimd::bitwise_cast<typename cpu::Pack<To>::Batch>(a.part[k]);
-    return r;
+    using Other = typename cpu::Pack<To>::Register;
+    if constexpr (R::parts == 1) return {{(Other)a.part[0]}};
+    else return {{(Other)a.part[0], (Other)a.part[1]}};
   }
 };
 

@@ -26,34 +26,30 @@ TT_ALWAYS_INLINE Pack<T> identity_pack() {
 namespace detail {
 
 template <Op K, class T>
-TT_ALWAYS_INLINE xsimd::batch<T> combine_parts(xsimd::batch<T> a, xsimd::batch<T> b) {
-  if constexpr (K == Op::sum) return a + b;
-  else if constexpr (K == Op::amax) return Carrier<Pack<T>>::template one<Op::max>(a, b, a, 0);
-  else return Carrier<Pack<T>>::template one<Op::min>(a, b, a, 0);
+TT_ALWAYS_INLINE typename Pack<T>::Register combine_parts(typename Pack<T>::Register a, typename Pack<T>::Register b) {
+  return Carrier<Pack<T>>::template one<K == Op::sum ? Op::add : K == Op::amax ? Op::max : Op::min>(a, b, a, 0);
 }
 /// Lane l with lane l + W, for W, W/2, ... 1, on whole registers: what is beyond the first W lanes
 /// is not used.
 template <Op K, class T, int W>
-TT_ALWAYS_INLINE T fold_lanes(xsimd::batch<T> x) {
-  constexpr int n = static_cast<int>(xsimd::batch<T>::size);
+TT_ALWAYS_INLINE T fold_lanes(typename Pack<T>::Register x) {
+  constexpr int n = Pack<T>::per_part;
 #if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
   T t[n];
-  std::memcpy(t, &x.data, sizeof t);
+  std::memcpy(t, &x, sizeof t);
   for (int w = W; w > 0; w /= 2)
     for (int l = 0; l < w; ++l) t[l] = tt::detail::combine<K>(t[l], t[l + w]);
   return t[0];
 #else
   typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
-  const Vector v = std::bit_cast<Vector>(x.data);
+  const Vector v = (Vector)x;
   if constexpr (W == 0) {
     return v[0];
   } else {
     const Vector moved = [&]<std::size_t... I>(std::index_sequence<I...>) TT_LAMBDA_INLINE {
       return __builtin_shufflevector(v, v, (static_cast<int>(I) + W) % n...);
     }(std::make_index_sequence<n>{});
-    using Register = typename xsimd::batch<T>::register_type;
-    return fold_lanes<K, T, W / 2>(
-        combine_parts<K, T>(x, xsimd::batch<T>(std::bit_cast<Register>(moved))));
+    return fold_lanes<K, T, W / 2>(combine_parts<K, T>(x, (typename Pack<T>::Register)moved));
   }
 #endif
 }
