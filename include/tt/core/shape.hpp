@@ -160,11 +160,12 @@ struct BroadcastResult {
 };
 constexpr BroadcastResult try_broadcast(const Shape& a, const Shape& b) {
   BroadcastResult r;
-  r.shape.rank = a.rank > b.rank ? a.rank : b.rank;
-  for (int k = 0; k < r.shape.rank; ++k) {
-    const Extent x = a.from_right(k), y = b.from_right(k);
-    if (x != y && x != Extent(1) && y != Extent(1)) r.ok = false;
-    r.shape.set(r.shape.rank - 1 - k, x == Extent(1) ? y : x);
+  const Shape &more = a.rank > b.rank ? a : b, &less = a.rank > b.rank ? b : a;
+  r.shape = more;
+  for (int i = 0, k = more.rank - less.rank; i < less.rank; ++i, ++k) {
+    const std::int64_t x = more.code[k], y = less.code[i];
+    if (x != y && x != 1 && y != 1) r.ok = false;
+    if (x == 1 || (&more == &b && y != 1)) r.shape.code[k] = y;
   }
   return r;
 }

@@ -47,7 +47,11 @@ class Vec {
     data_ = data;
     capacity_ = capacity;
   }
-  constexpr void push_back(T value) {
+  constexpr void push_back(const T& value) {
+    if (size_ == capacity_) return push_back(T(value));  // it may be one of these elements
+    data_[size_++] = value;
+  }
+  constexpr void push_back(T&& value) {
     if (size_ == capacity_) reserve(capacity_ ? 2 * capacity_ : 16);
     data_[size_++] = static_cast<T&&>(value);
   }

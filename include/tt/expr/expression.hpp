@@ -184,9 +184,17 @@ struct OperandRecorder<Expression<Fn, Ops...>> {
   }
 };
 
+/// Elementwise throughout, so that element i of the result needs only element i of whole operands.
+template <class L>
+inline constexpr bool is_elementwise_tree = true;
+template <class Fn, class... Ops>
+inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
+    Fn::is_elementwise && (is_elementwise_tree<Ops> && ...);
+
 /// Padded: the result goes into an Array with a padded end.
 template <class X, bool Padded = true>
 struct ExpressionModel {
+  static constexpr bool is_elementwise = is_elementwise_tree<X>;
   static constexpr void record(Graph& g, Recorder& r) { g.output(OperandRecorder<X>::record(r).id, -1, Padded); }
 };
 
@@ -199,13 +207,6 @@ template <class L>
 inline constexpr int dynamic_extents = L::Extents::dynamic_count;
 template <class Fn, class... Ops>
 inline constexpr int dynamic_extents<Expression<Fn, Ops...>> = (0 + ... + dynamic_extents<Ops>);
-
-/// Elementwise throughout, so that element i of the result needs only element i of whole operands.
-template <class L>
-inline constexpr bool is_elementwise_tree = true;
-template <class Fn, class... Ops>
-inline constexpr bool is_elementwise_tree<Expression<Fn, Ops...>> =
-    Fn::is_elementwise && (is_elementwise_tree<Ops> && ...);
 
 /// The leaves of an expression as one evaluation finds them, in the order in which they are recorded.
 template <int Leaves, int Dynamic>

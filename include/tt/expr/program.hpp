@@ -12,19 +12,23 @@ namespace detail {
 /// Records inputs; every dynamic extent is a symbol of its own, until two must be equal.
 struct Recorder {
   Graph& graph;
-  const Extent* symbol;  // what each symbol stands for
+  struct SymbolTable& table;
+  /// All inputs meet element by element: extents of one axis are one symbol at once, without a second recording.
+  bool elementwise = false;
   int symbols = 0;
+  Extent of_axis[max_rank] = {};  // from the right; 1: none yet
 
   template <class T, std::int64_t... E>
   constexpr Sym input() {
+    static_assert(sizeof...(E) <= max_rank);
     Shape s;
     [[maybe_unused]] const auto extent = [&](std::int64_t e) {
-      s.push_back(e != dyn ? Extent(e) : symbol[symbols < max_symbols ? symbols : 0]);
-      symbols += e == dyn;
+      s.push_back(e != dyn ? Extent(e) : next(static_cast<int>(sizeof...(E)) - 1 - s.rank));
     };
     (extent(E), ...);
     return {&graph, graph.input(dtype_of<T>, s, {}, !stored_inline<T, E...>)};
   }
+  constexpr Extent next(int axis_from_right);
 };
 
 struct SymbolTable {
@@ -68,13 +72,27 @@ struct SymbolTable {
   }
 };
 
+constexpr Extent Recorder::next(int axis_from_right) {
+  const int k = symbols++;
+  if (k >= max_symbols) return table.meaning[0];
+  Extent& same = of_axis[axis_from_right];
+  if (elementwise && same != Extent(1)) table.merge(same, table.meaning[k]);
+  return same = table.meaning[k];
+}
+
+template <class Model>
+inline constexpr bool records_elementwise = false;
+template <class Model>
+  requires Model::is_elementwise
+inline constexpr bool records_elementwise<Model> = true;
+
 /// Records Model::record(graph, recorder) until no two symbols are left that must be equal.
 template <class Model>
 constexpr Graph record_program(SymbolTable& table) {
   for (;;) {
     Graph g;
     g.room = TT_MAX_STATIC_NODES;
-    Recorder r{g, table.meaning};
+    Recorder r{g, table, records_elementwise<Model>};
     Model::record(g, r);
     if (g.failure.mistake == Mistake::too_many_nodes) g.failure.number = g.size() + g.refused;
     if (r.symbols > max_symbols) {  // whatever else seems wrong may come of that

@@ -280,6 +280,7 @@ struct Graph {
     return true;
   }
   constexpr BroadcastResult broadcast(const Shape& a, const Shape& b) {
+    if (b.rank == 0) return {a, true};
     BroadcastResult r = try_broadcast(a, b);
     if (r.ok) return r;
     r.ok = true;
@@ -313,18 +314,19 @@ struct Graph {
     return -1;
   }
   /// The node's id: an equal one that exists already, or a new one.
-  constexpr int intern(Node node) {
+  constexpr int intern(const Node& node) {
     const unsigned h = hash(node);
     for (int i = heads_[h] - 1; i >= 0; i = chain_[i])
       if (nodes[i] == node) return i;
-    if (!node.where.line) node.where = where;
-    if (!is_countable(node.shape)) {
+    const bool countable = is_countable(node.shape);
+    if (!countable)
       fail({.mistake = Mistake::too_many_elements, .op = name(node.op), .a = node.shape,
-            .where = node.where});
-      node.shape = {};
-    }
-    if (room > 0 && nodes.size() >= room) return refuse(node);
+            .where = node.where.line ? node.where : where});
+    if (room > 0 && nodes.size() >= room) return refuse(node, countable);
     nodes.push_back(node);
+    Node& kept = nodes.back();
+    if (!kept.where.line) kept.where = where;
+    if (!countable) kept.shape = {};
     chain_.push_back(heads_[h] - 1);
     heads_[h] = nodes.size();
     return nodes.size() - 1;
@@ -336,11 +338,11 @@ struct Graph {
   Vec<int> chain_;
 
   /// So that recording goes on in a full graph: the last place becomes a leaf of this shape.
-  constexpr int refuse(const Node& node) {
+  constexpr int refuse(const Node& node, bool countable) {
     ++refused;
     fail({.mistake = Mistake::too_many_nodes, .op = "fuse", .number = nodes.size() + 1,
-          .where = node.where});
-    nodes.back() = {.op = Op::input, .dtype = node.dtype, .attribute = -1, .shape = node.shape};
+          .where = node.where.line ? node.where : where});
+    nodes.back() = {.op = Op::input, .dtype = node.dtype, .attribute = -1, .shape = countable ? node.shape : Shape{}};
     return nodes.size() - 1;
   }
   /// In a full graph: constant evaluation has a limit too.

@@ -100,10 +100,12 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   if (!accepted)
     return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = dtype}, id[0]);
   if (op != Op::cast && op != Op::bitcast)
-    for (int k = first; k < n; ++k) id[k] = cast(id[k], dtype);
+    for (int k = first; k < n; ++k)
+      if (nodes[id[k]].dtype != dtype) id[k] = cast(id[k], dtype);
   // shape
   Shape shape = nodes[id[0]].shape;
   for (int k = 1; k < n; ++k) {
+    if (nodes[id[k]].shape == shape) continue;
     const BroadcastResult r = broadcast(shape, nodes[id[k]].shape);
     if (!r.ok)
       return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = name(op), .a = shape,
