@@ -86,14 +86,16 @@ template <class Model>
   requires Model::is_elementwise
 inline constexpr bool records_elementwise<Model> = true;
 
-/// Records Model::record(graph, recorder) until no two symbols are left that must be equal.
+/// Records Model::record(graph, recorder) until no two symbols are left that must be equal. A graph of more nodes than
+/// `room` is not finished.
 template <class Model>
-constexpr Graph record_program(SymbolTable& table) {
+constexpr Graph record_program(SymbolTable& table, int room) {
   for (;;) {
     Graph g;
-    g.room = TT_MAX_STATIC_NODES;
+    g.room = room;
     Recorder r{g, table, records_elementwise<Model>};
     Model::record(g, r);
+    if (g.refused > 0 && room < TT_MAX_STATIC_NODES) return g;
     if (g.failure.mistake == Mistake::too_many_nodes) g.failure.number = g.size() + g.refused;
     if (r.symbols > max_symbols) {  // whatever else seems wrong may come of that
       g.failure = Failure{.mistake = Mistake::too_many_symbols, .op = "fuse", .number = r.symbols};
@@ -143,10 +145,10 @@ template <class Model>
 struct Program {
   template <int Outputs>
   using Interface = ProgramInterface<Outputs>;
-  static constexpr Graph record(auto& interface) { return record_program<Model>(interface.symbols); }
+  static constexpr Graph record(auto& interface, int room) { return record_program<Model>(interface.symbols, room); }
   static constexpr Graph record() {
     SymbolTable table;
-    return record_program<Model>(table);
+    return record_program<Model>(table, TT_MAX_STATIC_NODES);
   }
 };
 

@@ -69,10 +69,10 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   constexpr PlanSizes room = rooms[Room];
   RoomyPlan<Model, Room> r;
   const Graph g = [&] {
-    if constexpr (requires { Model::record(r.interface); }) return Model::record(r.interface);
+    if constexpr (requires { Model::record(r.interface, room.nodes); }) return Model::record(r.interface, room.nodes);
     else return Model::record();
   }();
-  r.fits = r.interface.note(g) && g.size() <= room.nodes;
+  r.fits = r.interface.note(g) && g.size() <= room.nodes && (g.refused == 0 || Room == last_room);
   r.failure = g.failure;
   if (!r.fits && Room != last_room) return r;
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
