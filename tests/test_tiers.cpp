@@ -21,8 +21,7 @@
 #include <thread>
 #include <vector>
 
-#include <tt/tt.hpp>
-
+#include "tensors.hpp"
 #include "tt/jit/code_cache.hpp"
 #include "tt/jit/native.hpp"
 
@@ -680,4 +679,119 @@ TEST_CASE("the folder keeps to its size, and what was used last") {
   CHECK(disk.find({1, 7}, path) == tt::DiskCache::Found::object);
   CHECK(disk.find({1, 0}, path) == tt::DiskCache::Found::nothing);
   CHECK(disk.find({2, 0}, path) == tt::DiskCache::Found::nothing);
+}
+
+// ---- threads at the first call of one compiled function
+
+namespace {
+
+using tt::Tensor;
+constexpr int callers = 4;
+
+/// Calls f(0), f(1) and so on, each in a thread of its own, all begun at the same moment.
+template <class F>
+void at_once(const F& f) {
+  std::atomic<int> ready = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < callers; ++t)
+    threads.emplace_back([&, t] {
+      ++ready;
+      while (ready < callers) {
+      }
+      f(t);
+    });
+  for (auto& t : threads) t.join();
+}
+constexpr auto layer = [](const Tensor& x, const Tensor& w, double by) {
+  const Tensor h = tt::tanh(tt::matmul(x, w) * by);
+  return std::pair<Tensor, Tensor>(tt::softmax(h, 1) * x, h);
+};
+constexpr auto broken_layer = [](const Tensor& x, const Tensor& w, double by) {
+  Tensor h = tt::tanh(tt::matmul(x, w) * by);
+  if (h.sum().item() > -1e6) h = h + x;
+  return std::pair<Tensor, Tensor>(tt::softmax(h, 1) * x, h);
+};
+/// What a caller passes: of other elements in each thread.
+struct Given {
+  Tensor x, w;
+  Given(int t, bool taped) : x(tt::randn({6, 8}, t + 1)), w(tt::randn({8, 8}, t + 100)) {
+    if (!taped) return;
+    x.requires_grad_();
+    w.requires_grad_();
+  }
+};
+/// Its results, and its gradients.
+template <class F>
+std::vector<Tensor> call_layer(const F& f, int t, bool taped, double by) {
+  const Given g(t, taped);
+  const auto [y, h] = f(g.x, g.w, by);
+  if (!taped) return {y, h};
+  ((y * y).sum() + h.sum()).backward();
+  return {y, h, g.x.grad(), g.w.grad()};
+}
+bool equal_bits(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  bool same = a.size() == b.size();
+  for (std::size_t k = 0; same && k < a.size(); ++k) same = same_bits(a[k], b[k]);
+  return same;
+}
+/// Compiled functions nobody called before, each called by all threads at once, then once more: eager's bits.
+template <class F>
+void check_first_calls(const F& f, int rounds, bool taped, tt::CompileOptions options) {
+  for (int round = 0; round < rounds; ++round) {
+    const auto compiled = tt::compile(f, options);
+    const double by = 1 + fresh() * 0x1p-10;  // a constant of the emitted text: another one than any before
+    std::vector<Tensor> first[callers], next[callers];
+    at_once([&](int t) {
+      first[t] = call_layer(compiled, t, taped, by);
+      next[t] = call_layer(compiled, t, taped, by);
+    });
+    for (int t = 0; t < callers; ++t) {
+      const std::vector<Tensor> want = call_layer(f, t, taped, by);
+      CHECK(equal_bits(first[t], want));
+      CHECK(equal_bits(next[t], want));
+    }
+    CHECK(compiled.captures() == 1);
+    if (!options.wait) continue;
+    CHECK(compiled.calls().tier0 == 0);
+    CHECK(compiled.calls().tier1 == 2 * callers * (compiled.segments() > 0 ? compiled.segments() : 1));
+  }
+  CHECK(CodeCache::get().wait());
+}
+
+}  // namespace
+
+TEST_CASE("threads that make the first call of one compiled function get eager's bits") {
+  const Folder cache;
+  for (const bool taped : {false, true}) {
+    CAPTURE(taped);
+    check_first_calls(layer, 8, taped, {.name = "layer", .tier = 0});
+    check_first_calls(layer, 8, taped, {.name = "layer", .cache_dir = cache.path.c_str()});
+    check_first_calls(layer, 2, taped, {.name = "layer", .wait = true, .cache_dir = cache.path.c_str()});
+  }
+}
+
+TEST_CASE("the same for functions with graph breaks") {
+  const Folder cache;
+  for (const bool taped : {false, true}) {
+    CAPTURE(taped);
+    check_first_calls(broken_layer, 4, taped, {.name = "broken", .cache_dir = cache.path.c_str()});
+    check_first_calls(broken_layer, 2, taped, {.name = "broken", .wait = true, .cache_dir = cache.path.c_str()});
+  }
+}
+
+TEST_CASE("threads that share a leaf, a compiled function and its first backward of a backward") {
+  const auto second = [](const auto& f, const Tensor& x, const Tensor& w, double by) {
+    const auto [y, h] = f(x, w, by);
+    const std::vector<Tensor> d = tt::grad({(y * y).sum() + h.sum()}, {x, w}, {}, true, true);
+    std::vector<Tensor> all = tt::grad({(d[0] * d[0]).sum() + (d[1] * d[1]).sum()}, {x, w});
+    all.insert(all.end(), {d[0].detach(), d[1].detach()});
+    return all;
+  };
+  const Tensor w = tt::randn({8, 8}, 7).requires_grad_();
+  for (int round = 0; round < 6; ++round) {
+    const auto compiled = tt::compile(layer, {.name = "layer", .tier = 0}), alone = tt::compile(layer, {.name = "layer", .tier = 0});
+    std::vector<Tensor> got[callers];
+    at_once([&](int t) { got[t] = second(compiled, Given(t, true).x, w, 0.5); });
+    for (int t = 0; t < callers; ++t) CHECK(equal_bits(got[t], second(alone, Given(t, true).x, w, 0.5)));
+  }
 }
