@@ -103,7 +103,7 @@ TEST_CASE("no product is computed twice, and explain shows what is saved") {
   INFO(text);
   CHECK(contains(text, " values saved ("));
   CHECK(contains(text, " KB), 0 of them results; "));
-  CHECK(contains(text, " operations recomputed\n"));
+  CHECK(contains(text, " operations recomputed; called 1 times, 0 of them on tier 1\n"));
   CHECK(occurrences(text, "     matmul ") == 3 + 5);  // forward; two for each of w2 and w3, one for w1
   CHECK(f.kernels() == 3);
 
@@ -111,10 +111,10 @@ TEST_CASE("no product is computed twice, and explain shows what is saved") {
   Tensor x = variable({100}, 1);
   chain(x).backward();
   INFO(std::string(chain.explain()));
-  CHECK(contains(std::string(chain.explain()), "backward: 0 values saved (0 B), 0 of them results; 1 input read; 3 of 5 operations recomputed\n"));
+  CHECK(contains(std::string(chain.explain()), "backward: 0 values saved (0 B), 0 of them results; 1 input read; 3 of 5 operations recomputed; called 1 times, 0 of them on tier 1\n"));
   const auto result = tt::compile([](const Tensor& v) { return tt::exp(v); }, {.name = "exp", .tier = 0});
   result(x).sum().backward();
-  CHECK(contains(std::string(result.explain()), "backward: 1 value saved (400 B), 1 of them a result; 0 inputs read; 0 of 1 operations recomputed\n"));
+  CHECK(contains(std::string(result.explain()), "backward: 1 value saved (400 B), 1 of them a result; 0 inputs read; 0 of 1 operations recomputed; called 1 times, 0 of them on tier 1\n"));
   {
     const tt::NoGrad off;
     result(x);
@@ -127,6 +127,10 @@ TEST_CASE("both halves run compiled kernels with the bits of the interpreter") {
   const List inputs = mlp_inputs(40);
   const List want = gradients(tier0, inputs), got = gradients(tier1, inputs);
   for (std::size_t k = 0; k < want.size(); ++k) CHECK(same_bits(want[k], got[k]));
+  CHECK(tier0.calls().tier1 == 0);
+  CHECK(contains(std::string(tier0.explain()), " operations recomputed; called 1 times, 0 of them on tier 1\n"));
+  CHECK(tier1.calls().tier0 == 0);
+  CHECK(contains(std::string(tier1.explain()), " operations recomputed; called 1 times, 1 of them on tier 1\n"));
 }
 
 // ---- what is kept
@@ -223,6 +227,83 @@ TEST_CASE("second derivatives, where inputs are let go of and where saved values
     return List{tt::matmul(tt::sigmoid(tt::matmul(v[0], v[1]) + v[2]), v[3])};
   }, {variable({3, 4}, 1, d), variable({4, 5}, 2, d), variable({5}, 3, d), variable({5, 2}, 4, d)});
   check("detached", [](const List& v) { return List{tt::exp(v[0]).detach() * v[1] + v[1] * v[1] * v[1]}; }, {uniform({4}, 1, d), variable({4}, 2, d)});
+}
+
+TEST_CASE("second derivatives of functions of several results") {
+  const auto check = [](const char* name, bool saves, const auto& f, const List& in) {
+    CAPTURE(std::string(name));
+    const auto compiled = tt::compile(f, {.tier = 0});
+    // Of each result alone, then of all: results that get no gradient count as zeros.
+    const std::size_t results = f(in).size();
+    for (std::size_t which = 0; which <= results; ++which) {
+      CAPTURE(which);
+      const auto scalar = [&](const auto& g, const List& v) {
+        const List r = g(v);
+        Tensor sum;
+        for (std::size_t k = 0; k < r.size(); ++k) {
+          if ((which < results && k != which) || !r[k].requires_grad()) continue;
+          const Tensor s = (tt::sin(r[k]) * (0.5 + static_cast<double>(k))).sum();
+          sum = sum.defined() ? sum + s : s;
+        }
+        return sum;
+      };
+      if (!scalar(f, in).defined()) continue;
+      const auto second = [&](const auto& g) {
+        List v, variables, all;
+        for (const Tensor& t : in) {
+          v.push_back(t * 1);  // not leaves: nothing else holds them
+          if (t.requires_grad()) variables.push_back(t);
+        }
+        const List d = tt::grad({scalar(g, v)}, variables, {}, true, true);
+        Tensor sum;
+        for (const Tensor& x : d) {
+          if (!x.defined() || !x.requires_grad()) continue;
+          const Tensor s = (x * x * x).sum();
+          sum = sum.defined() ? sum + s : s;
+        }
+        List of_that = tt::grad({sum}, variables);
+        for (std::size_t k = 0; k < variables.size(); ++k) {
+          all.push_back(d[k].defined() ? d[k].detach() : tt::zeros_like(variables[k].detach()));
+          all.push_back(of_that[k].defined() ? of_that[k] : tt::zeros_like(variables[k].detach()));
+        }
+        return all;
+      };
+      const List want = second(f), got = second(compiled);
+      REQUIRE(want.size() == got.size());
+      for (std::size_t k = 0; k < want.size(); ++k) {
+        REQUIRE(want[k].shape() == got[k].shape());
+        CHECK(tt::amax((want[k] - got[k]).abs().flatten(), 0).item() <= 1e-12 * (1 + tt::amax(want[k].abs().flatten(), 0).item()));
+      }
+      CHECK(message([&] { tt::gradgradcheck([&](const List& v) { return scalar(compiled, v); }, in); }) == "no error");
+    }
+    CHECK(contains(std::string(compiled.explain()), "second backward, of ") == saves);
+  };
+  const DType d = DType::f64;
+  check("shared", false, [](const List& v) {
+    const Tensor e = tt::exp(v[0] * v[1]);
+    return List{e, tt::sqrt(e + 1) * v[1], v[1] * v[1] * v[0]};
+  }, {variable({4}, 1, d), variable({4}, 2, d)});
+  check("layers", true, [](const List& v) {
+    const Tensor h = tt::tanh(tt::matmul(v[0], v[1])), p = tt::softmax(h, 1);
+    return List{p, tt::sin(tt::matmul(p * h, v[2])), h};
+  }, {variable({3, 4}, 1, d), variable({4, 5}, 2, d), variable({5, 2}, 3, d)});
+  check("what has no derivative", true, [](const List& v) {
+    const Tensor m = tt::matmul(v[0], v[1]);
+    return List{v[0] > 0, m, tt::sin(m) * tt::where(v[0] > 0, v[0], v[0] * v[0]).sum()};
+  }, {variable({3, 4}, 1, d), variable({4, 4}, 2, d)});
+}
+
+TEST_CASE("a second backward is made when it is first asked for, also where it needs an input that the first does not") {
+  const auto f = tt::compile([](const Tensor& x, const Tensor& w) { return tt::sin(tt::matmul(x, w)); }, {.tier = 0});
+  const Tensor x = variable({3, 4}, 1, DType::f64), w = uniform({4, 5}, 2, DType::f64);
+  f(x, w).sum().backward();
+  CHECK(!contains(std::string(f.explain()), "second backward"));
+  const Tensor dx = tt::grad({f(x, w).sum()}, {x}, {}, true, true)[0];
+  CHECK(!contains(std::string(f.explain()), "second backward"));
+  const Tensor again = tt::grad({dx.sum()}, {x})[0];
+  CHECK(contains(std::string(f.explain()), "second backward, of "));
+  const Tensor expected = tt::matmul(-tt::sin(tt::matmul(x, w)) * w.sum(0), w.t());
+  CHECK(tt::amax((again - expected).detach().abs().flatten(), 0).item() < 1e-12);
 }
 
 TEST_CASE("third derivatives of exp are exp") {

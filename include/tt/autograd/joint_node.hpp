@@ -1,10 +1,10 @@
 // A compiled function on the tape: one node that runs the forward half of a joint graph and keeps what the
 // backward half is given, as graph/partition.hpp chose it: some inputs, some results, and values that nobody
-// else sees. Inputs that neither half reads, nor `second`, are let go of.
+// else sees. Inputs that neither the backward nor a backward of it reads are let go of.
 //
 // Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
-// taped, the Tensors it reads lead to their places among these; adjoints that come back there run the joint
-// graph's `second` backward, which takes adjoints of saved values besides those of results.
+// taped, the Tensors it reads lead to their places among these; adjoints that come back there run a second
+// backward, which takes adjoints of saved values besides those of results, and is made by then.
 #pragma once
 #include "tt/autograd/tape.hpp"
 
@@ -23,7 +23,7 @@ struct JointNode : TapeNode {
   std::shared_ptr<const GraphFunction> owner;  ///< null: kept for ever
   SymbolValues symbols;
   std::vector<Edge> own_edge;
-  std::vector<SavedTensor> kept, saved;  ///< as listed by `joint`
+  std::vector<SavedTensor> kept, saved;  ///< as listed by `joint` and by its first backward
   std::vector<SavedTensor> all;          ///< where joint->is_wide: every argument, as WideNode has them
 };
 
@@ -44,7 +44,7 @@ inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   if (taped && joint.is_wide) return run_derivative(n, {n.function, n.symbols}, n.owner, n.all.data(), n.edges, in, out, true);
   bool again = false;
   for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
-  const GraphFunction::Joint::Backward& backward = again ? joint.second : joint.first;
+  const GraphFunction::Joint::Backward& backward = again ? n.function->second_backward(joint) : joint.first;
   const Tensor* argument[max_inputs + 2 * max_outputs];
   std::vector<Tensor> with_history;
   with_history.reserve(taped ? static_cast<std::size_t>(backward.saved.size()) : 0);
@@ -55,7 +55,7 @@ inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
     argument[count++] = &s.tensor;
   }
   for (int k : backward.saved) {
-    const SavedTensor& s = n.saved[static_cast<std::size_t>(place_of(joint.saved, k))];
+    const SavedTensor& s = n.saved[static_cast<std::size_t>(place_of(joint.first.saved, k))];
     s.check(n, k, "result");
     argument[count++] = &s.tensor;
     if (!taped || !(joint.forward->flows_into(k) & joint.wanted)) continue;
@@ -101,19 +101,19 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   n->symbols = symbols;
   n->own_edge.resize(static_cast<std::size_t>(count));
   n->kept.resize(static_cast<std::size_t>(joint->kept.size()));
-  n->saved.resize(static_cast<std::size_t>(joint->saved.size()));
+  n->saved.resize(static_cast<std::size_t>(joint->first.saved.size()));
   for (int k = 0; k < joint->kept.size(); ++k) n->kept[static_cast<std::size_t>(k)].save(*argument[joint->kept[k]], *n);
   if (joint->is_wide) save_arguments(n->all, arguments_read(f, required, count), argument, count, *n);
   std::vector<Tensor> made(static_cast<std::size_t>(joint->forward->outputs()));
   joint->forward->run(argument, symbols, made.data());
-  for (int k = 0; k < joint->saved.size(); ++k) {
-    const int index = joint->saved[k];
+  for (int k = 0; k < joint->first.saved.size(); ++k) {
+    const int index = joint->first.saved[k];
     const Tensor& value = made[static_cast<std::size_t>(index)];
     n->saved[static_cast<std::size_t>(k)].save(index < f.outputs() ? without_history(value) : value, *n);
   }
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
-  saved_value_count() += joint->saved.size();
+  saved_value_count() += joint->first.saved.size();
   for (int k = 0; k < f.outputs(); ++k) {
     result[k] = static_cast<Tensor&&>(made[static_cast<std::size_t>(k)]);
     if (f.flows_into(k) & required) set_history(result[k], n, k);

@@ -228,14 +228,14 @@ class GraphFunction {
     };
     std::uint64_t wanted = 0;
     std::unique_ptr<GraphFunction> forward;
-    /// `second` also takes adjoints of saved values: they have some where backward itself is differentiated.
-    Backward first, second;
-    bool is_wide = false;  ///< those take more than 64 Tensors: to be differentiated, backward begins with the inputs
-    Vec<int> kept;   ///< inputs that one of them takes
-    Vec<int> saved;  ///< results of `forward` that one of them takes
+    Backward first;
+    bool is_wide = false;  ///< backward takes more than 64 Tensors: to be differentiated, it begins with the inputs
+    Vec<int> kept;  ///< inputs that `first` takes or second_backward may take; both take the saved values of `first`
     int operations = 0, recomputed = 0;  ///< of `forward`; of those in `first`
     std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes
     Joint* next = nullptr;
+    mutable std::atomic<Backward*> second = nullptr;
+    ~Joint() { delete second.load(); }
   };
   /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: nothing flows, or there would be
   /// too many results.
@@ -252,6 +252,15 @@ class GraphFunction {
     return j->forward ? j : nullptr;
   }
 
+  /// The backward of `j` that also takes adjoints of saved values, which have some where backward itself is differentiated.
+  /// Made when it is first asked for.
+  const Joint::Backward& second_backward(const Joint& j) const {
+    if (const Joint::Backward* known = j.second.load(std::memory_order_acquire)) return *known;
+    auto fresh = std::make_unique<Joint::Backward>(make_second(j));
+    Joint::Backward* expected = nullptr;
+    return j.second.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *expected;
+  }
+
  private:
   Graph graph_;
   ProgramOptions options_;
@@ -266,6 +275,8 @@ class GraphFunction {
 
   Derivative* make_derivative(std::uint64_t wanted) const;
   Joint* make_partition(std::uint64_t wanted, const SymbolValues& sizes) const;
+  Joint::Backward make_second(const Joint& j) const;
+  Joint::Backward backward_of(Partition&& p, std::uint64_t given) const;
 
   /// Where a call runs: where its first argument with axes is that is read; else where a single element
   /// is that no CPU can read, or where one is that only lends its shape.

@@ -14,17 +14,17 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_
   return new Derivative{wanted, given, new GraphFunction(derivative_of(static_cast<JointGraph&&>(joint)), options_)};
 }
 
+TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, std::uint64_t given) const {
+  return {std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
+          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints)};
+}
+
 TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t wanted, const SymbolValues& sizes) const {
-  const int may_change = results_change_ ? graph_.outputs.size() : 0;
-  const JointGraph joint = make_joint(graph_, wanted, may_change);
+  const JointGraph joint = make_joint(graph_, wanted, results_change_ ? graph_.outputs.size() : 0);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
   auto made = std::make_unique<Joint>();
   made->wanted = wanted;
   if (!joint.given) return made.release();
-  const auto take = [this](Partition&& p, std::uint64_t given) {
-    return Joint::Backward{std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
-                           static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints)};
-  };
   Partition once = partition(joint, sizes);
   made->operations = once.operations;
   made->recomputed = once.recomputed;
@@ -33,30 +33,28 @@ TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t want
     const Node& n = once.forward[once.forward.outputs[k]];
     made->saved_bytes += n.shape.size().value(sizes) * size_of(n.dtype);
   }
+  for (int k = 0; k < joint.inputs; ++k) {
+    bool found = false;
+    for (const Vec<int>* list : {&once.inputs, &once.further})
+      for (int x : *list) found = found || x == k;
+    if (found) made->kept.push_back(k);
+  }
   auto forward = std::make_unique<GraphFunction>(static_cast<Graph&&>(once.forward), options_);
-  made->first = take(static_cast<Partition&&>(once), joint.given);
-
-  // Saved values as results that have adjoints too. The same values are at hand; what else it needs is seldom much.
-  const JointGraph again = make_joint(forward->graph(), wanted, may_change);
-  if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
-  Vec<char> saved(again.graph.size(), 0);
-  for (int k : made->first.saved) saved[again.graph.outputs[k]] = 1;
-  made->second = take(split(again, saved), again.given);
-  const auto merge = [](const Vec<int>& a, const Vec<int>& b, int most) {
-    Vec<int> both;
-    for (int k = 0; k < most; ++k) {
-      bool found = false;
-      for (int x : a) found = found || x == k;
-      for (int x : b) found = found || x == k;
-      if (found) both.push_back(k);
-    }
-    return both;
-  };
-  made->kept = merge(made->first.inputs, made->second.inputs, graph_.inputs.size());
-  made->saved = merge(made->first.saved, made->second.saved, forward->outputs());
-  for (const Joint::Backward* b : {&made->first, &made->second}) made->is_wide = made->is_wide || b->function->graph().inputs.size() > 64;
+  made->first = backward_of(static_cast<Partition&&>(once), joint.given);
+  int most = made->kept.size() + made->first.saved.size();
+  for (int k = 0; k < forward->outputs(); ++k) most += forward->flows_into(k) & wanted ? 1 : 0;
+  made->is_wide = most > 64;
   made->forward = std::move(forward);
   return made.release();
+}
+
+/// Saved values as results that have adjoints too. The same values are at hand, and inputs that were kept for it.
+TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_second(const Joint& j) const {
+  const JointGraph again = make_joint(j.forward->graph(), j.wanted, results_change_ ? graph_.outputs.size() : 0);
+  if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
+  Vec<char> saved(again.graph.size(), 0);
+  for (int k : j.first.saved) saved[again.graph.outputs[k]] = 1;
+  return backward_of(split(again, saved), again.given);
 }
 
 TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
@@ -70,6 +68,7 @@ TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
     if (!j->forward) continue;
     j->forward->report(t, indent);
     j->first.function->report(t, backward.c_str());
+    if (const Joint::Backward* second = j->second.load(std::memory_order_acquire)) second->function->report(t, (Text(backward) << "of backward: ").c_str());
   }
 }
 

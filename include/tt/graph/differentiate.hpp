@@ -11,7 +11,8 @@
 namespace tt {
 namespace detail {
 
-constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to);
+constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to,
+                           Vec<char>* reached = nullptr);
 
 /// Sums `d` over the axes along which a value of shape `to` was repeated.
 constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may move
@@ -232,7 +233,8 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
 }
 
 /// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
-constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to) {
+/// `reached`, if given: which nodes got an adjoint.
+constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
   const int top = g.size();
   Vec<int> adjoint(top, -1);
   Vec<char> depends(top, 0);
@@ -272,6 +274,8 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
       adjoint[o] = adjoint[o] < 0 ? sum : g.add(adjoint[o], sum);
     }
   }
+  if (reached)
+    for (int i = 0; i < top; ++i) reached->push_back(adjoint[i] >= 0);
   Vec<int> result;
   for (int w : with_respect_to) result.push_back(adjoint[w]);
   return result;

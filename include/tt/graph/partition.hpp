@@ -28,12 +28,14 @@ struct JointGraph {
   int results = 0;          ///< of the function
   std::uint64_t given = 0;  ///< inputs, as bits, that something flows into: one further output each
   int may_change = 0;       ///< so many of the first results whoever gets them may change before the backward: it is not given these
+  Vec<char> depends;        ///< for each node: a change of a wanted input changes it, as far as derivatives go
+  Vec<char> reached;        ///< for each node of the function: it has an adjoint
 };
 
 /// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). What flows into a value that several
 /// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
 constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int may_change = 0) {
-  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, may_change};
+  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, may_change, {}, {}};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
   Vec<int> with_respect_to, seeds;
@@ -44,7 +46,12 @@ constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int
     const int seed = g.input(g[root].dtype, shape);
     seeds.push_back(is_floating(g[root].dtype) ? seed : -1);
   }
-  const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to);
+  const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to, &joint.reached);
+  joint.depends = Vec<char>(g.size(), 0);
+  for (int i : with_respect_to) joint.depends[i] = 1;
+  for (int i = 0; i < g.size(); ++i)
+    for (int o : g[i].operand)
+      if (o >= 0 && joint.depends[o] && g[i].op != Op::detach && is_floating(g[i].dtype)) joint.depends[i] = 1;
   int w = 0;
   for (int k = 0; k < joint.inputs && k < 64; ++k)
     if (wanted >> k & 1) {
@@ -72,6 +79,7 @@ struct Partition {
   Vec<int> inputs;         ///< that `backward` reads, the function's numbers
   Vec<int> saved;          ///< that it reads behind those, as outputs of `forward`; a result may be among them
   Vec<int> adjoints;       ///< that it reads last, the results' numbers
+  Vec<int> further;        ///< inputs that the backward of `backward` may need besides: see further_inputs
   int operations = 0;      ///< of `forward`, views aside
   int recomputed = 0;      ///< of those, that `backward` computes again
 };
@@ -313,6 +321,24 @@ constexpr std::int64_t bytes_moved(const JointGraph& joint, const Vec<char>& sav
   return sum;
 }
 
+/// Inputs that the backward of a backward may need besides those that the backward is `given` (nodes of the joint graph). It
+/// takes adjoints of what was saved. What has an adjoint in the first backward is taken further by what that reads
+/// anyway; for the derivative of another value, cos(z) where z has gone, what it is made of may be needed.
+constexpr Vec<int> further_inputs(const JointGraph& joint, const Vec<char>& given) {
+  const Graph& g = joint.graph;
+  Vec<char> beneath(g.size(), 0);
+  for (int i = g.size() - 1; i >= 0; --i) {
+    const bool begins = given[i] && joint.depends[i] && g[i].op != Op::input && !(i < joint.reached.size() && joint.reached[i]);
+    if (!begins && (!beneath[i] || given[i])) continue;
+    for (int o : g[i].operand)
+      if (o >= 0) beneath[o] = 1;
+  }
+  Vec<int> inputs;
+  for (int k = 0; k < joint.inputs; ++k)
+    if (beneath[g.inputs[k]] && !given[g.inputs[k]]) inputs.push_back(k);
+  return inputs;
+}
+
 /// The two graphs where the values `saved` are given to the backward. Inputs that it needs besides are given too.
 constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   const detail::JointParts p(joint);
@@ -357,6 +383,9 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
     r.saved.push_back(at);
     in_backward[i] = b.input(g[i].dtype, g[i].shape);
   }
+  Vec<char> given(g.size(), 0);
+  for (int i = 0; i < g.size(); ++i) given[i] = in_backward[i] >= 0;
+  r.further = further_inputs(joint, given);
   for (int k = 0; k < joint.results; ++k)
     if (const int i = g.inputs[joint.inputs + k]; read[i]) {
       r.adjoints.push_back(k);
