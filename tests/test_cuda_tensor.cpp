@@ -163,6 +163,24 @@ TEST_CASE("compiled functions run on the device too") {
   CHECK(same(gv, v));
 }
 
+TEST_CASE("a gradient that nothing has to be read for lies where its argument does, in its dtype") {
+  const auto empty = [](const Tensor& x) { return x.slice(0, 2, 2) * 3; };
+  const auto compiled = tt::compile(empty);
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64}) {
+    const Tensor expected = tt::zeros({4, 3}, {.dtype = d});
+    const auto gradient = [&](const auto& f) {
+      Tensor x = values({4, 3}).to(d).cuda().requires_grad_();
+      const Tensor y = f(x);
+      CHECK(y.device() == gpu);
+      y.sum().backward();
+      return x.grad();
+    };
+    CHECK(same(gradient(empty), expected));
+    CHECK(same(gradient(compiled), expected));
+    CHECK(same(gradient([](const Tensor& x) { return x.slice(0, 2, 2); }), expected));
+  }
+}
+
 TEST_CASE("what is updated in place beside a device must lie on it") {
   auto count = tt::compile([](Tensor& n, const Tensor& x) {
     n += tt::sum(x);

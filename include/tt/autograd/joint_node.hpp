@@ -67,7 +67,7 @@ inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
     fill_gradient(*joint.forward, n.symbols, n.results, in, k);
     argument[count++] = &in[k];
   }
-  run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument, count, out, taped);
+  run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument, count, in, out, taped);
 }
 
 inline const TapeNodeKind joint_kind{

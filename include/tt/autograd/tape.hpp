@@ -236,23 +236,27 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
     if (f.flows_into(k) & required) set_history(result[k], n, k);
 }
 
+/// Where the gradients of a node's results lie.
+inline Device device_of_gradients(int results, const Tensor* in) {
+  for (int k = 0; k < results; ++k)
+    if (in[k].defined()) return in[k].device();
+  return {};
+}
 /// The gradients of a node's results as a step of backward takes them: dense, zeros where there is none.
 inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, int results, Tensor* in, int k) {
-  if (!in[k].defined()) {
-    Device device;
-    for (int j = 0; j < results; ++j)
-      if (in[j].defined()) device = in[j].device();
-    in[k] = full(f.output_shape(k, symbols), 0, tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device));
-  }
+  if (!in[k].defined())
+    in[k] = full(f.output_shape(k, symbols), 0,
+                 tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device_of_gradients(results, in)));
   if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
 }
-/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given` (bits).
+/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given` (bits). One that
+/// reads nothing (zeros: the gradient of an empty slice) runs where the gradients `in` lie.
 inline void run_step(TapeNode& n, const GraphFunction& f, std::uint64_t given, const std::shared_ptr<const GraphFunction>& owner,
-                     const SymbolValues& symbols, const Tensor* const* argument, int count, Tensor* out, bool taped) {
+                     const SymbolValues& symbols, const Tensor* const* argument, int count, const Tensor* in, Tensor* out, bool taped) {
   Tensor few[max_arguments];
   std::vector<Tensor> many(f.outputs() > max_arguments ? static_cast<std::size_t>(f.outputs()) : 0);
   Tensor* const result = many.empty() ? few : many.data();
-  f.run(argument, symbols, result);
+  f.run(argument, symbols, result, device_of_gradients(n.results, in));
   bool needed = false;
   for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
   if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result);
@@ -276,7 +280,7 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
   }
   for (int k = 0; k < arguments; ++k)
     if (d.function->reads(k)) saved[k].check(n, k);
-  run_step(n, *d.function, d.given, owner, f.symbols, argument, arguments + n.results, out, taped);
+  run_step(n, *d.function, d.given, owner, f.symbols, argument, arguments + n.results, in, out, taped);
 }
 
 #endif

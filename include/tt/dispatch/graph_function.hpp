@@ -155,10 +155,11 @@ class GraphFunction {
   std::uint64_t flows_into(int k) const { return flow_[k]; }
 
   /// One result for each output: freshly allocated, or the argument whose memory it takes over. Arguments that are not read may have no elements.
-  void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
+  /// `otherwise`: where it runs if no argument says so.
+  void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise = {}) const {
     void* external[2 * max_inputs + 2 * max_outputs];
     int n = graph_.inputs.size();
-    if (const Device device = device_of(argument, n); program_maker(device.type)) return run_on(device, argument, symbols, result);
+    if (const Device device = device_of(argument, n, otherwise); program_maker(device.type)) return run_on(device, argument, symbols, result);
     for (int k = 0; k < n; ++k) {
       const detail::TensorImpl& t = argument[k]->impl();
       if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
@@ -279,14 +280,14 @@ class GraphFunction {
   Joint::Backward backward_of(Partition&& p, std::uint64_t given) const;
 
   /// Where a call runs: where its first argument with axes is that is read; else where a single element
-  /// is that no CPU can read, or where one is that only lends its shape.
-  Device device_of(const Tensor* const* argument, int count) const {
-    Device best;
+  /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
+  Device device_of(const Tensor* const* argument, int count, Device otherwise) const {
+    Device best = otherwise;
     int rank = -1;
     for (int k = 0; k < count; ++k) {
       const detail::TensorImpl& t = argument[k]->impl();
       const int r = reads(k) ? (t.shape.rank > 0 ? 3 : t.device.type != DeviceType::cpu ? 2 : 1) : 0;
-      if (r <= rank) continue;
+      if (r <= rank || (r == 0 && t.device.type == DeviceType::meta)) continue;
       rank = r;
       best = t.device;
     }
