@@ -3,7 +3,9 @@
 // place, the tape, sizes, streams. Run a second time on a driver without graphs (TT_OLD_DRIVER=1).
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cuda/fake.hpp"
@@ -149,13 +151,125 @@ TEST_CASE("a graph runs on the stream of the call") {
   const Tensor gq = q.cuda(), gk = k.cuda(), gv = v.cuda();
   tt::cuda::synchronize();
   tt::cuda::Stream side;
+  const long before = counts ? fake::graph_launches_on(side.handle()) : 0;
   for (int call = 0; call < 4; ++call) {
     const tt::cuda::StreamGuard guard(side);
     const Tensor there = f(gq, gk, gv);
     side.synchronize();
     CHECK(same_bits(there.cpu(), expected));
   }
+  const Counts now;
   CHECK(same_bits(f(gq, gk, gv).cpu(), expected));
+  if (!counts) return;
+  CHECK(fake::graph_launches_on(side.handle()) == before + 3);
+  CHECK(Counts().graph_launches == now.graph_launches + 1);  // on the device's own
+}
+
+TEST_CASE("two threads launch a graph on a stream each, from the first call on") {
+  auto f = tt::compile(attention, replayed);
+  const Tensor q = values({7, 12}), k = values({12, 9}, 2), v = values({9, 5}, 3), expected = attention(q, k, v);
+  const Tensor gq = q.cuda(), gk = k.cuda(), gv = v.cuda();
+  tt::cuda::synchronize();
+  constexpr int calls = 6;
+  const Counts before;
+  std::atomic<int> ready = 0;
+  bool right[2] = {};
+  long launched[2] = {};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      tt::cuda::Stream own;
+      const tt::cuda::StreamGuard guard(own);
+      const long begin = counts ? fake::graph_launches_on(own.handle()) : 0;
+      ++ready;
+      while (ready < 2) {
+      }
+      right[t] = true;
+      for (int call = 0; call < calls; ++call) {
+        const Tensor r = f(gq, gk, gv);
+        own.synchronize();
+        right[t] = right[t] && same_bits(r.cpu(), expected);
+      }
+      launched[t] = counts ? fake::graph_launches_on(own.handle()) - begin : 0;
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(right[0]);
+  CHECK(right[1]);
+  CHECK(f.captures() == 1);
+  if (!counts) return;
+  CHECK(launched[0] + launched[1] == 2 * calls - 1);  // but for the very first
+  CHECK(launched[0] >= calls - 1);
+  CHECK(launched[1] >= calls - 1);
+  CHECK(Counts().graph_launches == before.graph_launches + 2 * calls - 1);
+}
+
+TEST_CASE("where a graph cannot be made, kernels are launched one by one, and nothing is tried again") {
+  if (!counts) return;
+  struct Case {
+    const char* call;
+    int replays;  // before it fails: of a graph that was made already
+  };
+  for (const Case c : {Case{"cuGraphCreate", 0}, Case{"cuGraphAddKernelNode", 0}, Case{"cuGraphInstantiate", 0}, Case{"cuGraphExecKernelNodeSetParams", 1}}) {
+    CAPTURE(std::string(c.call));
+    auto f = tt::compile(attention, replayed);
+    auto train = tt::compile(step, replayed);
+    Tensor w = values({33, 2}, 3), gw = w.cuda();
+    const Tensor k = values({12, 9}, 2), v = values({9, 5}, 3), gk = k.cuda(), gv = v.cuda();
+    const Counts before;
+    const long refusals = fake::count("refusals");
+    std::vector<Tensor> kept;  // so that every call has other addresses
+    const auto call = [&](std::int64_t rows, int seed) {
+      const Tensor q = values({rows, 12}, seed);
+      kept.insert(kept.end(), {q.cuda(), f(q.cuda(), gk, gv)});
+      CHECK(same_bits(kept.back().cpu(), attention(q, k, v)));
+    };
+    {
+      const fake::Setting fails("FAKE_CUDA_GRAPH_FAILS", c.call);
+      for (int n = 0; n < 5; ++n) call(7, n + 1);
+      CHECK(fake::count("refusals") == refusals + 1);
+      for (int n = 0; n < 4; ++n) {  // what is updated in place is updated once
+        const Tensor x = values({9, 33}, n + 1), y = values({9, 2}, n + 4);
+        kept.insert(kept.end(), {x.cuda(), y.cuda()});
+        CHECK(same_bits(train(gw, kept[kept.size() - 2], kept.back()).cpu(), step(w, x, y)));
+        CHECK(same_bits(gw.cpu(), w));
+      }
+      CHECK(fake::count("refusals") == refusals + 2);
+    }
+    CHECK(Counts().graph_launches == before.graph_launches + 2 * c.replays);
+    CHECK(Counts().graphs == before.graphs);  // nothing is left of them
+    const std::string said = tt::Text() << c.replays << " of 5 runs replayed as a CUDA graph, with 0 changes of a kernel's operands; "
+                                        << 4 - c.replays << " kernel by kernel, as there is no graph: tt::cuda: " << c.call
+                                        << " failed: CUDA_ERROR_OUT_OF_MEMORY: a fake error.\n";
+    INFO(std::string(f.explain()));
+    CHECK(contains(std::string(f.explain()), said));
+    call(7, 9);  // the same sizes: as they ran before
+    CHECK(Counts().graph_launches == before.graph_launches + 2 * c.replays);
+    for (int n = 0; n < 3; ++n) call(8, n);  // others have a graph
+    CHECK(Counts().graph_launches == before.graph_launches + 2 * c.replays + 2);
+  }
+}
+
+TEST_CASE("a graph that there is no memory for is not made, and gives its memory to other sizes") {
+  if (!counts) return;
+  auto f = tt::compile(attention, replayed);
+  const Tensor k = values({12, 9}, 2), v = values({9, 5}, 3), gk = k.cuda(), gv = v.cuda();
+  const Tensor large = values({4000, 12}), small = values({3000, 12}, 5), on_large = large.cuda(), on_small = small.cuda();
+  for (int n = 0; n < 2; ++n) CHECK(same_bits(f(on_large, gk, gv).cpu(), attention(large, k, v)));
+  CHECK(same_bits(f(on_small, gk, gv).cpu(), attention(small, k, v)));
+  const Counts before;
+  tt::cuda::empty_cache();
+  {
+    const std::int64_t room = 3000 * 5 * 4 + (1 << 14);  // for the result, but not for what lies between the kernels
+    const fake::Setting full("FAKE_CUDA_MEMORY", std::to_string(tt::cuda::memory_stats().reserved + room).c_str());
+    for (int n = 0; n < 3; ++n) CHECK(same_bits(f(on_small, gk, gv).cpu(), attention(small, k, v)));
+    CHECK(Counts().graphs == before.graphs - 2);
+    CHECK(Counts().graph_launches == before.graph_launches);
+    INFO(std::string(f.explain()));
+    CHECK(contains(std::string(f.explain()), "1 of 6 runs replayed as a CUDA graph, with 0 changes of a kernel's operands; 3 kernel by kernel, as there is no graph: "
+                                             "the memory of a graph was needed to run other sizes.\n"));
+  }
+  CHECK(same_bits(f(on_large, gk, gv).cpu(), attention(large, k, v)));
+  CHECK(Counts().graph_launches == before.graph_launches);
 }
 
 TEST_CASE("explain says what was replayed, and what not and why") {

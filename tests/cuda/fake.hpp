@@ -18,12 +18,15 @@ inline void choose_driver(const char* file = TT_FAKE_CUDA) {
   setenv("FAKE_CUDA_SHIM", TT_CUDA_SHIM, 1);
 }
 
-/// What the fake driver counts: "launches", "graph launches", "kernel updates", "copies to device",
-/// "graphs" that are alive.
-inline long count(const char* what) {
-  void* library = dlopen(std::getenv("TT_CUDA_DRIVER"), RTLD_NOW | RTLD_LOCAL);
-  return reinterpret_cast<long (*)(const char*)>(dlsym(library, "fake_cuda_count"))(what);
+template <class F>
+F* function(const char* name) {
+  return reinterpret_cast<F*>(dlsym(dlopen(std::getenv("TT_CUDA_DRIVER"), RTLD_NOW | RTLD_LOCAL), name));
 }
+/// What the fake driver counts: "launches", "graph launches", "kernel updates", "copies to device",
+/// "graphs" that are alive, "refusals" chosen by FAKE_CUDA_GRAPH_FAILS.
+inline long count(const char* what) { return function<long(const char*)>("fake_cuda_count")(what); }
+/// How often a graph was launched on a stream.
+inline long graph_launches_on(void* stream) { return function<long(void*)>("fake_cuda_graph_launches_on")(stream); }
 
 /// A variable that is set while this lives.
 class Setting {

@@ -1,10 +1,11 @@
 // libcuda and libnvrtc for machines without a GPU: memory is the host's, work is done at once, and a
 // kernel's "machine code" is its text, compiled for the CPU behind the shim. Both libraries are this
-// one file, built twice. What goes wrong is chosen by variables:
+// one file, built twice. Threads get in one at a time. What goes wrong is chosen by variables:
 //   FAKE_CUDA_DEVICES      how many devices there are (1)
 //   FAKE_CUDA_MEMORY       bytes a device has (1 GiB)
 //   FAKE_CUDA_INIT         what cuInit answers
 //   FAKE_CUDA_LAUNCH_FAILS the number of the launch from which on the device is lost
+//   FAKE_CUDA_GRAPH_FAILS  the call that makes or changes a graph and answers that there is no memory, cuGraphCreate, say
 //   FAKE_CUDA_SHIM         the file shim.hpp;  FAKE_CUDA_CXX  the compiler and its flags
 #include <dlfcn.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include <deque>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -60,8 +62,10 @@ struct Executable {
 struct Fake {
   std::map<void*, std::size_t> blocks;
   std::size_t in_use = 0;
-  long launches = 0, graph_launches = 0, kernel_updates = 0, copies_to_device = 0;
+  long launches = 0, graph_launches = 0, kernel_updates = 0, copies_to_device = 0, refusals = 0;
   bool lost = false;
+  std::map<void*, long> graph_launches_on;  // by stream
+  std::set<void*> streams;
   std::set<Graph*> graphs;
   std::set<Executable*> executables;
   std::map<std::string, Module*> modules;  // of equal text
@@ -69,6 +73,21 @@ struct Fake {
 Fake& fake() {
   static Fake f;
   return f;
+}
+/// While it lives no other thread gets in.
+struct Entry {
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  const std::lock_guard<std::mutex> lock{mutex()};
+};
+/// Does this call answer that there is no memory?
+[[maybe_unused]] bool refuses(const char* call) {
+  const char* chosen = std::getenv("FAKE_CUDA_GRAPH_FAILS");
+  if (!chosen || std::strcmp(chosen, call) != 0) return false;
+  ++fake().refusals;
+  return true;
 }
 std::size_t memory() { return static_cast<std::size_t>(number("FAKE_CUDA_MEMORY", 1L << 30)); }
 
@@ -160,9 +179,10 @@ Result cuDeviceGetAttribute(int* v, int a, int) {
 }
 Result cuDevicePrimaryCtxRetain(void** c, int d) { *c = pointer(static_cast<unsigned long long>(d) + 1); return success; }
 Result cuCtxSetCurrent(void*) { return success; }
-Result cuCtxSynchronize() { return fake().lost ? launch_failed : success; }
-Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { *total = memory(); *free = *total - fake().in_use; return success; }
+Result cuCtxSynchronize() { const Entry entry; return fake().lost ? launch_failed : success; }
+Result cuMemGetInfo_v2(std::size_t* free, std::size_t* total) { const Entry entry; *total = memory(); *free = *total - fake().in_use; return success; }
 Result cuMemAlloc_v2(unsigned long long* p, std::size_t bytes) {
+  const Entry entry;
   if (fake().in_use + bytes > memory()) return out_of_memory;
   void* block = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(block, 0xcd, bytes);
@@ -172,6 +192,7 @@ Result cuMemAlloc_v2(unsigned long long* p, std::size_t bytes) {
   return success;
 }
 Result cuMemFree_v2(unsigned long long p) {
+  const Entry entry;
   const auto known = fake().blocks.find(pointer(p));
   if (known == fake().blocks.end()) return invalid_value;
   fake().in_use -= known->second;
@@ -182,15 +203,16 @@ Result cuMemFree_v2(unsigned long long p) {
 Result cuMemHostAlloc(void** p, std::size_t bytes, unsigned) { *p = std::malloc(bytes); return *p ? success : out_of_memory; }
 Result cuMemFreeHost(void* p) { std::free(p); return success; }
 Result cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, std::size_t n, void*) {
+  const Entry entry;
   ++fake().copies_to_device;
   return copy(pointer(to), from, n);
 }
-Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t n, void*) { return copy(to, pointer(from), n); }
-Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t n, void*) { return copy(pointer(to), pointer(from), n); }
-Result cuMemcpyPeerAsync(unsigned long long to, void*, unsigned long long from, void*, std::size_t n, void*) { return copy(pointer(to), pointer(from), n); }
-Result cuStreamCreate(void** s, unsigned) { *s = new char; return success; }
-Result cuStreamDestroy_v2(void* s) { delete static_cast<char*>(s); return success; }
-Result cuStreamSynchronize(void*) { return fake().lost ? launch_failed : success; }
+Result cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, std::size_t n, void*) { const Entry entry; return copy(to, pointer(from), n); }
+Result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, std::size_t n, void*) { const Entry entry; return copy(pointer(to), pointer(from), n); }
+Result cuMemcpyPeerAsync(unsigned long long to, void*, unsigned long long from, void*, std::size_t n, void*) { const Entry entry; return copy(pointer(to), pointer(from), n); }
+Result cuStreamCreate(void** s, unsigned) { const Entry entry; fake().streams.insert(*s = new char); return success; }
+Result cuStreamDestroy_v2(void* s) { const Entry entry; fake().streams.erase(s); delete static_cast<char*>(s); return success; }
+Result cuStreamSynchronize(void*) { const Entry entry; return fake().lost ? launch_failed : success; }
 Result cuStreamWaitEvent(void*, void*, unsigned) { return success; }
 Result cuEventCreate(void** e, unsigned) { *e = new std::chrono::steady_clock::time_point; return success; }
 Result cuEventDestroy_v2(void* e) { delete static_cast<std::chrono::steady_clock::time_point*>(e); return success; }
@@ -202,11 +224,13 @@ Result cuEventElapsedTime(float* ms, void* a, void* b) {
   return success;
 }
 Result cuModuleLoadData(void** m, const void* image) {
+  const Entry entry;
   Module* loaded = compile(static_cast<const char*>(image));
   *m = loaded;
   return loaded ? success : invalid_image;
 }
 Result cuModuleGetFunction(void** f, void* m, const char* name) {
+  const Entry entry;
   Module* module = static_cast<Module*>(m);
   const auto symbol = [&](const char* prefix) { return dlsym(module->library, (std::string(prefix) + name).c_str()); };
   const auto call = reinterpret_cast<void (*)(void**)>(symbol("call_"));
@@ -216,23 +240,33 @@ Result cuModuleGetFunction(void** f, void* m, const char* name) {
   return success;
 }
 Result cuLaunchKernel(void* f, unsigned x, unsigned, unsigned, unsigned block, unsigned, unsigned, unsigned shared, void*, void** parameters, void**) {
+  const Entry entry;
   if (loses()) return launch_failed;
   return launch(static_cast<Function*>(f), x, block, shared, parameters);
 }
 /// For tests: how often something was done, or what is alive.
 long fake_cuda_count(const char* what) {
+  const Entry entry;
   const std::string w(what);
   return w == "launches" ? fake().launches : w == "graph launches" ? fake().graph_launches : w == "kernel updates" ? fake().kernel_updates
-       : w == "copies to device" ? fake().copies_to_device : w == "graphs" ? static_cast<long>(fake().graphs.size() + fake().executables.size()) : -1;
+       : w == "copies to device" ? fake().copies_to_device : w == "graphs" ? static_cast<long>(fake().graphs.size() + fake().executables.size()) : w == "refusals" ? fake().refusals : -1;
+}
+/// How often a graph was launched on a stream.
+long fake_cuda_graph_launches_on(void* stream) {
+  const Entry entry;
+  return fake().graph_launches_on[stream];
 }
 #ifndef FAKE_WITHOUT_GRAPHS
 Result cuGraphCreate(void** g, unsigned) {
+  const Entry entry;
+  if (refuses("cuGraphCreate")) return out_of_memory;
   auto* fresh = new Graph;
   fake().graphs.insert(fresh);
   *g = fresh;
   return success;
 }
 Result cuGraphDestroy(void* g) {
+  const Entry entry;
   if (!fake().graphs.erase(static_cast<Graph*>(g))) stop("a graph that is not alive is destroyed");
   for (const Executable* e : fake().executables)
     if (e->of == g) stop("a graph ends before what was made from it");
@@ -240,6 +274,8 @@ Result cuGraphDestroy(void* g) {
   return success;
 }
 Result cuGraphAddKernelNode_v2(void** node, void* g, void* const* after, std::size_t count, const KernelNodeParameters* k) {
+  const Entry entry;
+  if (refuses("cuGraphAddKernelNode")) return out_of_memory;
   auto* graph = static_cast<Graph*>(g);
   if (!fake().graphs.count(graph)) stop("a kernel for a graph that is not alive");
   // one behind the other: work that reads what the kernel before it wrote would else run beside it
@@ -248,6 +284,8 @@ Result cuGraphAddKernelNode_v2(void** node, void* g, void* const* after, std::si
   return success;
 }
 Result cuGraphInstantiateWithFlags(void** e, void* g, unsigned long long) {
+  const Entry entry;
+  if (refuses("cuGraphInstantiate")) return out_of_memory;
   auto* graph = static_cast<Graph*>(g);
   if (!fake().graphs.count(graph)) stop("a graph that is not alive is instantiated");
   auto* fresh = new Executable{graph, {graph->nodes.begin(), graph->nodes.end()}};
@@ -256,11 +294,14 @@ Result cuGraphInstantiateWithFlags(void** e, void* g, unsigned long long) {
   return success;
 }
 Result cuGraphExecDestroy(void* e) {
+  const Entry entry;
   if (!fake().executables.erase(static_cast<Executable*>(e))) stop("an executable graph that is not alive is destroyed");
   delete static_cast<Executable*>(e);
   return success;
 }
 Result cuGraphExecKernelNodeSetParams_v2(void* e, void* node, const KernelNodeParameters* k) {
+  const Entry entry;
+  if (refuses("cuGraphExecKernelNodeSetParams")) return out_of_memory;
   auto* executable = static_cast<Executable*>(e);
   if (!fake().executables.count(executable)) stop("a change in an executable graph that is not alive");
   for (std::size_t i = 0; i < executable->nodes.size(); ++i) {
@@ -274,11 +315,14 @@ Result cuGraphExecKernelNodeSetParams_v2(void* e, void* node, const KernelNodePa
   }
   stop("a change of a node that is not of this graph");
 }
-Result cuGraphLaunch(void* e, void*) {
+Result cuGraphLaunch(void* e, void* stream) {
+  const Entry entry;
   auto* executable = static_cast<Executable*>(e);
   if (!fake().executables.count(executable)) stop("an executable graph that is not alive is launched");
+  if (!fake().streams.count(stream)) stop("a graph is launched on a stream that is not there");
   if (loses()) return launch_failed;
   ++fake().graph_launches;
+  ++fake().graph_launches_on[stream];
   for (Node& n : executable->nodes) {
     void* parameters[] = {n.parameters.data()};
     if (const Result r = launch(n.kernel.function, n.kernel.grid_x, n.kernel.block_x, n.kernel.shared, parameters)) return r;

@@ -35,6 +35,7 @@ class Device {
   }
   /// The same where nothing may be thrown.
   void make_current() const noexcept { driver_.set_context(context_); }
+  bool is_lost() const { return lost_; }
   void check(Result r, const char* what) {
     if (r == success) return;
     if (Driver::loses_device(r)) lost_ = true;

@@ -3,6 +3,8 @@
 // do is done when somebody reads the results.
 //   Program p(plan, "softmax");   p.run(Device::get(0), {pointers}, symbols);
 #pragma once
+#include <utility>
+
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
 #include "tt/backends/cuda/replay_graph.hpp"
@@ -44,7 +46,7 @@ class Program {
     LaunchList launches;
     std::uint64_t settings;  ///< of products, packed
     std::atomic_flag busy;
-    bool seen = false;
+    bool seen = false, refused = false;  ///< ran once; is to run without a graph
     std::unique_ptr<ReplayGraph> graph;
   };
   /// On one device: its functions, of kernel k the whole, the first part and the second; and what
@@ -61,9 +63,10 @@ class Program {
   ProgramOptions options_;
   std::uint64_t may_be_on_host_ = 0;
   std::atomic<int> planned_ = 0;
-  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, library_ = 0, not_aligned_ = 0;
+  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0, library_ = 0, not_aligned_ = 0;
   mutable std::atomic_flag refused_busy_;
-  Text refused_;  ///< why the library did not take a product, of the last one
+  Text refused_;    ///< why the library did not take a product, of the last one
+  Text graphless_;  ///< why there is no graph for some sizes, of the last ones
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
   Loaded& loaded(Device& device) {
@@ -77,6 +80,8 @@ class Program {
   void find_functions(Device& device, Handle module);
   std::shared_ptr<Sized> sized(Loaded& on, Device& device, const SymbolValues& symbols);
   bool replay(Device& device, Sized& s, const ProgramArguments& arguments);
+  void refuse_graph(Sized& s, const char* why);
+  bool let_go_of_graphs(Loaded& on);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
     const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
     return f.function[3 * plan_.kernels[kernel].code + which];
@@ -108,11 +113,18 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   if (loaded_[device.index()].compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel)) fresh.release();
 }
 
+/// Planning may open a library, and a graph may end: neither under the lock.
 TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& device, const SymbolValues& symbols) {
-  const tt::detail::FlagLock lock(on.busy);
   const std::uint64_t settings = detail::packed_matmul_settings.load(std::memory_order_relaxed);
-  for (const auto& known : on.sized)
-    if (known && known->settings == settings && known->launches.is_for(symbols)) return known;
+  const auto find = [&]() -> std::shared_ptr<Sized> {
+    for (const auto& known : on.sized)
+      if (known && known->settings == settings && known->launches.is_for(symbols)) return known;
+    return nullptr;
+  };
+  {
+    const tt::detail::FlagLock lock(on.busy);
+    if (auto known = find()) return known;
+  }
   const auto function = [&](int kernel, const Launch& l) { return function_of(on, kernel, l); };
   const auto product = [&](int kernel) -> std::shared_ptr<const LibraryProduct> {
     const MatmulSettings chosen = detail::unpack(settings);
@@ -125,12 +137,26 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& dev
     }
     return made;
   };
+  const auto fresh = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, product), settings);
+  std::shared_ptr<Sized> before;  // ends behind the lock
+  const tt::detail::FlagLock lock(on.busy);
+  if (auto known = find()) return known;  // another thread was first
   planned_.fetch_add(1, std::memory_order_relaxed);
-  return on.sized[on.oldest++ % Loaded::most_sizes] = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, product), settings);
+  before = std::exchange(on.sized[on.oldest++ % Loaded::most_sizes], fresh);
+  return fresh;
+}
+
+/// These sizes run kernel by kernel from now on.
+TT_INLINE void Program::refuse_graph(Sized& s, const char* why) {
+  s.graph.reset();
+  s.refused = true;
+  const tt::detail::FlagLock lock(refused_busy_);
+  graphless_ = Text(why);
 }
 
 /// From the second run with the same sizes on: sizes that never return are not worth a graph, nor is one kernel. What
-/// a library launches is not known, so it cannot be given other addresses.
+/// a library launches is not known, so it cannot be given other addresses. Where no graph can be made, launches one by one
+/// do the same; it is not tried again. What fails in the launch itself is thrown: it may have begun.
 TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments& arguments) {
   if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2 || s.launches.products() > 0) return false;
   const tt::detail::FlagLock lock(s.busy);
@@ -138,14 +164,44 @@ TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments&
     s.seen = true;
     return false;
   }
-  if (!s.graph) {
-    auto fresh = std::make_unique<ReplayGraph>(device, s.launches.bytes());
-    fresh->build(s.launches, arguments);
-    s.graph = std::move(fresh);
+  int changed = 0;
+  try {
+    if (!s.graph && !s.refused) {
+      auto fresh = std::make_unique<ReplayGraph>(device, s.launches.bytes());
+      fresh->build(s.launches, arguments);
+      s.graph = std::move(fresh);
+    }
+    if (s.graph) changed = s.graph->update(s.launches, arguments);
+  } catch (const Error& e) {
+    if (device.is_lost()) throw;
+    refuse_graph(s, e.what());
   }
-  changed_.fetch_add(s.graph->launch(s.launches, arguments), std::memory_order_relaxed);
+  if (!s.graph) {
+    without_graph_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  s.graph->launch();
+  changed_.fetch_add(changed, std::memory_order_relaxed);
   replays_.fetch_add(1, std::memory_order_relaxed);
   return true;
+}
+
+/// Graphs keep their memory. Where a run has none, the program's own graphs end; false: there is none.
+TT_INLINE bool Program::let_go_of_graphs(Loaded& on) {
+  std::shared_ptr<Sized> all[Loaded::most_sizes];
+  {
+    const tt::detail::FlagLock lock(on.busy);
+    for (int k = 0; k < Loaded::most_sizes; ++k) all[k] = on.sized[k];
+  }
+  bool any = false;
+  for (const auto& s : all) {
+    if (!s) continue;
+    const tt::detail::FlagLock lock(s->busy);
+    if (!s->graph) continue;
+    any = true;
+    refuse_graph(*s, "the memory of a graph was needed to run other sizes.");
+  }
+  return any;
 }
 
 TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, const SymbolValues& symbols) {
@@ -155,7 +211,14 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
   const Vec<LaunchList::Item>& items = s->launches.items();
   runs_.fetch_add(1, std::memory_order_relaxed);
   if (replay(device, *s, arguments)) return items.size();
-  const DeviceMemory memory(device, s->launches.bytes());
+  const DeviceMemory memory = [&] {
+    try {
+      return DeviceMemory(device, s->launches.bytes());
+    } catch (const Error&) {
+      if (device.is_lost() || !let_go_of_graphs(on)) throw;
+    }
+    return DeviceMemory(device, s->launches.bytes());
+  }();
   Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
     if (l.product) {
@@ -171,16 +234,17 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
 
 TT_INLINE Text Program::report() const {
   Text t;
+  const tt::detail::FlagLock lock(refused_busy_);
   const std::int64_t runs = runs_.load(), replays = replays_.load(), by_library = library_.load(), not_aligned = not_aligned_.load();
   if (options_.mode == CompileMode::reduce_overhead && runs > 0) {
     if (const char* missing = Driver::get().missing_for_graphs) {
       t << runs << " runs kernel by kernel, as the driver has no " << missing;
     } else {
       t << replays << " of " << runs << " runs replayed as a CUDA graph, with " << changed_.load() << " changes of a kernel's operands";
-      if (replays == 0) t << " (sizes must return, kernels be two or more, and products not a library's)";
+      if (const std::int64_t without = without_graph_.load()) t << "; " << without << " kernel by kernel, as there is no graph: " << graphless_;
+      else if (replays == 0) t << " (sizes must return, kernels be two or more, and products not a library's)";
     }
   }
-  const tt::detail::FlagLock lock(refused_busy_);
   if (by_library == 0 && not_aligned == 0 && refused_.empty()) return t;
   t << (t.empty() ? "" : "; ") << by_library << " products by cuBLASLt";
   if (not_aligned > 0) t << "; " << not_aligned << " by own tiles, as operands were not aligned to " << LibraryProduct::alignment << " bytes";

@@ -2,7 +2,8 @@
 // the driver. Kernels whose operands lie elsewhere than at the last launch get their new addresses before it,
 // so nothing is copied, and results are the caller's as without a graph. The graph keeps the memory between
 // its kernels for itself: its launches are ordered by the driver, on whichever streams.
-//   ReplayGraph graph(device, bytes);   graph.build(list, arguments);   graph.launch(list, arguments)
+//   ReplayGraph graph(device, bytes);   graph.build(list, arguments);
+//   graph.update(list, arguments);   graph.launch();
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/launch_list.hpp"
@@ -23,7 +24,9 @@ class ReplayGraph {
   }
   TT_INLINE void build(const LaunchList& list, const ProgramArguments& arguments);
   /// Returns how many kernels got other addresses.
-  TT_INLINE int launch(const LaunchList& list, const ProgramArguments& arguments);
+  TT_INLINE int update(const LaunchList& list, const ProgramArguments& arguments);
+  /// On the thread's stream.
+  void launch() { device_.check(device_.driver().launch_graph(executable_, device_.stream()), "cuGraphLaunch"); }
 
  private:
   Device& device_;
@@ -55,7 +58,7 @@ TT_INLINE void ReplayGraph::build(const LaunchList& list, const ProgramArguments
   device_.check(driver.instantiate_graph(&executable_, graph_, 0), "cuGraphInstantiate");
 }
 
-TT_INLINE int ReplayGraph::launch(const LaunchList& list, const ProgramArguments& arguments) {
+TT_INLINE int ReplayGraph::update(const LaunchList& list, const ProgramArguments& arguments) {
   const Driver& driver = device_.driver();
   Vec<std::uint64_t> now = list.parameters(arguments, memory_.begin());
   int changed = 0;
@@ -69,7 +72,6 @@ TT_INLINE int ReplayGraph::launch(const LaunchList& list, const ProgramArguments
     std::memcpy(words_.begin() + l.first, now.begin() + l.first, bytes);
     ++changed;
   }
-  device_.check(driver.launch_graph(executable_, device_.stream()), "cuGraphLaunch");
   return changed;
 }
 #endif
