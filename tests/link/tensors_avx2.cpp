@@ -1,10 +1,10 @@
 // Built with -mavx2 -mfma. Has every op of the other file, and two more.
-#include "tensors.hpp"
+#include "tensor_ops.hpp"
 
 namespace shared {
 
 std::string isa_avx2() { return tt::backend::isa_name; }
-std::string ops_avx2(const tt::Tensor& passed) { return ops(passed); }
+std::string ops_avx2() { return ops(ramp_plain(37)); }
 tt::Tensor ramp_avx2(int n) { return ramp(n); }
 std::string erf_avx2() {
   double sum = 0;
