@@ -17,6 +17,10 @@ inline namespace TT_ISA {
 
 namespace detail {
 
+/// May the kernel be called for a part of its grid?
+template <class H, int K>
+inline constexpr bool divides = can_divide(H::plan, K);
+
 /// Columns [begin, end) of one row without reductions.
 template <class H, int K, int S>
 TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std::int64_t end) {
@@ -50,8 +54,9 @@ template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
-  const std::int64_t first = range.first(SplitAxis::cols);
-  const std::int64_t cols = range.last(SplitAxis::cols, extent<k.cols.code>(p.symbols));
+  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k);  // else their number may be a constant
+  const std::int64_t first = divided ? range.first(SplitAxis::cols) : 0, all = extent<k.cols.code>(p.symbols);
+  const std::int64_t cols = divided ? range.last(SplitAxis::cols, all) : all;
   Register r[register_count(k)];
   for (p.row = k.rows == Extent(1) ? 0 : range.first(SplitAxis::rows); p.row < rows; ++p.row) {
     run_segment<H, K, 0>(r, p);
@@ -166,7 +171,8 @@ struct StaticKernel<H, K, std::index_sequence<I...>> {
     constexpr KernelKind kind = H::plan.kernels[K].kind;
     void* const operand[] = {operands..., nullptr};
     const Place p{operand, symbols};
-    const Range part = can_divide(H::plan, K) ? range : Range{};
+    constexpr bool divided = divides<H, K>;  // clang would find it out at every call
+    const Range part = divided ? range : Range{};
     if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
     else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, part);
     else matmul_body<H, K>(p, part);
@@ -192,7 +198,7 @@ template <class H, int J, std::size_t... I>
 TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* const* external,
                              const std::int64_t* offsets, const SymbolValues& symbols) {
   using Kernel = StaticKernel<H, H::plan.kernels[J].code, std::index_sequence<I...>>;
-  if constexpr (can_divide(H::plan, H::plan.kernels[J].code))
+  if constexpr (divides<H, H::plan.kernels[J].code>)
     if (array_threads() > 1) {
       void* const operand[] = {OperandOf<H, J, I>::address(arena, external, offsets)..., nullptr};
       return run_divided(&Kernel::run_call, Divisible<H, J>::kernel, {operand, &symbols});
