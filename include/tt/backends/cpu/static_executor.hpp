@@ -100,9 +100,12 @@ TT_KERNEL_INLINE void cols_body(Place p, const Range& range) {
 /// What follows the products of a tile at row, column: a function of its own, as every height and width
 /// of tiles needs it.
 template <class H, int K>
-TT_NOINLINE TT_FLATTEN void finish_tile(Place p, int tile_rows_, int vectors, int last, const void* tile) {
+TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int vectors, int last, const void* tile) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
+  void* operand[k.bindings + 1];  // a copy stays in registers: nothing that is stored can be one of them
+  std::memcpy(operand, from.operand, sizeof operand);
+  Place p{operand, from.symbols, from.row, from.col};
   Register r[register_count(k)];
   run_segment<H, K, 0>(r, p);
   const std::int64_t col = p.col;
