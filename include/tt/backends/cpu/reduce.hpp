@@ -110,15 +110,15 @@ TT_ALWAYS_INLINE xsimd::batch<T> fold_lanes(xsimd::batch<T> x) {
   }
 #endif
 }
-/// The 64 lanes in `acc`, folded to the first one; a sum to every one.
-template <Op K, class T>
+/// The lanes in `acc`, folded to the first one; a sum to every one.
+template <Op K, class T, int Packs>
 TT_ALWAYS_INLINE xsimd::batch<T> fold_packs(const Pack<T>* acc) {
   using P = Pack<T>;
-  P lane[packs_per_block];  // a copy: the accumulators need not be written back
+  P lane[Packs];  // a copy: the accumulators need not be written back
 #pragma GCC unroll 16
-  for (int u = 0; u < packs_per_block; ++u) lane[u] = acc[u];
+  for (int u = 0; u < Packs; ++u) lane[u] = acc[u];
 #pragma GCC unroll 4
-  for (int w = packs_per_block / 2; w > 0; w /= 2)
+  for (int w = Packs / 2; w > 0; w /= 2)
 #pragma GCC unroll 8
     for (int u = 0; u < w; ++u) lane[u] = accumulate<K>(lane[u], lane[u + w]);
   for (int w = P::parts / 2; w > 0; w /= 2)
@@ -129,19 +129,20 @@ TT_ALWAYS_INLINE xsimd::batch<T> fold_packs(const Pack<T>* acc) {
 
 }  // namespace detail
 
-/// The 64 lanes in `acc`, folded to one; NaN if one is not in `ordered`.
-template <Op K, class T>
+/// The 64 lanes in `acc`, folded to one; NaN if one is not in `ordered`. Packs: how many may be other than the
+/// identity, a power of two.
+template <Op K, class T, int Packs = packs_per_block>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
-  const T x = detail::lane_zero(detail::fold_packs<K, T>(acc));
+  const T x = detail::lane_zero(detail::fold_packs<K, T, Packs>(acc));
   if constexpr (forgets_nan<K, T>) return xsimd::all(ordered.value) ? x : std::numeric_limits<T>::quiet_NaN();
   else return x;
 }
 /// The same, in every lane.
-template <Op K, class T>
+template <Op K, class T, int Packs = packs_per_block>
 TT_ALWAYS_INLINE Pack<T> fold_to_all(const Pack<T>* acc, PackMask ordered) {
-  if constexpr (K != Op::sum) return Carrier<Pack<T>>::splat(fold<K, T>(acc, ordered));
+  if constexpr (K != Op::sum) return Carrier<Pack<T>>::splat(fold<K, T, Packs>(acc, ordered));
   Pack<T> r;
-  r.part[0] = detail::fold_packs<K, T>(acc);
+  r.part[0] = detail::fold_packs<K, T, Packs>(acc);
   for (int k = 1; k < Pack<T>::parts; ++k) r.part[k] = r.part[0];
   return r;
 }

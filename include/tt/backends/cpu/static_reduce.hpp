@@ -107,11 +107,12 @@ struct Reducing {
     if constexpr (!forgets_nan<K, T>) return sum.as<T>();
     else return C::select(ordered, sum.as<T>(), C::splat(std::numeric_limits<T>::quiet_NaN()));
   }
+  template <int Packs>
   static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums, PackMask ordered) {
-    Pack<T> lane[packs_per_block];
+    Pack<T> lane[Packs];
 #pragma GCC unroll 16
-    for (int u = 0; u < packs_per_block; ++u) lane[u] = sums[u].as<T>();
-    result.as<T>() = fold_to_all<K, T>(lane, ordered);
+    for (int u = 0; u < Packs; ++u) lane[u] = sums[u].as<T>();
+    result.as<T>() = fold_to_all<K, T, Packs>(lane, ordered);
     return {};
   }
   static TT_KERNEL_INLINE Done reset(auto& tree) {
@@ -164,13 +165,19 @@ struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
   }
 };
 
+/// The packs that a row of so many columns needs, of those of a block; a power of two.
+constexpr int packs_of(std::int64_t cols) {
+  int n = 1;
+  while (n < packs_per_block && n * lanes < cols) n *= 2;
+  return n;
+}
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
 template <class H, int K, int S, int... N>
 TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::integer_sequence<int, N...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
   using All = Reductions<H, K, S>;
-  constexpr int packs = packs_per_block;
+  constexpr int packs = packs_per_block, used = k.cols.is_constant() ? packs_of(k.cols.code) : packs;
   Register sums[All::count * packs], rest[All::count * packs];
   PackMask ordered[All::count];
   Tree tree[one_block ? 1 : All::count];
@@ -217,7 +224,7 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
         (void)noted;
       }
     if constexpr (one_block) {
-      const Done folded[] = {All::template Of<N>::fold_into(r[All::to[N]], rest + N * packs, ordered[N])...};
+      const Done folded[] = {All::template Of<N>::template fold_into<used>(r[All::to[N]], rest + N * packs, ordered[N])...};
       (void)folded;
     } else {
       const Done pushed[] = {All::template Of<N>::push(tree[N], rest + N * packs, ordered[N])...};
