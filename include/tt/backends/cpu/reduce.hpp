@@ -134,8 +134,9 @@ TT_ALWAYS_INLINE xsimd::batch<T> fold_packs(const Pack<T>* acc) {
 template <Op K, class T, int Packs = packs_per_block>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
   const T x = detail::lane_zero(detail::fold_packs<K, T, Packs>(acc));
-  if constexpr (forgets_nan<K, T>) return xsimd::all(ordered.value) ? x : std::numeric_limits<T>::quiet_NaN();
-  else return x;
+  if constexpr (forgets_nan<K, T>)
+    if (!xsimd::all(ordered.value)) [[unlikely]] return std::numeric_limits<T>::quiet_NaN();
+  return x;
 }
 /// The same, in every lane.
 template <Op K, class T, int Packs = packs_per_block>
