@@ -28,7 +28,8 @@ TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std:
   p.tile_begin = begin;
   if constexpr (k.cols.is_constant() ? k.cols.code % lanes == 0
                                      : !needs_count(k, S, H::plan.instructions.begin(), H::plan.accesses.begin())) {
-    for (p.col = begin; p.col < end; p.col += lanes) run_segment<H, K, S>(r, p);
+    const std::int64_t last = begin + (end - begin + lanes - 1) / lanes * lanes;  // then clang knows how often, and unrolls
+    for (p.col = begin; p.col != last; p.col += lanes) run_segment<H, K, S>(r, p);
   } else {
     p.col = begin;
     if constexpr (!k.cols.is_constant() || k.cols.code > lanes)
@@ -54,7 +55,8 @@ template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
-  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k);  // else their number may be a constant
+  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k) &&  // else their number may be a constant
+                           !(k.cols.is_constant() && k.cols.code <= tile_columns);
   const std::int64_t first = divided ? range.first(SplitAxis::cols) : 0, all = extent<k.cols.code>(p.symbols);
   const std::int64_t cols = divided ? range.last(SplitAxis::cols, all) : all;
   Register r[register_count(k)];
