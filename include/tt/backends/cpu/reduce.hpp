@@ -71,8 +71,8 @@ TT_ALWAYS_INLINE void note([[maybe_unused]] PackMask& ordered, [[maybe_unused]] 
     ordered.value = ordered.value & xsimd::batch_bool<float>(_mm_cmpord_ps(a.part[0], b.part[0]));
 #endif
   else {
-    for (const Pack<T>* x : {&a, &b})
-      ordered = C::template logical<Op::logical_and>(ordered, C::template compare<Op::eq>(*x, *x));
+    ordered = C::template logical<Op::logical_and>(ordered, C::template compare<Op::eq>(a, a));
+    ordered = C::template logical<Op::logical_and>(ordered, C::template compare<Op::eq>(b, b));
   }
 }
 
@@ -80,9 +80,14 @@ namespace detail {
 
 template <class T>
 TT_ALWAYS_INLINE T lane_zero(xsimd::batch<T> x) {
-  constexpr int n = static_cast<int>(xsimd::batch<T>::size);
-  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
+#if defined(__CUDACC__)  // cudafe++ loses the attribute below
+  T t;
+  std::memcpy(&t, &x.data, sizeof t);
+  return t;
+#else
+  typedef T Vector __attribute__((vector_size(sizeof x.data)));
   return std::bit_cast<Vector>(x.data)[0];
+#endif
 }
 /// Lane l with lane l + W, for W, W/2, ... 1, on whole registers. Each lane takes lane l xor W, not l + W: then
 /// near ones move within a quarter of a register, which is quick, and a sum comes out in every lane.
