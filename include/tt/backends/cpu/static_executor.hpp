@@ -55,7 +55,8 @@ template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
-  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k) &&  // else their number may be a constant
+  // Parts begin at multiples of tile_columns. Where there is one part, the number of columns may be a constant.
+  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k) &&
                            !(k.cols.is_constant() && k.cols.code <= tile_columns);
   const std::int64_t first = divided ? range.first(SplitAxis::cols) : 0, all = extent<k.cols.code>(p.symbols);
   const std::int64_t cols = divided ? range.last(SplitAxis::cols, all) : all;
