@@ -241,6 +241,10 @@ TEST_CASE("so they do where the lengths are constants") {
   check_constant_size<double, 257, 17>();
   check_constant_size<std::int64_t, 5, 100>();
   check_constant_size<float, 1, 1>();
+  check_constant_size<float, 70, 256>();  // whole blocks of lanes
+  check_constant_size<double, 9, 128>();
+  check_constant_size<float, 9, 20>();  // fewer packs than a block has
+  check_constant_size<double, 300, 40>();
 }
 
 TEST_CASE("operands that are broadcast into a sum over all axes give the reference's bits") {
@@ -272,10 +276,26 @@ TEST_CASE("so they do where the shapes are constants") {
   check.operator()<BatchedSums, 7, 5>();
 }
 
+TEST_CASE("a NaN in a column makes the smallest of that column NaN, and of no other") {
+  const Graph g = tt::inline_bodies(AnySize<float>::record());
+  for (int n : {1, 2, 5, 255, 256, 300})
+    for (int at = 0; at < n; at += 1 + n / 7) {
+      std::vector<Values> input(1, Values(static_cast<std::size_t>(3 * n), tt::encode(DType::f32, 1)));
+      input[0][static_cast<std::size_t>(3 * at + 1)] = tt::encode(DType::f32, std::nan(""));
+      const tt::SymbolValues symbols{{n, 3}};
+      const GuardedResult tile = run_tiles(tt::make_plan(g), g, symbols, input);
+      const GuardedResult fixed =
+          run_static_guarded<tt::Compiled<AnySize<float>>>(g, symbols, input);
+      for (const GuardedResult* r : {&tile, &fixed})
+        for (std::size_t c = 0; c < 3; ++c)
+          CHECK(std::isnan(tt::decode<float>(r->output[3][c])) == (c == 1));
+    }
+}
+
 TEST_CASE("the largest and the smallest of a row with a NaN are NaN, wherever it stands") {
   const Graph g = tt::inline_bodies(AnySize<float>::record());
-  for (int n : {1, 17, 64, 100})
-    for (int at = 0; at < n; at += 9) {
+  for (int n : {1, 17, 64, 100, 256, 300, 4200})
+    for (int at = 0; at < n; at += n < 1000 ? 9 : 307) {
       std::vector<Values> input(1, Values(static_cast<std::size_t>(n), tt::encode(DType::f32, 1)));
       input[0][static_cast<std::size_t>(at)] = tt::encode(DType::f32, std::nan(""));
       const tt::SymbolValues symbols{{1, n}};

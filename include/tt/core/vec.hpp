@@ -48,12 +48,12 @@ class Vec {
     capacity_ = capacity;
   }
   constexpr void push_back(const T& value) {
-    if (size_ == capacity_) return push_back(T(value));  // it may be one of these elements
-    data_[size_++] = value;
+    if (size_ < capacity_) data_[size_++] = value;
+    else grow(T(value));  // a copy: it may be one of these elements
   }
   constexpr void push_back(T&& value) {
-    if (size_ == capacity_) reserve(capacity_ ? 2 * capacity_ : 16);
-    data_[size_++] = static_cast<T&&>(value);
+    if (size_ < capacity_) data_[size_++] = static_cast<T&&>(value);
+    else grow(static_cast<T&&>(value));
   }
   /// Elements of another place.
   constexpr void append(const T* values, int count) {
@@ -84,6 +84,11 @@ class Vec {
   }
 
  private:
+  constexpr void grow(T value) {
+    reserve(capacity_ ? 2 * capacity_ : 16);
+    data_[size_++] = static_cast<T&&>(value);
+  }
+
   T* data_ = nullptr;
   int size_ = 0, capacity_ = 0;
 };

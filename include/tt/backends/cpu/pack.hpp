@@ -333,6 +333,12 @@ struct Carrier<cpu::Pack<T>> {
 #endif
     else if constexpr (K == Op::mul) return (Register)((V)a * (V)b);
     else if constexpr (K == Op::div) return (Register)((V)a / (V)b);
+#if TT_AVX512  // where a is NaN nothing is computed
+    else if constexpr (K == Op::max && std::is_same_v<T, float>)
+      return _mm512_mask_max_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b);
+    else if constexpr (K == Op::min && std::is_same_v<T, float>)
+      return _mm512_mask_min_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b);
+#endif
     else if constexpr (K == Op::max || K == Op::min) return extreme<K>(Batch(a), Batch(b));
     else if constexpr (K == Op::fma) {
 #if TT_AVX512  // xsimd 8.1 has a multiplication and an addition there

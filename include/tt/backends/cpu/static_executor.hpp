@@ -17,6 +17,10 @@ inline namespace TT_ISA {
 
 namespace detail {
 
+/// May the kernel be called for a part of its grid?
+template <class H, int K>
+inline constexpr bool divides = can_divide(H::plan, K);
+
 /// Columns [begin, end) of one row without reductions.
 template <class H, int K, int S>
 TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std::int64_t end) {
@@ -24,7 +28,8 @@ TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std:
   p.tile_begin = begin;
   if constexpr (k.cols.is_constant() ? k.cols.code % lanes == 0
                                      : !needs_count(k, S, H::plan.instructions.begin(), H::plan.accesses.begin())) {
-    for (p.col = begin; p.col < end; p.col += lanes) run_segment<H, K, S>(r, p);
+    const std::int64_t last = begin + (end - begin + lanes - 1) / lanes * lanes;  // then clang knows how often, and unrolls
+    for (p.col = begin; p.col != last; p.col += lanes) run_segment<H, K, S>(r, p);
   } else {
     p.col = begin;
     if constexpr (!k.cols.is_constant() || k.cols.code > lanes)
@@ -50,8 +55,11 @@ template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
-  const std::int64_t first = range.first(SplitAxis::cols);
-  const std::int64_t cols = range.last(SplitAxis::cols, extent<k.cols.code>(p.symbols));
+  // Parts begin at multiples of tile_columns. Where there is one part, the number of columns may be a constant.
+  constexpr bool divided = divides<H, K> && columns_divide(H::plan, k) &&
+                           !(k.cols.is_constant() && k.cols.code <= tile_columns);
+  const std::int64_t first = divided ? range.first(SplitAxis::cols) : 0, all = extent<k.cols.code>(p.symbols);
+  const std::int64_t cols = divided ? range.last(SplitAxis::cols, all) : all;
   Register r[register_count(k)];
   for (p.row = k.rows == Extent(1) ? 0 : range.first(SplitAxis::rows); p.row < rows; ++p.row) {
     run_segment<H, K, 0>(r, p);
@@ -92,12 +100,27 @@ TT_KERNEL_INLINE void cols_body(Place p, const Range& range) {
   }
 }
 
+/// The vectors of columns of every tile of a product, where all have as many; else 0.
+template <class T>
+constexpr int tile_width(Extent cols) {
+  if (!cols.is_constant()) return 0;
+  if (cols.code % (tile_vectors<T> * lanes) == 0) return tile_vectors<T>;
+  return cols.code < tile_vectors<T> * lanes ? static_cast<int>(cols.code + lanes - 1) / lanes : 0;
+}
 /// What follows the products of a tile at row, column: a function of its own, as every height and width
 /// of tiles needs it.
 template <class H, int K>
-TT_NOINLINE TT_FLATTEN void finish_tile(Place p, int tile_rows_, int vectors, int last, const void* tile) {
+TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int vectors, int last, const void* tile) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   using T = element_t<k.dtype>;
+  void* operand[k.bindings + 1];  // a copy stays in registers: nothing that is stored can be one of them
+  std::memcpy(operand, from.operand, sizeof operand);
+  Place p{operand, from.symbols, from.row, from.col};
+  constexpr int known = tile_width<T>(k.cols);
+  if constexpr (known > 0) {
+    vectors = known;
+    last = static_cast<int>(k.cols.code - 1) % lanes + 1;
+  }
   Register r[register_count(k)];
   run_segment<H, K, 0>(r, p);
   const std::int64_t col = p.col;
@@ -166,7 +189,8 @@ struct StaticKernel<H, K, std::index_sequence<I...>> {
     constexpr KernelKind kind = H::plan.kernels[K].kind;
     void* const operand[] = {operands..., nullptr};
     const Place p{operand, symbols};
-    const Range part = can_divide(H::plan, K) ? range : Range{};
+    constexpr bool divided = divides<H, K>;  // clang would find it out at every call
+    const Range part = divided ? range : Range{};
     if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
     else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, part);
     else matmul_body<H, K>(p, part);
@@ -192,7 +216,7 @@ template <class H, int J, std::size_t... I>
 TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* const* external,
                              const std::int64_t* offsets, const SymbolValues& symbols) {
   using Kernel = StaticKernel<H, H::plan.kernels[J].code, std::index_sequence<I...>>;
-  if constexpr (can_divide(H::plan, H::plan.kernels[J].code))
+  if constexpr (divides<H, H::plan.kernels[J].code>)
     if (array_threads() > 1) {
       void* const operand[] = {OperandOf<H, J, I>::address(arena, external, offsets)..., nullptr};
       return run_divided(&Kernel::run_call, Divisible<H, J>::kernel, {operand, &symbols});

@@ -98,14 +98,21 @@ struct Reducing {
     for (int u = 0; u < packs_per_block; ++u) to[u].as<T>() = from[u].as<T>();
     return {};
   }
-  static TT_KERNEL_INLINE T folded(Register* sums) {
-    Pack<T> lane[packs_per_block];
-#pragma GCC unroll 16
-    for (int u = 0; u < packs_per_block; ++u) lane[u] = sums[u].as<T>();
-    return fold<K, T>(lane);
+  static TT_KERNEL_INLINE Done note_step(PackMask& ordered, Register& a, Register& b) {
+    note<K>(ordered, a.as<T>(), b.as<T>());
+    return {};
   }
-  static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums) {
-    result.as<T>() = C::splat(folded(sums));
+  /// NaN in the lanes that are not ordered.
+  static TT_KERNEL_INLINE Pack<T> kept(Register& sum, [[maybe_unused]] PackMask ordered) {
+    if constexpr (!forgets_nan<K, T>) return sum.as<T>();
+    else return C::select(ordered, sum.as<T>(), C::splat(std::numeric_limits<T>::quiet_NaN()));
+  }
+  template <int Packs>
+  static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums, PackMask ordered) {
+    Pack<T> lane[Packs];
+#pragma GCC unroll 16
+    for (int u = 0; u < Packs; ++u) lane[u] = sums[u].as<T>();
+    result.as<T>() = fold_to_all<K, T, Packs>(lane, ordered);
     return {};
   }
   static TT_KERNEL_INLINE Done reset(auto& tree) {
@@ -113,24 +120,27 @@ struct Reducing {
     tree.template as<T>().pushed = 0;
     return {};
   }
-  static TT_KERNEL_INLINE Done push(Tree& tree, Register* sums) {
-    tree.as<T>().push(folded(sums), tt::detail::combine<K, T>);
+  static TT_KERNEL_INLINE Done push(Tree& tree, Register* sums, PackMask ordered) {
+    Pack<T> lane[packs_per_block];
+#pragma GCC unroll 16
+    for (int u = 0; u < packs_per_block; ++u) lane[u] = sums[u].as<T>();
+    tree.as<T>().push(fold<K, T>(lane, ordered), tt::detail::combine<K, T>);
     return {};
   }
   static TT_KERNEL_INLINE Done result(Register& to, Tree& tree) {
     to.as<T>() = C::splat(tree.as<T>().result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>));
     return {};
   }
-  static TT_KERNEL_INLINE Done push(PackTree& tree, Register& sum) {
-    tree.as<T>().push(sum.as<T>(), combine<K, T>);
+  static TT_KERNEL_INLINE Done push(PackTree& tree, Register& sum, PackMask ordered) {
+    tree.as<T>().push(kept(sum, ordered), Combine<K, T>{});
     return {};
   }
   static TT_KERNEL_INLINE Done result(Register& to, PackTree& tree) {
-    to.as<T>() = tree.as<T>().result(identity_pack<K, T>(), combine<K, T>);
+    to.as<T>() = tree.as<T>().result(identity_pack<K, T>(), Combine<K, T>{});
     return {};
   }
-  static TT_KERNEL_INLINE Done move(Register& to, Register& sum) {
-    to.as<T>() = sum.as<T>();
+  static TT_KERNEL_INLINE Done move(Register& to, Register& sum, PackMask ordered) {
+    to.as<T>() = kept(sum, ordered);
     return {};
   }
 };
@@ -155,14 +165,21 @@ struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
   }
 };
 
+/// The packs that a row of so many columns needs, of those of a block; a power of two.
+constexpr int packs_of(std::int64_t cols) {
+  int n = 1;
+  while (n < packs_per_block && n * lanes < cols) n *= 2;
+  return n;
+}
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
 template <class H, int K, int S, int... N>
 TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::integer_sequence<int, N...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
   using All = Reductions<H, K, S>;
-  constexpr int packs = packs_per_block;
+  constexpr int packs = packs_per_block, used = k.cols.is_constant() ? packs_of(k.cols.code) : packs;
   Register sums[All::count * packs], rest[All::count * packs];
+  PackMask ordered[All::count];
   Tree tree[one_block ? 1 : All::count];
   if constexpr (!one_block) {
     const Done reset[] = {All::template Of<N>::reset(tree[N])...};
@@ -170,6 +187,7 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
   }
   for (std::int64_t block = 0; block < cols || block == 0; block += row_block) {
     All::template begin<packs>(sums);
+    for (PackMask& m : ordered) m = all_ordered();
     const std::int64_t end = one_block || cols < block + row_block ? cols : block + row_block;
     p.col = block;
     if constexpr (!k.cols.is_constant() || k.cols.code >= reduction_lanes)
@@ -180,6 +198,10 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
           q.col += u * lanes;
           q.sums = sums + u;
           run_segment<H, K, S>(r, q);
+          if (u % 2 == 0) continue;
+          const Done noted[] = {
+              All::template Of<N>::note_step(ordered[N], sums[N * packs + u - 1], sums[N * packs + u])...};
+          (void)noted;
         }
       }
     // A copy for what is left: its index is not constant, and `sums` are in registers.
@@ -194,11 +216,18 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
         q.count = static_cast<int>(end - p.col);
         run_segment<H, K, S, true>(r, q);
       }
+    if constexpr (!k.cols.is_constant() || k.cols.code % reduction_lanes != 0)
+#pragma GCC unroll 8
+      for (int u = 0; u < packs; u += 2) {
+        const Done noted[] = {
+            All::template Of<N>::note_step(ordered[N], rest[N * packs + u], rest[N * packs + u + 1])...};
+        (void)noted;
+      }
     if constexpr (one_block) {
-      const Done folded[] = {All::template Of<N>::fold_into(r[All::to[N]], rest + N * packs)...};
+      const Done folded[] = {All::template Of<N>::template fold_into<used>(r[All::to[N]], rest + N * packs, ordered[N])...};
       (void)folded;
     } else {
-      const Done pushed[] = {All::template Of<N>::push(tree[N], rest + N * packs)...};
+      const Done pushed[] = {All::template Of<N>::push(tree[N], rest + N * packs, ordered[N])...};
       (void)pushed;
     }
   }
@@ -219,6 +248,7 @@ TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::in
   constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
   using All = Reductions<H, K, 1>;
   Register sums[All::count * Width];
+  PackMask ordered[All::count * Width];
   PackTree tree[one_block ? 1 : All::count * Width];
   if constexpr (!one_block)
     for (int v = 0; v < Width; ++v) {
@@ -227,6 +257,7 @@ TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::in
     }
   for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
     All::template begin<Width>(sums);
+    for (PackMask& m : ordered) m = all_ordered();
     const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
     for (std::int64_t q = block; q < end; ++q) {
 #pragma GCC unroll 4
@@ -236,17 +267,22 @@ TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::in
         at.col += v * lanes;
         at.sums = sums + v;
         run_segment<H, K, 1, Tail, Width>(r, at);
+        const Done noted[] = {
+            All::template Of<N>::note_step(ordered[N * Width + v], sums[N * Width + v], sums[N * Width + v])...};
+        (void)noted;
       }
     }
     if constexpr (!one_block)
       for (int v = 0; v < Width; ++v) {
-        const Done pushed[] = {All::template Of<N>::push(tree[N * Width + v], sums[N * Width + v])...};
+        const Done pushed[] = {
+            All::template Of<N>::push(tree[N * Width + v], sums[N * Width + v], ordered[N * Width + v])...};
         (void)pushed;
       }
   }
   for (int v = 0; v < Width; ++v, p.col += lanes) {
     if constexpr (one_block) {
-      const Done moved[] = {All::template Of<N>::move(r[All::to[N]], sums[N * Width + v])...};
+      const Done moved[] = {
+          All::template Of<N>::move(r[All::to[N]], sums[N * Width + v], ordered[N * Width + v])...};
       (void)moved;
     } else {
       const Done results[] = {All::template Of<N>::result(r[All::to[N]], tree[N * Width + v])...};

@@ -266,8 +266,8 @@ struct Step {
       r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));
     } else if constexpr (F == Form::reduce || F == Form::reduce_first) {
       Pack<T>& sum = p.sums[b].as<T>();
-      if constexpr (F == Form::reduce) sum = combine<K>(sum, r[a].as<T>());
-      else sum = combine<K>(sum, C::select(first_lanes(p.count), r[a].as<T>(), identity_pack<K, T>()));
+      if constexpr (F == Form::reduce) sum = accumulate<K>(sum, r[a].as<T>());
+      else sum = accumulate<K>(sum, C::select(first_lanes(p.count), r[a].as<T>(), identity_pack<K, T>()));
     } else if constexpr (F == Form::load) {
       r[result].as<T>() = cpu::load(static_cast<const T*>(column(p, b, c, bits, row_stride)));
     } else if constexpr (F == Form::load_first) {

@@ -75,16 +75,29 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const T* x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
+  PackMask ordered = all_ordered();
   std::int64_t i = 0;
   for (; i + reduction_lanes <= n; i += reduction_lanes)
 #pragma GCC unroll 16
-    for (int u = 0; u < packs_per_block; ++u) sum[u] = combine<K>(sum[u], load(x + i + u * lanes));
+    for (int u = 0; u < packs_per_block; ++u) {
+      if (u % 2 == 0) note<K>(ordered, sum[u], sum[u + 1]);
+      sum[u] = accumulate<K>(sum[u], load(x + i + u * lanes));
+    }
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) lane[u] = sum[u];
+  if constexpr (forgets_nan<K, T>)
+    lane[0] = Carrier<Pack<T>>::select(ordered, lane[0], Carrier<Pack<T>>::splat(std::numeric_limits<T>::quiet_NaN()));
   for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, load(x + i));
   if (i == n) return;
   const int count = static_cast<int>(n - i);
   *lane = combine<K>(*lane, Carrier<Pack<T>>::select(first_lanes(count), load_first(x + i, count), identity_pack<K, T>()));
+}
+template <Op K, class T>
+TT_ALWAYS_INLINE T fold_row(const Pack<T>* lane) {
+  PackMask ordered = all_ordered();
+#pragma GCC unroll 16
+  for (int u = 0; u < packs_per_block; u += 2) note<K>(ordered, lane[u], lane[u + 1]);
+  return fold<K, T>(lane, ordered);
 }
 /// Each of `rows` rows of a tile, of no more than a block.
 template <Op K, class T>
@@ -94,7 +107,7 @@ void reduce_rows(T* result, const T* x, std::int64_t rows, std::int64_t columns)
 #pragma GCC unroll 16
     for (int u = 0; u < packs_per_block; ++u) lane[u] = identity_pack<K, T>();
     reduce_into<K>(lane, x, columns);
-    result[r] = fold<K, T>(lane);
+    result[r] = fold_row<K>(lane);
   }
 }
 /// Part of a row, which may be long: the lanes are kept in memory.
@@ -109,7 +122,7 @@ template <Op K, class T>
 T fold_lanes(const T* lane) {
   Pack<T> sum[packs_per_block];
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
-  return fold<K, T>(sum);
+  return fold_row<K>(sum);
 }
 /// Columns next to each other, a lane each.
 template <Op K, class T>
