@@ -18,6 +18,7 @@ inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
 /// The sizes that the symbols have in one call.
 struct SymbolValues {
   std::int64_t value[max_symbols] = {};
+  friend constexpr bool operator==(const SymbolValues&, const SymbolValues&) = default;
 };
 
 /// For programs whose sizes are all constants.

@@ -89,7 +89,7 @@ inline constexpr bool records_elementwise<Model> = true;
 /// Records Model::record(graph, recorder) until no two symbols are left that must be equal. A graph of more nodes than
 /// `room` is not finished.
 template <class Model>
-constexpr Graph record_program(SymbolTable& table, int room) {
+constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODES) {
   for (;;) {
     Graph g;
     g.room = room;
@@ -148,7 +148,7 @@ struct Program {
   static constexpr Graph record(auto& interface, int room) { return record_program<Model>(interface.symbols, room); }
   static constexpr Graph record() {
     SymbolTable table;
-    return record_program<Model>(table, TT_MAX_STATIC_NODES);
+    return record_program<Model>(table);
   }
 };
 
@@ -364,6 +364,22 @@ constexpr bool has_internal_buffers() {
   return false;
 }
 
+/// Where the buffers of a program lie that has sizes known at run time only; kept for the sizes of a thread's last
+/// call, as planning takes the heap.
+template <int Buffers>
+struct PlacedArena {
+  SymbolValues symbols;
+  std::int64_t bytes = -1;
+  std::int64_t offsets[Buffers + 1] = {};
+
+  void place(const Buffer* buffers, int kernels, const SymbolValues& now) {
+    if (bytes >= 0 && symbols == now) return;
+    bytes = -1;  // until all is known: planning may throw
+    bytes = plan_memory(buffers, Buffers, kernels, now, offsets);
+    symbols = now;
+  }
+};
+
 /// Runs a program: `external` are the inputs, then the outputs that are not donated.
 template <class P, class Isa>
 void execute(void* const* external, const SymbolValues& symbols) {
@@ -374,12 +390,10 @@ void execute(void* const* external, const SymbolValues& symbols) {
     backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(H::plan.arena)),
                            external, nullptr, symbols);
   } else {
-    std::int64_t offsets[H::plan.buffers.size() + 1] = {};
-    const std::int64_t bytes =
-        plan_memory(H::plan.buffers.begin(), H::plan.buffers.size(), H::plan.kernels.size(),
-                    symbols, offsets);
-    backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(bytes)), external,
-                           offsets, symbols);
+    static thread_local constinit PlacedArena<H::plan.buffers.size()> arena;
+    arena.place(H::plan.buffers.begin(), H::plan.kernels.size(), symbols);
+    backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(arena.bytes)), external,
+                           arena.offsets, symbols);
   }
 }
 
