@@ -66,7 +66,7 @@ TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
     struct Spilled {
       alignas(64) U item[lanes];
     } s;
-    std::memcpy(&s, &p, sizeof s);
+    std::memcpy(&s, &p, sizeof p);
     return s;
   };
   run(spill(x)...);
