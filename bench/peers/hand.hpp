@@ -19,8 +19,8 @@ using tt::exp, tt::log, tt::sigmoid, tt::tanh, tt::where;
 TT_ALWAYS_INLINE V get(const float* p) { return V(tt::cpu::load(p)); }
 TT_ALWAYS_INLINE void put(float* p, V v) { tt::cpu::store(p, v.value); }
 TT_ALWAYS_INLINE V all(float x) { return V(tt::Carrier<tt::cpu::Pack<float>>::splat(x)); }
-TT_ALWAYS_INLINE float sum(V v) { return xsimd::hadd(v.value.part[0]); }
-TT_ALWAYS_INLINE V larger(V a, V b) { return V(tt::cpu::Pack<float>{{xsimd::max(a.value.part[0], b.value.part[0])}}); }
+TT_ALWAYS_INLINE float sum(V v) { return xsimd::hadd(xsimd::batch<float>(v.value.part[0])); }
+TT_ALWAYS_INLINE V larger(V a, V b) { return V(tt::cpu::Pack<float>{{xsimd::max(xsimd::batch<float>(a.value.part[0]), xsimd::batch<float>(b.value.part[0])).data}}); }
 
 #include "hand_loops.inl"
 

@@ -24,7 +24,7 @@ struct Pack {
   static constexpr int parts = lanes / per_part;
   static_assert(parts <= 2);  // so that nothing needs a loop over them
 
-  Register part[parts];
+  mutable Register part[parts];  // or g++ 12 keeps in memory what an op's body calls `const auto`
 };
 
 /// Held as a mask of floats; 64-bit comparisons are narrowed to it.
