@@ -60,6 +60,25 @@ struct Both {
 
 // ---- the bits of eager
 
+TEST_CASE("extremes with a NaN that arithmetic made have one text of bits on every path") {
+  constexpr int rows = 5, columns = 300;
+  volatile float zero = 0;
+  tt::Array<float, rows, columns> values;
+  for (int k = 0; k < rows * columns; ++k) values.data()[k] = static_cast<float>(k % 97) - 40;
+  for (int at : {3, 1 * columns + 130, 2 * columns + 299, 4 * columns + 64}) values.data()[at] = zero / zero;
+  const Tensor x = tt::as_tensor(values);
+  const auto along_rows = [](const auto& v) { return tt::amax(v, 1); };
+  const auto down_columns = [](const auto& v) { return tt::amin(v, 0); };
+  const auto check = [&](const auto& f) {
+    const Tensor eager = f(x);
+    auto of_program = tt::fuse(f)(values);
+    CHECK(same_bits(tt::as_tensor(of_program), eager));
+    for (int tier : {0, 1}) CHECK(same_bits(tt::compile(f, {.tier = tier, .wait = true})(x), eager));
+  };
+  check(along_rows);
+  check(down_columns);
+}
+
 TEST_CASE("a compiled function has the bits of eager, at every size") {
   for (std::int64_t n : {0, 1, 2, 17, 1000}) {
     CAPTURE(n);

@@ -199,6 +199,8 @@ TEST_CASE("axes of extent 1 and missing axes are repeated") {
   CHECK(tt::eval(Array<float, 0, 3>() + Array<float, 1, 3>()).size() == 0);
 }
 
+static_assert(tt::detail::records_elementwise<tt::detail::ExpressionModel<decltype(std::declval<Array<float, dyn>&>() * 2.0f)>>);
+
 TEST_CASE("dynamic extents are compared when an expression is evaluated") {
   const Array<float, dyn> a{1, 2, 3}, b{1, 2};
   const Array<float, 3> c{1, 1, 1};

@@ -155,6 +155,18 @@ TEST_CASE("simplification while recording changes no bit") {
   CHECK(compared > 200);
 }
 
+TEST_CASE("what is called normal is what rewriting would leave as it is") {
+  int normal = 0;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    const Graph g = tt::inline_bodies(random_program(seed, {}).graph);
+    if (!tt::is_normal(g)) continue;
+    ++normal;
+    const Graph r = tt::canonical(tt::detail::Normalizer(g).r);
+    CHECK((r.nodes == g.nodes && r.inputs == g.inputs && r.outputs == g.outputs));
+  }
+  CHECK(normal > 100);
+}
+
 TEST_CASE("canonical numbering changes no value") {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     const Program p = random_program(seed, {});

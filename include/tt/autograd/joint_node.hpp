@@ -1,6 +1,6 @@
 // A compiled function on the tape: one node that runs the forward half of a joint graph and keeps what the
 // backward half is given, as graph/partition.hpp chose it: some inputs, some results, and values that nobody
-// else sees. Inputs that neither the backward nor a backward of it reads are let go of.
+// else sees. Inputs that neither the backward nor a backward of it may read are let go of.
 //
 // Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
 // taped, the Tensors it reads lead to their places among these; adjoints that come back there run a second

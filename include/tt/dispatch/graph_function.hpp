@@ -230,7 +230,7 @@ class GraphFunction {
     std::uint64_t wanted = 0;
     std::unique_ptr<GraphFunction> forward;
     Backward first;
-    bool is_wide = false;  ///< backward takes more than 64 Tensors: to be differentiated, it begins with the inputs
+    bool is_wide = false;  ///< backward may take more than 64 Tensors: to be differentiated, it begins with the inputs
     Vec<int> kept;  ///< inputs that `first` takes or second_backward may take; both take the saved values of `first`
     int operations = 0, recomputed = 0;  ///< of `forward`; of those in `first`
     std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes

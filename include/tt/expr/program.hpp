@@ -9,28 +9,6 @@
 namespace tt {
 namespace detail {
 
-/// Records inputs; every dynamic extent is a symbol of its own, until two must be equal.
-struct Recorder {
-  Graph& graph;
-  struct SymbolTable& table;
-  /// All inputs meet element by element: extents of one axis are one symbol at once, without a second recording.
-  bool elementwise = false;
-  int symbols = 0;
-  Extent of_axis[max_rank] = {};  // from the right; 1: none yet
-
-  template <class T, std::int64_t... E>
-  constexpr Sym input() {
-    static_assert(sizeof...(E) <= max_rank);
-    Shape s;
-    [[maybe_unused]] const auto extent = [&](std::int64_t e) {
-      s.push_back(e != dyn ? Extent(e) : next(static_cast<int>(sizeof...(E)) - 1 - s.rank));
-    };
-    (extent(E), ...);
-    return {&graph, graph.input(dtype_of<T>, s, {}, !stored_inline<T, E...>)};
-  }
-  constexpr Extent next(int axis_from_right);
-};
-
 struct SymbolTable {
   Extent meaning[max_symbols] = {};
   std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least
@@ -72,13 +50,33 @@ struct SymbolTable {
   }
 };
 
-constexpr Extent Recorder::next(int axis_from_right) {
-  const int k = symbols++;
-  if (k >= max_symbols) return table.meaning[0];
-  Extent& same = of_axis[axis_from_right];
-  if (elementwise && same != Extent(1)) table.merge(same, table.meaning[k]);
-  return same = table.meaning[k];
-}
+/// Records inputs; every dynamic extent is a symbol of its own, until two must be equal.
+struct Recorder {
+  Graph& graph;
+  SymbolTable& table;
+  /// All inputs meet element by element: extents of one axis are one symbol at once, without a second recording.
+  bool elementwise = false;
+  int symbols = 0;
+  Extent of_axis[max_rank] = {};  ///< from the right; 1: none yet
+
+  template <class T, std::int64_t... E>
+  constexpr Sym input() {
+    static_assert(sizeof...(E) <= max_rank);
+    Shape s;
+    [[maybe_unused]] const auto extent = [&](std::int64_t e) {
+      s.push_back(e != dyn ? Extent(e) : next(static_cast<int>(sizeof...(E)) - 1 - s.rank));
+    };
+    (extent(E), ...);
+    return {&graph, graph.input(dtype_of<T>, s, {}, !stored_inline<T, E...>)};
+  }
+  constexpr Extent next(int axis_from_right) {
+    const int k = symbols++;
+    if (k >= max_symbols) return table.meaning[0];
+    Extent& same = of_axis[axis_from_right];
+    if (elementwise && same != Extent(1)) table.merge(same, table.meaning[k]);
+    return same = table.meaning[k];
+  }
+};
 
 template <class Model>
 inline constexpr bool records_elementwise = false;

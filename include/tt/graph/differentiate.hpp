@@ -232,19 +232,25 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
   }
 }
 
+/// For each node: does a change of one of these change it, as far as derivatives go? As the tape goes, which knows nothing of
+/// what leads through an integer, a condition or `detach`.
+constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
+  Vec<char> depends(g.size(), 0);
+  for (int i : these) depends[i] = 1;
+  for (int i = 0; i < g.size(); ++i) {
+    if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
+    for (int o : g[i].operand)
+      if (o >= 0 && depends[o]) depends[i] = 1;
+  }
+  return depends;
+}
+
 /// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
 /// `reached`, if given: which nodes got an adjoint.
 constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
   const int top = g.size();
   Vec<int> adjoint(top, -1);
-  Vec<char> depends(top, 0);
-  for (int w : with_respect_to) depends[w] = 1;
-  for (int i = 0; i < top; ++i) {
-    if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
-    for (int k = 0; k < max_operands; ++k)
-      if (const int o = g[i].operand[k]; o >= 0 && depends[o]) depends[i] = 1;
-  }
-  // As the tape goes, which knows nothing of what leads through an integer, a condition or `detach`.
+  const Vec<char> depends = depends_on(g, with_respect_to);
   Vec<char> state(top, 2);
   for (int i = 0; i < top; ++i)
     if (depends[i]) state[i] = 0;

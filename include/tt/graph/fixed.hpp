@@ -3,6 +3,8 @@
 //   struct Model { static constexpr Graph record() {...} };
 //   Compiled<Model>::plan   // a FixedPlan
 #pragma once
+#include <type_traits>
+
 #include "tt/graph/memory.hpp"
 
 namespace tt {
@@ -69,8 +71,8 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   constexpr PlanSizes room = rooms[Room];
   RoomyPlan<Model, Room> r;
   const Graph g = [&] {
-    if constexpr (requires { Model::record(r.interface, room.nodes); }) return Model::record(r.interface, room.nodes);
-    else return Model::record();
+    if constexpr (std::is_same_v<decltype(r.interface), NoInterface>) return Model::record();
+    else return Model::record(r.interface, room.nodes);
   }();
   r.fits = r.interface.note(g) && g.size() <= room.nodes && (g.refused == 0 || Room == last_room);
   r.failure = g.failure;

@@ -47,11 +47,7 @@ constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int
     seeds.push_back(is_floating(g[root].dtype) ? seed : -1);
   }
   const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to, &joint.reached);
-  joint.depends = Vec<char>(g.size(), 0);
-  for (int i : with_respect_to) joint.depends[i] = 1;
-  for (int i = 0; i < g.size(); ++i)
-    for (int o : g[i].operand)
-      if (o >= 0 && joint.depends[o] && g[i].op != Op::detach && is_floating(g[i].dtype)) joint.depends[i] = 1;
+  joint.depends = detail::depends_on(g, with_respect_to);
   int w = 0;
   for (int k = 0; k < joint.inputs && k < 64; ++k)
     if (wanted >> k & 1) {

@@ -1,5 +1,5 @@
 // Pack<T>: one SIMD step of a kernel, the same number of elements for every dtype of a loop (as
-// many as a vector of floats has; 64-bit types take two batches). PackMask: one bool a lane.
+// many as a vector of floats has; 64-bit types take two registers). PackMask: one bool a lane.
 // Carrier<Pack<T>> gives op bodies the primitives, with the bits of Carrier<T> in every lane.
 #pragma once
 #include <cstring>
@@ -71,6 +71,7 @@ TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
   };
   run(spill(x)...);
   Pack<To> r;
+  static_assert(sizeof r == sizeof(To) * lanes);  // no mask
   std::memcpy(&r, out, sizeof r);
   return r;
 }
@@ -305,7 +306,7 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (R::parts == 1) return {{one<K>(a.part[0], b.part[0], c.part[0], n)}};
     else return {{one<K>(a.part[0], b.part[0], c.part[0], n), one<K>(a.part[1], b.part[1], c.part[1], n)}};
   }
-  /// What xsimd 8.1 does with the right bits; the rest goes lane by lane.
+  /// What vectors and xsimd 8.1 do with the right bits; the rest goes lane by lane.
   template <Op K>
   static constexpr bool simd() {
     if constexpr (std::is_floating_point_v<T>)
@@ -314,10 +315,6 @@ struct Carrier<cpu::Pack<T>> {
              K <= Op::trunc ||
 #endif
              false;
-    else if constexpr (sizeof(T) == 8)
-      return K == Op::add || K == Op::sub || K == Op::bit_and || K == Op::bit_or ||
-             K == Op::bit_xor || K == Op::shift_left || K == Op::shift_right_logical ||
-             (TT_AVX512 && (K == Op::shift_right || K == Op::mul));
     else
       return K == Op::add || K == Op::sub || K == Op::mul || K == Op::neg || is_bitwise(K);
   }

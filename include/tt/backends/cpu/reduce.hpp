@@ -34,6 +34,15 @@ TT_ALWAYS_INLINE Pack<T> identity_pack() {
 template <Op K, class T>
 inline constexpr bool forgets_nan = K != Op::sum && std::is_floating_point_v<T>;
 
+/// What 0 / 0 gives on this machine: the bits of most NaNs, and of those that were noted.
+template <class T>
+inline constexpr T default_nan =
+#if defined(__x86_64__) || defined(__i386__)
+    -std::numeric_limits<T>::quiet_NaN();
+#else
+    std::numeric_limits<T>::quiet_NaN();
+#endif
+
 namespace detail {
 
 template <Op K, class T, class Register = typename Pack<T>::Register>
@@ -144,7 +153,7 @@ template <Op K, class T, int Packs = packs_per_block>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
   const T x = detail::lane_zero<T>(detail::fold_packs<K, T, Packs>(acc));
   if constexpr (forgets_nan<K, T>)
-    if (!xsimd::all(ordered.value)) [[unlikely]] return std::numeric_limits<T>::quiet_NaN();
+    if (!xsimd::all(ordered.value)) [[unlikely]] return default_nan<T>;
   return x;
 }
 /// The same, in every lane.

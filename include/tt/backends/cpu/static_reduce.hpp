@@ -105,7 +105,7 @@ struct Reducing {
   /// NaN in the lanes that are not ordered.
   static TT_KERNEL_INLINE Pack<T> kept(Register& sum, [[maybe_unused]] PackMask ordered) {
     if constexpr (!forgets_nan<K, T>) return sum.as<T>();
-    else return C::select(ordered, sum.as<T>(), C::splat(std::numeric_limits<T>::quiet_NaN()));
+    else return C::select(ordered, sum.as<T>(), C::splat(default_nan<T>));
   }
   template <int Packs>
   static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums, PackMask ordered) {

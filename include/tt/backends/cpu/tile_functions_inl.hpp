@@ -20,18 +20,12 @@ TT_ALWAYS_INLINE void put(void* p, std::int64_t i, const Pack<T>& x) {
 
 template <Op K, class T>
 void arithmetic_tile(void* d, const void* a, const void* b, const void* c, std::int64_t n,
-                     [[maybe_unused]] int attribute) {
+                     int attribute) {
   constexpr int operands = arity(K);
   for (std::int64_t i = 0; i < n; i += lanes) {
     const Pack<T> x = at<T>(a, i);
     const Pack<T> y = operands > 1 ? at<T>(b, i) : x, z = operands > 2 ? at<T>(c, i) : x;
-    if constexpr (is_shift(K)) {  // shifts by a constant: the compiler must see the count
-      put<T>(d, i, map_lanes<T>([attribute](T v) {
-               return Carrier<T>::template apply<K>(v, {}, {}, attribute);
-             }, x));
-    } else {
-      put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, 0));
-    }
+    put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
   }
 }
 template <Op K, class T>

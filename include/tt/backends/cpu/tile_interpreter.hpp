@@ -106,7 +106,7 @@ class TileProgram {
     Placement* first = __atomic_load_n(&placements_, __ATOMIC_ACQUIRE);
     int count = 0;
     for (const Placement* p = first; p; p = p->next, ++count)
-      if (std::memcmp(&p->symbols, &s, sizeof s) == 0) return p;
+      if (p->symbols == s) return p;
     if (count >= most_placements) return nullptr;
     auto* fresh = new Placement{s, 0, Vec<std::int64_t>(plan_.buffers.size() + 1, 0), first};
     fresh->arena = place(s, fresh->offsets);

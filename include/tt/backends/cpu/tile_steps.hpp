@@ -86,7 +86,7 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const T* x, std::int64_t n) {
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) lane[u] = sum[u];
   if constexpr (forgets_nan<K, T>)
-    lane[0] = Carrier<Pack<T>>::select(ordered, lane[0], Carrier<Pack<T>>::splat(std::numeric_limits<T>::quiet_NaN()));
+    lane[0] = Carrier<Pack<T>>::select(ordered, lane[0], Carrier<Pack<T>>::splat(default_nan<T>));
   for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, load(x + i));
   if (i == n) return;
   const int count = static_cast<int>(n - i);

@@ -36,7 +36,7 @@ class LaunchList {
       if (plan.kernels[k].kind == KernelKind::matmul) take(product(k));
     }
   }
-  bool is_for(const SymbolValues& symbols) const { return std::memcmp(symbols_.value, symbols.value, sizeof symbols.value) == 0; }
+  bool is_for(const SymbolValues& symbols) const { return symbols_ == symbols; }
   /// Of memory beside the operands: the arena, then what one launch at a time works in.
   std::size_t bytes() const { return static_cast<std::size_t>(arena_ + work_); }
   const Vec<Item>& items() const { return items_; }
