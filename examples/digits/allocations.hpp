@@ -9,9 +9,14 @@
 namespace digits {
 
 inline std::atomic<long> allocations = 0;
+inline constinit thread_local long allocations_of_thread = 0;
 
-inline void* counted(void* memory) {
+inline void count() {
   allocations.fetch_add(1, std::memory_order_relaxed);
+  ++allocations_of_thread;
+}
+inline void* counted(void* memory) {
+  count();
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -25,11 +30,11 @@ inline void* counted(void* memory) {
 }
 // The sanitizers' own nothrow forms do not end in the two above.
 [[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  digits::allocations.fetch_add(1, std::memory_order_relaxed);
+  digits::count();
   return std::malloc(bytes ? bytes : 1);
 }
 [[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  digits::allocations.fetch_add(1, std::memory_order_relaxed);
+  digits::count();
   const auto step = static_cast<std::size_t>(alignment);
   return std::aligned_alloc(step, (bytes + step) / step * step);
 }
