@@ -325,9 +325,6 @@ struct Carrier<cpu::Pack<T>> {
     constexpr bool is_float = std::is_floating_point_v<T>;
     if constexpr (K == Op::add) return (Register)((V)a + (V)b);
     else if constexpr (K == Op::sub) return (Register)((V)a - (V)b);
-#if TT_AVX512
-    else if constexpr (K == Op::mul && std::is_same_v<T, std::int64_t>) return _mm512_mullo_epi64(a, b);
-#endif
     else if constexpr (K == Op::mul) return (Register)((V)a * (V)b);
     else if constexpr (K == Op::div) return (Register)((V)a / (V)b);
 #if TT_AVX512  // where a is NaN nothing is computed

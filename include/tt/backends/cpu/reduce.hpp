@@ -11,12 +11,13 @@ inline namespace TT_ISA {
 
 inline constexpr int packs_per_block = reduction_lanes / lanes;
 
+/// The op that a reduction applies to two partial results.
+template <Op K>
+inline constexpr Op combining = K == Op::sum ? Op::add : K == Op::amax ? Op::max : Op::min;
+
 template <Op K, class T>
 TT_ALWAYS_INLINE Pack<T> combine(const Pack<T>& a, const Pack<T>& b) {
-  using C = Carrier<Pack<T>>;
-  if constexpr (K == Op::sum) return C::template apply<Op::add>(a, b);
-  else if constexpr (K == Op::amax) return C::template apply<Op::max>(a, b);
-  else return C::template apply<Op::min>(a, b);
+  return Carrier<Pack<T>>::template apply<combining<K>>(a, b);
 }
 /// The same as an object: g++ 12 cannot always inline what it calls by an address.
 template <Op K, class T>
@@ -49,7 +50,7 @@ template <Op K, class T, class Register = typename Pack<T>::Register>
 TT_ALWAYS_INLINE Register accumulate_part(Register a, Register b) {
   using Batch = xsimd::batch<T>;
   if constexpr (!forgets_nan<K, T>)
-    return Carrier<Pack<T>>::template one<K == Op::sum ? Op::add : K == Op::amax ? Op::max : Op::min>(a, b, a, 0);
+    return Carrier<Pack<T>>::template one<combining<K>>(a, b, a, 0);
   else if constexpr (K == Op::amax) return xsimd::max(Batch(a), Batch(b)).data;
   else return xsimd::min(Batch(a), Batch(b)).data;
 }
