@@ -58,6 +58,23 @@ const Case cases[] = {
        output(tt::sum(t * y, 1));
        output(tt::tanh(t) + y);
      }},
+    {"several matrices in another order, of other dtypes",
+     [](Graph& g) {
+       const Sym x = input(g, {3, columns, rows}, DType::f64), y = input(g, {rows, columns}, DType::i32),
+                 z = input(g, {columns, rows}, DType::i64);
+       output(tt::permute<0, 2, 1>(x) * 2);
+       output(tt::amax(tt::permute<2, 0, 1>(x), 2));
+       output(tt::transpose<0, 1>(z) + y);
+     }},
+    {"products with vectors",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), t = input(g, {columns, rows}), v = input(g, {columns}), u = input(g, {rows});
+       output(tt::relu(tt::matmul(x, v) + u));
+       output(tt::matmul(u, x));
+       output(tt::matmul(tt::transpose<0, 1>(t), v));
+       output(tt::matmul(u, tt::transpose<0, 1>(t)));
+       output(tt::matmul(v, v));
+     }},
     {"a product and what follows it",
      [](Graph& g) {
        const Sym x = input(g, {rows, 24}), w = input(g, {24, columns}), bias = input(g, {columns}), scale = input(g, {rows, 1});

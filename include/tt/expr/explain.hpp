@@ -20,12 +20,13 @@ template <class F, class... A>
 using program_for = typename Fused<typename function_of<F>::type>::template ProgramFor<A&...>;
 
 /// Why kernel `k` does not go on from where the one before it ended.
-constexpr const char* reason(const Kernel& k) {
+constexpr const char* reason(const Kernel& k, bool transposes) {
   switch (k.kind) {
     case KernelKind::matmul: return "a matrix product begins a kernel; what follows it fuses in";
     case KernelKind::cols: return "sums over rows need every row first";
     case KernelKind::rows: break;
   }
+  if (transposes) return "what lies across its reader's rows is laid out along them first";
   return k.sweeps > 1 ? "reductions along its rows, kept in cache between sweeps"
                       : "its shape fits no earlier kernel";
 }
@@ -54,7 +55,7 @@ Text explain_plan(const P& plan) {
     }
     if (k.kind == KernelKind::matmul) t << (first ? "matmul" : " after matmul");
     else if (first) t << "copy";
-    t << "\n    " << reason(k);
+    t << "\n    " << reason(k, is_transposition(k, plan.instructions.begin(), plan.accesses.begin()));
     if (k.code != j) t << "; code of kernel " << k.code;
     if (k.where.line) t << "; from " << k.where.file << ':' << k.where.line;
     t << '\n';

@@ -326,15 +326,18 @@ constexpr int Graph::product(int a, int b) {
                  .number = 1}, a);
   if (!equal(x.last(), y.rank == 1 ? y[0] : y.from_right(1)))
     return fail({.mistake = Mistake::inner_extents_differ, .op = "matmul", .a = x, .b = y}, a);
-  if (x.rank == 1 || y.rank == 1) {  // vectors: as a matrix of one row or column, cut again after
-    const int p = x.rank == 1 ? reshape(a, {1, x[0]}) : a;
-    const int q = y.rank == 1 ? reshape(b, {y[0], 1}) : b;
-    const Shape r = nodes[product(p, q)].shape;
-    Shape cut;
-    for (int k = 0; k < r.rank; ++k)
-      if (!(x.rank == 1 && k == r.rank - 2) && !(y.rank == 1 && k == r.rank - 1))
-        cut.push_back(r[k]);
-    return reshape(product(p, q), cut);
+  if (y.rank == 1) {  // sums along rows, which lie as they are read: no product of matrices does that
+    const int terms = mul(a, b), axis = x.rank - 1;
+    Shape cut = x;
+    --cut.rank;
+    return cast(reshape(reduce(Op::sum, terms, 1u << axis), cut), dtype);
+  }
+  if (x.rank == 1) {  // a matrix of one row, which is cut again
+    const int p = product(reshape(a, {1, x[0]}), b);
+    Shape cut = nodes[p].shape;
+    cut.set(cut.rank - 2, cut.last());
+    --cut.rank;
+    return reshape(p, cut);
   }
   if (x.rank > 2 && y.rank == 2) {  // one big product instead of many small ones
     const int r = product(reshape(a, {x.rows(), x.last()}), b);

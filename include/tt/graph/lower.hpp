@@ -707,6 +707,7 @@ struct Lowering {
     operand(n.operand[0], matmul_a, kernel.a_row, kernel.a_inner);
     operand(n.operand[1], matmul_b, kernel.b_inner, kernel.b_column);
     kernel.inner = g[n.operand[0]].shape.last();
+    if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     if (kernel.b_column != Extent(1)) {
       kernel.pack_row = round_up(n.shape.last(), row_padding);
       kernel.pack = plan.buffers.size();

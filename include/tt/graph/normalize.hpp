@@ -4,7 +4,8 @@
 //   - elementwise ops that feed a flattened reduction, or stand beside one, are flattened with it;
 //     operands that are broadcast there are read in place, through a reshape of the broadcast;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
-//     twice, and reshapes of views whose memory has no such strides.
+//     twice, and reshapes of views whose memory has no such strides;
+//   - the same where rows are read across memory, as those of a transposed matrix are.
 #pragma once
 #include "tt/graph/plan.hpp"
 #include "tt/graph/transform.hpp"
@@ -201,6 +202,12 @@ struct Normalizer {
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
       o.id[0] = flat_map[source];
     if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
+    if (is_reduction(n.op) || (is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy))
+      for (int k = 0; k < max_operands; ++k)
+        if (o[k] >= 0) o.id[k] = along_rows(o[k]);
+    if (is_elementwise(n.op) && n.op != Op::broadcast)
+      for (int k = 0; k < max_operands; ++k)
+        if (o[k] >= 0) o.id[k] = beside_its_row(o[k], n.shape);
     if (is_elementwise(n.op) && n.op != Op::broadcast)
       for (int k = 0; k < max_operands; ++k)
         if (o[k] >= 0 && r[o[k]].op == Op::reshape && r[o[k]].shape == n.shape &&
@@ -211,6 +218,16 @@ struct Normalizer {
     for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
     if (n.op == Op::reshape) return r.reshape(o[0], n.shape);
     return r.intern(copy);
+  }
+
+  /// A scalar reduced from a short row, as the row's one value: what follows stays in its kernel. A long row is better
+  /// left to several threads.
+  constexpr int beside_its_row(int id, const Shape& shape) const {
+    const Node& n = r[id];
+    if (n.op != Op::reshape || n.shape.rank > 0 || shape.rank == 0) return id;
+    const Shape &from = r[n.operand[0]].shape, row = shape.size().is_constant() ? shape : Shape{};
+    const bool is_short = row.rank >= from.rank && row.rank > 0 && row.size().code <= row_block;
+    return is_short && from.size() == Extent(1) && !is_leaf(r[n.operand[0]].op) ? n.operand[0] : id;
   }
 
   constexpr int unsqueezed(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
@@ -280,11 +297,39 @@ struct Normalizer {
     }
     return slice && !constant;
   }
-  constexpr int copy_of(int id) {
+  constexpr int copy_of(int id, std::int64_t attribute = 0) {
     Node n = r[id];
     return r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1},
-                     .attribute = 0, .shape = n.shape, .where = n.where});
+                     .attribute = attribute, .shape = n.shape, .where = n.where});
   }
+  /// What an elementwise op or a reduction reads: a transposed matrix is laid out first, if it is not tiny.
+  constexpr int along_rows(int id) {
+    if (r[id].op == Op::broadcast) {
+      const Node n = r[id];
+      const int from = along_rows(n.operand[0]);
+      return from == n.operand[0] ? id : r.broadcast_to(from, n.shape);
+    }
+    return lies_across_rows(id) ? copy_of(id, laid_out) : id;
+  }
+  constexpr bool lies_across_rows(int id) const {
+    const Node& n = r[id];
+    const Shape& s = n.shape;
+    if (s.rank < 2 || n.dtype == DType::boolean || !is_long(s.last())) return false;
+    if (n.op == Op::permute) {
+      const int dense = n.operand[0], last = r[dense].shape.rank - 1;
+      if (is_view(r[dense].op) || r.is_strided(dense)) return false;
+      for (int k = 0; k < s.rank - 1; ++k)
+        if (permutation_at(n.attribute, k) == last) return is_long(s[k]);
+      return false;
+    }
+    if (!r.is_strided(id)) return false;
+    const Shape& strides = r.input_strides[static_cast<int>(n.attribute)];
+    if (strides.last() == Extent(1) || strides.last() == Extent(0)) return false;
+    for (int k = 0; k < s.rank - 1; ++k)
+      if (strides[k] == Extent(1)) return is_long(s[k]);
+    return false;
+  }
+  constexpr static bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
 
   constexpr void outputs() {
     Vec<char> taken(r.size() + g.outputs.size() * 2 + 1, 0);
@@ -294,10 +339,7 @@ struct Normalizer {
       const bool own = !is_leaf(r[i].op) && !is_view(r[i].op) && r[i].op != Op::broadcast;
       if (!own || taken[i]) {
         const int number = k + 1;  // tells two copies of one value apart
-        Node n = r[id];
-        i = r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1},
-                      .attribute = number, .shape = n.shape, .where = n.where});
-        id = i;
+        id = i = copy_of(id, number);
       }
       if (i < taken.size()) taken[i] = 1;
       r.output(id, g.donated[k], g.output_padded[k]);
@@ -309,8 +351,8 @@ struct Normalizer {
 
 /// Is there nothing to rewrite? A chain of elementwise ops and reductions over its own axes mostly.
 constexpr bool is_normal(const Graph& g) {
-  for (const Node& n : g.nodes)
-    if (is_view(n.op) || n.op == Op::matmul) return false;
+  for (int i = 0; i < g.size(); ++i)
+    if (is_view(g[i].op) || g[i].op == Op::matmul || g.is_strided(i)) return false;
   for (int k = 0; k < g.outputs.size(); ++k) {
     const Op op = g[g.outputs[k]].op;
     if (is_leaf(op) || op == Op::broadcast) return false;

@@ -30,10 +30,21 @@ inline constexpr int tile_columns = 1024, tiled_from_calls = 3;
 /// Rows of b that are a multiple of this many bytes apart share few cache sets; the product then
 /// brings 64 columns of them together first.
 inline constexpr int panel_stride = 2048, panel_columns = 64;
+/// A product with no more rows, columns and terms needs no room for b with its axes exchanged.
+inline constexpr int tiny_product = 8;
+constexpr bool is_tiny(Extent rows, Extent cols, Extent inner) {
+  for (Extent e : {rows, cols, inner})
+    if (!e.is_constant() || e.code > tiny_product) return false;
+  return true;
+}
 /// A reduction takes this many lanes; element i of a row goes to lane i % 64.
 inline constexpr int reduction_lanes = 64;
 /// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
 inline constexpr int row_block = 4096, column_block = 256;
+
+/// Attribute of a `copy` that is a kernel of its own: what lies across its reader's rows is laid out along them
+/// first, in squares (see transpose.hpp), where the reader would take one element from each line of memory.
+inline constexpr std::int64_t laid_out = 1 << 20;
 
 /// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
 /// an operand that is broadcast along one of several axes made one have terms too.
@@ -128,6 +139,19 @@ struct Kernel {
            bindings == o.bindings;
   }
 };
+
+/// Does the kernel copy what lies across its rows, and nothing else?
+constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, const Access* accesses) {
+  if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
+      k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
+    return false;
+  const Instruction &load = instructions[k.segment[1]], &store = instructions[k.segment[1] + 1];
+  if (load.op != Op::load || store.op != Op::store) return false;
+  const Access &from = accesses[load.access], &to = accesses[store.access];
+  return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && from.term_count > 0 &&
+         from.term[0].divisor == Extent(1) && from.term[0].stride == Extent(1) && to.column_terms == 0 &&
+         to.column == Extent(1);
+}
 
 struct Buffer {
   DType dtype = DType::f32;

@@ -16,6 +16,7 @@ struct Block {
   Shape shape;
   unsigned axes_from_right = 0;
   int root = -1;
+  bool alone = false;  ///< nothing joins it
 };
 
 struct Schedule {
@@ -69,7 +70,7 @@ struct Schedule {
   constexpr int find_source(int o) {
     const Node& n = g[o];
     if (is_free(o) && n.op != Op::input) return -2;
-    if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || stored[o]) return o;
+    if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_laid_out(o) || stored[o]) return o;
     int r = -2;
     for (int p : n.operand) {
       if (p < 0) continue;
@@ -101,6 +102,7 @@ struct Schedule {
     return lo;
   }
 
+  constexpr bool is_laid_out(int i) const { return g[i].op == Op::copy && g[i].attribute == laid_out; }
   constexpr static bool is_column_sum(const Node& n, const Shape& operand) {
     return is_reduction(n.op) && !(n.attribute >> (operand.rank - 1) & 1);
   }
@@ -110,6 +112,7 @@ struct Schedule {
 
   constexpr bool fits(int block, const Shape& s) const {
     const Block& b = blocks[block];
+    if (b.alone) return false;
     switch (b.kind) {
       case KernelKind::rows: {
         if (same_grid(s, b.shape)) return true;
@@ -225,6 +228,8 @@ struct Schedule {
         for (int k = 0; k < 2; ++k)
           if (deferred[n.operand[k]]) place(n.operand[k]);
         block_of[i] = new_block({KernelKind::matmul, n.shape, 0, i});
+      } else if (is_laid_out(i)) {
+        block_of[i] = new_block({.shape = n.shape, .root = i, .alone = true});
       } else if (is_reduction(n.op)) {
         assign_reduction(i);
       } else {
@@ -248,7 +253,7 @@ struct Schedule {
     if (cols && !deferred[a] && !is_free(a)) lo = block_of[a] + 1;
     int block = -1;
     for (int j = lo < 0 ? 0 : lo; j < blocks.size() && block < 0; ++j)
-      if (blocks[j].kind == b.kind && same_grid(blocks[j].shape, s) &&
+      if (!blocks[j].alone && blocks[j].kind == b.kind && same_grid(blocks[j].shape, s) &&
           blocks[j].axes_from_right == b.axes_from_right)
         block = j;
     settle(i, block >= 0 ? block : new_block(b));

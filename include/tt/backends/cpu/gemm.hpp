@@ -1,7 +1,7 @@
 // The matrix products: register tiles and packing. They know nothing of plans; a kernel's epilogue
 // is handed in. Every element is fma(a[i,k], b[k,j], sum) for k = 0, 1, ...: one order everywhere.
 #pragma once
-#include "tt/backends/cpu/pack.hpp"
+#include "tt/backends/cpu/transpose.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -18,35 +18,66 @@ constexpr int tile_rows(int vectors) {
 template <class T>
 inline constexpr int tile_vectors = TT_AVX512 ? 4 : 2;
 
-/// t[Rows][Vectors * lanes] = A tile times B panel. `last` lanes of the last vector exist.
-template <class T, int Rows, int Vectors, bool Partial>
-TT_NOINLINE void matmul_tile(std::int64_t inner, const T* a, std::int64_t a_row,
-                             std::int64_t a_inner, const T* b, std::int64_t b_inner, int last,
-                             T* t) {
+/// A tile of A and a panel of B, in elements. `last` lanes of the panel's last vector exist.
+template <class T>
+struct TileOperands {
+  std::int64_t inner;
+  const T* a;
+  std::int64_t a_row, a_inner;
+  const T* b;
+  std::int64_t b_inner;
+  int last;
+  std::int64_t b_column = 1;
+};
+enum class Panel : std::uint8_t { whole, partial, strided };  ///< rows of B: to be read beyond `last`, not so, b_column apart
+
+/// sum[Rows][Vectors] += column k of the tile times row k of the panel.
+template <Panel P, class T, int Rows, int Vectors>
+TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, std::int64_t k) {
   using C = Carrier<Pack<T>>;
-  Pack<T> sum[Rows][Vectors];
+  Pack<T> bk[Vectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < Vectors; ++v) {
+    const T* b = m.b + k * m.b_inner + v * lanes * m.b_column;
+    const int count = v == Vectors - 1 ? m.last : lanes;
+    if constexpr (P == Panel::strided) bk[v] = load_strided(b, m.b_column, count);
+    else bk[v] = P == Panel::partial && v == Vectors - 1 ? load_first(b, count) : load(b);
+  }
+#pragma GCC unroll 32
+  for (int r = 0; r < Rows; ++r) {
+    const Pack<T> ak = C::splat(m.a[r * m.a_row + k * m.a_inner]);
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
+  }
+}
+/// sum = A tile times B panel. Inner: its length, where that is known and the loop is to be unrolled; else 0.
+template <int Inner, Panel P, class T, int Rows, int Vectors>
+TT_ALWAYS_INLINE void multiply_tile(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m) {
   // Unrolled by order: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = C::splat(T(0));
-  for (std::int64_t k = 0; k < inner; ++k) {
-    Pack<T> bk[Vectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < Vectors; ++v)
-      bk[v] = Partial && v == Vectors - 1 ? load_first(b + k * b_inner + v * lanes, last)
-                                          : load(b + k * b_inner + v * lanes);
-#pragma GCC unroll 32
-    for (int r = 0; r < Rows; ++r) {
-      const Pack<T> ak = C::splat(a[r * a_row + k * a_inner]);
-#pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
-    }
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = Carrier<Pack<T>>::splat(T(0));
+  if constexpr (Inner > 0) {
+#pragma GCC unroll 8
+    for (int k = 0; k < Inner; ++k) add_products<P>(sum, m, k);
+  } else {
+    for (std::int64_t k = 0; k < m.inner; ++k) add_products<P>(sum, m, k);
   }
+}
+template <class T, int Rows, int Vectors>
+TT_ALWAYS_INLINE void store_tile(T* t, const Pack<T> (&sum)[Rows][Vectors]) {
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v) store(t + (r * Vectors + v) * lanes, sum[r][v]);
+}
+/// t[Rows][Vectors * lanes] = A tile times B panel.
+template <class T, int Rows, int Vectors, Panel P>
+TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t) {
+  Pack<T> sum[Rows][Vectors];
+  multiply_tile<0, P>(sum, m);
+  store_tile(t, sum);
 }
 
 template <class T>
@@ -69,8 +100,7 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
   constexpr int height = tile_rows<T>(Vectors);
   std::int64_t i = 0;
   const auto tile = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
-    matmul_tile<T, H, Vectors, Partial>(m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner,
-                                        last, t);
+    matmul_tile<T, H, Vectors, Partial ? Panel::partial : Panel::whole>({m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner, last}, t);
     epilogue(i, H);
     i += H;
   };
@@ -95,18 +125,6 @@ TT_NOINLINE void pack_panel(const T* b, std::int64_t b_inner, std::int64_t inner
 }
 
 }  // namespace detail
-
-/// to[c][r] = from[r * row + c * column], rows of `to` are `to_row` apart.
-template <class T>
-TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column,
-                                std::int64_t rows, std::int64_t cols, T* to, std::int64_t to_row) {
-  constexpr std::int64_t block = 16;
-  for (std::int64_t c0 = 0; c0 < cols; c0 += block)
-    for (std::int64_t r0 = 0; r0 < rows; r0 += block)
-      for (std::int64_t c = c0; c < cols && c < c0 + block; ++c)
-        for (std::int64_t r = r0; r < rows && r < r0 + block; ++r)
-          to[c * to_row + r] = from[r * row + c * column];
-}
 
 /// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the
 /// products at row i, column j; `last` lanes of the last vector are columns. Rows and Cols: the

@@ -129,8 +129,8 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_lanes(typename Pack<T>::Registe
   }
 #endif
 }
-/// The lanes in `acc`, folded to the first one; a sum to every one.
-template <Op K, class T, int Packs>
+/// The lanes in `acc`, folded to the first one; a sum to every one of the first Lanes.
+template <Op K, class T, int Packs, int Lanes>
 TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
   using P = Pack<T>;
   P lane[Packs];  // a copy: the accumulators need not be written back
@@ -143,28 +143,31 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
   for (int w = P::parts / 2; w > 0; w /= 2)
     for (int k = 0; k < w; ++k)
       lane[0].part[k] = accumulate_part<K, T>(lane[0].part[k], lane[0].part[k + w]);
-  return fold_lanes<K, T, P::per_part / 2>(lane[0].part[0]);
+  return fold_lanes<K, T, (Lanes < P::per_part ? Lanes : P::per_part) / 2>(lane[0].part[0]);
 }
 
 }  // namespace detail
 
-/// The 64 lanes in `acc`, folded to one; NaN if one is not in `ordered`. Packs: how many may be other than the
+/// The 64 lanes in `acc`, folded to one; NaN if one is not in `ordered`. Lanes: how many may be other than the
 /// identity, a power of two.
-template <Op K, class T, int Packs = packs_per_block>
+template <Op K, class T, int Lanes = reduction_lanes>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
-  const T x = detail::lane_zero<T>(detail::fold_packs<K, T, Packs>(acc));
+  const T x = detail::lane_zero<T>(detail::fold_packs<K, T, (Lanes < lanes ? 1 : Lanes / lanes), Lanes>(acc));
   if constexpr (forgets_nan<K, T>)
     if (!xsimd::all(ordered.value)) [[unlikely]] return default_nan<T>;
   return x;
 }
 /// The same, in every lane.
-template <Op K, class T, int Packs = packs_per_block>
+template <Op K, class T, int Lanes = reduction_lanes>
 TT_ALWAYS_INLINE Pack<T> fold_to_all(const Pack<T>* acc, PackMask ordered) {
-  if constexpr (K != Op::sum) return Carrier<Pack<T>>::splat(fold<K, T, Packs>(acc, ordered));
-  Pack<T> r;
-  r.part[0] = detail::fold_packs<K, T, Packs>(acc);
-  for (int k = 1; k < Pack<T>::parts; ++k) r.part[k] = r.part[0];
-  return r;
+  if constexpr (K != Op::sum || Lanes < Pack<T>::per_part) {
+    return Carrier<Pack<T>>::splat(fold<K, T, Lanes>(acc, ordered));
+  } else {
+    Pack<T> r;
+    r.part[0] = detail::fold_packs<K, T, (Lanes < lanes ? 1 : Lanes / lanes), Lanes>(acc);
+    for (int k = 1; k < Pack<T>::parts; ++k) r.part[k] = r.part[0];
+    return r;
+  }
 }
 
 }  // namespace TT_ISA

@@ -52,6 +52,21 @@ TT_KERNEL_INLINE void run_sweeps(Register* r, const Place& p, std::int64_t begin
 }
 
 template <class H, int K>
+TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  constexpr int from = H::plan.instructions[k.segment[1]].access, to = H::plan.instructions[k.segment[1] + 1].access;
+  using T = element_t<H::plan.instructions[k.segment[1]].dtype>;
+  const SymbolValues* s = p.symbols;
+  const std::int64_t stride = extent<H::plan.accesses[from].column.code>(s), col = range.first(SplitAxis::cols);
+  transpose_rows(static_cast<const T*>(p.operand[H::plan.accesses[from].buffer]) + col * stride,
+                 static_cast<T*>(p.operand[H::plan.accesses[to].buffer]) + col, range.first(SplitAxis::rows),
+                 range.last(SplitAxis::rows, extent<k.rows.code>(s)),
+                 range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride,
+                 [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, from>(s, r); },
+                 [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, to>(s, r); });
+}
+
+template <class H, int K>
 TT_KERNEL_INLINE void rows_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   const std::int64_t rows = k.rows == Extent(1) ? 1 : range.last(SplitAxis::rows, extent<k.rows.code>(p.symbols));
@@ -137,6 +152,44 @@ TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int v
   }
 }
 
+/// Is a product so small that its sums stay in registers as a whole?
+constexpr bool is_one_tile(const Kernel& k, bool divides) {
+  if (!k.rows.is_constant() || !k.cols.is_constant() || !k.inner.is_constant() || k.rows.code < 1 || k.cols.code < 1)
+    return false;
+  if (is_tiny(k.rows, k.cols, k.inner)) return true;
+  return !divides && k.pack < 0 && k.rows.code <= tiny_product && k.cols.code <= tiny_product * lanes &&
+         k.rows.code * ((k.cols.code + lanes - 1) / lanes) <= tiny_product;
+}
+/// Such a product, and what follows it, without a tile in memory.
+template <class H, int K, class T>
+TT_KERNEL_INLINE void one_tile(Place p, const MatmulOperands<T>& m, std::int64_t b_column, std::int64_t batch) {
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  constexpr int rows = static_cast<int>(k.rows.code), vectors = static_cast<int>(k.cols.code + lanes - 1) / lanes,
+                last = static_cast<int>(k.cols.code - 1) % lanes + 1;
+  Pack<T> sum[rows][vectors];
+  constexpr int unrolled = k.inner.code <= tiny_product ? static_cast<int>(k.inner.code) : 0;
+  const TileOperands<T> tile{k.inner.code, m.a, m.a_row, m.a_inner, m.b, m.b_inner, last, b_column};
+  if constexpr (k.b_column != Extent(1)) multiply_tile<unrolled, Panel::strided>(sum, tile);
+  else if (last == lanes || m.b_padded) multiply_tile<unrolled, Panel::whole>(sum, tile);
+  else multiply_tile<unrolled, Panel::partial>(sum, tile);
+  Register r[register_count(k)];
+  run_segment<H, K, 0>(r, p);
+#pragma GCC unroll 8
+  for (int y = 0; y < rows; ++y)
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; ++v) {
+      p.row = batch * rows + y;
+      p.col = v * lanes;
+      p.tile = &sum[y][v];
+      if (last == lanes || v < vectors - 1) {
+        run_segment<H, K, 1>(r, p);
+      } else {
+        p.count = last;
+        run_segment<H, K, 1, true>(r, p);
+      }
+    }
+}
+
 template <class H, int K>
 TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   static constexpr const Kernel& k = H::plan.kernels[K];
@@ -155,6 +208,10 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
                         a_row, extent<k.a_inner.code>(s),
                         static_cast<const T*>(p.operand[xb.buffer]) + row_offset<H, k.b>(s, q) + col0 * b_column,
                         extent<k.b_inner.code>(s), !xb.guarded || xb.overread};
+    if constexpr (is_one_tile(k, divides<H, K>)) {
+      one_tile<H, K>(p, m, b_column, q);
+      continue;
+    }
     if constexpr (k.pack >= 0) {
       T* packed = static_cast<T*>(p.operand[k.pack]);
       const std::int64_t packed_row = extent<k.pack_row.code>(s);
@@ -191,7 +248,9 @@ struct StaticKernel<H, K, std::index_sequence<I...>> {
     const Place p{operand, symbols};
     constexpr bool divided = divides<H, K>;  // clang would find it out at every call
     const Range part = divided ? range : Range{};
-    if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
+    if constexpr (is_transposition(H::plan.kernels[K], H::plan.instructions.begin(), H::plan.accesses.begin()))
+      transposition_body<H, K>(p, part);
+    else if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
     else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, part);
     else matmul_body<H, K>(p, part);
   }

@@ -107,12 +107,13 @@ struct Reducing {
     if constexpr (!forgets_nan<K, T>) return sum.as<T>();
     else return C::select(ordered, sum.as<T>(), C::splat(default_nan<T>));
   }
-  template <int Packs>
+  template <int Lanes>
   static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums, PackMask ordered) {
-    Pack<T> lane[Packs];
+    constexpr int packs = Lanes < lanes ? 1 : Lanes / lanes;
+    Pack<T> lane[packs];
 #pragma GCC unroll 16
-    for (int u = 0; u < Packs; ++u) lane[u] = sums[u].as<T>();
-    result.as<T>() = fold_to_all<K, T, Packs>(lane, ordered);
+    for (int u = 0; u < packs; ++u) lane[u] = sums[u].as<T>();
+    result.as<T>() = fold_to_all<K, T, Lanes>(lane, ordered);
     return {};
   }
   static TT_KERNEL_INLINE Done reset(auto& tree) {
@@ -165,10 +166,10 @@ struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
   }
 };
 
-/// The packs that a row of so many columns needs, of those of a block; a power of two.
-constexpr int packs_of(std::int64_t cols) {
+/// The lanes that a row of so many columns needs, of those of a block; a power of two.
+constexpr int lanes_of(std::int64_t cols) {
   int n = 1;
-  while (n < packs_per_block && n * lanes < cols) n *= 2;
+  while (n < reduction_lanes && n < cols) n *= 2;
   return n;
 }
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
@@ -177,7 +178,7 @@ TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::i
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.cols.is_constant() && k.cols.code <= row_block;
   using All = Reductions<H, K, S>;
-  constexpr int packs = packs_per_block, used = k.cols.is_constant() ? packs_of(k.cols.code) : packs;
+  constexpr int packs = packs_per_block, used = k.cols.is_constant() ? lanes_of(k.cols.code) : reduction_lanes;
   Register sums[All::count * packs], rest[All::count * packs];
   PackMask ordered[All::count];
   Tree tree[one_block ? 1 : All::count];

@@ -113,6 +113,7 @@ struct TileProgram::Worker {
     return at;
   }
   void work() {
+    if (is_transposition(*k, plan.instructions.begin(), plan.accesses.begin())) return transposition();
     if (!function) prepare();
     if (k->kind == KernelKind::matmul) product();
     else if (function) {
@@ -122,6 +123,19 @@ struct TileProgram::Worker {
       reinterpret_cast<KernelFunction>(function)(operands, given, bounds);
     } else if (k->kind == KernelKind::rows) rows();
     else cols();
+  }
+
+  void transposition() {
+    const Instruction *load = &plan.instructions[k->segment[1]], *store = load + 1;
+    const Access &from = plan.accesses[load->access], &to = plan.accesses[store->access];
+    const std::int64_t stride = value(from.column), col = range.first(SplitAxis::cols);
+    detail::with_size(load->dtype, [&]<class T>(T) {
+      transpose_rows(reinterpret_cast<const T*>(buffer(from.buffer)) + col * stride,
+                     reinterpret_cast<T*>(buffer(to.buffer)) + col, range.first(SplitAxis::rows),
+                     range.last(SplitAxis::rows, value(k->rows)), range.last(SplitAxis::cols, value(k->cols)) - col,
+                     stride, [&](std::int64_t r) { return from.row_offset(r, symbols); },
+                     [&](std::int64_t r) { return to.row_offset(r, symbols); });
+    });
   }
 
   std::int64_t value(Extent e) const { return e.value(symbols); }
@@ -213,7 +227,7 @@ struct TileProgram::Worker {
       case TileStep::Kind::reduce:
         with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
           const T* from = reinterpret_cast<const T*>(registers[x.a]);
-          if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, n);
+          if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, 1, n);
           else detail::reduce_part<K>(lane_memory<T>(x.reduction), from, n);
         });
     }
@@ -282,7 +296,9 @@ struct TileProgram::Worker {
   }
   /// How often a value of a row must be repeated to stand beside the columns of a tile.
   std::int64_t repeats() const {
-    const std::int64_t n = k->kind == KernelKind::matmul ? most_products : value(k->cols);
+    const std::int64_t n = k->kind == KernelKind::matmul ? most_products
+                           : k->kind == KernelKind::cols ? tile_elements
+                                                         : value(k->cols);
     return n < lanes ? lanes : least(n, tile_elements);
   }
   void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
@@ -480,7 +496,11 @@ struct TileProgram::Worker {
     for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, col), col, columns);
   }
   void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
-    if (x.kind == TileStep::Kind::reduce) {
+    if (x.kind == TileStep::Kind::reduce && k->kind == KernelKind::cols) {
+      with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+        detail::reduce_columns<K>(lane_memory<T>(x.reduction), reinterpret_cast<const T*>(registers[x.a]), n, columns);
+      });
+    } else if (x.kind == TileStep::Kind::reduce) {
       with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
         detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), reinterpret_cast<const T*>(registers[x.a]), n, columns);
       });
@@ -511,6 +531,7 @@ struct TileProgram::Worker {
     for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
     int used = 0;
     std::uint64_t pushed = 0;
+    const std::int64_t together = n <= short_row ? tile_elements / n : 1;
     const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
       return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) *
                                                    register_bytes);
@@ -519,13 +540,16 @@ struct TileProgram::Worker {
       --used;
       each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
         detail::reduce_columns<K>(part(std::type_identity<T>{}, used - 1, x.reduction),
-                                  part(std::type_identity<T>{}, used, x.reduction), n);
+                                  part(std::type_identity<T>{}, used, x.reduction), 1, n);
       });
     };
     for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
       begin_lanes(1, n);
       const std::int64_t end = least(inner, block + column_block);
-      for (std::int64_t q = block; q < end; ++q) vector_segment(1, row * inner + q, col, n);
+      for (std::int64_t q = block; q < end; q += together) {
+        if (together == 1) vector_segment(1, row * inner + q, col, n);
+        else columns_of_rows(1, row * inner + q, col, least(together, end - q), n, q == 0);
+      }
       each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
         std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction),
                     static_cast<std::size_t>(n) * sizeof(T));
@@ -572,13 +596,14 @@ struct TileProgram::Worker {
                           value(k->a_row), value(k->a_inner),
                           reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols) + col0 * value(k->b_column),
                           value(k->b_inner), !xb.guarded};
-      if (k->pack >= 0) {
-        T* packed = reinterpret_cast<T*>(buffer(k->pack));
-        transpose_into(m.b, value(k->b_column), m.b_inner, m.cols, m.inner, packed,
-                       value(k->pack_row));
+      alignas(64) T tiny[tiny_product * row_padding];
+      if (const std::int64_t column = value(k->b_column); column != 1) {
+        T* packed = k->pack >= 0 ? reinterpret_cast<T*>(buffer(k->pack)) : tiny;
+        const std::int64_t pitch = k->pack >= 0 ? value(k->pack_row) : row_padding;
+        transpose_into(m.b, column, m.b_inner, m.cols, m.inner, packed, pitch);
         m.b = packed;
-        m.b_inner = value(k->pack_row);
-        m.b_padded = k->pack_row.is_constant();
+        m.b_inner = pitch;
+        m.b_padded = k->pack < 0 || k->pack_row.is_constant();
       }
       T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
       matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,

@@ -124,10 +124,17 @@ T fold_lanes(const T* lane) {
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
   return fold_row<K>(sum);
 }
-/// Columns next to each other, a lane each.
+/// Columns next to each other, a lane each, of rows one behind the other.
 template <Op K, class T>
-void reduce_columns(T* lane, const T* x, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; i += lanes) store(lane + i, combine<K>(load(lane + i), load(x + i)));
+void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t i = 0; i < columns; i += lanes) {
+    const std::int64_t end = rows * columns;  // nothing beyond may be touched
+    Pack<T> sum = load(lane + i);
+    std::int64_t at = i;
+    for (; at + lanes <= end && at < end; at += columns) sum = combine<K>(sum, load(x + at));
+    for (; at < end; at += columns) sum = combine<K>(sum, load_first(x + at, static_cast<int>(columns - i)));
+    store(lane + i, sum);
+  }
 }
 
 }  // namespace detail

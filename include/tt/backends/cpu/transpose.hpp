@@ -1,0 +1,93 @@
+// Matrices with their axes exchanged: squares of as many rows as a register has elements are exchanged in
+// registers, so that every line of memory is read and written as a whole.
+#pragma once
+#include "tt/backends/cpu/pack.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+namespace detail {
+
+/// Rows of a square that fits registers; 1: there is none of this type.
+template <class T>
+#if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
+inline constexpr int square = 1;
+#else
+inline constexpr int square = sizeof(T) == 1 ? 1 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
+
+/// a[0], b[0], a[1], b[1], ...: of the first halves, or of the second ones.
+template <bool Second, class V, std::size_t... I>
+TT_ALWAYS_INLINE V interleave(V a, V b, std::index_sequence<I...>) {
+  constexpr int n = sizeof...(I);
+  return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + (Second ? n / 2 : 0) + (I % 2 ? n : 0))...);
+}
+/// to[c * to_row + r] = from[r * row + c] for one square.
+template <class T>
+TT_NOINLINE void transpose_square(const T* from, std::int64_t row, T* to, std::int64_t to_row) {
+  constexpr int n = square<T>;
+  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
+  Vector a[n], b[n];
+#pragma GCC unroll 16
+  for (int r = 0; r < n; ++r) std::memcpy(&a[r], from + r * row, sizeof a[r]);
+#pragma GCC unroll 4
+  for (int step = 1; step < n; step *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < n / 2; ++i) {
+      b[2 * i] = interleave<false>(a[i], a[i + n / 2], std::make_index_sequence<n>{});
+      b[2 * i + 1] = interleave<true>(a[i], a[i + n / 2], std::make_index_sequence<n>{});
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) a[i] = b[i];
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < n; ++r) std::memcpy(to + r * to_row, &a[r], sizeof a[r]);
+}
+#endif
+
+}  // namespace detail
+
+/// to[c * to_row + r] = from[r * row + c * column].
+template <class T>
+TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column, std::int64_t rows,
+                                std::int64_t cols, T* to, std::int64_t to_row) {
+  constexpr int n = detail::square<T>;
+  constexpr std::int64_t strip = 64;  // columns at a time: their lines stay in the first cache
+  const std::int64_t whole = n > 1 && column == 1 ? rows / n * n : 0;
+  for (std::int64_t c0 = 0; c0 < cols; c0 += strip) {
+    const std::int64_t end = c0 + strip < cols ? c0 + strip : cols;
+    const auto plain = [&](std::int64_t r0, std::int64_t r1, std::int64_t begin) {
+      for (std::int64_t c = begin; c < end; ++c)
+        for (std::int64_t r = r0; r < r1; ++r) std::memcpy(to + c * to_row + r, from + r * row + c * column, sizeof(T));
+    };
+    for (std::int64_t r = 0; r < whole; r += n) {
+      std::int64_t c = c0;
+#if !defined(__CUDACC__)
+      if constexpr (n > 1)
+        for (; c + n <= end; c += n) detail::transpose_square(from + r * row + c, row, to + c * to_row + r, to_row);
+#endif
+      plain(r, r + n, c);
+    }
+    for (std::int64_t r = whole; r < rows; r += strip) plain(r, r + strip < rows ? r + strip : rows, c0);
+  }
+}
+
+/// Rows [first, last) of `to`, of `cols` neighbours each, from columns of `from` that are `stride` apart. from_row(r) and
+/// to_row(r): where a row begins; neighbouring rows mostly begin beside each other in `from`.
+template <class T, class From, class To>
+TT_ALWAYS_INLINE void transpose_rows(const T* from, T* to, std::int64_t first, std::int64_t last, std::int64_t cols,
+                                     std::int64_t stride, const From& from_row, const To& to_row) {
+  for (std::int64_t r = first; r < last;) {
+    const std::int64_t begin = from_row(r), out = to_row(r), pitch = r + 1 < last ? to_row(r + 1) - out : 0;
+    std::int64_t n = 1;
+    while (r + n < last && from_row(r + n) == begin + n && to_row(r + n) == out + n * pitch) ++n;
+    transpose_into(from + begin, stride, 1, cols, n, to + out, pitch);
+    r += n;
+  }
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END
