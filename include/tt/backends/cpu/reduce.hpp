@@ -1,7 +1,7 @@
 // Reductions in the library's one order (graph/reduce_order.hpp) on SIMD lanes: 64 lanes as several
 // packs, folded in halves.
 #pragma once
-#include "tt/backends/cpu/pack.hpp"
+#include "tt/backends/cpu/pack_memory.hpp"
 #include "tt/graph/reduce_order.hpp"
 
 TT_KERNELS_BEGIN

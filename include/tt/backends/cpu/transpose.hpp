@@ -1,7 +1,7 @@
 // Matrices with their axes exchanged: squares of as many rows as a register has elements are exchanged in
 // registers, so that every line of memory is read and written as a whole.
 #pragma once
-#include "tt/backends/cpu/pack.hpp"
+#include "tt/backends/cpu/pack_memory.hpp"
 
 TT_KERNELS_BEGIN
 

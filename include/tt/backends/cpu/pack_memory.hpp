@@ -1,0 +1,196 @@
+// Packs from memory and to it: whole ones, the first lanes of one, two runs in one, elements that lie apart.
+// A count that is known where these are inlined takes neither masks nor memory on the way.
+#pragma once
+#include "tt/backends/cpu/pack.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+inline namespace TT_ISA {
+
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load(const T* p) {
+  using Batch = typename Pack<T>::Batch;
+  if constexpr (Pack<T>::parts == 1) return {{Batch::load_unaligned(p).data}};
+  else return {{Batch::load_unaligned(p).data, Batch::load_unaligned(p + Pack<T>::per_part).data}};
+}
+template <>
+TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
+#if TT_AVX512
+  __m128i bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return {{xsimd::batch_bool<float>(_mm_test_epi8_mask(bytes, bytes))}};
+#else
+  unsigned char bytes[lanes];  // lanes beyond the end may hold anything
+  std::memcpy(bytes, p, sizeof bytes);
+  bool b[lanes];
+  for (int i = 0; i < lanes; ++i) b[i] = bytes[i] != 0;
+  return {{xsimd::batch_bool<float>::load_unaligned(b)}};
+#endif
+}
+template <class T>
+TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
+  using Batch = typename Pack<T>::Batch;
+  Batch(x.part[0]).store_unaligned(p);
+  if constexpr (Pack<T>::parts == 2) Batch(x.part[1]).store_unaligned(p + Pack<T>::per_part);
+}
+template <>
+TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
+#if TT_AVX512  // xsimd 8.1 stores lane by lane: a comparison of a tile took longer than its exp
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(x.mask.value.data, 1));
+#elif defined(__AVX2__)
+  const __m256i m = _mm256_castps_si256(x.mask.value);
+  const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1)));
+#else
+  x.mask.value.store_unaligned(p);
+#endif
+}
+#if TT_AVX512
+namespace detail {
+
+/// The first n lanes, in as many parts as n has bits: a masked store takes as long as eight others on Zen 5.
+/// For an n that is known where this is inlined.
+TT_ALWAYS_INLINE void store_parts(void* to, __m512 x, int n) {
+  char* p = static_cast<char*>(to);
+  __m256 half = _mm512_castps512_ps256(x);
+  if (n & 8) {
+    std::memcpy(p, &half, 32);
+    p += 32;
+    half = _mm512_extractf32x8_ps(x, 1);
+  }
+  __m128 quarter = _mm256_castps256_ps128(half);
+  if (n & 4) {
+    std::memcpy(p, &quarter, 16);
+    p += 16;
+    quarter = _mm256_extractf128_ps(half, 1);
+  }
+  if (n & 2) {
+    const double two = _mm_cvtsd_f64(_mm_castps_pd(quarter));
+    std::memcpy(p, &two, 8);
+    p += 8;
+    quarter = _mm_movehl_ps(quarter, quarter);
+  }
+  if (n & 1) {
+    const float one = _mm_cvtss_f32(quarter);
+    std::memcpy(p, &one, 4);
+  }
+}
+
+}  // namespace detail
+#endif
+
+/// The first n elements; the other lanes are zero and their memory is not touched.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
+#if TT_AVX512
+  if constexpr (sizeof(T) == 4)  // as narrow as may be: a wide one waits for what was just stored behind these n
+    if (__builtin_constant_p(n) && n <= 8) {
+      const __mmask8 few = static_cast<__mmask8>((1u << n) - 1);
+      if (n == 4) return {{(typename Pack<T>::Register)_mm512_zextps128_ps512(_mm_loadu_ps((const float*)p))}};
+      if (n < 4) return {{(typename Pack<T>::Register)_mm512_zextps128_ps512(_mm_maskz_loadu_ps(few, p))}};
+      if (n == 8) return {{(typename Pack<T>::Register)_mm512_zextps256_ps512(_mm256_loadu_ps((const float*)p))}};
+      return {{(typename Pack<T>::Register)_mm512_zextps256_ps512(_mm256_maskz_loadu_ps(few, p))}};
+    }
+  const unsigned m = (1u << n) - 1;
+  if constexpr (std::is_same_v<T, float>)
+    return {{_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p)}};
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return {{_mm512_maskz_loadu_epi32(static_cast<__mmask16>(m), p)}};
+  else if constexpr (std::is_same_v<T, double>)
+    return {{_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p),
+             _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
+#endif
+  alignas(64) T t[lanes] = {};
+  std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
+  return load(t);
+}
+/// `left` elements from p on, then those from q on: `count` in all.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_two(const T* p, const T* q, int left, int count) {
+  if (left >= count) return load_first(p, count);
+#if TT_AVX512
+  [[maybe_unused]] const unsigned low = (1u << left) - 1, high = ((1u << count) - 1) & ~low;
+  if constexpr (std::is_same_v<T, float>)
+    return {{_mm512_mask_loadu_ps(_mm512_maskz_loadu_ps(static_cast<__mmask16>(low), p), static_cast<__mmask16>(high),
+                                  q - left)}};
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return {{_mm512_mask_loadu_epi32(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(low), p),
+                                     static_cast<__mmask16>(high), q - left)}};
+#endif
+  alignas(64) T t[lanes] = {};
+  std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(left));
+  std::memcpy(t + left, q, sizeof(T) * static_cast<std::size_t>(count - left));
+  return load(t);
+}
+template <class T>
+TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
+#if TT_AVX512
+  if constexpr (sizeof(T) == 4)
+    if (__builtin_constant_p(n)) return detail::store_parts(p, (__m512)x.part[0], n);
+  const unsigned m = (1u << n) - 1;
+  if constexpr (std::is_same_v<T, float>) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>(m), x.part[0]);
+    return;
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(m), x.part[0]);
+    return;
+  }
+#endif
+  alignas(64) T t[lanes];
+  store(t, x);
+  std::memcpy(p, t, sizeof(T) * static_cast<std::size_t>(n));
+}
+namespace detail {
+template <class T, int Part, std::size_t... I>
+TT_ALWAYS_INLINE typename Pack<T>::Register gather_part(const T* p, std::int64_t stride, int n,
+                                                        std::index_sequence<I...>) {
+  constexpr int first = Part * Pack<T>::per_part;
+  return (typename Pack<T>::Register)typename VectorOf<T>::Type{
+      (first + static_cast<int>(I) < n ? static_cast<typename VectorOf<T>::Lane>(p[(first + static_cast<int>(I)) * stride])
+                                       : typename VectorOf<T>::Lane(0))...};
+}
+}  // namespace detail
+/// n elements `stride` apart; the other lanes are zero.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_strided(const T* p, std::int64_t stride, int n) {
+  if constexpr (!std::is_same_v<T, bool>)
+    if (__builtin_constant_p(n)) {  // put together in registers: a load of what was just stored in parts waits for all
+      using Is = std::make_index_sequence<Pack<T>::per_part>;
+      if constexpr (Pack<T>::parts == 1) return {{detail::gather_part<T, 0>(p, stride, n, Is{})}};
+      else return {{detail::gather_part<T, 0>(p, stride, n, Is{}), detail::gather_part<T, 1>(p, stride, n, Is{})}};
+    }
+  alignas(64) T t[lanes] = {};
+  for (int i = 0; i < n; ++i) std::memcpy(t + i, p + i * stride, sizeof(T));
+  return load(t);
+}
+template <class T>
+TT_ALWAYS_INLINE void store_strided(T* p, std::int64_t stride, const Pack<T>& x, int n) {
+  alignas(64) T t[lanes];
+  store(t, x);
+  for (int i = 0; i < n; ++i) std::memcpy(p + i * stride, t + i, sizeof(T));
+}
+template <class T>
+TT_ALWAYS_INLINE T first_lane(const Pack<T>& x) {
+  alignas(64) T t[lanes];
+  store(t, x);
+  return t[0];
+}
+/// Lanes 0 .. n-1.
+TT_ALWAYS_INLINE PackMask first_lanes(int n) {
+  alignas(64) static constexpr float index[] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
+  return {xsimd::batch<float>::load_aligned(index) < xsimd::batch<float>(static_cast<float>(n))};
+}
+/// start, start + step, start + 2 step, ...
+template <class T>
+TT_ALWAYS_INLINE Pack<T> iota(std::int64_t start, std::int64_t step) {
+  alignas(64) T t[lanes];
+  for (int i = 0; i < lanes; ++i) t[i] = static_cast<T>(start + i * step);
+  return load(t);
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END
