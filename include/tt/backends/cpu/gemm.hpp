@@ -17,6 +17,9 @@ constexpr int tile_rows(int vectors) {
 }
 template <class T>
 inline constexpr int tile_vectors = TT_AVX512 ? 4 : 2;
+/// Vectors of a single row: as many sums as hide the latency of one, and runs of b that are worth a fetch.
+template <class T>
+inline constexpr int wide_row = (TT_AVX512 ? 16 : 8) / Pack<T>::parts;
 
 /// A tile of A and a panel of B, in elements. `last` lanes of the panel's last vector exist.
 template <class T>
@@ -36,7 +39,7 @@ template <Panel P, class T, int Rows, int Vectors>
 TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, std::int64_t k) {
   using C = Carrier<Pack<T>>;
   Pack<T> bk[Vectors];
-#pragma GCC unroll 4
+#pragma GCC unroll 16
   for (int v = 0; v < Vectors; ++v) {
     const T* b = m.b + k * m.b_inner + v * lanes * m.b_column;
     const int count = v == Vectors - 1 ? m.last : lanes;
@@ -46,7 +49,7 @@ TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOper
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r) {
     const Pack<T> ak = C::splat(m.a[r * m.a_row + k * m.a_inner]);
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
   }
 }
@@ -56,7 +59,7 @@ TT_ALWAYS_INLINE void multiply_tile(Pack<T> (&sum)[Rows][Vectors], const TileOpe
   // Unrolled by order: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < Vectors; ++v) sum[r][v] = Carrier<Pack<T>>::splat(T(0));
   if constexpr (Inner > 0) {
 #pragma GCC unroll 8
@@ -69,7 +72,7 @@ template <class T, int Rows, int Vectors>
 TT_ALWAYS_INLINE void store_tile(T* t, const Pack<T> (&sum)[Rows][Vectors]) {
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
-#pragma GCC unroll 4
+#pragma GCC unroll 16
     for (int v = 0; v < Vectors; ++v) store(t + (r * Vectors + v) * lanes, sum[r][v]);
 }
 /// t[Rows][Vectors * lanes] = A tile times B panel.
@@ -150,6 +153,9 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
         });
     j += Vectors * lanes;
   };
+  constexpr int row = wide_row<T>;
+  if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= row * lanes))
+    while (m.rows == 1 && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, std::false_type{}, lanes);
   if constexpr (Cols < 0 || Cols >= wide * lanes)
     while (j + wide * lanes <= m.cols)
       columns(std::integral_constant<int, wide>{}, std::false_type{}, lanes);

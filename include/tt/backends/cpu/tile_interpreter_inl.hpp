@@ -228,9 +228,19 @@ struct TileProgram::Worker {
         with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
           const T* from = reinterpret_cast<const T*>(registers[x.a]);
           if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, 1, n);
-          else detail::reduce_part<K>(lane_memory<T>(x.reduction), from, n);
+          else each_row<K, T>(x, [&](const auto& row_) { detail::reduce_part<K>(lane_memory<T>(x.reduction), row_, n); });
         });
+        break;
+      case TileStep::Kind::none: break;
     }
+  }
+  /// f with what a sum along rows is made of.
+  template <Op K, class T, class F>
+  void each_row(const TileStep& x, const F& f) const {
+    const T* from = reinterpret_cast<const T*>(registers[x.a]);
+    if constexpr (K == Op::sum && std::is_floating_point_v<T>)
+      if (x.of_products) return f(detail::Products<T>{from, reinterpret_cast<const T*>(registers[x.b])});
+    f(detail::Elements<T>{from});
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
@@ -502,7 +512,7 @@ struct TileProgram::Worker {
       });
     } else if (x.kind == TileStep::Kind::reduce) {
       with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-        detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), reinterpret_cast<const T*>(registers[x.a]), n, columns);
+        each_row<K, T>(x, [&](const auto& rows_) { detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), rows_, n, columns); });
       });
       spread(x, n, columns);
     } else if (x.kind == TileStep::Kind::store) {
@@ -753,7 +763,7 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
     const Instruction& x = plan_.instructions[i];
     return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || plan_.accesses[x.access].term_count > 0);
   };
-  Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1);
+  Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1), uses(numbers.none() + 1, 0);
   int kept = 0;
   for (int s = 0; s <= 2 * k.sweeps; ++s) {
     int reductions = 0;
@@ -766,10 +776,23 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       for (int r : {step.a, step.b, step.c}) {
         if (r == numbers.none()) continue;
         last_use[r] = i;
+        ++uses[r];
         if (on_columns(k, s)) steps_[made_by[r]].spread = true;
       }
     }
   }
+  for (int s = 1; k.kind == KernelKind::rows && s <= 2 * k.sweeps; s += 2)
+    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
+      TileStep& sum = steps_[i];  // of products that nothing else uses
+      if (sum.kind != TileStep::Kind::reduce || sum.x->op != Op::sum || !is_floating(sum.x->dtype) || uses[sum.a] > 1) continue;
+      TileStep& product = steps_[made_by[sum.a]];
+      if (product.kind != TileStep::Kind::call || product.x->op != Op::mul || made_by[sum.a] < k.segment[s]) continue;
+      product.kind = TileStep::Kind::none;
+      sum.of_products = true;
+      sum.a = product.a;
+      sum.b = product.b;
+      for (int r : {sum.a, sum.b}) last_use[r] = last_use[r] > i ? last_use[r] : i;
+    }
   Vec<int> busy_until, size;  // of tiles that are shared
   for (int s = 0; s <= 2 * k.sweeps; ++s) {
     for (int& b : busy_until) b = -1;

@@ -18,11 +18,12 @@ constexpr std::size_t tile_bytes(DType d) {
 }
 
 struct TileStep {
-  enum class Kind : std::uint8_t { call, fixed, place, load, store, accumulator, reduce };
+  enum class Kind : std::uint8_t { call, fixed, place, load, store, accumulator, reduce, none };
   Kind kind = Kind::call;
   bool linear = true;    ///< rows are row_stride apart
   bool in_place = false; ///< a load: memory may stand for the tile
   bool spread = false;   ///< a row's value that is used beside columns
+  bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
   int out = 0, a = 0, b = 0, c = 0;  ///< registers; the last one for those that are not there
   int tile = 0;          ///< which one is the result's own
@@ -69,9 +70,29 @@ TT_ALWAYS_INLINE void repeat(std::byte* to, const void* v, std::int64_t n) {
   }
 }
 
+/// What is reduced: elements, or the products of two rows of them, which need no tile of their own then.
+template <class T>
+struct Elements {
+  const T* x;
+  TT_ALWAYS_INLINE Elements operator+(std::int64_t i) const { return {x + i}; }
+  TT_ALWAYS_INLINE Pack<T> operator[](std::int64_t i) const { return load(x + i); }
+  TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const { return load_first(x + i, n); }
+};
+template <class T>
+struct Products {
+  const T *x, *y;
+  TT_ALWAYS_INLINE Products operator+(std::int64_t i) const { return {x + i, y + i}; }
+  TT_ALWAYS_INLINE Pack<T> operator[](std::int64_t i) const {
+    return Carrier<Pack<T>>::template apply<Op::mul>(load(x + i), load(y + i));
+  }
+  TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const {
+    return Carrier<Pack<T>>::template apply<Op::mul>(load_first(x + i, n), load_first(y + i, n));
+  }
+};
+
 /// n elements of a row go to the 64 lanes, the first one to lane 0.
-template <Op K, class T>
-TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const T* x, std::int64_t n) {
+template <Op K, class T, class Row>
+TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
@@ -81,16 +102,16 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const T* x, std::int64_t n) {
 #pragma GCC unroll 16
     for (int u = 0; u < packs_per_block; ++u) {
       if (u % 2 == 0) note<K>(ordered, sum[u], sum[u + 1]);
-      sum[u] = accumulate<K>(sum[u], load(x + i + u * lanes));
+      sum[u] = accumulate<K>(sum[u], x[i + u * lanes]);
     }
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) lane[u] = sum[u];
   if constexpr (forgets_nan<K, T>)
     lane[0] = Carrier<Pack<T>>::select(ordered, lane[0], Carrier<Pack<T>>::splat(default_nan<T>));
-  for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, load(x + i));
+  for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, x[i]);
   if (i == n) return;
   const int count = static_cast<int>(n - i);
-  *lane = combine<K>(*lane, Carrier<Pack<T>>::select(first_lanes(count), load_first(x + i, count), identity_pack<K, T>()));
+  *lane = combine<K>(*lane, Carrier<Pack<T>>::select(first_lanes(count), x.first(i, count), identity_pack<K, T>()));
 }
 template <Op K, class T>
 TT_ALWAYS_INLINE T fold_row(const Pack<T>* lane) {
@@ -100,9 +121,9 @@ TT_ALWAYS_INLINE T fold_row(const Pack<T>* lane) {
   return fold<K, T>(lane, ordered);
 }
 /// Each of `rows` rows of a tile, of no more than a block.
-template <Op K, class T>
-void reduce_rows(T* result, const T* x, std::int64_t rows, std::int64_t columns) {
-  for (std::int64_t r = 0; r < rows; ++r, x += columns) {
+template <Op K, class T, class Row>
+void reduce_rows(T* result, Row x, std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t r = 0; r < rows; ++r, x = x + columns) {
     Pack<T> lane[packs_per_block];
 #pragma GCC unroll 16
     for (int u = 0; u < packs_per_block; ++u) lane[u] = identity_pack<K, T>();
@@ -111,8 +132,8 @@ void reduce_rows(T* result, const T* x, std::int64_t rows, std::int64_t columns)
   }
 }
 /// Part of a row, which may be long: the lanes are kept in memory.
-template <Op K, class T>
-void reduce_part(T* lane, const T* x, std::int64_t n) {
+template <Op K, class T, class Row>
+void reduce_part(T* lane, const Row& x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
   reduce_into<K>(sum, x, n);

@@ -53,7 +53,7 @@ template <class T>
 TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t column, std::int64_t rows,
                                 std::int64_t cols, T* to, std::int64_t to_row) {
   constexpr int n = detail::square<T>;
-  constexpr std::int64_t strip = 64;  // columns at a time: their lines stay in the first cache
+  constexpr std::int64_t strip = 16;  // so few lines are written at a time: 64 take twice as long beyond the caches
   const std::int64_t whole = n > 1 && column == 1 ? rows / n * n : 0;
   for (std::int64_t c0 = 0; c0 < cols; c0 += strip) {
     const std::int64_t end = c0 + strip < cols ? c0 + strip : cols;
