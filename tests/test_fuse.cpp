@@ -151,6 +151,14 @@ TEST_CASE("explain names kernels, their ops, why they begin, and the line") {
   step(w);
   const std::string of_fused = tt::explain<Array<float, 4>>(step);
   CHECK(of_fused.find("mul") != std::string::npos);
+  Array<float, dyn> v(10);
+  const std::string of_expression = tt::explain(tt::tanh(v * 2 + v));
+  CHECK(of_expression.find("1 kernel from 6 nodes, 0 bytes of arena\n") == 0);
+  CHECK(of_expression.find("1 x s0              mul add tanh\n") != std::string::npos);
+  const Array<float, 20, 30> m;
+  const std::string transposed = tt::explain(tt::transpose(m) * 2);
+  CHECK(transposed.find("copy\n    what lies across its reader's rows is laid out along them first") != std::string::npos);
+  CHECK(transposed.find("2 kernels") == 0);
 }
 
 TEST_CASE("a graph can be had and read") {

@@ -36,8 +36,10 @@ Text explain_plan(const P& plan) {
   Text t;
   t << plan.kernels.size() << (plan.kernels.size() == 1 ? " kernel from " : " kernels from ")
     << plan.nodes << " nodes, ";
-  if (plan.arena >= 0) t << plan.arena << " bytes of arena\n";
-  else t << "arena sized at run time\n";
+  bool inside = false;
+  for (const Buffer& b : plan.buffers) inside = inside || b.external < 0;
+  if (plan.arena < 0 && inside) t << "arena sized at run time\n";
+  else t << (inside ? plan.arena : 0) << " bytes of arena\n";
   for (int j = 0; j < plan.kernels.size(); ++j) {
     const Kernel& k = plan.kernels[j];
     t << "  " << j << ' ' << name(k.kind);
@@ -86,6 +88,15 @@ constexpr Graph graph(F) {
 template <class... A, class F>
 Text explain(F) {
   using H = Compiled<detail::program_for<F, A...>>;
+  if constexpr (detail::no_mistake<H>()) return detail::explain_plan(H::plan);
+  else return Text();
+}
+
+/// The same for an expression, which is not evaluated: explain(tanh(a * b + c)).
+template <class Fn, class... Operands>
+Text explain(const Expression<Fn, Operands...>& x) {
+  using Result = decltype(x.eval());
+  using H = Compiled<detail::Program<detail::ExpressionModel<Expression<Fn, Operands...>, !Result::is_inline>>>;
   if constexpr (detail::no_mistake<H>()) return detail::explain_plan(H::plan);
   else return Text();
 }

@@ -376,7 +376,8 @@ struct MseLossFn {
 
 }  // namespace detail
 
-/// Matrix product (..., M, K) x (..., K, N); vectors as in NumPy. Sums in the order k = 0, 1, ...
+/// Matrix product (..., M, K) x (..., K, N); vectors as in NumPy. Sums in the order k = 0, 1, ...; with a vector b the
+/// sums along the rows of a * b. To multiply by a transposed matrix, matmul(v, a) is quicker than matmul(transpose(a), v).
 template <Value A, Value B>
 constexpr auto matmul(A&& a, B&& b, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::MatmulFn>(at, static_cast<A&&>(a), static_cast<B&&>(b));
