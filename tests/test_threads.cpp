@@ -86,6 +86,9 @@ TEST_CASE("every kind of kernel gives the same bits on any number of threads") {
   p = filled(p, 0.07f);
   q = filled(q, 0.05f);
   CHECK(same_bits([&] { tt::Array<float, 6, 70, 50> c = tt::matmul(p, q); return c; }));
+  CHECK(same_bits([&] { tt::Array<float, 333, 400> c = tt::transpose(a) * 2; return c; }));
+  CHECK(same_bits([&] { tt::Array<float, 50, 90, 6> c = tt::permute<2, 1, 0>(q); return c; }));
+  CHECK(same_bits([&] { tt::Array<float, 333> c = tt::matmul(tt::transpose(a), tt::sum<1>(b)); return c; }));
 }
 
 TEST_CASE("what is updated in place is updated once, however a product is divided") {

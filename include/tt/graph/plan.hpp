@@ -140,6 +140,12 @@ struct Kernel {
   }
 };
 
+/// The term of rows that are neighbours in memory, or -1.
+constexpr int neighbours_term(const Access& a) {
+  for (int i = 0; i < a.term_count; ++i)
+    if (a.term[i].stride == Extent(1)) return i;
+  return -1;
+}
 /// Does the kernel copy what lies across its rows, and nothing else?
 constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, const Access* accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
@@ -148,9 +154,8 @@ constexpr bool is_transposition(const Kernel& k, const Instruction* instructions
   const Instruction &load = instructions[k.segment[1]], &store = instructions[k.segment[1] + 1];
   if (load.op != Op::load || store.op != Op::store) return false;
   const Access &from = accesses[load.access], &to = accesses[store.access];
-  return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) && from.term_count > 0 &&
-         from.term[0].divisor == Extent(1) && from.term[0].stride == Extent(1) && to.column_terms == 0 &&
-         to.column == Extent(1);
+  return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) &&
+         neighbours_term(from) >= 0 && to.column_terms == 0 && to.column == Extent(1);
 }
 
 struct Buffer {

@@ -61,6 +61,7 @@ TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
   transpose_rows(static_cast<const T*>(p.operand[H::plan.accesses[from].buffer]) + col * stride,
                  static_cast<T*>(p.operand[H::plan.accesses[to].buffer]) + col, range.first(SplitAxis::rows),
                  range.last(SplitAxis::rows, extent<k.rows.code>(s)),
+                 extent<H::plan.accesses[from].term[neighbours_term(H::plan.accesses[from])].divisor.code>(s),
                  range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride,
                  [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, from>(s, r); },
                  [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, to>(s, r); });

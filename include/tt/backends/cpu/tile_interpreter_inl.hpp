@@ -132,8 +132,8 @@ struct TileProgram::Worker {
     detail::with_size(load->dtype, [&]<class T>(T) {
       transpose_rows(reinterpret_cast<const T*>(buffer(from.buffer)) + col * stride,
                      reinterpret_cast<T*>(buffer(to.buffer)) + col, range.first(SplitAxis::rows),
-                     range.last(SplitAxis::rows, value(k->rows)), range.last(SplitAxis::cols, value(k->cols)) - col,
-                     stride, [&](std::int64_t r) { return from.row_offset(r, symbols); },
+                     range.last(SplitAxis::rows, value(k->rows)), value(from.term[neighbours_term(from)].divisor),
+                     range.last(SplitAxis::cols, value(k->cols)) - col, stride, [&](std::int64_t r) { return from.row_offset(r, symbols); },
                      [&](std::int64_t r) { return to.row_offset(r, symbols); });
     });
   }

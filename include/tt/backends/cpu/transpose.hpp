@@ -74,17 +74,18 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
 }
 
 /// Rows [first, last) of `to`, of `cols` neighbours each, from columns of `from` that are `stride` apart. from_row(r) and
-/// to_row(r): where a row begins; neighbouring rows mostly begin beside each other in `from`.
+/// to_row(r): where a row begins; rows `apart` from each other mostly begin beside each other in `from`.
 template <class T, class From, class To>
-TT_ALWAYS_INLINE void transpose_rows(const T* from, T* to, std::int64_t first, std::int64_t last, std::int64_t cols,
-                                     std::int64_t stride, const From& from_row, const To& to_row) {
-  for (std::int64_t r = first; r < last;) {
-    const std::int64_t begin = from_row(r), out = to_row(r), pitch = r + 1 < last ? to_row(r + 1) - out : 0;
-    std::int64_t n = 1;
-    while (r + n < last && from_row(r + n) == begin + n && to_row(r + n) == out + n * pitch) ++n;
-    transpose_into(from + begin, stride, 1, cols, n, to + out, pitch);
-    r += n;
-  }
+TT_ALWAYS_INLINE void transpose_rows(const T* from, T* to, std::int64_t first, std::int64_t last, std::int64_t apart,
+                                     std::int64_t cols, std::int64_t stride, const From& from_row, const To& to_row) {
+  for (std::int64_t begin = first; begin < last && begin < first + apart; ++begin)
+    for (std::int64_t r = begin; r < last;) {
+      const std::int64_t in = from_row(r), out = to_row(r), pitch = r + apart < last ? to_row(r + apart) - out : 0;
+      std::int64_t n = 1;
+      while (r + n * apart < last && from_row(r + n * apart) == in + n && to_row(r + n * apart) == out + n * pitch) ++n;
+      transpose_into(from + in, stride, 1, cols, n, to + out, pitch);
+      r += n * apart;
+    }
 }
 
 }  // namespace TT_ISA
