@@ -56,7 +56,8 @@ awk -v files="$#" '
   # The larger error of all files.
   function ulp_of(where, contender,   f, worst) {
     for (f = 1; f <= files; f++)
-      if (error[where, contender, f] != "" && error[where, contender, f] + 0 > worst + 0) worst = error[where, contender, f]
+      if (error[where, contender, f] != "" && (worst == "" || error[where, contender, f] + 0 > worst + 0))
+        worst = error[where, contender, f]
     return worst == "" ? "-" : sprintf(worst < 9.95 ? "%.2g" : "%.0f", worst)
   }
   END {
