@@ -16,6 +16,8 @@
 
 namespace {
 
+tt::Plan device_plan(const tt::Graph& g) { return tt::compile_plan(g, tt::Transposed::as_it_lies); }
+
 using namespace fuzz;
 namespace cuda = tt::cuda;
 
@@ -90,7 +92,7 @@ std::string check(const char* name, const Record& record, const tt::SymbolValues
   record(g);
   CAPTURE(name);
   REQUIRE(!g.failure);
-  cuda::Program program(tt::compile_plan(g), name);
+  cuda::Program program(device_plan(g), name);
   CHECK(fault_of(program, g, symbols, inputs_of(g, symbols, 1)) == "");
   std::string launched;
   for (const tt::Kernel& k : program.plan().kernels) {
@@ -215,7 +217,7 @@ TEST_CASE("launches are planned once for sizes that return") {
   Graph g;
   const Sym x = input(g, {n, m});
   g.output((tt::sum(x, -1) * 2.0f).id);
-  cuda::Program program(tt::compile_plan(g), "planned");
+  cuda::Program program(device_plan(g), "planned");
   const auto run = [&](std::int64_t rows) {
     const tt::SymbolValues sizes{.value = {rows, 37}};
     CHECK(fault_of(program, g, sizes, inputs_of(g, sizes, 3)) == "");
@@ -236,7 +238,7 @@ TEST_CASE("a single element in host memory becomes a part of the parameters") {
   const Sym x = input(g, {n}), a = input(g, {}), b = input(g, {}, DType::f64);
   g.output((x * a + tt::cast<float>(b)).id);
   REQUIRE(!g.failure);
-  const tt::Plan plan = tt::compile_plan(g);
+  const tt::Plan plan = device_plan(g);
   const cuda::LaunchList list(plan, {.value = {5}}, {}, [](int, const cuda::Launch&) { return nullptr; },
                               [](int) { return nullptr; });
   const float two = 2;
@@ -250,7 +252,7 @@ TEST_CASE("a single element in host memory becomes a part of the parameters") {
     return false;
   };
   const auto address = [](const void* p) { return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(p)); };
-  CHECK(cuda::Program(tt::compile_plan(g), "values").may_be_on_host() == 0b110);
+  CHECK(cuda::Program(device_plan(g), "values").may_be_on_host() == 0b110);
   CHECK(holds({external}, address(&two)));
   CHECK(holds({external}, address(&three)));
   CHECK(!holds({external, 0b010}, address(&two)));
@@ -270,7 +272,7 @@ TEST_CASE("random graphs have the bits of the reference executor") {
     std::vector<cuda::Program*> list;
     for (std::uint64_t k = 0; k < batch && begin + k < count; ++k) {
       const Case c = without_bodies(random_program(first + begin + k, {.steps = 24, .work = 20000}));
-      tt::Plan plan = tt::make_plan(c.graph);
+      tt::Plan plan = device_plan(c.graph);
       if (plan.failure) continue;
       cases.push_back(c);
       programs.push_back(std::make_unique<cuda::Program>(plan, (tt::Text("g") << k).c_str(),

@@ -110,16 +110,19 @@ const Golden goldens[] = {
 struct Language {
   const char* ending;
   tt::Text (*emit)(const tt::Vec<tt::NamedPlan>& plans);
+  tt::Transposed transposed;
   std::string prelude() const { return emit({}); }
 };
-const Language languages[] = {{".c", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::emit_c(plans, true); }},
-                              {".cu", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::cuda::emit_cuda(plans, true); }}};
+const Language languages[] = {{".c", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::emit_c(plans, true); },
+                               tt::Transposed::laid_out},
+                              {".cu", [](const tt::Vec<tt::NamedPlan>& plans) { return tt::cuda::emit_cuda(plans, true); },
+                               tt::Transposed::as_it_lies}};
 
 std::string emitted(const Golden& golden, const Language& language) {
   Graph g;
   golden.record(g);
   REQUIRE_MESSAGE(!g.failure, std::string(tt::describe(g.failure)));
-  const tt::Plan plan = tt::compile_plan(g);
+  const tt::Plan plan = tt::compile_plan(g, language.transposed);
   std::string text = language.emit({{&plan, golden.name}});
   const std::string head = language.prelude(), line = ", from line ";
   REQUIRE(text.compare(0, head.size(), head) == 0);

@@ -6,25 +6,29 @@
 behind prelude.cu: */
 
 /* kernel 0: rows 30 x 20 */
-template <int V> FN void transpose_0_step(const Operands<2> &a, i64 row, i64 col) {
+template <int V> FN void transpose_0_step(const Operands<3> &a, i64 row, i64 col) {
   (void)row;
       {
         float *x0 = (float *)a.p[0] + row * (1);
-        float *x1 = (float *)a.p[1] + row * (32);
-        Vector<float, V> w1;
+        float *x1 = (float *)a.p[1] + row * (20);
+        float *x2 = (float *)a.p[2] + row * (20);
+        const Vector<float, V> v1 = load<V>(x1 + col);
+        Vector<float, V> w2;
         #pragma unroll
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
           const float f32_0 = x0[i * (30)];
-          w1.v[k] = f32_0;
+          const float f32_1 = v1.v[k];
+          const float f32_2 = f32_0 - f32_1;
+          w2.v[k] = f32_2;
         }
-        store<V>(x1 + col, w1);
+        store<V>(x2 + col, w2);
       }
 }
-extern "C" __global__ void __launch_bounds__(256) transpose_0(__grid_constant__ const Operands<2> a) {
+extern "C" __global__ void __launch_bounds__(256) transpose_0(__grid_constant__ const Operands<3> a) {
   const i64 rows = 30, n = 20, first = blockIdx.x * (i64)blockDim.x + threadIdx.x, step = (i64)gridDim.x * blockDim.x;
-  if (n % 4 == 0 && aligned<4>((float *)a.p[1] + 0)) {
+  if (n % 4 == 0 && aligned<4>((float *)a.p[1] + 0) && aligned<4>((float *)a.p[2] + 0)) {
     for (i64 e = first; e < rows * (n / 4); e += step) {
       i64 row, col;
       split(e, n / 4, row, col);
@@ -35,45 +39,6 @@ extern "C" __global__ void __launch_bounds__(256) transpose_0(__grid_constant__ 
       i64 row, col;
       split(e, n, row, col);
       transpose_0_step<1>(a, row, col);
-    }
-  }
-}
-
-/* kernel 1: rows 30 x 20 */
-template <int V> FN void transpose_1_step(const Operands<3> &a, i64 row, i64 col) {
-  (void)row;
-      {
-        float *x2 = (float *)a.p[0] + row * (32);
-        float *x3 = (float *)a.p[1] + row * (20);
-        float *x4 = (float *)a.p[2] + row * (20);
-        const Vector<float, V> v2 = load<V>(x2 + col);
-        const Vector<float, V> v3 = load<V>(x3 + col);
-        Vector<float, V> w4;
-        #pragma unroll
-        for (int k = 0; k < V; ++k) {
-          const i64 i = col + k;
-          (void)i;
-          const float f32_0 = v2.v[k];
-          const float f32_1 = v3.v[k];
-          const float f32_2 = f32_0 - f32_1;
-          w4.v[k] = f32_2;
-        }
-        store<V>(x4 + col, w4);
-      }
-}
-extern "C" __global__ void __launch_bounds__(256) transpose_1(__grid_constant__ const Operands<3> a) {
-  const i64 rows = 30, n = 20, first = blockIdx.x * (i64)blockDim.x + threadIdx.x, step = (i64)gridDim.x * blockDim.x;
-  if (n % 4 == 0 && aligned<4>((float *)a.p[0] + 0) && aligned<4>((float *)a.p[1] + 0) && aligned<4>((float *)a.p[2] + 0)) {
-    for (i64 e = first; e < rows * (n / 4); e += step) {
-      i64 row, col;
-      split(e, n / 4, row, col);
-      transpose_1_step<4>(a, row, col * 4);
-    }
-  } else {
-    for (i64 e = first; e < rows * (n); e += step) {
-      i64 row, col;
-      split(e, n, row, col);
-      transpose_1_step<1>(a, row, col);
     }
   }
 }

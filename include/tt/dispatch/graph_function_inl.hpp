@@ -75,7 +75,7 @@ TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
 TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool writes) const {
   std::atomic<DeviceProgram*>& slot = (writes ? device_writer_ : device_program_)[static_cast<int>(type)];
   if (DeviceProgram* known = slot.load(std::memory_order_acquire)) return *known;
-  Plan plan = compile_plan(graph_);
+  Plan plan = compile_plan(graph_, Transposed::as_it_lies);
   if (writes) {  // load and store of the copy exchange their places
     Instruction *load = nullptr, *store = nullptr;
     for (Instruction& x : plan.instructions) (x.op == Op::load ? load : x.op == Op::store ? store : load) = &x;

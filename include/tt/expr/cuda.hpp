@@ -191,6 +191,12 @@ struct DeviceCopies {
   static void release(void* p, std::size_t bytes) { cuda::Device::get(0).free(reinterpret_cast<std::uintptr_t>(p), bytes); }
 };
 
+/// A model whose plan is for a device: its threads read what is transposed as it lies.
+template <class Model>
+struct DeviceModel : Model {
+  static constexpr Transposed transposed = Transposed::as_it_lies;
+};
+
 }  // namespace tt::detail
 
 namespace tt::cuda {
@@ -198,7 +204,8 @@ namespace tt::cuda {
 template <class F>
 struct Fused {
   template <class... A>
-  using ProgramFor = tt::detail::Program<tt::detail::FunctionModel<F, tt::detail::Argument<std::remove_cvref_t<A>>...>>;
+  using ProgramFor =
+      tt::detail::DeviceModel<tt::detail::Program<tt::detail::FunctionModel<F, tt::detail::Argument<std::remove_cvref_t<A>>...>>>;
 
   /// Arguments are Arrays on the device, numbers, and parameter structs of kind cuda::arrays. Returns at
   /// once; the results are there when the device has come so far.

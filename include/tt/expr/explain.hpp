@@ -26,7 +26,7 @@ constexpr const char* reason(const Kernel& k, bool transposes) {
     case KernelKind::cols: return "sums over rows need every row first";
     case KernelKind::rows: break;
   }
-  if (transposes) return "what lies across its reader's rows is laid out along them first";
+  if (transposes) return "exchanges axes in squares: rows that lie across memory are laid out";
   return k.sweeps > 1 ? "reductions along its rows, kept in cache between sweeps"
                       : "its shape fits no earlier kernel";
 }

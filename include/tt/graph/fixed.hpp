@@ -66,6 +66,13 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
   to.nodes = from.nodes;
 }
 
+/// Of models that say nothing: for a CPU.
+template <class Model>
+inline constexpr Transposed transposed_of = Transposed::laid_out;
+template <class Model>
+  requires requires { Model::transposed; }
+inline constexpr Transposed transposed_of<Model> = Model::transposed;
+
 template <class Model, int Room>
 constexpr RoomyPlan<Model, Room> roomy_plan() {
   constexpr PlanSizes room = rooms[Room];
@@ -80,7 +87,7 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
     r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
-  const Plan p = make_plan(g);
+  const Plan p = make_plan(g, transposed_of<Model>);
   r.failure = p.failure;
   if (r.failure) return r;
   const PlanSizes n{p.kernels.size(), p.instructions.size(), p.accesses.size(), p.buffers.size(),

@@ -45,8 +45,8 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
 }
 
 /// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
-constexpr Plan make_plan(const Graph& recorded) {
-  const Graph g = normalize(inline_bodies(recorded));
+constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_out) {
+  const Graph g = normalize(inline_bodies(recorded), t);
   Vec<char> indirect(g.outputs.size() + 1, 0);
   detail::Lowering first(g, indirect);
   Plan plan = first.find_conflicts(indirect)
@@ -67,10 +67,10 @@ constexpr Plan make_plan(const Graph& recorded) {
 }
 
 /// make_plan at run time: the whole compiler is then built once, in tt::compiled.
-TT_INLINE Plan compile_plan(const Graph& recorded);
+TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
-TT_INLINE Plan compile_plan(const Graph& recorded) { return make_plan(recorded); }
+TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t) { return make_plan(recorded, t); }
 #endif
 
 }  // namespace tt

@@ -5,7 +5,8 @@
 //     operands that are broadcast there are read in place, through a reshape of the broadcast;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
-//   - the same where rows are read across memory, as those of a transposed matrix are.
+//   - the same where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
+//     kernel and a matrix of the arena, and the readers take whole lines.
 #pragma once
 #include "tt/graph/plan.hpp"
 #include "tt/graph/transform.hpp"
@@ -172,13 +173,14 @@ struct FlatNodes {
 
 struct Normalizer {
   const Graph& g;
+  const Transposed transposed;
   Graph r;
   const FlatNodes flat;
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
 
-  constexpr explicit Normalizer(const Graph& from)
-      : g(from), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
+  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
+      : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
     r.failure = g.failure;
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
@@ -202,7 +204,7 @@ struct Normalizer {
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
       o.id[0] = flat_map[source];
     if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
-    if (is_reduction(n.op) || (is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy))
+    if (transposed == Transposed::laid_out && (is_reduction(n.op) || (is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy)))
       for (int k = 0; k < max_operands; ++k)
         if (o[k] >= 0) o.id[k] = along_rows(o[k]);
     if (is_elementwise(n.op) && n.op != Op::broadcast)
@@ -222,12 +224,12 @@ struct Normalizer {
 
   /// A scalar reduced from a short row, as the row's one value: what follows stays in its kernel. A long row is better
   /// left to several threads.
-  constexpr int beside_its_row(int id, const Shape& shape) const {
+  constexpr int beside_its_row(int id, const Shape& shape) const {  // of its reader
     const Node& n = r[id];
-    if (n.op != Op::reshape || n.shape.rank > 0 || shape.rank == 0) return id;
-    const Shape &from = r[n.operand[0]].shape, row = shape.size().is_constant() ? shape : Shape{};
-    const bool is_short = row.rank >= from.rank && row.rank > 0 && row.size().code <= row_block;
-    return is_short && from.size() == Extent(1) && !is_leaf(r[n.operand[0]].op) ? n.operand[0] : id;
+    if (n.op != Op::reshape || n.shape.rank > 0 || shape.rank == 0 || is_leaf(r[n.operand[0]].op)) return id;
+    if (!shape.size().is_constant() || shape.size().code > row_block) return id;
+    const Shape& kept = r[n.operand[0]].shape;
+    return kept.rank <= shape.rank && kept.size() == Extent(1) ? n.operand[0] : id;
   }
 
   constexpr int unsqueezed(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
@@ -309,7 +311,7 @@ struct Normalizer {
       const int from = along_rows(n.operand[0]);
       return from == n.operand[0] ? id : r.broadcast_to(from, n.shape);
     }
-    return lies_across_rows(id) ? copy_of(id, laid_out) : id;
+    return lies_across_rows(id) ? copy_of(id, laying_out) : id;
   }
   constexpr bool lies_across_rows(int id) const {
     const Node& n = r[id];
@@ -362,9 +364,9 @@ constexpr bool is_normal(const Graph& g) {
   return true;
 }
 /// Of a canonical graph; the result is one too.
-constexpr Graph normalize(Graph g) {
+constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (is_normal(g)) return g;
-  return canonical(detail::Normalizer(g).r);
+  return canonical(detail::Normalizer(g, t).r);
 }
 
 }  // namespace tt

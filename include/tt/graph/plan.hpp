@@ -42,9 +42,12 @@ inline constexpr int reduction_lanes = 64;
 /// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
 inline constexpr int row_block = 4096, column_block = 256;
 
-/// Attribute of a `copy` that is a kernel of its own: what lies across its reader's rows is laid out along them
-/// first, in squares (see transpose.hpp), where the reader would take one element from each line of memory.
-inline constexpr std::int64_t laid_out = 1 << 20;
+/// What lies across its reader's rows. On CPUs it is laid out along them first, in squares (see transpose.hpp), where the
+/// reader would take one element from each line of memory.
+enum class Transposed : std::uint8_t { laid_out, as_it_lies };
+/// Attribute of the `copy` that lays out, a kernel of its own; no number of an output's copy, nor of one that goes.
+inline constexpr std::int64_t laying_out = 1 << 20;
+static_assert(laying_out > max_outputs);
 
 /// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
 /// an operand that is broadcast along one of several axes made one have terms too.

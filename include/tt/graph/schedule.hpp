@@ -102,7 +102,7 @@ struct Schedule {
     return lo;
   }
 
-  constexpr bool is_laid_out(int i) const { return g[i].op == Op::copy && g[i].attribute == laid_out; }
+  constexpr bool is_laid_out(int i) const { return g[i].op == Op::copy && g[i].attribute == laying_out; }
   constexpr static bool is_column_sum(const Node& n, const Shape& operand) {
     return is_reduction(n.op) && !(n.attribute >> (operand.rank - 1) & 1);
   }

@@ -32,11 +32,13 @@ struct TileOperands {
   int last;
   std::int64_t b_column = 1;
 };
-enum class Panel : std::uint8_t { whole, partial, strided };  ///< rows of B: to be read beyond `last`, not so, b_column apart
+/// How rows of B are read: also beyond `last`, not beyond it, or elements that are b_column apart.
+enum class Panel : std::uint8_t { whole, partial, strided };
 
 /// sum[Rows][Vectors] += column k of the tile times row k of the panel.
 template <Panel P, class T, int Rows, int Vectors>
 TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, std::int64_t k) {
+  static_assert(Rows <= 32 && Vectors <= 16);  // what is unrolled: else the sums lie in memory
   using C = Carrier<Pack<T>>;
   Pack<T> bk[Vectors];
 #pragma GCC unroll 16
@@ -97,13 +99,13 @@ namespace detail {
 
 /// All tiles of one panel of `Vectors` vectors. epilogue(i, rows). Rows: the number of rows when it
 /// is known at compile time; then what is left over is one tile of just that height.
-template <class T, std::int64_t Rows, int Vectors, bool Partial, class Epilogue>
+template <class T, std::int64_t Rows, int Vectors, Panel P, class Epilogue>
 TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner,
                                    int last, T* t, const Epilogue& epilogue) {
   constexpr int height = tile_rows<T>(Vectors);
   std::int64_t i = 0;
   const auto tile = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
-    matmul_tile<T, H, Vectors, Partial ? Panel::partial : Panel::whole>({m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner, last}, t);
+    matmul_tile<T, H, Vectors, P>({m.inner, m.a + i * m.a_row, m.a_row, m.a_inner, b, b_inner, last}, t);
     epilogue(i, H);
     i += H;
   };
@@ -137,28 +139,29 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   constexpr int wide = tile_vectors<T>;
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;
-  const auto columns = [&]<int Vectors, bool Partial>(std::integral_constant<int, Vectors>,
-                                                      std::bool_constant<Partial>, int last)
-                           TT_LAMBDA_INLINE {
+  const auto columns = [&]<int Vectors, Panel P>(std::integral_constant<int, Vectors>,
+                                                 std::integral_constant<Panel, P>, int last) TT_LAMBDA_INLINE {
     const T* b = m.b + j;
     std::int64_t b_inner = m.b_inner;
-    if (panel && !Partial) {
+    if (panel && P == Panel::whole) {
       detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);
       b = panel;
       b_inner = Vectors * lanes;
     }
-    detail::matmul_panel<T, Rows, Vectors, Partial>(
+    detail::matmul_panel<T, Rows, Vectors, P>(
         m, b, b_inner, last, t, [&](std::int64_t i, int rows) TT_LAMBDA_INLINE {
           epilogue(i, j, rows, Vectors, last, t);
         });
     j += Vectors * lanes;
   };
+  constexpr std::integral_constant<Panel, Panel::whole> whole;
+  constexpr std::integral_constant<Panel, Panel::partial> partial;
   constexpr int row = wide_row<T>;
   if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= row * lanes))
-    while (m.rows == 1 && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, std::false_type{}, lanes);
+    while (m.rows == 1 && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
   if constexpr (Cols < 0 || Cols >= wide * lanes)
     while (j + wide * lanes <= m.cols)
-      columns(std::integral_constant<int, wide>{}, std::false_type{}, lanes);
+      columns(std::integral_constant<int, wide>{}, whole, lanes);
   // what is left: 1 to `wide` vectors, the last of them perhaps partial
   const auto rest = [&]<int Vectors>(std::integral_constant<int, Vectors> vectors) TT_LAMBDA_INLINE {
     constexpr std::int64_t left = Cols < 0 ? -1 : Cols % (wide * lanes);
@@ -168,12 +171,12 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
       const int last = static_cast<int>(columns_left - (Vectors - 1) * lanes);
       if constexpr (left < 0 || left % lanes == 0)
         if (last == lanes) {
-          columns(vectors, std::false_type{}, lanes);
+          columns(vectors, whole, lanes);
           return;
         }
       if constexpr (left < 0 || left % lanes != 0) {
-        if (m.b_padded) columns(vectors, std::false_type{}, last);
-        else columns(vectors, std::true_type{}, last);
+        if (m.b_padded) columns(vectors, whole, last);
+        else columns(vectors, partial, last);
       }
     }
   };

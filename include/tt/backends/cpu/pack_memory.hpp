@@ -46,52 +46,83 @@ TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
   x.mask.value.store_unaligned(p);
 #endif
 }
-#if TT_AVX512
 namespace detail {
 
-/// The first n lanes, in as many parts as n has bits: a masked store takes as long as eight others on Zen 5.
-/// For an n that is known where this is inlined.
-TT_ALWAYS_INLINE void store_parts(void* to, __m512 x, int n) {
-  char* p = static_cast<char*>(to);
+template <class T, int Part, std::size_t... I>
+TT_ALWAYS_INLINE typename Pack<T>::Register gather_part(const T* p, std::int64_t stride, int n, std::index_sequence<I...>) {
+  using Lane = typename VectorOf<T>::Lane;
+  constexpr int first = Part * Pack<T>::per_part;
+  return (typename Pack<T>::Register)typename VectorOf<T>::Type{
+      (first + static_cast<int>(I) < n ? static_cast<Lane>(p[(first + static_cast<int>(I)) * stride]) : Lane(0))...};
+}
+/// n elements put together in registers, for an n that is known where this is inlined: a load of what was just stored
+/// in parts waits for all of them.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> gather(const T* p, std::int64_t stride, int n) {
+  using Is = std::make_index_sequence<Pack<T>::per_part>;
+  if constexpr (Pack<T>::parts == 1) return {{gather_part<T, 0>(p, stride, n, Is{})}};
+  else return {{gather_part<T, 0>(p, stride, n, Is{}), gather_part<T, 1>(p, stride, n, Is{})}};
+}
+
+#if defined(__SSE2__)
+// The first n lanes in as many parts as n has bits, for an n that is known where this is inlined and smaller than the
+// vector: a masked store takes as long as eight others on Zen 5.
+TT_ALWAYS_INLINE void store_parts(char* p, __m128 x, int n) {
+  if (n & 2) {
+    const double two = _mm_cvtsd_f64(_mm_castps_pd(x));
+    std::memcpy(p, &two, 8);
+    p += 8;
+    x = _mm_movehl_ps(x, x);
+  }
+  if (n & 1) {
+    const float one = _mm_cvtss_f32(x);
+    std::memcpy(p, &one, 4);
+  }
+}
+#if defined(__AVX__)
+TT_ALWAYS_INLINE void store_parts(char* p, __m256 x, int n) {
+  __m128 half = _mm256_castps256_ps128(x);
+  if (n & 4) {
+    std::memcpy(p, &half, 16);
+    p += 16;
+    half = _mm256_extractf128_ps(x, 1);
+  }
+  store_parts(p, half, n & 3);
+}
+#endif
+#if TT_AVX512
+TT_ALWAYS_INLINE void store_parts(char* p, __m512 x, int n) {
   __m256 half = _mm512_castps512_ps256(x);
   if (n & 8) {
     std::memcpy(p, &half, 32);
     p += 32;
     half = _mm512_extractf32x8_ps(x, 1);
   }
-  __m128 quarter = _mm256_castps256_ps128(half);
-  if (n & 4) {
-    std::memcpy(p, &quarter, 16);
-    p += 16;
-    quarter = _mm256_extractf128_ps(half, 1);
-  }
-  if (n & 2) {
-    const double two = _mm_cvtsd_f64(_mm_castps_pd(quarter));
-    std::memcpy(p, &two, 8);
-    p += 8;
-    quarter = _mm_movehl_ps(quarter, quarter);
-  }
-  if (n & 1) {
-    const float one = _mm_cvtss_f32(quarter);
-    std::memcpy(p, &one, 4);
-  }
+  store_parts(p, half, n & 7);
 }
+#endif
+#endif
 
 }  // namespace detail
-#endif
 
 /// The first n elements; the other lanes are zero and their memory is not touched.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
-#if TT_AVX512
   if constexpr (sizeof(T) == 4)  // as narrow as may be: a wide one waits for what was just stored behind these n
     if (__builtin_constant_p(n) && n <= 8) {
+      [[maybe_unused]] const float* from = reinterpret_cast<const float*>(p);
+      using R [[maybe_unused]] = typename Pack<T>::Register;
+#if TT_AVX512
       const __mmask8 few = static_cast<__mmask8>((1u << n) - 1);
-      if (n == 4) return {{(typename Pack<T>::Register)_mm512_zextps128_ps512(_mm_loadu_ps((const float*)p))}};
-      if (n < 4) return {{(typename Pack<T>::Register)_mm512_zextps128_ps512(_mm_maskz_loadu_ps(few, p))}};
-      if (n == 8) return {{(typename Pack<T>::Register)_mm512_zextps256_ps512(_mm256_loadu_ps((const float*)p))}};
-      return {{(typename Pack<T>::Register)_mm512_zextps256_ps512(_mm256_maskz_loadu_ps(few, p))}};
+      if (n == 4) return {{(R)_mm512_zextps128_ps512(_mm_loadu_ps(from))}};
+      if (n < 4) return {{(R)_mm512_zextps128_ps512(_mm_maskz_loadu_ps(few, from))}};
+      if (n == 8) return {{(R)_mm512_zextps256_ps512(_mm256_loadu_ps(from))}};
+      return {{(R)_mm512_zextps256_ps512(_mm256_maskz_loadu_ps(few, from))}};
+#elif defined(__AVX__)
+      if (n == 4) return {{(R)_mm256_zextps128_ps256(_mm_loadu_ps(from))}};
+#endif
     }
+#if TT_AVX512
   const unsigned m = (1u << n) - 1;
   if constexpr (std::is_same_v<T, float>)
     return {{_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p)}};
@@ -101,6 +132,8 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
     return {{_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p),
              _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
 #endif
+  if constexpr (!std::is_same_v<T, bool>)
+    if (__builtin_constant_p(n)) return detail::gather(p, 1, n);
   alignas(64) T t[lanes] = {};
   std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
   return load(t);
@@ -125,9 +158,12 @@ TT_ALWAYS_INLINE Pack<T> load_two(const T* p, const T* q, int left, int count) {
 }
 template <class T>
 TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
-#if TT_AVX512
+#if defined(__SSE2__)
   if constexpr (sizeof(T) == 4)
-    if (__builtin_constant_p(n)) return detail::store_parts(p, (__m512)x.part[0], n);
+    if (__builtin_constant_p(n) && n < lanes)
+      return detail::store_parts(reinterpret_cast<char*>(p), (typename Pack<float>::Register)x.part[0], n);
+#endif
+#if TT_AVX512
   const unsigned m = (1u << n) - 1;
   if constexpr (std::is_same_v<T, float>) {
     _mm512_mask_storeu_ps(p, static_cast<__mmask16>(m), x.part[0]);
@@ -141,25 +177,11 @@ TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
   store(t, x);
   std::memcpy(p, t, sizeof(T) * static_cast<std::size_t>(n));
 }
-namespace detail {
-template <class T, int Part, std::size_t... I>
-TT_ALWAYS_INLINE typename Pack<T>::Register gather_part(const T* p, std::int64_t stride, int n,
-                                                        std::index_sequence<I...>) {
-  constexpr int first = Part * Pack<T>::per_part;
-  return (typename Pack<T>::Register)typename VectorOf<T>::Type{
-      (first + static_cast<int>(I) < n ? static_cast<typename VectorOf<T>::Lane>(p[(first + static_cast<int>(I)) * stride])
-                                       : typename VectorOf<T>::Lane(0))...};
-}
-}  // namespace detail
 /// n elements `stride` apart; the other lanes are zero.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_strided(const T* p, std::int64_t stride, int n) {
   if constexpr (!std::is_same_v<T, bool>)
-    if (__builtin_constant_p(n)) {  // put together in registers: a load of what was just stored in parts waits for all
-      using Is = std::make_index_sequence<Pack<T>::per_part>;
-      if constexpr (Pack<T>::parts == 1) return {{detail::gather_part<T, 0>(p, stride, n, Is{})}};
-      else return {{detail::gather_part<T, 0>(p, stride, n, Is{}), detail::gather_part<T, 1>(p, stride, n, Is{})}};
-    }
+    if (__builtin_constant_p(n)) return detail::gather(p, stride, n);
   alignas(64) T t[lanes] = {};
   for (int i = 0; i < n; ++i) std::memcpy(t + i, p + i * stride, sizeof(T));
   return load(t);

@@ -157,9 +157,11 @@ TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int v
 constexpr bool is_one_tile(const Kernel& k, bool divides) {
   if (!k.rows.is_constant() || !k.cols.is_constant() || !k.inner.is_constant() || k.rows.code < 1 || k.cols.code < 1)
     return false;
-  if (is_tiny(k.rows, k.cols, k.inner)) return true;
-  return !divides && k.pack < 0 && k.rows.code <= tiny_product && k.cols.code <= tiny_product * lanes &&
-         k.rows.code * ((k.cols.code + lanes - 1) / lanes) <= tiny_product;
+  const bool tiny = is_tiny(k.rows, k.cols, k.inner);
+  if (tiny && k.b_column != Extent(1)) return true;  // has no room for b in another order
+  if (divides || k.pack >= 0 || k.rows.code > tiny_product || k.cols.code > 16 * lanes) return false;
+  const std::int64_t registers = k.rows.code * ((k.cols.code + lanes - 1) / lanes) * (size_of(k.dtype) / 4);
+  return registers <= (TT_AVX512 ? 16 : 8) || (tiny && registers <= (TT_AVX512 ? 24 : 12));
 }
 /// Such a product, and what follows it, without a tile in memory.
 template <class H, int K, class T>

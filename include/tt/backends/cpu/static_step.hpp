@@ -263,7 +263,7 @@ struct Step {
     if constexpr (F == Form::constant) {
       r[result].as<T>() = C::splat(decode<T>(static_cast<std::uint64_t>(bits)));
     } else if constexpr (F == Form::accumulator) {
-      r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));  // or a pack
+      r[result].as<T>() = cpu::load(static_cast<const T*>(p.tile));  // of a tile, or the sum itself (one_tile)
     } else if constexpr (F == Form::reduce || F == Form::reduce_first) {
       Pack<T>& sum = p.sums[b].as<T>();
       if constexpr (F == Form::reduce) sum = accumulate<K>(sum, r[a].as<T>());

@@ -152,7 +152,7 @@ void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns
     const std::int64_t end = rows * columns;  // nothing beyond may be touched
     Pack<T> sum = load(lane + i);
     std::int64_t at = i;
-    for (; at + lanes <= end && at < end; at += columns) sum = combine<K>(sum, load(x + at));
+    for (; at + lanes <= end; at += columns) sum = combine<K>(sum, load(x + at));
     for (; at < end; at += columns) sum = combine<K>(sum, load_first(x + at, static_cast<int>(columns - i)));
     store(lane + i, sum);
   }
