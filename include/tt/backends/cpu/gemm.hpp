@@ -43,7 +43,7 @@ TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOper
   Pack<T> bk[Vectors];
 #pragma GCC unroll 16
   for (int v = 0; v < Vectors; ++v) {
-    const T* b = m.b + k * m.b_inner + v * lanes * m.b_column;
+    const T* b = m.b + k * m.b_inner + v * lanes * (P == Panel::strided ? m.b_column : 1);
     const int count = v == Vectors - 1 ? m.last : lanes;
     if constexpr (P == Panel::strided) bk[v] = load_strided(b, m.b_column, count);
     else bk[v] = P == Panel::partial && v == Vectors - 1 ? load_first(b, count) : load(b);
