@@ -1,10 +1,11 @@
-// relu(A B + bias) in float, square, one thread, against OpenBLAS with a second pass for bias and relu
-// and against Eigen. Counter `flops`: multiplications and additions a second.
+// relu(A B + bias) in float, square, on one thread and, where the process may use two cores, on two, against OpenBLAS
+// with a second pass for bias and relu, and on one thread against Eigen. Counter `flops`: multiplications and additions a second.
 // OpenBLAS picks its kernels by CPU model and knows old ones only: tools/run_bench.sh sets
 // OPENBLAS_CORETYPE=SkylakeX on machines with AVX-512, and one thread.
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <thread>
 #include <tt/tt.hpp>
 
 #include "measure.hpp"
@@ -62,30 +63,27 @@ void measure(State& state, const float* y, const Work& work) {
   state.counters["ulp"] = bench::max_ulp(Operands<N>::get().exact, y, 1);
 }
 
+/// Rows of so many threads; several are measured by the clock, one by its CPU time.
 template <std::int64_t N>
-void add_size() {
+void add_size(int threads) {
   using O = Operands<N>;
-  const std::string size = std::to_string(N), op = "relu(A@B+bias)";
+  const std::string size = std::to_string(N), op = threads == 1 ? "relu(A@B+bias)" : "relu(A@B+bias) on two threads";
   const auto add = [&](const char* contender, auto run) {
-    benchmark::RegisterBenchmark(bench::row(op, size, contender).c_str(), run);
+    auto* row = benchmark::RegisterBenchmark(bench::row(op, size, contender).c_str(), [run, threads](State& state) {
+      tt::set_num_threads(threads);
+      run(state);
+      tt::set_num_threads(1);
+    });
+    if (threads > 1) row->UseRealTime();
   };
   add("tt", [](State& state) {
     O& o = O::get();
     measure<N>(state, o.y.data(), [&] { o.y = tt::relu(tt::matmul(o.a, o.b) + o.bias); });
   });
-  add("tt_dyn", [](State& state) {
-    O& o = O::get();
-    const std::size_t n = static_cast<std::size_t>(N);
-    const AnySquare a = AnySquare::from({o.a.data(), n * n}, N, N);
-    const AnySquare b = AnySquare::from({o.b.data(), n * n}, N, N);
-    const AnyBias bias = AnyBias::from({o.bias.data(), n}, N);
-    AnySquare y(N, N);
-    measure<N>(state, y.data(), [&] { y = tt::relu(tt::matmul(a, b) + bias); });
-  });
 #if TT_BENCH_OPENBLAS
-  add("openblas", [](State& state) {
+  add("openblas", [threads](State& state) {
     O& o = O::get();
-    openblas_set_num_threads(1);
+    openblas_set_num_threads(threads);
     measure<N>(state, o.y.data(), [&] {
       constexpr int n = static_cast<int>(N);
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, o.a.data(), n, o.b.data(), n,
@@ -100,6 +98,16 @@ void add_size() {
     });
   });
 #endif
+  if (threads > 1) return;
+  add("tt_dyn", [](State& state) {
+    O& o = O::get();
+    const std::size_t n = static_cast<std::size_t>(N);
+    const AnySquare a = AnySquare::from({o.a.data(), n * n}, N, N);
+    const AnySquare b = AnySquare::from({o.b.data(), n * n}, N, N);
+    const AnyBias bias = AnyBias::from({o.bias.data(), n}, N);
+    AnySquare y(N, N);
+    measure<N>(state, y.data(), [&] { y = tt::relu(tt::matmul(a, b) + bias); });
+  });
 #if TT_BENCH_EIGEN
   add("eigen", [](State& state) {
     O& o = O::get();
@@ -118,16 +126,21 @@ void add_size() {
 #endif
 }
 
+void add_sizes(int threads) {
+  add_size<16>(threads);
+  add_size<32>(threads);
+  add_size<64>(threads);
+  add_size<128>(threads);
+  add_size<256>(threads);
+  add_size<512>(threads);
+  add_size<1024>(threads);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  add_size<16>();
-  add_size<32>();
-  add_size<64>();
-  add_size<128>();
-  add_size<256>();
-  add_size<512>();
-  add_size<1024>();
+  add_sizes(1);
+  if (std::thread::hardware_concurrency() > 1) add_sizes(2);  // not on one core
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -10,6 +10,7 @@ set -u
 awk -v files="$#" '
   function text(line) { sub(/^[^:]*: *"?/, "", line); sub(/"?,? *$/, "", line); return line }
   function keep(   part, n, where, contender) {
+    if (sub(/\/real_time$/, "", name)) cpu = real
     n = split(name, part, "/")
     if (n != 3 || (kind == "aggregate" && aggregate != "median")) return
     where = part[1] "/" part[2]
@@ -30,6 +31,7 @@ awk -v files="$#" '
   /"run_type":/ { kind = text($0) }
   /"aggregate_name":/ { aggregate = text($0) }
   /"cpu_time":/ { cpu = text($0) }
+  /"real_time":/ { real = text($0) }
   /"bytes_per_second":/ { bytes = text($0) }
   /"ulp":/ { ulp = text($0) }
   /^ *\}/ { if (name != "") keep(); name = "" }
