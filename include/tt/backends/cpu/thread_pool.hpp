@@ -45,8 +45,13 @@ class ThreadPool {
     job.work();
     pthread_mutex_lock(&mutex_);
     job_ = nullptr;  // who wakes now is too late
-    while (active_ > 0) pthread_cond_wait(&finished_, &mutex_);
     pthread_mutex_unlock(&mutex_);
+    const auto others_are_done = [this] { return __atomic_load_n(&active_, __ATOMIC_ACQUIRE) == 0; };
+    if (!wait_briefly(others_are_done)) {
+      pthread_mutex_lock(&mutex_);
+      while (!others_are_done()) pthread_cond_wait(&finished_, &mutex_);
+      pthread_mutex_unlock(&mutex_);
+    }
     pthread_mutex_unlock(&caller_);
   }
 
@@ -66,7 +71,20 @@ class ThreadPool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
   Job* job_ = nullptr;
   unsigned generation_ = 0;
-  int active_ = 0, workers_ = 0;
+  int active_ = 0, workers_ = 0;  // active_: atomic, changed with mutex_ only
+
+  /// Some ten microseconds at most: to sleep and be woken takes longer than most kernels. Is it so?
+  template <class Condition>
+  static bool wait_briefly(const Condition& is_so) {
+    for (int turn = 0; turn < 1000; ++turn) {
+      if (is_so()) return true;
+      if (turn % 64 == 63) sched_yield();  // who is waited for may need this core
+#if defined(__SSE2__)
+      else __builtin_ia32_pause();
+#endif
+    }
+    return is_so();
+  }
 
   /// A child of fork has no workers, and perhaps locked mutexes: it gets a pool of its own.
   static ThreadPool*& slot() {
@@ -99,8 +117,7 @@ class ThreadPool {
   void serve() {
     unsigned seen = 0;
     for (;;) {
-      for (int spin = 0; spin < 2000; ++spin)  // sleeping and waking takes longer than most kernels
-        if (__atomic_load_n(&generation_, __ATOMIC_ACQUIRE) != seen) break;
+      wait_briefly([&] { return __atomic_load_n(&generation_, __ATOMIC_ACQUIRE) != seen; });
       pthread_mutex_lock(&mutex_);
       while (generation_ == seen || !job_) {
         seen = generation_;
@@ -108,11 +125,11 @@ class ThreadPool {
       }
       seen = generation_;
       Job* const job = job_;
-      ++active_;
+      __atomic_fetch_add(&active_, 1, __ATOMIC_RELAXED);
       pthread_mutex_unlock(&mutex_);
       job->work();
       pthread_mutex_lock(&mutex_);
-      if (--active_ == 0) pthread_cond_signal(&finished_);
+      if (__atomic_sub_fetch(&active_, 1, __ATOMIC_RELEASE) == 0) pthread_cond_signal(&finished_);
       pthread_mutex_unlock(&mutex_);
     }
   }
