@@ -6,7 +6,7 @@ namespace tt {
 namespace detail {
 
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
-  t = to_device(t, o.device, false, here());
+  if (!(t.device() == o.device)) t = to_device(t, o.device, false, here());
   stamp(t);
   if (o.requires_grad) tape_hooks().require(t);
   return t;
