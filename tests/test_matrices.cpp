@@ -101,6 +101,8 @@ TEST_CASE("products of every small size") {
   check<Products<1, 40, 30, DType::f32>>();
   check<Products<2, 17, 9, DType::i64>>();
   check<Products<8, 16, 12, DType::f32>>();
+  check<Products<1, 300, 9, DType::f32>>();  // a row: many vectors at once, then what is left
+  check<Products<1, 300, 9, DType::f64>>();
 }
 
 TEST_CASE("products with vectors, and scalars beside their row") {

@@ -204,13 +204,14 @@ struct Normalizer {
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
       o.id[0] = flat_map[source];
     if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
-    if (transposed == Transposed::laid_out && (is_reduction(n.op) || (is_elementwise(n.op) && n.op != Op::broadcast && n.op != Op::copy)))
+    const bool computes = is_elementwise(n.op) && n.op != Op::broadcast;
+    if (transposed == Transposed::laid_out && (is_reduction(n.op) || (computes && n.op != Op::copy)))
       for (int k = 0; k < max_operands; ++k)
         if (o[k] >= 0) o.id[k] = along_rows(o[k]);
-    if (is_elementwise(n.op) && n.op != Op::broadcast)
+    if (computes)
       for (int k = 0; k < max_operands; ++k)
         if (o[k] >= 0) o.id[k] = beside_its_row(o[k], n.shape);
-    if (is_elementwise(n.op) && n.op != Op::broadcast)
+    if (computes)
       for (int k = 0; k < max_operands; ++k)
         if (o[k] >= 0 && r[o[k]].op == Op::reshape && r[o[k]].shape == n.shape &&
             same_but_ones(r[r[o[k]].operand[0]].shape, n.shape) &&
@@ -222,9 +223,9 @@ struct Normalizer {
     return r.intern(copy);
   }
 
-  /// A scalar reduced from a short row, as the row's one value: what follows stays in its kernel. A long row is better
-  /// left to several threads.
-  constexpr int beside_its_row(int id, const Shape& shape) const {  // of its reader
+  /// A scalar reduced from a short row, as the row's one value: its reader, of this shape, stays in its kernel. A long
+  /// row is better left to several threads.
+  constexpr int beside_its_row(int id, const Shape& shape) const {
     const Node& n = r[id];
     if (n.op != Op::reshape || n.shape.rank > 0 || shape.rank == 0 || is_leaf(r[n.operand[0]].op)) return id;
     if (!shape.size().is_constant() || shape.size().code > row_block) return id;

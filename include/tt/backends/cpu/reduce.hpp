@@ -10,6 +10,9 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 
 inline constexpr int packs_per_block = reduction_lanes / lanes;
+/// The packs that hold so many lanes, a power of two.
+template <int Lanes>
+inline constexpr int packs_of = Lanes < lanes ? 1 : Lanes / lanes;
 
 /// The op that a reduction applies to two partial results.
 template <Op K>
@@ -130,14 +133,15 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_lanes(typename Pack<T>::Registe
 #endif
 }
 /// The lanes in `acc`, folded to the first one; a sum to every one of the first Lanes.
-template <Op K, class T, int Packs, int Lanes>
+template <Op K, class T, int Lanes>
 TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
   using P = Pack<T>;
-  P lane[Packs];  // a copy: the accumulators need not be written back
+  constexpr int packs = packs_of<Lanes>;
+  P lane[packs];  // a copy: the accumulators need not be written back
 #pragma GCC unroll 16
-  for (int u = 0; u < Packs; ++u) lane[u] = acc[u];
+  for (int u = 0; u < packs; ++u) lane[u] = acc[u];
 #pragma GCC unroll 4
-  for (int w = Packs / 2; w > 0; w /= 2)
+  for (int w = packs / 2; w > 0; w /= 2)
 #pragma GCC unroll 8
     for (int u = 0; u < w; ++u) lane[u] = accumulate<K>(lane[u], lane[u + w]);
   for (int w = P::parts / 2; w > 0; w /= 2)
@@ -152,7 +156,7 @@ TT_ALWAYS_INLINE typename Pack<T>::Register fold_packs(const Pack<T>* acc) {
 /// identity, a power of two.
 template <Op K, class T, int Lanes = reduction_lanes>
 TT_ALWAYS_INLINE T fold(const Pack<T>* acc, [[maybe_unused]] PackMask ordered) {
-  const T x = detail::lane_zero<T>(detail::fold_packs<K, T, (Lanes < lanes ? 1 : Lanes / lanes), Lanes>(acc));
+  const T x = detail::lane_zero<T>(detail::fold_packs<K, T, Lanes>(acc));
   if constexpr (forgets_nan<K, T>)
     if (!xsimd::all(ordered.value)) [[unlikely]] return default_nan<T>;
   return x;
@@ -164,7 +168,7 @@ TT_ALWAYS_INLINE Pack<T> fold_to_all(const Pack<T>* acc, PackMask ordered) {
     return Carrier<Pack<T>>::splat(fold<K, T, Lanes>(acc, ordered));
   } else {
     Pack<T> r;
-    r.part[0] = detail::fold_packs<K, T, (Lanes < lanes ? 1 : Lanes / lanes), Lanes>(acc);
+    r.part[0] = detail::fold_packs<K, T, Lanes>(acc);
     for (int k = 1; k < Pack<T>::parts; ++k) r.part[k] = r.part[0];
     return r;
   }

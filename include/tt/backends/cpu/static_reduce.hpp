@@ -109,7 +109,7 @@ struct Reducing {
   }
   template <int Lanes>
   static TT_KERNEL_INLINE Done fold_into(Register& result, Register* sums, PackMask ordered) {
-    constexpr int packs = Lanes < lanes ? 1 : Lanes / lanes;
+    constexpr int packs = packs_of<Lanes>;
     Pack<T> lane[packs];
 #pragma GCC unroll 16
     for (int u = 0; u < packs; ++u) lane[u] = sums[u].as<T>();
