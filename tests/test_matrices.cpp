@@ -3,10 +3,13 @@
 // short rows, and matrices whose axes are exchanged. Arguments end where a page ends that nobody may touch.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 
 #include "run_guarded.hpp"
-#include "tt/expr/program.hpp"
+#include "tt/arrays.hpp"
 #include "tt/graph/memory.hpp"
 
 namespace {
@@ -65,6 +68,26 @@ struct Exchanged {
   }
 };
 
+/// A few rows with a value, a row and a mask beside them, reduced, normalised, cast, sliced.
+template <int M, int N, DType D>
+struct FewRows {
+  static constexpr Graph record() {
+    Graph g;
+    const Sym a = input(g, {M, N}, D), row = input(g, {N}, D), column = input(g, {M, 1}, D), one = input(g, {}, D),
+              mask = input(g, {M, N}, DType::boolean), labels = input(g, {M, N}, DType::i32);
+    output((a * row + column) * one - column * row);
+    output(tt::sum(a * row, 1));
+    output(tt::softmax(tt::cast<float>(a) * 2, 1));
+    output(tt::where(mask, a, column) + tt::cast<float>(labels));
+    output(tt::amax(labels, 1) - tt::sum(labels, 1));
+    output(tt::amax(a, 1) + tt::mean(tt::cast<double>(a), 1));
+    output(tt::cast<double>(a) / tt::sqrt(tt::cast<double>(row)));
+    output(tt::slice<1, 0, 2>(a) - tt::slice<1, N - 2, 2>(a));
+    output(tt::sum(a, 0) * 3);
+    return g;
+  }
+};
+
 template <class Model>
 void check() {
   const Graph recorded = Model::record(), g = tt::inline_bodies(recorded);
@@ -113,6 +136,105 @@ TEST_CASE("products with vectors, and scalars beside their row") {
   check<Vectors<7, 8>>();
   check<Vectors<16, 12>>();
   check<Vectors<20, 70>>();
+}
+
+TEST_CASE("a few short rows") {
+  check<FewRows<1, 3, DType::f32>>();
+  check<FewRows<2, 2, DType::f32>>();
+  check<FewRows<3, 3, DType::f32>>();
+  check<FewRows<4, 4, DType::f32>>();
+  check<FewRows<5, 2, DType::f32>>();
+  check<FewRows<2, 7, DType::f32>>();
+  check<FewRows<3, 5, DType::f64>>();
+  check<FewRows<4, 3, DType::f64>>();
+  check<FewRows<2, 3, DType::i64>>();
+}
+
+TEST_CASE("many short rows") {
+  check<FewRows<37, 2, DType::f32>>();
+  check<FewRows<1000, 3, DType::f32>>();
+  check<FewRows<63, 4, DType::f32>>();
+  check<FewRows<21, 7, DType::f32>>();
+  check<FewRows<50, 8, DType::f32>>();
+  check<FewRows<41, 3, DType::f64>>();
+  check<FewRows<30, 3, DType::i32>>();
+  check<Products<40, 3, 3, DType::f32>>();
+  check<Products<39, 4, 4, DType::f32>>();
+  check<Products<27, 2, 5, DType::f32>>();
+  check<Products<23, 3, 3, DType::f64>>();
+  check<Products<23, 3, 4, DType::i32>>();
+  check<Vectors<100, 3>>();
+  check<Vectors<101, 4>>();
+}
+
+TEST_CASE("short rows, as many as are known when they come") {
+  tt::Array<float, 3, 3> turn{{0.6f, 0.8f, 0}, {-0.8f, 0.6f, 0}, {0, 0, 1}};
+  tt::Array<float, 3> by{1, 2, 3};
+  for (const int n : {0, 1, 3, 4, 5, 16, 23}) {
+    tt::Array<float, tt::dyn, 3> p(n), moved(n), unit(n);
+    tt::Array<float, tt::dyn> length(n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < 3; ++j) p(i, j) = static_cast<float>(i * 3 + j + 1);
+    moved = matmul(p, turn) + by;
+    length = sqrt(tt::sum<1>(p * p));
+    unit = p / sqrt(tt::sum_keepdim<1>(p * p));
+    for (int i = 0; i < n; ++i) {
+      tt::Array<float, 1, 3> one{{p(i, 0), p(i, 1), p(i, 2)}};
+      const tt::Array<float, 1, 3> there = matmul(one, turn) + by;
+      const tt::Array<float> squares = tt::sum(one * one);
+      for (int j = 0; j < 3; ++j) {
+        CHECK(moved(i, j) == there(0, j));
+        CHECK(unit(i, j) == p(i, j) / std::sqrt(squares.item()));
+      }
+      CHECK(length(i) == std::sqrt(squares.item()));
+    }
+  }
+}
+
+TEST_CASE("a few elements that are assigned to their own operand") {
+  tt::Array<float, 4, 4> m{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 8, 7, 6}, {5, 4, 3, 2}};
+  tt::Array<float, 4> v{1, 2, 3, 4};
+  tt::Array<float, 2, 3> p{{1, 2, 3}, {4, 5, 6}};
+  v = matmul(m, v);
+  CHECK(to_string(v) == "[30. 70. 70. 30.]");
+  v = v / sum(v);
+  CHECK(to_string(v) == "[0.15 0.35 0.35 0.15]");
+  p -= tt::mean_keepdim<1>(p);
+  CHECK(to_string(p) == "[[-1.  0.  1.]\n [-1.  0.  1.]]");
+  m = matmul(m, transpose(m));
+  CHECK(m(0, 0) == 30);
+  CHECK(m(3, 1) == 86);
+  m = matmul(m, m);
+  CHECK(m(0, 0) == 30 * 30 + 70 * 70 + 70 * 70 + 30 * 30);
+}
+
+TEST_CASE("extents that are known at run time are compared with those of a few elements") {
+  tt::Array<float, 4> y{1, 2, 3, 4};
+  tt::Array<float> s;
+  const tt::Array<float, 4, 4> m;
+  const tt::Array<float, tt::dyn> three(3), four(4);
+  CHECK_THROWS_AS(y = y + three, tt::Error);
+  CHECK_THROWS_AS(y = matmul(m, three), tt::Error);
+  CHECK_THROWS_AS(s = tt::sum(y * three), tt::Error);
+  CHECK(to_string(y) == "[1. 2. 3. 4.]");
+  y = y + four;
+  CHECK(to_string(y) == "[1. 2. 3. 4.]");
+}
+
+TEST_CASE("a quotient by a power of two is rounded before it is added to") {
+  const float least = std::numeric_limits<float>::denorm_min();
+  const auto check_quarters = []<int N>(std::integral_constant<int, N>, float x, float c) {
+    tt::Array<float, N> a, b, y;
+    std::fill(a.begin(), a.end(), x);
+    std::fill(b.begin(), b.end(), c);
+    y = a / 4 + b;
+    for (const float got : y) CHECK(got == c);  // 2 / 4 of the least rounds to 0, the even one
+  };
+  check_quarters(std::integral_constant<int, 4>{}, 2 * least, least);
+  check_quarters(std::integral_constant<int, 64>{}, 2 * least, least);
+  check_quarters(std::integral_constant<int, 3000>{}, 2 * least, least);
+  const tt::Num<float> scalar = tt::Num<float>(2 * least) / tt::Num<float>(4) + tt::Num<float>(least);
+  CHECK(scalar.value == least);
 }
 
 TEST_CASE("matrices with their axes exchanged") {

@@ -82,12 +82,20 @@ const Case cases[] = {
        output(tt::relu(y) * scale);
        output(where(y > 0.5, scale, y));
      }},
+    {"products of which few elements add up",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, 3}), w = input(g, {3, columns}), bias = input(g, {columns}), scale = input(g, {rows, 1}),
+                 p = input(g, {2, rows, 4}, DType::f64), q = input(g, {2, columns, 4}, DType::f64);
+       const Sym y = tt::matmul(x, w) + bias;
+       output(y * scale);
+       output(tt::matmul(p, tt::permute<0, 2, 1>(q)) * 2);
+     }},
     {"sums down columns", [](Graph& g) { output(tt::sum(input(g, {rows, columns}) * 0.5, 0) + 1); }},
 };
 struct Size {
   std::int64_t rows, columns;
 };
-constexpr Size sizes[] = {{2, 2},  {5, 16},    {3000, 3}, {700, 7},  {300, 33},  {129, 64},  {41, 100},
+constexpr Size sizes[] = {{2, 2},  {3, 0},  {0, 3},  {5, 16},    {3000, 3}, {61, 1},   {90, 4},   {35, 8},  {50, 10},  {20, 17}, {700, 7},  {300, 33},  {129, 64},  {41, 100},
                           {37, 256}, {9, 500}, {6, 512},  {5, 513}, {3, 2048}, {3, 2100}, {2, 4096}, {2, 9001}};
 
 }  // namespace
@@ -121,6 +129,10 @@ TEST_CASE("rows of every length have the bits of the reference, on both tiers") 
         };
         check("tier 0", fuzz::run_tiles(plan, g, symbols, in));
         check("tier 1", fuzz::run_guarded(g, symbols, in, [&](void* const* external) { native.run(external, symbols); }));
+        if (size.columns > 32) continue;
+        tt::backend::TileProgram::always_compiled = true;
+        check("emitted C", fuzz::run_guarded(g, symbols, in, [&](void* const* external) { native.run(external, symbols); }));
+        tt::backend::TileProgram::always_compiled = false;
       }
   }
 }

@@ -67,16 +67,16 @@
 #endif
 #endif
 
-// Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: nothing is contracted to fma in there
-// but what says `fma` (g++ contracts by default, also across xsimd's operators; clang within one
-// statement). A function takes the mode of the place of its definition, templates too (g++ 12).
+// Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: clang contracts nothing to fma in there but what says
+// `fma`. g++ contracts by default, across functions too: there each product and quotient says that it was rounded
+// (ops/carrier.hpp), and kernels need no flags of their own, under which they could not become part of their callers.
+// nvcc hands g++'s pragmas on, and is not to warn of each.
 #if defined(__clang__)
 #define TT_KERNELS_BEGIN _Pragma("float_control(push)") _Pragma("clang fp contract(off)")
 #define TT_KERNELS_END _Pragma("float_control(pop)")
-#elif defined(__GNUC__)
-#define TT_KERNELS_BEGIN \
-  _Pragma("GCC push_options") _Pragma("GCC optimize(\"fp-contract=off\")")
-#define TT_KERNELS_END _Pragma("GCC pop_options")
+#elif defined(__CUDACC__)
+#define TT_KERNELS_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675")
+#define TT_KERNELS_END _Pragma("nv_diagnostic pop")
 #else
 #define TT_KERNELS_BEGIN
 #define TT_KERNELS_END

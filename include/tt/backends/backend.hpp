@@ -1,5 +1,7 @@
 // The one door to the backends: what the front ends may use.
 //   backend::run_static<H>(...)      runs the plan that H holds
+//   backend::needs_arena<H>()        whether it needs memory for buffers of its own
+//   backend::reads_first<H>          whether it reads all its operands before it writes
 #pragma once
 #include "tt/backends/cpu/static_executor.hpp"
 
@@ -9,6 +11,8 @@ inline namespace TT_ISA {
 inline constexpr const char* isa_name = TT_ISA_NAME;
 inline constexpr int lanes = cpu::lanes;
 }  // namespace TT_ISA
+using cpu::needs_arena;
+using cpu::reads_first;
 using cpu::run_static;
 
 }  // namespace tt::backend

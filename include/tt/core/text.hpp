@@ -32,10 +32,11 @@ class Text {
   constexpr Text& operator<<(I value) {
     char digits[24]{};
     int n = 0;
-    const bool negative = value < 0;
+    bool negative = false;
+    if constexpr (std::signed_integral<I>) negative = value < 0;
     do {
       const int digit = static_cast<int>(value % 10);
-      digits[n++] = static_cast<char>('0' + (digit < 0 ? -digit : digit));
+      digits[n++] = static_cast<char>('0' + (negative ? -digit : digit));
       value = static_cast<I>(value / 10);
     } while (value != 0);
     if (negative) chars_.push_back('-');

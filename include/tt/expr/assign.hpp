@@ -80,9 +80,15 @@ template <class X, class Isa>
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
     using Evaluation = detail::Evaluation<X, Array, Isa>;
-    Evaluation e(x, data());
+    Evaluation e(x, Evaluation::reads_first ? nullptr : data());
     if constexpr (Evaluation::is_dynamic) {
       detail::evaluate_into(*this, Evaluation::program(), e.list.external, e.list.extent, e.list.clashes);
+    } else if constexpr (is_inline && Evaluation::reads_first) {
+      e.run(data());
+    } else if constexpr (is_inline) {  // one call, which may become part of this function
+      Array result(Uninitialized{});
+      e.run(e.list.clashes ? result.data() : data());
+      if (e.list.clashes) *this = result;
     } else {
       bool fits = data() != nullptr || size() == 0;  // not what was moved away
       std::int64_t given[max_rank] = {};

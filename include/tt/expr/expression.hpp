@@ -266,7 +266,7 @@ template <class X, class A, class Isa>
 struct Evaluation {
   using P = Program<ExpressionModel<X, !A::is_inline>>;
   static constexpr int dynamic = dynamic_extents<X>;
-  static constexpr bool is_dynamic = dynamic > 0;
+  static constexpr bool is_dynamic = dynamic > 0, reads_first = backend::reads_first<Compiled<P>>;
 
   LeafList<tree_leaves<X>, dynamic> list;
 
@@ -286,9 +286,10 @@ struct Evaluation {
     constexpr Shape s = interface_of<P>.output[0].shape;
     for (int k = 0; k < s.rank; ++k) extent[k] = s.code[k];
   }
-  void run(void* out) {
+  TT_ALWAYS_INLINE void run(void* out) {
     list.external[list.count] = out;
-    execute<P, Isa>(list.external, no_symbols);
+    if constexpr (Compiled<P>::plan.kernels.size() == 1) execute_here<P, Isa>(list.external, no_symbols);
+    else execute<P, Isa>(list.external, no_symbols);
   }
 };
 

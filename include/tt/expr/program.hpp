@@ -355,13 +355,6 @@ inline void bind_symbols(const SymbolRule* rule, const std::int64_t* actual, int
   }
 }
 
-template <class H>
-constexpr bool has_internal_buffers() {
-  for (const Buffer& b : H::plan.buffers)
-    if (b.external < 0) return true;
-  return false;
-}
-
 /// Where the buffers of a program lie that has sizes known at run time only; kept for the sizes of a thread's last
 /// call, as planning takes the heap.
 template <int Buffers>
@@ -380,9 +373,9 @@ struct PlacedArena {
 
 /// Runs a program: `external` are the inputs, then the outputs that are not donated.
 template <class P, class Isa>
-void execute(void* const* external, const SymbolValues& symbols) {
+TT_ALWAYS_INLINE void execute_here(void* const* external, const SymbolValues& symbols) {
   using H = Compiled<P>;
-  if constexpr (!has_internal_buffers<H>()) {
+  if constexpr (!backend::needs_arena<H>()) {
     backend::run_static<H>(nullptr, external, nullptr, symbols);
   } else if constexpr (H::plan.arena >= 0) {
     backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(H::plan.arena)),
@@ -393,6 +386,11 @@ void execute(void* const* external, const SymbolValues& symbols) {
     backend::run_static<H>(Scratch::of_this_thread().get(static_cast<std::size_t>(arena.bytes)), external,
                            arena.offsets, symbols);
   }
+}
+/// The same as a function of its own.
+template <class P, class Isa>
+void execute(void* const* external, const SymbolValues& symbols) {
+  execute_here<P, Isa>(external, symbols);
 }
 
 }  // namespace detail

@@ -38,6 +38,22 @@ TT_ALWAYS_INLINE constexpr T wrap_mul(T a, T b) {
   return static_cast<T>(static_cast<wrapping_t<T>>(a) * static_cast<wrapping_t<T>>(b));
 }
 
+/// A product or a quotient (by a constant g++ multiplies), rounded: g++ would make an fma of it and what it is added to,
+/// wherever this is inlined (clang is told by TT_KERNELS_BEGIN). Costs no instruction.
+template <class T>
+TT_ALWAYS_INLINE constexpr T rounded(T x) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+  if (!std::is_constant_evaluated()) {
+#if defined(__x86_64__) || defined(__i386__)
+    asm("" : "+v"(x));
+#else
+    asm("" : "+w"(x));
+#endif
+  }
+#endif
+  return x;
+}
+
 TT_HOST_DEVICE TT_ALWAYS_INLINE float fma(float a, float b, float c) {
 #if TT_HAS_FMA
   return __builtin_fmaf(a, b, c);
@@ -100,7 +116,9 @@ struct Carrier<T> {
     using U = detail::wrapping_t<std::conditional_t<std::is_same_v<T, bool>, std::int32_t, T>>;
     if constexpr (K == Op::add) return detail::wrap_add(a, b);
     else if constexpr (K == Op::sub) return detail::wrap_sub(a, b);
+    else if constexpr (K == Op::mul && std::is_floating_point_v<T>) return detail::rounded(a * b);
     else if constexpr (K == Op::mul) return detail::wrap_mul(a, b);
+    else if constexpr (K == Op::div && std::is_floating_point_v<T>) return detail::rounded(a / b);
     else if constexpr (K == Op::div) return a / b;
     else if constexpr (K == Op::max) return a > b || a != a ? a : b;
     else if constexpr (K == Op::min) return a < b || a != a ? a : b;

@@ -22,7 +22,7 @@ inline Text cpu_features() {
     if (c & bit_OSXSAVE) {
       unsigned low = 0, high = 0;
       __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-      t << ' ' << low;
+      t << ' ' << low << ' ' << high;
     }
   }
   for (unsigned sub : {0u, 1u})

@@ -202,8 +202,9 @@ struct Carrier<cpu::Pack<T>> {
     constexpr bool is_float = std::is_floating_point_v<T>;
     if constexpr (K == Op::add) return (Register)((V)a + (V)b);
     else if constexpr (K == Op::sub) return (Register)((V)a - (V)b);
+    else if constexpr (K == Op::mul && is_float) return tt::detail::rounded((Register)((V)a * (V)b));
     else if constexpr (K == Op::mul) return (Register)((V)a * (V)b);
-    else if constexpr (K == Op::div) return (Register)((V)a / (V)b);
+    else if constexpr (K == Op::div) return tt::detail::rounded((Register)((V)a / (V)b));
 #if TT_AVX512  // where a is NaN nothing is computed
     else if constexpr (K == Op::max && std::is_same_v<T, float>)
       return _mm512_mask_max_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b);

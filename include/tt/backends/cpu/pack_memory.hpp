@@ -119,7 +119,11 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
       if (n == 8) return {{(R)_mm512_zextps256_ps512(_mm256_loadu_ps(from))}};
       return {{(R)_mm512_zextps256_ps512(_mm256_maskz_loadu_ps(few, from))}};
 #elif defined(__AVX__)
+      alignas(32) static constexpr std::int32_t few[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+      const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(few + 8 - n));
       if (n == 4) return {{(R)_mm256_zextps128_ps256(_mm_loadu_ps(from))}};
+      if (n > 1 && n < 4) return {{(R)_mm256_zextps128_ps256(_mm_maskload_ps(from, _mm256_castsi256_si128(mask)))}};
+      if (n > 4 && n < 8) return {{(R)_mm256_maskload_ps(from, mask)}};
 #endif
     }
 #if TT_AVX512
@@ -128,9 +132,11 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
     return {{_mm512_maskz_loadu_ps(static_cast<__mmask16>(m), p)}};
   else if constexpr (std::is_same_v<T, std::int32_t>)
     return {{_mm512_maskz_loadu_epi32(static_cast<__mmask16>(m), p)}};
-  else if constexpr (std::is_same_v<T, double>)
-    return {{_mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p),
-             _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
+  else if constexpr (std::is_same_v<T, double>) {
+    const __m512d low = _mm512_maskz_loadu_pd(static_cast<__mmask8>(m), p);
+    if (__builtin_constant_p(n) && n <= 8) return {{low, _mm512_setzero_pd()}};
+    return {{low, _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
+  }
 #endif
   if constexpr (!std::is_same_v<T, bool>)
     if (__builtin_constant_p(n)) return detail::gather(p, 1, n);
@@ -200,9 +206,13 @@ TT_ALWAYS_INLINE T first_lane(const Pack<T>& x) {
 }
 /// Lanes 0 .. n-1.
 TT_ALWAYS_INLINE PackMask first_lanes(int n) {
+#if TT_AVX512
+  return {xsimd::batch_bool<float>(static_cast<__mmask16>((1u << n) - 1))};
+#else
   alignas(64) static constexpr float index[] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                 8, 9, 10, 11, 12, 13, 14, 15};
   return {xsimd::batch<float>::load_aligned(index) < xsimd::batch<float>(static_cast<float>(n))};
+#endif
 }
 /// start, start + step, start + 2 step, ...
 template <class T>

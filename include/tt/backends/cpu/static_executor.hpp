@@ -8,7 +8,7 @@
 
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/launch.hpp"
-#include "tt/backends/cpu/static_reduce.hpp"
+#include "tt/backends/cpu/static_small.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -236,25 +236,47 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   }
 }
 
+/// What a kernel's code is. The first two are so short that their callers take them in: a call takes as long.
+enum class KernelForm : std::uint8_t { few_vectors, few_steps, many_vectors, transposition, rows, cols, matmul };
+constexpr KernelForm choose_form(const Kernel& k, const Instruction* instructions, const Access* accesses) {
+  if (is_in_vectors(k, instructions, accesses))
+    return RowsInVectors(k).vectors() > few ? KernelForm::many_vectors : KernelForm::few_vectors;
+  if (is_transposition(k, instructions, accesses)) return KernelForm::transposition;
+  if (k.kind == KernelKind::matmul) return KernelForm::matmul;
+  if (k.kind == KernelKind::cols) return KernelForm::cols;
+  return is_few_steps(k) ? KernelForm::few_steps : KernelForm::rows;
+}
+template <class H, int K>
+inline constexpr KernelForm kernel_form =
+    choose_form(H::plan.kernels[K], H::plan.instructions.begin(), H::plan.accesses.begin());
+
 template <std::size_t>
 using Pointer = void*;
 
-/// Kernel K of H::plan as a function of its own, where its rules of contraction hold. Its operands are
-/// arguments, so that they come in registers: memory would take as long as a small kernel.
+/// Kernel K of H::plan: as a function of its own, or as a part of its caller. Its operands are arguments, so that they come
+/// in registers: memory would take as long as a small kernel.
 template <class H, int K, class Is>
 struct StaticKernel;
 template <class H, int K, std::size_t... I>
 struct StaticKernel<H, K, std::index_sequence<I...>> {
   static TT_NOINLINE TT_FLATTEN void run(const SymbolValues* symbols, const Range& range, Pointer<I>... operands) {
-    constexpr KernelKind kind = H::plan.kernels[K].kind;
+    body(symbols, range, operands...);
+  }
+  static TT_FLATTEN inline void run_in_caller(const SymbolValues* symbols, const Range& range, Pointer<I>... operands) {
+    body(symbols, range, operands...);
+  }
+  static TT_KERNEL_INLINE void body(const SymbolValues* symbols, const Range& range, Pointer<I>... operands) {
     void* const operand[] = {operands..., nullptr};
     const Place p{operand, symbols};
     constexpr bool divided = divides<H, K>;  // clang would find it out at every call
     const Range part = divided ? range : Range{};
-    if constexpr (is_transposition(H::plan.kernels[K], H::plan.instructions.begin(), H::plan.accesses.begin()))
-      transposition_body<H, K>(p, part);
-    else if constexpr (kind == KernelKind::rows) rows_body<H, K>(p, part);
-    else if constexpr (kind == KernelKind::cols) cols_body<H, K>(p, part);
+    constexpr KernelForm form = kernel_form<H, K>;
+    if constexpr (form == KernelForm::few_vectors) few_vectors_body<H, K>(p);
+    else if constexpr (form == KernelForm::few_steps) few_steps_body<H, K>(p);
+    else if constexpr (form == KernelForm::many_vectors) many_vectors_body<H, K>(p, part);
+    else if constexpr (form == KernelForm::transposition) transposition_body<H, K>(p, part);
+    else if constexpr (form == KernelForm::rows) rows_body<H, K>(p, part);
+    else if constexpr (form == KernelForm::cols) cols_body<H, K>(p, part);
     else matmul_body<H, K>(p, part);
   }
   static void run_call(const KernelCall& call) { run(call.symbols, call.range, call.operand[I]...); }
@@ -270,8 +292,30 @@ template <class H, int B, bool Placed = (H::plan.arena >= 0)>
 using BufferOf = PlacedBuffer<H::plan.buffers[B].external, Placed ? H::plan.buffers[B].offset : -1,
                               Placed || H::plan.buffers[B].external >= 0 ? 0 : B>;
 
+/// Does kernel K keep in registers what its scratch is for? (A single row does not: `is_kept`.)
+template <class H, int K>
+inline constexpr bool keeps_rows =
+    H::plan.kernels[K].rows != Extent(1) &&
+    (kernel_form<H, K> == KernelForm::few_vectors || kernel_form<H, K> == KernelForm::many_vectors);
+/// The buffer that is operand I of kernel J; -1 if it is not used.
+template <class H, int J, int I>
+inline constexpr int used_buffer = [] {
+  const int buffer = H::plan.bindings[H::plan.kernels[J].first_binding + I];
+  return H::plan.buffers[buffer].scratch && keeps_rows<H, H::plan.kernels[J].code> ? -1 : buffer;
+}();
+struct NoBuffer {
+  static TT_ALWAYS_INLINE void* address(std::byte*, void* const*, const std::int64_t*) { return nullptr; }
+};
+template <class H, int B>
+struct OperandBuffer {
+  using type = BufferOf<H, B>;
+};
+template <class H>
+struct OperandBuffer<H, -1> {
+  using type = NoBuffer;
+};
 template <class H, int J, std::size_t I>
-using OperandOf = BufferOf<H, H::plan.bindings[H::plan.kernels[J].first_binding + static_cast<int>(I)]>;
+using OperandOf = typename OperandBuffer<H, used_buffer<H, J, static_cast<int>(I)>>::type;
 
 /// Calls kernel J with its own operands.
 template <class H, int J, std::size_t... I>
@@ -283,7 +327,10 @@ TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* 
       void* const operand[] = {OperandOf<H, J, I>::address(arena, external, offsets)..., nullptr};
       return run_divided(&Kernel::run_call, Divisible<H, J>::kernel, {operand, &symbols});
     }
-  Kernel::run(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
+  if constexpr (kernel_form<H, H::plan.kernels[J].code> <= KernelForm::few_steps)
+    Kernel::run_in_caller(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
+  else
+    Kernel::run(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
 }
 
 template <class H, std::size_t... J>
@@ -296,6 +343,34 @@ TT_ALWAYS_INLINE void run_kernels(std::index_sequence<J...>, std::byte* arena, v
 }
 
 }  // namespace detail
+
+/// Does the program need memory for buffers of its own?
+template <class H>
+constexpr bool needs_arena() {
+  for (const Buffer& b : H::plan.buffers)
+    if (b.external < 0 && !b.scratch) return true;
+  return []<std::size_t... J>(std::index_sequence<J...>) {
+    constexpr auto needs = []<int K>(std::integral_constant<int, K>) {
+      const Kernel& k = H::plan.kernels[K];
+      for (int i = 0; i < k.bindings; ++i)
+        if (H::plan.buffers[H::plan.bindings[k.first_binding + i]].external < 0)
+          return !detail::keeps_rows<H, H::plan.kernels[K].code>;
+      return false;
+    };
+    return (needs(std::integral_constant<int, static_cast<int>(J)>{}) || ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels.size())>{});
+}
+/// Are all operands read before anything is written, so that a result may overwrite any of them?
+template <class H>
+inline constexpr bool reads_first = [] {
+  if (H::plan.kernels.size() != 1) return false;
+  if (detail::kernel_form<H, 0> != detail::KernelForm::few_vectors ||
+      detail::RowsInVectors(H::plan.kernels[0]).vectors() > 1)
+    return false;
+  for (int i = 0; i + 1 < H::plan.instructions.size(); ++i)
+    if (H::plan.instructions[i].op == Op::store) return false;
+  return true;
+}();
 
 /// Runs H::plan. `external`: inputs in order, then outputs that are not donated.
 template <class H>

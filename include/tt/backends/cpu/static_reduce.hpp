@@ -1,6 +1,7 @@
 // Segments of static kernels, and their reductions: the partial results of a sweep lie in registers of
 // their own, for each reduction as many as a step has packs, and blocks are combined by a tree.
 #pragma once
+#include "tt/backends/cpu/shuffle.hpp"
 #include "tt/backends/cpu/static_step.hpp"
 
 TT_KERNELS_BEGIN
@@ -116,6 +117,12 @@ struct Reducing {
     result.as<T>() = fold_to_all<K, T, Lanes>(lane, ordered);
     return {};
   }
+  template <int Lanes>
+  static TT_KERNEL_INLINE Done note_and_fold(Register& result, Register* sums) {
+    PackMask ordered = all_ordered();
+    for (int u = 0; u < packs_of<Lanes>; ++u) note<K>(ordered, sums[u].as<T>(), sums[u].as<T>());
+    return fold_into<Lanes>(result, sums, ordered);
+  }
   static TT_KERNEL_INLINE Done reset(auto& tree) {
     tree.template as<T>().used = 0;
     tree.template as<T>().pushed = 0;
@@ -164,14 +171,14 @@ struct Reductions<H, K, S, std::integer_sequence<int, N...>> {
     const Done done[] = {Of<N>::template begin<Width>(sums + N * Width)...};
     (void)done;
   }
+  /// Of `Lanes` lanes each, which may hold anything but the identity.
+  template <int Lanes>
+  static TT_KERNEL_INLINE void fold(Register* r, Register* sums) {
+    const Done done[] = {Of<N>::template note_and_fold<Lanes>(r[to[N]], sums + N * packs_of<Lanes>)...};
+    (void)done;
+  }
 };
 
-/// The lanes that a row of so many columns needs, of those of a block; a power of two.
-constexpr int lanes_of(std::int64_t cols) {
-  int n = 1;
-  while (n < reduction_lanes && n < cols) n *= 2;
-  return n;
-}
 /// A row reduced: 64 lanes over a block of columns, folded; blocks combined by a tree.
 template <class H, int K, int S, int... N>
 TT_KERNEL_INLINE void reduce_row(Register* r, Place p, std::int64_t cols, std::integer_sequence<int, N...>) {
@@ -242,37 +249,57 @@ TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t c
   reduce_row<H, K, S>(r, p, cols, std::make_integer_sequence<int, reductions<H, K, S>>{});
 }
 
+/// The rows [begin, end) under kept row p.row added up, and those of the next blocks with them: `Blocks` sums for each of
+/// `Width` vectors of columns, as one would wait for itself.
+template <class H, int K, int Width, int Blocks, bool Tail, int... N>
+TT_KERNEL_INLINE void sum_blocks(Register* r, const Place& p, std::int64_t inner, std::int64_t begin, std::int64_t end,
+                                 Register* sums, PackMask* ordered, std::integer_sequence<int, N...>) {
+  using All = Reductions<H, K, 1>;
+  constexpr int apart = Width * Blocks;
+  All::template begin<apart>(sums);
+  for (int n = 0; n < All::count * apart; ++n) ordered[n] = all_ordered();
+  for (std::int64_t q = begin; q < end; ++q) {
+#pragma GCC unroll 4
+    for (int v = 0; v < apart; ++v) {
+      Place at = p;
+      at.row = p.row * inner + q + v / Width * column_block;
+      at.col += v % Width * lanes;
+      at.sums = sums + v;
+      run_segment<H, K, 1, Tail, apart>(r, at);
+      const Done noted[] = {
+          All::template Of<N>::note_step(ordered[N * apart + v], sums[N * apart + v], sums[N * apart + v])...};
+      (void)noted;
+    }
+  }
+}
 /// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
 template <class H, int K, int Width, bool Tail, int... N>
-TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::integer_sequence<int, N...>) {
+TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::integer_sequence<int, N...> all) {
   static constexpr const Kernel& k = H::plan.kernels[K];
   constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
+  constexpr int together = !one_block && Width == 1 && k.cols.is_constant() && k.cols.code <= lanes ? 4 : 1;
   using All = Reductions<H, K, 1>;
-  Register sums[All::count * Width];
-  PackMask ordered[All::count * Width];
+  Register sums[All::count * Width * together];
+  PackMask ordered[All::count * Width * together];
   PackTree tree[one_block ? 1 : All::count * Width];
   if constexpr (!one_block)
     for (int v = 0; v < Width; ++v) {
       const Done reset[] = {All::template Of<N>::reset(tree[N * Width + v])...};
       (void)reset;
     }
-  for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
-    All::template begin<Width>(sums);
-    for (PackMask& m : ordered) m = all_ordered();
-    const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
-    for (std::int64_t q = block; q < end; ++q) {
+  std::int64_t block = 0;
+  if constexpr (together > 1)
+    for (; block + together * column_block <= inner; block += together * column_block) {
+      sum_blocks<H, K, 1, together, Tail>(r, p, inner, block, block + column_block, sums, ordered, all);
 #pragma GCC unroll 4
-      for (int v = 0; v < Width; ++v) {
-        Place at = p;
-        at.row = p.row * inner + q;
-        at.col += v * lanes;
-        at.sums = sums + v;
-        run_segment<H, K, 1, Tail, Width>(r, at);
-        const Done noted[] = {
-            All::template Of<N>::note_step(ordered[N * Width + v], sums[N * Width + v], sums[N * Width + v])...};
-        (void)noted;
+      for (int n = 0; n < together; ++n) {
+        const Done pushed[] = {All::template Of<N>::push(tree[N], sums[N * together + n], ordered[N * together + n])...};
+        (void)pushed;
       }
     }
+  for (; block < inner || block == 0; block += column_block) {
+    const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
+    sum_blocks<H, K, Width, 1, Tail>(r, p, inner, block, end, sums, ordered, all);
     if constexpr (!one_block)
       for (int v = 0; v < Width; ++v) {
         const Done pushed[] = {

@@ -51,6 +51,9 @@ class TileProgram {
     for (int j = 0; j < plan_.kernels.size(); ++j)
       if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
   }
+  /// Short rows go through the interpreter, many together, in a compiled program too: compiled code takes them one by one
+  /// (`has_short_rows`). Tests of compiled code have it run for all.
+  static inline bool always_compiled = false;
   /// Kernels that run compiled.
   [[nodiscard]] int compiled_kernels() const {
     int n = 0;
@@ -73,6 +76,7 @@ class TileProgram {
   static void enlist_products();
 
  private:
+  bool has_short_rows(const Kernel& k, const SymbolValues& s) const;
   void* compiled_kernel(int j) const { return __atomic_load_n(&compiled_[j], __ATOMIC_ACQUIRE); }
   void count_call(int compiled) const {
     const bool tier1 = compiled > 0 && compiled == plan_.kernels.size();
@@ -82,6 +86,7 @@ class TileProgram {
   Plan plan_;
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
+  Vec<int> reductions_;       // of each kernel
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0;

@@ -463,12 +463,16 @@ struct TileProgram::Worker {
           for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
           break;
         case TileStep::Kind::load:
-          for (std::int64_t r = 0; r < n; ++r)
-            std::memcpy(own_row[x->out] + r * size, address(*x, row + r, 0), static_cast<std::size_t>(size));
+          if (x->linear && x->row_stride == 1) std::memcpy(own_row[x->out], address(*x, row, 0), count_bytes(*x, n));
+          else
+            for (std::int64_t r = 0; r < n; ++r)
+              std::memcpy(own_row[x->out] + r * size, address(*x, row + r, 0), static_cast<std::size_t>(size));
           break;
         case TileStep::Kind::store:
-          for (std::int64_t r = 0; r < n; ++r)
-            std::memcpy(address(*x, row + r, 0), own_row[x->a] + r * size, static_cast<std::size_t>(size));
+          if (x->linear && x->row_stride == 1) std::memcpy(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
+          else
+            for (std::int64_t r = 0; r < n; ++r)
+              std::memcpy(address(*x, row + r, 0), own_row[x->a] + r * size, static_cast<std::size_t>(size));
           continue;
         default: continue;
       }
@@ -593,6 +597,32 @@ struct TileProgram::Worker {
     enlisted->run(this);
 #endif
   }
+  /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
+  bool is_narrow() const {
+    const std::int64_t cols = value(k->cols), inner = value(k->inner);
+    return !function && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= lanes && inner > 0 &&
+           inner <= narrow_inner;
+  }
+  static constexpr int narrow_inner = 16;
+  template <class T>
+  void narrow_product(const MatmulOperands<T>& m, std::int64_t first_row) {
+    using C = Carrier<Pack<T>>;
+    alignas(64) T products[most_products + lanes];
+    Pack<T> right[narrow_inner];
+    for (std::int64_t i = 0; i < m.inner; ++i) right[i] = load_first(m.b + i * m.b_inner, static_cast<int>(m.cols));
+    const std::int64_t together = most_products / m.cols;
+    for (std::int64_t row = 0; row < m.rows; row += together) {
+      const std::int64_t n = least(together, m.rows - row);
+      for (std::int64_t r = 0; r < n; ++r) {
+        const T* a = m.a + (row + r) * m.a_row;
+        Pack<T> sum = C::splat(T(0));
+        for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
+        cpu::store(products + r * m.cols, sum);  // what is beyond the row, the next one takes
+      }
+      tile = products;
+      columns_of_rows(1, first_row + row, 0, n, m.cols, row == 0);
+    }
+  }
   template <class T>
   void product_of() {
     const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
@@ -614,6 +644,10 @@ struct TileProgram::Worker {
         m.b = packed;
         m.b_inner = pitch;
         m.b_padded = k->pack < 0 || k->pack_row.is_constant();
+      }
+      if (is_narrow()) {
+        narrow_product(m, q * rows_all + row0);
+        continue;
       }
       T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
       matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
@@ -670,7 +704,7 @@ struct TileProgram::Run {
       const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
       void* const function = program.compiled_kernel(j);
       compiled += function != nullptr;
-      first.begin_kernel(k, function);
+      first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
       for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
       Split split;
       if (threads > 1)
@@ -713,6 +747,15 @@ struct TileProgram::Run {
   }
 };
 
+/// Measured: rows of so few columns take compiled code up to ten times as long, sums of them up to four times.
+TT_INLINE bool TileProgram::has_short_rows(const Kernel& k, const SymbolValues& s) const {
+  const std::int64_t cols = k.cols.value(s);
+  if (always_compiled || k.tile > 0 || cols > 32) return false;
+  if (k.kind == KernelKind::cols) return true;
+  if (k.rows.value(s) < 2) return false;
+  if (k.kind == KernelKind::matmul) return cols <= lanes && k.inner.value(s) <= 8;
+  return cols <= 8 || reductions_[static_cast<int>(&k - plan_.kernels.begin())] > 0;
+}
 TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
   steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});
   for (const Kernel& k : plan_.kernels) {
@@ -729,6 +772,7 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     if (k.bindings > most_bindings_) most_bindings_ = k.bindings;
     if (registers > most_registers_) most_registers_ = registers;
     if (reductions > most_reductions_) most_reductions_ = reductions;
+    reductions_.push_back(reductions);
   }
 }
 TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {

@@ -2,6 +2,7 @@
 // names, found once a program and once a run, and loops over tiles that are no ops: values repeated, rows reduced.
 //   TileStep x = ...;   x.function(tile[x.out], tile[x.a], tile[x.b], tile[x.c], n, x.attribute);
 #pragma once
+#include "tt/backends/cpu/shuffle.hpp"
 #include "tt/backends/cpu/tile_functions.hpp"
 
 TT_KERNELS_BEGIN
@@ -90,6 +91,14 @@ struct Products {
   }
 };
 
+/// One step of a row of n elements, from element i on, added to `sum` as far as it exists.
+template <Op K, class T, class Row>
+TT_ALWAYS_INLINE Pack<T> combine_first(const Pack<T>& sum, const Row& x, std::int64_t i, std::int64_t n) {
+  const int count = static_cast<int>(n - i);
+  if (n - i >= lanes) return combine<K>(sum, x[i]);
+  if (n <= i) return sum;
+  return combine<K>(sum, Carrier<Pack<T>>::select(first_lanes(count), x.first(i, count), identity_pack<K, T>()));
+}
 /// n elements of a row go to the 64 lanes, the first one to lane 0.
 template <Op K, class T, class Row>
 TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
@@ -108,10 +117,8 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
   for (int u = 0; u < packs_per_block; ++u) lane[u] = sum[u];
   if constexpr (forgets_nan<K, T>)
     lane[0] = Carrier<Pack<T>>::select(ordered, lane[0], Carrier<Pack<T>>::splat(default_nan<T>));
-  for (; i + lanes <= n; i += lanes, ++lane) *lane = combine<K>(*lane, x[i]);
-  if (i == n) return;
-  const int count = static_cast<int>(n - i);
-  *lane = combine<K>(*lane, Carrier<Pack<T>>::select(first_lanes(count), x.first(i, count), identity_pack<K, T>()));
+#pragma GCC unroll 16
+  for (int u = 0; u < packs_per_block; ++u) lane[u] = combine_first<K>(lane[u], x, i + u * lanes, n);
 }
 template <Op K, class T>
 TT_ALWAYS_INLINE T fold_row(const Pack<T>* lane) {
@@ -120,9 +127,91 @@ TT_ALWAYS_INLINE T fold_row(const Pack<T>* lane) {
   for (int u = 0; u < packs_per_block; u += 2) note<K>(ordered, lane[u], lane[u + 1]);
   return fold<K, T>(lane, ordered);
 }
+#if TT_AVX512 || defined(__AVX2__)
+inline constexpr bool has_permute = true;
+/// Lane l of the result is lane i[l] of x, whose elements have four bytes.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> permute(const Pack<T>& x, const Pack<std::int32_t>& i) {
+#if TT_AVX512
+  return {{(typename Pack<T>::Register)_mm512_permutexvar_epi32(i.part[0], (__m512i)x.part[0])}};
+#else
+  return {{(typename Pack<T>::Register)_mm256_permutevar8x32_epi32((__m256i)x.part[0], i.part[0])}};
+#endif
+}
+#else
+inline constexpr bool has_permute = false;
+template <class T>
+Pack<T> permute(const Pack<T>&, const Pack<std::int32_t>&);
+#endif
+/// Each of `rows` rows of floats, as many at a time as fit a vector; Apart is lanes_of(columns). Returns how many: the
+/// rest must be read row by row, as nothing beyond the last element may be touched.
+template <Op K, class T, int Apart, class Row>
+TT_ALWAYS_INLINE std::int64_t reduce_several(T* result, const Row& x, std::int64_t rows, std::int64_t columns) {
+  constexpr int each = lanes / Apart;
+  std::int64_t r = 0;
+  if (columns == Apart) {
+    for (; r + each <= rows; r += each)
+      store(result + r, shuffle<FirstsMap<Apart>>(reduce_in_rows<K, T, Apart>(x[r * columns])));
+  } else if constexpr (has_permute) {
+    alignas(64) std::int32_t place[lanes], column[lanes];
+    for (int l = 0; l < lanes; ++l) {
+      column[l] = l % Apart;
+      place[l] = l / Apart * static_cast<int>(columns) + column[l];
+    }
+    using Int = Carrier<Pack<std::int32_t>>;
+    const Pack<std::int32_t> places = load(place);
+    const PackMask in_row = Int::template compare<Op::lt>(load(column), Int::splat(static_cast<int>(columns)));
+    for (; r * columns + lanes <= rows * columns; r += each) {
+      const Pack<T> row = Carrier<Pack<T>>::select(in_row, permute(x[r * columns], places), identity_pack<K, T>());
+      store(result + r, shuffle<FirstsMap<Apart>>(reduce_in_rows<K, T, Apart>(row)));
+    }
+  }
+  return r;
+}
+/// Rows of floats, of no more columns than a vector has lanes.
+template <Op K, class T, int Apart, class Row>
+TT_ALWAYS_INLINE void reduce_short_rows(T* result, const Row& x, std::int64_t rows, std::int64_t columns) {
+  std::int64_t r = 0;
+  if constexpr (Apart < lanes) r = reduce_several<K, T, Apart>(result, x, rows, columns);
+  const int count = static_cast<int>(columns);
+  const PackMask in_row = first_lanes(count);
+  for (; r < rows; ++r) {
+    const std::int64_t i = r * columns;
+    const Pack<T> row = i + lanes <= rows * columns ? x[i] : x.first(i, count);
+    result[r] = lane_zero<T>(
+        reduce_in_rows<K, T, Apart>(Carrier<Pack<T>>::select(in_row, row, identity_pack<K, T>())).part[0]);
+  }
+}
+/// Rows of no more than `Lanes` columns, of which the last may lack some.
+template <Op K, class T, int Lanes, class Row>
+TT_ALWAYS_INLINE void reduce_middling_rows(T* result, const Row& x, std::int64_t rows, std::int64_t columns) {
+  constexpr int packs = packs_of<Lanes>;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    Pack<T> lane[packs];
+    PackMask ordered = all_ordered();
+#pragma GCC unroll 16
+    for (int u = 0; u < packs; ++u) {
+      lane[u] = combine_first<K>(identity_pack<K, T>(), x + r * columns, u * lanes, columns);
+      note<K>(ordered, lane[u], lane[u]);
+    }
+    result[r] = fold<K, T, Lanes>(lane, ordered);
+  }
+}
 /// Each of `rows` rows of a tile, of no more than a block.
 template <Op K, class T, class Row>
 void reduce_rows(T* result, Row x, std::int64_t rows, std::int64_t columns) {
+#if !defined(__CUDACC__)  // it cannot shuffle
+  if constexpr (std::is_same_v<T, float>) {  // of others there are few, and each length costs compile time
+    if (columns <= 2) return reduce_short_rows<K, T, 2>(result, x, rows, columns);
+    if (columns <= 4) return reduce_short_rows<K, T, 4>(result, x, rows, columns);
+    if constexpr (lanes >= 8)
+      if (columns <= 8) return reduce_short_rows<K, T, 8>(result, x, rows, columns);
+    if constexpr (lanes >= 16)
+      if (columns <= 16) return reduce_short_rows<K, T, 16>(result, x, rows, columns);
+  }
+#endif
+  if (columns <= 16) return reduce_middling_rows<K, T, 16>(result, x, rows, columns);
+  if (columns <= 32) return reduce_middling_rows<K, T, 32>(result, x, rows, columns);
   for (std::int64_t r = 0; r < rows; ++r, x = x + columns) {
     Pack<T> lane[packs_per_block];
 #pragma GCC unroll 16
