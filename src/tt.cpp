@@ -4,6 +4,7 @@
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/print.hpp"
 #include "tt/jit/captures.hpp"
 #include "tt/jit/code_cache.hpp"

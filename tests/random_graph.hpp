@@ -299,14 +299,17 @@ class BasicGenerator {
     if (k < 80) return matmul_step();
     if (k < 84) return permute_step();
     if (k < 88) return reshape_step();
-    if (k < 92) return slice_step();
+    if (k < 91) return slice_step();
+    if (k < 92) return window_step();
+    if (k < 94) return pad_step();
+    if (k < 95) return conv_step();
     if (k < 97) return composite();
     if (k < 98) return detach_step();
     if (k < 99) return random_step();
     return iota_step();
   }
   constexpr int smooth_step() {
-    switch (r_.below(12)) {
+    switch (r_.below(15)) {
       case 0: return g().neg(pick());
       case 1:
       case 2:
@@ -318,6 +321,9 @@ class BasicGenerator {
       case 8: return permute_step();
       case 9: return reshape_step();
       case 10: return slice_step();
+      case 11: return window_step();
+      case 12: return pad_step();
+      case 13: return conv_step();
       default: return composite();
     }
   }
@@ -556,6 +562,52 @@ class BasicGenerator {
     int start = spare > 0 ? r_.below(spare + 1) : 0;
     if (step < 0) start = n - 1 - start;
     return g().slice(a, axis, start, length, step);
+  }
+  constexpr int window_step() {
+    const int a = pick();
+    if (shape(a).rank == 0 || shape(a).rank > 4) return -1;
+    const int axis = r_.below(shape(a).rank);
+    if (!shape(a)[axis].is_constant()) return -1;
+    const int n = static_cast<int>(shape(a)[axis].code), dilation = r_.any({1, 1, 2});
+    const int size = r_.any({1, 2, 3, 3, 4});
+    if ((size - 1) * dilation >= n) return -1;
+    return g().window(a, axis, size, r_.any({1, 1, 2, 3}), dilation);
+  }
+  constexpr int pad_step() {
+    const int a = pick();
+    if (shape(a).rank == 0) return -1;
+    tt::PadAttribute p;
+    Shape to = shape(a);
+    for (int k = 0; k < 2; ++k) {
+      p.axis[k] = k == 1 && r_.chance(0.5) ? p.axis[0] : r_.below(to.rank);
+      p.before[k] = k == 1 && p.axis[1] == p.axis[0] ? 0 : r_.any({0, 1, 2, 5});
+      if (!to[p.axis[k]].is_constant()) return -1;
+      if (k == 0 || p.axis[1] != p.axis[0]) to.set(p.axis[k], to[p.axis[k]].code + p.before[k] + r_.any({0, 1, 3}));
+    }
+    return g().pad(a, p, to, r_.chance(0.5) ? 0 : tt::encode(dtype(a), random_number()));
+  }
+  constexpr int conv_step() {
+    int a = pick(&is_number);
+    if (a < 0 || shape(a).rank < 2) return -1;
+    const Shape s = shape(a);
+    const int r = s.rank;
+    const Extent first = s.count(0, r > 3 ? r - 3 : 0);
+    const Shape images{first, r > 2 ? s[r - 3] : Extent(1), s[r - 2], s[r - 1]};
+    for (int k = 1; k < 4; ++k)
+      if (!images[k].is_constant()) return -1;
+    a = g().reshape(a, images);
+    const int channels = static_cast<int>(images.code[1]);
+    const int groups = channels % 2 == 0 && r_.chance(0.3) ? 2 : r_.chance(0.1) && channels > 0 ? channels : 1;
+    if (channels % groups != 0 || channels / groups > 8) return -1;
+    const Shape weights{groups * r_.any({1, 2, 3, 17}), channels / groups, r_.any({1, 2, 3}), r_.any({1, 3, 3, 4})};
+    tt::ConvAttribute c;
+    for (int k = 0; k < 2; ++k) {
+      c.stride[k] = r_.any({1, 1, 2, 3});
+      c.dilation[k] = r_.any({1, 1, 2});
+      c.padding[k] = r_.any({0, 0, 1, 2, 4});
+      if (images.code[1] < 1 || images.code[2 + k] < 1 || (weights.code[2 + k] - 1) * c.dilation[k] >= images.code[2 + k] + 2 * c.padding[k]) return -1;
+    }
+    return g().conv(a, new_input(dtype(a), weights), c);
   }
   constexpr int iota_step() {
     const Shape s = random_shape();

@@ -61,6 +61,16 @@ inline Tensor slice(const Tensor& t, const tt::SliceAttribute& cut, std::int64_t
   return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start, length, cut.step});
 }
 
+inline void record_window(Graph& g, const tt::Operator&, const int* in, const tt::Attributes& a, int* out) {
+  out[0] = g.window(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
+}
+inline Tensor window(const Tensor& t, const tt::WindowAttribute& w, std::int64_t size) {
+  static tt::Operator& op =
+      tt::detail::define_recorded("fuzz_window", 1, &record_window, "int dim, int size, int step, int dilation");
+  if (w.dilation == 1) return t.unfold(w.axis, size, w.step);
+  return tt::call(op.name(), {t, w.axis, size, w.step, w.dilation});
+}
+
 /// Inside a captured function ops on numbers alone would be run, and what they give refused: so one is recorded.
 inline bool record_number(const std::vector<Tensor>& value, const tt::Node& n, std::vector<Tensor>& recorded) {
   tt::Tracer* const tracer = tt::Tracer::current();
@@ -98,6 +108,24 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
     case Op::slice: {
       const auto cut = tt::SliceAttribute::unpack(n.attribute);
       return slice(operand(0), cut, shape[cut.axis].code);
+    }
+    case Op::window: {
+      const auto w = tt::WindowAttribute::unpack(n.attribute);
+      return window(operand(0), w, shape[n.shape.rank - 1].code);
+    }
+    case Op::pad: {
+      const auto p = tt::PadAttribute::unpack(n.attribute);
+      tt::IntList sizes;
+      for (int k = shape.rank - 1, last = p.axis[0] < p.axis[1] ? p.axis[0] : p.axis[1]; k >= last; --k) {
+        sizes.push_back(p.along(k));
+        sizes.push_back(shape.code[k] - operand(0).size(k) - p.along(k));
+      }
+      return tt::call("pad", {operand(0), sizes, tt::decode(n.dtype, n.bits)});
+    }
+    case Op::conv: {
+      const auto c = tt::ConvAttribute::unpack(n.attribute);
+      return tt::call("conv2d", {operand(0), operand(1), {c.stride[0], c.stride[1]}, {c.padding[0], c.padding[1]}, {c.dilation[0], c.dilation[1]},
+                                 operand(0).size(1) / operand(1).size(1)});
     }
     case Op::sum: case Op::amax: case Op::amin: {
       tt::IntList dims;

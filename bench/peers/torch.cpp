@@ -219,6 +219,30 @@ float trained(const Network& n, bool adam, int steps) {
   return loss;
 }
 
+void conv_rows(const Layer& l, const char* name, const float* images, const float* weights, const float* bias) {
+  const auto copy = [](const float* from, at::IntArrayRef shape) { return at::from_blob(const_cast<float*>(from), shape).clone(); };
+  const Tensor x = copy(images, {l.batch, l.in, l.size, l.size}), w = copy(weights, {l.out, l.in / l.groups, l.kernel, l.kernel}),
+               b = copy(bias, {l.out});
+  const auto forward = [l](const Tensor& images_, const Tensor& weights_, const Tensor& bias_) {
+    Tensor y = at::conv2d(images_, weights_, bias_, {l.stride, l.stride}, {l.padding, l.padding}, {1, 1}, l.groups);
+    return at::relu_(y);
+  };
+  row(std::string("relu(conv2d)/") + name, [=](State& state) {
+    const c10::InferenceMode inference;
+    for ([[maybe_unused]] auto _ : state) {
+      Tensor y = forward(x, w, b);
+      benchmark::DoNotOptimize(y);
+    }
+  });
+  row(std::string("gradients/") + name, [=](State& state) {
+    Tensor all[] = {x.clone().set_requires_grad(true), w.clone().set_requires_grad(true), b.clone().set_requires_grad(true)};
+    for ([[maybe_unused]] auto _ : state) {
+      for (Tensor& t : all) t.mutable_grad() = Tensor();
+      forward(all[0], all[1], all[2]).sum().backward();
+    }
+  });
+}
+
 void tier_rows(std::int64_t n, const char* size) {
   const auto name = [&](const char* op) { return std::string(op) + '/' + size; };
   plain(name("tanh(a*b+c)"), [n] {

@@ -18,6 +18,10 @@ struct Network {
   const float* images;
   const std::int64_t* labels;
 };
+/// A layer of bench_conv: images (batch, in, size, size).
+struct Layer {
+  int batch = 1, in = 1, size = 1, out = 1, kernel = 1, stride = 1, padding = 0, groups = 1;
+};
 inline constexpr double sgd_rate = 0.1, adam_rate = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
 
 #if TT_BENCH_TORCH
@@ -28,6 +32,9 @@ void network_rows(const Network&);
 void wide_network_rows();
 /// The loss after so many steps.
 float trained(const Network&, bool adam, int steps);
+
+/// Of bench_conv: relu(conv2d) and its gradients.
+void conv_rows(const Layer&, const char* name, const float* images, const float* weights, const float* bias);
 
 /// Of bench_tiers; `rows` of 256 where there are rows.
 void tier_rows(std::int64_t n, const char* size);

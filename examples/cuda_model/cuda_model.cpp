@@ -1,7 +1,7 @@
 // Learns to tell six shapes in noisy images: a perceptron of three layers or a small convolutional net,
 // on the CPU or on a CUDA device by one flag, from one text (model.hpp). The training step runs compiled
-// (a few fused kernels), op by op with the tape, and, for the perceptron on the CPU, as a program made by
-// the compiler; for its twin on a device see static.cu. Prints the kernels and a table; with a device the
+// (a few fused kernels), op by op with the tape, and, on the CPU, as a program made by the compiler; for its
+// twin on a device see static.cu. Prints the kernels and a table; with a device the
 // compiled step on the CPU is its first row.
 //   cuda_model --model conv --device cuda
 // Ends with 1 if after 200 steps or more fewer than 90 % of unseen images are told right, if the paths
@@ -125,10 +125,11 @@ Run train_tensors(const char* path, const F& f, Model<tt::arrays> first, const D
 }
 
 /// On Arrays, by the program that the compiler made.
-Run train_static(shapes::Mlp<tt::arrays> model, const shapes::Images& seen, const Data& unseen, int steps) {
+template <template <class> class Model>
+Run train_static(Model<tt::arrays> model, const shapes::Images& seen, const Data& unseen, int steps) {
   using Images = tt::Array<float, batch, side, side, 1>;
   using Labels = tt::Array<std::int64_t, batch>;
-  shapes::Mlp<tt::arrays> velocity;
+  Model<tt::arrays> velocity;
   Images images;
   Labels labels;
   Run run = train("static", steps, [&](int k, float rate) {
@@ -137,7 +138,7 @@ Run train_static(shapes::Mlp<tt::arrays> model, const shapes::Images& seen, cons
     std::memcpy(labels.data(), seen.label.data() + first, sizeof(std::int64_t) * batch);
     return static_cast<float>(static_step(model, velocity, images, labels, rate));
   });
-  run.kernels = tt::kernels<shapes::Mlp<tt::arrays>, shapes::Mlp<tt::arrays>, Images, Labels, float>(static_step);
+  run.kernels = tt::kernels<Model<tt::arrays>, Model<tt::arrays>, Images, Labels, float>(static_step);
   run.accuracy = accuracy(to_tensors(model, {}), unseen);
   return run;
 }
@@ -197,8 +198,7 @@ bool run_example(const shapes::Options& options) {
   runs[0].kernels = step.kernels();
   if (options.cuda) runs.push_back(train_tensors("compiled", step, first, seen, unseen, options.steps));
   if (options.eager) runs.push_back(train_tensors("eager", shapes::sgd_step, first, seen, unseen, options.steps));
-  if constexpr (std::is_same_v<Model<tt::arrays>, shapes::Mlp<tt::arrays>>)
-    if (!options.cuda) runs.push_back(train_static(first, drawn, unseen_here, options.steps));
+  if (!options.cuda) runs.push_back(train_static(first, drawn, unseen_here, options.steps));
 
   std::printf("\n");
   if (options.explain) std::printf("%s", step.explain().c_str());

@@ -10,5 +10,6 @@
 #include "tt/expr/op.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
+#include "tt/graph/image_ops.hpp"
 #include "tt/io/npy.hpp"
 #include "tt/version.hpp"

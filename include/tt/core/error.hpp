@@ -74,6 +74,11 @@ enum class Mistake : std::uint8_t {
   condition_is_not_bool,
   slice_out_of_range,
   slice_cannot_be_checked,
+  window_does_not_fit,
+  windows_out_of_range,
+  padding_not_in_pairs,
+  channels_differ,
+  extents_are_not_constant,
   not_a_permutation,
   not_differentiable,
   gradient_of_non_scalar,
@@ -114,6 +119,11 @@ constexpr const char* words(Mistake m) {
     case Mistake::condition_is_not_bool: return "condition is not bool";
     case Mistake::slice_out_of_range: return "slice is out of range";
     case Mistake::slice_cannot_be_checked: return "slice cannot be checked";
+    case Mistake::window_does_not_fit: return "window does not fit";
+    case Mistake::windows_out_of_range: return "stride, padding or dilation is out of range";
+    case Mistake::padding_not_in_pairs: return "sizes come in pairs, none negative";
+    case Mistake::channels_differ: return "channels differ";
+    case Mistake::extents_are_not_constant: return "extents are known at run time only";
     case Mistake::not_a_permutation: return "axes are not a permutation";
     case Mistake::not_differentiable: return "has no derivative";
     case Mistake::gradient_of_non_scalar: return "gradient of something that is not a scalar";
@@ -157,6 +167,17 @@ constexpr Text describe(const Failure& f) {
     case Mistake::slice_cannot_be_checked:
       t << f.a[0] << " must be at least " << f.number
         << ", and is a product of run-time extents. Slice before reshaping?";
+      break;
+    case Mistake::window_does_not_fit:
+      t << f.number << " in " << f.a << ". Pad the input, or take a smaller window?";
+      break;
+    case Mistake::windows_out_of_range: t << f.a << ". Strides and dilations are 1 to 1023, padding is 0 to 1023."; break;
+    case Mistake::padding_not_in_pairs:
+      t << f.number << " for " << f.a << ". Give what comes before and after the last axis, then the one before it?";
+      break;
+    case Mistake::channels_differ: t << f.a << " in groups of " << f.number << ", weights " << f.b << "."; break;
+    case Mistake::extents_are_not_constant:
+      t << f.a << ". Only the first may be; give the others as constants?";
       break;
     case Mistake::not_a_permutation: t << "of shape " << f.a << "."; break;
     case Mistake::not_differentiable: t << "detach it, or ask for other gradients."; break;

@@ -122,6 +122,11 @@ struct Shape {
       if (code[i] < 0) return false;
     return true;
   }
+  constexpr bool is_constant_but_first() const {
+    for (int i = 1; i < rank; ++i)
+      if (code[i] < 0) return false;
+    return true;
+  }
   friend constexpr bool operator==(const Shape& a, const Shape& b) {
     if (a.rank != b.rank) return false;
     for (int i = 0; i < a.rank; ++i)

@@ -292,6 +292,8 @@ class Tensor {
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
   Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1, SourceLine at = here()) const;
+  /// Windows of `size` elements, `step` apart; a last axis has what each holds.
+  Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
   Tensor select(int axis, std::int64_t index, SourceLine at = here()) const;
   Tensor unsqueeze(int axis, SourceLine at = here()) const;
   Tensor squeeze(int axis, SourceLine at = here()) const;

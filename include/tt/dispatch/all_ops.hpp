@@ -1,5 +1,6 @@
 // Registers every operator of the library, so that each can be found by name.
 #pragma once
+#include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/register.hpp"
 
 namespace tt {
@@ -40,6 +41,12 @@ int register_all_ops() {
   detail::expand_operator();
   detail::slice_operator();
   detail::detach_operator();
+  detail::unfold_operator();
+  detail::pad_operator();
+  detail::conv2d_operator();
+  detail::conv2d_bias_operator();
+  detail::max_pool2d_operator();
+  detail::avg_pool2d_operator();
   detail::copy_operator();
   detail::to_operator();
   detail::bitcast_operator();

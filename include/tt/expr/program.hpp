@@ -202,6 +202,12 @@ template <class A, std::int64_t At, int Line>
 struct slice_is_inside { static constexpr bool value = false; };
 template <std::int64_t Least, int Line>
 struct slice_can_be_checked { static constexpr bool value = false; };
+template <class A, std::int64_t Size, int Line>
+struct window_fits { static constexpr bool value = false; };
+template <class A, class Weights, std::int64_t Groups, int Line>
+struct channels_agree { static constexpr bool value = false; };
+template <class A, int Line>
+struct extents_are_constant { static constexpr bool value = false; };
 template <class A, int Line>
 struct axes_are_a_permutation { static constexpr bool value = false; };
 template <int Line>
@@ -279,6 +285,19 @@ constexpr bool show_mistake() {
   else if constexpr (f.mistake == Mistake::slice_cannot_be_checked)
     static_assert(slice_can_be_checked<f.number, line>::value,
                   "tt: slice cannot be checked: the extent is a product of run-time extents");
+  else if constexpr (f.mistake == Mistake::window_does_not_fit)
+    static_assert(window_fits<shown_a<H>, f.number, line>::value,
+                  "tt: window does not fit. Pad the input, or take a smaller window?");
+  else if constexpr (f.mistake == Mistake::windows_out_of_range)
+    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: conv2d: stride, padding or dilation is out of range");
+  else if constexpr (f.mistake == Mistake::padding_not_in_pairs)
+    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: sizes come in pairs, none negative");
+  else if constexpr (f.mistake == Mistake::channels_differ)
+    static_assert(channels_agree<shown_a<H>, shown_b<H>, f.number, line>::value,
+                  "tt: conv2d: channels differ: the weights have those of the images, divided by groups");
+  else if constexpr (f.mistake == Mistake::extents_are_not_constant)
+    static_assert(extents_are_constant<shown_a<H>, line>::value,
+                  "tt: extents are known at run time only: of images only the first may be");
   else if constexpr (f.mistake == Mistake::not_a_permutation)
     static_assert(axes_are_a_permutation<shown_a<H>, line>::value,
                   "tt: permute: axes are not a permutation");

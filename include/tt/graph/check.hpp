@@ -41,6 +41,13 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
         id = alone.slice(o[0], s.axis, s.start, n.shape[s.axis].code, s.step);
       break;
     }
+    case Op::window: {
+      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+      if (n.shape.last().is_constant()) id = alone.window(o[0], w.axis, n.shape.last().code, w.step, w.dilation);
+      break;
+    }
+    case Op::pad: id = alone.pad(o[0], PadAttribute::unpack(n.attribute), n.shape, n.bits); break;
+    case Op::conv: id = alone.correlation(o[0], o[1], ConvAttribute::unpack(n.attribute)); break;
     default: id = replay(alone, n, o);
   }
   alone.output(id);
@@ -56,7 +63,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n) {
     if (n.dtype != first) return "has another dtype than its op gives";
   }
   // Promotion is recorded as casts, so that executors see one dtype.
-  if (is_elementwise(n.op) || n.op == Op::matmul)
+  if (is_elementwise(n.op) || n.op == Op::matmul || n.op == Op::conv)
     for (int k = n.op == Op::where ? 2 : 1; k < max_operands; ++k)
       if (n.operand[k] >= 0 && g[n.operand[k]].dtype != g[n.operand[k - 1]].dtype)
         return "has operands of different dtypes";

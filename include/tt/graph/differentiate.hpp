@@ -211,6 +211,16 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       break;
     }
     case Op::slice: out[0] = placed(g, d, SliceAttribute::unpack(n.attribute), g[a].shape); break;
+    case Op::window: out[0] = gathered_windows(g, d, WindowAttribute::unpack(n.attribute), g[a].shape); break;
+    case Op::pad: {
+      const PadAttribute p = PadAttribute::unpack(n.attribute);
+      const Shape from = g[a].shape;
+      out[0] = d;
+      for (int k = 0; k < from.rank; ++k)
+        if (from[k] != n.shape[k]) out[0] = g.slice(out[0], k, p.along(k), from.code[k], 1);
+      break;
+    }
+    case Op::conv: differentiate_conv(g, n, d, out); break;
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
       const int hit = g.elementwise(Op::eq, {a, i});

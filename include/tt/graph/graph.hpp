@@ -142,8 +142,57 @@ struct SliceAttribute {
     return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
   }
 };
+/// How windows along one axis lie: the axis in 4 bits, step and dilation in 28 each.
+struct WindowAttribute {
+  int axis = 0;
+  std::int64_t step = 1, dilation = 1;
+  constexpr bool fits() const { return step > 0 && step < 1 << 28 && dilation > 0 && dilation < 1 << 28; }
+  constexpr std::int64_t pack() const { return axis | step << 4 | dilation << 32; }
+  static constexpr WindowAttribute unpack(std::int64_t packed) {
+    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffff, packed >> 32};
+  }
+};
+/// Where a padded value begins, along one or two axes; how much follows is in the node's shape.
+struct PadAttribute {
+  int axis[2] = {0, 0};  ///< equal: one axis
+  std::int64_t before[2] = {0, 0};
+  constexpr bool fits() const {
+    for (std::int64_t b : before)
+      if (b < 0 || b >= 1 << 26) return false;
+    return true;
+  }
+  constexpr std::int64_t pack() const { return axis[0] | axis[1] << 4 | before[0] << 8 | before[1] << 34; }
+  static constexpr PadAttribute unpack(std::int64_t packed) {
+    return {{static_cast<int>(packed & 15), static_cast<int>(packed >> 4 & 15)}, {packed >> 8 & 0x3ffffff, packed >> 34}};
+  }
+  /// Elements before the value, along axis k.
+  constexpr std::int64_t along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : 0; }
+};
+/// Of the last two axes of images: how far apart windows are, and what one window holds; and the zeros on either side.
+struct ConvAttribute {
+  std::int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
+  static constexpr int bits = 10;
+  constexpr bool fits() const {
+    for (int k = 0; k < 2; ++k)
+      if (stride[k] < 1 || stride[k] >> bits || dilation[k] < 1 || dilation[k] >> bits || padding[k] < 0 || padding[k] >> bits)
+        return false;
+    return true;
+  }
+  constexpr std::int64_t pack() const {
+    std::int64_t packed = 0;
+    for (int k = 0; k < 2; ++k)
+      packed |= stride[k] << (k * bits) | dilation[k] << ((2 + k) * bits) | padding[k] << ((4 + k) * bits);
+    return packed;
+  }
+  static constexpr ConvAttribute unpack(std::int64_t packed) {
+    const auto part = [packed](int k) { return packed >> (k * bits) & ((1 << bits) - 1); };
+    return {{part(0), part(1)}, {part(2), part(3)}, {part(4), part(5)}};
+  }
+};
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
+/// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
+inline constexpr std::int64_t read_as_windows = 1;
 constexpr bool is_view(const Node& n) {
   return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
 }
@@ -261,11 +310,20 @@ struct Graph {
   constexpr int transpose(int a, int axis0, int axis1);
   constexpr int slice(int a, int axis, std::int64_t start, std::int64_t length, std::int64_t step);
 
+  /// Windows of `size` elements along one axis, the first ones `step` apart, the elements of one `dilation` apart: the axis
+  /// becomes the number of windows, and a last axis has what they hold. The same elements as `a`.
+  constexpr int window(int a, int axis, std::int64_t size, std::int64_t step, std::int64_t dilation = 1);
+  /// `a` among elements that are `bits`, in its dtype; see PadAttribute.
+  constexpr int pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits = 0);
+
   // ---- reductions and products
   /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
   constexpr int reduce(Op op, int a, unsigned axes);
   constexpr int matmul(int a, int b);
   constexpr int product(int a, int b);  ///< matmul, where the program has one already
+  /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.
+  constexpr int conv(int images, int weights, const ConvAttribute& c);
+  constexpr int correlation(int images, int weights, const ConvAttribute& c);  ///< conv, where the program has one already
   constexpr int detach(int a) {
     return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                    .shape = nodes[a].shape});
@@ -362,3 +420,4 @@ struct Graph {
 }  // namespace tt
 
 #include "tt/graph/infer.hpp"
+#include "tt/graph/windows.hpp"

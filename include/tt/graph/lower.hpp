@@ -33,7 +33,8 @@ struct MemoryView {
   Extent offset = 0;
   int rank = 0;
   Extent stride[max_rank] = {};
-  MergedAxes last;  ///< of a reshaped broadcast
+  MergedAxes last;  ///< of a reshaped broadcast, and of windows
+  MergedAxes second_last;  ///< of windows
 };
 
 /// The axes a kernel runs over, as distances from the right; the last is the columns.
@@ -55,6 +56,7 @@ struct GridAccess {
   MergedAxes columns = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
   bool tiled = false;
+  bool inside = false;     // of what is padded: nothing beyond the columns may be written
 };
 
 struct Lowering {
@@ -138,7 +140,8 @@ struct Lowering {
         }
         return v;
       }
-      if (g[n.operand[0]].op == Op::broadcast) merge_last_axes(v, n.shape, from, old);
+      if (n.attribute == read_as_windows) merge_axes(v, n.shape, from, old);
+      else if (g[n.operand[0]].op == Op::broadcast) merge_last_axes(v, n.shape, from, old);
       else row_major(v, n.shape, n.shape.last());
       return v;
     }
@@ -151,11 +154,23 @@ struct Lowering {
                                        ? Extent(0) : from.stride[from.rank - 1 - k];
       return v;
     }
+    if (n.op == Op::window) {
+      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+      v = view_of(n.operand[0]);
+      v.stride[v.rank] = v.stride[w.axis] * Extent(w.dilation);
+      v.stride[w.axis] = v.stride[w.axis] * Extent(w.step);
+      ++v.rank;
+      return v;
+    }
     if (n.op == Op::permute || n.op == Op::slice) {
       v = view_of(n.operand[0]);
       if (n.op == Op::permute) {
         const MemoryView from = v;
         for (int k = 0; k < v.rank; ++k) v.stride[k] = from.stride[permutation_at(n.attribute, k)];
+        if (from.last.count + from.second_last.count > 0) {  // of windows: the last two exchanged
+          v.last = from.second_last;
+          v.second_last = from.last;
+        }
       } else {
         const SliceAttribute cut = SliceAttribute::unpack(n.attribute);
         v.offset = v.offset + Extent(cut.start) * v.stride[cut.axis];
@@ -171,6 +186,18 @@ struct Lowering {
     }
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
+  }
+  /// Each axis of `v` is one or several of `from`.
+  constexpr static void merge_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
+    int j = old.rank;
+    for (int k = shape.rank - 1; k >= 0; --k) {
+      MergedAxes axes;
+      for (Extent merged = 1; merged != shape[k] && j > 0; merged = merged * old[j])
+        if (--j; old[j] != Extent(1)) axes.push_back(old[j], from.stride[j]);
+      v.stride[k] = axes.count > 0 ? axes.stride[0] : Extent(0);
+      if (axes.count < 2) continue;
+      (k == shape.rank - 1 ? v.last : v.second_last) = axes;
+    }
   }
   /// The last axes of `from` become the last axis of `v`; the others stay (see merged_axes).
   constexpr static void merge_last_axes(MemoryView& v, const Shape& shape, const MemoryView& from,
@@ -243,6 +270,7 @@ struct Lowering {
     kernel = {};
     kernel.kind = b().kind;
     kernel.where = g[b().root].where;
+    if (g[b().root].op == Op::pad) fill(b().root);
     make_grid();
     pending.clear();
     pending_segment.clear();
@@ -434,7 +462,7 @@ struct Lowering {
     short r[3] = {-1, -1, -1};
     for (int k = 0; k < 3; ++k)
       if (n.operand[k] >= 0) r[k] = static_cast<short>(value(n.operand[k], segment));
-    if (n.op == Op::broadcast || n.op == Op::copy) {
+    if (n.op == Op::broadcast || n.op == Op::copy || n.op == Op::pad) {
       keep(o, r[0], segment);
       return r[0];
     }
@@ -459,7 +487,7 @@ struct Lowering {
     for (int i = 0; i < grid_accesses.size(); ++i) {
       const GridAccess& x = grid_accesses[i];
       bool same = x.buffer == a.buffer && x.offset == a.offset && x.whole_grid == a.whole_grid &&
-                  x.tiled == a.tiled && x.columns == a.columns;
+                  x.tiled == a.tiled && x.inside == a.inside && x.columns == a.columns;
       for (int k = 0; k < grid.rank; ++k) same = same && x.stride[k] == a.stride[k];
       if (same) return i;
     }
@@ -476,6 +504,11 @@ struct Lowering {
       else a.stride[k] = 0;
     }
     if (column_axis() == 0) a.columns = v.last;
+    if (o == b().root && g[o].op == Op::pad) {
+      const PadAttribute p = PadAttribute::unpack(g[o].attribute);
+      a.inside = true;
+      for (int k = 0; k < v.rank; ++k) a.offset = a.offset + Extent(p.along(k)) * v.stride[k];
+    }
     return add_access(a);
   }
   constexpr int iota_access(int o, int segment) {
@@ -543,6 +576,7 @@ struct Lowering {
     const Extent row = round_up(grid.extent[c], row_padding);
     for (const GridAccess& a : grid_accesses) {
       if (a.tiled) continue;
+      if (a.inside) return;
       bool fixed = true;
       for (int k = 0; k < grid.rank; ++k) fixed = fixed && a.stride[k] == Extent(0);
       if (fixed) continue;
@@ -563,7 +597,7 @@ struct Lowering {
     const Buffer* buffer = x.buffer >= 0 ? &plan.buffers[x.buffer] : nullptr;
     a.buffer = x.buffer;
     a.tiled = x.tiled;
-    a.guarded = buffer && (buffer->external >= 0 ||
+    a.guarded = buffer && (x.inside || buffer->external >= 0 ||
                            !(buffer->node >= 0 && (padded[buffer->node] ||
                                                    scratch_of[buffer->node] == x.buffer)));
     Extent divisor = 1;
@@ -618,6 +652,11 @@ struct Lowering {
       kernel.b = plan.accesses.size() - 1;
       plan.accesses[kernel.a].buffer = local(matmul_a.buffer);
       plan.accesses[kernel.b].buffer = local(matmul_b.buffer);
+      if (kernel.windows >= 0) {
+        kernel.windows = plan.accesses.size();
+        plan.accesses.push_back(matmul_windows);
+        plan.accesses.back().buffer = local(matmul_windows.buffer);
+      }
       if (kernel.pack >= 0) kernel.pack = local(kernel.pack);
       if (kernel.panel >= 0) kernel.panel = local(kernel.panel);
     }
@@ -679,7 +718,7 @@ struct Lowering {
     }
   }
 
-  Access matmul_a, matmul_b;
+  Access matmul_a, matmul_b, matmul_windows;
   constexpr void lower_matmul() {
     const Node& n = g[b().root];
     const int batch_axes = grid.rank - 2;
@@ -707,6 +746,10 @@ struct Lowering {
     operand(n.operand[0], matmul_a, kernel.a_row, kernel.a_inner);
     operand(n.operand[1], matmul_b, kernel.b_inner, kernel.b_column);
     kernel.inner = g[n.operand[0]].shape.last();
+    if (const MemoryView v = view_of(n.operand[1]); v.last.count + v.second_last.count > 0) {
+      read_windows(v);
+      return;
+    }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     if (kernel.b_column != Extent(1)) {
       kernel.pack_row = round_up(n.shape.last(), row_padding);
@@ -717,10 +760,67 @@ struct Lowering {
                kernel.b_inner.code * size_of(n.dtype) % panel_stride == 0 &&
                kernel.inner.is_constant() && kernel.inner.code >= 128 &&
                n.shape.from_right(1).is_constant() && n.shape.from_right(1).code >= 32) {
-      kernel.panel = plan.buffers.size();
-      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * Extent(panel_columns), .scratch = true});
-      touch(kernel.panel);
+      new_panel();
     }
+  }
+  constexpr void new_panel() {
+    kernel.panel = plan.buffers.size();
+    Buffer panel{.dtype = kernel.dtype, .size = kernel.inner * Extent(panel_columns), .scratch = true};
+    if (kernel.windows >= 0) panel.size = panel.size + Extent(row_padding);  // the last run ends in a partial vector
+    plan.buffers.push_back(panel);
+    touch(kernel.panel);
+  }
+  /// The right side's rows and columns as terms of an access; the panel brings 64 columns of them together.
+  constexpr void read_windows(const MemoryView& v) {
+    Access w;
+    const auto put = [&](const MergedAxes& axes, Extent stride, int& terms) {
+      if (axes.count == 0) {
+        w.term[w.term_count + w.column_terms] = {1, 0, stride};
+        ++terms;
+        return;
+      }
+      Extent divisor = 1;
+      for (int k = 0; k < axes.count; ++k) {
+        w.term[w.term_count + w.column_terms] = {
+            divisor, k + 1 == axes.count ? Extent(0) : axes.extent[k], axes.stride[k]};
+        ++terms;
+        divisor = divisor * axes.extent[k];
+      }
+    };
+    put(v.second_last, kernel.b_inner, w.term_count);
+    put(v.last, kernel.b_column, w.column_terms);
+    w.buffer = matmul_b.buffer;
+    matmul_windows = w;
+    matmul_b.guarded = true;
+    matmul_b.overread = false;
+    kernel.b_inner = 0;
+    kernel.b_column = 1;
+    kernel.windows = 0;
+    new_panel();
+  }
+
+  /// A kernel that writes a pad's one value everywhere, before another writes what it pads.
+  constexpr void fill(int i) {
+    const int to = buffer_of[i];
+    Kernel f{.cols = plan.buffers[to].size};
+    f.where = g[i].where;
+    f.registers[static_cast<int>(g[i].dtype)] = 1;
+    f.code = plan.kernels.size();
+    f.first_binding = plan.bindings.size();
+    f.bindings = 1;
+    plan.bindings.push_back(touch(to));
+    f.segment[0] = plan.instructions.size();
+    plan.instructions.push_back({.op = Op::constant, .dtype = g[i].dtype, .result = 0, .bits = g[i].bits});
+    f.segment[1] = f.segment[0] + 1;
+    plan.instructions.push_back({.op = Op::store, .dtype = g[i].dtype, .a = 0, .access = plan.accesses.size()});
+    Access a;
+    a.buffer = 0;
+    a.column = 1;
+    a.guarded = true;
+    plan.accesses.push_back(a);
+    f.segment[2] = f.segment[3] = plan.instructions.size();
+    plan.kernels.push_back(f);
+    now = plan.kernels.size();
   }
 
   // ---- donated outputs

@@ -171,6 +171,31 @@ struct FlatNodes {
   }
 };
 
+/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one so that it is `coarse`. False: they
+/// cannot be, or `s` is repeated along some of what becomes one axis.
+constexpr bool merged_extents(const Shape& s, const Shape& fine, const Shape& coarse, Shape& to) {
+  if (fine.size() == Extent(0)) return false;
+  Shape reversed;
+  int j = 0;
+  for (int k = 0; k < coarse.rank; ++k) {
+    const Extent target = coarse.from_right(k);
+    bool repeated = true, whole = true;
+    for (Extent merged = 1; merged != target; ++j) {
+      if (j == fine.rank) return false;
+      if (fine.from_right(j) == Extent(1)) continue;
+      merged = merged * fine.from_right(j);
+      (s.from_right(j) == Extent(1) ? whole : repeated) = false;
+    }
+    if (!repeated && !whole) return false;
+    reversed.push_back(whole ? target : Extent(1));
+  }
+  to = {};
+  for (int k = coarse.rank - 1; k >= 0; --k) to.push_back(reversed[k]);
+  for (; j < fine.rank; ++j)
+    if (fine.from_right(j) != Extent(1)) return false;
+  return true;
+}
+
 struct Normalizer {
   const Graph& g;
   const Transposed transposed;
@@ -178,14 +203,76 @@ struct Normalizer {
   const FlatNodes flat;
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
+  Vec<char> as_windows;  ///< a reshape that a product reads in place
+  Vec<int> epilogues; ///< of `r`: products, and what is computed of them in their shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
       : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
     r.failure = g.failure;
+    find_windows();
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
       if (map[i] < 0) map[i] = rewrite(i);
     outputs();
+  }
+
+  /// Reshaped windows, as they are or with the last two axes exchanged, that are the right side of products and
+  /// nothing else: on CPUs these put them together a panel at a time.
+  constexpr void find_windows() {
+    as_windows = Vec<char>(g.size(), 0);
+    bool any = false;
+    for (int i = 0; i < g.size(); ++i)
+      if (transposed == Transposed::laid_out && g[i].op == Op::reshape && shows_windows(i)) {
+        as_windows[i] = 1;
+        any = true;
+      }
+    if (!any) return;
+    Vec<char> exchanged(g.size(), 0);  // of such a reshape
+    for (int i = 0; i < g.size(); ++i) {
+      const Node& n = g[i];
+      if (n.op == Op::permute && as_windows[n.operand[0]]) exchanged[i] = exchanges_last_two(n);
+      for (int k = 0; k < max_operands; ++k) {
+        int o = n.operand[k];
+        if (o >= 0 && exchanged[o]) o = g[o].operand[0];
+        if (o < 0 || !as_windows[o]) continue;
+        if (!(exchanged[i] && o == n.operand[k]) && !(n.op == Op::matmul && k == 1)) as_windows[o] = 0;
+      }
+    }
+    for (int o : g.outputs) {
+      while (is_view(g[o].op)) {
+        as_windows[o] = 0;
+        o = g[o].operand[0];
+      }
+    }
+  }
+  constexpr static bool exchanges_last_two(const Node& n) {
+    const int r = n.shape.rank;
+    for (int k = 0; k < r; ++k)
+      if (permutation_at(n.attribute, k) != (k == r - 1 ? r - 2 : k == r - 2 ? r - 1 : k)) return false;
+    return r >= 2;
+  }
+  /// Is node i a reshape of windows (permuted perhaps) of what lies dense, into (..., K, columns) that an access can hold?
+  constexpr bool shows_windows(int i) const {
+    const Shape &to = g[i].shape;
+    int o = g[i].operand[0];
+    const Shape from = g[o].shape;
+    if (g[o].op == Op::permute) o = g[o].operand[0];
+    if (g[o].op != Op::window || g[i].dtype == DType::boolean || !from.is_constant_but_first() || to.size() == Extent(0)) return false;
+    while (g[o].op == Op::window) o = g[o].operand[0];
+    while (g[o].op == Op::reshape) o = g[o].operand[0];
+    if (is_view(g[o].op) || g[o].op == Op::broadcast || (is_leaf(g[o].op) && g[o].op != Op::input) || g.is_strided(o)) return false;
+    int j = from.rank, terms = 0;
+    for (int k = to.rank - 1; k >= 0; --k) {
+      int axes = 0;
+      Extent merged = 1;
+      while (merged != to[k] && j > 0) {
+        merged = merged * from[--j];
+        axes += from[j] != Extent(1);
+      }
+      if (merged != to[k] || (axes > 1 && k < to.rank - 2)) return false;
+      if (k >= to.rank - 2) terms += axes > 0 ? axes : 1;
+    }
+    return to.rank >= 2 && terms <= max_terms;
   }
 
   constexpr int rewrite(int i) {
@@ -203,6 +290,12 @@ struct Normalizer {
     if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
       o.id[0] = flat_map[source];
+    if (n.op == Op::reshape && as_windows[i] && n.shape != r[o[0]].shape) {
+      Node view = n;
+      view.operand[0] = o[0];
+      view.attribute = read_as_windows;
+      return r.intern(view);
+    }
     if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
     const bool computes = is_elementwise(n.op) && n.op != Op::broadcast;
     if (transposed == Transposed::laid_out && (is_reduction(n.op) || (computes && n.op != Op::copy)))
@@ -217,10 +310,52 @@ struct Normalizer {
             same_but_ones(r[r[o[k]].operand[0]].shape, n.shape) &&
             !is_leaf(r[r[o[k]].operand[0]].op))
           if (const int u = unsqueezed(n, o, r[r[o[k]].operand[0]].shape); u >= 0) return u;
+    if (computes)
+      for (int k = 0; k < max_operands; ++k)
+        if (o[k] >= 0 && r[o[k]].op == Op::reshape && r[o[k]].shape == n.shape && is_epilogue(r[o[k]].operand[0]))
+          if (const int e = beside_product(n, o, r[r[o[k]].operand[0]].shape); e >= 0) return e;
     Node copy = n;
     for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
     if (n.op == Op::reshape) return r.reshape(o[0], n.shape);
-    return r.intern(copy);
+    const int id = r.intern(copy);
+    if (n.op == Op::matmul) epilogues.push_back(id);
+    return id;
+  }
+  constexpr bool is_epilogue(int id) const {
+    for (int e : epilogues)
+      if (e == id) return true;
+    return false;
+  }
+
+  /// An op on a product that was reshaped (the rows of several matrices, images): in the product's shape, so that it is
+  /// computed where that is. -1: an operand does not lie so that it can be read in that shape.
+  constexpr int beside_product(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
+    Node copy = n;
+    for (int k = 0; k < max_operands; ++k)
+      if (o[k] >= 0 && (copy.operand[k] = in_shape(o[k], n.shape, shape, 3)) < 0) return -1;
+    copy.shape = shape;
+    const int id = r.intern(copy);
+    epilogues.push_back(id);
+    return r.reshape(id, n.shape);
+  }
+  /// What is broadcast to `fine`, for a reader of this shape; at most `depth` cheap ops are written anew for that.
+  constexpr int in_shape(int id, const Shape& fine, const Shape& shape, int depth) {
+    const Node n = r[id];
+    if (n.shape.rank == 0) return id;
+    if (n.op == Op::reshape && r[n.operand[0]].shape == shape && n.shape == fine) return n.operand[0];
+    Shape to;
+    if (!merged_extents(n.shape, fine, shape, to)) return -1;
+    if (n.op == Op::broadcast) return in_shape(n.operand[0], fine, shape, depth);
+    if (is_elementwise(n.op) && n.op != Op::copy) {
+      if (depth == 0 || is_expensive(n)) return -1;
+      Node copy = n;
+      for (int& p : copy.operand)
+        if (p >= 0 && (p = in_shape(p, fine, shape, depth - 1)) < 0) return -1;
+      copy.shape = to;
+      return r.intern(copy);
+    }
+    if (is_leaf(n.op) && n.op != Op::input) return -1;
+    return with_strides(id, to) == id ? r.reshape(id, to) : -1;
   }
 
   /// A scalar reduced from a short row, as the row's one value: its reader, of this shape, stays in its kernel. A long
@@ -288,7 +423,7 @@ struct Normalizer {
     int i = id;
     while (r[i].op == Op::reshape) i = r[i].operand[0];
     const Op op = r[i].op;
-    const bool other_strides = op == Op::permute || op == Op::slice || op == Op::broadcast || r.is_strided(i);
+    const bool other_strides = (is_view(op) && op != Op::reshape) || op == Op::broadcast || r.is_strided(i);
     return other_strides ? copy_of(id) : id;
   }
   constexpr bool shows_a_slice(int id) const {

@@ -150,21 +150,21 @@ struct CutPrices {
     for (int k = 0; k < p.joint.results; ++k) in_memory[g.outputs[k]] = p.result_of(g.outputs[k]) >= 0;
     for (int i = 0; i < g.size(); ++i) {
       if (g[i].op == Op::input && !p.is_donated(i)) in_memory[i] = 1;
-      if (g[i].op != Op::matmul && !is_view(g[i])) continue;
+      if (!is_product(g[i].op) && !is_view(g[i])) continue;
       for (int o : g[i].operand) {
         if (o < 0) continue;
         if (p.in_forward[i]) in_memory[p.memory_of(o)] = 1;
-        if (p.late[i] && g[i].op == Op::matmul) stored_later[p.memory_of(o)] = 1;
+        if (p.late[i] && is_product(g[i].op)) stored_later[p.memory_of(o)] = 1;
       }
     }
     for (int i = 0; i < g.size(); ++i) {
       const Node& n = g[i];
       const std::int64_t bytes = bytes_of(n, symbols);
-      const bool moves = n.op != Op::reshape && n.op != Op::permute && n.op != Op::broadcast && n.op != Op::detach;
+      const bool moves = n.op != Op::reshape && n.op != Op::permute && n.op != Op::window && n.op != Op::broadcast && n.op != Op::detach;
       if (moves) save[i] = in_memory[i] ? bytes : 2 * bytes + of_tensor;
-      if (n.op == Op::input || n.op == Op::matmul) recompute[i] = never;
+      if (n.op == Op::input || is_product(n.op)) recompute[i] = never;
       else if (is_reduction(n.op)) recompute[i] = bytes_of(g[n.operand[0]], symbols);
-      else if (stored_later[i] && !is_leaf(n.op)) recompute[i] = 2 * bytes;
+      else if ((stored_later[i] && !is_leaf(n.op)) || n.op == Op::pad) recompute[i] = 2 * bytes;
     }
   }
   static constexpr std::int64_t bytes_of(const Node& n, const SymbolValues& symbols) {

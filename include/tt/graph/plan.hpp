@@ -127,6 +127,7 @@ struct Kernel {
   int a = -1, b = -1;        ///< accesses: rows are batches
   int pack = -1;             ///< operand: room for b with its axes exchanged
   int panel = -1;            ///< operand: room for 64 columns of b, see panel_stride
+  int windows = -1;          ///< access to b, whose rows and columns have terms: b is read through the panel
   Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1, pack_row = 0;
   // where its operands are bound
   int first_binding = 0, bindings = 0;
@@ -139,6 +140,7 @@ struct Kernel {
            sweeps == o.sweeps && scratch == o.scratch && tile == o.tile && batch == o.batch && dtype == o.dtype &&
            a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
            b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) && (panel < 0) == (o.panel < 0) &&
+           (windows < 0) == (o.windows < 0) &&
            bindings == o.bindings;
   }
 };

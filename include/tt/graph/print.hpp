@@ -79,6 +79,20 @@ constexpr Text to_string(const Graph& g) {
     } else if (n.op == Op::permute) {
       t << " axes";
       for (int k = 0; k < n.shape.rank; ++k) t << ' ' << permutation_at(n.attribute, k);
+    } else if (n.op == Op::window) {
+      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+      t << " axis " << w.axis << " step " << w.step;
+      if (w.dilation != 1) t << " dilation " << w.dilation;
+    } else if (n.op == Op::pad) {
+      const PadAttribute p = PadAttribute::unpack(n.attribute);
+      t << " from";
+      for (int k = 0; k < n.shape.rank; ++k) t << ' ' << p.along(k);
+      t << " by " << number_text(n.dtype, n.bits);
+    } else if (n.op == Op::conv) {
+      const ConvAttribute c = ConvAttribute::unpack(n.attribute);
+      t << " stride " << c.stride[0] << ' ' << c.stride[1];
+      if (c.padding[0] != 0 || c.padding[1] != 0) t << " padding " << c.padding[0] << ' ' << c.padding[1];
+      if (c.dilation[0] != 1 || c.dilation[1] != 1) t << " dilation " << c.dilation[0] << ' ' << c.dilation[1];
     } else if (is_shift(n.op)) {
       t << " by " << n.attribute;
     } else if (n.op == Op::iota) {
@@ -163,6 +177,7 @@ constexpr Text to_string(const P& plan) {
       detail::list_access(t, plan, k, plan.accesses[k.a]);
       t << " and";
       detail::list_access(t, plan, k, plan.accesses[k.b]);
+      if (k.windows >= 0) detail::list_access(t << " windows", plan, k, plan.accesses[k.windows]);
       t << '\n';
     }
     for (int s = 0; s < 2 * k.sweeps + 1; ++s)

@@ -111,10 +111,29 @@ struct Reference {
               in(0).bits[static_cast<int>(index_of(n.operand[0], from))];
         }
         return;
+      case Op::window: case Op::pad:
+        for (std::int64_t e = 0; e < count; ++e) {
+          std::int64_t c[max_rank] = {};
+          coordinates(i, e, c);
+          const int a = n.operand[0];
+          bool inside = true;
+          if (n.op == Op::window) {
+            const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+            c[w.axis] = c[w.axis] * w.step + c[n.shape.rank - 1] * w.dilation;
+          } else {
+            for (int k = 0; k < n.shape.rank; ++k) {
+              c[k] -= PadAttribute::unpack(n.attribute).along(k);
+              inside = inside && c[k] >= 0 && c[k] < extent(a, k);
+            }
+          }
+          out.bits[static_cast<int>(e)] = inside ? in(0).bits[static_cast<int>(index_of(a, c))] : n.bits;
+        }
+        return;
       case Op::sum: reduce<Op::sum>(i); return;
       case Op::amax: reduce<Op::amax>(i); return;
       case Op::amin: reduce<Op::amin>(i); return;
       case Op::matmul: matmul(i); return;
+      case Op::conv: conv(i); return;
       default: elementwise(i); return;
     }
   }
@@ -176,6 +195,33 @@ struct Reference {
             sum = Carrier<T>::template apply<Op::fma>(
                 values[a].get<T>(index(a, c[n.shape.rank - 2], k)),
                 values[b].get<T>(index(b, k, c[n.shape.rank - 1])), sum);
+          values[i].set(e, sum);
+        }
+    });
+  }
+
+  void conv(int i) {
+    const Node& n = g[i];
+    const int a = n.operand[0], b = n.operand[1];
+    const ConvAttribute v = ConvAttribute::unpack(n.attribute);
+    const std::int64_t group = extent(b, 1), out_group = extent(b, 0) / (extent(a, 1) / group);
+    with_dtype(n.dtype, [&]<class T>(T) {
+      if constexpr (!std::is_same_v<T, bool>)
+        for (std::int64_t e = 0; e < size(i); ++e) {
+          std::int64_t c[max_rank] = {};
+          coordinates(i, e, c);
+          T sum = T(0);
+          for (std::int64_t channel = 0; channel < group; ++channel)
+            for (std::int64_t y = 0; y < extent(b, 2); ++y)
+              for (std::int64_t x = 0; x < extent(b, 3); ++x) {
+                const std::int64_t weight[] = {c[1], channel, y, x};
+                const std::int64_t image[] = {c[0], c[1] / out_group * group + channel,
+                                              c[2] * v.stride[0] + y * v.dilation[0] - v.padding[0],
+                                              c[3] * v.stride[1] + x * v.dilation[1] - v.padding[1]};
+                const bool inside = image[2] >= 0 && image[2] < extent(a, 2) && image[3] >= 0 && image[3] < extent(a, 3);
+                sum = Carrier<T>::template apply<Op::fma>(values[b].get<T>(index_of(b, weight)),
+                                                          inside ? values[a].get<T>(index_of(a, image)) : T(0), sum);
+              }
           values[i].set(e, sum);
         }
     });

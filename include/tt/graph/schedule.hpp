@@ -230,6 +230,9 @@ struct Schedule {
         block_of[i] = new_block({KernelKind::matmul, n.shape, 0, i});
       } else if (is_laid_out(i)) {
         block_of[i] = new_block({.shape = n.shape, .root = i, .alone = true});
+      } else if (n.op == Op::pad) {  // runs over what it pads
+        if (deferred[n.operand[0]]) place(n.operand[0]);
+        block_of[i] = new_block({.shape = g[n.operand[0]].shape, .root = i, .alone = true});
       } else if (is_reduction(n.op)) {
         assign_reduction(i);
       } else {

@@ -79,6 +79,11 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
         map[i] = r.broadcast_to(n.def->record(r, o.id), n.shape);
         continue;
       }
+      if (n.op == Op::conv) {
+        r.where = n.where;
+        map[i] = convolution(r, o[0], o[1], ConvAttribute::unpack(n.attribute));
+        continue;
+      }
     }
     Node copy = n;
     for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
@@ -93,13 +98,13 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
 /// The live nodes, numbered depth first from the outputs; inputs first.
 constexpr Graph canonical(const Graph& g) { return detail::rebuild(g, detail::Rewrite::none); }
 
-/// Op bodies written out (but for opaque ops), `detach` gone, dead nodes removed.
+/// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
 /// A body may hold calls of other ops with bodies, so this runs until none is left.
 constexpr Graph inline_bodies(const Graph& g) {
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
     any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute < 0) ||
-          (g[i].op == Op::call && g[i].def->code < 0);
+          (g[i].op == Op::call && g[i].def->code < 0) || g[i].op == Op::conv;
   if (!any) return canonical(g);
   const Graph r = detail::rebuild(g, detail::Rewrite::inline_bodies);
   return inline_bodies(r);

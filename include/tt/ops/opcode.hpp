@@ -19,9 +19,9 @@ enum class Op : std::uint8_t {
   // an op with a body; a value repeated along axes of extent 1
   call, broadcast,
   // views: other indices of the same memory
-  reshape, permute, slice,
+  reshape, permute, slice, window,
   // the rest
-  detach, sum, amax, amin, matmul,
+  detach, sum, amax, amin, matmul, pad, conv,
   // only in plans
   load, store, accumulator,
 };
@@ -33,8 +33,8 @@ constexpr const char* name(Op op) {
       "copy", "add", "sub", "mul", "div", "min", "max", "fma", "neg", "abs", "sqrt", "floor", "ceil",
       "round", "trunc", "bit_and", "bit_or", "bit_xor", "shift_left", "shift_right",
       "shift_right_logical", "lt", "le", "eq", "ne", "logical_and", "logical_or", "logical_not",
-      "where", "cast", "bitcast", "call", "broadcast", "reshape", "permute", "slice", "detach",
-      "sum", "amax", "amin", "matmul", "load", "store", "accumulator"};
+      "where", "cast", "bitcast", "call", "broadcast", "reshape", "permute", "slice", "window",
+      "detach", "sum", "amax", "amin", "matmul", "pad", "conv", "load", "store", "accumulator"};
   return names[static_cast<int>(op)];
 }
 
@@ -45,8 +45,9 @@ constexpr bool is_bitwise(Op op) { return op >= Op::bit_and && op <= Op::shift_r
 constexpr bool is_shift(Op op) { return op >= Op::shift_left && op <= Op::shift_right_logical; }
 constexpr bool is_comparison(Op op) { return op >= Op::lt && op <= Op::ne; }
 constexpr bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
-constexpr bool is_view(Op op) { return op >= Op::reshape && op <= Op::slice; }
+constexpr bool is_view(Op op) { return op >= Op::reshape && op <= Op::window; }
 constexpr bool is_reduction(Op op) { return op >= Op::sum && op <= Op::amin; }
+constexpr bool is_product(Op op) { return op == Op::matmul || op == Op::conv; }
 constexpr bool is_commutative(Op op) {
   return op == Op::add || op == Op::mul || op == Op::eq || op == Op::ne || op == Op::bit_and ||
          op == Op::bit_or || op == Op::bit_xor || op == Op::logical_and || op == Op::logical_or;
@@ -59,7 +60,7 @@ constexpr int arity(Op op) {
     case Op::fma: case Op::where: return 3;
     case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::min: case Op::max:
     case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::lt: case Op::le: case Op::eq:
-    case Op::ne: case Op::logical_and: case Op::logical_or: case Op::matmul: return 2;
+    case Op::ne: case Op::logical_and: case Op::logical_or: case Op::matmul: case Op::conv: return 2;
     case Op::input: case Op::constant: case Op::extent: case Op::iota: return 0;
     default: return 1;
   }

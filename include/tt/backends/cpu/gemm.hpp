@@ -85,6 +85,44 @@ TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t) {
   store_tile(t, sum);
 }
 
+/// Where the rows or the columns of windows begin: counted through axes, innermost first.
+struct WindowAxes {
+  static constexpr int capacity = 5;
+  int count = 0;
+  std::int64_t extent[capacity] = {}, stride[capacity] = {};
+};
+/// Goes through them one by one.
+class WindowCounter {
+ public:
+  WindowCounter(const WindowAxes& axes, std::int64_t first) : axes_(axes) {
+    for (int k = 0; k < axes.count; ++k) {
+      const bool outermost = k + 1 == axes.count;
+      index_[k] = outermost ? first : first % axes.extent[k];
+      at += index_[k] * axes.stride[k];
+      if (!outermost) first /= axes.extent[k];
+    }
+  }
+  void next() {
+    at += axes_.stride[0];
+    ++index_[0];
+    for (int k = 0; k + 1 < axes_.count && index_[k] == axes_.extent[k]; ++k) {
+      at += axes_.stride[k + 1] - axes_.extent[k] * axes_.stride[k];
+      index_[k] = 0;
+      ++index_[k + 1];
+    }
+  }
+  std::int64_t at = 0;  ///< elements from the first one
+
+ private:
+  const WindowAxes& axes_;
+  std::int64_t index_[WindowAxes::capacity] = {};
+};
+struct Windows {
+  WindowAxes rows, columns;
+};
+/// Columns of a panel of windows, at most.
+inline constexpr int window_columns = 64;
+
 template <class T>
 struct MatmulOperands {
   std::int64_t rows, cols, inner;
@@ -93,6 +131,16 @@ struct MatmulOperands {
   const T* b;
   std::int64_t b_inner;
   bool b_padded;  // the last vector of b's rows may be read whole
+  const Windows* windows = nullptr;  // b's columns are put together in the panel, from this one on
+  std::int64_t first_column = 0;
+
+  /// `b` was moved to this column as if columns lay one behind the other.
+  void read(const Windows& w, std::int64_t column) {
+    windows = &w;
+    b -= column;
+    first_column = column;
+    b_padded = true;
+  }
 };
 
 namespace detail {
@@ -129,6 +177,71 @@ TT_NOINLINE void pack_panel(const T* b, std::int64_t b_inner, std::int64_t inner
     std::memcpy(to + k * width, b + k * b_inner, sizeof(T) * static_cast<std::size_t>(width));
 }
 
+/// Columns of windows that lie `step` apart.
+struct WindowRun {
+  std::int64_t from;
+  int begin, end;
+};
+/// Runs of columns, step apart, as rows of `width` elements. What lies behind a run may be written, by the next run again.
+template <class T>
+TT_ALWAYS_INLINE void pack_runs(WindowCounter row, const T* b, std::int64_t inner, const WindowRun* run, int runs, std::int64_t step, int width, T* to) {
+  for (std::int64_t k = 0; k < inner; ++k, to += width, row.next())
+    for (int r = 0; r < runs; ++r) {
+      const T* p = b + row.at + run[r].from;
+      const int end = run[r].end;
+      int j = run[r].begin;
+      if (step == 1) {
+        for (; j + lanes <= end; j += lanes, p += lanes) store(to + j, load(p));
+        if (j < end) store(to + j, load_first(p, end - j));
+        continue;
+      }
+      if constexpr (constexpr int n = square<T>; n > 1)
+        for (; j + n <= end; j += n, p += 2 * n) first_of_pairs(p, to + j, std::make_index_sequence<n>{});
+      for (; j < end; ++j, p += step) to[j] = *p;
+    }
+}
+/// Columns that lie anywhere; where rows lie one behind the other, squares of them are exchanged.
+template <class T>
+TT_ALWAYS_INLINE void pack_squares(WindowCounter row, const T* b, std::int64_t inner, std::int64_t each, const std::int64_t* column,
+                                   int count, int width, T* to) {
+  for (std::int64_t k = 0; k < inner;) {
+    const T* const from = b + row.at;
+    const std::int64_t n = each - k % each >= square<T> ? square<T> : 1;
+    int j = 0;
+    if constexpr (square<T> > 1)
+      if (n > 1)
+        for (; j + n <= count; j += square<T>) transpose_square(from, RowsAnywhere{column + j}, to + j, width);
+    for (; j < count; ++j)
+      for (std::int64_t i = 0; i < n; ++i) to[i * width + j] = from[column[j] + i];
+    k += n;
+    to += n * width;
+    for (std::int64_t i = 0; i < n; ++i) row.next();
+  }
+}
+/// `count` columns of windows from `first` on, as rows of `width` elements, of which the last are anything.
+template <class T>
+TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, std::int64_t first, int count, int width, T* to) {
+  const WindowAxes& columns = w.columns;
+  const std::int64_t length = columns.count > 1 ? columns.extent[0] : first + count;  // of a run
+  const WindowCounter row(w.rows, 0);
+  if (columns.stride[0] > 0 && columns.stride[0] <= 2 && length > 4) {
+    WindowRun run[window_columns / 4];
+    int runs = 0;
+    for (int j = 0; j < count; ++runs) {
+      const std::int64_t left = length - (first + j) % length, n = left < count - j ? left : count - j;
+      run[runs] = {WindowCounter(columns, first + j).at, j, j + static_cast<int>(n)};
+      j += static_cast<int>(n);
+    }
+    pack_runs(row, b, inner, run, runs, columns.stride[0], width, to);
+    return;
+  }
+  std::int64_t column[window_columns];
+  WindowCounter next(columns, first);
+  for (int j = 0; j < count; ++j, next.next()) column[j] = next.at;
+  const std::int64_t each = w.rows.count > 1 ? w.rows.extent[0] : inner;
+  pack_squares(row, b, inner, w.rows.stride[0] == 1 ? each : 1, column, count, width, to);
+}
+
 }  // namespace detail
 
 /// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the
@@ -143,7 +256,11 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
                                                  std::integral_constant<Panel, P>, int last) TT_LAMBDA_INLINE {
     const T* b = m.b + j;
     std::int64_t b_inner = m.b_inner;
-    if (panel && P == Panel::whole) {
+    if (m.windows) {
+      detail::pack_windows(*m.windows, m.b, m.inner, m.first_column + j, (Vectors - 1) * lanes + last, Vectors * lanes, panel);
+      b = panel;
+      b_inner = Vectors * lanes;
+    } else if (panel && P == Panel::whole) {
       detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);
       b = panel;
       b_inner = Vectors * lanes;
@@ -158,7 +275,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   constexpr std::integral_constant<Panel, Panel::partial> partial;
   constexpr int row = wide_row<T>;
   if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= row * lanes))
-    while (m.rows == 1 && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
+    while (m.rows == 1 && !m.windows && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
   if constexpr (Cols < 0 || Cols >= wide * lanes)
     while (j + wide * lanes <= m.cols)
       columns(std::integral_constant<int, wide>{}, whole, lanes);

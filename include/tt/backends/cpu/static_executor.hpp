@@ -9,6 +9,7 @@
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/launch.hpp"
 #include "tt/backends/cpu/static_small.hpp"
+#include "tt/backends/cpu/windows.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -155,7 +156,8 @@ TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int v
 
 /// Is a product so small that its sums stay in registers as a whole?
 constexpr bool is_one_tile(const Kernel& k, bool divides) {
-  if (!k.rows.is_constant() || !k.cols.is_constant() || !k.inner.is_constant() || k.rows.code < 1 || k.cols.code < 1)
+  if (!k.rows.is_constant() || !k.cols.is_constant() || !k.inner.is_constant() || k.rows.code < 1 || k.cols.code < 1 ||
+      k.windows >= 0)
     return false;
   const bool tiny = is_tiny(k.rows, k.cols, k.inner);
   if (tiny && k.b_column != Extent(1)) return true;  // has no room for b in another order
@@ -225,6 +227,11 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
     }
     T* panel = nullptr;
     if constexpr (k.panel >= 0) panel = static_cast<T*>(p.operand[k.panel]);
+    Windows windows;
+    if constexpr (k.windows >= 0) {
+      windows = windows_of(H::plan.accesses[k.windows], no_symbols);
+      m.read(windows, col0);
+    }
     matmul<T, k.rows.code, k.cols.code>(
         m, panel,
         [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,

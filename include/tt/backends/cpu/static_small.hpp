@@ -108,6 +108,7 @@ constexpr int span_of(std::int64_t rows, Extent row, Extent inner_extent, Extent
 /// Does the right side fit a vector as a whole?
 constexpr bool has_whole_right(const Kernel& k) { return span_of(k.cols.code, k.b_column, k.inner, k.b_inner) <= lanes; }
 constexpr bool is_vector_product(const Kernel& k) {
+  if (k.windows >= 0) return false;
   for (const Extent e : {k.batch, k.inner, k.a_row, k.a_inner, k.b_column, k.b_inner})
     if (!e.is_constant() || e.code < 0 || e.code > 4 * lanes) return false;
   const RowsInVectors v(k);

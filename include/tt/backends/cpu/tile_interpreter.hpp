@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "tt/backends/cpu/tile_steps.hpp"
+#include "tt/backends/cpu/windows.hpp"
 #include "tt/core/storage.hpp"
 #include "tt/graph/memory.hpp"
 

@@ -222,7 +222,7 @@ struct TileProgram::Worker {
         else load(x, own[x.out], from, col, n);
         break;
       }
-      case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], n); break;
+      case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], col, n); break;
       case TileStep::Kind::accumulator: registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile)); break;
       case TileStep::Kind::reduce:
         with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
@@ -277,14 +277,15 @@ struct TileProgram::Worker {
       i += some;
     }
   }
-  void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t n) const {
+  /// `to` as `from` of load.
+  void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
     if (to == from) return;
     const std::int64_t size = size_of(x.x->dtype);
     if (x.stride == 1) std::memmove(to, from, count_bytes(x, n));
     else if (x.stride == 0) std::memcpy(to, from, static_cast<std::size_t>(size));
     else
       detail::with_size(x.x->dtype, [&]<class T>(T) {
-        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * x.stride * size, from + i * size, sizeof(T));
+        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + (i * x.stride + col * (x.stride - 1)) * size, from + i * size, sizeof(T));
       });
   }
 
@@ -521,9 +522,9 @@ struct TileProgram::Worker {
       spread(x, n, columns);
     } else if (x.kind == TileStep::Kind::store) {
       const std::byte* from = registers[x.a];
-      if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, n * columns);
+      if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, col, n * columns);
       else
-        for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, col), from, columns);
+        for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, col), from, col, columns);
     } else if (x.kind == TileStep::Kind::place) {
       for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, col, columns);
     } else if (x.kind == TileStep::Kind::accumulator) {
@@ -600,7 +601,7 @@ struct TileProgram::Worker {
   /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
   bool is_narrow() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
-    return !function && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= lanes && inner > 0 &&
+    return !function && k->windows < 0 && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= lanes && inner > 0 &&
            inner <= narrow_inner;
   }
   static constexpr int narrow_inner = 16;
@@ -648,6 +649,11 @@ struct TileProgram::Worker {
       if (is_narrow()) {
         narrow_product(m, q * rows_all + row0);
         continue;
+      }
+      Windows windows;
+      if (k->windows >= 0) {
+        windows = windows_of(plan.accesses[k->windows], symbols);
+        m.read(windows, col0);
       }
       T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
       matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,

@@ -23,14 +23,34 @@ TT_ALWAYS_INLINE V interleave(V a, V b, std::index_sequence<I...>) {
   constexpr int n = sizeof...(I);
   return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + (Second ? n / 2 : 0) + (I % 2 ? n : 0))...);
 }
-/// to[c * to_row + r] = from[r * row + c] for one square.
-template <class T>
-TT_NOINLINE void transpose_square(const T* from, std::int64_t row, T* to, std::int64_t to_row) {
+/// The first of each pair of elements, and the last one alone: no element behind that is touched.
+template <class T, std::size_t... I>
+TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...>) {
+  constexpr int n = sizeof...(I);
+  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
+  Vector a, b;
+  std::memcpy(&a, p, sizeof a);
+  std::memcpy(&b, p + n - 1, sizeof b);
+  a = __builtin_shufflevector(a, b, (static_cast<int>(I) < n / 2 ? 2 * static_cast<int>(I) : 2 * static_cast<int>(I) + 1)...);
+  std::memcpy(to, &a, sizeof a);
+}
+/// Where the rows of a square begin.
+struct RowsApart {
+  std::int64_t row;
+  std::int64_t operator()(int r) const { return r * row; }
+};
+struct RowsAnywhere {
+  const std::int64_t* begin;
+  std::int64_t operator()(int r) const { return begin[r]; }
+};
+/// to[c * to_row + r] = from[row(r) + c] for one square.
+template <class T, class Rows>
+TT_NOINLINE void transpose_square(const T* from, Rows row, T* to, std::int64_t to_row) {
   constexpr int n = square<T>;
   typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
   Vector a[n], b[n];
 #pragma GCC unroll 16
-  for (int r = 0; r < n; ++r) std::memcpy(&a[r], from + r * row, sizeof a[r]);
+  for (int r = 0; r < n; ++r) std::memcpy(&a[r], from + row(r), sizeof a[r]);
 #pragma GCC unroll 4
   for (int step = 1; step < n; step *= 2) {
 #pragma GCC unroll 8
@@ -65,7 +85,7 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
       std::int64_t c = c0;
 #if !defined(__CUDACC__)
       if constexpr (n > 1)
-        for (; c + n <= end; c += n) detail::transpose_square(from + r * row + c, row, to + c * to_row + r, to_row);
+        for (; c + n <= end; c += n) detail::transpose_square(from + r * row + c, detail::RowsApart{row}, to + c * to_row + r, to_row);
 #endif
       plain(r, r + n, c);
     }

@@ -1,0 +1,192 @@
+// Windows, padding, convolution and pooling, each once, as functions over symbols (see tensor_ops.hpp). Images are
+// (N, C, H, W) as in PyTorch. What is known when the program is written is a template argument; Tensors also take it as an
+// ordinary one.
+//   tt::conv2d<tt::Conv2dOptions{.stride = 2, .padding = 1}>(images, weights, bias)    tt::conv2d(x, w, b, {.padding = 1})
+//   tt::max_pool2d<tt::Pool2dOptions{.kernel_size = 2}>(images)                        tt::unfold<0, 5>(prices)
+#pragma once
+#include "tt/graph/tensor_ops.hpp"
+
+namespace tt {
+
+/// Two numbers for the last two axes, or one for both.
+struct HeightWidth {
+  int h, w;
+  constexpr HeightWidth(int both) : h(both), w(both) {}
+  constexpr HeightWidth(int height, int width) : h(height), w(width) {}
+};
+
+/// How conv2d goes over its images; PyTorch's names and defaults.
+struct Conv2dOptions {
+  HeightWidth stride = 1;
+  HeightWidth padding = 0;   ///< zeros on either side
+  HeightWidth dilation = 1;
+  int groups = 1;     ///< of channels, each with weights of its own
+};
+/// How pooling goes over its images.
+struct Pool2dOptions {
+  HeightWidth kernel_size = 2;
+  HeightWidth stride = 0;    ///< 0: that of the kernel
+  HeightWidth padding = 0;   ///< on either side
+};
+
+namespace detail {
+
+/// Images with a margin that is `bits` around their last two axes.
+constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bits = 0) {
+  const Shape s = g[x].shape;
+  if ((margin.h == 0 && margin.w == 0) || s.rank < 2) return x;
+  Shape to = s;
+  for (int k = 0; k < 2; ++k) {
+    const int axis = s.rank - 2 + k;
+    if (s[axis].is_constant()) to.set(axis, s[axis].code + 2 * (k == 0 ? margin.h : margin.w));
+  }
+  return g.pad(x, {{s.rank - 2, s.rank - 1}, {margin.h, margin.w}}, to, bits);
+}
+constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, const Conv2dOptions& c) {
+  Graph& g = *images.graph;
+  const Shape x = images.shape(), w = weights.shape();
+  if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && c.groups * w[1].code != x[1].code)
+    return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
+  const int r = g.conv(images.id, weights.id,
+                       {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
+  if (!bias) return {&g, r};
+  if (bias->shape().rank != 1 || w.rank < 1 || bias->shape()[0] != w[0])
+    return {&g, g.fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = bias->shape()}, r)};
+  return {&g, g.add(r, g.reshape(bias->id, {w[0], 1, 1}))};
+}
+
+/// Images (..., H, W) to (..., OH, OW) by reducing each window; `outside` surrounds them.
+template <class Fn>
+constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
+  Graph& g = *images.graph;
+  const Shape s = images.shape();
+  if (s.rank < 2 || s.rank > 4)
+    return {&g, g.fail({.mistake = s.rank < 2 ? Mistake::rank_too_low : Mistake::rank_too_high, .op = op, .a = s,
+                        .number = s.rank < 2 ? 2 : s.rank + 2}, images.id)};
+  const int r = s.rank;
+  const HeightWidth step{p.stride.h > 0 ? p.stride.h : p.kernel_size.h, p.stride.w > 0 ? p.stride.w : p.kernel_size.w};
+  int x = with_margin(g, images.id, p.padding, outside);
+  const Shape in = g[x].shape;
+  const Extent height = in[r - 2], width = in[r - 1];
+  if (!height.is_constant() || !width.is_constant())
+    return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = op, .a = s}, images.id)};
+  if (p.padding.h < 0 || p.padding.w < 0 || p.stride.h < 0 || p.stride.w < 0)
+    return {&g, g.fail({.mistake = Mistake::windows_out_of_range, .op = op, .a = s}, images.id)};
+  if (p.kernel_size.h < 1 || p.kernel_size.w < 1 || p.kernel_size.h > height.code || p.kernel_size.w > width.code)
+    return {&g, g.fail({.mistake = Mistake::window_does_not_fit, .op = op, .a = in,
+                        .number = p.kernel_size.h > height.code ? p.kernel_size.h : p.kernel_size.w}, images.id)};
+  if (step.h == p.kernel_size.h && step.w == p.kernel_size.w) {  // each element is in one window at most
+    const std::int64_t rows = height.code / step.h, columns = width.code / step.w;
+    x = g.slice(g.slice(x, r - 2, 0, rows * step.h, 1), r - 1, 0, columns * step.w, 1);
+    const Shape apart{in.count(0, r - 2) * Extent(rows), step.h, columns, step.w};
+    Shape to = in;
+    to.set(r - 2, rows);
+    to.set(r - 1, columns);
+    return {&g, g.reshape(Fn::run(Sym{&g, g.reshape(x, apart)}, 0b1010, false).id, to)};
+  }
+  x = g.window(g.window(x, r - 2, p.kernel_size.h, step.h), r - 1, p.kernel_size.w, step.w);
+  return Fn::run(Sym{&g, x}, 3u << r, false);
+}
+constexpr Sym max_pool2d(const Sym& x, const Pool2dOptions& p) {
+  const bool real = is_floating(x.dtype());
+  const std::uint64_t least = real                       ? encode(x.dtype(), -__builtin_inf())
+                              : x.dtype() == DType::i32 ? encode_integer(DType::i32, INT32_MIN)
+                                                        : encode_integer(DType::i64, INT64_MIN);
+  return pool2d<AmaxFn>(x, p, least, "max_pool2d");
+}
+constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) { return pool2d<MeanFn>(to_real(x), p, 0, "avg_pool2d"); }
+
+/// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts.
+constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double value) {
+  Graph& g = *x.graph;
+  const std::uint64_t bits = encode(x.dtype(), value);
+  int r = x.id;
+  const Shape s = x.shape();
+  bool legal = count % 2 == 0 && count <= 2 * s.rank;
+  for (int k = 0; k < count; ++k) legal = legal && sizes[k] >= 0;
+  if (!legal) return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
+  for (int k = 0; k < count; k += 4) {  // two axes at a time
+    PadAttribute p;
+    Shape to = g[r].shape;
+    for (int j = 0; j < 2; ++j) {
+      const bool more = k + 2 * j < count;
+      p.axis[j] = more ? s.rank - 1 - k / 2 - j : p.axis[0];
+      p.before[j] = more ? sizes[k + 2 * j] : 0;
+      if (!more || (p.before[j] == 0 && sizes[k + 2 * j + 1] == 0)) continue;
+      if (!to[p.axis[j]].is_constant())
+        return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = "pad", .a = s}, r)};
+      to.set(p.axis[j], to[p.axis[j]].code + p.before[j] + sizes[k + 2 * j + 1]);
+    }
+    r = g.pad(r, p, to, bits);
+  }
+  return {&g, r};
+}
+
+template <Conv2dOptions C>
+struct Conv2dFn {
+  static constexpr const char* name = "conv2d";
+  static constexpr Sym record(const Sym& x, const Sym& w) { return conv2d(x, w, nullptr, C); }
+  static constexpr Sym record(const Sym& x, const Sym& w, const Sym& bias) { return conv2d(x, w, &bias, C); }
+};
+template <Pool2dOptions P>
+struct MaxPool2dFn {
+  static constexpr const char* name = "max_pool2d";
+  static constexpr Sym record(const Sym& x) { return max_pool2d(x, P); }
+};
+template <Pool2dOptions P>
+struct AvgPool2dFn {
+  static constexpr const char* name = "avg_pool2d";
+  static constexpr Sym record(const Sym& x) { return avg_pool2d(x, P); }
+};
+template <std::int64_t... Sizes>
+struct PadFn {
+  static constexpr const char* name = "pad";
+  static constexpr Sym record(const Sym& x) {
+    constexpr std::int64_t sizes[] = {Sizes..., 0};
+    return pad(x, sizes, sizeof...(Sizes), 0);
+  }
+};
+template <int Axis, std::int64_t Size, std::int64_t Step>
+struct UnfoldFn {
+  static constexpr const char* name = "unfold";
+  static constexpr Sym record(const Sym& x) { return {x.graph, x.graph->window(x.id, Axis, Size, Step)}; }
+};
+
+}  // namespace detail
+
+/// Convolution (what mathematics calls correlation) of images (N, C, H, W) with weights (O, C / groups, KH, KW), and a
+/// bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each element is
+/// the sum over c, kh, kw in this order. Only N may be known at run time. Throws Error (or does not compile) when channels
+/// or sizes do not fit.
+template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
+constexpr auto conv2d(X&& images, W&& weights, SourceLine at = here()) {
+  return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
+}
+template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W, Value B>
+constexpr auto conv2d(X&& images, W&& weights, B&& bias, SourceLine at = here()) {
+  return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights),
+                                                               static_cast<B&&>(bias));
+}
+/// The largest of each window of the last two axes; NaN if there is one. Gradient: shared evenly among equals.
+template <Pool2dOptions P = Pool2dOptions{}, Value X>
+constexpr auto max_pool2d(X&& images, SourceLine at = here()) {
+  return std::remove_cvref_t<X>::tt_front::template function<detail::MaxPool2dFn<P>>(at, static_cast<X&&>(images));
+}
+/// The mean of each window of the last two axes; padding counts as zeros.
+template <Pool2dOptions P = Pool2dOptions{}, Value X>
+constexpr auto avg_pool2d(X&& images, SourceLine at = here()) {
+  return std::remove_cvref_t<X>::tt_front::template function<detail::AvgPool2dFn<P>>(at, static_cast<X&&>(images));
+}
+/// Zeros around a value: so many before and after the last axis, then the one before it, and so on.
+template <std::int64_t... Sizes, Value X>
+constexpr auto pad(X&& x, SourceLine at = here()) {
+  return std::remove_cvref_t<X>::tt_front::template function<detail::PadFn<Sizes...>>(at, static_cast<X&&>(x));
+}
+/// Windows of `Size` elements along an axis, `Step` apart: the axis becomes the number of windows, a new last axis has what
+/// each holds. Costs nothing; a mean over the last axis is a moving average.
+template <int Axis, std::int64_t Size, std::int64_t Step = 1, Value X>
+constexpr auto unfold(X&& x, SourceLine at = here()) {
+  return std::remove_cvref_t<X>::tt_front::template function<detail::UnfoldFn<Axis, Size, Step>>(at, static_cast<X&&>(x));
+}
+
+}  // namespace tt

@@ -1,0 +1,187 @@
+// Windows of an axis, padding, and convolution: how each is recorded, and a convolution as a product of matrices, with
+// its derivatives. Images are (N, C, H, W), weights (O, C / groups, KH, KW), as in PyTorch; only N may be a symbol.
+//   conv(images, weights)[n]  =  weights (O, C*KH*KW)  @  windows of images[n] (C*KH*KW, OH*OW)
+#pragma once
+#include "tt/graph/infer.hpp"
+
+namespace tt {
+
+constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t step, std::int64_t dilation) {
+  const Shape s = nodes[a].shape;
+  const int k = normalize_axis(axis, s.rank);
+  if (k < 0)
+    return fail({.mistake = Mistake::axis_out_of_range, .op = "unfold", .a = s, .number = axis}, a);
+  if (s.rank == max_rank)
+    return fail({.mistake = Mistake::rank_too_high, .op = "unfold", .a = s, .number = max_rank + 1}, a);
+  if (!s[k].is_constant())
+    return fail({.mistake = Mistake::extents_are_not_constant, .op = "unfold", .a = s}, a);
+  const WindowAttribute w{k, step, dilation};
+  if (size < 1 || !w.fits() || (size - 1) * dilation >= s[k].code)
+    return fail({.mistake = Mistake::window_does_not_fit, .op = "unfold", .a = s, .number = size}, a);
+  Node node{.op = Op::window, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = w.pack(), .shape = s};
+  node.shape.set(k, (s[k].code - (size - 1) * dilation - 1) / step + 1);
+  node.shape.push_back(size);
+  return intern(node);
+}
+
+constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits) {
+  const Shape s = nodes[a].shape;
+  if (s == to) return a;
+  bool fits = s.rank == to.rank && before.fits();
+  for (int k = 0; k < s.rank && fits; ++k) {
+    if (s[k] == to[k]) continue;
+    fits = s[k].is_constant() && to[k].is_constant() && s[k].code + before.along(k) <= to[k].code;
+  }
+  if (!fits) return fail({.mistake = Mistake::window_does_not_fit, .op = "pad", .a = to, .number = before.before[0]}, a);
+  if (const int c = repeated_constant(a); is_constant(c) && nodes[c].bits == bits) return broadcast_to(c, to);
+  if (s.size() == Extent(0)) return broadcast_to(constant_bits(nodes[a].dtype, bits), to);
+  const int first = before.axis[0] < before.axis[1] ? 0 : 1, low = before.axis[first], high = before.axis[1 - first];
+  if (!to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
+    Shape half = s;
+    half.set(high, to[high]);
+    const int a_half = pad(a, {{high, high}, {before.along(high), 0}}, half, bits);
+    return pad(a_half, {{low, low}, {before.along(low), 0}}, to, bits);
+  }
+  return intern({.op = Op::pad, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = before.pack(),
+                 .bits = bits, .shape = to});
+}
+
+namespace detail {
+
+/// The extents of a convolution, which are constants but for the first.
+struct ConvExtents {
+  Extent images;
+  std::int64_t groups, in, out, height, width, rows, columns, out_height, out_width;
+
+  constexpr ConvExtents(const Shape& x, const Shape& w, const ConvAttribute& c)
+      : images(x[0]), groups(w.code[1] > 0 ? x.code[1] / w.code[1] : 1), in(x.code[1]), out(w.code[0]), height(x.code[2]),
+        width(x.code[3]), rows(w.code[2]), columns(w.code[3]),
+        out_height((height + 2 * c.padding[0] - (rows - 1) * c.dilation[0] - 1) / c.stride[0] + 1),
+        out_width((width + 2 * c.padding[1] - (columns - 1) * c.dilation[1] - 1) / c.stride[1] + 1) {}
+  constexpr std::int64_t places() const { return out_height * out_width; }
+  constexpr std::int64_t terms() const { return in / groups * rows * columns; }
+};
+
+}  // namespace detail
+
+constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
+  if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_products<>);
+  return correlation(images, weights, c);
+}
+constexpr int Graph::correlation(int images, int weights, const ConvAttribute& c) {
+  const DType dtype = promote(nodes[images].dtype, nodes[weights].dtype);
+  const Shape x = nodes[images].shape, w = nodes[weights].shape;
+  const auto mistake = [&](Mistake m, const Shape& shape, std::int64_t number) {
+    return fail({.mistake = m, .op = "conv2d", .a = shape, .b = w, .dtype = dtype, .number = number}, images);
+  };
+  if (dtype == DType::boolean) return mistake(Mistake::dtype_not_accepted, x, 0);
+  if (x.rank != 4 || w.rank != 4)
+    return mistake(x.rank > 4 || w.rank > 4 ? Mistake::rank_too_high : Mistake::rank_too_low, x.rank != 4 ? x : w, 4);
+  for (int k = 0; k < 4; ++k)
+    if (!w[k].is_constant() || (k > 0 && !x[k].is_constant()))
+      return mistake(Mistake::extents_are_not_constant, w[k].is_constant() ? x : w, 0);
+  const std::int64_t group = w.code[1];
+  if (group < 1 || x.code[1] % group != 0 || w.code[0] % (x.code[1] / group) != 0)
+    return mistake(Mistake::channels_differ, x, group);
+  if (!c.fits()) return mistake(Mistake::windows_out_of_range, x, 0);
+  for (int k = 0; k < 2; ++k)
+    if (x.code[2 + k] < 1 || w.code[2 + k] < 1 || (w.code[2 + k] - 1) * c.dilation[k] >= x.code[2 + k] + 2 * c.padding[k])
+      return mistake(Mistake::window_does_not_fit, x, w.code[2 + k]);
+  const detail::ConvExtents e(x, w, c);
+  return intern({.op = Op::conv, .dtype = dtype, .operand = {cast(images, dtype), cast(weights, dtype), -1, -1},
+                 .attribute = c.pack(), .shape = {e.images, e.out, e.out_height, e.out_width}});
+}
+
+namespace detail {
+
+/// What the windows of images hold: (N, C*KH*KW, OH*OW), with an axis of groups behind N where there are several.
+constexpr int window_matrix(Graph& g, int images, const ConvExtents& e, const ConvAttribute& c) {
+  const std::int64_t height = e.height + 2 * c.padding[0], width = e.width + 2 * c.padding[1];
+  const int padded = g.pad(images, {{2, 3}, {c.padding[0], c.padding[1]}}, {e.images, e.in, height, width});
+  const int x = g.reshape(padded, {e.images * e.groups, e.in / e.groups, height, width});
+  const int w = g.window(g.window(x, 2, e.rows, c.stride[0], c.dilation[0]), 3, e.columns, c.stride[1], c.dilation[1]);
+  constexpr int order[] = {0, 1, 4, 5, 2, 3};
+  const int p = g.permute(w, order);
+  return e.groups == 1 ? g.reshape(p, {e.images, e.terms(), e.places()})
+                       : g.reshape(p, {e.images, e.groups, e.terms(), e.places()});
+}
+/// Weights as matrices (O, C*KH*KW), or results as (N, O, OH*OW): of each group, where there are several.
+constexpr int weight_matrix(Graph& g, int weights, const ConvExtents& e) {
+  return e.groups == 1 ? g.reshape(weights, {e.out, e.terms()})
+                       : g.reshape(weights, {e.groups, e.out / e.groups, e.terms()});
+}
+constexpr int result_matrix(Graph& g, int result, const ConvExtents& e) {
+  return e.groups == 1 ? g.reshape(result, {e.images, e.out, e.places()})
+                       : g.reshape(result, {e.images, e.groups, e.out / e.groups, e.places()});
+}
+
+/// A convolution, where it is computed.
+constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c) {
+  const ConvExtents e(g[images].shape, g[weights].shape, c);
+  const int r = g.product(weight_matrix(g, weights, e), window_matrix(g, images, e, c));
+  return g.reshape(r, {e.images, e.out, e.out_height, e.out_width});
+}
+
+/// `d` along one axis of n zeros: element i at start + i * step.
+constexpr int spread(Graph& g, int d, int axis, std::int64_t start, std::int64_t step, std::int64_t n) {
+  const auto padded = [&](int k, std::int64_t before, std::int64_t to) {
+    Shape s = g[d].shape;
+    s.set(k, to);
+    d = g.pad(d, {{k, k}, {before, 0}}, s);
+  };
+  const Shape from = g[d].shape;  // a copy: nodes may move
+  std::int64_t length = from[axis].code;
+  if (step > 1 && length > 1) {  // each element and the zeros behind it
+    const Shape flat = {from.count(0, axis + 1), 1, from.count(axis + 1, from.rank)};
+    d = g.reshape(d, flat);
+    padded(1, 0, step);
+    Shape wide = from;
+    wide.set(axis, length *= step);
+    d = g.reshape(d, wide);
+  }
+  if (start + length > n) d = g.slice(d, axis, 0, length = n - start, 1);
+  padded(axis, start, n);
+  return d;
+}
+
+/// The adjoint of windows: each element gets what all windows that hold it got, in their elements' order.
+constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape to) {  // a copy: nodes may move
+  const Shape s = g[d].shape;
+  Shape one = s;
+  --one.rank;
+  int sum = -1;
+  for (std::int64_t k = 0; k < s.last().code; ++k) {
+    const int part = g.reshape(g.slice(d, s.rank - 1, k, 1, 1), one);
+    const int at = spread(g, part, w.axis, k * w.dilation, w.step, to[w.axis].code);
+    sum = sum < 0 ? at : g.add(sum, at);
+  }
+  return sum;
+}
+
+/// The adjoints of a convolution's operands. Of the images: a convolution of `d`, whose elements are as far apart as the
+/// windows were, with the weights turned round and their channels exchanged. Of the weights: `d` times what the windows held.
+constexpr void differentiate_conv(Graph& g, const Node& n, int d, int* out) {
+  const ConvAttribute c = ConvAttribute::unpack(n.attribute);
+  const int x = n.operand[0], w = n.operand[1];
+  const Shape weights = g[w].shape;
+  const ConvExtents e(g[x].shape, weights, c);
+  int apart = d, turned = g.reshape(w, {e.groups, e.out / e.groups, e.in / e.groups, e.rows, e.columns});
+  constexpr int order[] = {0, 2, 1, 3, 4};
+  turned = g.reshape(g.permute(turned, order), {e.in, e.out / e.groups, e.rows, e.columns});
+  const std::int64_t window[] = {e.rows, e.columns}, size[] = {e.height, e.width};
+  std::int64_t cut[2] = {};  // more margin than windows reach into is computed, and cut off
+  for (int k = 0; k < 2; ++k) {
+    const std::int64_t reach = (window[k] - 1) * c.dilation[k];
+    cut[k] = c.padding[k] > reach ? c.padding[k] - reach : 0;
+    apart = spread(g, apart, 2 + k, reach - c.padding[k] + cut[k], c.stride[k], size[k] + 2 * cut[k] + reach);
+    if (window[k] > 1) turned = g.slice(turned, 2 + k, window[k] - 1, window[k], -1);
+  }
+  out[0] = g.correlation(apart, turned, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
+  for (int k = 0; k < 2; ++k) out[0] = g.slice(out[0], 2 + k, cut[k], size[k], 1);
+  const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;
+  const int each = g.product(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
+  out[1] = g.reshape(g.reduce(Op::sum, each, 1), weights);
+}
+
+}  // namespace detail
+}  // namespace tt

@@ -1,0 +1,289 @@
+// Convolution, pooling, padding and windows: against PyTorch's numbers, against plain loops, against the reference on
+// static programs (arguments end where a page ends that nobody may touch), and on every path of Tensors.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "run_guarded.hpp"
+#include "tensors.hpp"
+
+namespace {
+
+using tt::Array;
+using tt::Conv2dOptions;
+using tt::DType;
+using tt::Graph;
+using tt::Pool2dOptions;
+using tt::Sym;
+using tt::Tensor;
+
+struct Isa {};  // a type of this file: programs of files with other flags are others
+
+/// Small whole numbers, which no order of summation rounds: element i is (i * step + first) % 17 - 8.
+Tensor whole_numbers(const tt::IntList& sizes, int step, int first, DType d = DType::f64) {
+  std::int64_t n = 1;
+  for (std::int64_t e : sizes) n *= e;
+  Tensor t(d, tt::Shape{n});
+  tt::with_dtype(d, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < n; ++i) static_cast<T*>(t.data())[i] = static_cast<T>(static_cast<double>((i * step + first) % 17) - 8);
+  });
+  return t.reshape(sizes);
+}
+/// The sum of (i + 1) * element i.
+double fingerprint(const Tensor& t) {
+  double sum = 0, i = 0;
+  for (double x : numbers(t)) sum += ++i * x;
+  return sum;
+}
+
+// The numbers of PyTorch 1.13, from the same inputs.
+inline constexpr Conv2dOptions grouped{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2};
+
+/// A convolution in plain loops, of f64.
+std::vector<double> by_hand(const Tensor& x, const Tensor& w, const Conv2dOptions& c) {
+  const Numbers a = numbers(x), b = numbers(w);
+  const std::int64_t group = w.size(1), per_group = w.size(0) / c.groups, h = x.size(2), v = x.size(3), kh = w.size(2), kw = w.size(3);
+  const std::int64_t oh = (h + 2 * c.padding.h - c.dilation.h * (kh - 1) - 1) / c.stride.h + 1,
+                     ow = (v + 2 * c.padding.w - c.dilation.w * (kw - 1) - 1) / c.stride.w + 1;
+  std::vector<double> y;
+  for (std::int64_t n = 0; n < x.size(0); ++n)
+    for (std::int64_t o = 0; o < w.size(0); ++o)
+      for (std::int64_t i = 0; i < oh * ow; ++i) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < group * kh * kw; ++k) {
+          const std::int64_t channel = k / (kh * kw), row = i / ow * c.stride.h + k / kw % kh * c.dilation.h - c.padding.h,
+                             column = i % ow * c.stride.w + k % kw * c.dilation.w - c.padding.w;
+          if (row < 0 || row >= h || column < 0 || column >= v) continue;
+          const std::int64_t at = ((n * x.size(1) + o / per_group * group + channel) * h + row) * v + column;
+          sum += a[static_cast<std::size_t>(at)] * b[static_cast<std::size_t>(o * group * kh * kw + k)];
+        }
+        y.push_back(sum);
+      }
+  return y;
+}
+
+constexpr Sym input(Graph& g, const tt::Shape& s, DType d = DType::f32) { return {&g, g.input(d, s)}; }
+constexpr void output(const Sym& x) { x.graph->output(x.id); }
+
+/// Convolutions with what follows them, and their gradients.
+template <int N, int C, int H, int W, int O, int KH, int KW, Conv2dOptions Options, DType D = DType::f32>
+struct Convolutions {
+  static constexpr Graph record() {
+    Graph g;
+    const Sym x = input(g, {N, C, H, W}, D), w = input(g, {O, C / Options.groups, KH, KW}, D), b = input(g, {O}, D);
+    const Sym y = tt::conv2d<Options>(x, w, b);
+    output(tt::relu(y));
+    output(tt::conv2d<Options>(x, w) * 2);
+    if (tt::is_floating(D)) {
+      const tt::Vec<int> d = tt::gradients(g, tt::sum(y * y).id, {x.id, w.id, b.id});
+      for (int id : d) g.output(id);
+    }
+    return g;
+  }
+};
+template <int N, int C, int H, int W>
+struct Margins {
+  static constexpr Graph record() {
+    Graph g;
+    const Sym x = input(g, {N, C, H, W}), i = input(g, {C, H, W}, DType::i32), m = input(g, {H, W}, DType::boolean);
+    const Sym largest = tt::max_pool2d(x), mean = tt::avg_pool2d<Pool2dOptions{.kernel_size = {2, 3}}>(x),
+              near = tt::max_pool2d<Pool2dOptions{.kernel_size = 3, .stride = 2, .padding = 1}>(x);
+    output(largest);
+    output(mean * 2);
+    output(near);
+    output(tt::avg_pool2d<Pool2dOptions{.kernel_size = 3, .stride = 1, .padding = 1}>(x));
+    output(tt::max_pool2d<Pool2dOptions{.kernel_size = 3, .stride = 1, .padding = 1}>(i));
+    output(tt::pad<1, 0, 2, 3, 0, 1>(tt::exp(x)));
+    output(tt::pad<0, 2>(i) + 1);
+    output(tt::pad<1, 1>(m));
+    output(tt::sum(tt::unfold<3, 3>(x), 4));
+    output(tt::unfold<-1, 2, 3>(i));
+    const Sym loss = tt::sum(tt::square(largest)) + tt::sum(tt::square(mean)) + tt::sum(tt::square(near)) +
+                     tt::sum(tt::square(tt::unfold<2, 3, 2>(tt::pad<1, 2>(x))));
+    g.output(tt::gradients(g, loss.id, {x.id})[0]);
+    return g;
+  }
+};
+
+template <class Model>
+void check() {
+  const Graph recorded = Model::record(), g = tt::inline_bodies(recorded);
+  REQUIRE_FALSE(recorded.failure);
+  const tt::SymbolValues symbols;
+  for (const fuzz::Numbers kind : {fuzz::Numbers::ordinary, fuzz::Numbers::special}) {
+    fuzz::Random random(7);
+    std::vector<fuzz::Values> in;
+    for (int i : recorded.inputs)
+      in.push_back(fuzz::random_values(random, recorded[i].dtype, recorded[i].shape.size().code, kind));
+    const fuzz::GuardedResult r = fuzz::run_guarded(
+        recorded, symbols, in, [&](void* const* external) { tt::detail::execute<Model, Isa>(external, symbols); });
+    REQUIRE(r.trouble == nullptr);
+    tt::Text difference;
+    if (const fuzz::Difference d = fuzz::compare(g, fuzz::evaluate(g, symbols, in), r.output)) {
+      fuzz::describe(difference, g, d);
+      difference << tt::to_string(recorded);
+    }
+    CHECK(std::string(difference.c_str()) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("PyTorch's numbers") {
+  Tensor x = whole_numbers({2, 4, 5, 4}, 5, 3), w = whole_numbers({6, 2, 3, 2}, 7, 1), b = whole_numbers({6}, 3, 2);
+  for (Tensor* t : {&x, &w, &b}) t->requires_grad_();
+  const Tensor y = tt::conv2d(x, w, b, grouped);
+  CHECK(shape(y) == "(2, 6, 3, 6)");
+  CHECK(fingerprint(y) == -40579);
+  (y * whole_numbers({2, 6, 3, 6}, 11, 4)).sum().backward();
+  CHECK(fingerprint(x.grad()) == 56486);
+  CHECK(fingerprint(w.grad()) == -11165);
+  CHECK(fingerprint(b.grad()) == 4);
+  const Tensor i = whole_numbers({1, 2, 5, 5}, 5, 3);
+  CHECK(fingerprint(tt::max_pool2d(i, {.kernel_size = 3, .stride = 2, .padding = 1})) == 1201);
+  CHECK(fingerprint(tt::max_pool2d(i, {.kernel_size = {2, 3}})) == 72);
+  CHECK(std::fabs(fingerprint(tt::avg_pool2d(i, {.kernel_size = 3, .stride = 2, .padding = 1})) - 433.0 / 9) < 1e-13);  // quotients by 9, rounded
+  CHECK(fingerprint(tt::pad(whole_numbers({2, 2}, 5, 3), {1, 0, 0, 2}, 7)) == 407);
+}
+
+TEST_CASE("plain loops") {
+  const auto compare = [](const tt::IntList& images, const tt::IntList& weights, const Conv2dOptions& c) {
+    const Tensor x = whole_numbers(images, 5, 3), w = whole_numbers(weights, 7, 1);
+    CHECK(numbers(tt::conv2d(x, w, c)) == by_hand(x, w, c));
+    CHECK(numbers(tt::conv2d(x.to(DType::f32), w.to(DType::f32), c)) == by_hand(x, w, c));
+  };
+  compare({1, 1, 1, 1}, {1, 1, 1, 1}, {});
+  compare({2, 3, 8, 8}, {5, 3, 1, 1}, {});
+  compare({2, 3, 8, 8}, {5, 3, 1, 1}, {.stride = 3});
+  compare({1, 3, 30, 41}, {17, 3, 5, 3}, {.padding = {2, 1}});
+  compare({3, 2, 9, 70}, {30, 2, 3, 3}, {.stride = {1, 2}, .padding = 4, .dilation = {2, 1}});
+  compare({2, 6, 7, 7}, {6, 1, 3, 3}, {.padding = 1, .groups = 6});
+  compare({0, 2, 7, 7}, {3, 2, 3, 3}, {});
+}
+
+TEST_CASE("static programs have the reference's bits") {
+  check<Convolutions<1, 1, 3, 3, 1, 3, 3, Conv2dOptions{}>>();
+  check<Convolutions<2, 3, 8, 7, 5, 3, 3, Conv2dOptions{.padding = 1}>>();
+  check<Convolutions<2, 3, 9, 20, 30, 3, 3, Conv2dOptions{.stride = 2, .padding = {0, 1}}>>();
+  check<Convolutions<1, 4, 6, 66, 2, 2, 5, Conv2dOptions{.dilation = {2, 3}}>>();
+  check<Convolutions<2, 4, 8, 8, 6, 3, 2, grouped>>();
+  check<Convolutions<3, 2, 8, 8, 3, 1, 1, Conv2dOptions{.stride = 3, .padding = 2}, DType::f64>>();
+  check<Convolutions<2, 3, 8, 7, 5, 3, 3, Conv2dOptions{.padding = 1}, DType::i32>>();
+  check<Margins<2, 3, 8, 9>>();
+  check<Margins<1, 2, 5, 33>>();
+}
+
+namespace {
+
+inline constexpr auto model = [](const auto& x, const auto& w, const auto& b, const auto& v) {
+  auto h = tt::max_pool2d(tt::relu(tt::conv2d<Conv2dOptions{.padding = 1}>(x, w, b)));
+  auto y = tt::conv2d<Conv2dOptions{.stride = 2}>(h, v);
+  return tt::mean(y * tt::sigmoid(y));
+};
+
+}  // namespace
+
+TEST_CASE("one model on Arrays, eager, taped and compiled: equal bits, of gradients too") {
+  const auto number = [](const tt::IntList& sizes, int step) { return whole_numbers(sizes, step, 3, DType::f32) * 0.0625f; };
+  Tensor x = number({3, 2, 9, 9}, 5), w = number({4, 2, 3, 3}, 7), b = number({4}, 3), v = number({5, 4, 2, 2}, 11);
+  const auto ax = tt::to_array<Array<float, 3, 2, 9, 9>>(x);
+  const auto aw = tt::to_array<Array<float, 4, 2, 3, 3>>(w);
+  const auto ab = tt::to_array<Array<float, 4>>(b);
+  const auto av = tt::to_array<Array<float, 5, 4, 2, 2>>(v);
+  const auto [loss, d] = tt::value_and_grad<1, 2, 3>(model)(ax, aw, ab, av);
+  const auto& [dw, db, dv] = d;
+  const Tensor eager = model(x, w, b, v);
+  CHECK(eager.item<float>() == loss.item());
+  for (const bool compiled : {false, true}) {
+    auto step = tt::compile(model, {.wait = true});
+    for (Tensor* t : {&w, &b, &v}) {
+      *t = t->detach().clone();
+      t->requires_grad_();
+    }
+    const Tensor l = compiled ? step(x, w, b, v) : model(x, w, b, v);
+    CHECK(l.item<float>() == loss.item());
+    l.backward();
+    CHECK(same_bits(w.grad(), tt::from_span<float>(dw, {4, 2, 3, 3})));
+    CHECK(same_bits(b.grad(), tt::from_span<float>(db, {4})));
+    CHECK(same_bits(v.grad(), tt::from_span<float>(dv, {5, 4, 2, 2})));
+  }
+}
+
+TEST_CASE("gradients are slopes, of the second order too") {
+  const auto number = [](const tt::IntList& sizes, int step) { return (whole_numbers(sizes, step, 3) * 0.3).requires_grad_(); };
+  const auto check = [](const auto& f, const std::vector<Tensor>& inputs) {
+    CHECK(message([&] { tt::gradcheck(f, inputs); }) == "no error");
+    CHECK(message([&] { tt::gradgradcheck(f, inputs); }) == "no error");
+  };
+  const auto conv = [](const std::vector<Tensor>& t) { return tt::sin(tt::conv2d(t[0], t[1], t[2], grouped)); };
+  check(conv, {number({2, 4, 5, 4}, 5), number({6, 2, 3, 2}, 7), number({6}, 3)});
+  const auto wide = [](const std::vector<Tensor>& t) { return tt::sin(tt::conv2d(t[0], t[1], {.stride = 3, .padding = {0, 3}})); };
+  check(wide, {number({1, 2, 5, 4}, 5), number({2, 2, 2, 1}, 7)});
+  const auto pools = [](const std::vector<Tensor>& t) {
+    return tt::max_pool2d(t[0], {.kernel_size = 3, .stride = 2, .padding = 1}).square().sum() +
+           tt::sin(tt::avg_pool2d(t[0], {.kernel_size = 2, .stride = 1})).sum() + tt::pad(t[0], {1, 2, 0, 1}, 3).square().sum();
+  };
+  check(pools, {(tt::sin(tt::arange(60).to(DType::f64)) * 3).reshape({1, 3, 4, 5}).requires_grad_()});
+}
+
+TEST_CASE("windows are views") {
+  Tensor t = tt::arange(7).to(DType::f32);
+  const Tensor windows = t.unfold(0, 3, 2);
+  CHECK(shape(windows) == "(3, 3)");
+  CHECK(numbers(windows) == Numbers{0, 1, 2, 2, 3, 4, 4, 5, 6});
+  t.slice(0, 2, 3).add_(10);
+  CHECK(numbers(windows) == Numbers{0, 1, 12, 12, 3, 4, 4, 5, 6});
+  CHECK(numbers(tt::arange(6).to(DType::f64).unfold(0, 3, 1).mean(1)) == Numbers{1, 2, 3, 4});  // a moving average
+  const Array<float, 6> a{0, 1, 2, 3, 4, 5};
+  const Array<float, 4> mean = tt::mean<1>(tt::unfold<0, 3>(a));
+  CHECK(to_string(mean) == "[1. 2. 3. 4.]");
+}
+
+TEST_CASE("a batch of a size known at run time") {
+  const Array<float, 5, 3, 3, 3> w = [] {
+    Array<float, 5, 3, 3, 3> r;
+    float n = -4;
+    for (float& x : r) x = n = n > 4 ? -4 : n + 0.5f;
+    return r;
+  }();
+  constexpr auto f = [](const auto& x, const auto& weights) { return tt::relu(tt::conv2d<Conv2dOptions{.padding = 1}>(x, weights)); };
+  for (const int n : {0, 1, 2, 5}) {
+    Array<float, tt::dyn, 3, 8, 8> x(n);
+    for (std::int64_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 13) - 6;
+    const Array<float, tt::dyn, 5, 8, 8> y = tt::fuse(f)(x, w);
+    CHECK(y.extent(0) == n);
+    const Tensor want = f(tt::from_span<float>(x, {n, 3, 8, 8}), tt::from_span<float>(w, {5, 3, 3, 3}));
+    CHECK(same_bits(tt::from_span<float>(y, {n, 5, 8, 8}), want));
+  }
+}
+
+TEST_CASE("mistakes are named") {
+  const Tensor x = tt::zeros({2, 3, 8, 8}), w = tt::zeros({4, 3, 3, 3});
+  const auto says = [](const auto& f, const char* what) {
+    const std::string text = message(f);
+    CHECK_MESSAGE(contains(text, what), text);
+    CHECK_MESSAGE(contains(text, "test_conv.cpp"), text);
+  };
+  says([&] { tt::conv2d(x, tt::zeros({4, 2, 3, 3})); }, "tt::conv2d: channels differ: (2, 3, 8, 8) in groups of 1, weights (4, 2, 3, 3).");
+  says([&] { tt::conv2d(x, w, {.groups = 3}); }, "tt::conv2d: channels differ");
+  says([&] { tt::conv2d(x, tt::zeros({4, 3, 9, 9})); }, "tt::conv2d: window does not fit: 9 in (2, 3, 8, 8). Pad the input");
+  says([&] { tt::conv2d(tt::zeros({3, 8, 8}), w); }, "tt::conv2d: rank is too low: (3, 8, 8) has rank 3, needed is 4.");
+  says([&] { tt::conv2d(x, w, {.stride = 0}); }, "tt::conv2d: stride, padding or dilation is out of range");
+  says([&] { tt::conv2d(x, w, tt::zeros({3})); }, "tt::conv2d: shapes do not broadcast: (4, 3, 3, 3) and (3,).");
+  says([&] { tt::conv2d(x > 0, w > 0); }, "tt::conv2d: dtype is not accepted: bool");
+  says([&] { tt::max_pool2d(x, {.kernel_size = 9}); }, "tt::max_pool2d: window does not fit: 9 in (2, 3, 8, 8)");
+  says([&] { tt::max_pool2d(tt::zeros({3})); }, "tt::max_pool2d: rank is too low");
+  says([&] { tt::pad(x, {1, 2, 3}); }, "tt::pad: sizes come in pairs");
+  says([&] { tt::pad(x, {-1, 2}); }, "tt::pad: sizes come in pairs, none negative");
+  says([&] { (void)x.unfold(0, 3, 1); }, "tt::unfold: window does not fit: 3 in (2, 3, 8, 8)");
+}
+
+TEST_CASE("by name") {
+  const Tensor x = whole_numbers({1, 2, 5, 5}, 5, 3), w = whole_numbers({3, 2, 3, 3}, 7, 1);
+  tt::register_all_ops();
+  CHECK(same_bits(tt::call("conv2d", {x, w}, {{"padding", {1}}}), tt::conv2d(x, w, {.padding = 1})));
+  CHECK(same_bits(tt::call("max_pool2d", {x}, {{"kernel_size", {3}}, {"stride", {1}}}), tt::max_pool2d(x, {.kernel_size = 3, .stride = 1})));
+  CHECK(same_bits(tt::call("pad", {x, {1, 2}, 0.5}), tt::pad(x, {1, 2}, 0.5)));
+}
