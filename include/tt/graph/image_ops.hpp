@@ -55,9 +55,8 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
   return {&g, g.add(r, g.reshape(bias->id, {w[0], 1, 1}))};
 }
 
-/// Images (..., H, W) to (..., OH, OW) by reducing each window; `outside` surrounds them.
-template <class Fn>
-constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
+/// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images.
+constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
   Graph& g = *images.graph;
   const Shape s = images.shape();
   if (s.rank < 2 || s.rank > 4)
@@ -82,19 +81,26 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
     Shape to = in;
     to.set(r - 2, rows);
     to.set(r - 1, columns);
-    return {&g, g.reshape(Fn::run(Sym{&g, g.reshape(x, apart)}, 0b1010, false).id, to)};
+    return {&g, g.reshape(g.reduce(kind, g.reshape(x, apart), 0b1010), to)};
   }
-  x = g.window(g.window(x, r - 2, p.kernel_size.h, step.h), r - 1, p.kernel_size.w, step.w);
-  return Fn::run(Sym{&g, x}, 3u << r, false);
+  const auto along = [&](int axis, int size, int distance) {
+    const int windows = g.window(x, axis, size, distance);
+    x = reduce(kind, Sym{&g, windows}, 1u << r, false).id;
+  };
+  along(r - 1, p.kernel_size.w, step.w);
+  along(r - 2, p.kernel_size.h, step.h);
+  return {&g, x};
 }
 constexpr Sym max_pool2d(const Sym& x, const Pool2dOptions& p) {
   const bool real = is_floating(x.dtype());
   const std::uint64_t least = real                       ? encode(x.dtype(), -__builtin_inf())
                               : x.dtype() == DType::i32 ? encode_integer(DType::i32, INT32_MIN)
                                                         : encode_integer(DType::i64, INT64_MIN);
-  return pool2d<AmaxFn>(x, p, least, "max_pool2d");
+  return pool2d(Op::amax, x, p, least, "max_pool2d");
 }
-constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) { return pool2d<MeanFn>(to_real(x), p, 0, "avg_pool2d"); }
+constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
+  return pool2d(Op::sum, to_real(x), p, 0, "avg_pool2d") / (p.kernel_size.h * p.kernel_size.w);
+}
 
 /// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts.
 constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double value) {
@@ -167,7 +173,8 @@ constexpr auto conv2d(X&& images, W&& weights, B&& bias, SourceLine at = here())
   return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights),
                                                                static_cast<B&&>(bias));
 }
-/// The largest of each window of the last two axes; NaN if there is one. Gradient: shared evenly among equals.
+/// The largest of each window of the last two axes; NaN if there is one. Gradient: shared evenly among the equals of a
+/// row, and among rows.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr auto max_pool2d(X&& images, SourceLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::MaxPool2dFn<P>>(at, static_cast<X&&>(images));

@@ -3,173 +3,17 @@
 //     from a row stays with its row;
 //   - elementwise ops that feed a flattened reduction, or stand beside one, are flattened with it;
 //     operands that are broadcast there are read in place, through a reshape of the broadcast;
+//   - elementwise ops on a reshaped product run in the product's shape, where it is computed;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
 //   - the same where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
 //     kernel and a matrix of the arena, and the readers take whole lines.
 #pragma once
-#include "tt/graph/plan.hpp"
+#include "tt/graph/flat_nodes.hpp"
 #include "tt/graph/transform.hpp"
 
 namespace tt {
 namespace detail {
-
-/// Equal but for axes of extent 1.
-constexpr bool same_but_ones(const Shape& a, const Shape& b) {
-  int i = 0, j = 0;
-  for (;;) {
-    while (i < a.rank && a[i] == Extent(1)) ++i;
-    while (j < b.rank && b[j] == Extent(1)) ++j;
-    if (i == a.rank || j == b.rank) return i == a.rank && j == b.rank;
-    if (a[i++] != b[j++]) return false;
-  }
-}
-
-/// Equal but for leading axes of extent 1.
-constexpr bool same_grid(const Shape& a, const Shape& b) {
-  for (int k = 0; k < (a.rank > b.rank ? a.rank : b.rank); ++k)
-    if (a.from_right(k) != b.from_right(k)) return false;
-  return true;
-}
-
-/// Worth keeping rather than computing twice.
-constexpr bool is_expensive(const Node& n) {
-  return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;
-}
-
-/// How many last axes of a shape are one in `flat`, which is equal to it else, extents of 1 aside;
-/// 0 if that is not so.
-constexpr int merged_axes(const Shape& shape, const Shape& flat) {
-  int k = shape.rank;
-  Extent merged = 1;
-  while (k > 0 && merged != flat.last()) merged = merged * shape[--k];
-  if (flat.rank == 0 || merged != flat.last()) return 0;
-  Shape rest = flat, kept;
-  --rest.rank;
-  for (int j = 0; j < k; ++j) kept.push_back(shape[j]);
-  return same_but_ones(kept, rest) ? shape.rank - k : 0;
-}
-
-/// Which elementwise nodes run in the shape of a flattened reduction, because they feed it or stand
-/// beside it. One group for each shape that is flattened; a group's nodes have that shape.
-struct FlatNodes {
-  struct Group {
-    Shape shape, flat;
-    int merged = 0;  ///< axes
-  };
-  /// Shorter rows are not read in place: most vectors would be put together from two of them.
-  static constexpr int shortest_run = row_padding;
-  const Graph& g;
-  Vec<Group> groups;
-  Vec<int> group_of;  ///< -1: as it is
-
-  constexpr explicit FlatNodes(const Graph& graph) : g(graph), group_of(graph.size(), -1) {
-    for (const Node& n : g.nodes)
-      if (const int source = flattened_by(n); source >= 0) add_group(source, g[n.operand[0]].shape);
-  }
-  /// What a reduction flattens and reduces, or -1.
-  constexpr int flattened_by(const Node& n) const {
-    if (!is_reduction(n.op) || g[n.operand[0]].op != Op::reshape) return -1;
-    const int source = g[n.operand[0]].operand[0];
-    return same_but_ones(g[source].shape, g[n.operand[0]].shape) ? -1 : source;
-  }
-
-  constexpr bool may_run(int i) const { return is_elementwise(g[i].op) && g[i].op != Op::broadcast; }
-  /// A cheap value of a smaller shape, made of one input and of numbers: computed anew where it is
-  /// read, as in Schedule::source.
-  constexpr bool is_rebuilt(int o) const { return may_run(o) && inputs_of(o) < 2; }
-
- private:
-  constexpr int inputs_of(int o) const {
-    const Node& n = g[o];
-    if (n.shape.rank == 0) return 0;
-    if (n.op == Op::input) return 1;
-    if (n.op == Op::broadcast) return inputs_of(n.operand[0]);
-    if (!may_run(o) || is_expensive(n)) return 2;
-    int count = 0;
-    for (int p : n.operand)
-      if (p >= 0 && count < 2) count += inputs_of(p);
-    return count;
-  }
-
-  constexpr void add_group(int source, Shape flat) {
-    const Shape shape = g[source].shape;
-    const int merged = merged_axes(shape, flat);
-    if (merged == 0) return;
-    for (const Group& known : groups)
-      if (known.shape == shape) return;
-    const int group = groups.size();
-    groups.push_back({shape, flat, merged});
-    for (int i = 0; i < g.size(); ++i)
-      if (may_run(i) && g[i].shape == shape) group_of[i] = group;
-    settle(group);
-    if (others_run_over(group)) {  // what stands beside is better off with those
-      keep_what_feeds(group);
-      settle(group);
-    }
-  }
-  constexpr void settle(int group) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (int i = 0; i < g.size(); ++i)
-        if (group_of[i] == group && !can_read(i, group)) {
-          group_of[i] = -1;
-          changed = true;
-        }
-      for (int i = g.size() - 1; i >= 0; --i)
-        for (int o : g[i].operand)
-          if (o >= 0 && group_of[o] == group && !may_use(i, group)) {
-            group_of[o] = -1;
-            changed = true;
-          }
-    }
-  }
-  constexpr bool can_read(int i, int group) const {
-    for (int o : g[i].operand)
-      if (o >= 0 && !can_be_read(o, group)) return false;
-    return true;
-  }
-  constexpr bool can_be_read(int o, int group) const {
-    const Node& n = g[o];
-    if (group_of[o] == group || n.shape.rank == 0) return true;
-    if (n.op == Op::iota) return false;
-    if (n.op == Op::broadcast) return can_be_read(n.operand[0], group);
-    if (n.shape == groups[group].shape) return n.op == Op::input;
-    return n.shape.rank <= max_terms && can_be_repeated(n.shape, groups[group]);
-  }
-  /// Every vector of columns takes a division by the length of a run: by a constant, or it would
-  /// cost more than a second kernel.
-  constexpr bool can_be_repeated(const Shape& s, const Group& group) const {
-    const Extent run = group.shape.last();
-    if (run.is_constant() && run.code >= shortest_run) return true;
-    for (int k = 0; k < group.merged; ++k)
-      if (s.from_right(k) != Extent(1)) return false;
-    return true;
-  }
-  /// In the group, or a reader of memory.
-  constexpr bool may_use(int i, int group) const {
-    return group_of[i] == group || is_view(g[i].op) || g[i].op == Op::matmul;
-  }
-  constexpr bool others_run_over(int group) const {
-    const Shape& shape = groups[group].shape;
-    for (int i = 0; i < g.size(); ++i) {
-      if (may_run(i) && g[i].shape == shape && group_of[i] != group) return true;
-      if (is_reduction(g[i].op) && g[g[i].operand[0]].shape == shape) return true;
-    }
-    return false;
-  }
-  constexpr void keep_what_feeds(int group) {
-    Vec<char> feeds(g.size(), 0);
-    for (int i = g.size() - 1; i >= 0; --i) {
-      if (const int source = flattened_by(g[i]); source >= 0) feeds[source] = 1;
-      if (feeds[i] && group_of[i] == group)
-        for (int o : g[i].operand)
-          if (o >= 0) feeds[o] = 1;
-    }
-    for (int i = 0; i < g.size(); ++i)
-      if (group_of[i] == group && !feeds[i]) group_of[i] = -1;
-  }
-};
 
 /// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one so that it is `coarse`. False: they
 /// cannot be, or `s` is repeated along some of what becomes one axis.

@@ -44,6 +44,7 @@ struct TileProgram::Worker {
   const Kernel* k = nullptr;
   Range range{};
   const void* tile = nullptr;  // a matmul's products
+  std::int64_t group = 0;      // rows of a sum over rows, where several sums go together
   void* function = nullptr;    // of this kernel, when it is compiled
   void** operands = nullptr;
   TileStep* steps = nullptr;         // of the kernel's instructions
@@ -203,6 +204,18 @@ struct TileProgram::Worker {
   // ---- one instruction on elements [col, col + n) of a row
   std::byte* address(const TileStep& x, std::int64_t row, std::int64_t col) const {
     return x.memory + bytes(x, x.row(row, symbols) + (x.access->tiled ? 0 : col));
+  }
+  /// f(r, address of row + r) for n rows.
+  template <class F>
+  void each_address(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, const F& f) const {
+    RowRuns run(x, row, symbols);
+    for (std::int64_t r = 0;;) {
+      std::byte* p = x.memory + bytes(x, run.at + (x.access->tiled ? 0 : col));
+      const std::int64_t step = bytes(x, run.step), end = run.count < n - r ? r + run.count : n;
+      for (; r < end; ++r, p += step) f(r, p);
+      if (r == n) return;
+      run.next();
+    }
   }
   void step(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n) {
     switch (x.kind) {
@@ -466,14 +479,20 @@ struct TileProgram::Worker {
         case TileStep::Kind::load:
           if (x->linear && x->row_stride == 1) std::memcpy(own_row[x->out], address(*x, row, 0), count_bytes(*x, n));
           else
-            for (std::int64_t r = 0; r < n; ++r)
-              std::memcpy(own_row[x->out] + r * size, address(*x, row + r, 0), static_cast<std::size_t>(size));
+            detail::with_size(x->x->dtype, [&]<class T>(T) {
+              each_address(*x, row, 0, n, [to = own_row[x->out]](std::int64_t r, const std::byte* from) {
+                std::memcpy(to + r * static_cast<int>(sizeof(T)), from, sizeof(T));
+              });
+            });
           break;
         case TileStep::Kind::store:
           if (x->linear && x->row_stride == 1) std::memcpy(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
           else
-            for (std::int64_t r = 0; r < n; ++r)
-              std::memcpy(address(*x, row + r, 0), own_row[x->a] + r * size, static_cast<std::size_t>(size));
+            detail::with_size(x->x->dtype, [&]<class T>(T) {
+              each_address(*x, row, 0, n, [from = own_row[x->a]](std::int64_t r, std::byte* to) {
+                std::memcpy(to, from + r * static_cast<int>(sizeof(T)), sizeof(T));
+              });
+            });
           continue;
         default: continue;
       }
@@ -508,11 +527,22 @@ struct TileProgram::Worker {
       std::memcpy(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
       return;
     }
-    for (std::int64_t r = 0; r < n; ++r, to += bytes(x, columns)) load(x, to, address(x, row + r, col), col, columns);
+    const auto count = static_cast<int>(columns);
+    if (x.stride == 1 && x.access->column_terms == 0 && count <= lanes && size_of(x.x->dtype) == 4)  // beyond its columns, the next row is written
+      each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
+        cpu::store(reinterpret_cast<float*>(to) + r * columns, load_first(reinterpret_cast<const float*>(from), count));
+      });
+    else
+      each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) { load(x, to + bytes(x, r * columns), from, col, columns); });
   }
   void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     if (x.kind == TileStep::Kind::reduce && k->kind == KernelKind::cols) {
       with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
+        if (group > 0) {
+          registers[x.out] = own[x.out];
+          detail::reduce_groups<K>(reinterpret_cast<T*>(own[x.out]), reinterpret_cast<const T*>(registers[x.a]), n / group, group, columns);
+          return;
+        }
         detail::reduce_columns<K>(lane_memory<T>(x.reduction), reinterpret_cast<const T*>(registers[x.a]), n, columns);
       });
     } else if (x.kind == TileStep::Kind::reduce) {
@@ -524,7 +554,7 @@ struct TileProgram::Worker {
       const std::byte* from = registers[x.a];
       if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, col, n * columns);
       else
-        for (std::int64_t r = 0; r < n; ++r, from += bytes(x, columns)) store(x, address(x, row + r, col), from, col, columns);
+        each_address(x, row, col, n, [&](std::int64_t r, std::byte* to) { store(x, to, from + bytes(x, r * columns), col, columns); });
     } else if (x.kind == TileStep::Kind::place) {
       for (std::int64_t r = 0; r < n; ++r) places(x, own[x.out] + r * bytes(x, columns), row + r, col, columns);
     } else if (x.kind == TileStep::Kind::accumulator) {
@@ -535,11 +565,32 @@ struct TileProgram::Worker {
   void cols() {
     const std::int64_t count = range.last(SplitAxis::rows, value(k->rows)), inner = value(k->inner),
                        columns = range.last(SplitAxis::cols, value(k->cols));
+    if (range.first(SplitAxis::cols) == 0 && inner > 0 && columns > 0 && 2 * inner * columns <= tile_elements && inner <= column_block &&
+        count - range.first(SplitAxis::rows) > 1 && only_fixed(0))
+      return groups_together(count, inner, columns);
     for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
       row_segment(0, row, row == range.first(SplitAxis::rows));
       for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += tile_elements)
         sum_columns(row, inner, col, least(tile_elements, columns - col));
     }
+  }
+  /// Has a segment nothing that differs from row to row?
+  bool only_fixed(int s) const {
+    for (const TileStep* x = begin(s); x != end(s); ++x)
+      if (x->kind != TileStep::Kind::fixed) return false;
+    return true;
+  }
+  /// Sums over a few short rows each: as many of them as a tile holds.
+  void groups_together(std::int64_t count, std::int64_t inner, std::int64_t columns) {
+    const std::int64_t first = range.first(SplitAxis::rows), together = tile_elements / (inner * columns);
+    row_segment(0, first, true);
+    group = inner;
+    for (std::int64_t row = first; row < count; row += together) {
+      const std::int64_t n = least(together, count - row);
+      columns_of_rows(1, row * inner, 0, n * inner, columns, row == first);
+      columns_of_rows(2, row, 0, n, columns, row == first);
+    }
+    group = 0;
   }
   void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
     int reductions = 0;

@@ -43,6 +43,63 @@ struct TileStep {
   }
 };
 
+/// Where one row after the other begins: runs of rows that are equally far apart, without a division for each.
+class RowRuns {
+ public:
+  std::int64_t at, step, count;  ///< elements from row 0 to a run's first one, from one to the next; rows
+
+  RowRuns(const TileStep& x, std::int64_t row, const SymbolValues& s) : at(x.row(row, s)), step(x.row_stride), count(INT64_MAX) {
+    if (x.linear) return;
+    for (int k = 0; k < x.access->term_count; ++k) {
+      const Term& from = x.access->term[k];
+      Counter& c = counter_[counters_++];
+      c.divisor = from.divisor.value(s);
+      c.modulus = from.modulus.value(s);
+      c.stride = from.stride.value(s);
+      c.rest = c.divisor - row % c.divisor;
+      c.left = c.modulus > 0 ? c.modulus - row / c.divisor % c.modulus : INT64_MAX;
+    }
+    find_run();
+  }
+  /// Behind a run.
+  void next() {
+    for (int k = 0; k < counters_; ++k) {
+      Counter& c = counter_[k];
+      if (c.divisor == 1) {
+        at += count * c.stride;
+        c.left -= count;
+      } else if ((c.rest -= count) == 0) {
+        c.rest = c.divisor;
+        at += c.stride;
+        --c.left;
+      }
+      if (c.left > 0) continue;
+      c.left = c.modulus;
+      at -= c.modulus * c.stride;
+    }
+    find_run();
+  }
+
+ private:
+  struct Counter {
+    std::int64_t divisor, modulus, stride;
+    std::int64_t rest, left;  ///< rows until it counts on, and how often until it begins anew
+  };
+  int counters_ = 0;
+  Counter counter_[max_terms];
+
+  void find_run() {
+    count = INT64_MAX;
+    step = 0;
+    for (int k = 0; k < counters_; ++k) {
+      const Counter& c = counter_[k];
+      if (c.divisor == 1) step = c.stride;
+      const std::int64_t rows = c.divisor == 1 ? c.left : c.rest;
+      if (rows < count) count = rows;
+    }
+  }
+};
+
 namespace detail {
 
 /// f with an integer of an element's size: what only moves elements needs no more.
@@ -245,6 +302,19 @@ void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns
     for (; at < end; at += columns) sum = combine<K>(sum, load_first(x + at, static_cast<int>(columns - i)));
     store(lane + i, sum);
   }
+}
+
+/// The same for groups of `rows` rows each, one behind the other, from where the op begins.
+template <Op K, class T>
+void reduce_groups(T* to, const T* x, std::int64_t groups, std::int64_t rows, std::int64_t columns) {
+  const T* const end = x + groups * rows * columns;
+  for (std::int64_t g = 0; g < groups; ++g, to += columns, x += rows * columns)
+    for (std::int64_t i = 0; i < columns; i += lanes) {
+      Pack<T> sum = identity_pack<K, T>();
+      for (const T *p = x + i, *last = p + rows * columns; p != last; p += columns)
+        sum = combine<K>(sum, end - p >= lanes ? load(p) : load_first(p, static_cast<int>(end - p)));
+      store(to + i, sum);  // what is beyond the columns, the next group takes
+    }
 }
 
 }  // namespace detail
