@@ -280,6 +280,19 @@ TEST_CASE("mistakes are named") {
   says([&] { (void)x.unfold(0, 3, 1); }, "tt::unfold: window does not fit: 3 in (2, 3, 8, 8)");
 }
 
+TEST_CASE("Tensors: batches of any size are one program") {
+  const Tensor w = whole_numbers({5, 2, 3, 3}, 7, 1, DType::f32), b = whole_numbers({5}, 3, 2, DType::f32);
+  const auto f = tt::compile(
+      [](const Tensor& x, const Tensor& weights, const Tensor& bias) { return tt::max_pool2d(tt::relu(tt::conv2d(x, weights, bias, {.padding = 1}))).sum(0); },
+      {.wait = true});
+  for (const int n : {4, 5, 7, 9}) {  // 5 channels come out: a batch of 5 is the same symbol, and so a number
+    const Tensor x = whole_numbers({n, 2, 8, 8}, 5, 3, DType::f32);
+    CHECK(same_bits(f(x, w, b), tt::max_pool2d(tt::relu(tt::conv2d(x, w, b, {.padding = 1}))).sum(0)));
+  }
+  CHECK_MESSAGE(contains(f.explain(), "2 captures"), f.explain());
+  CHECK(contains(f.explain(), "f32 (s0, 2, 8, 8), f32 (5, 2, 3, 3), f32 (5,); some sizes as numbers"));
+}
+
 TEST_CASE("by name") {
   const Tensor x = whole_numbers({1, 2, 5, 5}, 5, 3), w = whole_numbers({3, 2, 3, 3}, 7, 1);
   tt::register_all_ops();

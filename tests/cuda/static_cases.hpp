@@ -71,6 +71,20 @@ TEST_CASE("products with what follows them") {
   CHECK(agrees(linear, numbers<float, 257, 20>(1), numbers<float, 20, 260>(2), numbers<float, 260>(3)));
 }
 
+TEST_CASE("convolutions, pools and their gradients") {
+  const auto layer = [](auto x, auto w, auto b) {
+    return tt::max_pool2d(tt::relu(tt::conv2d<tt::Conv2dOptions{.stride = {1, 2}, .padding = 1}>(x, w, b)));
+  };
+  const auto x = numbers<float, 2, 3, 9, 8>(1);
+  const auto w = numbers<float, 5, 3, 3, 3>(2);
+  const auto b = numbers<float, 5>(3);
+  CHECK(agrees(layer, x, w, b));
+  const auto gradient = [](auto a, auto v) {
+    return tt::grad<1>([](auto images, auto weights) { return tt::sum(tt::square(tt::conv2d(images, weights))); })(a, v);
+  };
+  CHECK(agrees(gradient, x, w));
+}
+
 TEST_CASE("several results in nested tuples, and one Array as two arguments") {
   const auto x = numbers<float, 12, 10>(1);
   const auto several = [](auto a) { return std::tuple(std::tuple(tt::exp(a), tt::sum(a, 0)), tt::sum(a)); };

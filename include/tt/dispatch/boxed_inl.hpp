@@ -69,7 +69,7 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
     if (!made[k].defined()) Dispatcher::undefined(op, k, at);
   }
   if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = record_call(op, attributes, Signature(argument, op.arguments, attributes, true));
+    Graph g = record_call(op, attributes, Signature(argument, op.arguments, attributes, all_sizes));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }

@@ -27,28 +27,34 @@ class Blank {
   };
 };
 
+/// For `as_numbers`.
+inline constexpr unsigned all_sizes = ~0u;
+
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
-/// same; so are the strides of what does not lie dense. Where eight symbols do not suffice, or
-/// nothing else is legal, all are constants.
+/// same; so are the strides of what does not lie dense. Where that is not legal, those that must be are
+/// numbers; where eight symbols do not suffice, or it is not known which, all are.
 template <int Most>
 struct BasicSignature {
   static constexpr int capacity = Most * (2 * max_rank + 3) + Attributes::capacity + 2;
   int words = 0;
   std::int64_t word[capacity];
   int arguments = 0, symbols = 0;
-  bool constant = false;
+  unsigned as_numbers = 0;  ///< symbols, as bits, whose sizes are numbers
   DType dtype[Most];
   Blank<Shape, Most> shape, strides;  // kilobytes, of which a call writes a few words
   SymbolValues values;
 
-  BasicSignature(const Tensor* const* argument, int count, const Attributes& attributes, bool all_constant = false)
-      : arguments(count), constant(all_constant) {
-    if (!describe(argument) && !constant) {
-      constant = true;
+  BasicSignature(const Tensor* const* argument, int count, const Attributes& attributes, unsigned numbers = 0)
+      : arguments(count), as_numbers(numbers) {
+    if (!describe(argument) && !is_constant()) {
+      as_numbers = all_sizes;
       describe(argument);
     }
+    for (int s = 0; s < symbols; ++s)
+      if (as_numbers >> s & 1) values.value[s] = 0;  // no size is this symbol
     for (int k = 0; k < attributes.size; ++k) word[words++] = attributes.value[k];
   }
+  bool is_constant() const { return as_numbers == all_sizes; }
   /// Something else that must be equal.
   void push(std::int64_t v) {
     if (words == capacity) TT_THROW(Error(Text("tt: a call has at most ") << capacity << " sizes, strides and numbers."));
@@ -73,7 +79,7 @@ struct BasicSignature {
       const detail::TensorImpl& t = argument[i]->impl();
       dtype[i] = t.dtype;
       shape[i] = strides[i] = {};
-      word[words++] = static_cast<int>(t.dtype) | t.shape.rank << 4 | (t.contiguous ? 0 : 256) | (constant ? 512 : 0);
+      word[words++] = static_cast<int>(t.dtype) | t.shape.rank << 4 | (t.contiguous ? 0 : 256) | (is_constant() ? 512 : 0);
       for (int k = 0; k < t.shape.rank; ++k) {
         Extent e;
         if (!extent(t.shape.code[k], e)) return false;
@@ -92,15 +98,12 @@ struct BasicSignature {
   }
   bool extent(std::int64_t n, Extent& e) {
     e = n;
-    if (constant || n == 0 || n == 1) return true;
-    for (int s = 0; s < symbols; ++s)
-      if (values.value[s] == n) {
-        e = Extent::symbol(s);
-        return true;
-      }
-    if (symbols == max_symbols) return false;
-    values.value[symbols] = n;
-    e = Extent::symbol(symbols++);
+    if (is_constant() || n == 0 || n == 1) return true;
+    int s = 0;
+    while (s < symbols && values.value[s] != n) ++s;
+    if (s == max_symbols) return false;
+    if (s == symbols) values.value[symbols++] = n;
+    if (!(as_numbers >> s & 1)) e = Extent::symbol(s);
     return true;
   }
 };
@@ -309,6 +312,19 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
   return g;
 }
 
+/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all_sizes: nobody knows.
+inline unsigned sizes_needed(const Graph& g, unsigned as_numbers) {
+  Graph all;
+  all.as_numbers = g.as_numbers;
+  if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant) return all_sizes;
+  for (const Graph::Assumed& a : g.assumed) {
+    all.need_number(a.a);
+    all.need_number(a.b);
+  }
+  for (const Graph::Needed& n : g.needed) all.need_number(n.extent);
+  return (all.as_numbers & ~as_numbers) != 0 ? all.as_numbers | as_numbers : all_sizes;
+}
+
 /// Every GraphFunction of an operator, found by signature. Grows only; reading takes no lock.
 class FunctionCache {
  public:
@@ -316,17 +332,18 @@ class FunctionCache {
     static FunctionCache* const cache = new FunctionCache;
     return *cache;
   }
-  /// Is the signature known, and which function is it? Null: only constant sizes will do.
-  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f) const {
+  /// Is the signature known, and which function is it? Null: these sizes must be numbers.
+  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f, unsigned& as_numbers) const {
     for (const Entry* e = bucket_[index(op, hash)].load(std::memory_order_acquire); e; e = e->next)
       if (e->hash == hash && e->op == &op && e->words == s.words &&
           std::memcmp(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words)) == 0) {
         f = e->function;
+        as_numbers = e->as_numbers;
         return true;
       }
     return false;
   }
-  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f) {
+  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f, unsigned as_numbers = 0) {
     auto* e = new Entry;
     e->hash = hash;
     e->op = &op;
@@ -334,6 +351,7 @@ class FunctionCache {
     e->word = new std::int64_t[static_cast<std::size_t>(s.words)];
     std::memcpy(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words));
     e->function = f;
+    e->as_numbers = as_numbers;
     std::atomic<Entry*>& head = bucket_[index(op, hash)];
     e->next = head.load(std::memory_order_relaxed);
     while (!head.compare_exchange_weak(e->next, e, std::memory_order_acq_rel)) {
@@ -350,6 +368,7 @@ class FunctionCache {
     int words = 0;
     std::int64_t* word = nullptr;
     const GraphFunction* function = nullptr;
+    unsigned as_numbers = 0;
     Entry* next = nullptr;
   };
   static constexpr unsigned buckets = 1024;

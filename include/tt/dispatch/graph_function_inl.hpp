@@ -128,26 +128,26 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
 TT_INLINE BoundFunction bind_function(const Call& c) {
   if (!c.op->record)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no graph: give it a kernel, or a derivative of its own." << c.at));
-  for (bool constant : {false, true}) {
-    const Signature s(c.argument, c.arguments, c.attrs(), constant);
+  for (unsigned as_numbers = 0;;) {
+    const Signature s(c.argument, c.arguments, c.attrs(), as_numbers);
     const std::uint64_t hash = s.hash();
     detail::FunctionCache& cache = detail::FunctionCache::get();
     const GraphFunction* f = nullptr;
-    if (cache.find(*c.op, s, hash, f)) {
+    if (cache.find(*c.op, s, hash, f, as_numbers)) {
       if (f) return {f, s.values};
       continue;
     }
     Graph g = detail::record_call(*c.op, c.attrs(), s);
     if (!g.failure && g.assumed.empty() && g.needed.empty())
       return {cache.insert(*c.op, s, hash, new GraphFunction(static_cast<Graph&&>(g))), s.values};
-    if (!s.constant) {  // with all sizes known it may be right, or else the message shows them
-      cache.insert(*c.op, s, hash, nullptr);
+    if (!s.is_constant()) {  // with these sizes known it may be right, or else the message shows them
+      as_numbers = detail::sizes_needed(g, s.as_numbers);
+      cache.insert(*c.op, s, hash, nullptr, as_numbers);
       continue;
     }
     g.failure.where = c.at;
     TT_THROW(Error(describe(g.failure)));
   }
-  return {};
 }
 
 }  // namespace tt

@@ -9,10 +9,11 @@
 
 namespace tt {
 
-/// Thrown inside a capture when something needs a size as a number: it begins again with all sizes known.
+/// Thrown inside a capture when something needs sizes as numbers: it begins again with these known.
 struct SizesNeeded {
   const char* why = "";
   SourceLine at{};
+  unsigned as_numbers = all_sizes;
 };
 /// Thrown inside a capture where elements are needed, which it does not have.
 struct GraphBreak {
@@ -26,7 +27,7 @@ struct TensorMet {
 
 /// What a capture does beside recording.
 struct TracerOptions {
-  bool constant = false;   ///< all sizes are numbers
+  unsigned as_numbers = 0; ///< symbols, as bits, whose sizes are numbers
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
   Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
@@ -50,7 +51,7 @@ class Tracer final : public detail::CaptureMode {
  public:
   Graph graph;
   SymbolValues values;
-  const bool constant;  ///< all sizes are numbers
+  const unsigned as_numbers;  ///< symbols, as bits, whose sizes are numbers
   Text broken;          ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at{};
 
@@ -58,7 +59,7 @@ class Tracer final : public detail::CaptureMode {
   bool detaches = DispatchState::of_this_thread().grad_enabled;
 
   explicit Tracer(TracerOptions o)
-      : constant(o.constant), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
+      : as_numbers(o.as_numbers), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
     detail::register_captures();
     number_ = detail::next_capture();
     state().capture = number_;
@@ -97,7 +98,7 @@ class Tracer final : public detail::CaptureMode {
     return s;
   }
   Extent extent_of(std::int64_t n) const {
-    if (!constant && n > 1)
+    if (n > 1)
       for (int k = 0; k < max_symbols; ++k)
         if (values.value[k] == n) return Extent::symbol(k);
     return n;

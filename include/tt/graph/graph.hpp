@@ -224,6 +224,7 @@ struct Graph {
     SourceLine where{};
   };
   Vec<Needed> needed;  ///< symbolic extents that are sliced, and how long they must be at least
+  unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
 
   constexpr const Node& operator[](int id) const { return nodes[id]; }
   constexpr int size() const { return nodes.size(); }
@@ -355,6 +356,11 @@ struct Graph {
     }
     if (nodes.empty()) return constant(DType::f32, 0);
     return harmless;
+  }
+  /// What was recorded needs this extent as a number.
+  constexpr void need_number(Extent e) {
+    for (int i = 0; i < max_symbols; ++i)
+      if (e.exponent(i) > 0) as_numbers |= 1u << i;
   }
   constexpr bool is_constant(int id) const { return nodes[id].op == Op::constant; }
   constexpr bool is_constant(int id, double value) const {

@@ -67,6 +67,8 @@ constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::ui
   int x = with_margin(g, images.id, p.padding, outside);
   const Shape in = g[x].shape;
   const Extent height = in[r - 2], width = in[r - 1];
+  g.need_number(height);
+  g.need_number(width);
   if (!height.is_constant() || !width.is_constant())
     return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = op, .a = s}, images.id)};
   if (p.padding.h < 0 || p.padding.w < 0 || p.stride.h < 0 || p.stride.w < 0)
@@ -119,6 +121,7 @@ constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double val
       p.axis[j] = more ? s.rank - 1 - k / 2 - j : p.axis[0];
       p.before[j] = more ? sizes[k + 2 * j] : 0;
       if (!more || (p.before[j] == 0 && sizes[k + 2 * j + 1] == 0)) continue;
+      g.need_number(to[p.axis[j]]);
       if (!to[p.axis[j]].is_constant())
         return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = "pad", .a = s}, r)};
       to.set(p.axis[j], to[p.axis[j]].code + p.before[j] + sizes[k + 2 * j + 1]);

@@ -13,8 +13,10 @@ constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t ste
     return fail({.mistake = Mistake::axis_out_of_range, .op = "unfold", .a = s, .number = axis}, a);
   if (s.rank == max_rank)
     return fail({.mistake = Mistake::rank_too_high, .op = "unfold", .a = s, .number = max_rank + 1}, a);
-  if (!s[k].is_constant())
+  if (!s[k].is_constant()) {
+    need_number(s[k]);
     return fail({.mistake = Mistake::extents_are_not_constant, .op = "unfold", .a = s}, a);
+  }
   const WindowAttribute w{k, step, dilation};
   if (size < 1 || !w.fits() || (size - 1) * dilation >= s[k].code)
     return fail({.mistake = Mistake::window_does_not_fit, .op = "unfold", .a = s, .number = size}, a);
@@ -77,9 +79,12 @@ constexpr int Graph::correlation(int images, int weights, const ConvAttribute& c
   if (dtype == DType::boolean) return mistake(Mistake::dtype_not_accepted, x, 0);
   if (x.rank != 4 || w.rank != 4)
     return mistake(x.rank > 4 || w.rank > 4 ? Mistake::rank_too_high : Mistake::rank_too_low, x.rank != 4 ? x : w, 4);
-  for (int k = 0; k < 4; ++k)
-    if (!w[k].is_constant() || (k > 0 && !x[k].is_constant()))
-      return mistake(Mistake::extents_are_not_constant, w[k].is_constant() ? x : w, 0);
+  for (int k = 0; k < 4; ++k) {
+    need_number(w[k]);
+    if (k > 0) need_number(x[k]);
+  }
+  if (!w.is_constant() || !x.is_constant_but_first())
+    return mistake(Mistake::extents_are_not_constant, w.is_constant() ? x : w, 0);
   const std::int64_t group = w.code[1];
   if (group < 1 || x.code[1] % group != 0 || w.code[0] % (x.code[1] / group) != 0)
     return mistake(Mistake::channels_differ, x, group);

@@ -134,8 +134,8 @@ struct Guards {
   int overlaps = 0, requires_grad = 0, numbers = 0;  ///< where those begin
   std::uint64_t real_numbers = 0;
 
-  Guards(const Arguments& a, const Numbers* n, bool constant)
-      : sizes(a.tensor, a.count, no_attributes, constant), overlaps(sizes.words) {
+  Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
+      : sizes(a.tensor, a.count, no_attributes, as_numbers), overlaps(sizes.words) {
     std::int64_t required = 0;
     const std::byte *begin[max_inputs], *end[max_inputs];  // of the memory of each
     for (int k = 0; k < a.count; ++k) {
@@ -193,7 +193,7 @@ template <class F, class... A>
 Recording record_once(const F& f, const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
                       const Arguments& argument, A&... a) {
   Recording r;
-  options.constant = guards.sizes.constant;
+  options.as_numbers = guards.sizes.as_numbers;
   Tracer tracer(options);
   tracer.values = sizes;
   std::vector<Tensor> stand_in;
@@ -338,7 +338,7 @@ R run(const Recording& r, const Executable& e, const Arguments& argument, const 
 TT_INLINE Text difference(const Guards& before, const Guards& now) {
   Text t;
   const auto &a = before.sizes, &b = now.sizes;
-  if (a.constant) return t << "all sizes were needed as numbers, and they are others";
+  if (a.is_constant()) return t << "all sizes were needed as numbers, and they are others";
   if (a.arguments != b.arguments) return t << "there are " << b.arguments << " Tensors, were " << a.arguments;
   for (int k = 0; k < b.arguments; ++k) {
     if (b.dtype[k] != a.dtype[k]) return t << "argument " << k << " is " << name(b.dtype[k]) << ", was " << name(a.dtype[k]);

@@ -12,6 +12,7 @@ struct Capture {
   Recording recording;
   Executable run;
   bool breaks = false;
+  unsigned as_numbers = 0;  ///< nothing runs: sizes that must be numbers
   Text why;  ///< it was made
   std::atomic<std::int64_t> calls = 0;
   Capture* next = nullptr;  ///< made before
@@ -59,7 +60,7 @@ TT_INLINE CompiledState::~CompiledState() {
   }
 }
 TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const {
-  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, Text("first call"), 0, newest.load()});
+  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, 0, Text("first call"), 0, newest.load()});
   if (c->next && !c->next->is_ready()) c->why = c->next->why;
   const Guards* alike = nullptr;  // the reason is what differs from the capture that is most alike
   int least = 0;
@@ -81,6 +82,7 @@ TT_INLINE Capture* CompiledState::keep(std::unique_ptr<Capture> c) {
   return c.release();
 }
 TT_INLINE void CompiledState::note(Capture& c, const SizesNeeded& e) {
+  c.as_numbers = e.as_numbers;
   c.why = Text("sizes are needed as numbers by ") << e.why;
   if (e.at.line) c.why << " at " << e.at.file << ':' << e.at.line;
 }
@@ -101,7 +103,7 @@ inline void list_guards(Text& t, const Guards& g) {
     if (g.sizes.word[g.requires_grad] >> k & 1) t << " that requires a gradient";
   }
   const std::int64_t modes = g.sizes.word[g.requires_grad + 1];
-  if (g.sizes.constant) t << "; sizes as numbers";
+  if (g.sizes.as_numbers != 0) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
   bool shared = false, elsewhere = false;
   for (int k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
   t << (shared ? "; some share memory" : "") << (elsewhere ? "; on other devices" : "");

@@ -126,16 +126,16 @@ class CompiledFunction {
     numbers.push(jit::type_number<std::remove_cvref_t<A>...>(), false);
     (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
     jit::Arguments argument(name, a...);
-    for (bool constant = false;;) {
+    for (unsigned as_numbers = 0;;) {
       if constexpr (holds)
         for (int k = add_held(argument, a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
-      const jit::Guards now(argument, &numbers, constant);
+      const jit::Guards now(argument, &numbers, as_numbers);
       jit::Capture* c = state_->find(now);
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor
       if (!c->is_ready()) {
-        if (constant) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
-        constant = true;
+        if (now.sizes.is_constant()) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
+        as_numbers = c->as_numbers;
         continue;
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);

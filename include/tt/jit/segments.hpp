@@ -38,6 +38,7 @@ struct Segment {
   std::uint64_t hash = 0;
   Executable run;             ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
+  unsigned as_numbers = 0;    ///< which ones
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
   Text why{};                 ///< it was compiled
@@ -197,7 +198,7 @@ TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Gua
   std::vector<std::int64_t>& w = key.words;
   w.clear();
   const auto code_of = [&](std::int64_t n) {
-    if (!guards.sizes.constant && n > 1)
+    if (n > 1)
       for (int k = 0; k < guards.sizes.symbols; ++k)
         if (guards.sizes.values.value[k] == n) return Extent::symbol(k).code;
     return n;
@@ -209,7 +210,7 @@ TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Gua
     w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
     for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(s.operand + k)])]);
     const bool reshape = s.op == &detail::reshape_operator(), sizes = reshape || s.op == &detail::expand_operator();
-    bool open = reshape && !guards.sizes.constant;
+    bool open = reshape && !guards.sizes.is_constant();
     for (int k = 0; k < s.words; ++k) {
       const std::int64_t v = words[static_cast<std::size_t>(s.word + k)], code = sizes && k > 0 ? code_of(v) : v;
       const bool is_rest = open && k > 0 && code == v && v > 1;
@@ -242,7 +243,7 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
 }
 
 TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
-  Tracer tracer({.constant = guards.sizes.constant});
+  Tracer tracer({.as_numbers = guards.sizes.as_numbers});
   tracer.values = guards.sizes.values;
   Graph& g = tracer.graph;
   std::vector<int> id(r.values().size(), -1);
@@ -295,7 +296,7 @@ TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const 
   for (const Segment* s = newest_.load(); s && !alike; s = s->before)
     if (s->words == key.words) alike = s;
   fresh->why << (count_ ? "other ops, or other results in use" : "first call");
-  if (alike && !alike->run.function && !alike->guards.sizes.constant) fresh->why = alike->why;
+  if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
   else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
   else if (alike) {
     fresh->why = Text("a number is another one than before: it is an input from now on");
@@ -309,7 +310,8 @@ TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const 
     fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
     count_.fetch_add(1, std::memory_order_relaxed);
   } catch (const SizesNeeded& e) {
-    if (guards.sizes.constant) throw;
+    if (guards.sizes.is_constant()) throw;
+    fresh->as_numbers = e.as_numbers;
     fresh->why = Text("sizes are needed as numbers by ") << e.why;
     if (e.at.line) fresh->why << " at " << e.at.file << ':' << e.at.line;
   }
@@ -340,8 +342,8 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
     spare = std::move(own);
     return;
   }
-  for (const bool constant : {false, true}) {
-    const Guards guards(key.inputs, nullptr, constant);
+  for (unsigned as_numbers = 0;;) {
+    const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
     std::uint64_t hash = guards.sizes.hash();
     for (const std::int64_t w : key.words) {
@@ -354,7 +356,10 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
       spare = std::move(own);
       return run_op_by_op(r, begin, end, last);
     }
-    if (!s->run.function) continue;
+    if (!s->run.function) {
+      as_numbers = s->as_numbers;
+      continue;
+    }
     s->calls.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t k = 0; k < key.number.size(); ++k)
       if (s->dynamic[k]) key.inputs.tensor[key.inputs.count++] = &r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
@@ -372,7 +377,6 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
     spare = std::move(own);
     return;
   }
-  TT_THROW(InternalError(Text("tt::compile: ") << options_.name << ": sizes are needed although all are known."));
 }
 
 TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool last) {

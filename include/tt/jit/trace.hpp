@@ -79,16 +79,17 @@ auto trace(const F& f, const A&... examples) {
   return std::apply([&](auto&... a) {
     (fresh(a), ...);
     const jit::Arguments argument("trace", a...);
-    for (const bool constant : {false, true}) {
+    for (unsigned as_numbers = 0;;) {
+      const jit::Guards guards(argument, nullptr, as_numbers);
       try {
-        jit::Recording r = jit::record(f, "trace", jit::Guards(argument, nullptr, constant), {.who = "trace: a graph has no elements: "}, argument, a...);
+        jit::Recording r = jit::record(f, "trace", guards, {.who = "trace: a graph has no elements: "}, argument, a...);
         for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
         return Traced<R>(static_cast<jit::Recording&&>(r));
-      } catch (const SizesNeeded&) {
-        if (constant) throw;
+      } catch (const SizesNeeded& e) {
+        if (guards.sizes.is_constant()) throw;
+        as_numbers = e.as_numbers;
       }
     }
-    TT_THROW(InternalError(Text("tt::trace: sizes are needed although all are known.")));
   }, own);
 }
 

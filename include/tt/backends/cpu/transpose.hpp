@@ -10,6 +10,15 @@ inline namespace TT_ISA {
 
 namespace detail {
 
+/// Where the rows of a square begin.
+struct RowsApart {
+  std::int64_t row;
+  std::int64_t operator()(int r) const { return r * row; }
+};
+struct RowsAnywhere {
+  const std::int64_t* begin;
+  std::int64_t operator()(int r) const { return begin[r]; }
+};
 /// Rows of a square that fits registers; 1: there is none of this type.
 template <class T>
 #if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
@@ -34,15 +43,6 @@ TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...
   a = __builtin_shufflevector(a, b, (static_cast<int>(I) < n / 2 ? 2 * static_cast<int>(I) : 2 * static_cast<int>(I) + 1)...);
   std::memcpy(to, &a, sizeof a);
 }
-/// Where the rows of a square begin.
-struct RowsApart {
-  std::int64_t row;
-  std::int64_t operator()(int r) const { return r * row; }
-};
-struct RowsAnywhere {
-  const std::int64_t* begin;
-  std::int64_t operator()(int r) const { return begin[r]; }
-};
 /// to[c * to_row + r] = from[row(r) + c] for one square.
 template <class T, class Rows>
 TT_NOINLINE void transpose_square(const T* from, Rows row, T* to, std::int64_t to_row) {
