@@ -23,6 +23,35 @@ constexpr bool same_grid(const Shape& a, const Shape& b) {
   return true;
 }
 
+/// What b is divided by a, if a divides it; else 0.
+constexpr Extent quotient(Extent b, Extent a) {
+  if (a == b) return 1;
+  if (!a.is_constant() || a.code < 1 || b.coefficient() % a.code != 0) return 0;
+  return b.is_constant() ? Extent(b.code / a.code) : Extent::product(b.coefficient() / a.code, b.exponents());
+}
+/// The axes of `to` as parts of those of `from`, which has as many elements, innermost first: piece(k, extent, j, times) says
+/// that axis k of `to` goes through `extent` elements of axis j, `times` of them apart. False: they are not made so.
+template <class F>
+constexpr bool regroup(const Shape& from, const Shape& to, const F& piece) {
+  int j = from.rank;
+  Extent left = 1, times = 1;  // of axis j
+  for (int k = to.rank - 1; k >= 0; --k)
+    for (Extent wanted = to[k]; wanted != Extent(1);) {
+      while (left == Extent(1)) {
+        if (j == 0) return false;
+        left = from[--j];
+        times = 1;
+      }
+      const Extent whole = quotient(wanted, left), part = whole == Extent(0) ? wanted : left;
+      if (quotient(left, part) == Extent(0)) return false;
+      piece(k, part, j, times);
+      times = times * part;
+      left = quotient(left, part);
+      wanted = whole == Extent(0) ? Extent(1) : whole;
+    }
+  return left == Extent(1);
+}
+
 /// Worth keeping rather than computing twice.
 constexpr bool is_expensive(const Node& n) {
   return n.op == Op::div || n.op == Op::sqrt || n.op == Op::call;

@@ -140,7 +140,7 @@ struct Lowering {
         }
         return v;
       }
-      if (n.attribute == read_as_windows) merge_axes(v, n.shape, from, old);
+      if (n.attribute == read_as_windows) regroup_axes(v, n.shape, from, old);
       else if (g[n.operand[0]].op == Op::broadcast) merge_last_axes(v, n.shape, from, old);
       else row_major(v, n.shape, n.shape.last());
       return v;
@@ -187,17 +187,15 @@ struct Lowering {
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
   }
-  /// Each axis of `v` is one or several of `from`.
-  constexpr static void merge_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
-    int j = old.rank;
-    for (int k = shape.rank - 1; k >= 0; --k) {
-      MergedAxes axes;
-      for (Extent merged = 1; merged != shape[k] && j > 0; merged = merged * old[j])
-        if (--j; old[j] != Extent(1)) axes.push_back(old[j], from.stride[j]);
-      v.stride[k] = axes.count > 0 ? axes.stride[0] : Extent(0);
-      if (axes.count < 2) continue;
-      (k == shape.rank - 1 ? v.last : v.second_last) = axes;
-    }
+  /// Axes of `v` are parts of those of `from`, one or several (see Normalizer::shows_windows).
+  constexpr static void regroup_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
+    MergedAxes axes[max_rank];
+    for (int k = 0; k < shape.rank; ++k) v.stride[k] = 0;
+    regroup(old, shape, [&](int k, Extent extent, int j, Extent times) { axes[k].push_back(extent, from.stride[j] * times); });
+    for (int k = 0; k < shape.rank; ++k)
+      if (axes[k].count > 0) v.stride[k] = axes[k].stride[0];
+    if (axes[shape.rank - 1].count > 1) v.last = axes[shape.rank - 1];
+    if (axes[shape.rank - 2].count > 1) v.second_last = axes[shape.rank - 2];
   }
   /// The last axes of `from` become the last axis of `v`; the others stay (see merged_axes).
   constexpr static void merge_last_axes(MemoryView& v, const Shape& shape, const MemoryView& from,

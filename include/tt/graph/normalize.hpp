@@ -105,18 +105,12 @@ struct Normalizer {
     while (g[o].op == Op::window) o = g[o].operand[0];
     while (g[o].op == Op::reshape) o = g[o].operand[0];
     if (is_view(g[o].op) || g[o].op == Op::broadcast || (is_leaf(g[o].op) && g[o].op != Op::input) || g.is_strided(o)) return false;
-    int j = from.rank, terms = 0;
-    for (int k = to.rank - 1; k >= 0; --k) {
-      int axes = 0;
-      Extent merged = 1;
-      while (merged != to[k] && j > 0) {
-        merged = merged * from[--j];
-        axes += from[j] != Extent(1);
-      }
-      if (merged != to[k] || (axes > 1 && k < to.rank - 2)) return false;
-      if (k >= to.rank - 2) terms += axes > 0 ? axes : 1;
-    }
-    return to.rank >= 2 && terms <= max_terms;
+    int pieces[max_rank] = {};
+    if (!regroup(from, to, [&](int k, Extent, int, Extent) { ++pieces[k]; }) || to.rank < 2) return false;
+    for (int k = 0; k < to.rank - 2; ++k)
+      if (pieces[k] > 1) return false;
+    const int rows = pieces[to.rank - 2], columns = pieces[to.rank - 1];
+    return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_terms;
   }
 
   constexpr int rewrite(int i) {
