@@ -163,27 +163,67 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
   return sum;
 }
 
-/// The adjoints of a convolution's operands. Of the images: a convolution of `d`, whose elements are as far apart as the
-/// windows were, with the weights turned round and their channels exchanged. Of the weights: `d` times what the windows held.
+/// Along one axis: the elements of the images that are a stride apart from `first` on, and of what their adjoints are a
+/// convolution.
+struct ConvPhase {
+  std::int64_t count;         ///< of those elements
+  std::int64_t begin, taps;   ///< of the weights, turned round: those that meet these elements, a stride apart
+  std::int64_t margin;        ///< zeros before the adjoint; negative: so many of its elements are left out
+
+  constexpr ConvPhase(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t window, std::int64_t padding)
+      : count((size - first + stride - 1) / stride) {
+    const std::int64_t tap = (first + padding) % stride;  // the first one that meets them
+    taps = window > tap ? (window - tap + stride - 1) / stride : 0;
+    begin = window - 1 - tap - stride * (taps - 1);
+    margin = taps - 1 - (first + padding) / stride;
+  }
+};
+/// `d` between zeros along an axis, n elements: see ConvPhase::margin.
+constexpr int between_zeros(Graph& g, int d, int axis, std::int64_t margin, std::int64_t n) {
+  const std::int64_t length = g[d].shape[axis].code, cut = margin >= 0 ? 0 : -margin < length ? -margin : length;
+  return spread(g, g.slice(d, axis, cut, length - cut, 1), axis, margin > 0 ? margin : 0, 1, n);
+}
+
+/// The adjoint of a convolution's images: a convolution of `d` with the weights turned round and their channels exchanged,
+/// one for each remainder of a place by the stride, so that no zeros are multiplied. (With a dilation they are.)
+constexpr int adjoint_of_images(Graph& g, int w, int d, const ConvExtents& e, const ConvAttribute& c) {
+  const std::int64_t window[] = {e.rows, e.columns}, size[] = {e.height, e.width};
+  int turned = g.reshape(w, {e.groups, e.out / e.groups, e.in / e.groups, e.rows, e.columns});
+  constexpr int order[] = {0, 2, 1, 3, 4};
+  turned = g.reshape(g.permute(turned, order), {e.in, e.out / e.groups, e.rows, e.columns});
+  std::int64_t stride[2];
+  for (int k = 0; k < 2; ++k) {
+    if (window[k] > 1) turned = g.slice(turned, 2 + k, window[k] - 1, window[k], -1);
+    stride[k] = c.dilation[k] == 1 ? c.stride[k] : 1;
+    if (stride[k] != c.stride[k]) d = spread(g, d, 2 + k, 0, c.stride[k], (g[d].shape[2 + k].code - 1) * c.stride[k] + 1);
+  }
+  int sum = -1;
+  for (std::int64_t i = 0; i < stride[0] * stride[1]; ++i) {
+    const std::int64_t first[] = {i / stride[1], i % stride[1]};
+    int part = d, weights = turned;
+    bool any = true;
+    for (int k = 0; k < 2; ++k) {
+      const std::int64_t reach = (window[k] - 1) * c.dilation[k] + 1;
+      ConvPhase p(first[k], stride[k], size[k], reach, c.padding[k]);
+      any = any && p.count > 0 && p.taps > 0;
+      if (!any) break;
+      part = between_zeros(g, part, 2 + k, p.margin, p.count + p.taps - 1);
+      if (c.dilation[k] == 1) weights = g.slice(weights, 2 + k, p.begin, p.taps, stride[k]);
+    }
+    if (!any) continue;
+    part = g.correlation(part, weights, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
+    for (int k = 0; k < 2; ++k) part = spread(g, part, 2 + k, first[k], stride[k], size[k]);
+    sum = sum < 0 ? part : g.add(sum, part);
+  }
+  return sum >= 0 ? sum : g.constant(g[w].dtype, 0, {e.images, e.in, e.height, e.width});
+}
 constexpr void differentiate_conv(Graph& g, const Node& n, int d, int* out) {
   const ConvAttribute c = ConvAttribute::unpack(n.attribute);
   const int x = n.operand[0], w = n.operand[1];
   const Shape weights = g[w].shape;
   const ConvExtents e(g[x].shape, weights, c);
-  int apart = d, turned = g.reshape(w, {e.groups, e.out / e.groups, e.in / e.groups, e.rows, e.columns});
-  constexpr int order[] = {0, 2, 1, 3, 4};
-  turned = g.reshape(g.permute(turned, order), {e.in, e.out / e.groups, e.rows, e.columns});
-  const std::int64_t window[] = {e.rows, e.columns}, size[] = {e.height, e.width};
-  std::int64_t cut[2] = {};  // more margin than windows reach into is computed, and cut off
-  for (int k = 0; k < 2; ++k) {
-    const std::int64_t reach = (window[k] - 1) * c.dilation[k];
-    cut[k] = c.padding[k] > reach ? c.padding[k] - reach : 0;
-    apart = spread(g, apart, 2 + k, reach - c.padding[k] + cut[k], c.stride[k], size[k] + 2 * cut[k] + reach);
-    if (window[k] > 1) turned = g.slice(turned, 2 + k, window[k] - 1, window[k], -1);
-  }
-  out[0] = g.correlation(apart, turned, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
-  for (int k = 0; k < 2; ++k) out[0] = g.slice(out[0], 2 + k, cut[k], size[k], 1);
-  const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;
+  out[0] = adjoint_of_images(g, w, d, e, c);
+  const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;  // d times what the windows held
   const int each = g.product(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
   out[1] = g.reshape(g.reduce(Op::sum, each, 1), weights);
 }
