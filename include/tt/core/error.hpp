@@ -76,6 +76,7 @@ enum class Mistake : std::uint8_t {
   slice_cannot_be_checked,
   window_does_not_fit,
   windows_out_of_range,
+  pooling_out_of_range,
   padding_not_in_pairs,
   channels_differ,
   extents_are_not_constant,
@@ -121,6 +122,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::slice_cannot_be_checked: return "slice cannot be checked";
     case Mistake::window_does_not_fit: return "window does not fit";
     case Mistake::windows_out_of_range: return "stride, padding or dilation is out of range";
+    case Mistake::pooling_out_of_range: return "stride or padding is out of range";
     case Mistake::padding_not_in_pairs: return "sizes come in pairs, none negative";
     case Mistake::channels_differ: return "channels differ";
     case Mistake::extents_are_not_constant: return "extents are known at run time only";
@@ -172,10 +174,14 @@ constexpr Text describe(const Failure& f) {
       t << f.number << " in " << f.a << ". Pad the input, or take a smaller window?";
       break;
     case Mistake::windows_out_of_range: t << f.a << ". Strides and dilations are 1 to 1023, padding is 0 to 1023."; break;
+    case Mistake::pooling_out_of_range: t << f.a << ". Neither is negative, and padding is at most half of the kernel."; break;
     case Mistake::padding_not_in_pairs:
       t << f.number << " for " << f.a << ". Give what comes before and after the last axis, then the one before it?";
       break;
-    case Mistake::channels_differ: t << f.a << " in groups of " << f.number << ", weights " << f.b << "."; break;
+    case Mistake::channels_differ:
+      t << f.a << " in " << f.number << (f.number == 1 ? " group" : " groups") << ", weights " << f.b
+        << ". Weights have the channels of one group, and as many results for each?";
+      break;
     case Mistake::extents_are_not_constant:
       t << f.a << ". Only the first may be; give the others as constants?";
       break;

@@ -12,6 +12,7 @@ struct SizesReader {
   HeightWidth next(int left_out) {
     const IntList l = a.list(at);
     at += 1 + l.size();
+    if (l.size() > 2) TT_THROW(Error(Text("tt: of the last two axes, one number or two are expected, and there are ") << l.size() << "."));
     const auto number = [&](int k) { return static_cast<int>(l[k]); };
     return l.size() == 0 ? HeightWidth(left_out) : l.size() == 1 ? HeightWidth(number(0)) : HeightWidth(number(0), number(1));
   }
@@ -107,7 +108,7 @@ TT_INLINE Tensor pad(const Tensor& x, const IntList& sizes, double value, Source
 TT_INLINE Tensor Tensor::unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "unfold", at, dim());
   const std::int64_t n = impl().shape.code[d];
-  if (size < 1 || size > n || step < 1 || dim() == max_rank)
+  if (size < 1 || size > n || !WindowAttribute{d, step, 1}.fits() || dim() == max_rank)
     TT_THROW(Error(Text("tt::unfold: window does not fit: ") << size << " in " << shape() << ", " << step << " apart." << at));
   Attributes a;
   a.push(d);

@@ -290,6 +290,8 @@ constexpr bool show_mistake() {
                   "tt: window does not fit. Pad the input, or take a smaller window?");
   else if constexpr (f.mistake == Mistake::windows_out_of_range)
     static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: conv2d: stride, padding or dilation is out of range");
+  else if constexpr (f.mistake == Mistake::pooling_out_of_range)
+    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pooling: stride or padding is out of range");
   else if constexpr (f.mistake == Mistake::padding_not_in_pairs)
     static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: sizes come in pairs, none negative");
   else if constexpr (f.mistake == Mistake::channels_differ)

@@ -26,7 +26,7 @@ struct Conv2dOptions {
 struct Pool2dOptions {
   HeightWidth kernel_size = 2;
   HeightWidth stride = 0;    ///< 0: that of the kernel
-  HeightWidth padding = 0;   ///< on either side
+  HeightWidth padding = 0;   ///< on either side, at most half of the kernel
 };
 
 namespace detail {
@@ -45,7 +45,7 @@ constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bit
 constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, const Conv2dOptions& c) {
   Graph& g = *images.graph;
   const Shape x = images.shape(), w = weights.shape();
-  if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && c.groups * w[1].code != x[1].code)
+  if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && (c.groups < 1 || c.groups * w[1].code != x[1].code))
     return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
   const int r = g.conv(images.id, weights.id,
                        {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
@@ -62,6 +62,9 @@ constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::ui
   if (s.rank < 2 || s.rank > 4)
     return {&g, g.fail({.mistake = s.rank < 2 ? Mistake::rank_too_low : Mistake::rank_too_high, .op = op, .a = s,
                         .number = s.rank < 2 ? 2 : s.rank + 2}, images.id)};
+  if (p.stride.h < 0 || p.stride.w < 0 || p.padding.h < 0 || p.padding.w < 0 || 2 * p.padding.h > p.kernel_size.h ||
+      2 * p.padding.w > p.kernel_size.w)
+    return {&g, g.fail({.mistake = Mistake::pooling_out_of_range, .op = op, .a = s}, images.id)};
   const int r = s.rank;
   const HeightWidth step{p.stride.h > 0 ? p.stride.h : p.kernel_size.h, p.stride.w > 0 ? p.stride.w : p.kernel_size.w};
   int x = with_margin(g, images.id, p.padding, outside);
@@ -71,8 +74,6 @@ constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::ui
   g.need_number(width);
   if (!height.is_constant() || !width.is_constant())
     return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = op, .a = s}, images.id)};
-  if (p.padding.h < 0 || p.padding.w < 0 || p.stride.h < 0 || p.stride.w < 0)
-    return {&g, g.fail({.mistake = Mistake::windows_out_of_range, .op = op, .a = s}, images.id)};
   if (p.kernel_size.h < 1 || p.kernel_size.w < 1 || p.kernel_size.h > height.code || p.kernel_size.w > width.code)
     return {&g, g.fail({.mistake = Mistake::window_does_not_fit, .op = op, .a = in,
                         .number = p.kernel_size.h > height.code ? p.kernel_size.h : p.kernel_size.w}, images.id)};
@@ -107,12 +108,14 @@ constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
 /// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts.
 constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double value) {
   Graph& g = *x.graph;
-  const std::uint64_t bits = encode(x.dtype(), value);
   int r = x.id;
   const Shape s = x.shape();
   bool legal = count % 2 == 0 && count <= 2 * s.rank;
   for (int k = 0; k < count; ++k) legal = legal && sizes[k] >= 0;
   if (!legal) return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
+  const bool holds = is_floating(x.dtype()) || (value > -2147483649.0 && value < 2147483648.0 && value == static_cast<double>(static_cast<std::int64_t>(value)));
+  if (!holds) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "pad", .a = s, .dtype = x.dtype()}, r)};
+  const std::uint64_t bits = encode(x.dtype(), value);
   for (int k = 0; k < count; k += 4) {  // two axes at a time
     PadAttribute p;
     Shape to = g[r].shape;

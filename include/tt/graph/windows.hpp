@@ -85,9 +85,8 @@ constexpr int Graph::correlation(int images, int weights, const ConvAttribute& c
   }
   if (!w.is_constant() || !x.is_constant_but_first())
     return mistake(Mistake::extents_are_not_constant, w.is_constant() ? x : w, 0);
-  const std::int64_t group = w.code[1];
-  if (group < 1 || x.code[1] % group != 0 || w.code[0] % (x.code[1] / group) != 0)
-    return mistake(Mistake::channels_differ, x, group);
+  const std::int64_t group = w.code[1], groups = group > 0 ? x.code[1] / group : 0;
+  if (groups < 1 || x.code[1] != groups * group || w.code[0] % groups != 0) return mistake(Mistake::channels_differ, x, groups);
   if (!c.fits()) return mistake(Mistake::windows_out_of_range, x, 0);
   for (int k = 0; k < 2; ++k)
     if (x.code[2 + k] < 1 || w.code[2 + k] < 1 || (w.code[2 + k] - 1) * c.dilation[k] >= x.code[2 + k] + 2 * c.padding[k])
