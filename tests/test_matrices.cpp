@@ -8,8 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "run_guarded.hpp"
-#include "tt/arrays.hpp"
+#include "run_static.hpp"
 #include "tt/graph/memory.hpp"
 
 namespace {
@@ -89,26 +88,7 @@ struct FewRows {
 };
 
 template <class Model>
-void check() {
-  const Graph recorded = Model::record(), g = tt::inline_bodies(recorded);
-  REQUIRE_FALSE(recorded.failure);
-  const tt::SymbolValues symbols;
-  for (const fuzz::Numbers kind : {fuzz::Numbers::ordinary, fuzz::Numbers::special}) {
-    fuzz::Random random(7);
-    std::vector<fuzz::Values> in;
-    for (int i : recorded.inputs)
-      in.push_back(fuzz::random_values(random, recorded[i].dtype, recorded[i].shape.size().code, kind));
-    const fuzz::GuardedResult r = fuzz::run_guarded(
-        recorded, symbols, in, [&](void* const* external) { tt::detail::execute<Model, Isa>(external, symbols); });
-    REQUIRE(r.trouble == nullptr);
-    tt::Text difference;
-    if (const fuzz::Difference d = fuzz::compare(g, fuzz::evaluate(g, symbols, in), r.output)) {
-      fuzz::describe(difference, g, d);
-      difference << tt::to_string(recorded);
-    }
-    CHECK(std::string(difference.c_str()) == "");
-  }
-}
+void check() { check_static<Model, Isa>(); }
 
 }  // namespace
 
