@@ -53,6 +53,13 @@ struct Extent {
   /// How often symbol i is a factor.
   constexpr int exponent(int i) const { return static_cast<int>(exponents() >> (3 * i) & 7); }
 
+  /// The symbols that are factors, as bits.
+  constexpr unsigned symbols() const {
+    unsigned bits = 0;
+    for (int i = 0; i < max_symbols; ++i) bits |= exponent(i) > 0 ? 1u << i : 0;
+    return bits;
+  }
+
   constexpr std::int64_t value(const SymbolValues& symbols) const {
     if (is_constant()) return code;
     std::int64_t v = coefficient();

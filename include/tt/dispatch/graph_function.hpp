@@ -314,15 +314,11 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
 
 /// Which sizes must be numbers besides those that are, so that what was recorded is legal; all_sizes: nobody knows.
 inline unsigned sizes_needed(const Graph& g, unsigned as_numbers) {
-  Graph all;
-  all.as_numbers = g.as_numbers;
   if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant) return all_sizes;
-  for (const Graph::Assumed& a : g.assumed) {
-    all.need_number(a.a);
-    all.need_number(a.b);
-  }
-  for (const Graph::Needed& n : g.needed) all.need_number(n.extent);
-  return (all.as_numbers & ~as_numbers) != 0 ? all.as_numbers | as_numbers : all_sizes;
+  unsigned needed = g.as_numbers;
+  for (const Graph::Assumed& a : g.assumed) needed |= a.a.symbols() | a.b.symbols();
+  for (const Graph::Needed& n : g.needed) needed |= n.extent.symbols();
+  return (needed & ~as_numbers) != 0 ? needed | as_numbers : all_sizes;
 }
 
 /// Every GraphFunction of an operator, found by signature. Grows only; reading takes no lock.

@@ -23,11 +23,13 @@ constexpr bool same_grid(const Shape& a, const Shape& b) {
   return true;
 }
 
-/// What b is divided by a, if a divides it; else 0.
+/// b divided by a, if a divides it; else 0.
 constexpr Extent quotient(Extent b, Extent a) {
-  if (a == b) return 1;
-  if (!a.is_constant() || a.code < 1 || b.coefficient() % a.code != 0) return 0;
-  return b.is_constant() ? Extent(b.code / a.code) : Extent::product(b.coefficient() / a.code, b.exponents());
+  if (a.coefficient() < 1 || b.coefficient() % a.coefficient() != 0) return 0;
+  for (int i = 0; i < max_symbols; ++i)
+    if (a.exponent(i) > b.exponent(i)) return 0;
+  const std::int64_t number = b.coefficient() / a.coefficient(), symbols = b.exponents() - a.exponents();
+  return symbols == 0 ? Extent(number) : Extent::product(number, symbols);
 }
 /// The axes of `to` as parts of those of `from`, which has as many elements, innermost first: piece(k, extent, j, times) says
 /// that axis k of `to` goes through `extent` elements of axis j, `times` of them apart. False: they are not made so.

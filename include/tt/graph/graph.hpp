@@ -358,10 +358,7 @@ struct Graph {
     return harmless;
   }
   /// What was recorded needs this extent as a number.
-  constexpr void need_number(Extent e) {
-    for (int i = 0; i < max_symbols; ++i)
-      if (e.exponent(i) > 0) as_numbers |= 1u << i;
-  }
+  constexpr void need_number(Extent e) { as_numbers |= e.symbols(); }
   constexpr bool is_constant(int id) const { return nodes[id].op == Op::constant; }
   constexpr bool is_constant(int id, double value) const {
     return is_constant(id) && decode(nodes[id].dtype, nodes[id].bits) == value &&

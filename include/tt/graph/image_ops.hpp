@@ -32,7 +32,7 @@ struct Pool2dOptions {
 namespace detail {
 
 /// Images with a margin that is `bits` around their last two axes.
-constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bits = 0) {
+constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bits) {
   const Shape s = g[x].shape;
   if ((margin.h == 0 && margin.w == 0) || s.rank < 2) return x;
   Shape to = s;

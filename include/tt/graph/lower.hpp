@@ -140,8 +140,7 @@ struct Lowering {
         }
         return v;
       }
-      if (n.attribute == read_as_windows) regroup_axes(v, n.shape, from, old);
-      else if (g[n.operand[0]].op == Op::broadcast) merge_last_axes(v, n.shape, from, old);
+      if (n.attribute == read_as_windows || g[n.operand[0]].op == Op::broadcast) regroup_axes(v, n.shape, from, old);
       else row_major(v, n.shape, n.shape.last());
       return v;
     }
@@ -187,7 +186,7 @@ struct Lowering {
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
   }
-  /// Axes of `v` are parts of those of `from`, one or several (see Normalizer::shows_windows).
+  /// Axes of `v` are parts of those of `from`; the last two may be several (see merged_axes, Normalizer::shows_windows).
   constexpr static void regroup_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
     MergedAxes axes[max_rank];
     for (int k = 0; k < shape.rank; ++k) v.stride[k] = 0;
@@ -195,23 +194,7 @@ struct Lowering {
     for (int k = 0; k < shape.rank; ++k)
       if (axes[k].count > 0) v.stride[k] = axes[k].stride[0];
     if (axes[shape.rank - 1].count > 1) v.last = axes[shape.rank - 1];
-    if (axes[shape.rank - 2].count > 1) v.second_last = axes[shape.rank - 2];
-  }
-  /// The last axes of `from` become the last axis of `v`; the others stay (see merged_axes).
-  constexpr static void merge_last_axes(MemoryView& v, const Shape& shape, const MemoryView& from,
-                                        const Shape& old) {
-    int j = old.rank;
-    for (Extent merged = 1; merged != shape.last() && j > 0; merged = merged * old[j])
-      if (--j; old[j] != Extent(1)) v.last.push_back(old[j], from.stride[j]);
-    v.stride[v.rank - 1] = v.last.count > 0 ? v.last.stride[0] : Extent(0);
-    if (v.last.count == 1) v.last.count = 0;
-    for (int k = v.rank - 2; k >= 0; --k) {
-      v.stride[k] = 0;
-      if (shape[k] == Extent(1)) continue;
-      while (j > 0 && old[--j] == Extent(1)) {
-      }
-      v.stride[k] = from.stride[j];
-    }
+    if (shape.rank > 1 && axes[shape.rank - 2].count > 1) v.second_last = axes[shape.rank - 2];
   }
   constexpr static void row_major(MemoryView& v, const Shape& shape, Extent row) {
     Extent stride = 1;

@@ -205,6 +205,8 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   const std::int64_t rows = extent<k.rows.code>(s), cols = extent<k.cols.code>(s), inner = extent<k.inner.code>(s);
   const std::int64_t batch = range.last(SplitAxis::batch, extent<k.batch.code>(s));
   const std::int64_t row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols);
+  Windows windows;
+  if constexpr (k.windows >= 0) windows = windows_of(H::plan.accesses[k.windows], no_symbols);
   for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
     const std::int64_t a_row = extent<k.a_row.code>(s), b_column = extent<k.b_column.code>(s);
     MatmulOperands<T> m{range.last(SplitAxis::rows, rows) - row0,
@@ -227,11 +229,7 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
     }
     T* panel = nullptr;
     if constexpr (k.panel >= 0) panel = static_cast<T*>(p.operand[k.panel]);
-    Windows windows;
-    if constexpr (k.windows >= 0) {
-      windows = windows_of(H::plan.accesses[k.windows], no_symbols);
-      m.read(windows, col0);
-    }
+    if constexpr (k.windows >= 0) m.read(windows, col0);
     matmul<T, k.rows.code, k.cols.code>(
         m, panel,
         [&](std::int64_t i, std::int64_t j, int tile_rows_, int vectors, int last,

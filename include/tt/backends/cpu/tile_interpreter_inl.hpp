@@ -681,6 +681,7 @@ struct TileProgram::Worker {
     if (!function) row_segment(0, 0, true);
     const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
                        batch = range.last(SplitAxis::batch, value(k->batch));
+    const Windows windows = k->windows >= 0 ? windows_of(plan.accesses[k->windows], symbols) : Windows{};
     for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
       MatmulOperands<T> m{range.last(SplitAxis::rows, rows_all) - row0,
                           range.last(SplitAxis::cols, value(k->cols)) - col0, value(k->inner),
@@ -701,11 +702,7 @@ struct TileProgram::Worker {
         narrow_product(m, q * rows_all + row0);
         continue;
       }
-      Windows windows;
-      if (k->windows >= 0) {
-        windows = windows_of(plan.accesses[k->windows], symbols);
-        m.read(windows, col0);
-      }
+      if (k->windows >= 0) m.read(windows, col0);
       T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
       matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
                                       int last, const T* t) {
