@@ -41,7 +41,8 @@ inline int place_of(const Vec<int>& list, int value) {
 inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<JointNode&>(base);
   const GraphFunction::Joint& joint = *n.joint;
-  if (taped && joint.is_wide) return run_derivative(n, {n.function, n.symbols}, n.owner, n.all.data(), n.edges, in, out, true);
+  if (taped && joint.is_wide)
+    return run_derivative(n, {n.function, n.symbols}, n.owner, n.all.data(), SavedArguments(n.all.data(), n.edges).data(), n.edges, in, out, true);
   bool again = false;
   for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
   const GraphFunction::Joint::Backward& backward = again ? n.function->second_backward(joint) : joint.first;
@@ -90,8 +91,7 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   }
   auto* n = new JointNode;
   n->kind = &joint_kind;
-  const NodeHandle handle(n);
-  release(n);  // the handle has it now
+  NodeHandle handle = NodeHandle::of_new(n);
   n->name = name;
   n->where = at;
   n->results = joint->is_wide ? f.outputs() : joint->forward->outputs();
@@ -114,10 +114,8 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
   saved_value_count() += joint->first.saved.size();
-  for (int k = 0; k < f.outputs(); ++k) {
-    result[k] = static_cast<Tensor&&>(made[static_cast<std::size_t>(k)]);
-    if (f.flows_into(k) & required) set_history(result[k], n, k);
-  }
+  for (int k = 0; k < f.outputs(); ++k) result[k] = static_cast<Tensor&&>(made[static_cast<std::size_t>(k)]);
+  set_histories(static_cast<NodeHandle&&>(handle), result, f.outputs(), [&](int k) { return (f.flows_into(k) & required) != 0; });
 }
 
 #endif

@@ -75,7 +75,7 @@ inline const TapeNodeKind custom_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<CustomNode&>(base);
       for (std::size_t k = 0; k < n.context.saved.size(); ++k)
-        SavedTensor{n.context.saved[k], n.versions[k]}.check(n, static_cast<int>(k));
+        SavedTensor{n.context.saved[k], n.versions[k], {}, {}}.check(n, static_cast<int>(k));
       FunctionContext context = n.context;
       for (std::size_t k : n.results_saved)
         if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);
@@ -121,8 +121,7 @@ Tensor apply_function(const A&... a) {
   }
   static_assert((0 + ... + std::is_same_v<A, Tensor>) <= max_arguments, "tt::apply_function: too many Tensors");
   auto* node = new autograd::CustomNode;
-  const autograd::NodeHandle owner(node);
-  autograd::release(node);  // the handle has it now
+  autograd::NodeHandle owner = autograd::NodeHandle::of_new(node);
   node->kind = &autograd::custom_kind;
   node->name = "Function";
   Tensor result;
@@ -155,7 +154,7 @@ Tensor apply_function(const A&... a) {
   if (!own) result = result.detach();
   node->backward = &F::backward;
   autograd::connect(*node, node->own_edge, argument, node->tensors);
-  autograd::set_history(result, node, 0);
+  autograd::set_histories(static_cast<autograd::NodeHandle&&>(owner), &result, 1, [](int) { return true; });
   return result;
 }
 

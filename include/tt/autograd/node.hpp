@@ -2,16 +2,17 @@
 // and edges to the nodes that made the arguments. Edges lead to older nodes only; neither backward nor
 // destruction needs recursion.
 #pragma once
-#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "tt/core/callable.hpp"
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {
 
 /// A function on the gradient of one Tensor: returns another, or an undefined Tensor to leave it.
-using TensorHook = std::function<Tensor(const Tensor&)>;
+using TensorHook = Callable<Tensor(const Tensor&)>;
 
 namespace autograd {
 
@@ -51,6 +52,8 @@ struct TapeNode {
   bool placed = false, needed = false;
 
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
+  /// While no other thread can know of the node: a locked instruction is a tenth of recording a light op.
+  void retain_new() { uses.store(uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 };
 
 /// Tells backward passes apart.
@@ -71,7 +74,10 @@ inline std::int64_t& saved_value_count() {
 
 /// Lets go of a node. What that sets free is freed in a loop: chains may be millions of nodes long.
 inline void release(TapeNode* node) {
-  if (!node || node->uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!node) return;
+  if (node->uses.load(std::memory_order_acquire) != 1 &&  // else nobody is left who could take another reference
+      node->uses.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
   thread_local TapeNode* list = nullptr;  // linked through `pending`
   thread_local bool draining = false;
   node->pending = reinterpret_cast<Pending*>(list);
@@ -94,6 +100,12 @@ class NodeHandle {
   explicit NodeHandle(TapeNode* n) : node_(n) {
     if (n) n->retain();
   }
+  /// Takes over the reference that a node is made with.
+  static NodeHandle of_new(TapeNode* n) {
+    NodeHandle h;
+    h.node_ = n;
+    return h;
+  }
   NodeHandle(const NodeHandle& o) : NodeHandle(o.node_) {}
   NodeHandle& operator=(NodeHandle o) noexcept {
     std::swap(node_, o.node_);
@@ -101,6 +113,8 @@ class NodeHandle {
   }
   ~NodeHandle() { release(node_); }
   TapeNode* get() const { return node_; }
+  /// The reference is the caller's.
+  TapeNode* detach() { return std::exchange(node_, nullptr); }
 
  private:
   TapeNode* node_ = nullptr;
@@ -166,15 +180,29 @@ inline Edge edge_of(const Tensor& t) {
   }
   return {m.leaf, 0};
 }
-/// From now on `t` is result `index` of `node`.
-inline void set_history(const Tensor& t, TapeNode* node, int index) {
+/// From now on `t` is result `index` of `node`, and has one of its references.
+inline void take_history(const Tensor& t, TapeNode* node, int index) {
   Meta& m = meta_of(t);
-  node->retain();
   release(m.made_by);
   m.made_by = node;
   m.result = index;
   t.impl().requires_grad = true;
   t.impl().keys = t.impl().keys | DispatchKey::autograd;
+}
+/// From now on `t` is result `index` of `node`.
+inline void set_history(const Tensor& t, TapeNode* node, int index) {
+  node->retain();
+  take_history(t, node, index);
+}
+/// From now on the results k for which has(k) are those of a node that nobody else knows yet.
+inline void set_histories(NodeHandle node, const Tensor* result, int count, const auto& has) {
+  int references = 0;
+  for (int k = 0; k < count; ++k) {
+    if (!has(k)) continue;
+    take_history(result[k], node.get(), k);
+    if (references++ > 0) node.get()->retain_new();
+  }
+  if (references > 0) (void)node.detach();
 }
 /// From now on `t` was made by nothing.
 inline void forget_history(const Tensor& t) {
@@ -195,10 +223,12 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
   }
 }
 
-/// A Tensor kept for backward, with its version.
+/// An argument kept for backward: a Tensor with its version, or its shape and dtype only.
 struct SavedTensor {
   Tensor tensor;
   std::uint32_t version = 0;
+  DType dtype = DType::f32;
+  Shape shape{};
 
   void save(const Tensor& t, const TapeNode& node) {
     if (t.impl().inference)
@@ -207,17 +237,36 @@ struct SavedTensor {
     tensor = t;
     version = t.version();
   }
-  /// Its shape and dtype only.
   void save_shape(const Tensor& t) {
-    tensor = Tensor(t.dtype(), t.shape(), {DeviceType::meta, 0});
-    version = 0;
+    dtype = t.dtype();
+    shape = t.shape();
   }
   void check(const TapeNode& node, int k, const char* what = "argument") const {
-    if (tensor.version() != version)
+    if (tensor.defined() && tensor.version() != version)
       TT_THROW(Error(Text("tt::backward: ") << what << ' ' << k << " of " << node.name << ", " << name(tensor.dtype()) << ' '
                      << tensor.shape() << ", was changed in place after it was saved: version " << tensor.version()
                      << ", saved " << version << ". Use a copy there?" << node.where));
   }
+};
+/// Saved arguments as Tensors: those of which only the shape is known have no elements.
+class SavedArguments {
+ public:
+  SavedArguments(const SavedTensor* saved, int count) {
+    if (count > max_arguments) many_.resize(static_cast<std::size_t>(count));
+    Tensor* stand_in = many_.empty() ? few_ : many_.data();
+    for (int k = 0; k < count; ++k) {
+      const SavedTensor& s = saved[k];
+      if (!s.tensor.defined()) stand_in[k] = Tensor(s.dtype, s.shape, {DeviceType::meta, 0});
+      pointer_[k] = s.tensor.defined() ? &s.tensor : &stand_in[k];
+    }
+  }
+  SavedArguments(const SavedArguments&) = delete;
+  const Tensor* const* data() const { return pointer_; }
+
+ private:
+  Tensor few_[max_arguments];
+  std::vector<Tensor> many_;
+  const Tensor* pointer_[max_inputs];
 };
 
 }  // namespace autograd

@@ -103,15 +103,13 @@ inline FunctionNode* make_function_node(const Call& c) {
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
   FunctionNode* n = make_function_node(c);
-  const NodeHandle owner(n);
-  release(n);  // the handle has it now
+  NodeHandle owner = NodeHandle::of_new(n);
   const std::uint64_t read = arguments_read(c);
   for (int k = 0; k < c.arguments; ++k)
     if (read >> k & 1) n->saved()[k].save(c[k], *n);
     else n->saved()[k].save_shape(c[k]);
   connect(*n, n->own_edge(), c.argument, c.arguments);
-  for (int k = 0; k < c.op->results; ++k)
-    if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
+  set_histories(static_cast<NodeHandle&&>(owner), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
 }
 
 /// An op with a derivative of its own.
@@ -126,13 +124,14 @@ inline const TapeNodeKind own_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
       auto& n = static_cast<OwnNode&>(base);
       Tensor argument[max_arguments], result[max_results];
+      const SavedArguments saved(n.argument, n.arguments), given(n.result, n.results);
       for (int k = 0; k < n.arguments; ++k) {
         n.argument[k].check(n, k);
-        argument[k] = n.argument[k].tensor;
+        argument[k] = *saved.data()[k];
       }
       for (int k = 0; k < n.results; ++k) {
         n.result[k].check(n, k, "result");
-        result[k] = n.result[k].tensor;
+        result[k] = *given.data()[k];
       }
       n.op->derivative({n.op, &n.attributes, argument, result, in, out, n.where});
     },
@@ -145,8 +144,7 @@ inline const TapeNodeKind own_kind{
 /// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
 inline void record_own(const Call& c) {
   auto* n = new OwnNode;
-  const NodeHandle owner(n);
-  release(n);  // the handle has it now
+  NodeHandle owner = NodeHandle::of_new(n);
   n->kind = &own_kind;
   n->op = c.op;
   n->name = c.op->name();
@@ -162,8 +160,7 @@ inline void record_own(const Call& c) {
   for (int k = 0; k < c.op->results; ++k) save(n->result[k], c.result[k]);
   connect(*n, n->own_edge, c.argument, c.arguments);
   ++tape_node_count();
-  for (int k = 0; k < c.op->results; ++k)
-    if (is_floating(c.result[k].dtype())) set_history(c.result[k], n, k);
+  set_histories(static_cast<NodeHandle&&>(owner), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
 }
 
 TT_INLINE void autograd_kernel(Call& c, void*) {
@@ -179,22 +176,24 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 /// One step of backward: the derivative of a function on what was saved and the gradients `in` of its
 /// results; `out` gets one for each argument that has an edge and through which something flows.
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
-                           const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped);
+                           const SavedTensor* saved, const Tensor* const* saved_argument, int arguments, Tensor* in, Tensor* out,
+                           bool taped);
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const Tensor* argument[max_arguments];
-  for (int k = 0; k < n.arguments; ++k) argument[k] = &n.saved()[k].tensor;
+  const SavedArguments argument(n.saved(), n.arguments);
   Attributes attributes;
   attributes.size = n.attributes;
   for (int k = 0; k < n.attributes; ++k) attributes.value[k] = n.attribute()[k];
-  const BoundFunction f = bind_function({n.op, argument, n.arguments, &attributes, nullptr, n.where, {}});
-  run_derivative(n, f, nullptr, n.saved(), n.arguments, in, out, taped);
+  const BoundFunction f = bind_function({n.op, argument.data(), n.arguments, &attributes, nullptr, n.where, {}});
+  run_derivative(n, f, nullptr, n.saved(), argument.data(), n.arguments, in, out, taped);
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<WideNode&>(base);
-      run_derivative(n, {n.function, n.symbols}, n.owner, n.saved.data(), static_cast<int>(n.saved.size()), in, out, taped);
+        const int count = static_cast<int>(n.saved.size());
+      run_derivative(n, {n.function, n.symbols}, n.owner, n.saved.data(), SavedArguments(n.saved.data(), count).data(), count, in, out,
+                     taped);
     },
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
@@ -220,8 +219,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   const std::uint64_t required = required_gradients(argument, count);
   auto* n = new WideNode;
   n->kind = &wide_kind;
-  const NodeHandle handle(n);
-  release(n);  // the handle has it now
+  NodeHandle owner_of_node = NodeHandle::of_new(n);
   n->name = name;
   n->where = at;
   n->results = f.outputs();
@@ -232,8 +230,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   save_arguments(n->saved, arguments_read(f, floating_arguments(argument, count), count), argument, count, *n);
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
-  for (int k = 0; k < f.outputs(); ++k)
-    if (f.flows_into(k) & required) set_history(result[k], n, k);
+  set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return (f.flows_into(k) & required) != 0; });
 }
 
 /// Where the gradients of a node's results lie.
@@ -266,11 +263,12 @@ inline void run_step(TapeNode& n, const GraphFunction& f, std::uint64_t given, c
 }
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
-                           const SavedTensor* saved, int arguments, Tensor* in, Tensor* out, bool taped) {
+                           const SavedTensor* saved, const Tensor* const* saved_argument, int arguments, Tensor* in, Tensor* out,
+                           bool taped) {
   const Tensor* argument[max_inputs + max_outputs];
   std::uint64_t wanted = 0;
   for (int k = 0; k < arguments; ++k) {
-    argument[k] = &saved[k].tensor;
+    argument[k] = saved_argument[k];
     if (n.edge[k].node) wanted |= std::uint64_t{1} << k;
   }
   const GraphFunction::Derivative& d = f.function->derivative(wanted);

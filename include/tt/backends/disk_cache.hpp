@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "tt/backends/private_folder.hpp"
 #include "tt/config.hpp"
@@ -26,8 +28,11 @@ struct ContentHash {
     std::uint64_t a = 0x243f6a8885a308d3u, b = 0x13198a2e03707344u ^ static_cast<std::uint64_t>(size);
     for (std::int64_t i = 0; i < size; i += 8) {
       std::uint64_t w = 0;
-      for (int k = 0; k < 8 && i + k < size; ++k)
-        w |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i + k])) << (8 * k);
+      if (!std::is_constant_evaluated() && std::endian::native == std::endian::little && i + 8 <= size)
+        std::memcpy(&w, bytes + i, 8);
+      else
+        for (int k = 0; k < 8 && i + k < size; ++k)
+          w |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i + k])) << (8 * k);
       a = (a ^ w) * 0x9e3779b97f4a7c15u;
       a ^= a >> 32;
       b = (b + w) * 0xc2b2ae3d27d4eb4fu;

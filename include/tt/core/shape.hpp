@@ -37,11 +37,7 @@ struct Extent {
     return from_code(symbolic - ((coefficient + bias) << exponent_bits | exponents));
   }
 
-  static constexpr Extent from_code(std::int64_t code) {
-    Extent e;
-    e.code = code;
-    return e;
-  }
+  static constexpr Extent from_code(std::int64_t code) { return code; }
   static constexpr Extent symbol(int index) {
     return product(1, std::int64_t{1} << (3 * index));
   }

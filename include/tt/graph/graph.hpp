@@ -226,7 +226,7 @@ struct Graph {
   Vec<Needed> needed;  ///< symbolic extents that are sliced, and how long they must be at least
   unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
 
-  constexpr const Node& operator[](int id) const { return nodes[id]; }
+  constexpr const Node& operator[](int id) const { return nodes.items[id]; }
   constexpr int size() const { return nodes.size(); }
 
   // ---- leaves

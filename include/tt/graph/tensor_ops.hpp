@@ -84,29 +84,30 @@ struct ArgmaxFn {
     return reduce(Op::amin, tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
   }
 };
+// Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
 struct SoftmaxFn {
   static constexpr const char* name = "softmax";
-  static constexpr Sym run(const Sym& x, unsigned axes, bool) {
-    const Sym r = to_real(x);
-    const Sym e = tt::exp(r - detach(reduce(Op::amax, r, axes, true)));
+  static constexpr Sym run(const auto& x, unsigned axes, bool) {
+    const auto r = to_real(x);
+    const auto e = tt::exp(r - detach(reduce(Op::amax, r, axes, true)));
     return e / reduce(Op::sum, e, axes, true);
   }
 };
 struct LogSoftmaxFn {
   static constexpr const char* name = "log_softmax";
-  static constexpr Sym run(const Sym& x, unsigned axes, bool) {
-    const Sym r = to_real(x);
-    const Sym z = r - detach(reduce(Op::amax, r, axes, true));
+  static constexpr Sym run(const auto& x, unsigned axes, bool) {
+    const auto r = to_real(x);
+    const auto z = r - detach(reduce(Op::amax, r, axes, true));
     return z - tt::log(reduce(Op::sum, tt::exp(z), axes, true));
   }
 };
 struct LogsumexpFn {
   static constexpr const char* name = "logsumexp";
-  static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    const Sym r = to_real(x);
-    const Sym m = detach(reduce(Op::amax, r, axes, true));
-    const Sym finite = tt::where(tt::abs(m) == __builtin_inf(), 0.0, m);
-    const Sym s = tt::log(reduce(Op::sum, tt::exp(r - finite), axes, true)) + finite;
+  static constexpr Sym run(const auto& x, unsigned axes, bool keepdim) {
+    const auto r = to_real(x);
+    const auto m = detach(reduce(Op::amax, r, axes, true));
+    const auto finite = tt::where(tt::abs(m) == __builtin_inf(), 0.0, m);
+    const auto s = tt::log(reduce(Op::sum, tt::exp(r - finite), axes, true)) + finite;
     return keepdim ? s : reduce(Op::sum, s, axes, false);
   }
 };
@@ -299,7 +300,7 @@ struct DetachFn {
 };
 struct CrossEntropyFn {
   static constexpr const char* name = "cross_entropy";
-  static constexpr Sym record(const Sym& logits, const Sym& labels) {
+  static constexpr Sym record(const auto& logits, const auto& labels) {
     const int last = logits.shape().rank - 1;
     Shape column = labels.shape();
     column.push_back(1);
@@ -312,12 +313,12 @@ struct CrossEntropyFn {
                                   .op = "cross_entropy", .a = logits.shape(), .b = labels.shape(),
                                   .dtype = labels.dtype()}, logits.id)};
     const unsigned axis = 1u << last;
-    const Sym r = to_real(logits);
-    const Sym z = r - detach(reduce(Op::amax, r, axis, true));
+    const auto r = to_real(logits);
+    const auto z = r - detach(reduce(Op::amax, r, axis, true));
     const Sym label = {labels.graph, labels.graph->reshape(labels.id, column)};
-    const Sym hit = iota_like(z, axis) == label;
-    const Sym picked = reduce(Op::sum, tt::where(hit, z, 0), axis, true);
-    const Sym loss = tt::log(reduce(Op::sum, tt::exp(z), axis, true)) - picked;
+    const auto hit = iota_like(z, axis) == label;
+    const auto picked = reduce(Op::sum, tt::where(hit, z, 0), axis, true);
+    const auto loss = tt::log(reduce(Op::sum, tt::exp(z), axis, true)) - picked;
     return MeanFn::run(loss, (1u << (last + 1)) - 1, false);
   }
 };
@@ -349,20 +350,20 @@ constexpr Sym as_seed(const Sym& seed, const char* op) {
 }
 struct RandLikeFn {
   static constexpr const char* name = "rand_like";
-  static constexpr Sym record(const Sym& like, const Sym& given) {
-    const Sym seed = as_seed(given, "rand_like");
+  static constexpr Sym record(const auto& like, const auto& given) {
+    const auto seed = as_seed(given, "rand_like");
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
     return unit_interval(tt::philox(flat_index(like), seed), d);
   }
 };
 struct RandnLikeFn {
   static constexpr const char* name = "randn_like";
-  static constexpr Sym record(const Sym& like, const Sym& given) {
-    const Sym seed = as_seed(given, "randn_like");
+  static constexpr Sym record(const auto& like, const auto& given) {
+    const auto seed = as_seed(given, "randn_like");
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
-    const Sym i = flat_index(like) * 2;
-    const Sym u = 1 - unit_interval(tt::philox(i, seed), d);  // (0, 1]
-    const Sym v = unit_interval(tt::philox(i + 1, seed), d);
+    const auto i = flat_index(like) * 2;
+    const auto u = 1 - unit_interval(tt::philox(i, seed), d);  // (0, 1]
+    const auto v = unit_interval(tt::philox(i + 1, seed), d);
     return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
   }
 };

@@ -21,7 +21,7 @@ struct ExampleInput {
 };
 /// Gives what runs the graph. It is called with Tensors of any sizes that the graph's inputs allow; where they
 /// require gradients, what it does is recorded by the tape.
-using Backend = std::function<CompiledGraph(const Graph&, const std::vector<ExampleInput>&)>;
+using Backend = Callable<CompiledGraph(const Graph&, const std::vector<ExampleInput>&)>;
 
 /// A graph as tt runs it: fused, and one node of the tape.
 TT_INLINE CompiledGraph compile_graph(const Graph& graph);

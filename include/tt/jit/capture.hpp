@@ -2,7 +2,6 @@
 // took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them.
 //   Recording r = record(f, "f", guards, argument, count, x, y);   r.graph, r.results, r.updated
 #pragma once
-#include <functional>
 #include <memory>
 
 #include "tt/autograd/functional.hpp"
@@ -10,7 +9,7 @@
 namespace tt {
 
 /// What runs a graph: from its inputs to its outputs, in order.
-using CompiledGraph = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
+using CompiledGraph = Callable<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 namespace jit {
 

@@ -281,13 +281,16 @@ void reduce_rows(T* result, Row x, std::int64_t rows, std::int64_t columns) {
 template <Op K, class T, class Row>
 void reduce_part(T* lane, const Row& x, std::int64_t n) {
   Pack<T> sum[packs_per_block];
+#pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
   reduce_into<K>(sum, x, n);
+#pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) store(lane + u * lanes, sum[u]);
 }
 template <Op K, class T>
 T fold_lanes(const T* lane) {
   Pack<T> sum[packs_per_block];
+#pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = load(lane + u * lanes);
   return fold_row<K>(sum);
 }

@@ -1,0 +1,39 @@
+// Callable<R(A...)>: something to call, kept by value. As std::function, whose header takes a compiler a sixth of what
+// including xsimd does; but copies share what they call, with its state.
+//   tt::Callable<int(int)> twice = [](int x) { return 2 * x; };
+#pragma once
+#include <memory>
+#include <type_traits>
+
+#include "tt/core/error.hpp"
+
+namespace tt {
+
+template <class Signature>
+class Callable;
+
+template <class R, class... A>
+class Callable<R(A...)> {
+ public:
+  /// Empty: to call it is an error.
+  Callable() = default;
+  template <class F>
+    requires(!std::is_same_v<F, Callable> && std::is_invocable_r_v<R, F&, A...>)
+  Callable(F f) {
+    if constexpr (std::is_pointer_v<F>)
+      if (!f) return;
+    object_ = std::make_shared<F>(static_cast<F&&>(f));
+    call_ = [](void* object, A... a) -> R { return (*static_cast<F*>(object))(static_cast<A&&>(a)...); };
+  }
+  R operator()(A... a) const {
+    if (!call_) TT_THROW(Error("tt: an empty Callable was called."));
+    return call_(object_.get(), static_cast<A&&>(a)...);
+  }
+  explicit operator bool() const { return call_ != nullptr; }
+
+ private:
+  std::shared_ptr<void> object_;
+  R (*call_)(void*, A...) = nullptr;
+};
+
+}  // namespace tt
