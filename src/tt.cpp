@@ -3,6 +3,7 @@
 #include "tt/backends/cuda/program.hpp"
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/all_ops.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/print.hpp"

@@ -418,7 +418,7 @@ TEST_CASE("attributes have room for what they hold, and say so") {
   a.push(eight);
   CHECK(a.list(0) == eight);
   CHECK(message([&] { a.push(eight); }).starts_with("tt: an operator has at most 16 numbers"));
-  CHECK_THROWS_AS((tt::IntList{1, 2, 3, 4, 5, 6, 7, 8, 9}), tt::Error);
+  CHECK_THROWS_AS((tt::IntList{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}), tt::Error);
 }
 
 // ---- wrong calls

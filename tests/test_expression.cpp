@@ -52,6 +52,18 @@ T times_plus(T a, T b, T c) {
 
 // ---- operators, dtypes, literals
 
+TEST_CASE_TEMPLATE("a value is not its negation, nor its magnitude", T, float, double) {
+  Array<T, 40> x;
+  for (int i = 0; i < 40; ++i) x(i) = static_cast<T>(i - 8);
+  const Array<bool, 40> negated = -x == x, differs = -x != x, positive = tt::abs(x) == x, negative = tt::abs(x) == -x;
+  for (int i = 0; i < 40; ++i) {
+    CHECK(negated(i) == (i == 8));
+    CHECK(differs(i) == (i != 8));
+    CHECK(positive(i) == (i >= 8));
+    CHECK(negative(i) == (i <= 8));
+  }
+}
+
 TEST_CASE_TEMPLATE("arithmetic of numbers", T, std::int32_t, std::int64_t, float, double) {
   using A = Array<T, 5, 7>;
   const A a = filled<A>(1, wide_range), b = filled<A>(2, wide_range);

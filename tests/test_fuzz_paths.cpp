@@ -584,6 +584,26 @@ TEST_CASE("the negation of a sum that is 0 is -0") {  // gcc 12, emitted C: fma(
   s.check();
 }
 
+TEST_CASE("a value is not its negation, nor its magnitude") {  // gcc 12, emitted C: vectors of -x == x are sign == 0
+  Small s;
+  for (DType d : {DType::f32, DType::f64}) {
+    const Sym x = s.input({40}, d), y = tt::round(s.input({33}, d));
+    s.output(-x == x);
+    s.output(-y != y);
+    s.output(tt::abs(x) == x);
+    s.output(-tt::abs(y) == y);
+    s.output(tt::where(-y < tt::abs(y), y, -y));
+  }
+  s.check();
+}
+
+TEST_CASE("every axis of a Tensor of the highest rank can be padded") {
+  Small s;
+  const Sym x = s.input({2, 1, 3, 1, 2, 2});
+  s.output(tt::pad<1, 0, 0, 1, 2, 0, 0, 0, 1, 1, 0, 3>(x));
+  s.check();
+}
+
 TEST_CASE("adjoints are summed in the order of the tape, also where something leads through a condition") {
   Small condition, detached;
   const Sym x = condition.input({17}), e = tt::erf(x), v = x * e;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tt/core/callable.hpp"
+#include "tt/dispatch/callable.hpp"
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {

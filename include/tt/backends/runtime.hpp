@@ -11,6 +11,7 @@
 #include "tt/backends/cpu/cpu_features.hpp"
 #include "tt/backends/cpu/host_compiler.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
+#include "tt/backends/cpu/tile_functions.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
 #include "tt/backends/cuda/cuda.hpp"
 #include "tt/backends/device_program.hpp"

@@ -17,7 +17,7 @@ struct TensorFront;
 /// Sizes, axes: a short list of integers, given as {2, 3} or from a container.
 class IntList {
  public:
-  static constexpr int capacity = max_rank + 2;
+  static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
   constexpr IntList() = default;
   constexpr IntList(std::initializer_list<std::int64_t> v) { assign(v.begin(), static_cast<int>(v.size())); }
   constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }

@@ -1,41 +1,51 @@
 // Registers every operator of the library, so that each can be found by name.
 #pragma once
+#include <cstring>
+
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/register.hpp"
 
 namespace tt {
 namespace detail {
 
+/// f(an operator's entry, its name) for each that a list of types, or of codes, defines.
 template <class... F>
-void register_ops(TypeList<F...>) { ((void)operator_entry<F>(), ...); }
+void each_entry(const auto& f, TypeList<F...>) { (f(&operator_entry<F>, F::info.name), ...); }
+template <class... Fn>
+void each_reduction_entry(const auto& f, TypeList<Fn...>) { (f(&reduction_operator<Fn>, Fn::name), ...); }
+template <class... Fn>
+void each_binary_entry(const auto& f, TypeList<Fn...>) { (f(&function_operator<Fn, 2>, Fn::name), ...); }
 template <Op... K>
-void register_primitives() { ((void)operator_entry<K>(), ...); }
+void each_primitive_entry(const auto& f) { (f(&operator_entry<K>, name(K)), ...); }
+
+void each_defined_operator(const auto& f) {
+  each_entry(f, ElementwiseOps{});
+  each_entry(f, TypeList<Philox>{});
+  each_primitive_entry<Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::fma, Op::neg, Op::abs, Op::sqrt, Op::floor,
+                       Op::ceil, Op::round, Op::trunc, Op::bit_and, Op::bit_or, Op::bit_xor, Op::shift_left, Op::shift_right,
+                       Op::shift_right_logical, Op::lt, Op::le, Op::eq, Op::ne, Op::logical_and, Op::logical_or,
+                       Op::logical_not, Op::where>(f);
+  each_reduction_entry(f, ReductionFns{});
+  each_binary_entry(f, BinaryFns{});
+}
+
+#if defined(TT_BUILD)
+TT_INLINE Operator& library_operator(const char* name) {
+  Operator* found = nullptr;
+  each_defined_operator([&](Operator& (*entry)(), const char* own) {
+    if (!found && std::strcmp(name, own) == 0) found = &entry();
+  });
+  if (!found) TT_THROW(InternalError(Text("tt::compiled has no op called ") << name << "."));
+  return *found;
+}
+#endif
 
 }  // namespace detail
 
 /// Every operator of the library is registered after this; returns how many there are in all.
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
-  detail::register_ops(ElementwiseOps{});
-  operator_entry<Philox>();
-  detail::register_primitives<Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::fma, Op::neg, Op::abs, Op::sqrt,
-                              Op::floor, Op::ceil, Op::round, Op::trunc, Op::bit_and, Op::bit_or, Op::bit_xor,
-                              Op::shift_left, Op::shift_right, Op::shift_right_logical, Op::lt, Op::le, Op::eq, Op::ne,
-                              Op::logical_and, Op::logical_or, Op::logical_not, Op::where>();
-  reduction_operator<detail::SumFn>();
-  reduction_operator<detail::MeanFn>();
-  reduction_operator<detail::VarFn>();
-  reduction_operator<detail::AmaxFn>();
-  reduction_operator<detail::AminFn>();
-  reduction_operator<detail::ArgmaxFn>();
-  reduction_operator<detail::SoftmaxFn>();
-  reduction_operator<detail::LogSoftmaxFn>();
-  reduction_operator<detail::LogsumexpFn>();
-  function_operator<detail::MatmulFn, 2>();
-  function_operator<detail::CrossEntropyFn, 2>();
-  function_operator<detail::MseLossFn, 2>();
-  function_operator<detail::RandLikeFn, 2>();
-  function_operator<detail::RandnLikeFn, 2>();
+  detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

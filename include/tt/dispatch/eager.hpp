@@ -4,6 +4,7 @@
 #pragma once
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/tensor_ops.hpp"
+#include "tt/ops/list.hpp"
 
 namespace tt {
 namespace detail {
@@ -87,28 +88,41 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
 
 }  // namespace detail
 
-/// The operator of an op definition.
-template <class F>
-Operator& operator_entry() {
-  static Operator& entry = []() -> Operator& {
-    const auto fill = [](Operator& e) {
-      e.arguments = F::info.arity;
-      e.body = &op_def<F>;
-      e.record = &detail::record_call_of;
-      detail::enlist(op_def<F>);
-    };
-    if constexpr (requires { typename F::tt_anonymous; }) {
-      static Operator* const own = new Operator(F::info.name);
-      fill(*own);
-      return *own;
-    } else {
-      return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
-    }
-  }();
-  return entry;
-}
 namespace detail {
 
+/// The library's reductions, and its functions of two Tensors.
+using ReductionFns = TypeList<SumFn, MeanFn, VarFn, AmaxFn, AminFn, ArgmaxFn, SoftmaxFn, LogSoftmaxFn, LogsumexpFn>;
+using BinaryFns = TypeList<MatmulFn, CrossEntropyFn, MseLossFn, RandLikeFn, RandnLikeFn>;
+template <class F, class List>
+inline constexpr bool is_in = false;
+template <class F, class... L>
+inline constexpr bool is_in<F, TypeList<L...>> = (std::is_same_v<F, L> || ...);
+
+#if defined(TT_COMPILED) && !defined(TT_BUILD)
+inline constexpr bool uses_library = true;
+#else
+inline constexpr bool uses_library = false;
+#endif
+/// An operator that tt::compiled has: files that link it compile no definition of one. Such entries are functions of their
+/// own (`Linked`), as the linker keeps one of those with one name.
+TT_INLINE Operator& library_operator(const char* name);
+
+template <class F>
+Operator& define_operator() {
+  const auto fill = [](Operator& e) {
+    e.arguments = F::info.arity;
+    e.body = &op_def<F>;
+    e.record = &record_call_of;
+    enlist(op_def<F>);
+  };
+  if constexpr (requires { typename F::tt_anonymous; }) {
+    static Operator* const own = new Operator(F::info.name);
+    fill(*own);
+    return *own;
+  } else {
+    return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
+  }
+}
 /// The operator of this name that is recorded so.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
                                  Op primitive = Op::input) {
@@ -121,21 +135,38 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
 }
 
 }  // namespace detail
-template <Op K>
+
+/// The operator of an op definition.
+template <class F, bool Linked = detail::uses_library && detail::is_in<F, ElementwiseOps>>
 Operator& operator_entry() {
-  static Operator& entry =
-      detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
+  static Operator& entry = []() -> Operator& {
+    if constexpr (Linked) return detail::library_operator(F::info.name);
+    else return detail::define_operator<F>();
+  }();
   return entry;
 }
-template <class Fn>
+template <Op K, bool Linked = detail::uses_library>
+Operator& operator_entry() {
+  static Operator& entry = []() -> Operator& {
+    if constexpr (Linked) return detail::library_operator(name(K));
+    else return detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
+  }();
+  return entry;
+}
+template <class Fn, bool Linked = detail::uses_library && detail::is_in<Fn, detail::ReductionFns>>
 Operator& reduction_operator() {
-  static Operator& entry =
-      detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, "int[] dim, bool keepdim");
+  static Operator& entry = []() -> Operator& {
+    if constexpr (Linked) return detail::library_operator(Fn::name);
+    else return detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, "int[] dim, bool keepdim");
+  }();
   return entry;
 }
-template <class Fn, int Arity>
+template <class Fn, int Arity, bool Linked = detail::uses_library && detail::is_in<Fn, detail::BinaryFns>>
 Operator& function_operator() {
-  static Operator& entry = detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>);
+  static Operator& entry = []() -> Operator& {
+    if constexpr (Linked) return detail::library_operator(Fn::name);
+    else return detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>);
+  }();
   return entry;
 }
 

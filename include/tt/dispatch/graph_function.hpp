@@ -8,9 +8,11 @@
 
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"
-#include "tt/graph/partition.hpp"
+#include "tt/graph/transform.hpp"
 
 namespace tt {
+
+struct Partition;
 
 /// An array that costs nothing to make: an element is assigned before it is read.
 template <class T, int N>

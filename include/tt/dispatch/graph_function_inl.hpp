@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tt/dispatch/graph_function.hpp"
+#include "tt/graph/partition.hpp"
 
 namespace tt {
 

@@ -11,12 +11,6 @@
 
 namespace tt {
 
-/// One text may hold several plans; their names differ.
-struct NamedPlan {
-  const Plan* plan = nullptr;
-  const char* name = "";
-};
-
 namespace detail {
 
 constexpr const char* c_type(DType d) {

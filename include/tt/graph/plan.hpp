@@ -208,4 +208,10 @@ struct FixedPlan {
   int externals = 0, nodes = 0;
 };
 
+/// One text may hold several plans; their names differ.
+struct NamedPlan {
+  const Plan* plan = nullptr;
+  const char* name = "";
+};
+
 }  // namespace tt

@@ -133,30 +133,7 @@ struct Guards {
   int overlaps = 0, requires_grad = 0, numbers = 0;  ///< where those begin
   std::uint64_t real_numbers = 0;
 
-  Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
-      : sizes(a.tensor, a.count, no_attributes, as_numbers), overlaps(sizes.words) {
-    std::int64_t required = 0;
-    const std::byte *begin[max_inputs], *end[max_inputs];  // of the memory of each
-    for (int k = 0; k < a.count; ++k) {
-      const detail::TensorImpl& t = a[k].impl();
-      if (t.requires_grad) required |= std::int64_t{1} << k;
-      if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
-      begin[k] = t.storage ? static_cast<const std::byte*>(t.storage->data) : nullptr;
-      end[k] = begin[k] + (t.storage ? t.storage->bytes + (t.storage->bytes == 0) : 0);
-      int first = 0;
-      while (first < k && (begin[first] >= end[k] || begin[k] >= end[first])) ++first;
-      if (first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
-    }
-    sizes.push(-1);
-    requires_grad = sizes.words;
-    sizes.push(required);
-    const DispatchState& state = DispatchState::of_this_thread();
-    sizes.push((state.grad_enabled ? 1 : 0) | (state.inference ? 2 : 0));
-    numbers = sizes.words;
-    if (!n) return;
-    real_numbers = n->real;
-    for (std::size_t k = 0; k < n->size; ++k) sizes.push(n->value[k]);
-  }
+  TT_INLINE Guards(const Arguments& a, const Numbers* n, unsigned as_numbers);
   bool same(const Guards& o) const { return sizes == o.sizes; }
   /// Does the tape record what is done with the arguments?
   bool on_tape() const { return sizes.word[requires_grad] && sizes.word[requires_grad + 1] & 1; }
@@ -174,113 +151,76 @@ struct Recording {
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
 };
 
-inline bool same_graph(const Recording& a, const Recording& b) {
-  const Graph &g = a.graph, &h = b.graph;
-  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated) return false;
-  for (int k = 0; k < g.outputs.size(); ++k)
-    if (g.outputs[k] != h.outputs[k]) return false;
-  for (int i = 0; i < g.size(); ++i)
-    if (!(g[i] == h[i])) return false;
-  return true;
-}
-
 /// What is said about a parameter that becomes another kind of Tensor.
 TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name);
 
-/// Runs `f` on stand-ins of these sizes and keeps what it does. Arguments behind those of the call are held.
+/// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did. Arguments behind
+/// the `passed` ones of the call are held.
+class RecordingRun {
+ public:
+  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
+                         const Arguments& argument, int passed);
+  RecordingRun(const RecordingRun&) = delete;
+  TT_INLINE ~RecordingRun();
+  /// What the function gets in the place of each argument, in order.
+  TT_INLINE Tensor next();
+  /// A Tensor that it returned; nothing is left of it.
+  TT_INLINE void returned(Tensor& t);
+  /// The arguments as it left them, in order: what was assigned to a constant one is nobody's.
+  TT_INLINE void left(const Tensor& t, bool constant);
+  /// `result`: without its Tensors.
+  TT_INLINE Recording finish(std::shared_ptr<const void> result);
+
+ private:
+  const char* name_;
+  const Arguments& argument_;
+  const bool taped_;  ///< what was saved must stay as it is
+  const int passed_;
+  int next_ = 0, left_ = 0;
+  Tracer tracer_;
+  Recording recording_;
+  std::vector<Tensor> stand_in_;
+  std::vector<int> input_;  ///< nodes of the stand-ins
+
+  TT_INLINE void put(int number, int id, bool assigned);
+};
+
+template <class... A>
+int count_leaves(const A&... a) {
+  int n = 0;
+  (each_leaf(a, [&](const Tensor&) { ++n; }), ...);
+  return n;
+}
+template <class A>
+void note_left(auto& run, std::remove_cvref_t<A>& a) {
+  each_leaf(a, [&](Tensor& t) { run.left(t, std::is_const_v<A>); });
+}
+/// Runs `f` on stand-ins of these sizes and keeps what it does.
 template <class F, class... A>
-Recording record_once(const F& f, const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
+Recording record_once(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const SymbolValues& sizes,
                       const Arguments& argument, A&... a) {
-  Recording r;
-  options.as_numbers = guards.sizes.as_numbers;
-  Tracer tracer(options);
-  tracer.values = sizes;
-  std::vector<Tensor> stand_in;
-  for (int k = 0; k < argument.count; ++k) {
-    const Tensor own = tracer.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
-    own.impl().requires_grad = argument[k].impl().requires_grad;
-    const int same = argument.first_same(k);  // what is passed twice is one Tensor
-    stand_in.push_back(same == k ? own : stand_in[static_cast<std::size_t>(same)]);
-  }
-  std::vector<int> input;
-  for (const Tensor& t : stand_in) input.push_back(tracer.id_of(t));
-  int passed = 0;
-  (each_leaf(a, [&](const Tensor&) { ++passed; }), ...);
-  for (int k = passed; k < argument.count; ++k) tracer.hold(argument[k], input[static_cast<std::size_t>(k)]);
-  std::size_t next = 0;
+  RecordingRun run(name, guards, options, sizes, argument, count_leaves(a...));
   std::tuple<std::remove_cvref_t<A>...> traced(a...);
-  const auto replace = [&](Tensor& t) { t = stand_in[next++]; };
-  std::apply([&](auto&... x) { (each_leaf(x, replace), ...); }, traced);
+  std::shared_ptr<const void> kept;
+  std::apply([&](auto&... x) { (each_leaf(x, [&](Tensor& t) { t = run.next(); }), ...); }, traced);
   using Result = std::invoke_result_t<const F&, A&...>;
   if constexpr (std::is_void_v<Result>) {
     std::apply(f, traced);
   } else {
     auto result = std::make_shared<std::remove_cvref_t<Result>>(std::apply(f, traced));
-    each_leaf(*result, [&](Tensor& t) {
-      tracer.graph.output(tracer.id_of(t));
-      ++r.results;
-      t = Tensor();
-    });
-    r.result = result;
+    each_leaf(*result, [&](Tensor& t) { run.returned(t); });
+    kept = result;
   }
-  const bool taped = argument.on_tape();  // then what was saved must stay as it is
-  const auto put = [&](int number, int id, bool assigned) {
-    bool shared = false;
-    for (int j = 0; j < argument.count; ++j)
-      shared = shared || (j != number && argument.share(j, number) &&
-                          (assigned || number >= passed || j >= passed || argument.first_same(j) != argument.first_same(number)));
-    if (shared)
-      TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << number << " is changed, and shares memory with another one. "
-                     "Pass a copy of one of them?"));
-    const bool donated = !taped && argument[number].is_contiguous() && !argument.overlaps_another(number);
-    tracer.graph.output(id, donated ? number : -1);
-    r.updated.push_back(number);
-  };
-  next = 0;
-  std::vector<char> constant;
-  const auto note = [&]<class X>(X& x) {
-    each_leaf(x, [&](const Tensor&) { constant.push_back(std::is_const_v<X>); });
-  };
-  (note(a), ...);
-  const auto update = [&](Tensor& t) {
-    const std::size_t k = next++;
-    const int number = static_cast<int>(k), id = tracer.id_of(t);
-    const bool assigned = !t.is_same(stand_in[k]);  // to the handle only
-    if (id == input[k] || (assigned && constant[k])) return;
-    if (argument.first_same(number) != number && !assigned) return;  // updated there
-    check_parameter(stand_in[k], t, name);
-    put(number, id, assigned);
-  };
-  std::apply([&](auto&... x) { (each_leaf(x, update), ...); }, traced);
-  for (int k = passed; k < argument.count; ++k)
-    if (const int id = tracer.id_of(argument[k]); id != input[static_cast<std::size_t>(k)]) put(k, id, false);
-  if (tracer.graph.outputs.size() > max_outputs)
-    tracer.graph.fail({.mistake = Mistake::too_many_outputs, .op = "compile", .number = tracer.graph.outputs.size()});
-  if (!tracer.broken.empty()) throw GraphBreak{tracer.broken, tracer.broken_at};  // which the function caught
-  if (tracer.graph.failure) TT_THROW(Error(describe(tracer.graph.failure)));
-  r.graph = canonical(tracer.graph);
-  return r;
+  std::apply([&](auto&... x) { (note_left<A>(run, x), ...); }, traced);
+  return run.finish(kept);
 }
 
-/// The same, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
+/// A function, recorded once on stand-ins of the sizes that it is given.
+using RecordOnce = CallableRef<Recording(const SymbolValues&)>;
+/// Records it, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
 /// does something else then. Throws SizesNeeded if it does. A branch that these sizes take alike, such as
 /// one on a far larger size, is not found: pass what decides it as a number.
-template <class F, class... A>
-Recording record(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const Arguments& argument, A&... a) {
-  Recording r = record_once(f, name, guards, options, guards.sizes.values, argument, a...);
-  if (guards.sizes.symbols == 0) return r;
-  for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
-    SymbolValues other = guards.sizes.values;
-    for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = factor * other.value[s] + 1;
-    bool same = false;
-    try {
-      same = same_graph(r, record_once(f, name, guards, options, other, argument, a...));
-    } catch (...) {  // with other sizes it cannot run at all
-    }
-    if (!same) throw SizesNeeded{"the function itself", {}};
-  }
-  return r;
-}
+TT_INLINE Recording record(const RecordOnce& once, const Guards& guards);
 
 /// Undefined Tensors on the stack, as many as are asked for.
 class Results {
@@ -312,27 +252,136 @@ struct Executable {
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out);
 
-/// Runs a recording: returns the results, writes the updates. `plain`: neither on the tape nor in inference mode.
+/// Runs a recording: its outputs, the updates written. `plain`: neither on the tape nor in inference mode.
+TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
+                        bool plain, const char* name, SourceLine at);
+/// The same; returns the results.
 template <class R>
 R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
       SourceLine at) {
   Results results(e.function->outputs());
-  Tensor* const out = &results[0];
-  if (plain && r.updated.empty() && !e.by_backend) {
-    e.function->run(argument.tensor, symbols, out);
-  } else {
-    const bool taped = !plain && argument.on_tape();
-    execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
-  }
+  run_into(&results[0], r, e, argument, symbols, plain, name, at);
   if constexpr (!std::is_void_v<R>) {
     R result = *static_cast<const R*>(r.result.get());
     std::size_t next = 0;
-    each_leaf(result, [&](Tensor& t) { t = out[next++]; });
+    each_leaf(result, [&](Tensor& t) { t = results[static_cast<int>(next++)]; });
     return result;
   }
 }
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
+
+TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
+    : sizes(a.tensor, a.count, no_attributes, as_numbers), overlaps(sizes.words) {
+  std::int64_t required = 0;
+  const std::byte *begin[max_inputs], *end[max_inputs];  // of the memory of each
+  for (int k = 0; k < a.count; ++k) {
+    const detail::TensorImpl& t = a[k].impl();
+    if (t.requires_grad) required |= std::int64_t{1} << k;
+    if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
+    begin[k] = t.storage ? static_cast<const std::byte*>(t.storage->data) : nullptr;
+    end[k] = begin[k] + (t.storage ? t.storage->bytes + (t.storage->bytes == 0) : 0);
+    int first = 0;
+    while (first < k && (begin[first] >= end[k] || begin[k] >= end[first])) ++first;
+    if (first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
+  }
+  sizes.push(-1);
+  requires_grad = sizes.words;
+  sizes.push(required);
+  const DispatchState& state = DispatchState::of_this_thread();
+  sizes.push((state.grad_enabled ? 1 : 0) | (state.inference ? 2 : 0));
+  numbers = sizes.words;
+  if (!n) return;
+  real_numbers = n->real;
+  for (std::size_t k = 0; k < n->size; ++k) sizes.push(n->value[k]);
+}
+
+TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
+                                     const Arguments& argument, int passed)
+    : name_(name), argument_(argument), taped_(argument.on_tape()), passed_(passed),
+      tracer_((options.as_numbers = guards.sizes.as_numbers, options)) {
+  tracer_.values = sizes;
+  for (int k = 0; k < argument.count; ++k) {
+    const Tensor own = tracer_.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+    own.impl().requires_grad = argument[k].impl().requires_grad;
+    const int same = argument.first_same(k);  // what is passed twice is one Tensor
+    stand_in_.push_back(same == k ? own : stand_in_[static_cast<std::size_t>(same)]);
+  }
+  for (const Tensor& t : stand_in_) input_.push_back(tracer_.id_of(t));
+  for (int k = passed; k < argument.count; ++k) tracer_.hold(argument[k], input_[static_cast<std::size_t>(k)]);
+}
+TT_INLINE RecordingRun::~RecordingRun() = default;
+TT_INLINE Tensor RecordingRun::next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
+TT_INLINE void RecordingRun::returned(Tensor& t) {
+  tracer_.graph.output(tracer_.id_of(t));
+  ++recording_.results;
+  t = Tensor();
+}
+/// An argument is changed, and becomes what a node is.
+TT_INLINE void RecordingRun::put(int number, int id, bool assigned) {
+  bool shared = false;
+  for (int j = 0; j < argument_.count; ++j)
+    shared = shared || (j != number && argument_.share(j, number) &&
+                        (assigned || number >= passed_ || j >= passed_ || argument_.first_same(j) != argument_.first_same(number)));
+  if (shared)
+    TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
+                   "Pass a copy of one of them?"));
+  const bool donated = !taped_ && argument_[number].is_contiguous() && !argument_.overlaps_another(number);
+  tracer_.graph.output(id, donated ? number : -1);
+  recording_.updated.push_back(number);
+}
+TT_INLINE void RecordingRun::left(const Tensor& t, bool constant) {
+  const int number = left_++, id = tracer_.id_of(t);
+  const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
+  const bool assigned = !t.is_same(before);  // to the handle only
+  if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
+  if (argument_.first_same(number) != number && !assigned) return;  // updated there
+  check_parameter(before, t, name_);
+  put(number, id, assigned);
+}
+TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
+  Graph& g = tracer_.graph;
+  for (int k = passed_; k < argument_.count; ++k)
+    if (const int id = tracer_.id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
+  if (g.outputs.size() > max_outputs) g.fail({.mistake = Mistake::too_many_outputs, .op = "compile", .number = g.outputs.size()});
+  if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
+  if (g.failure) TT_THROW(Error(describe(g.failure)));
+  recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
+  recording_.graph = canonical(g);
+  return static_cast<Recording&&>(recording_);
+}
+
+inline bool same_graph(const Recording& a, const Recording& b) {
+  const Graph &g = a.graph, &h = b.graph;
+  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated) return false;
+  for (int k = 0; k < g.outputs.size(); ++k)
+    if (g.outputs[k] != h.outputs[k]) return false;
+  for (int i = 0; i < g.size(); ++i)
+    if (!(g[i] == h[i])) return false;
+  return true;
+}
+TT_INLINE Recording record(const RecordOnce& once, const Guards& guards) {
+  Recording r = once(guards.sizes.values);
+  if (guards.sizes.symbols == 0) return r;
+  for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
+    SymbolValues other = guards.sizes.values;
+    for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = factor * other.value[s] + 1;
+    bool same = false;
+    try {
+      same = same_graph(r, once(other));
+    } catch (...) {  // with other sizes it cannot run at all
+    }
+    if (!same) throw SizesNeeded{"the function itself", {}};
+  }
+  return r;
+}
+
+TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
+                        bool plain, const char* name, SourceLine at) {
+  if (plain && r.updated.empty() && !e.by_backend) return e.function->run(argument.tensor, symbols, out);
+  const bool taped = !plain && argument.on_tape();
+  execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
+}
 
 TT_INLINE Text difference(const Guards& before, const Guards& now) {
   Text t;

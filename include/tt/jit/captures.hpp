@@ -37,6 +37,8 @@ struct CompiledState {
       if (c->guards.same(now)) return c;
     return nullptr;
   }
+  /// The capture for these guards, made if there is none; null: the function holds one more Tensor.
+  TT_INLINE Capture* capture(const RecordOnce& once, const Guards& now, const Arguments& argument);
   /// One that waits to be filled: its reason is known.
   TT_INLINE std::unique_ptr<Capture> fresh(const Guards& now) const;
   TT_INLINE Capture* keep(std::unique_ptr<Capture> c);
@@ -76,6 +78,23 @@ TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const
   }
   if (alike) c->why = difference(*alike, now);
   return c;
+}
+TT_INLINE Capture* CompiledState::capture(const RecordOnce& once, const Guards& now, const Arguments& argument) {
+  const detail::FlagLock lock(busy);  // captures one at a time
+  if (Capture* c = find(now)) return c;  // another thread was first
+  auto c = fresh(now);
+  try {
+    c->recording = record(once, now);
+    c->run = make_executable(c->recording.graph, argument, now.sizes.values, now.on_tape(), false, options);
+  } catch (const TensorMet& e) {
+    hold(e.tensor);
+    return nullptr;
+  } catch (const SizesNeeded& e) {
+    note(*c, e);
+  } catch (const GraphBreak& e) {
+    note(*c, e);
+  }
+  return keep(std::move(c));
 }
 TT_INLINE Capture* CompiledState::keep(std::unique_ptr<Capture> c) {
   newest.store(c.get(), std::memory_order_release);

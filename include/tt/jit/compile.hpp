@@ -128,7 +128,7 @@ class CompiledFunction {
     jit::Arguments argument(name, a...);
     for (unsigned as_numbers = 0;;) {
       if constexpr (holds)
-        for (int k = add_held(argument, a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
+        for (int k = argument.count - jit::count_leaves(a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
       const jit::Guards now(argument, &numbers, as_numbers);
       jit::Capture* c = state_->find(now);
       if (!c) c = capture(f, now, argument, a...);
@@ -143,31 +143,13 @@ class CompiledFunction {
       return jit::run<R>(c->recording, c->run, argument, now.sizes.values, !now.on_tape() && !now.in_inference_mode(), name, where_);
     }
   }
-  /// How many of the held Tensors are among the arguments already.
-  template <class... A>
-  static int add_held(const jit::Arguments& argument, A&... a) {
-    int passed = 0;
-    (jit::each_leaf(a, [&](const Tensor&) { ++passed; }), ...);
-    return argument.count - passed;
-  }
   template <class Fn, class... A>
   jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
-    const detail::FlagLock lock(state_->busy);  // captures one at a time
-    if (jit::Capture* c = state_->find(now)) return c;  // another thread was first
     const CompileOptions& o = state_->options;
-    auto fresh = state_->fresh(now);
-    try {
-      fresh->recording = jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds}, argument, a...);
-      fresh->run = jit::make_executable(fresh->recording.graph, argument, now.sizes.values, now.on_tape(), false, o);
-    } catch (const TensorMet& e) {
-      state_->hold(e.tensor);
-      return nullptr;
-    } catch (const SizesNeeded& e) {
-      jit::CompiledState::note(*fresh, e);
-    } catch (const GraphBreak& e) {
-      jit::CompiledState::note(*fresh, e);
-    }
-    return state_->keep(std::move(fresh));
+    const auto once = [&](const SymbolValues& sizes) {
+      return jit::record_once(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds}, sizes, argument, a...);
+    };
+    return state_->capture(once, now, argument);
   }
   /// A function with graph breaks: on the arguments themselves, its ops recorded.
   template <class R, class Fn, class... A>
@@ -175,21 +157,8 @@ class CompiledFunction {
     std::tuple<std::remove_cvref_t<A>...> own(a...);
     jit::Recorder recorder(state_->segments, argument, holds);
     const auto finish = [&] {
-      std::vector<std::pair<Tensor, Tensor>> assigned;
-      int k = 0;
-      std::vector<char> constant;
-      const auto note = [&]<class X>(X& x) {
-        jit::each_leaf(x, [&](const Tensor&) { constant.push_back(std::is_const_v<X>); });
-      };
-      (note(a), ...);
-      const auto look = [&](Tensor& t) {
-        if (!t.is_same(argument[k]) && !constant[static_cast<std::size_t>(k)]) assigned.push_back({argument[k], std::move(t)});
-        ++k;
-      };
-      std::apply([&](auto&... x) { (jit::each_leaf(x, look), ...); }, own);
-      recorder.assign(assigned, state_->options.name, where_);
-      assigned.clear();
-      recorder.finish();
+      std::apply([&](auto&... x) { (jit::note_left<A>(recorder, x), ...); }, own);
+      recorder.finish(state_->options.name, where_);
     };
     if constexpr (std::is_void_v<R>) {
       std::apply(f, own);

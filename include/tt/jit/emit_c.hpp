@@ -5,6 +5,17 @@
 //   void softmax_0(void *const *p, const long long *s, const long long *r)   rows, cols; r: see below
 //   void relu_1(void *const *p, const long long *s, row, col, n, tile)   epilogue
 #pragma once
+#include "tt/graph/plan.hpp"
+
+namespace tt {
+
+/// C text with one function a kernel, named `name`_k.
+TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma = TT_HAS_FMA);
+TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
+
+}  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
 #include "tt/graph/emit_text.hpp"
 
 namespace tt {
@@ -25,11 +36,12 @@ FN int bits_f32(float x) { union { float f; int i; } u = { .f = x }; return u.i;
 FN float f32_bits(int x) { union { int i; float f; } u = { .i = x }; return u.f; }
 FN i64 bits_f64(double x) { union { double f; i64 i; } u = { .f = x }; return u.i; }
 FN double f64_bits(i64 x) { union { i64 i; double f; } u = { .i = x }; return u.f; }
-/* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero */
-FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ (int)0x80000000); }
-FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ (i64)1 << 63); }
 /* a zero that no compiler knows */
 __attribute__((visibility("hidden"))) int zero;
+/* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero; and vectors of -x == x, with a sign that it
+   knows, for sign == 0 */
+FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ ((int)0x80000000 | zero)); }
+FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero)); }
 /* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
 #define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
 /* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
@@ -349,11 +361,6 @@ class CEmitter : KernelText {
 
 }  // namespace detail
 
-/// C text with one function a kernel, named `name`_k.
-TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma = TT_HAS_FMA);
-TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
-
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma) {
   detail::CEmitter emitter;
   for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);
@@ -362,6 +369,6 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma) {
 TT_INLINE Text emit_c(const Plan& plan, const char* name, bool has_fma) {
   return emit_c(Vec<NamedPlan>{{&plan, name}}, has_fma);
 }
-#endif
 
 }  // namespace tt
+#endif

@@ -3,7 +3,7 @@
 // one segment (segments.hpp), those results that are still referenced get their elements, and the function
 // goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs
 // fractions of a microsecond and builds no graph.
-//   Recorder r(store, arguments);   result = f(...);   r.finish();
+//   Recorder r(store, arguments);   result = f(...);   r.finish("f", at);
 #pragma once
 #include "tt/jit/capture.hpp"
 
@@ -41,10 +41,10 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE Recorder(SegmentStore& store, const Arguments& arguments, bool holds);
   Recorder(const Recorder&) = delete;
   TT_INLINE ~Recorder();
-  /// `target` becomes what was assigned to the parameter in its place: all of them at once.
-  TT_INLINE void assign(std::vector<std::pair<Tensor, Tensor>>& parameters, const char* name, SourceLine at);
-  /// Runs what is left.
-  TT_INLINE void finish();
+  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
+  TT_INLINE void left(Tensor& t, bool constant);
+  /// Arguments become what was assigned to them, all at once; then what is left runs.
+  TT_INLINE void finish(const char* name, SourceLine at);
 
   TT_INLINE void record(Call& c) override;
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
@@ -112,6 +112,8 @@ class Recorder final : public detail::CaptureMode {
   SegmentStore& store_;
   const Arguments& arguments_;
   const bool holds_;
+  int left_ = 0;
+  std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
   std::unique_ptr<Lists> lists_;
   std::vector<Mark> marks_;
   detail::CaptureMode* mode_before_;

@@ -317,12 +317,16 @@ TT_INLINE void Recorder::finish_update(Tensor& target, const Tensor& value, cons
   own = before;
   lists_->updates.push_back({own, now});
 }
-TT_INLINE void Recorder::assign(std::vector<std::pair<Tensor, Tensor>>& parameters, const char* name, SourceLine at) {
-  for (auto& [target, value] : parameters) {
+TT_INLINE void Recorder::left(Tensor& t, bool constant) {
+  const Tensor& argument = arguments_[left_++];
+  if (!t.is_same(argument) && !constant) assigned_.push_back({argument, static_cast<Tensor&&>(t)});
+}
+TT_INLINE void Recorder::finish(const char* name, SourceLine at) {
+  for (auto& [target, value] : assigned_) {
     check_parameter(target, value, name);
     if (value.impl().trace_id < 0 || value.impl().is_view) value = value.clone(at);
   }
-  for (auto& [target, value] : parameters) {
+  for (auto& [target, value] : assigned_) {
     if (begin_update(target, &value, "assignment", at)) {
       finish_update(target, value, "assignment", at);
       continue;
@@ -330,6 +334,8 @@ TT_INLINE void Recorder::assign(std::vector<std::pair<Tensor, Tensor>>& paramete
     const detail::PauseCapture pause;
     target.copy_(value, at);
   }
+  assigned_.clear();  // what is still held is computed
+  flush();
 }
 
 // ---- gradients
@@ -430,8 +436,6 @@ TT_INLINE void Recorder::flush() {
   write_updates(0, begin);
   make_views();
 }
-
-TT_INLINE void Recorder::finish() { flush(); }
 
 TT_INLINE void Recorder::write_updates(int begin, int end) {
   for (const Update& u : lists_->updates) {

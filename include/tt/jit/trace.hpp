@@ -82,7 +82,10 @@ auto trace(const F& f, const A&... examples) {
     for (unsigned as_numbers = 0;;) {
       const jit::Guards guards(argument, nullptr, as_numbers);
       try {
-        jit::Recording r = jit::record(f, "trace", guards, {.who = "trace: a graph has no elements: "}, argument, a...);
+        const auto once = [&](const SymbolValues& sizes) {
+          return jit::record_once(f, "trace", guards, {.who = "trace: a graph has no elements: "}, sizes, argument, a...);
+        };
+        jit::Recording r = jit::record(once, guards);
         for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
         return Traced<R>(static_cast<jit::Recording&&>(r));
       } catch (const SizesNeeded& e) {

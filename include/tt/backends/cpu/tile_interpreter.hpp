@@ -6,8 +6,7 @@
 #pragma once
 #include <cstddef>
 
-#include "tt/backends/cpu/tile_steps.hpp"
-#include "tt/backends/cpu/windows.hpp"
+#include "tt/backends/cpu/pack.hpp"
 #include "tt/core/storage.hpp"
 #include "tt/graph/memory.hpp"
 
@@ -24,6 +23,8 @@ inline const EnlistedProduct* enlisted_product = nullptr;
 
 inline namespace TT_ISA {
 
+struct TileStep;
+
 /// A kernel compiled from emitted text: of rows and cols kernels the part that begins and ends at
 /// bounds (first row, end of rows, first column, end of columns), of a matrix product the epilogue
 /// over part of a row.
@@ -36,13 +37,7 @@ class TileProgram {
   explicit TileProgram(Plan plan);
   TileProgram(const TileProgram&) = delete;
   TileProgram& operator=(const TileProgram&) = delete;
-  ~TileProgram() {
-    for (Placement* p = placements_; p;) {
-      Placement* next = p->next;
-      delete p;
-      p = next;
-    }
-  }
+  ~TileProgram();
   const Plan& plan() const { return plan_; }
 
   /// From now on kernel k (and those that share its code) runs through this function: a

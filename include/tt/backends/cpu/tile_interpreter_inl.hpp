@@ -3,6 +3,8 @@
 #include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
+#include "tt/backends/cpu/tile_steps.hpp"
+#include "tt/backends/cpu/windows.hpp"
 #include "tt/graph/split.hpp"
 
 TT_KERNELS_BEGIN
@@ -809,6 +811,13 @@ TT_INLINE bool TileProgram::has_short_rows(const Kernel& k, const SymbolValues& 
   if (k.rows.value(s) < 2) return false;
   if (k.kind == KernelKind::matmul) return cols <= lanes && k.inner.value(s) <= 8;
   return cols <= 8 || reductions_[static_cast<int>(&k - plan_.kernels.begin())] > 0;
+}
+TT_INLINE TileProgram::~TileProgram() {
+  for (Placement* p = placements_; p;) {
+    Placement* next = p->next;
+    delete p;
+    p = next;
+  }
 }
 TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
   steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});

@@ -36,4 +36,22 @@ class Callable<R(A...)> {
   R (*call_)(void*, A...) = nullptr;
 };
 
+template <class Signature>
+class CallableRef;
+
+/// Refers to something to call, which must live longer.
+template <class R, class... A>
+class CallableRef<R(A...)> {
+ public:
+  template <class F>
+    requires(!std::is_same_v<F, CallableRef> && std::is_invocable_r_v<R, const F&, A...>)
+  CallableRef(const F& f)
+      : object_(&f), call_([](const void* object, A... a) -> R { return (*static_cast<const F*>(object))(static_cast<A&&>(a)...); }) {}
+  R operator()(A... a) const { return call_(object_, static_cast<A&&>(a)...); }
+
+ private:
+  const void* object_;
+  R (*call_)(const void*, A...);
+};
+
 }  // namespace tt
