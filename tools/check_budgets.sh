@@ -76,6 +76,11 @@ within symbol_length "$(nm "$work/digits.o" | awk '{ n = length($NF) } n > most 
 "$GXX" $flags -O2 -c -o "$work/tensor_add.o" "$budgets/tensor_add.cpp" 2>"$work/log" ||
   report "$budgets/tensor_add.cpp does not compile: $(head -n 3 "$work/log")"
 within functions_tensor_add "$(nm --defined-only "$work/tensor_add.o" | grep -c ' [TtWw] ')"
+# With it, one that has a function compiled defines little beside what depends on its arguments' types.
+# shellcheck disable=SC2086
+"$GXX" $flags -O2 -DTT_COMPILED -c -o "$work/linked.o" bench/compile_time/tensor_compile.cpp 2>"$work/log" ||
+  report "bench/compile_time/tensor_compile.cpp does not compile: $(head -n 3 "$work/log")"
+within functions_compile_linked "$(nm --defined-only "$work/linked.o" | grep -c ' [TtWw] ')"
 
 # ---- loops, and the kernels of programs
 # shellcheck disable=SC2086
