@@ -412,6 +412,23 @@ TEST_CASE("an operator without a graph may have several results, defaults and a 
   CHECK(numbers(tt::call_results("test_scale_and_rank", {x.detach(), 2, false})[1]) == Numbers{0, 0});
 }
 
+TEST_CASE("two results of an operator may be one Tensor") {
+  tt::Operator& op = Dispatcher::get().define("test_twice");
+  op.results = 2;
+  op.set_kernel(DispatchKey::cpu, [](Call& c, void*) {
+    const tt::ExcludeKeys below(DispatchKey::autograd);
+    c.result[1] = c.result[0] = c[0].clone();
+  });
+  op.derivative = [](const tt::DerivativeStep& s) { s.out[0] = s.gradient[1] * 2; };
+  const Tensor x = tt::tensor({1.0, 2.0}, {.requires_grad = true});
+  const std::int64_t nodes = tt::autograd::tape_node_count();
+  std::vector<Tensor> r = tt::call_results("test_twice", {x});
+  CHECK(tt::autograd::tape_node_count() == nodes + 1);
+  CHECK(tt::autograd::edge_of(r[0]).node->uses == 1);
+  CHECK(r[0].is_same(r[1]));
+  CHECK(numbers(tt::grad({r[1].sum()}, {x})[0]) == Numbers{2, 2});
+}
+
 TEST_CASE("attributes have room for what they hold, and say so") {
   tt::Attributes a;
   const tt::IntList eight{1, 2, 3, 4, 5, 6, 7, 8};

@@ -42,7 +42,7 @@ inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<JointNode&>(base);
   const GraphFunction::Joint& joint = *n.joint;
   if (taped && joint.is_wide)
-    return run_derivative(n, {n.function, n.symbols}, n.owner, n.all.data(), SavedArguments(n.all.data(), n.edges).data(), n.edges, in, out, true);
+    return run_derivative(n, {n.function, n.symbols}, n.owner, SavedArguments(n.all.data(), n.edges), in, out, true);
   bool again = false;
   for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
   const GraphFunction::Joint::Backward& backward = again ? n.function->second_backward(joint) : joint.first;

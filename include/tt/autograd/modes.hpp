@@ -74,8 +74,12 @@ struct CustomNode : TapeNode {
 inline const TapeNodeKind custom_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<CustomNode&>(base);
-      for (std::size_t k = 0; k < n.context.saved.size(); ++k)
-        SavedTensor{n.context.saved[k], n.versions[k], {}, {}}.check(n, static_cast<int>(k));
+      for (std::size_t k = 0; k < n.context.saved.size(); ++k) {
+        SavedTensor saved;
+        saved.tensor = n.context.saved[k];
+        saved.version = n.versions[k];
+        saved.check(n, static_cast<int>(k));
+      }
       FunctionContext context = n.context;
       for (std::size_t k : n.results_saved)
         if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);

@@ -53,7 +53,7 @@ struct TapeNode {
 
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   /// While no other thread can know of the node: a locked instruction is a tenth of recording a light op.
-  void retain_new() { uses.store(uses.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void count_new(int change) { uses.store(uses.load(std::memory_order_relaxed) + change, std::memory_order_relaxed); }
 };
 
 /// Tells backward passes apart.
@@ -107,6 +107,7 @@ class NodeHandle {
     return h;
   }
   NodeHandle(const NodeHandle& o) : NodeHandle(o.node_) {}
+  NodeHandle(NodeHandle&& o) noexcept : node_(o.detach()) {}
   NodeHandle& operator=(NodeHandle o) noexcept {
     std::swap(node_, o.node_);
     return *this;
@@ -196,13 +197,13 @@ inline void set_history(const Tensor& t, TapeNode* node, int index) {
 }
 /// From now on the results k for which has(k) are those of a node that nobody else knows yet.
 inline void set_histories(NodeHandle node, const Tensor* result, int count, const auto& has) {
-  int references = 0;
   for (int k = 0; k < count; ++k) {
     if (!has(k)) continue;
-    take_history(result[k], node.get(), k);
-    if (references++ > 0) node.get()->retain_new();
+    (void)meta_of(result[k]);  // which may throw
+    node.get()->count_new(1);
+    take_history(result[k], node.get(), k);  // two results may be one Tensor: then the earlier one's reference goes
   }
-  if (references > 0) (void)node.detach();
+  if (node.get()->uses.load(std::memory_order_relaxed) > 1) node.detach()->count_new(-1);
 }
 /// From now on `t` was made by nothing.
 inline void forget_history(const Tensor& t) {
@@ -251,7 +252,7 @@ struct SavedTensor {
 /// Saved arguments as Tensors: those of which only the shape is known have no elements.
 class SavedArguments {
  public:
-  SavedArguments(const SavedTensor* saved, int count) {
+  SavedArguments(const SavedTensor* saved, int count) : saved_(saved), count_(count) {
     if (count > max_arguments) many_.resize(static_cast<std::size_t>(count));
     Tensor* stand_in = many_.empty() ? few_ : many_.data();
     for (int k = 0; k < count; ++k) {
@@ -262,8 +263,13 @@ class SavedArguments {
   }
   SavedArguments(const SavedArguments&) = delete;
   const Tensor* const* data() const { return pointer_; }
+  const Tensor& operator[](int k) const { return *pointer_[k]; }
+  int size() const { return count_; }
+  void check(const TapeNode& node, int k, const char* what = "argument") const { saved_[k].check(node, k, what); }
 
  private:
+  const SavedTensor* saved_;
+  int count_;
   Tensor few_[max_arguments];
   std::vector<Tensor> many_;
   const Tensor* pointer_[max_inputs];

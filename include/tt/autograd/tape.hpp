@@ -126,12 +126,12 @@ inline const TapeNodeKind own_kind{
       Tensor argument[max_arguments], result[max_results];
       const SavedArguments saved(n.argument, n.arguments), given(n.result, n.results);
       for (int k = 0; k < n.arguments; ++k) {
-        n.argument[k].check(n, k);
-        argument[k] = *saved.data()[k];
+        saved.check(n, k);
+        argument[k] = saved[k];
       }
       for (int k = 0; k < n.results; ++k) {
-        n.result[k].check(n, k, "result");
-        result[k] = *given.data()[k];
+        given.check(n, k, "result");
+        result[k] = given[k];
       }
       n.op->derivative({n.op, &n.attributes, argument, result, in, out, n.where});
     },
@@ -176,24 +176,22 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
 /// One step of backward: the derivative of a function on what was saved and the gradients `in` of its
 /// results; `out` gets one for each argument that has an edge and through which something flows.
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
-                           const SavedTensor* saved, const Tensor* const* saved_argument, int arguments, Tensor* in, Tensor* out,
-                           bool taped);
+                           const SavedArguments& saved, Tensor* in, Tensor* out, bool taped);
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const SavedArguments argument(n.saved(), n.arguments);
+  const SavedArguments saved(n.saved(), n.arguments);
   Attributes attributes;
   attributes.size = n.attributes;
   for (int k = 0; k < n.attributes; ++k) attributes.value[k] = n.attribute()[k];
-  const BoundFunction f = bind_function({n.op, argument.data(), n.arguments, &attributes, nullptr, n.where, {}});
-  run_derivative(n, f, nullptr, n.saved(), argument.data(), n.arguments, in, out, taped);
+  const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
+  run_derivative(n, f, nullptr, saved, in, out, taped);
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<WideNode&>(base);
-        const int count = static_cast<int>(n.saved.size());
-      run_derivative(n, {n.function, n.symbols}, n.owner, n.saved.data(), SavedArguments(n.saved.data(), count).data(), count, in, out,
-                     taped);
+      const SavedArguments saved(n.saved.data(), static_cast<int>(n.saved.size()));
+      run_derivative(n, {n.function, n.symbols}, n.owner, saved, in, out, taped);
     },
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
@@ -263,12 +261,12 @@ inline void run_step(TapeNode& n, const GraphFunction& f, std::uint64_t given, c
 }
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
-                           const SavedTensor* saved, const Tensor* const* saved_argument, int arguments, Tensor* in, Tensor* out,
-                           bool taped) {
+                           const SavedArguments& saved, Tensor* in, Tensor* out, bool taped) {
+  const int arguments = saved.size();
   const Tensor* argument[max_inputs + max_outputs];
   std::uint64_t wanted = 0;
   for (int k = 0; k < arguments; ++k) {
-    argument[k] = saved_argument[k];
+    argument[k] = &saved[k];
     if (n.edge[k].node) wanted |= std::uint64_t{1} << k;
   }
   const GraphFunction::Derivative& d = f.function->derivative(wanted);
@@ -277,7 +275,7 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
     argument[arguments + k] = &in[k];
   }
   for (int k = 0; k < arguments; ++k)
-    if (d.function->reads(k)) saved[k].check(n, k);
+    if (d.function->reads(k)) saved.check(n, k);
   run_step(n, *d.function, d.given, owner, f.symbols, argument, arguments + n.results, in, out, taped);
 }
 

@@ -15,8 +15,8 @@ class Vec {
   constexpr Vec() = default;
   constexpr Vec(int count, T value) : size_(count), capacity_(count) {
     if (count > 0) items = new T[static_cast<unsigned>(count)]();
-    if constexpr (__is_trivially_constructible(T))
-      if (value == T()) return;  // every turn of a loop counts in constant evaluation
+    if constexpr (requires { value % value; })  // whole numbers: 0 is there already
+      if (value == 0) return;                  // every turn of a loop counts in constant evaluation
     for (int i = 0; i < count; ++i) items[i] = value;
   }
   constexpr Vec(std::initializer_list<T> values) {

@@ -1,6 +1,8 @@
 // Registers every operator of the library, so that each can be found by name.
 #pragma once
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/register.hpp"
@@ -15,16 +17,22 @@ template <class... Fn>
 void each_reduction_entry(const auto& f, TypeList<Fn...>) { (f(&reduction_operator<Fn>, Fn::name), ...); }
 template <class... Fn>
 void each_binary_entry(const auto& f, TypeList<Fn...>) { (f(&function_operator<Fn, 2>, Fn::name), ...); }
-template <Op... K>
-void each_primitive_entry(const auto& f) { (f(&operator_entry<K>, name(K)), ...); }
+/// Elementwise primitives that are operators; casts have ones of their own.
+constexpr bool is_operator(Op k) {
+  return (is_arithmetic(k) && k != Op::copy) || is_comparison(k) || is_logical(k) || k == Op::where;
+}
+template <std::size_t... I>
+void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
+  const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
+    if constexpr (is_operator(K)) f(&operator_entry<K>, name(K));
+  };
+  (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
+}
 
 void each_defined_operator(const auto& f) {
   each_entry(f, ElementwiseOps{});
   each_entry(f, TypeList<Philox>{});
-  each_primitive_entry<Op::add, Op::sub, Op::mul, Op::div, Op::min, Op::max, Op::fma, Op::neg, Op::abs, Op::sqrt, Op::floor,
-                       Op::ceil, Op::round, Op::trunc, Op::bit_and, Op::bit_or, Op::bit_xor, Op::shift_left, Op::shift_right,
-                       Op::shift_right_logical, Op::lt, Op::le, Op::eq, Op::ne, Op::logical_and, Op::logical_or,
-                       Op::logical_not, Op::where>(f);
+  each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
   each_reduction_entry(f, ReductionFns{});
   each_binary_entry(f, BinaryFns{});
 }

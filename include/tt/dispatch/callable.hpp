@@ -2,6 +2,7 @@
 // including xsimd does; but copies share what they call, with its state.
 //   tt::Callable<int(int)> twice = [](int x) { return 2 * x; };
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 
@@ -17,13 +18,15 @@ class Callable<R(A...)> {
  public:
   /// Empty: to call it is an error.
   Callable() = default;
+  Callable(std::nullptr_t) {}
+  /// Empty if `f` is: a null pointer, or an object that says so.
   template <class F>
-    requires(!std::is_same_v<F, Callable> && std::is_invocable_r_v<R, F&, A...>)
+    requires(!std::is_same_v<F, Callable> && !std::is_member_pointer_v<F> && std::is_invocable_r_v<R, F&, A...>)
   Callable(F f) {
-    if constexpr (std::is_pointer_v<F>)
+    if constexpr (std::is_pointer_v<F> || requires { f.operator bool(); })
       if (!f) return;
     object_ = std::make_shared<F>(static_cast<F&&>(f));
-    call_ = [](void* object, A... a) -> R { return (*static_cast<F*>(object))(static_cast<A&&>(a)...); };
+    call_ = [](void* object, A... a) -> R { return static_cast<R>((*static_cast<F*>(object))(static_cast<A&&>(a)...)); };
   }
   R operator()(A... a) const {
     if (!call_) TT_THROW(Error("tt: an empty Callable was called."));
@@ -44,9 +47,11 @@ template <class R, class... A>
 class CallableRef<R(A...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<F, CallableRef> && std::is_invocable_r_v<R, const F&, A...>)
+    requires(!std::is_same_v<F, CallableRef> && !std::is_member_pointer_v<F> && std::is_invocable_r_v<R, const F&, A...>)
   CallableRef(const F& f)
-      : object_(&f), call_([](const void* object, A... a) -> R { return (*static_cast<const F*>(object))(static_cast<A&&>(a)...); }) {}
+      : object_(&f), call_([](const void* object, A... a) -> R {
+          return static_cast<R>((*static_cast<const F*>(object))(static_cast<A&&>(a)...));
+        }) {}
   R operator()(A... a) const { return call_(object_, static_cast<A&&>(a)...); }
 
  private:

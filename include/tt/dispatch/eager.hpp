@@ -104,7 +104,8 @@ inline constexpr bool uses_library = true;
 inline constexpr bool uses_library = false;
 #endif
 /// An operator that tt::compiled has: files that link it compile no definition of one. Such entries are functions of their
-/// own (`Linked`), as the linker keeps one of those with one name.
+/// own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator. What
+/// calls an entry may be either file's: both find the same operator.
 TT_INLINE Operator& library_operator(const char* name);
 
 template <class F>

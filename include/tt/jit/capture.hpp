@@ -174,7 +174,6 @@ class RecordingRun {
  private:
   const char* name_;
   const Arguments& argument_;
-  const bool taped_;  ///< what was saved must stay as it is
   const int passed_;
   int next_ = 0, left_ = 0;
   Tracer tracer_;
@@ -182,6 +181,10 @@ class RecordingRun {
   std::vector<Tensor> stand_in_;
   std::vector<int> input_;  ///< nodes of the stand-ins
 
+  static TracerOptions with_numbers(TracerOptions o, const Guards& guards) {
+    o.as_numbers = guards.sizes.as_numbers;
+    return o;
+  }
   TT_INLINE void put(int number, int id, bool assigned);
 };
 
@@ -298,8 +301,7 @@ TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, unsigned as_numbe
 
 TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
                                      const Arguments& argument, int passed)
-    : name_(name), argument_(argument), taped_(argument.on_tape()), passed_(passed),
-      tracer_((options.as_numbers = guards.sizes.as_numbers, options)) {
+    : name_(name), argument_(argument), passed_(passed), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)) {
   tracer_.values = sizes;
   for (int k = 0; k < argument.count; ++k) {
     const Tensor own = tracer_.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
@@ -326,7 +328,8 @@ TT_INLINE void RecordingRun::put(int number, int id, bool assigned) {
   if (shared)
     TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
                    "Pass a copy of one of them?"));
-  const bool donated = !taped_ && argument_[number].is_contiguous() && !argument_.overlaps_another(number);
+  const bool taped = argument_.on_tape();  // then what was saved must stay as it is
+  const bool donated = !taped && argument_[number].is_contiguous() && !argument_.overlaps_another(number);
   tracer_.graph.output(id, donated ? number : -1);
   recording_.updated.push_back(number);
 }
