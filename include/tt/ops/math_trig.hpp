@@ -241,7 +241,12 @@ TT_ALWAYS_INLINE constexpr auto tan(A&& a, SourceLine at = here()) {
   return call<Tan>(at, static_cast<A&&>(a));
 }
 
-constexpr auto Sin::derivative(auto x, auto, auto grad) { return grad * cos(x); }
-constexpr auto Cos::derivative(auto x, auto, auto grad) { return -(grad * sin(x)); }
+// Not by cos(x) and sin(x): the two name each other, and the types of those are deduced.
+constexpr auto Sin::derivative(auto x, auto, auto grad) {
+  return grad * front_t<decltype(x)>::template call<Cos>(here(), x);
+}
+constexpr auto Cos::derivative(auto x, auto, auto grad) {
+  return -(grad * front_t<decltype(x)>::template call<Sin>(here(), x));
+}
 
 }  // namespace tt
