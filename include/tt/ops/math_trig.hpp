@@ -243,10 +243,10 @@ TT_ALWAYS_INLINE constexpr auto tan(A&& a, SourceLine at = here()) {
 
 // Not by cos(x) and sin(x): the two name each other, and the types of those are deduced.
 constexpr auto Sin::derivative(auto x, auto, auto grad) {
-  return grad * front_t<decltype(x)>::template call<Cos>(here(), x);
+  return grad * decltype(x)::tt_front::template call<Cos>(here(), x);
 }
 constexpr auto Cos::derivative(auto x, auto, auto grad) {
-  return -(grad * front_t<decltype(x)>::template call<Sin>(here(), x));
+  return -(grad * decltype(x)::tt_front::template call<Sin>(here(), x));
 }
 
 }  // namespace tt
