@@ -9,77 +9,49 @@
 
 namespace exact_values {
 
-template <class Real>
-Real exact(tt::Exp, Real x) { return std::exp(x); }
-template <class Real>
-Real exact(tt::Exp2, Real x) { return std::exp2(x); }
-template <class Real>
-Real exact(tt::Expm1, Real x) { return std::expm1(x); }
-template <class Real>
-Real exact(tt::Sigmoid, Real x) {
+// x: the wider type, which is the result's too.
+auto exact(tt::Exp, auto x) { return std::exp(x); }
+auto exact(tt::Exp2, auto x) { return std::exp2(x); }
+auto exact(tt::Expm1, auto x) { return std::expm1(x); }
+auto exact(tt::Sigmoid, auto x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
-template <class Real>
-Real exact(tt::Tanh, Real x) { return std::tanh(x); }
-template <class Real>
-Real exact(tt::Log, Real x) { return std::log(x); }
-template <class Real>
-Real exact(tt::Log2, Real x) { return std::log2(x); }
-template <class Real>
-Real exact(tt::Log1p, Real x) { return std::log1p(x); }
-template <class Real>
-Real exact(tt::Pow, Real a, Real b) { return std::pow(a, b); }
-template <class Real>
-Real exact(tt::Sin, Real x) { return std::sin(x); }
-template <class Real>
-Real exact(tt::Cos, Real x) { return std::cos(x); }
-template <class Real>
-Real exact(tt::Tan, Real x) { return std::tan(x); }
-template <class Real>
-Real exact(tt::Erf, Real x) { return std::erf(x); }
-template <class Real>
-Real exact(tt::Relu, Real x) { return x <= 0 ? 0 : x; }
-template <class Real>
-Real exact(tt::LeakyRelu, Real x, Real slope) { return x > 0 ? x : slope * x; }
-template <class Real>
-Real exact(tt::Silu, Real x) { return x / (1 + std::exp(-x)); }
-template <class Real>
-Real exact(tt::Gelu, Real x) { return x * std::erfc(-x * std::sqrt(Real(0.5))) / 2; }
-template <class Real>
-Real exact(tt::GeluTanh, Real x) {
-  return x * exact(tt::Sigmoid{}, std::sqrt(8 / std::acos(Real(-1))) * (x + Real(0.044715L) * x * x * x));
+auto exact(tt::Tanh, auto x) { return std::tanh(x); }
+auto exact(tt::Log, auto x) { return std::log(x); }
+auto exact(tt::Log2, auto x) { return std::log2(x); }
+auto exact(tt::Log1p, auto x) { return std::log1p(x); }
+auto exact(tt::Pow, auto a, decltype(a) b) { return std::pow(a, b); }
+auto exact(tt::Sin, auto x) { return std::sin(x); }
+auto exact(tt::Cos, auto x) { return std::cos(x); }
+auto exact(tt::Tan, auto x) { return std::tan(x); }
+auto exact(tt::Erf, auto x) { return std::erf(x); }
+auto exact(tt::Relu, auto x) { return x <= 0 ? 0 : x; }
+auto exact(tt::LeakyRelu, auto x, decltype(x) slope) { return x > 0 ? x : slope * x; }
+auto exact(tt::Silu, auto x) { return x / (1 + std::exp(-x)); }
+auto exact(tt::Gelu, auto x) { return x * std::erfc(-x * std::sqrt(decltype(x)(0.5))) / 2; }
+auto exact(tt::GeluTanh, auto x) {
+  return x * exact(tt::Sigmoid{}, std::sqrt(8 / std::acos(decltype(x)(-1))) * (x + decltype(x)(0.044715L) * x * x * x));
 }
-template <class Real>
-Real exact(tt::Softplus, Real x) { return x > 20 ? x : std::log1p(std::exp(x)); }
-template <class Real>
-Real exact(tt::Elu, Real x, Real alpha) { return x > 0 ? x : alpha * std::expm1(x); }
-template <class Real>
-Real exact(tt::Mish, Real x) { return x * std::tanh(exact(tt::Softplus{}, x)); }
-template <class Real>
-Real exact(tt::Hardswish, Real x) {
-  const Real gate = x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3;
+auto exact(tt::Softplus, auto x) { return x > 20 ? x : std::log1p(std::exp(x)); }
+auto exact(tt::Elu, auto x, decltype(x) alpha) { return x > 0 ? x : alpha * std::expm1(x); }
+auto exact(tt::Mish, auto x) { return x * std::tanh(exact(tt::Softplus{}, x)); }
+auto exact(tt::Hardswish, auto x) {
+  const auto gate = x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3;
   return x * (gate / 6);
 }
-template <class Real>
-Real exact(tt::Sign, Real x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
-template <class Real>
-Real exact(tt::Clamp, Real x, Real low, Real high) {
-  const Real above = x < low ? low : x;
+auto exact(tt::Sign, auto x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
+auto exact(tt::Clamp, auto x, decltype(x) low, decltype(x) high) {
+  const auto above = x < low ? low : x;
   return above > high ? high : above;
 }
-template <class Real>
-Real exact(tt::Square, Real x) { return x * x; }
-template <class Real>
-Real exact(tt::Reciprocal, Real x) { return 1 / x; }
-template <class Real>
-Real exact(tt::Rsqrt, Real x) { return 1 / std::sqrt(x); }
+auto exact(tt::Square, auto x) { return x * x; }
+auto exact(tt::Reciprocal, auto x) { return 1 / x; }
+auto exact(tt::Rsqrt, auto x) { return 1 / std::sqrt(x); }
 
 /// The size in whose last places the error is counted: that of the result, unless the op says
 /// otherwise, and for compositions not less than `floor`, as their parts underflow first.
-template <class Real>
-Real unit_size(tt::Gelu, Real x, Real result) { return std::fmax(std::fabs(x), std::fabs(result)); }
-template <class Real>
-Real unit_size(auto, Real, Real result) { return std::fabs(result); }
+auto unit_size(tt::Gelu, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+auto unit_size(auto, auto, auto result) { return std::fabs(result); }
 
 /// The distance in units of the last place of `size`; infinite where one is NaN or the sign of a
 /// zero differs. An infinity stands for the power of two after the largest number.

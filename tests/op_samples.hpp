@@ -53,8 +53,7 @@ void for_each_op(tt::TypeList<F...>, const auto& f) {
 }
 template <class T>
 constexpr bool takes(Op k) {
-  const bool known = (is_arithmetic(k) && k != Op::copy) || is_comparison(k) || is_logical(k) || k == Op::where;
-  return known && (std::is_floating_point_v<T> ? !is_bitwise(k) : !is_real(k));
+  return has_operator(k) && (std::is_floating_point_v<T> ? !is_bitwise(k) : !is_real(k));
 }
 template <class T>
 void for_each_primitive(const auto& f) {

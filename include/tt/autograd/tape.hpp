@@ -100,6 +100,11 @@ inline FunctionNode* make_function_node(const Call& c) {
   return n;
 }
 
+/// A call's results that can have a gradient are a new node's.
+inline void give_results(NodeHandle node, const Call& c) {
+  set_histories(static_cast<NodeHandle&&>(node), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
+}
+
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
   FunctionNode* n = make_function_node(c);
@@ -109,7 +114,7 @@ inline void record_call(const Call& c) {
     if (read >> k & 1) n->saved()[k].save(c[k], *n);
     else n->saved()[k].save_shape(c[k]);
   connect(*n, n->own_edge(), c.argument, c.arguments);
-  set_histories(static_cast<NodeHandle&&>(owner), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
+  give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
 /// An op with a derivative of its own.
@@ -160,7 +165,7 @@ inline void record_own(const Call& c) {
   for (int k = 0; k < c.op->results; ++k) save(n->result[k], c.result[k]);
   connect(*n, n->own_edge, c.argument, c.arguments);
   ++tape_node_count();
-  set_histories(static_cast<NodeHandle&&>(owner), c.result, c.op->results, [&](int k) { return is_floating(c.result[k].dtype()); });
+  give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
 TT_INLINE void autograd_kernel(Call& c, void*) {

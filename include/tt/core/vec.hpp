@@ -16,7 +16,7 @@ class Vec {
   constexpr Vec(int count, T value) : size_(count), capacity_(count) {
     if (count > 0) items = new T[static_cast<unsigned>(count)]();
     if constexpr (requires { value % value; })  // whole numbers: 0 is there already
-      if (value == 0) return;                  // every turn of a loop counts in constant evaluation
+      if (value == 0) return;  // every turn of a loop counts in constant evaluation
     for (int i = 0; i < count; ++i) items[i] = value;
   }
   constexpr Vec(std::initializer_list<T> values) {

@@ -17,14 +17,10 @@ template <class... Fn>
 void each_reduction_entry(const auto& f, TypeList<Fn...>) { (f(&reduction_operator<Fn>, Fn::name), ...); }
 template <class... Fn>
 void each_binary_entry(const auto& f, TypeList<Fn...>) { (f(&function_operator<Fn, 2>, Fn::name), ...); }
-/// Elementwise primitives that are operators; casts have ones of their own.
-constexpr bool is_operator(Op k) {
-  return (is_arithmetic(k) && k != Op::copy) || is_comparison(k) || is_logical(k) || k == Op::where;
-}
 template <std::size_t... I>
 void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
   const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
-    if constexpr (is_operator(K)) f(&operator_entry<K>, name(K));
+    if constexpr (has_operator(K)) f(&operator_entry<K>, name(K));
   };
   (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
 }

@@ -45,6 +45,10 @@ constexpr bool is_bitwise(Op op) { return op >= Op::bit_and && op <= Op::shift_r
 constexpr bool is_shift(Op op) { return op >= Op::shift_left && op <= Op::shift_right_logical; }
 constexpr bool is_comparison(Op op) { return op >= Op::lt && op <= Op::ne; }
 constexpr bool is_logical(Op op) { return op >= Op::logical_and && op <= Op::logical_not; }
+/// Elementwise primitives that are called with operands alone: not casts, which name a dtype too.
+constexpr bool has_operator(Op op) {
+  return (is_arithmetic(op) && op != Op::copy) || is_comparison(op) || is_logical(op) || op == Op::where;
+}
 constexpr bool is_view(Op op) { return op >= Op::reshape && op <= Op::window; }
 constexpr bool is_reduction(Op op) { return op >= Op::sum && op <= Op::amin; }
 constexpr bool is_product(Op op) { return op == Op::matmul || op == Op::conv; }
