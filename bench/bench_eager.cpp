@@ -225,6 +225,18 @@ const auto compiled_sgd = tt::compile(sgd, {.name = "sgd", .wait = true});
 const auto compiled_adam = tt::compile(adam, {.name = "adam", .wait = true});
 const auto compiled_forward = tt::compile(forward, {.name = "forward", .wait = true});
 
+template <auto Way, class Step>
+void training(const char* name, const Step& step, const char* contender = "tt") {
+  plain(name, [&step] {
+    return [&step, t = std::make_shared<Trainer>(), left = Network::steps_of_a_run]() mutable {
+      if (--left == 0) {
+        t = std::make_shared<Trainer>();
+        left = Network::steps_of_a_run;
+      }
+      return ((*t).*Way)(step);
+    };
+  }, contender);
+}
 void network() {
   const auto trainer = [] { return std::make_shared<Trainer>(); };
   plain("network/forward", [=] { return [t = trainer()] { return forward(t->model, t->images); }; });
@@ -234,10 +246,10 @@ void network() {
     tt::for_each_member([](Tensor& w) { w.requires_grad_(); }, t->model);
     return [t] { return forward(t->model, t->images); };
   });
-  plain("network/SGD step", [=] { return [t = trainer()] { return t->by_sgd(sgd); }; });
-  plain("network/SGD step", [=] { return [t = trainer()] { return t->by_sgd(compiled_sgd); }; }, "tt_compiled");
-  plain("network/Adam step", [=] { return [t = trainer()] { return t->by_adam(adam); }; });
-  plain("network/Adam step", [=] { return [t = trainer()] { return t->by_adam(compiled_adam); }; }, "tt_compiled");
+  training<&Trainer::by_sgd<decltype(sgd)>>("network/SGD step", sgd);
+  training<&Trainer::by_sgd<decltype(compiled_sgd)>>("network/SGD step", compiled_sgd, "tt_compiled");
+  training<&Trainer::by_adam<decltype(adam)>>("network/Adam step", adam);
+  training<&Trainer::by_adam<decltype(compiled_adam)>>("network/Adam step", compiled_adam, "tt_compiled");
 }
 const auto compiled_loss = tt::compile(loss, {.name = "loss", .wait = true});
 

@@ -597,6 +597,15 @@ TEST_CASE("a value is not its negation, nor its magnitude") {  // gcc 12, emitte
   s.check();
 }
 
+TEST_CASE("rows read backwards are read to their ends") {  // gcc 12, emitted C: vectors of four for rows of two
+  Small s;
+  s.output(tt::slice<0, 4, 3, -2>(s.input({5, 2})));
+  s.output(tt::slice<0, 4, 5, -1>(s.input({5, 3})));
+  s.output(tt::slice<1, 8, 5, -2>(s.input({3, 9}, DType::f64)));
+  s.output(tt::slice<1, 6, 7, -1>(s.input({4, 7}, DType::i32)));
+  s.check();
+}
+
 TEST_CASE("every axis of a Tensor of the highest rank can be padded") {
   Small s;
   const Sym x = s.input({2, 1, 3, 1, 2, 2});

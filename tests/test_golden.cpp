@@ -104,6 +104,16 @@ const Golden goldens[] = {
        output(tt::cast<double>(tt::cast<float>(x)) - tt::cast<double>(tt::cast<std::int32_t>(x)));
        output(tt::where(tt::cast<bool>(y), -tt::cast<float>(y), 0.5));
      }},
+    {"masks",
+     [](Graph& g) {  // conditions from memory; four kernels
+       const tt::Extent sizes[] = {n, n * n, n * n * n, n * n * n * n};
+       Sym a[4];
+       for (int k = 0; k < 4; ++k) a[k] = input(g, {sizes[k]}, DType::boolean);
+       output(tt::where(a[0], input(g, {sizes[0]}), 0));
+       output(tt::where(a[1] && !input(g, {sizes[1]}, DType::boolean), input(g, {sizes[1]}, DType::f64), 0));
+       output(tt::where(a[2], input(g, {sizes[2]}, DType::i64), 7));
+       output(tt::cast<float>(a[3]));
+     }},
 };
 
 /// For the CPU, or for a device.

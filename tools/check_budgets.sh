@@ -82,6 +82,18 @@ within functions_tensor_add "$(nm --defined-only "$work/tensor_add.o" | grep -c 
   report "bench/compile_time/tensor_compile.cpp does not compile: $(head -n 3 "$work/log")"
 within functions_compile_linked "$(nm --defined-only "$work/linked.o" | grep -c ' [TtWw] ')"
 
+# ---- loops of emitted C of which g++ makes no vectors for AVX-512, as the code cache has them compiled
+loops=0
+for kernels in tests/golden/*.c; do
+  [ "$kernels" = tests/golden/prelude.c ] && continue
+  cat tests/golden/prelude.c "$kernels" >"$work/kernels.c"
+  "$GXX" -x c -O3 -march=x86-64-v4 -ffp-contract=off -fno-math-errno -fno-trapping-math -w -c -o "$work/kernels.o" \
+    -fopt-info-vec-optimized "$work/kernels.c" >"$work/vectors" 2>&1
+  loops=$((loops + $(awk -F: 'FILENAME ~ /vectors$/ { vectors[$2]; next }
+    /EACH for \(i64 i / && !(FNR in vectors)' "$work/vectors" "$work/kernels.c" | wc -l)))
+done
+within scalar_loops "$loops"
+
 # ---- loops, and the kernels of programs
 # shellcheck disable=SC2086
 "$GXX" $flags -O2 -DNDEBUG -c -o "$work/loops.o" "$budgets/loops.cpp" 2>"$work/log" ||

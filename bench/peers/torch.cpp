@@ -182,6 +182,18 @@ void large_rows(std::int64_t n, const char* size) {
   plain(name("softmax rows"), [n] { return [a = random({n / cols, cols})] { return at::softmax(a, 1); }; });
 }
 
+template <auto Way>
+void training(const char* name, const Network& n) {
+  plain(name, [n] {
+    return [n, t = std::make_shared<Trainer>(n), left = Network::steps_of_a_run]() mutable {
+      if (--left == 0) {
+        t = std::make_shared<Trainer>(n);
+        left = Network::steps_of_a_run;
+      }
+      return ((*t).*Way)();
+    };
+  });
+}
 void network_rows(const Network& n) {
   plain("network/forward", [n] {
     return [t = std::make_shared<Trainer>(n)] {
@@ -190,8 +202,8 @@ void network_rows(const Network& n) {
     };
   });
   plain("network/forward taped", [n] { return [t = std::make_shared<Trainer>(n)] { return t->forward(); }; });
-  plain("network/SGD step", [n] { return [t = std::make_shared<Trainer>(n)] { return t->sgd(); }; });
-  plain("network/Adam step", [n] { return [t = std::make_shared<Trainer>(n)] { return t->adam(); }; });
+  training<&Trainer::sgd>("network/SGD step", n);
+  training<&Trainer::adam>("network/Adam step", n);
 }
 void wide_network_rows() {
   plain("wide network/forward and backward", [] {

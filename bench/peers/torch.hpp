@@ -14,6 +14,9 @@ namespace peers::torch {
 struct Network {
   static constexpr std::int64_t batch = 16, width[4] = {16, 32, 32, 10};
   static constexpr std::int64_t wide_batch = 64, wide[4] = {256, 256, 256, 10};  ///< of the wide one
+  /// Then training begins anew: when nothing is left to learn, moments decay to denormal numbers, which take some
+  /// processors many times as long.
+  static constexpr int steps_of_a_run = 512;
   const float* parameter[6];
   const float* images;
   const std::int64_t* labels;

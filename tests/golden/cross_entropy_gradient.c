@@ -72,14 +72,14 @@ FN float exp_f32(float v0) {
 }
 FN float log_f32(float v0) {
   const float v1 = 0.0f;
-  const _Bool v2 = v0 < v1;
+  const u8 v2 = v0 < v1;
   const float v3 = f32_bits((int)0x7fc00000u);
-  const _Bool v4 = v0 == v1;
+  const u8 v4 = v0 == v1;
   const float v5 = f32_bits((int)0xff800000u);
   const float v6 = f32_bits((int)0x7f800000u);
-  const _Bool v7 = v0 < v6;
+  const u8 v7 = v0 < v6;
   const float v8 = f32_bits((int)0x00800000u) /* 1.17549435e-38 */;
-  const _Bool v9 = v0 < v8;
+  const u8 v9 = v0 < v8;
   const float v10 = f32_bits((int)0x4b000000u) /* 8388608 */;
   const float v11 = v0 * v10;
   const float v12 = v9 ? v11 : v0;
@@ -201,7 +201,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
           x1[i] = f32_4;
           ef32_5[l] = f32_4;
           const long long i64_0 = (long long)(0 + i);
-          const _Bool bool_0 = i64_0 == i64_1;
+          const u8 bool_0 = i64_0 == i64_1;
           const float f32_7 = bool_0 ? f32_3 : f32_6;
           ef32_8[l] = f32_7;
         }
@@ -222,7 +222,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
           x1[i] = f32_4;
           lf32_5[l] = add_f32(lf32_5[l], f32_4);
           const long long i64_0 = (long long)(0 + i);
-          const _Bool bool_0 = i64_0 == i64_1;
+          const u8 bool_0 = i64_0 == i64_1;
           const float f32_7 = bool_0 ? f32_3 : f32_6;
           lf32_8[l] = add_f32(lf32_8[l], f32_7);
         }
@@ -244,7 +244,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
       float *x5 = (float *)p[4] + row * (10);
       EACH for (i64 i = 0; i < n; ++i) {
         const long long i64_2 = (long long)(0 + i);
-        const _Bool bool_1 = i64_2 == i64_1;
+        const u8 bool_1 = i64_2 == i64_1;
         const float f32_14 = bool_1 ? f32_13 : f32_6;
         const float f32_15 = x1[i];
         const float f32_16 = f32_12 * f32_15;

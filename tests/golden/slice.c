@@ -17,7 +17,7 @@ void slice_0(void *const *p, const i64 *s, const i64 *r) {
       float *x0 = (float *)p[0] + 118 + row * (30);
       float *x1 = (float *)p[1] + row * (10);
       EACH for (i64 i = 0; i < n; ++i) {
-        const float f32_0 = x0[i * (-2)];
+        const float f32_0 = x0[i * BACK(-2)];
         const float f32_2 = f32_0 * f32_1;
         x1[i] = f32_2;
       }

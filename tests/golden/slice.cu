@@ -18,7 +18,7 @@ template <int V> FN void slice_0_step(const Operands<2> &a, i64 row, i64 col) {
         for (int k = 0; k < V; ++k) {
           const i64 i = col + k;
           (void)i;
-          const float f32_0 = x0[i * (-2)];
+          const float f32_0 = x0[i * BACK(-2)];
           const float f32_2 = f32_0 * f32_1;
           w1.v[k] = f32_2;
         }

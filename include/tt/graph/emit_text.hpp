@@ -13,8 +13,9 @@ namespace tt {
 
 namespace detail {
 
+/// A boolean is a byte, 0 or 1: gcc 12 makes no vectors of loops that read a _Bool and choose by it.
 constexpr const char* c_type(DType d) {
-  constexpr const char* names[] = {"_Bool", "int", "long long", "float", "double"};
+  constexpr const char* names[] = {"u8", "int", "long long", "float", "double"};
   return names[static_cast<int>(d)];
 }
 
@@ -117,7 +118,7 @@ inline Text c_expression(Op op, DType d, DType from, int n, const Text& a, const
     case Op::ne: return infix("!=");
     case Op::logical_and: return infix("&");
     case Op::logical_or: return infix("|");
-    case Op::logical_not: return t << '!' << a;
+    case Op::logical_not: return t << a << " ^ 1";
     case Op::where: return t << a << " ? " << b << " : " << c;
     case Op::cast:
       if (d == DType::boolean) return t << a << " != 0";
@@ -244,7 +245,13 @@ class KernelText {
     Text k(index);
     if (m.divisor != Extent(1)) k = Text("(") << k << " / (" << extent(m.divisor) << "))";
     if (m.modulus != Extent(0)) k = Text("(") << k << " % (" << extent(m.modulus) << "))";
-    return k << " * (" << extent(m.stride) << ')';
+    return k << " * " << step(m.stride);
+  }
+  /// What an index is multiplied by. A compiler may not know that it leads backwards: for rows of two elements, each
+  /// before the last, gcc 12 reads four, the last two of them behind the first row.
+  Text step(Extent e) const {
+    const bool back = e.is_constant() && e.code < 0;
+    return (back ? Text("BACK(") : Text("(")) << extent(e) << ')';
   }
   Text row_offset(const Access& a, const char* row) const {
     Text t;
@@ -271,7 +278,8 @@ class KernelText {
     }
     t << 'x' << number << (a.column == Extent(0) ? "[0]" : "[i");
     if (a.column != Extent(0)) {
-      if (a.column != Extent(1)) t << " * (" << extent(a.column) << ')';
+      if (a.column == Extent(-1)) t << " * (-1)";  // vectors in reverse order
+      else if (a.column != Extent(1)) t << " * " << step(a.column);
       t << ']';
     }
     return t;
@@ -330,11 +338,22 @@ class KernelText {
         if (x.c >= 0) o[2] = reg(from, x.c);
         if (x.op == Op::call) t << call_text(x.attribute, x.dtype, o);
         else if (x.op == Op::neg && is_floating(x.dtype) && never_fma(i)) t << '-' << o[0];
+        else if (x.op == Op::where && size_of(x.dtype) == 8 && !compared(i))
+          t << "CHOOSE_" << name(x.dtype) << '(' << o[0] << ", " << o[1] << ", " << o[2] << ')';
         else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ')';
         else t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
       }
     }
     t << ";\n";
+  }
+  /// Is the condition of instruction i a comparison? Then gcc 12 makes vectors of a choice of 64 bits for AVX-512;
+  /// of one by a byte it makes none.
+  bool compared(int i) const {
+    const int condition = plan_->instructions[i].a;
+    for (int j = i - 1; j >= k_->segment[0]; --j)
+      if (const Instruction& from = plan_->instructions[j]; from.result == condition && from.dtype == DType::boolean)
+        return is_comparison(from.op);
+    return false;
   }
   /// Is what instruction i negates made by something else than fma, whatever the compiler inlines and forwards? A sign
   /// before an operand costs less than neg_f32: silu takes 5 % more with that.

@@ -31,6 +31,7 @@ constexpr const char* c_head(bool has_fma) {
 )";
 }
 inline constexpr const char* c_prelude = R"(#define FN static inline __attribute__((always_inline))
+typedef unsigned char u8;
 typedef long long i64;
 FN int bits_f32(float x) { union { float f; int i; } u = { .f = x }; return u.i; }
 FN float f32_bits(int x) { union { int i; float f; } u = { .i = x }; return u.f; }
@@ -44,6 +45,10 @@ FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ ((int)0x80000000 | zer
 FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero)); }
 /* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
 #define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
+#define BACK(n) ((n) | zero)
+/* c ? a : b, by a byte of 0 or 1 */
+FN double CHOOSE_f64(i64 c, double a, double b) { return f64_bits((bits_f64(a) & -c) | (bits_f64(b) & ~-c)); }
+FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
 /* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
 #define BOUND_f32(x) f32_bits(bits_f32(x) | zero)
 #define BOUND_f64(x) f64_bits(bits_f64(x) | zero)

@@ -19,12 +19,15 @@ constexpr const char* cuda_head(bool has_fma) {
 }
 
 inline constexpr const char* cuda_prelude = R"(#define FN static __device__ __forceinline__
-#define _Bool bool
+typedef unsigned char u8;
 typedef long long i64;
 FN int bits_f32(float x) { return __float_as_int(x); }
 FN float f32_bits(int x) { return __int_as_float(x); }
 FN i64 bits_f64(double x) { return __double_as_longlong(x); }
 FN double f64_bits(i64 x) { return __longlong_as_double(x); }
+#define BACK(n) (n)
+#define CHOOSE_f64(c, a, b) ((c) ? (a) : (b))
+#define CHOOSE_i64(c, a, b) ((c) ? (a) : (b))
 #define BOUND_f32(x) (x)
 #define BOUND_f64(x) (x)
 FN float neg_f32(float x) { return -x; }
