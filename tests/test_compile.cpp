@@ -497,23 +497,71 @@ TEST_CASE("calls leave no memory behind") {
   CHECK(tt::cpu_memory_stats().allocated == before);
 }
 
-TEST_CASE("only numbers and fresh fills are constants of a captured function, other Tensors that it makes break the graph") {
-  check_same("ones", [](const Tensor& x) { return x + tt::ones({3}); }, uniform({2, 3}, 90));
-  check_same("a sum begun at zeros", [](const Tensor& x) {
+TEST_CASE("what factories make is part of a captured function, and what is made of it") {
+  const auto same_in_one_graph = [](const char* what, auto f, std::initializer_list<tt::IntList> shapes, std::int64_t captures = 1) {
+    const auto compiled = tt::compile(f, {.name = what, .fullgraph = true});
+    for (const tt::IntList& shape : shapes) {
+      const Tensor x = uniform(shape, 90);
+      CHECK_MESSAGE(same_bits(compiled(x), f(x)), what);
+    }
+    CHECK_MESSAGE(compiled.captures() == captures, what);
+  };
+  same_in_one_graph("ones", [](const Tensor& x) { return x + tt::ones({3}); }, {{2, 3}, {5, 3}}, 2);  // 3 is the text's, not the size's
+  same_in_one_graph("a sum begun at zeros", [](const Tensor& x) {
     Tensor sum = tt::zeros({3});
     sum += x[0];
     sum += x[1];
     return sum;
-  }, uniform({2, 3}, 90));
-  check_same("eye", [](const Tensor& x) { return x + tt::eye(3); }, uniform({3, 3}, 90));
+  }, {{2, 3}});
+  same_in_one_graph("eye", [](const Tensor& x) { return x + 0.5 * tt::eye(x.size(0)); }, {{3, 3}, {4, 4}, {70, 70}});
+  same_in_one_graph("places", [](const Tensor& x) { return x * tt::arange(x.size(1)) + tt::arange(0, 11).sum(); }, {{2, 3}, {5, 9}, {8, 100}});
+  same_in_one_graph("real steps", [](const Tensor& x) {
+    return x.to(DType::f64) - tt::arange(0.25, 0.8, 0.1, {.dtype = DType::f64}) * tt::arange(3.0, -3.0, -1);
+  }, {{2, 6}});
+  same_in_one_graph("causal mask", [](const Tensor& x) {
+    const Tensor i = tt::arange(x.size(0));
+    return tt::softmax(tt::where(i.reshape({-1, 1}) < i, -1e30, x), 1);
+  }, {{6, 6}, {9, 9}});
+  same_in_one_graph("noise", [](const Tensor& x) {
+    return x + tt::rand(x.shape(), 3) * tt::randn({x.size(0), 1}, 4, {.dtype = DType::f64}).to(DType::f32);
+  }, {{2, 3}, {4, 7}});
+  same_in_one_graph("views", [](const Tensor& x) {
+    return x * tt::arange(12).reshape({4, 3}).transpose(0, 1) + tt::full({1}, 7).expand({4}) + tt::eye(4)[2];
+  }, {{3, 4}});
+  same_in_one_graph("in place", [](const Tensor& x) {
+    Tensor t = tt::arange(0, 4, 1, {.dtype = DType::f32});
+    t *= x;
+    t += tt::eye(4)[1];
+    return t;
+  }, {{4}});
+  same_in_one_graph("elements in the text", [](const Tensor& x) {
+    Tensor weights = tt::tensor({1.0, -2.0, 1.0}), zeros = tt::tensor({{0.0, -0.0}, {0.0, 0.0}});
+    zeros += x[0][0];
+    return tt::matmul(x * weights, tt::tensor({{0.25, 0.5}, {1.0, 2.0}, {-1.0, 0.125}})) * tt::tensor(3.0) + tt::tensor({7, 9}) -
+           1 / (zeros[0] * 0 * tt::tensor({0.0, -0.0})) + tt::where(tt::tensor({true, false}), tt::tensor({1}), 2.0);
+  }, {{4, 3}, {9, 3}}, 2);
+  same_in_one_graph("nothing passed is read", [](const Tensor& x) { return tt::eye(3) * 2 + tt::arange(x.size(0)); }, {{3}, {3}});
+}
+
+TEST_CASE("gradients flow through what factories make") {
+  const auto f = [](const Tensor& x) { return (x * tt::arange(1, 5) + tt::rand({4}, 8) * x * x).sum(); };
+  const auto gradient = [](const auto& g) {
+    const Tensor x = uniform({4}, 92).requires_grad_();
+    g(x).backward();
+    return x.grad();
+  };
+  CHECK(same_bits(gradient(tt::compile(f, {.name = "f", .fullgraph = true})), gradient(f)));
+}
+
+TEST_CASE("elements of the program's own break the graph") {
   check_same("a part filled", [](const Tensor& x) {
     Tensor z = tt::zeros({4});
     z.slice(0, 0, 2).fill_(1);
     return x + z;
   }, uniform({4}, 91));
-  const auto eye = tt::compile([](const Tensor& x) { return x + tt::eye(3); }, {.name = "eye", .fullgraph = true});
-  CHECK(contains(message([&] { eye(uniform({3, 3}, 90)); }),
-                 "tt::compile: eye: a graph break, and fullgraph is set: a Tensor that the function makes, which is no constant: f32 (3, 3)."));
+  const auto copied = tt::compile([](const Tensor& x) { return x + tt::from_span<float>(std::array{1.0f, 2.0f, 3.0f}, {3}); }, {.name = "copied", .fullgraph = true});
+  CHECK(contains(message([&] { copied(uniform({3, 3}, 90)); }),
+                 "tt::compile: copied: a graph break, and fullgraph is set: a Tensor that the function makes, which is no constant: f32 (3,)."));
 }
 
 TEST_CASE("the same foreign memory twice is guarded") {

@@ -109,6 +109,18 @@ TEST_CASE("factories") {
   CHECK(tt::arange(4).dtype() == DType::i64);
   CHECK(numbers(tt::arange(5, 0, -2)) == Numbers{5, 3, 1});
   CHECK(tt::arange(3, 3).numel() == 0);
+  for (DType d : {DType::f32, DType::f64, DType::i32, DType::i64}) {
+    const Tensor t = tt::arange(0.7, 40, 0.3, {.dtype = d});
+    Numbers want;
+    for (int i = 0; i < 131; ++i) {
+      const volatile double product = i * 0.3;  // rounded before it is added
+      const double v = 0.7 + product;
+      want.push_back(d == DType::f64 ? v : d == DType::f32 ? static_cast<double>(static_cast<float>(v)) : static_cast<double>(static_cast<int>(v)));
+    }
+    CHECK(numbers(t) == want);
+  }
+  CHECK(numbers(tt::arange(-0x1p40, -0x1p40 + 3, 1, {.dtype = DType::f64})) == Numbers{-0x1p40, -0x1p40 + 1, -0x1p40 + 2});
+  CHECK(numbers(tt::eye(2, {.dtype = DType::boolean})) == Numbers{1, 0, 0, 1});
   CHECK(tt::arange(3, 0).numel() == 0);
   CHECK(tt::arange(0, 1, 0.1, {.dtype = DType::f64}).numel() == 10);
   CHECK(message([] { tt::arange(0, 1, 0); }).starts_with("tt::arange: the step is 0."));

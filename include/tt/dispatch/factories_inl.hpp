@@ -6,10 +6,35 @@ namespace tt {
 namespace detail {
 
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
-  if (!(t.device() == o.device)) t = to_device(t, o.device, false, here());
+  if (t.impl().trace_id < 0 && !(t.device() == o.device)) t = to_device(t, o.device, false, here());
   stamp(t);
   if (o.requires_grad) tape_hooks().require(t);
   return t;
+}
+
+/// Where an op that nothing flows into runs: on the device of the function that is captured, or where its elements are
+/// written if they are not computed.
+inline Device computed_on(Device d) { return capture_mode ? d : written_on(d); }
+/// What an op takes shape, dtype and device from. Captures know a fill, but nothing of memory that anybody may write.
+inline Tensor blank(const IntList& shape, const TensorOptions& o) { return capture_mode ? zeros(shape, o) : empty(shape, o); }
+
+/// So few elements are part of a captured function's text.
+inline constexpr std::int64_t most_in_text = 16;
+/// Those elements, made of numbers.
+TT_INLINE Tensor in_text(const Tensor& elements) {
+  const std::int64_t n = elements.numel();
+  if (n == 0) return elements;
+  return with_dtype(elements.dtype(), [&]<class T>(T) {
+    const T* const value = elements_of<T>(elements);
+    const auto number = [&](std::int64_t k) { return TensorOperand(value[k]).number(elements.dtype()).expand(elements.shape()); };
+    Tensor t = number(0).clone(), place;
+    for (std::int64_t k = 1; k < n; ++k) {
+      if (std::memcmp(value + k, value, sizeof(T)) == 0) continue;
+      if (!place.defined()) place = arange(n).reshape(elements.shape());
+      t = where(place == k, number(k), t);
+    }
+    return t;
+  });
 }
 
 }  // namespace detail
@@ -41,30 +66,27 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) 
   const double exact = (end - start) / step;
   std::int64_t n = static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
-  Tensor t(o.dtype, Shape{n > 0 ? n : 0}, detail::written_on(o.device));
-  if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < t.numel(); ++i) detail::elements_of<T>(t)[i] = static_cast<T>(start + static_cast<double>(i) * step);
-    });
-  return detail::with_options(t, o);
+  const auto whole = [](double v) { return v > -0x1p53 && v < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(v)) == v; };
+  const bool integers = whole(start) && whole(step);
+  const auto number = [&](double v) {
+    return integers ? detail::TensorOperand(static_cast<std::int64_t>(v)).number(DType::i64) : detail::TensorOperand(v).number(DType::f64);
+  };
+  const TensorOptions computed = detail::on_device(o.dtype, detail::computed_on(o.device));
+  const Tensor like = detail::blank({n > 0 ? n : 0}, computed);
+  return detail::with_options(detail::TensorFunction<detail::ArangeLikeFn>::run(here(), like, number(start), number(step)), o);
 }
 
 TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
-  Tensor t = zeros({n, n}, detail::on_device(o.dtype, detail::written_on(o.device)));
-  if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
-    });
-  t.impl().is_fill = false;
-  return detail::with_options(t, o);
+  const Tensor like = detail::blank({n, n}, detail::on_device(o.dtype, detail::computed_on(o.device)));
+  return detail::with_options(detail::TensorFunction<detail::EyeLikeFn>::run(here(), like), o);
 }
 
 TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(rand_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
+  return detail::with_options(rand_like(detail::blank(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 
 TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(randn_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
+  return detail::with_options(randn_like(detail::blank(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 
 template <class T>
@@ -85,6 +107,7 @@ TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given) const {
   Tensor t(o.dtype, s, detail::written_on(o.device));
   std::int64_t at = 0;
   if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
+  if (!t.is_meta() && detail::capture_mode && t.numel() <= detail::most_in_text) t = detail::in_text(t);
   return detail::with_options(t, o);
 }
 

@@ -63,7 +63,7 @@ class Tracer final : public detail::CaptureMode {
     detail::register_captures();
     number_ = detail::next_capture();
     state().capture = number_;
-    if (options_.holds) state().include = state().include | DispatchKey::trace;  // what is met is recorded, not computed
+    state().include = state().include | DispatchKey::trace;  // what is met, or made, is recorded, not computed
     detail::capture_mode = this;
     current() = this;
   }

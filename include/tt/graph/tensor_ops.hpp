@@ -367,6 +367,22 @@ struct RandnLikeFn {
     return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
   }
 };
+/// start, start + step, ... along the one axis of `like`, in its dtype; reckoned in that of the numbers.
+struct ArangeLikeFn {
+  static constexpr const char* name = "arange_like";
+  static constexpr Sym record(const Sym& like, const Sym& start, const Sym& step) {
+    const Sym place{like.graph, like.graph->cast(iota_like(like, 1).id, start.dtype())};
+    const Sym value = start + place * step;
+    return {like.graph, like.graph->cast(value.id, like.dtype())};
+  }
+};
+/// Ones where both indices of `like`, a matrix, are equal.
+struct EyeLikeFn {
+  static constexpr const char* name = "eye_like";
+  static constexpr Sym record(const Sym& like) {
+    return {like.graph, like.graph->cast((iota_like(like, 1) == iota_like(like, 2)).id, like.dtype())};
+  }
+};
 struct MseLossFn {
   static constexpr const char* name = "mse_loss";
   static constexpr Sym record(const Sym& a, const Sym& b) {
