@@ -251,6 +251,14 @@ constexpr KernelForm choose_form(const Kernel& k, const Instruction* instruction
   if (k.kind == KernelKind::cols) return KernelForm::cols;
   return is_few_steps(k) ? KernelForm::few_steps : KernelForm::rows;
 }
+/// A loop over few vectors, of ops that take a cycle or two: a call would take a third of its time.
+constexpr bool is_short_loop(const Kernel& k, const Instruction* instructions) {
+  if (k.kind != KernelKind::rows || k.tile != 0 || k.sweeps != 1 || k.rows != Extent(1) || !k.cols.is_constant()) return false;
+  const int begin = k.segment[0], end = k.segment[3];
+  for (int i = begin; i < end; ++i)
+    if (is_reduction(instructions[i].op) || instructions[i].op == Op::call) return false;
+  return (k.cols.code + lanes - 1) / lanes * (end - begin) <= 128;
+}
 template <class H, int K>
 inline constexpr KernelForm kernel_form =
     choose_form(H::plan.kernels[K], H::plan.instructions.begin(), H::plan.accesses.begin());
@@ -332,7 +340,8 @@ TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* 
       void* const operand[] = {OperandOf<H, J, I>::address(arena, external, offsets)..., nullptr};
       return run_divided(&Kernel::run_call, Divisible<H, J>::kernel, {operand, &symbols});
     }
-  if constexpr (kernel_form<H, H::plan.kernels[J].code> <= KernelForm::few_steps)
+  constexpr int number = H::plan.kernels[J].code;
+  if constexpr (kernel_form<H, number> <= KernelForm::few_steps || is_short_loop(H::plan.kernels[number], H::plan.instructions.begin()))
     Kernel::run_in_caller(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
   else
     Kernel::run(&symbols, whole_kernel, OperandOf<H, J, I>::address(arena, external, offsets)...);
