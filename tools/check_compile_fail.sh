@@ -15,6 +15,15 @@ head_of() {
   awk -v key="// $2: " '!/^\/\// { exit } index($0, key) == 1 { print substr($0, length(key) + 1) }' "$1"
 }
 
+# precompiled COMPILER FILE: the options that take tt/tt.hpp precompiled, for a file without flags of its own.
+precompiled() {
+  [ -z "$(head_of "$2" flags)" ] && [ -n "${PRECOMPILED:-}" ] || return 0
+  case $1 in
+    *clang*) grep -q '^#include <tt/tt.hpp>' "$2" && echo "-include-pch $PRECOMPILED/tt.pch" ;;
+    *) echo "-I $PRECOMPILED" ;;
+  esac
+}
+
 must_fail() {
   compiler=$1
   file=$2
@@ -24,7 +33,7 @@ must_fail() {
   only=$(head_of "$file" only)
   [ -z "$only" ] || [ "$only" = "$family" ] || return
   # shellcheck disable=SC2046
-  if "$compiler" -std=c++20 -fsyntax-only -I include $(head_of "$file" flags) "$file" >"$out" 2>&1; then
+  if "$compiler" -std=c++20 -fsyntax-only $(precompiled "$compiler" "$file") -I include $(head_of "$file" flags) "$file" >"$out" 2>&1; then
     report "$file compiles with $compiler, and must not"
     return
   fi
@@ -61,6 +70,15 @@ if [ $# -eq 3 ]; then
   exit 0
 fi
 
+PRECOMPILED=$work/precompiled
+export PRECOMPILED
+mkdir -p "$PRECOMPILED/tt"
+for compiler in $(compilers); do
+  case $compiler in *clang*) out=$PRECOMPILED/tt.pch ;; *) out=$PRECOMPILED/tt/tt.hpp.gch ;; esac
+  "$compiler" -std=c++20 -x c++-header -I include -o "$out" include/tt/tt.hpp >"$work/log" 2>&1 ||
+    report "include/tt/tt.hpp cannot be precompiled with $compiler: $(head -n 5 "$work/log")"
+done
+
 : >"$work/jobs"
 fail=0
 ok=0
@@ -74,6 +92,6 @@ for file in tests/compile_ok/*.cpp; do
   ok=$((ok + 1))
   for compiler in $(compilers); do echo "must_compile $compiler $file" >>"$work/jobs"; done
 done
-xargs -r -P2 -L1 sh tools/check_compile_fail.sh <"$work/jobs" >"$work/reports" 2>&1 || echo "a job ended early" >>"$work/reports"
+xargs -r -P2 -L1 sh tools/check_compile_fail.sh <"$work/jobs" >>"$work/reports" 2>&1 || echo "a job ended early" >>"$work/reports"
 
 verdict "$fail wrong programs are refused in the right words, $ok right ones compile without a warning$(skipped_clang)"
