@@ -540,7 +540,44 @@ TEST_CASE("what factories make is part of a captured function, and what is made 
     return tt::matmul(x * weights, tt::tensor({{0.25, 0.5}, {1.0, 2.0}, {-1.0, 0.125}})) * tt::tensor(3.0) + tt::tensor({7, 9}) -
            1 / (zeros[0] * 0 * tt::tensor({0.0, -0.0})) + tt::where(tt::tensor({true, false}), tt::tensor({1}), 2.0);
   }, {{4, 3}, {9, 3}}, 2);
+  same_in_one_graph("like an argument", [](const Tensor& x) {
+    return tt::zeros_like(x) + tt::full_like(x, 3) * x - tt::ones_like(x[0]);
+  }, {{2, 3}, {4, 7}});
+  same_in_one_graph("on the device of an argument", [](const Tensor& x) {
+    const Tensor a = tt::arange(0, 4, 1, {.device = x.device()}), e = tt::eye(4, {.device = x.device()});
+    return x + (a * e)[2] * tt::rand({4}, 1, {.device = x.device()}) - tt::tensor({1.0, 2.0, 3.0, 5.0}, {.device = x.device()}) *
+           tt::zeros({1}, {.device = x.device()}) + tt::ones({4}).to(x.device());
+  }, {{5, 4}, {6, 4}});
+  same_in_one_graph("memory that is filled", [](const Tensor& x) {
+    Tensor a = tt::empty({3}), b = tt::empty_like(x), c = tt::zeros({2}).clone();
+    a.fill_(2);
+    b.copy_(x * x);
+    b += a;
+    c.zero_();
+    return b - c.sum();
+  }, {{2, 3}});
+  same_in_one_graph("no elements", [](const Tensor& x) { return x.sum() + (tt::arange(0) * 2).sum() + tt::zeros({0, 3}).sum() + tt::eye(0).sum(); }, {{2, 3}});
   same_in_one_graph("nothing passed is read", [](const Tensor& x) { return tt::eye(3) * 2 + tt::arange(x.size(0)); }, {{3}, {3}});
+}
+
+TEST_CASE("one element of an axis of any size") {
+  const auto f = [](const Tensor& x) { return x[0] * x.select(1, 1).sum() + x.select(0, 1) * 3; };
+  const auto compiled = tt::compile(f, {.name = "f", .fullgraph = true});
+  const auto gradient = [](const auto& g, const Tensor& x) {
+    const Tensor v = x.clone().requires_grad_();
+    (g(v) * x[0]).sum().backward();
+    return v.grad();
+  };
+  for (const tt::IntList& shape : {tt::IntList{2, 5}, tt::IntList{7, 3}, tt::IntList{4, 20}}) {
+    const Tensor x = uniform(shape, 94);
+    CHECK(same_bits(compiled(x), f(x)));
+    CHECK(same_bits(gradient(compiled, x), gradient(f, x)));
+  }
+  CHECK(compiled.captures() == 2);  // with gradients, and without
+  const auto third = tt::compile([](const Tensor& x) { return x[2]; });
+  for (int n : {3, 4}) CHECK(same_bits(third(uniform({n, 2}, 95)), uniform({n, 2}, 95)[2]));
+  CHECK(third.captures() == 2);  // is there a third row?
+  CHECK(contains(message([&] { third(uniform({2, 2}, 95)); }), "out of range"));
 }
 
 TEST_CASE("gradients flow through what factories make") {

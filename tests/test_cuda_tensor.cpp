@@ -60,6 +60,22 @@ TEST_CASE("elements go to a device and come back") {
   CHECK(same(tt::zeros_like(there), tt::zeros({3, 5})));
 }
 
+TEST_CASE("what a compiled function makes is made on the device of its arguments") {
+  const auto f = [](const Tensor& x) {
+    const Tensor here = tt::arange(0, 5, 1, {.device = x.device()}) * tt::zeros_like(x) + tt::rand({5}, 3, {.device = x.device()});
+    return x * here + tt::eye(5, {.device = x.device()})[1] - tt::tensor({1.0, -2.0, 4.0, 0.5, 3.0}, {.device = x.device()});
+  };
+  const Tensor x = values({3, 5});
+  const auto compiled = tt::compile(f, {.fullgraph = true});
+  CHECK(same(compiled(x.cuda()), f(x)));
+  CHECK(same(f(x.cuda()), f(x)));
+  const auto breaks = tt::compile([](const Tensor& y) {
+    const double s = (y * tt::ones_like(y)).sum().item();
+    return (y + tt::arange(0, 5, 1, {.device = y.device()})) * s + tt::full_like(y, 2);
+  });
+  CHECK(same(breaks(x.cuda()), breaks(x)));
+}
+
 TEST_CASE("eager ops run as kernels of the device") {
   const Tensor x = values({6, 40}), y = values({40}, 2), w = values({40, 7}, 3);
   const Tensor gx = x.cuda(), gy = y.cuda(), gw = w.cuda();

@@ -162,9 +162,10 @@ struct TensorImpl {
   }
 };
 
-/// The first element, wherever it is; waits for a device's work.
+/// The first element, wherever it is, or 0 if there is none; waits for a device's work.
 template <class T>
 T first_element(const TensorImpl& t) {
+  if (t.numel == 0) return T();
   if (is_host(t.device)) return *reinterpret_cast<const T*>(t.data);
   T value;
   device_api(t.device.type)->copy(&value, Device{}, t.data, t.device, sizeof value, false);

@@ -15,9 +15,6 @@ TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
 /// Where an op that nothing flows into runs: on the device of the function that is captured, or where its elements are
 /// written if they are not computed.
 inline Device computed_on(Device d) { return capture_mode ? d : written_on(d); }
-/// What an op takes shape, dtype and device from. Captures know a fill, but nothing of memory that anybody may write.
-inline Tensor blank(const IntList& shape, const TensorOptions& o) { return capture_mode ? zeros(shape, o) : empty(shape, o); }
-
 /// So few elements are part of a captured function's text.
 inline constexpr std::int64_t most_in_text = 16;
 /// Those elements, made of numbers.
@@ -39,7 +36,8 @@ TT_INLINE Tensor in_text(const Tensor& elements) {
 
 }  // namespace detail
 
-TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
+TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions given) {
+  const TensorOptions o = detail::as_captured(given);
   const Shape s = shape_of(shape, "full");
   if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
     Tensor t;
@@ -47,7 +45,7 @@ TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
       const detail::PauseCapture pause;  // whatever is captured: this is no step of it
       t = detail::to_device(full({}, value, {o.dtype}), o.device, false, here()).expand(shape).clone();
     }
-    t.impl().is_fill = t.numel() > 0;
+    t.impl().is_fill = true;
     return detail::with_options(t, o);
   }
   Tensor t(o.dtype, s, detail::written_on(o.device));
@@ -57,7 +55,7 @@ TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
       const T v = static_cast<T>(value);
       for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
     });
-  t.impl().is_fill = t.numel() > 0;
+  t.impl().is_fill = true;
   return detail::with_options(t, o);
 }
 
@@ -72,21 +70,21 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) 
     return integers ? detail::TensorOperand(static_cast<std::int64_t>(v)).number(DType::i64) : detail::TensorOperand(v).number(DType::f64);
   };
   const TensorOptions computed = detail::on_device(o.dtype, detail::computed_on(o.device));
-  const Tensor like = detail::blank({n > 0 ? n : 0}, computed);
+  const Tensor like = empty({n > 0 ? n : 0}, computed);
   return detail::with_options(detail::TensorFunction<detail::ArangeLikeFn>::run(here(), like, number(start), number(step)), o);
 }
 
 TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
-  const Tensor like = detail::blank({n, n}, detail::on_device(o.dtype, detail::computed_on(o.device)));
+  const Tensor like = empty({n, n}, detail::on_device(o.dtype, detail::computed_on(o.device)));
   return detail::with_options(detail::TensorFunction<detail::EyeLikeFn>::run(here(), like), o);
 }
 
 TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(rand_like(detail::blank(shape, detail::on_device(o.dtype, o.device)), seed), o);
+  return detail::with_options(rand_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 
 TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(randn_like(detail::blank(shape, detail::on_device(o.dtype, o.device)), seed), o);
+  return detail::with_options(randn_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
 }
 
 template <class T>
@@ -96,6 +94,7 @@ void TensorData::fill(T* out, std::int64_t& at) const {
 }
 
 TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given) const {
+  o = detail::as_captured(o);
   Shape s;
   for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
     s.push_back(static_cast<std::int64_t>(d->list_.size()));

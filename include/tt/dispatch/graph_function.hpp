@@ -304,12 +304,25 @@ class GraphFunction {
 
 namespace detail {
 
+/// Symbols of Tensors are 2 or more, as 0 and 1 are themselves: then x[0] and x[1] are there whatever the size. (More
+/// than one element is not cut from a size that is no number: the adjoint of that is dear.)
+inline void forget_certain_lengths(Graph& g) {
+  int kept = 0;
+  for (const Graph::Needed& n : g.needed) {
+    std::int64_t least = n.extent.coefficient();
+    for (int k = 0; k < max_symbols; ++k)
+      for (int e = n.extent.exponent(k); e > 0 && least < n.least; --e) least *= 2;
+    if (!n.single || least < n.least) g.needed[kept++] = n;
+  }
+  g.needed.resize(kept);
+}
 /// Records a call; what is wrong stays in the graph.
 inline Graph record_call(const Operator& op, const Attributes& attributes, const Signature& s) {
   Graph g;
   int id[max_arguments] = {}, result[max_results] = {};
   for (int k = 0; k < s.arguments; ++k) id[k] = g.input(s.dtype[k], s.shape[k], s.strides[k]);
   op.record(g, op, id, attributes, result);
+  forget_certain_lengths(g);
   for (int k = 0; k < op.results; ++k) g.output(result[k]);
   return g;
 }

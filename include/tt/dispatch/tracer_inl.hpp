@@ -99,6 +99,7 @@ TT_INLINE void Tracer::record(const Operator& op, const int* id, const Attribute
   else if (&op == &detail::expand_operator())
     result[0] = graph.broadcast_to(id[0], symbolic_shape(attributes.list(0)));
   else op.record(graph, op, id, attributes, result);
+  detail::forget_certain_lengths(graph);
   if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
     if (as_numbers != all_sizes) throw SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers)};
     graph.failure.where = at;

@@ -222,6 +222,7 @@ struct Graph {
     Extent extent;
     std::int64_t least = 0;
     SourceLine where{};
+    bool single = false;  ///< one element of it is taken
   };
   Vec<Needed> needed;  ///< symbolic extents that are sliced, and how long they must be at least
   unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
