@@ -120,6 +120,7 @@ TEST_CASE("factories") {
     CHECK(numbers(t) == want);
   }
   CHECK(numbers(tt::arange(-0x1p40, -0x1p40 + 3, 1, {.dtype = DType::f64})) == Numbers{-0x1p40, -0x1p40 + 1, -0x1p40 + 2});
+  CHECK(tt::arange(0, 1e20, 5e15, {.dtype = DType::f64})[19999].item() == 19999 * 5e15);
   CHECK(numbers(tt::eye(2, {.dtype = DType::boolean})) == Numbers{1, 0, 0, 1});
   CHECK(tt::arange(3, 0).numel() == 0);
   CHECK(tt::arange(0, 1, 0.1, {.dtype = DType::f64}).numel() == 10);

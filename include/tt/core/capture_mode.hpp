@@ -7,7 +7,9 @@
 namespace tt {
 
 class Tensor;
+class Operator;
 struct Call;
+struct Device;
 
 namespace detail {
 
@@ -22,6 +24,13 @@ class CaptureMode {
   /// while the capture is paused.
   virtual bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) = 0;
   virtual void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) = 0;
+  /// Where the function runs; its Tensors are there, though they may have no elements.
+  virtual Device device() const = 0;
+  /// Does it want to hear of what factories make?
+  virtual bool hears_of_factories() const { return false; }
+  /// `t`, which is there, is what `op` makes of a fill of its shape and dtype, and of numbers; null: it was written in
+  /// the program's text.
+  virtual void made(const Tensor&, const Operator*, const Tensor* const*, int) {}
   /// Around a function that is differentiated.
   virtual void open_gradient() = 0;
   virtual void close_gradient() = 0;

@@ -222,7 +222,11 @@ class Tensor {
   // ---- what it is
   bool defined() const { return impl_ != nullptr; }
   DType dtype() const { return impl().dtype; }
-  Device device() const { return impl().device; }
+  Device device() const {
+    const Device d = impl().device;
+    const bool recorded = d.type == DeviceType::meta && impl_->trace_id >= 0 && detail::capture_mode;
+    return recorded ? detail::capture_mode->device() : d;
+  }
   const Shape& shape() const { return impl().shape; }
   int dim() const { return impl().shape.rank; }
   /// The extent of one axis, counted from the right if negative.
@@ -237,7 +241,7 @@ class Tensor {
   }
   bool is_contiguous() const { return impl().contiguous; }
   bool is_floating_point() const { return is_floating(dtype()); }
-  bool is_meta() const { return device().type == DeviceType::meta; }
+  bool is_meta() const { return impl().device.type == DeviceType::meta; }
   KeySet keys() const { return impl().keys; }
   /// How often the storage was changed in place.
   std::uint32_t version() const { return impl().storage ? impl_->storage->version.load(std::memory_order_relaxed) : 0; }

@@ -45,11 +45,6 @@ namespace detail {
 inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decltype(TensorOptions::device)::of(device), {}}; }
 /// Gradients as asked for; elements that were written on the host go to the device.
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o);
-/// Of what a captured function makes: its Tensors are on device meta, as they have no elements, but it will run elsewhere.
-inline TensorOptions as_captured(TensorOptions o) {
-  if (capture_mode && static_cast<const Device&>(o.device).type == DeviceType::meta) o.device = decltype(o.device)::of(Device{});
-  return o;
-}
 /// Where elements are written that are not computed: on the device, if the CPU can do that.
 inline Device written_on(Device d) { return is_host(d) || d.type == DeviceType::meta ? d : Device{}; }
 template <class T>
@@ -58,9 +53,9 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 }  // namespace detail
 
 TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o = {});
-/// Elements that may be anything. (In a captured function zeros, which its graph holds.)
+/// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
-  if (detail::capture_mode) return full(shape, 0, o);
+  if (detail::capture_mode && detail::capture_mode->hears_of_factories()) return full(shape, 0, o);
   return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }

@@ -6,38 +6,31 @@ namespace tt {
 namespace detail {
 
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
-  if (t.impl().trace_id < 0 && !(t.device() == o.device)) t = to_device(t, o.device, false, here());
+  if (!(t.device() == o.device)) t = to_device(t, o.device, false, here());
   stamp(t);
   if (o.requires_grad) tape_hooks().require(t);
   return t;
 }
 
-/// Where an op that nothing flows into runs: on the device of the function that is captured, or where its elements are
-/// written if they are not computed.
-inline Device computed_on(Device d) { return capture_mode ? d : written_on(d); }
-/// So few elements are part of a captured function's text.
-inline constexpr std::int64_t most_in_text = 16;
-/// Those elements, made of numbers.
-TT_INLINE Tensor in_text(const Tensor& elements) {
-  const std::int64_t n = elements.numel();
-  if (n == 0) return elements;
-  return with_dtype(elements.dtype(), [&]<class T>(T) {
-    const T* const value = elements_of<T>(elements);
-    const auto number = [&](std::int64_t k) { return TensorOperand(value[k]).number(elements.dtype()).expand(elements.shape()); };
-    Tensor t = number(0).clone(), place;
-    for (std::int64_t k = 1; k < n; ++k) {
-      if (std::memcmp(value + k, value, sizeof(T)) == 0) continue;
-      if (!place.defined()) place = arange(n).reshape(elements.shape());
-      t = where(place == k, number(k), t);
-    }
-    return t;
-  });
+/// Tells a capture how a Tensor was made.
+inline void note_made(const Tensor& t, const Operator* op, std::initializer_list<const Tensor*> numbers = {}) {
+  if (capture_mode && capture_mode->hears_of_factories() && !t.is_meta() && !t.requires_grad())
+    capture_mode->made(t, op, numbers.begin(), static_cast<int>(numbers.size()));
+}
+/// Computed now, whatever is captured.
+template <class Fn, class... A>
+Tensor make_now(const IntList& shape, const TensorOptions& o, Device device, const A&... a) {
+  Tensor t;
+  {
+    const PauseCapture pause;
+    t = TensorFunction<Fn>::run(here(), empty(shape, on_device(o.dtype, device)), a...);
+  }
+  return with_options(t, o);
 }
 
 }  // namespace detail
 
-TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions given) {
-  const TensorOptions o = detail::as_captured(given);
+TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
   const Shape s = shape_of(shape, "full");
   if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
     Tensor t;
@@ -65,27 +58,60 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) 
   std::int64_t n = static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
   const auto whole = [](double v) { return v > -0x1p53 && v < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(v)) == v; };
-  const bool integers = whole(start) && whole(step);
+  const bool integers = whole(start) && whole(end) && whole(step);
   const auto number = [&](double v) {
     return integers ? detail::TensorOperand(static_cast<std::int64_t>(v)).number(DType::i64) : detail::TensorOperand(v).number(DType::f64);
   };
-  const TensorOptions computed = detail::on_device(o.dtype, detail::computed_on(o.device));
-  const Tensor like = empty({n > 0 ? n : 0}, computed);
-  return detail::with_options(detail::TensorFunction<detail::ArangeLikeFn>::run(here(), like, number(start), number(step)), o);
+  const IntList shape{n > 0 ? n : 0};
+  const Device device = detail::written_on(o.device);
+  Tensor t;
+  if (integers && device.type != DeviceType::meta) {
+    const auto first = static_cast<std::int64_t>(start), apart = static_cast<std::int64_t>(step);
+    t = Tensor(o.dtype, Shape{shape[0]}, device);
+    with_dtype(o.dtype, [&]<class T>(T) {
+      T* const p = detail::elements_of<T>(t);
+      for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = static_cast<T>(first + i * apart);
+    });
+    t = detail::with_options(t, o);
+  } else {
+    t = detail::make_now<detail::ArangeLikeFn>(shape, o, device, number(start), number(step));
+  }
+  if (detail::capture_mode) {
+    const Tensor numbers[] = {number(start), number(step)};
+    detail::note_made(t, &function_operator<detail::ArangeLikeFn, 3>(), {&numbers[0], &numbers[1]});
+  }
+  return t;
 }
 
 TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
-  const Tensor like = empty({n, n}, detail::on_device(o.dtype, detail::computed_on(o.device)));
-  return detail::with_options(detail::TensorFunction<detail::EyeLikeFn>::run(here(), like), o);
+  Tensor t = zeros({n, n}, detail::on_device(o.dtype, detail::written_on(o.device)));
+  if (!t.is_meta())
+    with_dtype(o.dtype, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
+    });
+  t.impl().is_fill = false;
+  t = detail::with_options(t, o);
+  if (detail::capture_mode) detail::note_made(t, &function_operator<detail::EyeLikeFn, 1>());
+  return t;
 }
 
-TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(rand_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
+namespace detail {
+
+template <class Fn>
+Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o) {
+  const Tensor t = make_now<Fn>(shape, o, o.device, seed);
+  if (capture_mode) {
+    const Tensor key = TensorOperand(seed).number(DType::i64);
+    note_made(t, &function_operator<Fn, 2>(), {&key});
+  }
+  return t;
 }
 
-TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o) {
-  return detail::with_options(randn_like(empty(shape, detail::on_device(o.dtype, o.device)), seed), o);
-}
+}  // namespace detail
+
+TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o) { return detail::random<detail::RandLikeFn>(shape, seed, o); }
+
+TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o) { return detail::random<detail::RandnLikeFn>(shape, seed, o); }
 
 template <class T>
 void TensorData::fill(T* out, std::int64_t& at) const {
@@ -94,7 +120,6 @@ void TensorData::fill(T* out, std::int64_t& at) const {
 }
 
 TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given) const {
-  o = detail::as_captured(o);
   Shape s;
   for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
     s.push_back(static_cast<std::int64_t>(d->list_.size()));
@@ -106,8 +131,9 @@ TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given) const {
   Tensor t(o.dtype, s, detail::written_on(o.device));
   std::int64_t at = 0;
   if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
-  if (!t.is_meta() && detail::capture_mode && t.numel() <= detail::most_in_text) t = detail::in_text(t);
-  return detail::with_options(t, o);
+  t = detail::with_options(t, o);
+  detail::note_made(t, nullptr);
+  return t;
 }
 
 TT_INLINE void TensorData::check(const Shape& s, int depth, DType& found) const {

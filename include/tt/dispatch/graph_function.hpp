@@ -331,7 +331,11 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
 inline unsigned sizes_needed(const Graph& g, unsigned as_numbers) {
   if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant) return all_sizes;
   unsigned needed = g.as_numbers;
-  for (const Graph::Assumed& a : g.assumed) needed |= a.a.symbols() | a.b.symbols();
+  for (const Graph::Assumed& x : g.assumed) {  // s0*s1 is 8*s0 where s1 is 8
+    unsigned differing = 0;
+    for (int k = 0; k < max_symbols; ++k) differing |= x.a.exponent(k) != x.b.exponent(k) ? 1u << k : 0;
+    needed |= differing ? differing : x.a.symbols();
+  }
   for (const Graph::Needed& n : g.needed) needed |= n.extent.symbols();
   return (needed & ~as_numbers) != 0 ? needed | as_numbers : all_sizes;
 }

@@ -22,7 +22,6 @@ TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_block
 
 TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at) {
   if (t.device() == device) return t;
-  if (capture_mode && device.type == DeviceType::meta) return t;  // where a captured function's Tensors seem to be
   register_kernels();
   if (t.impl().trace_id >= 0)
     TT_THROW(Error(Text("tt::to: inside a captured function Tensors stay on their device: ") << to_text(t.device()) << ", not " << to_text(device) << "." << at));

@@ -55,6 +55,8 @@ class Tracer final : public detail::CaptureMode {
   Text broken;          ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at{};
 
+  Device runs_on{};     ///< where the function's arguments are
+
   /// What is computed while gradients are disabled is detached.
   bool detaches = DispatchState::of_this_thread().grad_enabled;
 
@@ -63,7 +65,7 @@ class Tracer final : public detail::CaptureMode {
     detail::register_captures();
     number_ = detail::next_capture();
     state().capture = number_;
-    state().include = state().include | DispatchKey::trace;  // what is met, or made, is recorded, not computed
+    state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
     detail::capture_mode = this;
     current() = this;
   }
@@ -100,7 +102,7 @@ class Tracer final : public detail::CaptureMode {
   Extent extent_of(std::int64_t n) const {
     if (n > 1)
       for (int k = 0; k < max_symbols; ++k)
-        if (values.value[k] == n) return Extent::symbol(k);
+        if (!(as_numbers >> k & 1) && values.value[k] == n) return Extent::symbol(k);
     return n;
   }
 
@@ -111,6 +113,10 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
+
+  Device device() const override { return runs_on; }
+  bool hears_of_factories() const override { return true; }
+  TT_INLINE void made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) override;
 
   // Gradients inside of the function become part of the graph.
   void open_gradient() override {
@@ -138,9 +144,17 @@ class Tracer final : public detail::CaptureMode {
     Tensor tensor;
     int id;
   };
+  /// What the function makes is there, so that it can be looked at, and also a node. Changed in place it is neither.
+  struct Made {
+    Tensor tensor;
+    int id;  ///< -1: elements of the program's text, nodes when they are used
+    std::uint32_t version;
+  };
+  static constexpr std::int64_t most_in_text = 16;
   TracerOptions options_;
   std::vector<View> views_;
   std::vector<Held> held_;
+  std::vector<Made> made_;
   std::vector<char> detaches_before_;
   std::vector<const char*> made_by_;  ///< the op that each node is the result of, where it is one's
   Tracer* before_;
@@ -156,6 +170,17 @@ class Tracer final : public detail::CaptureMode {
   }
   /// A view of this node's Tensor that is still held: it would not see a change in place.
   TT_INLINE bool has_views(int id) const;
+  /// The node of what was made here, and is as it was; -1: none.
+  TT_INLINE int known(const Tensor& t);
+  TT_INLINE int text_of(const Tensor& t);
+  TT_INLINE bool run_at_once(Call& c);
+  void note(const Tensor& t, int id) { made_.push_back({t, id, t.version()}); }
+  /// Another Tensor that was made here, and is in use, over the same memory.
+  bool shares_made(const Tensor& t) const {
+    for (const Made& m : made_)
+      if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
+    return false;
+  }
   bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_; }
   /// A number of the program's text, or a fill that nothing has changed.
   bool is_constant(const Tensor& t) const {

@@ -50,6 +50,7 @@ TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
   }
   for (const Held& h : held_)
     if (h.tensor.is_same(t)) return h.id;
+  if (const int id = known(t); id >= 0) return id;
   if (is_constant(t)) return constant_of(t);
   if (impl.capture == number_) stop(t, "a Tensor that the function makes, which is no constant:", at);
   if (options_.holds) throw TensorMet{t};
@@ -66,7 +67,74 @@ TT_INLINE int Tracer::constant_of(const Tensor& t) {
   });
 }
 
+TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) {
+  if (!op) {
+    if (t.numel() <= most_in_text) note(t, -1);
+    return;
+  }
+  int id[max_arguments], result = -1;
+  id[0] = graph.constant(t.dtype(), 0, symbolic_shape(t.shape()));
+  for (int k = 0; k < count; ++k) id[k + 1] = constant_of(*number[k]);
+  record(*op, id, no_attributes, {}, false, &result);
+  note(t, result);
+}
+
+TT_INLINE int Tracer::known(const Tensor& t) {
+  for (Made& m : made_)
+    if (m.tensor.is_same(t) && m.version == t.version()) return m.id >= 0 ? m.id : m.id = text_of(t);
+  return -1;
+}
+
+TT_INLINE int Tracer::text_of(const Tensor& t) {
+  const Tensor elements = detail::to_device(t, Device{}, false, {});
+  const std::int64_t n = t.numel();
+  Tensor one(t.dtype(), Shape{});
+  const auto number = [&](std::int64_t k) {
+    const auto size = static_cast<std::size_t>(size_of(t.dtype()));
+    if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
+    else std::memset(one.impl().data, 0, size);
+    return constant_of(one);
+  };
+  const int first = number(0);
+  int r = graph.broadcast_to(first, t.shape());
+  const Sym place = detail::flat_index({&graph, r});
+  for (std::int64_t k = 1; k < n; ++k)
+    if (const int other = number(k); other != first)
+      r = graph.where_(graph.elementwise(Op::eq, {place.id, graph.constant_integer(DType::i64, k)}), other, r);
+  return r;
+}
+
+/// An op on Tensors that are all there runs; where they are known, so is what it makes.
+TT_INLINE bool Tracer::run_at_once(Call& c) {
+  bool own = true, all_known = c.op->record != nullptr;
+  for (int k = 0; k < c.arguments; ++k) {
+    if (c[k].impl().trace_id >= 0) return false;
+    own = own && made_here(c[k]);
+  }
+  if (!own && options_.holds) return false;
+  int id[max_arguments] = {}, result[max_results] = {};
+  for (int k = 0; k < c.arguments && all_known; ++k) {
+    id[k] = own ? known(c[k]) : -1;
+    if (id[k] < 0 && own && is_constant(c[k])) {
+      id[k] = constant_of(c[k]);
+      if (c.op->is_view) note(c[k], id[k]);  // the view may be written to, but then the version tells
+    }
+    all_known = id[k] >= 0;
+  }
+  {
+    const detail::PauseCapture pause;
+    Dispatcher::get().call(c);
+  }
+  if (!own) return true;
+  for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
+  if (!all_known) return true;
+  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result);
+  for (int k = 0; k < c.op->results; ++k) note(c.result[k], result[k]);
+  return true;
+}
+
 TT_INLINE void Tracer::record(Call& c) {
+  if (run_at_once(c)) return;
   if (!c.op->record) {
     stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
     return;
@@ -111,6 +179,8 @@ TT_INLINE void Tracer::record(const Operator& op, const int* id, const Attribute
 
 TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
+  if (std::strcmp(op, "data") == 0 || std::strcmp(op, "data_ptr") == 0)  // it may be written to
+    std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
   if (impl.trace_id >= 0 ? impl.capture == number_ : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
   if (impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0) detail::refuse_foreign(t, at);
 }
@@ -121,12 +191,14 @@ TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const c
     bool held = false;
     for (const Held& h : held_) held = held || h.tensor.is_same(target);
     if (!held && !made_here(target)) (void)id_of(target, at);  // throws
-    if (!held && !is_constant(target)) {
+    const bool is_known = !held && made_here(target) && (is_constant(target) || known(target) >= 0);
+    if (is_known && (impl.is_view || shares_made(target))) stop(target, op, at);
+    if (!held && !is_known) {
       if (!other || other->impl().trace_id < 0) return false;
       stop(target, op, at);
     }
     if (held) return true;
-    become(target, id_of(target, at));  // a fresh fill
+    become(target, id_of(target, at));
   }
   if (impl.is_view || has_views(static_cast<int>(impl.trace_id))) {
     stop(target, op, at);

@@ -221,7 +221,7 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
 /// A function, recorded once on stand-ins of the sizes that it is given.
 using RecordOnce = CallableRef<Recording(const SymbolValues&)>;
 /// Records it, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
-/// does something else then. Throws SizesNeeded if it does. A branch that these sizes take alike, such as
+/// does something else then. Throws SizesNeeded if it does, with the sizes that matter. A branch that these sizes take alike, such as
 /// one on a far larger size, is not found: pass what decides it as a number.
 TT_INLINE Recording record(const RecordOnce& once, const Guards& guards);
 
@@ -303,6 +303,8 @@ TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, Tra
                                      const Arguments& argument, int passed)
     : name_(name), argument_(argument), passed_(passed), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)) {
   tracer_.values = sizes;
+  for (int k = argument.count - 1; k >= 0; --k)
+    if (argument[k].dim() > 0 || k == 0) tracer_.runs_on = argument[k].device();
   for (int k = 0; k < argument.count; ++k) {
     const Tensor own = tracer_.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
     own.impl().requires_grad = argument[k].impl().requires_grad;
@@ -363,18 +365,40 @@ inline bool same_graph(const Recording& a, const Recording& b) {
     if (!(g[i] == h[i])) return false;
   return true;
 }
+/// Does the function do the same with these sizes?
+inline bool same_with(const SymbolValues& sizes, const RecordOnce& once, const Recording& r) {
+  try {
+    return same_graph(r, once(sizes));
+  } catch (...) {  // with other sizes it cannot run at all
+    return false;
+  }
+}
+/// The symbols, as bits, whose sizes it uses as numbers: it does something else when one of them alone changes.
+inline unsigned sizes_used(const RecordOnce& once, const Guards& guards, const Recording& r) {
+  const auto& sizes = guards.sizes;
+  unsigned used = sizes.as_numbers;
+  for (int s = 0; s < sizes.symbols; ++s)
+    for (const int factor : {1, 2}) {
+      if (used >> s & 1) continue;
+      SymbolValues other = sizes.values;
+      other.value[s] = factor * other.value[s] + 1;
+      for (int k = 0; k < sizes.symbols; ++k)  // a size of its own, of the same parity
+        if (k != s && other.value[k] == other.value[s]) {
+          other.value[s] += 2;
+          k = -1;
+        }
+      if (!same_with(other, once, r)) used |= 1u << s;
+    }
+  return used == sizes.as_numbers ? all_sizes : used;
+}
 TT_INLINE Recording record(const RecordOnce& once, const Guards& guards) {
   Recording r = once(guards.sizes.values);
   if (guards.sizes.symbols == 0) return r;
   for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
     SymbolValues other = guards.sizes.values;
-    for (int s = 0; s < guards.sizes.symbols; ++s) other.value[s] = factor * other.value[s] + 1;
-    bool same = false;
-    try {
-      same = same_graph(r, once(other));
-    } catch (...) {  // with other sizes it cannot run at all
-    }
-    if (!same) throw SizesNeeded{"the function itself", {}};
+    for (int s = 0; s < guards.sizes.symbols; ++s)
+      if (!(guards.sizes.as_numbers >> s & 1)) other.value[s] = factor * other.value[s] + 1;
+    if (!same_with(other, once, r)) throw SizesNeeded{"the function itself", {}, sizes_used(once, guards, r)};
   }
   return r;
 }

@@ -50,6 +50,7 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
+  Device device() const override { return {}; }  // recorded Tensors are where they will be
   void open_gradient() override { marks_.push_back({}); }
   void close_gradient() override { marks_.pop_back(); }
   TT_INLINE Tensor variable(const Tensor& t) override;
