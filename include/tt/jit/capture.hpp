@@ -1,5 +1,6 @@
 // Capturing: a function is run once on Tensors that record what is done with them. What the recording
-// took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them.
+// took for granted is in its Guards; jit/compile.hpp and jit/trace.hpp keep recordings and run them. It is long because
+// guarding, recording and running all work on the arguments of one call.
 //   Recording r = record(f, "f", guards, argument, count, x, y);   r.graph, r.results, r.updated
 #pragma once
 #include <memory>
