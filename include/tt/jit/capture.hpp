@@ -222,8 +222,8 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
 /// A function, recorded once on stand-ins of the sizes that it is given.
 using RecordOnce = CallableRef<Recording(const SymbolValues&)>;
 /// Records it, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
-/// does something else then. Throws SizesNeeded if it does, with the sizes that matter. A branch that these sizes take alike, such as
-/// one on a far larger size, is not found: pass what decides it as a number.
+/// does something else then. Throws SizesNeeded if it does, with the sizes that matter. A branch that these sizes take
+/// alike, such as one on a far larger size, is not found: pass what decides it as a number.
 TT_INLINE Recording record(const RecordOnce& once, const Guards& guards);
 
 /// Undefined Tensors on the stack, as many as are asked for.
