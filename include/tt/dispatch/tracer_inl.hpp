@@ -110,6 +110,7 @@ TT_INLINE bool Tracer::run_at_once(Call& c) {
   for (int k = 0; k < c.arguments; ++k) {
     if (c[k].impl().trace_id >= 0) return false;
     own = own && made_here(c[k]);
+    all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
   }
   if (!own && options_.holds) return false;
   int id[max_arguments] = {}, result[max_results] = {};
