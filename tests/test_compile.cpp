@@ -597,15 +597,15 @@ TEST_CASE("what a function makes can be looked at, written to and kept") {
     u *= a[0];
     return t * a[0];
   }, x);
-  static const auto kept = [](const Tensor& a) {
+  static const auto caching = [](const Tensor& a) {
     static Tensor mask;
     if (!mask.defined()) mask = tt::arange(4) * 2;
     return a * mask;
   };
-  const auto compiled = tt::compile(tt::frozen(kept), {.name = "kept"});
+  const auto compiled = tt::compile(tt::frozen(caching), {.name = "caching"});
   const Tensor first = compiled(x);
   CHECK(same_bits(compiled(x), first));
-  CHECK(same_bits(kept(x), first));
+  CHECK(same_bits(caching(x), first));
 }
 
 TEST_CASE("sizes that matter are numbers, the others stay symbols") {
