@@ -110,7 +110,8 @@ const Golden goldens[] = {
        Sym a[4];
        for (int k = 0; k < 4; ++k) a[k] = input(g, {sizes[k]}, DType::boolean);
        output(tt::where(a[0], input(g, {sizes[0]}), 0));
-       output(tt::where(a[1] && !input(g, {sizes[1]}, DType::boolean), input(g, {sizes[1]}, DType::f64), 0));
+       const Sym b = input(g, {sizes[1]}, DType::boolean), y = input(g, {sizes[1]}, DType::f64);
+       output(tt::where(a[1] && !b, y, 0));
        output(tt::where(a[2], input(g, {sizes[2]}, DType::i64), 7));
        output(tt::cast<float>(a[3]));
      }},
