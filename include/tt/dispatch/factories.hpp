@@ -45,6 +45,8 @@ namespace detail {
 inline TensorOptions on_device(DType dtype, Device device) { return {dtype, decltype(TensorOptions::device)::of(device), {}}; }
 /// Gradients as asked for; elements that were written on the host go to the device.
 TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o);
+/// Is a graph recorded that is to hold what factories make?
+inline bool is_heard() { return capture_mode && capture_mode->hears_of_factories(); }
 /// Where elements are written that are not computed: on the device, if the CPU can do that.
 inline Device written_on(Device d) { return is_host(d) || d.type == DeviceType::meta ? d : Device{}; }
 template <class T>
@@ -55,7 +57,7 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o = {});
 /// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
-  if (detail::capture_mode && detail::capture_mode->hears_of_factories()) return full(shape, 0, o);
+  if (detail::is_heard()) return full(shape, 0, o);
   return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
 }
 inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }

@@ -14,7 +14,7 @@ TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
 
 /// Tells a capture how a Tensor was made.
 inline void note_made(const Tensor& t, const Operator* op, std::initializer_list<const Tensor*> numbers = {}) {
-  if (capture_mode && capture_mode->hears_of_factories() && !t.is_meta() && !t.requires_grad())
+  if (is_heard() && !t.is_meta() && !t.requires_grad())
     capture_mode->made(t, op, numbers.begin(), static_cast<int>(numbers.size()));
 }
 /// Computed now, whatever is captured.
@@ -76,7 +76,7 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) 
   } else {
     t = detail::make_now<detail::ArangeLikeFn>(shape, o, device, number(start), number(step));
   }
-  if (detail::capture_mode) {
+  if (detail::is_heard()) {
     const Tensor numbers[] = {number(start), number(step)};
     detail::note_made(t, &function_operator<detail::ArangeLikeFn, 3>(), {&numbers[0], &numbers[1]});
   }
@@ -91,7 +91,7 @@ TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
     });
   t.impl().is_fill = false;
   t = detail::with_options(t, o);
-  if (detail::capture_mode) detail::note_made(t, &function_operator<detail::EyeLikeFn, 1>());
+  if (detail::is_heard()) detail::note_made(t, &function_operator<detail::EyeLikeFn, 1>());
   return t;
 }
 
@@ -100,7 +100,7 @@ namespace detail {
 template <class Fn>
 Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o) {
   const Tensor t = make_now<Fn>(shape, o, o.device, seed);
-  if (capture_mode) {
+  if (is_heard()) {
     const Tensor key = TensorOperand(seed).number(DType::i64);
     note_made(t, &function_operator<Fn, 2>(), {&key});
   }

@@ -366,6 +366,9 @@ inline bool same_graph(const Recording& a, const Recording& b) {
     if (!(g[i] == h[i])) return false;
   return true;
 }
+/// Sizes that are tried besides the real one: the next, of other parity, and about twice as large a one.
+inline constexpr int tried_factors[] = {1, 2};
+constexpr std::int64_t tried_size(std::int64_t size, int factor) { return factor * size + 1; }
 /// Does the function do the same with these sizes?
 inline bool same_with(const SymbolValues& sizes, const RecordOnce& once, const Recording& r) {
   try {
@@ -379,10 +382,10 @@ inline unsigned sizes_used(const RecordOnce& once, const Guards& guards, const R
   const auto& sizes = guards.sizes;
   unsigned used = sizes.as_numbers;
   for (int s = 0; s < sizes.symbols; ++s)
-    for (const int factor : {1, 2}) {
+    for (const int factor : tried_factors) {
       if (used >> s & 1) continue;
       SymbolValues other = sizes.values;
-      other.value[s] = factor * other.value[s] + 1;
+      other.value[s] = tried_size(other.value[s], factor);
       for (int k = 0; k < sizes.symbols; ++k)  // a size of its own, of the same parity
         if (k != s && other.value[k] == other.value[s]) {
           other.value[s] += 2;
@@ -395,10 +398,10 @@ inline unsigned sizes_used(const RecordOnce& once, const Guards& guards, const R
 TT_INLINE Recording record(const RecordOnce& once, const Guards& guards) {
   Recording r = once(guards.sizes.values);
   if (guards.sizes.symbols == 0) return r;
-  for (const int factor : {1, 2}) {  // the next sizes, of other parity, and about twice as large ones
+  for (const int factor : tried_factors) {
     SymbolValues other = guards.sizes.values;
     for (int s = 0; s < guards.sizes.symbols; ++s)
-      if (!(guards.sizes.as_numbers >> s & 1)) other.value[s] = factor * other.value[s] + 1;
+      if (!(guards.sizes.as_numbers >> s & 1)) other.value[s] = tried_size(other.value[s], factor);
     if (!same_with(other, once, r)) throw SizesNeeded{"the function itself", {}, sizes_used(once, guards, r)};
   }
   return r;
