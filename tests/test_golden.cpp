@@ -71,6 +71,11 @@ const Golden goldens[] = {
        output(c * tt::rsqrt(tt::mean(c * c, 1, true) + 1e-5) * scale + shift);
      }},
     {"column_sums", [](Graph& g) { output(tt::sum(input(g, {300, 20}, DType::f64), 0)); }},
+    {"transposed_times_vector",
+     [](Graph& g) {
+       const Sym a = input(g, {n, 80}), v = input(g, {n});
+       output(tt::matmul(tt::transpose<0, 1>(a), v));
+     }},
     {"dense",
      [](Graph& g) {
        const Sym x = input(g, {n, 64}), w = input(g, {64, 16}), bias = input(g, {16});

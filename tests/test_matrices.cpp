@@ -67,6 +67,24 @@ struct Exchanged {
   }
 };
 
+/// Reductions along the rows of transposed matrices that are read for nothing else, and values that are made transposed.
+template <int M, int N>
+struct DownColumns {
+  static constexpr Graph record() {
+    Graph g;
+    const auto matrix = [&g](DType d = DType::f32) { return input(g, {M, N}, d); };
+    const Sym u = input(g, {M}), v = input(g, {N}), column = input(g, {M, 1}), row = input(g, {N, 1}, DType::f64), b = input(g, {2, M, N}, DType::f64);
+    output(tt::sum(tt::transpose<0, 1>(matrix()), 1));
+    output(tt::relu(tt::matmul(tt::transpose<0, 1>(matrix()), u) + v));
+    output(tt::amax(tt::transpose<0, 1>(matrix(DType::f64)) * 2 - row, 1));
+    output(tt::amin(tt::transpose<0, 1>(matrix(DType::i32)), 1));
+    output(tt::mean(tt::permute<0, 2, 1>(b) * tt::cast<double>(u), 2));
+    output(tt::transpose<0, 1>(tt::where(column > 0, v, 1)));
+    output(tt::transpose<0, 1>(tt::exp(tt::transpose<0, 1>(input(g, {N, M}))) + v));
+    return g;
+  }
+};
+
 /// A few rows with a value, a row and a mask beside them, reduced, normalised, cast, sliced.
 template <int M, int N, DType D>
 struct FewRows {
@@ -223,4 +241,37 @@ TEST_CASE("matrices with their axes exchanged") {
   check<Exchanged<17, 16>>();
   check<Exchanged<33, 70>>();
   check<Exchanged<70, 19>>();
+}
+
+TEST_CASE("rows that lie across memory are reduced down its columns, in one kernel and in a row's order") {
+  check<DownColumns<2, 3>>();
+  check<DownColumns<16, 16>>();
+  check<DownColumns<17, 16>>();
+  check<DownColumns<64, 64>>();
+  check<DownColumns<130, 70>>();
+  check<DownColumns<4200, 20>>();
+
+  const auto plan = [](auto record) {
+    Graph g;
+    record(g);
+    return tt::compile_plan(g);
+  };
+  const tt::Plan once = plan([](Graph& g) {
+    const Sym a = input(g, {100, 80}), v = input(g, {100}), bias = input(g, {80});
+    output(tt::relu(tt::matmul(tt::transpose<0, 1>(a), v) + bias));
+  });
+  REQUIRE(once.kernels.size() == 1);
+  CHECK(once.kernels[0].kind == tt::KernelKind::cols);
+  CHECK(once.kernels[0].row_order);
+  CHECK(once.kernels[0].inner == tt::Extent(100));
+  const tt::Plan twice = plan([](Graph& g) {  // what is read more often is laid out along the rows first
+    const Sym a = tt::transpose<0, 1>(input(g, {100, 80}));
+    output(tt::softmax(a, 1));
+  });
+  CHECK(twice.kernels.size() == 2);
+  const tt::Plan transposed = plan([](Graph& g) {
+    const Sym u = input(g, {100, 1}), v = input(g, {80});
+    output(tt::transpose<0, 1>(u * v));
+  });
+  CHECK(transposed.kernels.size() == 1);
 }

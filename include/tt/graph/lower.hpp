@@ -250,6 +250,7 @@ struct Lowering {
     block = block_index;
     kernel = {};
     kernel.kind = b().kind;
+    kernel.row_order = b().row_order;
     kernel.where = g[b().root].where;
     if (g[b().root].op == Op::pad) fill(b().root);
     make_grid();

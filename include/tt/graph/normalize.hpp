@@ -7,7 +7,9 @@
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
 //   - the same where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
-//     kernel and a matrix of the arena, and the readers take whole lines.
+//     kernel and a matrix of the arena, and the readers take whole lines;
+//   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
+//     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
 #include "tt/graph/flat_nodes.hpp"
 #include "tt/graph/transform.hpp"
@@ -48,15 +50,17 @@ struct Normalizer {
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
   Vec<char> as_windows;  ///< a reshape that a product reads in place
+  Vec<char> turned;      ///< a reduction or permutation whose operand is made with its last axes exchanged, or a node of that
   Vec<int> epilogues; ///< of `r`: products, and what is computed of them in their shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
       : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
     r.failure = g.failure;
     find_windows();
+    find_turned();
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
-      if (map[i] < 0) map[i] = rewrite(i);
+      if (map[i] < 0 && turned[i] != of_operand) map[i] = rewrite(i);
     outputs();
   }
 
@@ -113,12 +117,97 @@ struct Normalizer {
     return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_terms;
   }
 
+  // ---- reductions along rows that lie across memory, and transposed values
+  enum : char { as_it_is, by_itself, of_operand };  // turned: the node, or what it is made of
+  constexpr void find_turned() {
+    turned = Vec<char>(g.size(), as_it_is);
+    bool any = false;
+    for (int i = 0; i < g.size() && !any; ++i)
+      any = transposed == Transposed::laid_out && (lies_turned(i) || (g[i].op == Op::permute && exchanges_last_two(g[i])));
+    if (!any) return;
+    Vec<int> uses(g.size(), 0);
+    for (const Node& n : g.nodes)
+      for (int o : n.operand)
+        if (o >= 0) ++uses[o];
+    for (int o : g.outputs) ++uses[o];
+    for (int i = 0; i < g.size(); ++i)
+      if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) turn(i, uses, true);
+    for (int i = 0; i < g.size(); ++i)
+      if (const Node& n = g[i]; turned[i] == as_it_is && n.op == Op::permute && exchanges_last_two(n) &&
+                                is_elementwise(g[n.operand[0]].op))
+        turn(i, uses, false);
+  }
+  constexpr void turn(int i, const Vec<int>& uses, bool only_if_across) {
+    const int o = g[i].operand[0];
+    bool across = !only_if_across;
+    if (is_vector(g[o].shape) || !turns(o, g[o].shape, uses, across) || !across) return;
+    turned[i] = by_itself;
+    turn_tree(o);
+  }
+  /// A matrix, or several, whose rows lie across memory, and whose columns along it.
+  constexpr bool lies_turned(int i) const {
+    const Node& n = g[i];
+    if (!lies_across_rows(g, i)) return false;
+    if (n.op != Op::permute) return g.input_strides[static_cast<int>(n.attribute)].from_right(1) == Extent(1);
+    const Op op = g[n.operand[0]].op;
+    return exchanges_last_two(n) && (!is_leaf(op) || op == Op::input);
+  }
+  /// What is repeated along one of the last two axes: a reshape exchanges them.
+  constexpr static bool is_vector(const Shape& s) { return s.from_right(0) == Extent(1) || s.from_right(1) == Extent(1); }
+  /// Can node i, of this shape and read once, be made with its last axes exchanged, at no price? `across`: of memory that lies so.
+  constexpr bool turns(int i, const Shape& shape, const Vec<int>& uses, bool& across) const {
+    const Node& n = g[i];
+    if (is_vector(n.shape)) return n.shape.rank == 0 || !is_leaf(n.op) || n.op == Op::input;
+    if (uses[i] != 1 || flat.group_of[i] >= 0) return false;
+    if (lies_turned(i)) return across = true;
+    if (n.shape != shape || !is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast) return false;
+    for (int o : n.operand)
+      if (o >= 0 && !turns(o, shape, uses, across)) return false;
+    return true;
+  }
+  constexpr void turn_tree(int i) {
+    turned[i] = of_operand;
+    if (lies_turned(i)) return;
+    for (int o : g[i].operand)
+      if (o >= 0 && !is_vector(g[o].shape)) turn_tree(o);
+  }
+  constexpr static Shape exchanged(const Shape& s) {
+    Shape to;
+    for (int k = 0; k < s.rank - 2; ++k) to.push_back(s[k]);
+    to.push_back(s.from_right(0));
+    to.push_back(s.from_right(1));
+    return to;
+  }
+  /// Node i of the old graph with its last axes exchanged.
+  constexpr int exchange(int i) {
+    const Node& n = g[i];
+    if (n.shape.rank == 0) return map[i];
+    if (is_vector(n.shape)) return r.reshape(with_strides(map[i], exchanged(n.shape)), exchanged(n.shape));
+    if (n.op == Op::permute) return map[n.operand[0]];
+    if (n.op == Op::input) return r.transpose(map[i], n.shape.rank - 2, n.shape.rank - 1);
+    Node copy = n;
+    for (int& o : copy.operand)
+      if (o >= 0) o = exchange(o);
+    copy.shape = exchanged(n.shape);
+    return r.intern(copy);
+  }
+  constexpr int with_turned_operand(const Node& n) {
+    const int operand = exchange(n.operand[0]);
+    if (n.op == Op::permute) return operand;
+    Node copy = n;
+    copy.operand[0] = operand;
+    copy.attribute = (1 << (n.shape.rank - 2)) | in_row_order;
+    copy.shape = exchanged(n.shape);
+    return r.reshape(r.intern(copy), n.shape);
+  }
+
   constexpr int rewrite(int i) {
     const Node& n = g[i];
+    r.where = n.where;
+    if (turned[i] == by_itself) return with_turned_operand(n);
     OperandIds o;
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
-    r.where = n.where;
     if (flat.group_of[i] >= 0) return flattened(i);
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int k = 0; k < 2; ++k)
@@ -285,9 +374,9 @@ struct Normalizer {
       const int from = along_rows(n.operand[0]);
       return from == n.operand[0] ? id : r.broadcast_to(from, n.shape);
     }
-    return lies_across_rows(id) ? copy_of(id, laying_out) : id;
+    return lies_across_rows(r, id) ? copy_of(id, laying_out) : id;
   }
-  constexpr bool lies_across_rows(int id) const {
+  constexpr static bool lies_across_rows(const Graph& r, int id) {
     const Node& n = r[id];
     const Shape& s = n.shape;
     if (s.rank < 2 || n.dtype == DType::boolean || !is_long(s.last())) return false;

@@ -48,6 +48,8 @@ enum class Transposed : std::uint8_t { laid_out, as_it_lies };
 /// Attribute of the `copy` that lays out, a kernel of its own; no number of an output's copy, nor of one that goes.
 inline constexpr std::int64_t laying_out = 1 << 20;
 static_assert(laying_out > max_outputs);
+/// Added to the axes of a reduction down columns that stands for one along rows that lie across memory: the order is theirs.
+inline constexpr std::int64_t in_row_order = 1 << 20;
 
 /// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
 /// an operand that is broadcast along one of several axes made one have terms too.
@@ -115,6 +117,7 @@ struct Kernel {
   KernelKind kind = KernelKind::rows;
   Extent rows = 1, cols = 1;
   Extent inner = 1;          ///< matmul: K; cols: rows summed for each of `rows` results
+  bool row_order = false;    ///< cols: in the order of a row's sum (ColumnParts)
   int sweeps = 1;
   int segment[2 * max_sweeps + 2] = {};
   int registers[dtype_count] = {};
@@ -136,7 +139,7 @@ struct Kernel {
   constexpr bool same_code(const Kernel& o) const {
     for (int d = 0; d < dtype_count; ++d)
       if (registers[d] != o.registers[d]) return false;
-    return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner &&
+    return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner && row_order == o.row_order &&
            sweeps == o.sweeps && scratch == o.scratch && tile == o.tile && batch == o.batch && dtype == o.dtype &&
            a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
            b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) && (panel < 0) == (o.panel < 0) &&

@@ -102,6 +102,7 @@ constexpr Text to_string(const Graph& g) {
       t << " axes";
       for (int k = 0; k < max_rank; ++k)
         if (n.attribute >> k & 1) t << ' ' << k;
+      if (n.attribute & in_row_order) t << " in a row's order";
     }
     t << " : " << name(n.dtype) << ' ' << n.shape;
     for (int k = 0; k < g.outputs.size(); ++k)

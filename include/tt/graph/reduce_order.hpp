@@ -47,6 +47,33 @@ struct PairwiseTree {
   }
 };
 
+/// The parts of a sum down a column of n elements, in the order in which a PairwiseTree takes them: blocks of 256 rows, or
+/// in a row's order the lanes of each block of 4,096, so that pairs of lanes fold in halves.
+struct ColumnParts {
+  std::int64_t n;
+  bool row_order;
+  int log_lanes = 0;
+  constexpr ColumnParts(std::int64_t rows, bool in_order_of_row) : n(rows), row_order(in_order_of_row) {
+    while (row_order && lanes() < reduction_lanes && lanes() < n) ++log_lanes;  // further lanes have no elements
+  }
+  constexpr std::int64_t lanes() const { return std::int64_t{1} << log_lanes; }
+  constexpr std::int64_t block() const { return row_order ? row_block : column_block; }
+  constexpr std::int64_t step() const { return row_order ? reduction_lanes : 1; }
+  constexpr std::int64_t count() const { return (n + block() - 1) / block() << log_lanes; }
+  constexpr std::int64_t begin(std::int64_t i) const { return (i >> log_lanes) * block() + lane(i & (lanes() - 1)); }
+  constexpr std::int64_t end(std::int64_t i) const {
+    const std::int64_t e = ((i >> log_lanes) + 1) * block();
+    return e < n ? e : n;
+  }
+
+ private:
+  constexpr std::int64_t lane(std::int64_t i) const {  // its bits in reverse
+    const std::int64_t all = (i & 1) << 5 | (i & 2) << 3 | (i & 4) << 1 | (i & 8) >> 1 | (i & 16) >> 3 | (i & 32) >> 5;
+    return all >> (6 - log_lanes);
+  }
+  static_assert(reduction_lanes == 1 << 6);
+};
+
 }  // namespace detail
 
 /// Reduction of a row, `stride` apart: blocks of 4,096; element i of a block goes to lane i % 64;

@@ -145,7 +145,7 @@ struct Reference {
     with_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
         const int rank = g[a].shape.rank;
-        const bool row = n.attribute >> (rank - 1) & 1;
+        const bool row = (n.attribute >> (rank - 1) & 1) || (n.attribute & in_row_order);
         for (std::int64_t e = 0; e < size(i); ++e) {
           std::int64_t c[max_rank] = {};
           coordinates(i, e, c);

@@ -15,6 +15,7 @@ struct Block {
   KernelKind kind = KernelKind::rows;
   Shape shape;
   unsigned axes_from_right = 0;
+  bool row_order = false;
   int root = -1;
   bool alone = false;  ///< nothing joins it
 };
@@ -227,7 +228,7 @@ struct Schedule {
       } else if (n.op == Op::matmul) {
         for (int k = 0; k < 2; ++k)
           if (deferred[n.operand[k]]) place(n.operand[k]);
-        block_of[i] = new_block({KernelKind::matmul, n.shape, 0, i});
+        block_of[i] = new_block({.kind = KernelKind::matmul, .shape = n.shape, .root = i});
       } else if (is_laid_out(i)) {
         block_of[i] = new_block({.shape = n.shape, .root = i, .alone = true});
       } else if (n.op == Op::pad) {  // runs over what it pads
@@ -247,7 +248,7 @@ struct Schedule {
     const int a = n.operand[0];
     const Shape& s = g[a].shape;
     const bool cols = is_column_sum(i);
-    Block b{cols ? KernelKind::cols : KernelKind::rows, s, 0, i};
+    Block b{.kind = cols ? KernelKind::cols : KernelKind::rows, .shape = s, .row_order = (n.attribute & in_row_order) != 0, .root = i};
     if (cols)
       for (int k = 0; k < s.rank; ++k)
         if (n.attribute >> k & 1) b.axes_from_right |= 1u << (s.rank - 1 - k);
@@ -257,7 +258,7 @@ struct Schedule {
     int block = -1;
     for (int j = lo < 0 ? 0 : lo; j < blocks.size() && block < 0; ++j)
       if (!blocks[j].alone && blocks[j].kind == b.kind && same_grid(blocks[j].shape, s) &&
-          blocks[j].axes_from_right == b.axes_from_right)
+          blocks[j].axes_from_right == b.axes_from_right && blocks[j].row_order == b.row_order)
         block = j;
     settle(i, block >= 0 ? block : new_block(b));
   }

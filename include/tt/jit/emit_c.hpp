@@ -165,6 +165,17 @@ typedef VECTOR(unsigned long long) v_u64;
     return x[0]; }
 )";
 
+/// See ColumnParts.
+inline constexpr const char* c_column_order = R"C(FN i64 lanes_of(i64 n) {
+  i64 lanes = 1;
+  while (lanes < 64 && lanes < n) lanes *= 2;
+  return lanes; }
+FN i64 lane_at(i64 i, i64 lanes) {
+  i64 lane = 0;
+  for (i64 bit = lanes / 2; bit > 0; bit /= 2, i /= 2) lane += i % 2 * bit;
+  return lane; }
+)C";
+
 class CEmitter : KernelText {
  public:
   void add(const Plan& plan, const char* name) {
@@ -180,6 +191,7 @@ class CEmitter : KernelText {
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
+  bool orders_columns_ = false;
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -312,46 +324,57 @@ class CEmitter : KernelText {
         << ");\n";
     });
   }
+  /// Columns whose sums are taken together: so many that rows are read as they lie in memory.
+  static constexpr int columns_together = 512;
   void cols() {
     Text& t = kernels_;
     t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row)\n  for (i64 col = " << first_col()
-      << "; col < " << end_col() << "; col += 64) {\n    const i64 n = " << end_col()
-      << " - col < 64 ? " << end_col() << " - col : 64, inner = " << extent(k_->inner) << ";\n";
+      << "; col < " << end_col() << "; col += " << columns_together << ") {\n    const i64 n = " << end_col()
+      << " - col < " << columns_together << " ? " << end_col() << " - col : " << columns_together << ", inner = " << extent(k_->inner) << ";\n";
     row_pointers(0, "row", "    ");
     segment(0, "row", "    ");
-    each_reduction(1, [&](const Instruction& x, const Text& c) {
-      need_tree(x.op, x.dtype);
-      const Text r = reg(x.dtype, x.result);
-      t << "    tree_" << c << " t" << r << "[64];\n    " << c_type(x.dtype) << " l" << r
-        << "[64];\n    for (int l = 0; l < 64; ++l) t" << r << "[l].used = 0, t" << r
-        << "[l].pushed = 0;\n";
-    });
-    t << "    for (i64 b = 0; b < inner || b == 0; b += " << column_block
-      << ") {\n      const i64 end = inner < b + " << column_block << " ? inner : b + "
-      << column_block << ";\n";
+    t << "    int used = 0;\n    unsigned long long pushed = 0;\n";
     each_reduction(1, [&](const Instruction& x, const Text&) {
-      t << "      for (int l = 0; l < 64; ++l) l" << reg(x.dtype, x.result)
-        << "[l] = " << c_identity(x.op, x.dtype) << ";\n";
+      t << "    " << c_type(x.dtype) << " t" << reg(x.dtype, x.result) << "[32][" << columns_together << "];\n";
     });
-    t << "      for (i64 q = b; q < end; ++q) {\n        const i64 at = row * inner + q;\n        (void)at;\n";
-    row_pointers(1, "at", "        ");
-    t << "        for (i64 l = 0; l < n; ++l) {\n          const i64 i = col + l;\n          (void)i;\n";
-    accumulating_segment(1, "at");
-    t << "        }\n      }\n";
-    each_reduction(1, [&](const Instruction& x, const Text& c) {
+    if (k_->row_order && !orders_columns_) trees_ << c_column_order;
+    orders_columns_ = orders_columns_ || k_->row_order;
+    if (k_->row_order)
+      t << "    const i64 lanes = lanes_of(inner), parts = (inner + " << row_block - 1 << ") / " << row_block
+        << " * lanes;\n    for (i64 part = 0; part < parts || part == 0; ++part) {\n      const i64 block = part / lanes * " << row_block
+        << ", b = block + lane_at(part % lanes, lanes), end = inner < block + " << row_block << " ? inner : block + " << row_block << ";\n";
+    else
+      t << "    for (i64 b = 0; b < inner || b == 0; b += " << column_block << ") {\n      const i64 end = inner < b + " << column_block
+        << " ? inner : b + " << column_block << ";\n";
+    each_reduction(1, [&](const Instruction& x, const Text&) {
       const Text r = reg(x.dtype, x.result);
-      t << "      for (i64 l = 0; l < n; ++l) push_" << c << "(&t" << r << "[l], l" << r << "[l]);\n";
+      t << "      " << c_type(x.dtype) << " *const l" << r << " = t" << r << "[used];\n      for (i64 l = 0; l < n; ++l) l" << r << "[l] = "
+        << c_identity(x.op, x.dtype) << ";\n";
     });
+    t << "      for (i64 q = b; q < end; q += " << (k_->row_order ? reduction_lanes : 1)
+      << ") {\n        const i64 at = row * inner + q;\n        (void)at;\n";
+    row_pointers(1, "at", "        ");
+    t << "        EACH for (i64 l = 0; l < n; ++l) {\n          const i64 i = col + l;\n          (void)i;\n";
+    accumulating_segment(1, "at");
+    t << "        }\n      }\n      ++used;\n      for (unsigned long long m = pushed++; m & 1; m >>= 1) {\n        --used;\n";
+    merge_columns("        ");
+    t << "      }\n    }\n    while (used > 1) {\n      --used;\n";
+    merge_columns("      ");
     t << "    }\n";
     row_pointers(2, "row", "    ");
-    t << "    for (i64 l = 0; l < n; ++l) {\n      const i64 i = col + l;\n      (void)i;\n";
-    each_reduction(1, [&](const Instruction& x, const Text& c) {
+    t << "    EACH for (i64 l = 0; l < n; ++l) {\n      const i64 i = col + l;\n      (void)i;\n";
+    each_reduction(1, [&](const Instruction& x, const Text&) {
       const Text r = reg(x.dtype, x.result);
-      t << "      const " << c_type(x.dtype) << ' ' << r << " = result_" << c << "(&t" << r
-        << "[l], " << c_identity(x.op, x.dtype) << ");\n";
+      t << "      const " << c_type(x.dtype) << ' ' << r << " = t" << r << "[0][l];\n";
     });
     segment(2, "row", "      ");
     t << "    }\n  }\n";
+  }
+  void merge_columns(const char* indent) {
+    each_reduction(1, [&](const Instruction& x, const Text& c) {
+      const Text r = reg(x.dtype, x.result);
+      kernels_ << indent << "for (i64 l = 0; l < n; ++l) t" << r << "[used - 1][l] = " << c << "(t" << r << "[used - 1][l], t" << r << "[used][l]);\n";
+    });
   }
   void epilogue() {
     Text& t = kernels_;

@@ -242,6 +242,30 @@ TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, 
   pack_squares(row, b, inner, w.rows.stride[0] == 1 ? each : 1, column, count, width, to);
 }
 
+/// Columns of a single row whose sums are in memory together: rows of b are read as they lie, so that a page is used up.
+/// Fewer than half as many are quicker in registers.
+inline constexpr int long_row = 2048;
+/// Adds Steps rows of b, each times its element of a, from row k on; k = 0 begins.
+template <int Steps, class T>
+TT_ALWAYS_INLINE void add_rows(const MatmulOperands<T>& m, std::int64_t k, std::int64_t j, std::int64_t columns, T* sums) {
+  using C = Carrier<Pack<T>>;
+  Pack<T> a[Steps];
+  for (int s = 0; s < Steps; ++s) a[s] = C::splat(m.a[(k + s) * m.a_inner]);
+  const T* b = m.b + k * m.b_inner + j;
+  for (std::int64_t i = 0; i < columns; i += lanes) {
+    Pack<T> sum = k == 0 ? C::splat(T(0)) : load(sums + i);
+#pragma GCC unroll 4
+    for (int s = 0; s < Steps; ++s) sum = C::template apply<Op::fma>(a[s], load(b + s * m.b_inner + i), sum);
+    store(sums + i, sum);
+  }
+}
+template <class T>
+TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, std::int64_t j, std::int64_t columns, T* sums) {
+  std::int64_t k = 0;
+  for (; k + 4 <= m.inner; k += 4) add_rows<4>(m, k, j, columns, sums);
+  for (; k < m.inner; ++k) add_rows<1>(m, k, j, columns, sums);
+}
+
 }  // namespace detail
 
 /// Calls epilogue(i, j, rows, vectors, last, t) for every tile: t[rows][vectors * lanes] holds the
@@ -274,6 +298,14 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   constexpr std::integral_constant<Panel, Panel::whole> whole;
   constexpr std::integral_constant<Panel, Panel::partial> partial;
   constexpr int row = wide_row<T>;
+  if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= detail::long_row / 2))
+    while (m.rows == 1 && !m.windows && m.inner > 0 && m.cols - j >= detail::long_row / 2) {
+      alignas(64) T sums[detail::long_row];
+      const std::int64_t left = m.cols - j, begin = j;
+      const std::int64_t end = j + (left < detail::long_row ? left / (row * lanes) * (row * lanes) : detail::long_row);
+      detail::multiply_row(m, j, end - j, sums);
+      for (; j < end; j += row * lanes) epilogue(0, j, 1, row, lanes, sums + (j - begin));
+    }
   if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= row * lanes))
     while (m.rows == 1 && !m.windows && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
   if constexpr (Cols < 0 || Cols >= wide * lanes)

@@ -61,26 +61,21 @@ template <class H, int K, int S>
 inline constexpr int reductions = count_reductions(H::plan.kernels[K], S, H::plan.instructions.begin());
 
 /// Partial results of whole blocks, as in graph/reduce_order.hpp.
-template <template <class> class Of>
-union AnyTree {
-  tt::detail::PairwiseTree<Of<float>> f32;
-  tt::detail::PairwiseTree<Of<double>> f64;
-  tt::detail::PairwiseTree<Of<std::int32_t>> i32;
-  tt::detail::PairwiseTree<Of<std::int64_t>> i64;
+union Tree {
+  tt::detail::PairwiseTree<float> f32;
+  tt::detail::PairwiseTree<double> f64;
+  tt::detail::PairwiseTree<std::int32_t> i32;
+  tt::detail::PairwiseTree<std::int64_t> i64;
 
-  TT_KERNEL_INLINE AnyTree() {}
+  TT_KERNEL_INLINE Tree() {}
   template <class T>
-  TT_KERNEL_INLINE tt::detail::PairwiseTree<Of<T>>& as() {
+  TT_KERNEL_INLINE tt::detail::PairwiseTree<T>& as() {
     if constexpr (std::is_same_v<T, float>) return f32;
     else if constexpr (std::is_same_v<T, double>) return f64;
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
     else return i64;
   }
 };
-template <class T>
-using Itself = T;
-using Tree = AnyTree<Itself>;
-using PackTree = AnyTree<Pack>;
 
 /// What is done with a reduction outside its sweep; sums: its partial results.
 template <Op K, DType D>
@@ -139,12 +134,8 @@ struct Reducing {
     to.as<T>() = C::splat(tree.as<T>().result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>));
     return {};
   }
-  static TT_KERNEL_INLINE Done push(PackTree& tree, Register& sum, PackMask ordered) {
-    tree.as<T>().push(kept(sum, ordered), Combine<K, T>{});
-    return {};
-  }
-  static TT_KERNEL_INLINE Done result(Register& to, PackTree& tree) {
-    to.as<T>() = tree.as<T>().result(identity_pack<K, T>(), Combine<K, T>{});
+  static TT_KERNEL_INLINE Done merge(Register& to, Register& newer) {
+    to.as<T>() = Combine<K, T>{}(to.as<T>(), newer.as<T>());
     return {};
   }
   static TT_KERNEL_INLINE Done move(Register& to, Register& sum, PackMask ordered) {
@@ -249,79 +240,116 @@ TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t c
   reduce_row<H, K, S>(r, p, cols, std::make_integer_sequence<int, reductions<H, K, S>>{});
 }
 
-/// The rows [begin, end) under kept row p.row added up, and those of the next blocks with them: `Blocks` sums for each of
-/// `Width` vectors of columns, as one would wait for itself.
-template <class H, int K, int Width, int Blocks, bool Tail, int... N>
-TT_KERNEL_INLINE void sum_blocks(Register* r, const Place& p, std::int64_t inner, std::int64_t begin, std::int64_t end,
-                                 Register* sums, PackMask* ordered, std::integer_sequence<int, N...>) {
+/// Levels of a tree of partial sums: of 256 rows 2^30 times, or of a row's order.
+inline constexpr int most_levels = 32;
+
+/// Sums of the parts that ColumnParts says; `Together` parts are summed side by side, as one sum would wait for itself.
+template <class H, int K, int Width, int Together, bool Tail, class Is = std::make_integer_sequence<int, reductions<H, K, 1>>>
+struct ColumnSums;
+template <class H, int K, int Width, int Together, bool Tail, int... N>
+struct ColumnSums<H, K, Width, Together, Tail, std::integer_sequence<int, N...>> {
   using All = Reductions<H, K, 1>;
-  constexpr int apart = Width * Blocks;
-  All::template begin<apart>(sums);
-  for (int n = 0; n < All::count * apart; ++n) ordered[n] = all_ordered();
-  for (std::int64_t q = begin; q < end; ++q) {
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  static constexpr int apart = Width * Together, count = sizeof...(N) * Width;
+
+  /// One row of each part, for `Width` vectors of columns.
+  static TT_KERNEL_INLINE void add_row(Register* r, const Place& p, std::int64_t row, int part, Register* sums, PackMask* ordered) {
 #pragma GCC unroll 4
-    for (int v = 0; v < apart; ++v) {
+    for (int v = part * Width; v < (part + 1) * Width; ++v) {
       Place at = p;
-      at.row = p.row * inner + q + v / Width * column_block;
+      at.row = row;
       at.col += v % Width * lanes;
       at.sums = sums + v;
       run_segment<H, K, 1, Tail, apart>(r, at);
-      const Done noted[] = {
-          All::template Of<N>::note_step(ordered[N * apart + v], sums[N * apart + v], sums[N * apart + v])...};
+      const Done noted[] = {All::template Of<N>::note_step(ordered[N * apart + v], sums[N * apart + v], sums[N * apart + v])...};
       (void)noted;
     }
   }
-}
-/// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
-template <class H, int K, int Width, bool Tail, int... N>
-TT_KERNEL_INLINE void sum_rows(Register* r, Place p, std::int64_t inner, std::integer_sequence<int, N...> all) {
-  static constexpr const Kernel& k = H::plan.kernels[K];
-  constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block;
-  constexpr int together = !one_block && Width == 1 && k.cols.is_constant() && k.cols.code <= lanes ? 4 : 1;
-  using All = Reductions<H, K, 1>;
-  Register sums[All::count * Width * together];
-  PackMask ordered[All::count * Width * together];
-  PackTree tree[one_block ? 1 : All::count * Width];
-  if constexpr (!one_block)
-    for (int v = 0; v < Width; ++v) {
-      const Done reset[] = {All::template Of<N>::reset(tree[N * Width + v])...};
-      (void)reset;
-    }
-  std::int64_t block = 0;
-  if constexpr (together > 1)
-    for (; block + together * column_block <= inner; block += together * column_block) {
-      sum_blocks<H, K, 1, together, Tail>(r, p, inner, block, block + column_block, sums, ordered, all);
+  /// The parts from `part` on under kept row p.row, pairwise in `to`.
+  static TT_KERNEL_INLINE void run(Register* r, const Place& p, const tt::detail::ColumnParts& parts, std::int64_t part, Register* to) {
+    constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block && !k.row_order;
+    constexpr int step = k.row_order ? reduction_lanes : 1;
+    const std::int64_t first = p.row * parts.n, end = one_block ? parts.n : parts.end(part), last = Together > 1 ? parts.begin(Together - 1) : 0;
+    Register sums[All::count * apart];
+    PackMask ordered[All::count * apart];
+    All::template begin<apart>(sums);
+    for (PackMask& m : ordered) m = all_ordered();
+    std::int64_t q = one_block ? 0 : parts.begin(part);
+    for (; q + last < (k.row_order || Together == 1 ? end : end + last); q += step)
 #pragma GCC unroll 4
-      for (int n = 0; n < together; ++n) {
-        const Done pushed[] = {All::template Of<N>::push(tree[N], sums[N * together + n], ordered[N * together + n])...};
-        (void)pushed;
-      }
+      for (int t = 0; t < Together; ++t) add_row(r, p, first + q + parts.begin(t), t, sums, ordered);
+    if constexpr (Together > 1 && k.row_order && !(k.inner.is_constant() && k.inner.code % reduction_lanes == 0))
+#pragma GCC unroll 4
+      for (int t = 0; t < Together; ++t)
+        if (q + parts.begin(t) < end) add_row(r, p, first + q + parts.begin(t), t, sums, ordered);
+#pragma GCC unroll 16
+    for (int v = 0; v < apart; ++v) {
+      const Done kept[] = {All::template Of<N>::move(sums[N * apart + v], sums[N * apart + v], ordered[N * apart + v])...};
+      (void)kept;
     }
-  for (; block < inner || block == 0; block += column_block) {
-    const std::int64_t end = one_block || inner < block + column_block ? inner : block + column_block;
-    sum_blocks<H, K, Width, 1, Tail>(r, p, inner, block, end, sums, ordered, all);
-    if constexpr (!one_block)
-      for (int v = 0; v < Width; ++v) {
-        const Done pushed[] = {
-            All::template Of<N>::push(tree[N * Width + v], sums[N * Width + v], ordered[N * Width + v])...};
-        (void)pushed;
+#pragma GCC unroll 4
+    for (int v = 0; v < Width; ++v) {
+      if constexpr (Together == 4) {
+        const Done merged[] = {(All::template Of<N>::merge(sums[N * apart + v], sums[N * apart + v + Width]),
+                                All::template Of<N>::merge(sums[N * apart + v + 2 * Width], sums[N * apart + v + 3 * Width]),
+                                All::template Of<N>::merge(sums[N * apart + v], sums[N * apart + v + 2 * Width]))...};
+        (void)merged;
       }
-  }
-  for (int v = 0; v < Width; ++v, p.col += lanes) {
-    if constexpr (one_block) {
-      const Done moved[] = {
-          All::template Of<N>::move(r[All::to[N]], sums[N * Width + v], ordered[N * Width + v])...};
+      const Done moved[] = {All::template Of<N>::move(to[N * Width + v], sums[N * apart + v], all_ordered())...};
       (void)moved;
-    } else {
-      const Done results[] = {All::template Of<N>::result(r[All::to[N]], tree[N * Width + v])...};
-      (void)results;
     }
-    run_segment<H, K, 2, Tail>(r, p);
   }
-}
+  static TT_KERNEL_INLINE void merge(Register* to, Register* newer) {
+#pragma GCC unroll 4
+    for (int v = 0; v < Width; ++v) {
+      const Done merged[] = {All::template Of<N>::merge(to[N * Width + v], newer[N * Width + v])...};
+      (void)merged;
+    }
+  }
+  static TT_KERNEL_INLINE void finish(Register* r, Place p, Register* sums) {
+#pragma GCC unroll 4
+    for (int v = 0; v < Width; ++v, p.col += lanes) {
+      const Done moved[] = {All::template Of<N>::move(r[All::to[N]], sums[N * Width + v], all_ordered())...};
+      (void)moved;
+      run_segment<H, K, 2, Tail>(r, p);
+    }
+  }
+};
+
+/// Sums of the rows under kept row p.row, `Width` vectors of columns at a time.
 template <class H, int K, int Width, bool Tail>
 TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inner) {
-  sum_rows<H, K, Width, Tail>(r, p, inner, std::make_integer_sequence<int, reductions<H, K, 1>>{});
+  static constexpr const Kernel& k = H::plan.kernels[K];
+  constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block && !k.row_order;
+  constexpr bool waits = Width == 1 && k.cols.is_constant() && k.cols.code <= lanes;
+  constexpr int together = one_block ? 1 : k.row_order || waits ? 4 : 1;
+  using One = ColumnSums<H, K, Width, 1, Tail>;
+  static constexpr tt::detail::ColumnParts known(k.inner.is_constant() ? k.inner.code : 0, k.row_order);
+  const tt::detail::ColumnParts parts = k.inner.is_constant() ? known : tt::detail::ColumnParts(inner, k.row_order);
+  if constexpr (one_block) {
+    Register sums[One::count];
+    One::run(r, p, parts, 0, sums);
+    One::finish(r, p, sums);
+  } else {
+    Register level[most_levels][One::count];  // pairwise, like the carries of a counter
+    int used = 0;
+    std::int64_t part = 0;
+    const std::int64_t count = parts.count() > 0 ? parts.count() : 1;
+    const auto carry = [&](std::int64_t n) TT_LAMBDA_INLINE {
+      for (++used; n & 1; n >>= 1, --used) One::merge(level[used - 2], level[used - 1]);
+    };
+    if constexpr (together > 1)
+      for (const std::int64_t whole = k.row_order ? count : inner / column_block; part + together <= whole; part += together) {
+        ColumnSums<H, K, Width, together, Tail>::run(r, p, parts, part, level[used]);
+        carry(part / together);
+      }
+    for (; part < count; ++part) {
+      One::run(r, p, parts, part, level[used]);
+      carry(part);
+    }
+    for (; used > 1; --used) One::merge(level[used - 2], level[used - 1]);
+    One::finish(r, p, level[0]);
+  }
 }
 
 }  // namespace detail

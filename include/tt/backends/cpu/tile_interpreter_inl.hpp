@@ -47,6 +47,8 @@ struct TileProgram::Worker {
   Range range{};
   const void* tile = nullptr;  // a matmul's products
   std::int64_t group = 0;      // rows of a sum over rows, where several sums go together
+  std::int64_t lane = -1;      // where in the lanes a tile's elements go, in a row's order
+  int lane_tiles = 1;          // of one reduction
   void* function = nullptr;    // of this kernel, when it is compiled
   void** operands = nullptr;
   TileStep* steps = nullptr;         // of the kernel's instructions
@@ -57,7 +59,10 @@ struct TileProgram::Worker {
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
 
   Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
-      : program(p), plan(p.plan_), symbols(s), given(g) {}
+      : program(p), plan(p.plan_), symbols(s), given(g) {
+    for (const Kernel& c : plan.kernels)
+      if (c.row_order) lane_tiles = reduction_lanes * few_columns / tile_elements;
+  }
 
   /// Takes its tiles and tables from memory, or only counts; returns the end.
   std::size_t place(std::byte* memory, std::size_t at) {
@@ -69,7 +74,7 @@ struct TileProgram::Worker {
     const auto table = [&](int n) { return take(static_cast<std::size_t>(n) * sizeof(void*)); };
     const auto tile_memory = [&](int n) { return take(static_cast<std::size_t>(n) * register_bytes); };
     tiles = tile_memory(program.most_tiles_);
-    lanes_memory = tile_memory(program.most_reductions_ + 1);
+    lanes_memory = tile_memory(program.most_reductions_ * lane_tiles + 1);
     parts = tile_memory(most_parts());
     trees = reinterpret_cast<Trees*>(take(static_cast<std::size_t>(most_trees()) * sizeof(Trees)));
     row_tiles = tile_memory(program.most_tiles_);
@@ -90,7 +95,7 @@ struct TileProgram::Worker {
     for (const Kernel& c : plan.kernels) {
       if (c.kind != KernelKind::cols) continue;
       int depth = 2;
-      for (std::int64_t b = (value(c.inner) + column_block - 1) / column_block; b > 0; b /= 2) ++depth;
+      for (std::int64_t b = tt::detail::ColumnParts(value(c.inner), c.row_order).count(); b > 0; b /= 2) ++depth;
       const int n = depth * program.most_reductions_ + 1;
       if (n > most) most = n;
     }
@@ -348,7 +353,7 @@ struct TileProgram::Worker {
   }
   template <class T>
   T* lane_memory(int reduction) const {
-    return reinterpret_cast<T*>(lanes_memory + static_cast<std::size_t>(reduction) * register_bytes);
+    return reinterpret_cast<T*>(lanes_memory + static_cast<std::size_t>(reduction * lane_tiles) * register_bytes);
   }
   void begin_lanes(int s, std::int64_t n) {
     each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
@@ -530,7 +535,13 @@ struct TileProgram::Worker {
       return;
     }
     const auto count = static_cast<int>(columns);
-    if (x.stride == 1 && x.access->column_terms == 0 && count <= lanes && size_of(x.x->dtype) == 4)  // beyond its columns, the next row is written
+    if (x.stride == 0 && x.access->column_terms == 0)
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        each_address(x, row, 0, n, [&](std::int64_t r, const std::byte* from) {
+          detail::repeat<T>(to + r * columns * static_cast<int>(sizeof(T)), from, columns);
+        });
+      });
+    else if (x.stride == 1 && x.access->column_terms == 0 && count <= lanes && size_of(x.x->dtype) == 4)  // beyond its columns, the next row is written
       each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
         cpu::store(reinterpret_cast<float*>(to) + r * columns, load_first(reinterpret_cast<const float*>(from), count));
       });
@@ -545,6 +556,7 @@ struct TileProgram::Worker {
           detail::reduce_groups<K>(reinterpret_cast<T*>(own[x.out]), reinterpret_cast<const T*>(registers[x.a]), n / group, group, columns);
           return;
         }
+        if (lane >= 0) return detail::reduce_elements<K>(lane_memory<T>(x.reduction) + lane, reinterpret_cast<const T*>(registers[x.a]), n * columns);
         detail::reduce_columns<K>(lane_memory<T>(x.reduction), reinterpret_cast<const T*>(registers[x.a]), n, columns);
       });
     } else if (x.kind == TileStep::Kind::reduce) {
@@ -567,7 +579,7 @@ struct TileProgram::Worker {
   void cols() {
     const std::int64_t count = range.last(SplitAxis::rows, value(k->rows)), inner = value(k->inner),
                        columns = range.last(SplitAxis::cols, value(k->cols));
-    if (range.first(SplitAxis::cols) == 0 && inner > 0 && columns > 0 && 2 * inner * columns <= tile_elements && inner <= column_block &&
+    if (range.first(SplitAxis::cols) == 0 && inner > 0 && columns > 0 && 2 * inner * columns <= tile_elements && inner <= column_block && !k->row_order &&
         count - range.first(SplitAxis::rows) > 1 && only_fixed(0))
       return groups_together(count, inner, columns);
     for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
@@ -594,15 +606,15 @@ struct TileProgram::Worker {
     }
     group = 0;
   }
+  /// Sums in a row's order of so few columns go to all lanes side by side.
+  static constexpr int few_columns = 512;
   void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
     int reductions = 0;
     for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
     int used = 0;
     std::uint64_t pushed = 0;
-    const std::int64_t together = n <= short_row ? tile_elements / n : 1;
     const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
-      return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) *
-                                                   register_bytes);
+      return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) * register_bytes);
     };
     const auto merge = [&] {  // the newest two parts become one
       --used;
@@ -611,25 +623,56 @@ struct TileProgram::Worker {
                                   part(std::type_identity<T>{}, used, x.reduction), 1, n);
       });
     };
-    for (std::int64_t block = 0; block < inner || block == 0; block += column_block) {
-      begin_lanes(1, n);
-      const std::int64_t end = least(inner, block + column_block);
-      for (std::int64_t q = block; q < end; q += together) {
-        if (together == 1) vector_segment(1, row * inner + q, col, n);
-        else columns_of_rows(1, row * inner + q, col, least(together, end - q), n, q == 0);
-      }
+    const auto push = [&] {  // the sums in the lanes
       each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
-        std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction),
-                    static_cast<std::size_t>(n) * sizeof(T));
+        std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction), static_cast<std::size_t>(n) * sizeof(T));
       });
       ++used;
       for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
+    };
+    const tt::detail::ColumnParts order(inner, k->row_order);
+    const std::int64_t together = n <= short_row ? tile_elements / n : 1;
+    if (k->row_order && n <= few_columns) {
+      for (std::int64_t block = 0; block < inner; block += row_block) {
+        sum_lanes(row * inner, block, least(inner, block + row_block), col, n, order.lanes());
+        push();
+      }
+    } else {
+      for (std::int64_t p = 0; p < order.count(); ++p) {
+        begin_lanes(1, n);
+        if (together == 1 || k->row_order)
+          for (std::int64_t q = order.begin(p); q < order.end(p); q += order.step()) vector_segment(1, row * inner + q, col, n);
+        else
+          for (std::int64_t q = order.begin(p); q < order.end(p); q += together)
+            columns_of_rows(1, row * inner + q, col, least(together, order.end(p) - q), n, q == 0);
+        push();
+      }
+    }
+    if (inner == 0) {
+      begin_lanes(1, n);
+      push();
     }
     while (used > 1) merge();
     each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
       registers[x.out] = reinterpret_cast<std::byte*>(part(std::type_identity<T>{}, 0, x.reduction));
     });
     vector_segment(2, row, col, n);
+  }
+  /// Rows from `q` to `end` in a row's order: as many lanes of n columns each, folded to the first.
+  void sum_lanes(std::int64_t first_row, std::int64_t q, std::int64_t end, std::int64_t col, std::int64_t n, std::int64_t count) {
+    begin_lanes(1, n * count);
+    const std::int64_t together = tile_elements / n;
+    for (const std::int64_t begin = q; q < end;) {
+      const std::int64_t at = (q - begin) % count, some = least(least(together, count - at), end - q);
+      lane = at * n;
+      columns_of_rows(1, first_row + q, col, some, n, q == 0);
+      q += some;
+    }
+    lane = -1;
+    each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
+      T* const sums = lane_memory<T>(x.reduction);
+      for (std::int64_t w = count / 2; w > 0; w /= 2) detail::reduce_elements<K>(sums, sums + w * n, w * n);
+    });
   }
 
   /// Elements of the rows of a product that go together.

@@ -307,7 +307,16 @@ void reduce_columns(T* lane, const T* x, std::int64_t rows, std::int64_t columns
   }
 }
 
-/// The same for groups of `rows` rows each, one behind the other, from where the op begins.
+/// n elements combined with those of `x`; nothing beyond changes.
+template <Op K, class T>
+void reduce_elements(T* to, const T* x, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) store(to + i, combine<K>(load(to + i), load(x + i)));
+  if (const int rest = static_cast<int>(n - i); rest > 0)
+    store_first(to + i, combine<K>(load_first(to + i, rest), load_first(x + i, rest)), rest);
+}
+
+/// reduce_columns for groups of `rows` rows each, one behind the other, from where the op begins.
 template <Op K, class T>
 void reduce_groups(T* to, const T* x, std::int64_t groups, std::int64_t rows, std::int64_t columns) {
   const T* const end = x + groups * rows * columns;
