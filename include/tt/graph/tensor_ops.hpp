@@ -394,7 +394,7 @@ struct MseLossFn {
 }  // namespace detail
 
 /// Matrix product (..., M, K) x (..., K, N); vectors as in NumPy. Sums in the order k = 0, 1, ...; with a vector b the
-/// sums along the rows of a * b. To multiply by a transposed matrix, matmul(v, a) is quicker than matmul(transpose(a), v).
+/// sums along the rows of a * b. matmul(transpose(a), v) reads `a` as it lies; matmul(v, a), in the order of products, is a little quicker.
 template <Value A, Value B>
 constexpr auto matmul(A&& a, B&& b, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::MatmulFn>(at, static_cast<A&&>(a), static_cast<B&&>(b));
