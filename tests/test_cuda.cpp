@@ -102,7 +102,10 @@ std::string check(const char* name, const Record& record, const tt::SymbolValues
   return fake::is_real() ? "real" : launched;
 }
 /// A large device launches small problems otherwise than the fake one with its four multiprocessors.
-bool is(const std::string& launched, const char* wanted) { return launched == "real" || launched == wanted; }
+bool is(const std::string& launched, const char* wanted) {
+  if (launched != "real" && launched != wanted) MESSAGE("launched ", launched);
+  return launched == "real" || launched == wanted;
+}
 Sym input(Graph& g, const Shape& s, DType d = DType::f32) { return {&g, g.input(d, s)}; }
 const Extent n = Extent::symbol(0), m = Extent::symbol(1);
 
@@ -182,6 +185,15 @@ TEST_CASE("sums over rows") {
   CHECK(is(check("column_blocks", [&](Graph& g) { columns(g, {700, 40}); }), "cols"));
   CHECK(is(check("tall", [&](Graph& g) { columns(g, {256 * 9 + 3, 33}); }), "cols_parts cols_finish"));
   CHECK(is(check("no_rows", [&](Graph& g) { columns(g, {n, 33}); }, {.value = {0}}), "cols"));
+  const auto turned = [](Graph& g, const Shape& s) {  // in a row's order: lanes are parts
+    const Sym x = input(g, s), v = input(g, {s[0]}), y = input(g, {s[1], 1}, DType::f64);
+    g.output(tt::matmul(tt::transpose<0, 1>(x), v).id);
+    g.output(tt::amax(tt::transpose<0, 1>(input(g, s, DType::f64)) * y, 1).id);
+  };
+  CHECK(is(check("turned_few", [&](Graph& g) { turned(g, {20, 50}); }), "cols_parts cols_finish"));
+  CHECK(is(check("turned", [&](Graph& g) { turned(g, {700, 40}); }), "cols_parts cols_finish"));
+  CHECK(is(check("turned_blocks", [&](Graph& g) { turned(g, {n, 33}); }, {.value = {4096 + 70}}), "cols_parts cols_finish"));
+  CHECK(is(check("turned_nothing", [&](Graph& g) { turned(g, {n, 33}); }, {.value = {0}}), "cols"));
   check("middle_axis", [](Graph& g) { g.output(tt::sum(input(g, {3, 300, 40}), 1).id); });
 }
 

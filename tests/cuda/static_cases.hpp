@@ -62,6 +62,9 @@ TEST_CASE("rows, columns and softmax") {
   CHECK(agrees([](auto x) { return tt::softmax(x, -1); }, numbers<float, 9, 65>(1)));
   CHECK(agrees([](auto x) { return tt::sum(x, 0); }, numbers<float, 700, 40>(1)));
   CHECK(agrees([](auto x) { return tt::sum(x, 0); }, numbers<float, 2307, 33>(1)));
+  const auto turned = [](auto x, auto v) { return tt::matmul(tt::transpose(x), v); };
+  CHECK(agrees(turned, numbers<float, 700, 40>(1), numbers<float, 700>(2)));
+  CHECK(agrees(turned, numbers<float, 4200, 33>(1), numbers<float, 4200>(2)));
   CHECK(agrees([](auto x) { return tt::argmax(x, -1); }, numbers<float, 9, 65>(1)));
 }
 

@@ -6,7 +6,7 @@ behind prelude.cu: */
 TREE(double, add_f64)
 
 /* kernel 0: cols 1 x 20 over 300 */
-/* Mode 0: 32 columns; 1: block `block` of their rows, as partial results; 2: from those */
+/* Mode 0: 32 columns; 1: part `block` of their rows, as partial results; 2: from those */
 template <int Mode> FN void column_sums_0_columns(const Operands<2> &a, const Team &t, i64 row, i64 i, i64 block, char *parts, i64 place, i64 apart) {
   const i64 n = 20, inner = 300, blocks = (inner + 255) / 256;
   (void)row; (void)block;

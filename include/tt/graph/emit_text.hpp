@@ -52,6 +52,17 @@ FN int add_i32(int a, int b) { return IADD_i32(a, b); }
 FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
 )";
 
+/// As in ColumnParts.
+inline constexpr const char* c_column_order = R"C(FN i64 lanes_of(i64 n) {
+  i64 lanes = 1;
+  while (lanes < 64 && lanes < n) lanes *= 2;
+  return lanes; }
+FN i64 lane_at(i64 i, i64 lanes) {
+  i64 lane = 0;
+  for (i64 bit = lanes / 2; bit > 0; bit /= 2, i /= 2) lane += i % 2 * bit;
+  return lane; }
+)C";
+
 /// A constant that gives the same bits in C.
 inline Text c_constant(DType d, std::uint64_t bits) {
   Text t;
@@ -220,6 +231,10 @@ class KernelText {
       if (w == key) return;
     written_trees_.push_back(key);
     trees_ << "TREE(" << c_type(d) << ", " << combine_name(op) << name(d) << ")\n";
+  }
+  void need_column_order() {
+    if (k_->row_order && !orders_columns_) trees_ << c_column_order;
+    orders_columns_ = orders_columns_ || k_->row_order;
   }
   static Text c_identity(Op op, DType d) {
     if (op == Op::sum) return Text("0");
@@ -396,6 +411,7 @@ class KernelText {
  private:
   Vec<int> written_;  // opaque ops, code * dtype_count + dtype
   Vec<int> written_trees_;
+  bool orders_columns_ = false;
 };
 
 }  // namespace detail

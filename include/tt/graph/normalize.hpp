@@ -123,7 +123,7 @@ struct Normalizer {
     turned = Vec<char>(g.size(), as_it_is);
     bool any = false;
     for (int i = 0; i < g.size() && !any; ++i)
-      any = transposed == Transposed::laid_out && (lies_turned(i) || (g[i].op == Op::permute && exchanges_last_two(g[i])));
+      any = lies_turned(i) || (g[i].op == Op::permute && exchanges_last_two(g[i]));
     if (!any) return;
     Vec<int> uses(g.size(), 0);
     for (const Node& n : g.nodes)

@@ -170,7 +170,7 @@ constexpr Text to_string(const P& plan) {
   for (int j = 0; j < plan.kernels.size(); ++j) {
     const Kernel& k = plan.kernels[j];
     t << "kernel " << j << ' ' << name(k.kind) << ' ' << k.rows << " x " << k.cols;
-    if (k.kind != KernelKind::rows) t << " over " << k.inner;
+    if (k.kind != KernelKind::rows) t << " over " << k.inner << (k.row_order ? " in a row's order" : "");
     if (k.code != j) t << " (code of kernel " << k.code << ')';
     t << '\n';
     if (k.kind == KernelKind::matmul) {

@@ -165,17 +165,6 @@ typedef VECTOR(unsigned long long) v_u64;
     return x[0]; }
 )";
 
-/// See ColumnParts.
-inline constexpr const char* c_column_order = R"C(FN i64 lanes_of(i64 n) {
-  i64 lanes = 1;
-  while (lanes < 64 && lanes < n) lanes *= 2;
-  return lanes; }
-FN i64 lane_at(i64 i, i64 lanes) {
-  i64 lane = 0;
-  for (i64 bit = lanes / 2; bit > 0; bit /= 2, i /= 2) lane += i % 2 * bit;
-  return lane; }
-)C";
-
 class CEmitter : KernelText {
  public:
   void add(const Plan& plan, const char* name) {
@@ -191,7 +180,6 @@ class CEmitter : KernelText {
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
-  bool orders_columns_ = false;
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -337,8 +325,7 @@ class CEmitter : KernelText {
     each_reduction(1, [&](const Instruction& x, const Text&) {
       t << "    " << c_type(x.dtype) << " t" << reg(x.dtype, x.result) << "[32][" << columns_together << "];\n";
     });
-    if (k_->row_order && !orders_columns_) trees_ << c_column_order;
-    orders_columns_ = orders_columns_ || k_->row_order;
+    need_column_order();
     if (k_->row_order)
       t << "    const i64 lanes = lanes_of(inner), parts = (inner + " << row_block - 1 << ") / " << row_block
         << " * lanes;\n    for (i64 part = 0; part < parts || part == 0; ++part) {\n      const i64 block = part / lanes * " << row_block

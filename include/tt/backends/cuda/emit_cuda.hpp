@@ -319,13 +319,18 @@ class CudaEmitter : tt::detail::KernelText {
     if (stores_in(s)) t << "  sync(t);\n";
   }
 
-  // ---- sums over rows: a thread a column, a warp a block of 256 rows
+  // ---- sums over rows: a thread a column, a warp a part of them: a block of 256, or a lane of a row's order
+  Text count_parts(const Text& inner) {
+    if (!k_->row_order) return Text("(") << inner << " + 255) / 256";
+    return Text("(") << inner << " + 4095) / 4096 * lanes_of(" << inner << ')';
+  }
   void columns() {
     Text& t = kernels_;
-    t << "/* Mode 0: 32 columns; 1: block `block` of their rows, as partial results; 2: from those */\n"
+    need_column_order();
+    t << "/* Mode 0: 32 columns; 1: part `block` of their rows, as partial results; 2: from those */\n"
       << "template <int Mode> FN void " << symbol() << "_columns(" << operands()
       << "&a, const Team &t, i64 row, i64 i, i64 block, char *parts, i64 place, i64 apart) {\n"
-      << "  const i64 n = " << extent(k_->cols) << ", inner = " << extent(k_->inner) << ", blocks = (inner + 255) / 256;\n"
+      << "  const i64 n = " << extent(k_->cols) << ", inner = " << extent(k_->inner) << ", blocks = " << count_parts(Text("inner")) << ";\n"
       << "  (void)row; (void)block;\n";
     row_pointers(0, "row", "  ");
     segment(0, "row", "  ");
@@ -336,12 +341,14 @@ class CudaEmitter : tt::detail::KernelText {
       t << "  " << c_type(x.dtype) << " s" << r << " = " << c_identity(x.op, x.dtype) << ", *part_" << r << " = ("
         << c_type(x.dtype) << " *)(parts + blocks * apart * " << 8 * reduction++ << ") + place;\n";
     });
-    t << "  if (Mode != 2)\n  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {\n"
-      << "    const i64 end = least(inner, (b + 1) * 256);\n";
+    t << "  if (Mode != 2)\n  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {\n";
+    if (k_->row_order)
+      t << "    const i64 lanes = lanes_of(inner), first = b / lanes * 4096, begin = first + lane_at(b % lanes, lanes), end = least(inner, first + 4096);\n";
+    else t << "    const i64 end = least(inner, (b + 1) * 256);\n";
     each_reduction(1, [&](const Instruction& x, const Text&) {
       t << "    " << c_type(x.dtype) << " l" << reg(x.dtype, x.result) << "[1] = {" << c_identity(x.op, x.dtype) << "};\n";
     });
-    t << "    if (i < n) {\n      #pragma unroll 8\n      for (i64 q = b * 256; q < end; ++q) {\n        const i64 at = row * inner + q;\n        (void)at;\n";
+    t << "    if (i < n) {\n      #pragma unroll 8\n      for (i64 q = " << (k_->row_order ? "begin; q < end; q += 64" : "b * 256; q < end; ++q") << ") {\n        const i64 at = row * inner + q;\n        (void)at;\n";
     row_pointers(1, "at", "        ");
     for (int i = k_->segment[1]; i < k_->segment[2]; ++i) {
       const Instruction& x = plan_->instructions[i];
@@ -371,7 +378,7 @@ class CudaEmitter : tt::detail::KernelText {
     const auto each_mode = [&](const char* suffix, int mode, const char* units, const char* call) {
       entry(suffix);
       t << "  const Team t = team_of(a);\n  const i64 rows = " << extent(k_->rows) << ", groups = (" << extent(k_->cols)
-        << " + 31) / 32, blocks = (" << extent(k_->inner) << " + 255) / 256;\n  (void)blocks;\n  for (i64 unit = t.first; unit < "
+        << " + 31) / 32, blocks = " << count_parts(extent(k_->inner)) << ";\n  (void)blocks;\n  for (i64 unit = t.first; unit < "
         << units << "; unit += t.step)\n    " << symbol() << "_columns<" << mode << ">(a, t, " << call << ");\n}\n";
     };
     each_mode("", 0, "rows * groups", "unit / groups, unit % groups * 32 + t.lane, 0, t.parts, t.lane, 32");

@@ -2,6 +2,7 @@
 // a device of so many multiprocessors. One launch, or two where the rows of a reduction are too few.
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"
+#include "tt/graph/reduce_order.hpp"
 
 namespace tt::cuda {
 
@@ -132,7 +133,7 @@ constexpr Launches launches_of(const AnyPlan& plan, const Kernel& k, const Symbo
     case KernelForm::rows:
       return p.reduction(p.value(k.rows), 1, detail::ceil_div(p.value(k.cols), row_block), 8 * reductions_of(plan, k));
     case KernelForm::columns:
-      return p.reduction(p.value(k.rows), detail::ceil_div(p.value(k.cols), 32), detail::ceil_div(p.value(k.inner), column_block),
+      return p.reduction(p.value(k.rows), detail::ceil_div(p.value(k.cols), 32), tt::detail::ColumnParts(p.value(k.inner), k.row_order).count(),
                          8 * 32 * reductions_of(plan, k));
     case KernelForm::matmul: break;
   }

@@ -361,7 +361,9 @@ __device__ __forceinline__ void columns(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   using Sums = Columns<H, K, k.segment[1], k.segment[2]>;
   const Team t = team_of(a);
-  const i64 n = extent<k.cols.code>(a), inner = extent<k.inner.code>(a), blocks = (inner + column_block - 1) / column_block;
+  const i64 n = extent<k.cols.code>(a), inner = extent<k.inner.code>(a);
+  const tt::detail::ColumnParts order(inner, k.row_order);
+  const i64 blocks = order.count();
   const i64 groups = (n + 31) / 32, units = extent<k.rows.code>(a) * groups * (Mode == 1 ? blocks : 1);
   const Memory<H, K> m = given_memory<H, K>(a);
   for (i64 unit = t.first; unit < units; unit += t.step) {
@@ -373,11 +375,11 @@ __device__ __forceinline__ void columns(const OperandsOf<H, K>& a) {
     if constexpr (Mode != 2) {
       const i64 last = Mode == 1 ? block + 1 : blocks;
       for (i64 b = Mode == 1 ? block : t.warp; b < last; b += t.warps) {
-        const i64 stop = inner < (b + 1) * column_block ? inner : (b + 1) * column_block;
+        const i64 stop = order.end(b);
         Registers<H, K, 1> sums;
         Sums::begin(sums);
         if (i < n)
-          for (i64 q = b * column_block; q < stop; ++q) {
+          for (i64 q = order.begin(b); q < stop; q += k.row_order ? reduction_lanes : 1) {
             steps<H, K, k.segment[1], k.segment[2], 1, false, false>(r, a, m, Place{row * inner + q, i, 1, 1, nullptr});
             Sums::take(sums, r);
           }
