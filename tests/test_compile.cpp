@@ -412,6 +412,12 @@ TEST_CASE("a Tensor that is met but not passed is an error with the line") {
   CHECK(contains(what, "test_compile.cpp:"));
   const auto g = tt::compile([](Tensor x) { return x + filled; });  // it may change
   CHECK(contains(message([&] { g(tt::ones({2})); }), "a Tensor was met that is not an argument"));
+  const auto adds = tt::compile([](Tensor x) {
+    Tensor t = tt::from_span<float>(std::array{1.0f, 2.0f}, {2});
+    t.add_(global);
+    return x * t.sum().item();
+  });
+  CHECK(contains(message([&] { adds(tt::ones({2})); }), "a Tensor was met that is not an argument"));
   const auto keeps = tt::compile([](Tensor x) {
     kept = x * 2;
     return x;
@@ -585,6 +591,12 @@ TEST_CASE("what a function makes can be looked at, written to and kept") {
     u.data_ptr<float>()[0] = 7;
     return a * t;
   }, x);
+  check_same("a span", [](const Tensor& a) {
+    Tensor t = tt::arange(0, 4, 1, {.dtype = DType::f32}), u = tt::zeros({4});
+    for (float& v : t.elements<float>()) v = v * v;
+    u.slice(0, 1, 3).elements<float>()[0] = 7;
+    return a * t + u;
+  }, x);
   check_same("a view", [](const Tensor& a) {
     Tensor t = tt::arange(0, 4, 1, {.dtype = DType::f32}), u = t.slice(0, 1, 3), v = tt::zeros({4}), w = v[2];
     t *= a[0];
@@ -631,6 +643,9 @@ TEST_CASE("one element of an axis of any size") {
     CHECK(same_bits(gradient(compiled, x), gradient(f, x)));
   }
   CHECK(compiled.captures() == 2);  // with gradients, and without
+  const auto apart = [](const Tensor& x) { return x.slice(0, 0, x.size(0), 8).sum(0); };  // one row of two, eight of 64
+  const auto rows_apart = tt::compile(apart, {.name = "apart"});
+  for (int n : {2, 3, 64}) CHECK(same_bits(rows_apart(uniform({n, 3}, 97)), apart(uniform({n, 3}, 97))));
   const auto third = tt::compile([](const Tensor& x) { return x[2]; });
   for (int n : {3, 4}) CHECK(same_bits(third(uniform({n, 2}, 95)), uniform({n, 2}, 95)[2]));
   CHECK(third.captures() == 2);  // is there a third row?
@@ -645,6 +660,20 @@ TEST_CASE("gradients flow through what factories make") {
     return x.grad();
   };
   CHECK(same_bits(gradient(tt::compile(f, {.name = "f", .fullgraph = true})), gradient(f)));
+
+  static Tensor weights;
+  const auto leaves = [](const Tensor& x) {
+    weights = tt::rand({4}, 4).requires_grad_();
+    Tensor ones = tt::ones({4}).requires_grad_();
+    return (weights * x * ones * ones).sum();
+  };
+  const auto gradients = [&](const auto& g) {
+    const Tensor x = uniform({4}, 93).requires_grad_();
+    g(x).backward();
+    return x.grad() + weights.grad() * 3;
+  };
+  CHECK(same_bits(gradients(tt::compile(leaves, {.name = "leaves"})), gradients(leaves)));
+  weights = Tensor();
 }
 
 TEST_CASE("elements of the program's own break the graph") {

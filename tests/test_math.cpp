@@ -25,6 +25,10 @@ TT_NOINLINE T evaluate(T a, T b, T c) {
 TT_KERNELS_END
 
 template <class T>
+bool same_bits_or_nan(T a, T b) {
+  return (a == b && std::signbit(a) == std::signbit(b)) || (a != a && b != b);
+}
+template <class T>
 std::vector<T> edge_values() {
   using Limits = std::numeric_limits<T>;
   std::vector<T> v = {
@@ -238,6 +242,16 @@ TEST_CASE("pow has the special cases of C99") {
   CHECK(at<tt::Pow>(0.5, -inf) == inf);
   CHECK(at_f32<tt::Pow>(-3.0f, 16777217.0f) == std::numeric_limits<float>::infinity());
   CHECK(at<tt::Pow>(3, 4) == 81);
+}
+
+TEST_CASE("first and second powers are exact, and third ones of f32") {
+  for (const float x : edge_values<float>()) {
+    const double wide = x;
+    CHECK(same_bits_or_nan(evaluate<tt::Pow>(x, 1.0f, 0.0f), x));
+    CHECK(same_bits_or_nan(evaluate<tt::Pow>(x, 2.0f, 0.0f), x * x));
+    CHECK(same_bits_or_nan(evaluate<tt::Pow>(x, 3.0f, 0.0f), static_cast<float>(wide * wide * wide)));
+  }
+  for (const double x : edge_values<double>()) CHECK(same_bits_or_nan(evaluate<tt::Pow>(x, 2.0, 0.0), x * x));
 }
 
 TEST_CASE("the gradient of pow is 0 where PyTorch's is") {

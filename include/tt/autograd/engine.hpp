@@ -1,7 +1,6 @@
 // backward and grad: nodes are worked off in the order that graph/differentiate.hpp has, so that what
 // flows into a value is summed as in a fused program, bit for bit.
 #pragma once
-#include <algorithm>
 
 #include "tt/autograd/joint_node.hpp"
 

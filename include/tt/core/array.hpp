@@ -3,7 +3,6 @@
 //   tt::Array<float, tt::dyn, 3> b(10);               // 10 x 3, known at run time
 // Static extents up to 1 KiB are stored in place, others on the heap.
 #pragma once
-#include <algorithm>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -173,7 +172,7 @@ class Array {
   static constexpr bool is_inline = detail::stored_inline<T, E...>;
 
   /// All zero. Dynamic extents are 0 until given.
-  Array() : Array(Uninitialized{}) { std::fill(begin(), end(), T(0)); }
+  Array() : Array(Uninitialized{}) { set_zero(); }
   explicit Array(Uninitialized)
     requires is_static
   {
@@ -192,7 +191,7 @@ class Array {
     for (std::int64_t n : dynamic_.value)
       if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
     storage_.allocate(shape());
-    std::fill(begin(), end(), T(0));
+    set_zero();
   }
   /// Nested braces; every row must have the same length, for static extents the declared one.
   Array(typename detail::nested_list<T, rank>::type values)
@@ -309,6 +308,9 @@ class Array {
   static constexpr std::size_t static_size =
       (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E));
 
+  void set_zero() {
+    for (T& x : *this) x = T(0);
+  }
   void allocate(const std::int64_t* given) {
     int d = 0;
     for (int k = 0; k < rank; ++k)

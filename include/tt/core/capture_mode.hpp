@@ -20,6 +20,8 @@ class CaptureMode {
   /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
   virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
+  /// What points to the elements of `t` may be written to.
+  virtual void may_be_written(const Tensor&) {}
   /// `target` is about to change in place. True: compute the new value and hand it over; false: change it now,
   /// while the capture is paused.
   virtual bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) = 0;

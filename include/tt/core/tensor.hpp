@@ -251,6 +251,7 @@ class Tensor {
   // ---- elements: asking for them ends a graph that is being captured
   void* data() {
     need_elements("data", {});
+    may_be_written();
     impl().is_fill = false;
     return impl_->data;
   }
@@ -262,13 +263,15 @@ class Tensor {
   T* data_ptr(SourceLine at = here()) const {
     check_type(dtype_of<T>);
     need_elements("data_ptr", at);
-    if (impl_->is_fill) impl_->is_fill = false;  // it may be written to
+    may_be_written();
+    if (impl_->is_fill) impl_->is_fill = false;
     return reinterpret_cast<T*>(impl_->data);
   }
   /// The elements of a contiguous Tensor; T must be the dtype's type.
   template <Element T>
   std::span<T> elements(SourceLine at = here()) {
     check_elements(dtype_of<T>, at);
+    may_be_written();
     impl_->is_fill = false;
     return {reinterpret_cast<T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
@@ -390,6 +393,9 @@ class Tensor {
   }
   void need_elements(const char* op, SourceLine at) const {
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at);
+  }
+  void may_be_written() const {
+    if (detail::capture_mode) [[unlikely]] detail::capture_mode->may_be_written(*this);
   }
   template <class T>
   T element(const char* op, SourceLine at) const {

@@ -111,6 +111,7 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE void record(const Operator& op, const int* id, const Attributes& attributes, SourceLine at, bool detached, int* result);
 
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
+  TT_INLINE void may_be_written(const Tensor& t) override;
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
 
@@ -174,7 +175,10 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE int known(const Tensor& t);
   TT_INLINE int text_of(const Tensor& t);
   TT_INLINE bool run_at_once(Call& c);
-  void note(const Tensor& t, int id) { made_.push_back({t, id, t.version()}); }
+  void note(const Tensor& t, int id) {  // what nobody else holds cannot be named any more
+    std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
+    made_.push_back({t, id, t.version()});
+  }
   /// Another Tensor that was made here, and is in use, over the same memory.
   bool shares_made(const Tensor& t) const {
     for (const Made& m : made_)
@@ -185,7 +189,7 @@ class Tracer final : public detail::CaptureMode {
   /// A number of the program's text, or a fill that nothing has changed.
   bool is_constant(const Tensor& t) const {
     const detail::TensorImpl& impl = t.impl();
-    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0);
+    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
   }
   void become(Tensor& t, int id) {
     detail::TensorImpl& impl = t.impl();

@@ -81,7 +81,8 @@ TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* c
 
 TT_INLINE int Tracer::known(const Tensor& t) {
   for (Made& m : made_)
-    if (m.tensor.is_same(t) && m.version == t.version()) return m.id >= 0 ? m.id : m.id = text_of(t);
+    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad)  // the tape has it
+      return m.id >= 0 ? m.id : m.id = text_of(t);
   return -1;
 }
 
@@ -180,10 +181,12 @@ TT_INLINE void Tracer::record(const Operator& op, const int* id, const Attribute
 
 TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
-  if (std::strcmp(op, "data") == 0 || std::strcmp(op, "data_ptr") == 0)  // it may be written to
-    std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
   if (impl.trace_id >= 0 ? impl.capture == number_ : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
   if (impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0) detail::refuse_foreign(t, at);
+}
+
+TT_INLINE void Tracer::may_be_written(const Tensor& t) {
+  std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
 }
 
 TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
@@ -195,8 +198,10 @@ TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const c
     const bool is_known = !held && made_here(target) && (is_constant(target) || known(target) >= 0);
     if (is_known && (impl.is_view || shares_made(target))) stop(target, op, at);
     if (!held && !is_known) {
-      if (!other || other->impl().trace_id < 0) return false;
-      stop(target, op, at);
+      if (!other) return false;
+      if (other->impl().trace_id >= 0) stop(target, op, at);
+      if (!made_here(*other)) (void)id_of(*other, at);  // throws, if it is not held
+      return false;
     }
     if (held) return true;
     become(target, id_of(target, at));

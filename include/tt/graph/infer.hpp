@@ -260,7 +260,7 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
                  .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
   if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
   if (length > 0 && !s[k].is_constant())
-    needed.push_back({s[k], (start > last ? start : last) + 1, where, length == 1});
+    needed.push_back({s[k], (start > last ? start : last) + 1, where, length == 1 && step == 1});
   Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
             .attribute = SliceAttribute{k, start, step}.pack(), .shape = s};
   node.shape.set(k, length);

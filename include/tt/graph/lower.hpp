@@ -530,21 +530,30 @@ struct Lowering {
     bool free_columns = is_rows() && (kernel.sweeps == 1 || kernel.tile > 0) && !has_reduction();
     for (const GridAccess& a : grid_accesses) free_columns = free_columns && a.columns.count == 0;
     if (free_columns) pad_columns();
+    while (is_cols() && kept_axes > 0 && mergeable(kept_axes - 1, grid.rank - 1)) {  // columns beside the summed axes
+      merge(kept_axes - 1, grid.rank - 1);
+      --kept_axes;
+    }
     for (int k = grid.rank - 2; k >= 0; --k) {
       if (k + 1 == grid.rank - 1 && !free_columns) continue;
       if (is_cols() && k < kept_axes && k + 1 >= kept_axes) continue;
-      bool mergeable = true;
-      for (const GridAccess& a : grid_accesses)
-        if (!a.tiled && a.stride[k] != a.stride[k + 1] * grid.extent[k + 1]) mergeable = false;
-      if (!mergeable) continue;
-      grid.extent[k + 1] = grid.extent[k] * grid.extent[k + 1];
-      for (int j = k; j + 1 < grid.rank; ++j) {
-        grid.extent[j] = grid.extent[j + 1];
-        for (GridAccess& a : grid_accesses) a.stride[j] = a.stride[j + 1];
-      }
-      --grid.rank;
+      if (!mergeable(k, k + 1)) continue;
+      merge(k, k + 1);
       if (k < kept_axes) --kept_axes;
     }
+  }
+  constexpr bool mergeable(int k, int into) const {
+    for (const GridAccess& a : grid_accesses)
+      if (!a.tiled && (a.stride[k] != a.stride[into] * grid.extent[into] || (is_cols() && a.columns.count > 0))) return false;
+    return true;
+  }
+  constexpr void merge(int k, int into) {
+    grid.extent[into] = grid.extent[k] * grid.extent[into];
+    for (int j = k; j + 1 < grid.rank; ++j) {
+      grid.extent[j] = grid.extent[j + 1];
+      for (GridAccess& a : grid_accesses) a.stride[j] = a.stride[j + 1];
+    }
+    --grid.rank;
   }
   constexpr bool has_reduction() const {
     for (const Instruction& x : pending)

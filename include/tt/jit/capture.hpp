@@ -373,6 +373,10 @@ constexpr std::int64_t tried_size(std::int64_t size, int factor) { return factor
 inline bool same_with(const SymbolValues& sizes, const RecordOnce& once, const Recording& r) {
   try {
     return same_graph(r, once(sizes));
+  } catch (const TensorMet&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (...) {  // with other sizes it cannot run at all
     return false;
   }

@@ -88,7 +88,7 @@ TT_INLINE int Recorder::add_input(const Tensor& t, SourceLine at) {
     TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": a Tensor has no elements: it is on device meta." << at));
   Value v;
   v.tensor = t;
-  v.constant = impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0);
+  v.constant = impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
   lists_->values.push_back(static_cast<Value&&>(v));
   return place(&impl) = static_cast<int>(lists_->values.size()) - 1;
 }

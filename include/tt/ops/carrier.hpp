@@ -164,6 +164,7 @@ struct Carrier<T> {
     else return !a;
   }
   static TT_ALWAYS_INLINE constexpr T select(bool m, T a, T b) { return m ? a : b; }
+  static TT_ALWAYS_INLINE constexpr bool all(bool m) { return m; }
   /// x between two constants; NaN stays.
   static TT_ALWAYS_INLINE constexpr T within(T x, T low, T high) {
     const T y = x < low ? low : x;

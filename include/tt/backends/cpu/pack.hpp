@@ -76,6 +76,30 @@ TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
   return r;
 }
 
+#if defined(__SSE2__)
+/// f32 as f64, and back. (g++ 12 ends in an internal error at __builtin_convertvector of halves.)
+TT_ALWAYS_INLINE Pack<double> widened(const Pack<float>& a) {
+  const auto x = a.part[0];
+#if TT_AVX512
+  return {{_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1)))}};
+#elif defined(__AVX__)
+  return {{_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))}};
+#else
+  return {{_mm_cvtps_pd(x), _mm_cvtps_pd(_mm_movehl_ps(x, x))}};
+#endif
+}
+TT_ALWAYS_INLINE Pack<float> narrowed(const Pack<double>& a) {
+#if TT_AVX512
+  const auto low = _mm256_castps_pd(_mm512_cvtpd_ps(a.part[0])), high = _mm256_castps_pd(_mm512_cvtpd_ps(a.part[1]));
+  return {{_mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1))}};
+#elif defined(__AVX__)
+  return {{_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.part[0])), _mm256_cvtpd_ps(a.part[1]), 1)}};
+#else
+  return {{_mm_movelh_ps(_mm_cvtpd_ps(a.part[0]), _mm_cvtpd_ps(a.part[1]))}};
+#endif
+}
+#endif
+
 template <class T>
 TT_ALWAYS_INLINE xsimd::batch_bool<T> mask_part(PackMask m, int k) {
   if constexpr (std::is_same_v<T, float>) {
@@ -285,6 +309,7 @@ struct Carrier<cpu::Pack<T>> {
     if constexpr (R::parts == 1) return {{select(m, 0, a, b)}};
     else return {{select(m, 0, a, b), select(m, 1, a, b)}};
   }
+  static TT_ALWAYS_INLINE bool all(Mask m) { return xsimd::all(m.value); }
   static TT_ALWAYS_INLINE Register select(Mask m, int k, const R& a, const R& b) {
     return xsimd::select(cpu::detail::mask_part<T>(m, k), Batch(a.part[k]), Batch(b.part[k])).data;
   }
@@ -296,6 +321,12 @@ struct Carrier<cpu::Pack<T>> {
       return {compare<Op::ne>(a, splat(T(0)))};
     } else if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<To, float>) {
       return {{xsimd::to_float(Batch(a.part[0])).data}};
+#if defined(__SSE2__)
+    } else if constexpr (std::is_same_v<T, float> && std::is_same_v<To, double>) {
+      return cpu::detail::widened(a);
+    } else if constexpr (std::is_same_v<T, double> && std::is_same_v<To, float>) {
+      return cpu::detail::narrowed(a);
+#endif
     } else {
       return cpu::detail::map_lanes<To>([](T x) { return tt::detail::convert<To>(x); }, a);
     }

@@ -249,7 +249,6 @@ struct ColumnSums;
 template <class H, int K, int Width, int Together, bool Tail, int... N>
 struct ColumnSums<H, K, Width, Together, Tail, std::integer_sequence<int, N...>> {
   using All = Reductions<H, K, 1>;
-  static constexpr const Kernel& k = H::plan.kernels[K];
   static constexpr int apart = Width * Together, count = sizeof...(N) * Width;
 
   /// One row of each part, for `Width` vectors of columns.
@@ -267,6 +266,7 @@ struct ColumnSums<H, K, Width, Together, Tail, std::integer_sequence<int, N...>>
   }
   /// The parts from `part` on under kept row p.row, pairwise in `to`.
   static TT_KERNEL_INLINE void run(Register* r, const Place& p, const tt::detail::ColumnParts& parts, std::int64_t part, Register* to) {
+    static constexpr const Kernel& k = H::plan.kernels[K];
     constexpr bool one_block = k.inner.is_constant() && k.inner.code <= column_block && !k.row_order;
     constexpr int step = k.row_order ? reduction_lanes : 1;
     const std::int64_t first = p.row * parts.n, end = one_block ? parts.n : parts.end(part), last = Together > 1 ? parts.begin(Together - 1) : 0;
