@@ -451,6 +451,9 @@ TEST_CASE("wrong calls name op, facts and the caller's line") {
   CHECK(message([&] { (void)x.matmul(y); }) == "tt::matmul: inner extents differ: 3 in (2, 3), 4 in (4, 5). Transpose one side?" + at(__LINE__));
   CHECK(message([&] { (void)tt::matmul(x, tt::tensor(1.0)); }).starts_with("tt::matmul: rank is too low: "));
   CHECK(message([&] { (void)x.sum(2); }) == "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)x.sum({1, -3}); }) == "tt::sum: axis is out of range: -3 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { (void)x.amax({std::int64_t{1} << 32}); }).starts_with("tt::amax: axis is out of range: "));
+  CHECK(message([&] { (void)tt::mean(x, {1, -1}); }) == "tt::mean: axis is given twice: -1 for shape (2, 3)." + at(__LINE__));
   CHECK(message([&] { (void)x.argmax(-3); }) == "tt::argmax: axis is out of range: -3 for shape (2, 3) of rank 2." + at(__LINE__));
   CHECK(message([&] { (void)x.softmax(5); }) == "tt::softmax: axis is out of range: 5 for shape (2, 3) of rank 2." + at(__LINE__));
   CHECK(message([&] { (void)tt::where(x, x, x); }) == "tt::where: condition is not bool: f32. Compare it with something?" + at(__LINE__));

@@ -329,6 +329,27 @@ TEST_CASE("the axis of a reduction may be an argument") {
   CHECK(same_elements(tt::logsumexp(x, 1, true), tt::logsumexp<1>(x).unsqueeze(1)));
 }
 
+TEST_CASE("the axes of a reduction may be arguments") {
+  const auto a = moderate<Array<float, 5, 70, 11>>();
+  const Tensor x = tt::as_tensor(const_cast<Array<float, 5, 70, 11>&>(a));
+  CHECK(same_elements(x.sum({0, 2}), tt::sum<0, 2>(x)));
+  CHECK(same_elements(tt::sum(x, {-1, 0}), tt::sum<0, 2>(x)));
+  CHECK(same_elements(x.mean({1, 2}, true), tt::mean_keepdim<1, 2>(x)));
+  CHECK(same_elements(tt::mean(x, {1, 2}, true), tt::mean_keepdim<1, 2>(x)));
+  CHECK(same_elements(x.var({0, 1}), tt::var<0, 1>(x)));
+  CHECK(same_elements(tt::var(x, {2}, true), tt::var<2>(x).unsqueeze(2)));
+  CHECK(same_elements(x.amax({0, 1}), tt::amax<0, 1>(x)));
+  CHECK(same_elements(tt::amin(x, {0, 1}), tt::amin<0, 1>(x)));
+  CHECK(same_elements(tt::logsumexp(x, {0, 1, 2}), tt::logsumexp(x)));
+  CHECK(same_elements(x.sum({}), x.sum()));  // none: all, as in PyTorch
+  CHECK(same_elements(tt::sum(x, {}), x.sum()));
+  tt::IntList axes;
+  for (int k = 2; k > 0; --k) axes.push_back(k);
+  CHECK(same_elements(x.sum(axes), tt::sum<1, 2>(x)));
+  const auto spread = tt::compile([](const Tensor& t) { return t.var({0, 2}, true) + tt::sum(t, {0, 2}, true); });
+  CHECK(same_elements(spread(x), tt::var<0, 2>(x).reshape({1, 70, 1}) + tt::sum_keepdim<0, 2>(x)));
+}
+
 TEST_CASE_TEMPLATE("functions on Tensors have the bits of fuse, or of the reference executor", T, float, double) {
   const auto a = moderate<Array<T, 23, 40>>();
   const auto b = moderate<Array<T, 40, 9>>();

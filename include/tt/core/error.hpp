@@ -69,6 +69,7 @@ enum class Mistake : std::uint8_t {
   rank_too_low,
   rank_too_high,
   axis_out_of_range,
+  axis_given_twice,
   sizes_differ,
   dtype_not_accepted,
   condition_is_not_bool,
@@ -115,6 +116,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::rank_too_low: return "rank is too low";
     case Mistake::rank_too_high: return "rank is too high";
     case Mistake::axis_out_of_range: return "axis is out of range";
+    case Mistake::axis_given_twice: return "axis is given twice";
     case Mistake::sizes_differ: return "numbers of elements differ";
     case Mistake::dtype_not_accepted: return "dtype is not accepted";
     case Mistake::condition_is_not_bool: return "condition is not bool";
@@ -159,6 +161,7 @@ constexpr Text describe(const Failure& f) {
     case Mistake::rank_too_high:
       t << f.a << " would have rank " << f.number << ", at most is " << max_rank << ".";
       break;
+    case Mistake::axis_given_twice: t << f.number << " for shape " << f.a << "."; break;
     case Mistake::axis_out_of_range:
       t << f.number << " for shape " << f.a << " of rank " << f.a.rank << ".";
       break;

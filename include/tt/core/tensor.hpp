@@ -14,11 +14,14 @@ namespace tt {
 class Tensor;
 struct TensorFront;
 
-/// Sizes, axes: a short list of integers, given as {2, 3} or from a container.
+/// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is.
 class IntList {
  public:
   static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
   constexpr IntList() = default;
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  constexpr IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
   constexpr IntList(std::initializer_list<std::int64_t> v) { assign(v.begin(), static_cast<int>(v.size())); }
   constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
   template <class T>
@@ -331,12 +334,12 @@ class Tensor {
   Tensor relu(SourceLine at = here()) const;
   Tensor square(SourceLine at = here()) const;
   Tensor matmul(const Tensor& o, SourceLine at = here()) const;
-  Tensor sum(SourceLine at = here()) const;
-  Tensor sum(int dim, bool keepdim = false, SourceLine at = here()) const;
-  Tensor mean(SourceLine at = here()) const;
-  Tensor mean(int dim, bool keepdim = false, SourceLine at = here()) const;
-  Tensor amax(int dim, bool keepdim = false, SourceLine at = here()) const;
-  Tensor amin(int dim, bool keepdim = false, SourceLine at = here()) const;
+  // Over some axes; over all if none are given.
+  Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  Tensor var(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
   Tensor softmax(int dim, SourceLine at = here()) const;
   Tensor log_softmax(int dim, SourceLine at = here()) const;

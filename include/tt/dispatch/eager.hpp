@@ -2,6 +2,9 @@
 // every backend that tt knows is made from the op's one definition, recorded as a graph of its own.
 //   tt::Tensor y = tt::silu(x) + tt::softmax(z, 1);
 #pragma once
+#include <climits>
+#include <utility>
+
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/tensor_ops.hpp"
 #include "tt/ops/list.hpp"
@@ -20,7 +23,8 @@ template <class Fn>
 void record_reduction(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
   const IntList dims = a.list(0);
   int dim[IntList::capacity] = {};
-  for (int k = 0; k < dims.size(); ++k) dim[k] = static_cast<int>(dims[k]);
+  for (int k = 0; k < dims.size(); ++k)
+    dim[k] = std::in_range<int>(dims[k]) ? static_cast<int>(dims[k]) : INT_MAX;  // out of range as well
   const Sym x{&g, in[0]};
   out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
 }
@@ -191,14 +195,18 @@ struct TensorFunction {
 };
 
 template <class Fn>
-Tensor call_reduction(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
+Tensor reduce_axes(const Tensor& a, const IntList& dims, bool keepdim, SourceLine at) {
   Attributes attributes;
-  IntList list;
-  for (int k = 0; k < count; ++k) list.push_back(dims[k]);
-  attributes.push(list);
+  attributes.push(dims);
   attributes.push(keepdim ? 1 : 0);
   const Tensor* argument[] = {&a};
   return call_operator(reduction_operator<Fn>(), argument, 1, attributes, at);
+}
+template <class Fn>
+Tensor call_reduction(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
+  IntList list;
+  for (int k = 0; k < count; ++k) list.push_back(dims[k]);
+  return reduce_axes<Fn>(a, list, keepdim, at);
 }
 template <class Fn, bool Keepdim, int... Dims>
 struct TensorFunction<Reduction<Fn, Keepdim, Dims...>> {

@@ -17,12 +17,21 @@ TT_INLINE Tensor Tensor::sigmoid(SourceLine at) const { return tt::call<Sigmoid>
 TT_INLINE Tensor Tensor::relu(SourceLine at) const { return tt::call<Relu>(at, *this); }
 TT_INLINE Tensor Tensor::square(SourceLine at) const { return tt::call<Square>(at, *this); }
 TT_INLINE Tensor Tensor::matmul(const Tensor& o, SourceLine at) const { return tt::matmul(*this, o, at); }
-TT_INLINE Tensor Tensor::sum(SourceLine at) const { return tt::sum(*this, at); }
-TT_INLINE Tensor Tensor::sum(int dim, bool keepdim, SourceLine at) const { return tt::sum(*this, dim, keepdim, at); }
-TT_INLINE Tensor Tensor::mean(SourceLine at) const { return tt::mean(*this, at); }
-TT_INLINE Tensor Tensor::mean(int dim, bool keepdim, SourceLine at) const { return tt::mean(*this, dim, keepdim, at); }
-TT_INLINE Tensor Tensor::amax(int dim, bool keepdim, SourceLine at) const { return tt::amax(*this, dim, keepdim, at); }
-TT_INLINE Tensor Tensor::amin(int dim, bool keepdim, SourceLine at) const { return tt::amin(*this, dim, keepdim, at); }
+TT_INLINE Tensor Tensor::sum(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::SumFn>(*this, dims, keepdim, at);
+}
+TT_INLINE Tensor Tensor::mean(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::MeanFn>(*this, dims, keepdim, at);
+}
+TT_INLINE Tensor Tensor::var(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::VarFn>(*this, dims, keepdim, at);
+}
+TT_INLINE Tensor Tensor::amax(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::AmaxFn>(*this, dims, keepdim, at);
+}
+TT_INLINE Tensor Tensor::amin(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::AminFn>(*this, dims, keepdim, at);
+}
 TT_INLINE Tensor Tensor::argmax(int dim, bool keepdim, SourceLine at) const { return tt::argmax(*this, dim, keepdim, at); }
 TT_INLINE Tensor Tensor::softmax(int dim, SourceLine at) const { return tt::softmax(*this, dim, at); }
 TT_INLINE Tensor Tensor::log_softmax(int dim, SourceLine at) const { return tt::log_softmax(*this, dim, at); }

@@ -271,6 +271,8 @@ constexpr bool show_mistake() {
     static_assert(rank_is_enough<shown_a<H>, f.number, line>::value, "tt: rank is too high");
   else if constexpr (f.mistake == Mistake::axis_out_of_range)
     static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is out of range");
+  else if constexpr (f.mistake == Mistake::axis_given_twice)
+    static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is given twice");
   else if constexpr (f.mistake == Mistake::sizes_differ)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
                   "tt: reshape: numbers of elements differ");

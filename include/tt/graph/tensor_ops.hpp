@@ -14,8 +14,8 @@ constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const cha
   unsigned bits = 0;
   for (int k = 0; k < count; ++k) {
     const int axis = normalize_axis(dims[k], x.shape().rank);
-    if (axis < 0) {
-      x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(),
+    if (axis < 0 || bits >> axis & 1) {
+      x.graph->fail({.mistake = axis < 0 ? Mistake::axis_out_of_range : Mistake::axis_given_twice, .op = op, .a = x.shape(),
                      .number = dims[k]});
       return 0;
     }
@@ -169,6 +169,10 @@ template <Value A>
 constexpr auto sum(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::SumFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
 }
+template <Value A>
+constexpr auto sum(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::SumFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
+}
 template <int... Dims, Value A>
 constexpr auto sum_keepdim(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::SumFn, true, Dims...>>(at, static_cast<A&&>(a));
@@ -181,6 +185,10 @@ constexpr auto mean(A&& a, SourceLine at = here()) {
 template <Value A>
 constexpr auto mean(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::MeanFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+template <Value A>
+constexpr auto mean(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::MeanFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
 template <int... Dims, Value A>
 constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
@@ -195,6 +203,10 @@ template <Value A>
 constexpr auto var(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::VarFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
 }
+template <Value A>
+constexpr auto var(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::VarFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
+}
 /// The largest element; NaN if there is one. Gradient: shared evenly among equals.
 template <int... Dims, Value A>
 constexpr auto amax(A&& a, SourceLine at = here()) {
@@ -204,6 +216,10 @@ template <Value A>
 constexpr auto amax(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::AmaxFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
 }
+template <Value A>
+constexpr auto amax(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::AmaxFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
+}
 /// The smallest element; NaN if there is one.
 template <int... Dims, Value A>
 constexpr auto amin(A&& a, SourceLine at = here()) {
@@ -212,6 +228,10 @@ constexpr auto amin(A&& a, SourceLine at = here()) {
 template <Value A>
 constexpr auto amin(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::AminFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+template <Value A>
+constexpr auto amin(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::AminFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
 /// The index (i64) of the first largest element along one axis; of the first NaN if there is one.
 template <int Dim, Value A>
@@ -249,6 +269,10 @@ constexpr auto logsumexp(A&& a, SourceLine at = here()) {
 template <Value A>
 constexpr auto logsumexp(A&& a, int dim, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::LogsumexpFn>(static_cast<A&&>(a), &dim, 1, keepdim, at);
+}
+template <Value A>
+constexpr auto logsumexp(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return detail::reduce_dynamic<detail::LogsumexpFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
 
 namespace detail {
