@@ -301,7 +301,8 @@ class BasicGenerator {
     if (k < 88) return reshape_step();
     if (k < 91) return slice_step();
     if (k < 92) return window_step();
-    if (k < 94) return pad_step();
+    if (k < 93) return pad_step();
+    if (k < 94) return replace_step();
     if (k < 95) return conv_step();
     if (k < 97) return composite();
     if (k < 98) return detach_step();
@@ -309,7 +310,7 @@ class BasicGenerator {
     return iota_step();
   }
   constexpr int smooth_step() {
-    switch (r_.below(15)) {
+    switch (r_.below(16)) {
       case 0: return g().neg(pick());
       case 1:
       case 2:
@@ -324,6 +325,7 @@ class BasicGenerator {
       case 11: return window_step();
       case 12: return pad_step();
       case 13: return conv_step();
+      case 14: return replace_step();
       default: return composite();
     }
   }
@@ -585,6 +587,24 @@ class BasicGenerator {
       if (k == 0 || p.axis[1] != p.axis[0]) to.set(p.axis[k], to[p.axis[k]].code + p.before[k] + r_.any({0, 1, 3}));
     }
     return g().pad(a, p, to, r_.chance(0.5) ? 0 : tt::encode(dtype(a), random_number()));
+  }
+  /// Values of one shape, or slices of them, behind each other along an axis, or one in place of a part of another.
+  constexpr int replace_step() {
+    const int a = pick();
+    if (shape(a).rank == 0) return -1;
+    const int axis = r_.below(shape(a).rank);
+    if (!shape(a)[axis].is_constant()) return -1;
+    const int whole = static_cast<int>(shape(a)[axis].code), parts = r_.any({1, 1, 2, 2, 3, 4});
+    int part[5] = {a};
+    for (int k = 1; k <= parts; ++k) {
+      part[k] = pick();
+      if (shape(part[k]) != shape(a)) part[k] = g().elementwise(Op::copy, {a});
+      const int n = r_.below(whole + 1);
+      if (r_.chance(0.5) && n > 0) part[k] = g().slice(part[k], axis, r_.below(whole - n + 1), n, 1);
+    }
+    if (parts > 1) return g().cat(part, parts + 1, axis);
+    const int n = static_cast<int>(shape(part[1])[axis].code);
+    return g().slice_scatter(a, part[1], axis, r_.below(whole - n + 1));
   }
   constexpr int conv_step() {
     int a = pick(&is_number);

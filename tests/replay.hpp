@@ -43,12 +43,12 @@ inline Tensor number(DType d, std::uint64_t bits) {
 namespace detail {
 
 /// dtype, axis, shape; of the Tensor only the device counts.
-inline void record_iota(Graph& g, const tt::Operator&, const int*, const tt::Attributes& a, int* out) {
+inline void record_iota(Graph& g, const tt::Operator&, std::span<const int>, const tt::Attributes& a, int* out) {
   Shape s;
   for (std::int64_t n : a.list(2)) s.push_back(n);
   out[0] = g.iota(static_cast<DType>(a.value[0]), s, static_cast<int>(a.value[1]));
 }
-inline void record_slice(Graph& g, const tt::Operator&, const int* in, const tt::Attributes& a, int* out) {
+inline void record_slice(Graph& g, const tt::Operator&, std::span<const int> in, const tt::Attributes& a, int* out) {
   out[0] = g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
 }
 inline Tensor iota(const Tensor& like, DType d, int axis, const Shape& s) {
@@ -61,7 +61,7 @@ inline Tensor slice(const Tensor& t, const tt::SliceAttribute& cut, std::int64_t
   return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start, length, cut.step});
 }
 
-inline void record_window(Graph& g, const tt::Operator&, const int* in, const tt::Attributes& a, int* out) {
+inline void record_window(Graph& g, const tt::Operator&, std::span<const int> in, const tt::Attributes& a, int* out) {
   out[0] = g.window(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
 }
 inline Tensor window(const Tensor& t, const tt::WindowAttribute& w, std::int64_t size) {
@@ -121,6 +121,10 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
         sizes.push_back(shape.code[k] - operand(0).size(k) - p.along(k));
       }
       return tt::call("pad", {operand(0), sizes, tt::decode(n.dtype, n.bits)});
+    }
+    case Op::slice_scatter: {
+      const auto p = tt::PadAttribute::unpack(n.attribute);
+      return tt::call("slice_scatter", {operand(0), operand(1), p.axis[0], p.before[0]});
     }
     case Op::conv: {
       const auto c = tt::ConvAttribute::unpack(n.attribute);

@@ -11,5 +11,6 @@
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
 #include "tt/graph/image_ops.hpp"
+#include "tt/graph/join_ops.hpp"
 #include "tt/io/npy.hpp"
 #include "tt/version.hpp"

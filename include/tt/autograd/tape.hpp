@@ -138,7 +138,7 @@ inline const TapeNodeKind own_kind{
         given.check(n, k, "result");
         result[k] = given[k];
       }
-      n.op->derivative({n.op, &n.attributes, argument, result, in, out, n.where});
+      n.op->derivative({n.op, &n.attributes, argument, result, n.arguments, in, out, n.where});
     },
     [](TapeNode& base) {
       auto& n = static_cast<OwnNode&>(base);

@@ -70,6 +70,8 @@ enum class Mistake : std::uint8_t {
   rank_too_high,
   axis_out_of_range,
   axis_given_twice,
+  extents_beside_axis_differ,
+  extent_along_axis_is_not_constant,
   sizes_differ,
   dtype_not_accepted,
   condition_is_not_bool,
@@ -117,6 +119,8 @@ constexpr const char* words(Mistake m) {
     case Mistake::rank_too_high: return "rank is too high";
     case Mistake::axis_out_of_range: return "axis is out of range";
     case Mistake::axis_given_twice: return "axis is given twice";
+    case Mistake::extents_beside_axis_differ: return "extents beside the axis differ";
+    case Mistake::extent_along_axis_is_not_constant: return "the extent along the axis is known at run time only";
     case Mistake::sizes_differ: return "numbers of elements differ";
     case Mistake::dtype_not_accepted: return "dtype is not accepted";
     case Mistake::condition_is_not_bool: return "condition is not bool";
@@ -164,6 +168,10 @@ constexpr Text describe(const Failure& f) {
     case Mistake::axis_given_twice: t << f.number << " for shape " << f.a << "."; break;
     case Mistake::axis_out_of_range:
       t << f.number << " for shape " << f.a << " of rank " << f.a.rank << ".";
+      break;
+    case Mistake::extents_beside_axis_differ: t << f.a << " and " << f.b << ", along axis " << f.number << "."; break;
+    case Mistake::extent_along_axis_is_not_constant:
+      t << f.a << ", axis " << f.number << ". Give it a constant extent?";
       break;
     case Mistake::sizes_differ: t << f.a << " and " << f.b << "."; break;
     case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;

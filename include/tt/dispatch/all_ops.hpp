@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tt/dispatch/image_ops.hpp"
+#include "tt/dispatch/join_ops.hpp"
 #include "tt/dispatch/register.hpp"
 
 namespace tt {
@@ -61,6 +62,10 @@ int register_all_ops() {
   detail::conv2d_bias_operator();
   detail::max_pool2d_operator();
   detail::avg_pool2d_operator();
+  detail::cat_operator();
+  detail::slice_scatter_operator();
+  detail::tril_operator();
+  detail::triu_operator();
   detail::copy_operator();
   detail::to_operator();
   detail::bitcast_operator();

@@ -30,17 +30,23 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       t << " for ";
       for (char c : argument) t << c;
     }
-    TT_THROW(Error(t << ": takes " << op.arguments << (op.arguments == 1 ? " Tensor" : " Tensors") << " and ("
-                     << op.attribute_names << ")." << at));
+    t << ": takes ";
+    if (op.variadic) t << "1 to " << max_arguments;
+    else t << op.arguments;
+    TT_THROW(Error(t << (op.arguments == 1 && !op.variadic ? " Tensor" : " Tensors") << " and (" << op.attribute_names << ")." << at));
   };
   const int given = static_cast<int>(positional.size());
   const BoxedValue* v = positional.begin();
-  if (given < op.arguments) fail("too few arguments");
-  for (int k = 0; k < op.arguments; ++k)
+  int tensors = op.arguments;
+  if (op.variadic)
+    for (tensors = 0; tensors < given && v[tensors].is_tensor();) ++tensors;
+  if (given < tensors || tensors == 0) fail("too few arguments");
+  if (tensors > max_arguments) fail("too many Tensors");
+  for (int k = 0; k < tensors; ++k)
     if (!v[k].is_tensor() && !v[k].is_number()) fail("a Tensor is expected");
 
   Attributes attributes;
-  int next = op.arguments;
+  int next = tensors;
   std::size_t used = 0;
   for (SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
     const BoxedValue* value = next < given ? &v[next++] : nullptr;
@@ -56,24 +62,24 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
   if (used != named.size()) fail("an argument has a name that the schema does not have");
 
   TensorOperand operand[max_arguments];
-  for (int k = 0; k < op.arguments; ++k) operand[k] = v[k].operand(at);
+  for (int k = 0; k < tensors; ++k) operand[k] = v[k].operand(at);
   if (op.body || op.primitive != Op::input) {
-    *result = call_elementwise(op, operand, op.arguments, attributes, at);
+    *result = call_elementwise(op, operand, tensors, attributes, at);
     return;
   }
   Tensor made[max_arguments];
   const Tensor* argument[max_arguments];
-  for (int k = 0; k < op.arguments; ++k) {
+  for (int k = 0; k < tensors; ++k) {
     made[k] = operand[k].tensor ? *operand[k].tensor : operand[k].number(DType::boolean);
     argument[k] = &made[k];
     if (!made[k].defined()) Dispatcher::undefined(op, k, at);
   }
   if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = record_call(op, attributes, Signature(argument, op.arguments, attributes, all_sizes));
+    Graph g = record_call(op, attributes, Signature(argument, tensors, attributes, all_sizes));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }
-  call_operator_into(op, argument, op.arguments, attributes, at, result);
+  call_operator_into(op, argument, tensors, attributes, at, result);
 }
 
 }  // namespace detail

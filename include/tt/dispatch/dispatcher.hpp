@@ -6,6 +6,7 @@
 //   op.set_kernel(tt::DispatchKey::private_use1, my_silu);
 #pragma once
 #include <cstring>
+#include <span>
 
 #include "tt/core/tensor.hpp"
 #include "tt/graph/graph.hpp"
@@ -84,6 +85,7 @@ struct DerivativeStep {
   const Operator* op = nullptr;
   const Attributes* attributes = &no_attributes;
   const Tensor *argument = nullptr, *result = nullptr;
+  int arguments = 0;
   const Tensor* gradient = nullptr;  ///< those of the results; undefined: zero
   Tensor* out = nullptr;             ///< those of the arguments; undefined: nothing flows
   SourceLine at{};                   ///< of the call
@@ -92,7 +94,7 @@ struct DerivativeStep {
 using OpDerivative = void (*)(const DerivativeStep&);
 
 /// How an operator's Tensors come into a graph: the node of each argument in, of each result out.
-using RecordFunction = void (*)(Graph&, const Operator&, const int* arguments, const Attributes&, int* results);
+using RecordFunction = void (*)(Graph&, const Operator&, std::span<const int> arguments, const Attributes&, int* results);
 
 class Operator {
  public:
@@ -101,6 +103,7 @@ class Operator {
 
   const char* name() const { return name_; }
   int arguments = 1, results = 1;
+  bool variadic = false;             ///< takes any number of Tensors, 1 to max_arguments
   const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim, bool keepdim"
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
   OpDerivative derivative = nullptr;      ///< of an op without a graph

@@ -17,10 +17,10 @@ TT_INLINE void register_kernels();
 
 // ---- from definitions to operators
 
-TT_INLINE void record_primitive(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out);
+TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out);
 template <class Fn>
-void record_reduction(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+void record_reduction(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList dims = a.list(0);
   int dim[IntList::capacity] = {};
   for (int k = 0; k < dims.size(); ++k)
@@ -29,7 +29,7 @@ void record_reduction(Graph& g, const Operator&, const int* in, const Attributes
   out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
 }
 template <class Fn, int Arity>
-void record_function(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+void record_function(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out) {
   if constexpr (Arity == 1) out[0] = Fn::record(Sym{&g, in[0]}).id;
   else if constexpr (Arity == 2) out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}).id;
   else out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}, Sym{&g, in[2]}).id;
@@ -258,9 +258,9 @@ struct TensorFront {
 
 namespace detail {
 
-TT_INLINE void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out);
+TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_bitcast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_copy(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
 inline Operator& to_operator() {
   static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype");
   return op;

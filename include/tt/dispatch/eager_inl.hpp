@@ -122,14 +122,16 @@ TT_INLINE void register_kernels() {
   (void)done;
 }
 
-TT_INLINE void record_primitive(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
   OperandIds o;
-  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  int k = 0;
+  for (int i : in) o.id[k++] = i;
   out[0] = g.elementwise(op.primitive, o, a.size > 0 ? a.value[0] : 0);
 }
-TT_INLINE void record_call_of(Graph& g, const Operator& op, const int* in, const Attributes&, int* out) {
+TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out) {
   OperandIds o;
-  for (int k = 0; k < op.arguments; ++k) o.id[k] = in[k];
+  int k = 0;
+  for (int i : in) o.id[k++] = i;
   out[0] = g.call(*op.body, o);
 }
 
@@ -199,13 +201,13 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
   return call_operator(op, argument, count, attributes, at);
 }
 
-TT_INLINE void record_cast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.cast(in[0], static_cast<DType>(a.value[0]));
 }
-TT_INLINE void record_bitcast(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_bitcast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.elementwise(Op::bitcast, {in[0]}, 0, static_cast<DType>(a.value[0]));
 }
-TT_INLINE void record_copy(Graph& g, const Operator&, const int* in, const Attributes&, int* out) {
+TT_INLINE void record_copy(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out) {
   out[0] = g.elementwise(Op::copy, {in[0]});
 }
 TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at) {

@@ -321,7 +321,7 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
   Graph g;
   int id[max_arguments] = {}, result[max_results] = {};
   for (int k = 0; k < s.arguments; ++k) id[k] = g.input(s.dtype[k], s.shape[k], s.strides[k]);
-  op.record(g, op, id, attributes, result);
+  op.record(g, op, {id, static_cast<std::size_t>(s.arguments)}, attributes, result);
   forget_certain_lengths(g);
   for (int k = 0; k < op.results; ++k) g.output(result[k]);
   return g;
@@ -329,7 +329,9 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
 
 /// Which sizes must be numbers besides those that are, so that what was recorded is legal; all_sizes: nobody knows.
 inline unsigned sizes_needed(const Graph& g, unsigned as_numbers) {
-  if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant) return all_sizes;
+  if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant &&
+      g.failure.mistake != Mistake::extent_along_axis_is_not_constant)
+    return all_sizes;
   unsigned needed = g.as_numbers;
   for (const Graph::Assumed& x : g.assumed) {  // s0*s1 is 8*s0 where s1 is 8
     unsigned differing = 0;

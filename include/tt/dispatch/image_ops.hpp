@@ -7,12 +7,12 @@
 namespace tt {
 namespace detail {
 
-TT_INLINE void record_conv2d(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_conv2d_bias(Graph& g, const Operator& op, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_max_pool2d(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_avg_pool2d(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_pad(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
-TT_INLINE void record_unfold(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_conv2d(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_conv2d_bias(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_max_pool2d(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_avg_pool2d(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_pad(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void record_unfold(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void unfold_kernel(Call& c, void*);
 
 inline Operator& conv2d_operator() {

@@ -48,24 +48,24 @@ inline Attributes attributes_of(const Pool2dOptions& p) {
   return a;
 }
 
-TT_INLINE void record_conv2d(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_conv2d(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = conv2d({&g, in[0]}, {&g, in[1]}, nullptr, conv2d_options(a)).id;
 }
-TT_INLINE void record_conv2d_bias(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_conv2d_bias(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const Sym bias{&g, in[2]};
   out[0] = conv2d({&g, in[0]}, {&g, in[1]}, &bias, conv2d_options(a)).id;
 }
-TT_INLINE void record_max_pool2d(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_max_pool2d(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = max_pool2d({&g, in[0]}, pool2d_options(a)).id;
 }
-TT_INLINE void record_avg_pool2d(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_avg_pool2d(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = avg_pool2d({&g, in[0]}, pool2d_options(a)).id;
 }
-TT_INLINE void record_pad(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_pad(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList sizes = a.list(0);
   out[0] = pad({&g, in[0]}, sizes.begin(), sizes.size(), std::bit_cast<double>(a.value[1 + sizes.size()])).id;
 }
-TT_INLINE void record_unfold(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_unfold(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.window(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2]);
 }
 

@@ -108,7 +108,7 @@ class Tracer final : public detail::CaptureMode {
 
   TT_INLINE void record(Call& c) override;
   /// The same for nodes.
-  TT_INLINE void record(const Operator& op, const int* id, const Attributes& attributes, SourceLine at, bool detached, int* result);
+  TT_INLINE void record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result);
 
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE void may_be_written(const Tensor& t) override;

@@ -75,7 +75,7 @@ TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* c
   int id[max_arguments], result = -1;
   id[0] = graph.constant(t.dtype(), 0, symbolic_shape(t.shape()));
   for (int k = 0; k < count; ++k) id[k + 1] = constant_of(*number[k]);
-  record(*op, id, no_attributes, {}, false, &result);
+  record(*op, {id, static_cast<std::size_t>(count) + 1}, no_attributes, {}, false, &result);
   note(t, result);
 }
 
@@ -130,7 +130,7 @@ TT_INLINE bool Tracer::run_at_once(Call& c) {
   if (!own) return true;
   for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
   if (!all_known) return true;
-  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result);
+  record(*c.op, {id, static_cast<std::size_t>(c.arguments)}, c.attrs(), c.at, detaches && !state().grad_enabled, result);
   for (int k = 0; k < c.op->results; ++k) note(c.result[k], result[k]);
   return true;
 }
@@ -147,7 +147,7 @@ TT_INLINE void Tracer::record(Call& c) {
     id[k] = id_of(c[k], c.at);
     required = required || c[k].impl().requires_grad;
   }
-  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result);
+  record(*c.op, {id, static_cast<std::size_t>(c.arguments)}, c.attrs(), c.at, detaches && !state().grad_enabled, result);
   if (made_by_.size() < static_cast<std::size_t>(graph.size())) made_by_.resize(static_cast<std::size_t>(graph.size()));
   for (int k = 0; k < c.op->results; ++k) made_by_[static_cast<std::size_t>(result[k])] = c.op->name();
   required = required && state().grad_enabled && c.op != &detail::detach_operator();
@@ -161,7 +161,7 @@ TT_INLINE void Tracer::record(Call& c) {
   }
 }
 
-TT_INLINE void Tracer::record(const Operator& op, const int* id, const Attributes& attributes, SourceLine at, bool detached, int* result) {
+TT_INLINE void Tracer::record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result) {
   graph.where = at;
   graph.where_is_caller = true;
   if (&op == &detail::reshape_operator())

@@ -19,15 +19,15 @@ inline Operator& copy_operator() {
   return op;
 }
 
-TT_INLINE void record_reshape(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_reshape(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void reshape_kernel(Call& c, void*);
-TT_INLINE void record_permute(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void permute_kernel(Call& c, void*);
-TT_INLINE void record_expand(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_expand(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void expand_kernel(Call& c, void*);
-TT_INLINE void record_slice(Graph& g, const Operator&, const int* in, const Attributes& a, int* out);
+TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void slice_kernel(Call& c, void*);
-TT_INLINE void record_detach(Graph& g, const Operator&, const int* in, const Attributes&, int* out);
+TT_INLINE void record_detach(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
 TT_INLINE void detach_kernel(Call& c, void*);
 
 TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel);

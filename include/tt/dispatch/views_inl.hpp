@@ -47,7 +47,7 @@ TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64
   return j < 0;
 }
 
-TT_INLINE void record_reshape(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_reshape(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.reshape(in[0], shape_attribute(a));
 }
 
@@ -65,7 +65,7 @@ TT_INLINE void reshape_kernel(Call& c, void*) {
   c.result[0] = make_view(dense, to, strides, dense.impl().data);
 }
 
-TT_INLINE void record_permute(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList axes = a.list(0);
   int axis[IntList::capacity] = {};
   for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes[k]);
@@ -87,7 +87,7 @@ TT_INLINE void permute_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], shape, strides, t.data);
 }
 
-TT_INLINE void record_expand(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_expand(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.broadcast_to(in[0], shape_attribute(a));
 }
 
@@ -102,7 +102,7 @@ TT_INLINE void expand_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], to, strides, t.data);
 }
 
-TT_INLINE void record_slice(Graph& g, const Operator&, const int* in, const Attributes& a, int* out) {
+TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3])
                           : g.fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = g[in[0]].shape,
                                     .number = a.value[3]}, in[0]);
@@ -120,7 +120,7 @@ TT_INLINE void slice_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], shape, strides, begin);
 }
 
-TT_INLINE void record_detach(Graph& g, const Operator&, const int* in, const Attributes&, int* out) { out[0] = g.detach(in[0]); }
+TT_INLINE void record_detach(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out) { out[0] = g.detach(in[0]); }
 
 TT_INLINE void detach_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();

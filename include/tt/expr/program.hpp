@@ -273,6 +273,11 @@ constexpr bool show_mistake() {
     static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is out of range");
   else if constexpr (f.mistake == Mistake::axis_given_twice)
     static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is given twice");
+  else if constexpr (f.mistake == Mistake::extents_beside_axis_differ)
+    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value, "tt: extents beside the axis differ");
+  else if constexpr (f.mistake == Mistake::extent_along_axis_is_not_constant)
+    static_assert(extents_are_constant<shown_a<H>, line>::value,
+                  "tt: the extent along the axis is known at run time only. Give it a constant extent?");
   else if constexpr (f.mistake == Mistake::sizes_differ)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
                   "tt: reshape: numbers of elements differ");

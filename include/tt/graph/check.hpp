@@ -47,6 +47,11 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
       break;
     }
     case Op::pad: id = alone.pad(o[0], PadAttribute::unpack(n.attribute), n.shape, n.bits); break;
+    case Op::slice_scatter: {
+      const PadAttribute p = PadAttribute::unpack(n.attribute);
+      if (p.axis[0] == p.axis[1]) id = alone.slice_scatter(o[0], o[1], p.axis[0], p.before[0]);
+      break;
+    }
     case Op::conv: id = alone.correlation(o[0], o[1], ConvAttribute::unpack(n.attribute)); break;
     default: id = replay(alone, n, o);
   }

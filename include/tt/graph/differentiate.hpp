@@ -212,12 +212,14 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     }
     case Op::slice: out[0] = placed(g, d, SliceAttribute::unpack(n.attribute), g[a].shape); break;
     case Op::window: out[0] = gathered_windows(g, d, WindowAttribute::unpack(n.attribute), g[a].shape); break;
-    case Op::pad: {
+    case Op::pad: case Op::slice_scatter: {
       const PadAttribute p = PadAttribute::unpack(n.attribute);
-      const Shape from = g[a].shape;
-      out[0] = d;
+      const int part = n.op == Op::slice_scatter ? 1 : 0;
+      const Shape from = g[n.operand[part]].shape;
+      out[part] = d;
       for (int k = 0; k < from.rank; ++k)
-        if (from[k] != n.shape[k]) out[0] = g.slice(out[0], k, p.along(k), from.code[k], 1);
+        if (from[k] != n.shape[k]) out[part] = g.slice(out[part], k, p.along(k), from.code[k], 1);
+      if (part) out[0] = g.slice_scatter(d, g.constant(n.dtype, 0, from), p.axis[0], p.before[0]);
       break;
     }
     case Op::conv: differentiate_conv(g, n, d, out); break;

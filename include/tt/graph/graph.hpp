@@ -154,16 +154,19 @@ struct WindowAttribute {
 };
 /// Where a padded value begins, along one or two axes; how much follows is in the node's shape.
 struct PadAttribute {
-  int axis[2] = {0, 0};  ///< equal: one axis
+  int axis[2] = {0, 0};  ///< equal: one axis, and the first number counts
   std::int64_t before[2] = {0, 0};
   constexpr bool fits() const {
+    if (axis[0] == axis[1]) return before[0] >= 0 && before[0] >> 52 == 0;
     for (std::int64_t b : before)
-      if (b < 0 || b >= 1 << 26) return false;
+      if (b < 0 || b >> 26 != 0) return false;
     return true;
   }
   constexpr std::int64_t pack() const { return axis[0] | axis[1] << 4 | before[0] << 8 | before[1] << 34; }
   static constexpr PadAttribute unpack(std::int64_t packed) {
-    return {{static_cast<int>(packed & 15), static_cast<int>(packed >> 4 & 15)}, {packed >> 8 & 0x3ffffff, packed >> 34}};
+    const int first = static_cast<int>(packed & 15), second = static_cast<int>(packed >> 4 & 15);
+    if (first == second) return {{first, first}, {packed >> 8, 0}};
+    return {{first, second}, {packed >> 8 & 0x3ffffff, packed >> 34}};
   }
   /// Elements before the value, along axis k.
   constexpr std::int64_t along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : 0; }
@@ -317,6 +320,10 @@ struct Graph {
   constexpr int window(int a, int axis, std::int64_t size, std::int64_t step, std::int64_t dilation = 1);
   /// `a` among elements that are `bits`, in its dtype; see PadAttribute.
   constexpr int pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits = 0);
+  /// `base` with `a` in place of some of its elements, `start` elements along one axis from its beginning.
+  constexpr int slice_scatter(int base, int a, int axis, std::int64_t start);
+  /// Values one behind the other along an axis, whose extents become numbers.
+  constexpr int cat(const int* a, int count, int axis);
 
   // ---- reductions and products
   /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.

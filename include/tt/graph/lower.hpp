@@ -104,13 +104,19 @@ struct Lowering {
       new_buffer(i, indirect[k] ? -1 : external);
       plan.buffers.back().padded = !indirect[k] && g.output_padded[k];
     }
-    for (int i = 0; i < g.size(); ++i)
-      if (s.stored[i] && buffer_of[i] < 0) {
-        const Extent last = g[i].shape.last();
-        padded[i] = !must_be_dense[i] && last.is_constant() && last != Extent(1) &&
-                    g[i].shape.rows() != Extent(1);
-        new_buffer(i, -1);
+    for (int i = g.size() - 1; i >= 0; --i)
+      if (g[i].op == Op::slice_scatter) {  // takes over the memory of what it replaces a part of
+        if (buffer_of[i] < 0) new_inner_buffer(i, must_be_dense[i]);
+        padded[g[i].operand[0]] = padded[i];
+        buffer_of[g[i].operand[0]] = buffer_of[i];
       }
+    for (int i = 0; i < g.size(); ++i)
+      if (s.stored[i] && buffer_of[i] < 0) new_inner_buffer(i, must_be_dense[i]);
+  }
+  constexpr void new_inner_buffer(int i, bool must_be_dense) {
+    const Extent last = g[i].shape.last();
+    padded[i] = !must_be_dense && last.is_constant() && last != Extent(1) && g[i].shape.rows() != Extent(1);
+    new_buffer(i, -1);
   }
   constexpr void new_buffer(int i, int external) {
     const Shape& shape = g[i].shape;
@@ -252,7 +258,6 @@ struct Lowering {
     kernel.kind = b().kind;
     kernel.row_order = b().row_order;
     kernel.where = g[b().root].where;
-    if (g[b().root].op == Op::pad) fill(b().root);
     make_grid();
     pending.clear();
     pending_segment.clear();
@@ -443,8 +448,12 @@ struct Lowering {
     const Node& n = g[o];
     short r[3] = {-1, -1, -1};
     for (int k = 0; k < 3; ++k)
-      if (n.operand[k] >= 0) r[k] = static_cast<short>(value(n.operand[k], segment));
-    if (n.op == Op::broadcast || n.op == Op::copy || n.op == Op::pad) {
+      if (n.operand[k] >= 0 && !(k == 0 && n.op == Op::slice_scatter)) r[k] = static_cast<short>(value(n.operand[k], segment));
+    if (n.op == Op::slice_scatter) {
+      keep(o, r[1], segment);
+      return r[1];
+    }
+    if (n.op == Op::broadcast || n.op == Op::copy) {
       keep(o, r[0], segment);
       return r[0];
     }
@@ -486,7 +495,7 @@ struct Lowering {
       else a.stride[k] = 0;
     }
     if (column_axis() == 0) a.columns = v.last;
-    if (o == b().root && g[o].op == Op::pad) {
+    if (o == b().root && g[o].op == Op::slice_scatter) {
       const PadAttribute p = PadAttribute::unpack(g[o].attribute);
       a.inside = true;
       for (int k = 0; k < v.rank; ++k) a.offset = a.offset + Extent(p.along(k)) * v.stride[k];
@@ -788,30 +797,6 @@ struct Lowering {
     kernel.b_column = 1;
     kernel.windows = 0;
     new_panel();
-  }
-
-  /// A kernel that writes a pad's one value everywhere, before another writes what it pads.
-  constexpr void fill(int i) {
-    const int to = buffer_of[i];
-    Kernel f{.cols = plan.buffers[to].size};
-    f.where = g[i].where;
-    f.registers[static_cast<int>(g[i].dtype)] = 1;
-    f.code = plan.kernels.size();
-    f.first_binding = plan.bindings.size();
-    f.bindings = 1;
-    plan.bindings.push_back(touch(to));
-    f.segment[0] = plan.instructions.size();
-    plan.instructions.push_back({.op = Op::constant, .dtype = g[i].dtype, .result = 0, .bits = g[i].bits});
-    f.segment[1] = f.segment[0] + 1;
-    plan.instructions.push_back({.op = Op::store, .dtype = g[i].dtype, .a = 0, .access = plan.accesses.size()});
-    Access a;
-    a.buffer = 0;
-    a.column = 1;
-    a.guarded = true;
-    plan.accesses.push_back(a);
-    f.segment[2] = f.segment[3] = plan.instructions.size();
-    plan.kernels.push_back(f);
-    now = plan.kernels.size();
   }
 
   // ---- donated outputs

@@ -6,7 +6,9 @@
 //   - elementwise ops on a reshaped product run in the product's shape, where it is computed;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
-//   - the same where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
+//   - `pad` as a value with a part replaced, and what a part of is replaced lies in memory that nothing else reads, for the
+//     result to take over;
+//   - `copy` also where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
 //     kernel and a matrix of the arena, and the readers take whole lines;
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
 //     a transposed value that is made of such rows and of vectors is made transposed.
@@ -51,6 +53,7 @@ struct Normalizer {
   Vec<int> flat_map;  ///< of a node that runs flattened
   Vec<char> as_windows;  ///< a reshape that a product reads in place
   Vec<char> turned;      ///< a reduction or permutation whose operand is made with its last axes exchanged, or a node of that
+  Vec<char> part_replaced;  ///< read by a slice_scatter alone, which replaces a part of it
   Vec<int> epilogues; ///< of `r`: products, and what is computed of them in their shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
@@ -58,6 +61,7 @@ struct Normalizer {
     r.failure = g.failure;
     find_windows();
     find_turned();
+    find_replaced();
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
       if (map[i] < 0 && turned[i] != of_operand) map[i] = rewrite(i);
@@ -117,6 +121,34 @@ struct Normalizer {
     return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_terms;
   }
 
+  // ---- parts replaced
+  constexpr void find_replaced() {
+    part_replaced = Vec<char>(g.size(), 0);
+    for (const Node& n : g.nodes)
+      if (n.op == Op::slice_scatter) part_replaced[n.operand[0]] = g[n.operand[0]].op == Op::slice_scatter || g[n.operand[0]].op == Op::pad;
+    Vec<int> uses(g.size(), 0);
+    for (const Node& n : g.nodes)
+      for (int o : n.operand)
+        if (o >= 0 && part_replaced[o] && ++uses[o] > 1) part_replaced[o] = 0;
+    for (int o : g.outputs) part_replaced[o] = 0;
+  }
+  constexpr static std::int64_t first_base = std::int64_t{1} << 32;  ///< attributes of copies of bases are this and more
+  constexpr int replace_part(int i) {
+    const Node& n = g[i];
+    Node result = n;
+    result.op = Op::slice_scatter;
+    result.bits = part_replaced[i] ? static_cast<unsigned>(i) + 1 : 0;  // of its own: nothing else may be this node
+    if (n.op == Op::pad) {
+      result.operand[1] = map[n.operand[0]];
+      result.operand[0] = copy_of(r.broadcast_to(r.constant_bits(n.dtype, n.bits), n.shape), first_base + i);
+    } else {
+      const int base = n.operand[0];
+      result.operand[1] = map[n.operand[1]];
+      result.operand[0] = part_replaced[base] ? map[base] : copy_of(map[base], first_base + i);
+    }
+    return r.intern(result);
+  }
+
   // ---- reductions along rows that lie across memory, and transposed values
   enum : char { as_it_is, by_itself, of_operand };  // turned: the node, or what it is made of
   constexpr void find_turned() {
@@ -132,7 +164,7 @@ struct Normalizer {
     for (int o : g.outputs) ++uses[o];
     for (int i = 0; i < g.size(); ++i)
       if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) turn(i, uses, true);
-    for (int i = 0; i < g.size(); ++i)
+    for (int i = g.size() - 1; i >= 0; --i)  // a permutation of what reads another one first: that is none then
       if (const Node& n = g[i]; turned[i] == as_it_is && n.op == Op::permute && exchanges_last_two(n) &&
                                 is_elementwise(g[n.operand[0]].op))
         turn(i, uses, false);
@@ -205,6 +237,7 @@ struct Normalizer {
     const Node& n = g[i];
     r.where = n.where;
     if (turned[i] == by_itself) return with_turned_operand(n);
+    if (n.op == Op::pad || n.op == Op::slice_scatter) return replace_part(i);
     OperandIds o;
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
@@ -417,7 +450,8 @@ struct Normalizer {
 /// Is there nothing to rewrite? A chain of elementwise ops and reductions over its own axes mostly.
 constexpr bool is_normal(const Graph& g) {
   for (int i = 0; i < g.size(); ++i)
-    if (is_view(g[i].op) || g[i].op == Op::matmul || g.is_strided(i)) return false;
+    if (is_view(g[i].op) || g[i].op == Op::matmul || g[i].op == Op::pad || g[i].op == Op::slice_scatter || g.is_strided(i))
+      return false;
   for (int k = 0; k < g.outputs.size(); ++k) {
     const Op op = g[g.outputs[k]].op;
     if (is_leaf(op) || op == Op::broadcast) return false;

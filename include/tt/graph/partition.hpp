@@ -164,7 +164,7 @@ struct CutPrices {
       if (moves) save[i] = in_memory[i] ? bytes : 2 * bytes + of_tensor;
       if (n.op == Op::input || is_product(n.op)) recompute[i] = never;
       else if (is_reduction(n.op)) recompute[i] = bytes_of(g[n.operand[0]], symbols);
-      else if ((stored_later[i] && !is_leaf(n.op)) || n.op == Op::pad) recompute[i] = 2 * bytes;
+      else if ((stored_later[i] && !is_leaf(n.op)) || n.op == Op::pad || n.op == Op::slice_scatter) recompute[i] = 2 * bytes;
     }
   }
   static constexpr std::int64_t bytes_of(const Node& n, const SymbolValues& symbols) {

@@ -83,11 +83,11 @@ constexpr Text to_string(const Graph& g) {
       const WindowAttribute w = WindowAttribute::unpack(n.attribute);
       t << " axis " << w.axis << " step " << w.step;
       if (w.dilation != 1) t << " dilation " << w.dilation;
-    } else if (n.op == Op::pad) {
+    } else if (n.op == Op::pad || n.op == Op::slice_scatter) {
       const PadAttribute p = PadAttribute::unpack(n.attribute);
       t << " from";
       for (int k = 0; k < n.shape.rank; ++k) t << ' ' << p.along(k);
-      t << " by " << number_text(n.dtype, n.bits);
+      if (n.op == Op::pad) t << " by " << number_text(n.dtype, n.bits);
     } else if (n.op == Op::conv) {
       const ConvAttribute c = ConvAttribute::unpack(n.attribute);
       t << " stride " << c.stride[0] << ' ' << c.stride[1];

@@ -111,11 +111,11 @@ struct Reference {
               in(0).bits[static_cast<int>(index_of(n.operand[0], from))];
         }
         return;
-      case Op::window: case Op::pad:
+      case Op::window: case Op::pad: case Op::slice_scatter:
         for (std::int64_t e = 0; e < count; ++e) {
           std::int64_t c[max_rank] = {};
           coordinates(i, e, c);
-          const int a = n.operand[0];
+          const int part = n.op == Op::slice_scatter ? 1 : 0, a = n.operand[part];
           bool inside = true;
           if (n.op == Op::window) {
             const WindowAttribute w = WindowAttribute::unpack(n.attribute);
@@ -126,7 +126,8 @@ struct Reference {
               inside = inside && c[k] >= 0 && c[k] < extent(a, k);
             }
           }
-          out.bits[static_cast<int>(e)] = inside ? in(0).bits[static_cast<int>(index_of(a, c))] : n.bits;
+          out.bits[static_cast<int>(e)] = inside ? in(part).bits[static_cast<int>(index_of(a, c))]
+                                          : part ? in(0).bits[static_cast<int>(e)] : n.bits;
         }
         return;
       case Op::sum: reduce<Op::sum>(i); return;

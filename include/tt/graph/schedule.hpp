@@ -231,9 +231,10 @@ struct Schedule {
         block_of[i] = new_block({.kind = KernelKind::matmul, .shape = n.shape, .root = i});
       } else if (is_laid_out(i)) {
         block_of[i] = new_block({.shape = n.shape, .root = i, .alone = true});
-      } else if (n.op == Op::pad) {  // runs over what it pads
-        if (deferred[n.operand[0]]) place(n.operand[0]);
-        block_of[i] = new_block({.shape = g[n.operand[0]].shape, .root = i, .alone = true});
+      } else if (n.op == Op::slice_scatter) {  // runs over the part that it replaces
+        for (int k = 0; k < 2; ++k)
+          if (deferred[n.operand[k]]) place(n.operand[k]);
+        block_of[i] = new_block({.shape = g[n.operand[1]].shape, .root = i, .alone = true});
       } else if (is_reduction(n.op)) {
         assign_reduction(i);
       } else {
@@ -290,6 +291,7 @@ struct Schedule {
   }
   constexpr void store() {
     for (int o : g.outputs) mark_stored(memory_of(o));
+    store_bases();
     for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
       for (int o : g[i].operand)
         if (o >= 0 && (is_view(g[o]) || g[i].op == Op::matmul))
@@ -297,8 +299,40 @@ struct Schedule {
     for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
       if (is_free(i) || is_view(g[i])) continue;
       for (int o : g[i].operand)
-        if (o >= 0) need(o, block_of[i], ++walks);
+        if (o >= 0 && !(g[i].op == Op::slice_scatter && o == g[i].operand[0])) need(o, block_of[i], ++walks);
     }
+  }
+  /// What a part is replaced of, if not all of it is in the end.
+  constexpr void store_bases() {
+    Vec<int> replaced_by;
+    for (int i = 0; i < count; ++i) {
+      if (g[i].op != Op::slice_scatter) continue;
+      if (replaced_by.empty()) replaced_by = Vec<int>(count, -1);
+      replaced_by[g[i].operand[0]] = i;
+    }
+    for (int i = 0; i < replaced_by.size(); ++i)
+      if (replaced_by[i] >= 0 && (g[i].op == Op::slice_scatter || !is_overwritten(i, replaced_by))) mark_stored(i);
+  }
+  /// By one part behind the other, along one axis.
+  constexpr bool is_overwritten(int base, const Vec<int>& replaced_by) const {
+    const Shape& whole = g[base].shape;
+    int axis = -1;
+    std::int64_t begin = 0, end = 0;
+    for (int i = replaced_by[base]; i >= 0; i = replaced_by[i]) {
+      const PadAttribute p = PadAttribute::unpack(g[i].attribute);
+      const Shape& part = g[g[i].operand[1]].shape;
+      for (int k = 0; k < whole.rank; ++k) {
+        if (part[k] == whole[k]) continue;
+        if (axis >= 0 && axis != k) return false;
+        if (axis < 0) begin = end = p.along(k);
+        axis = k;
+      }
+      const std::int64_t from = p.along(axis), to = from + part.code[axis];
+      if (from <= end && to > end) end = to;
+      if (from < begin && to >= begin) begin = from;
+      if (begin == 0 && Extent(end) == whole[axis]) return true;
+    }
+    return false;
   }
   /// Kernels that nobody reads (parameter updates) go last, so that they may write in place.
   constexpr void sort() {

@@ -1,4 +1,4 @@
-// Windows of an axis, padding, and convolution: how each is recorded, and a convolution as a product of matrices, with
+// Windows of an axis, padding, parts of a value replaced, and convolution: how each is recorded, and a convolution as a product of matrices, with
 // its derivatives. Images are (N, C, H, W), weights (O, C / groups, KH, KW), as in PyTorch; only N may be a symbol.
 //   conv(images, weights)[n]  =  weights (O, C*KH*KW)  @  windows of images[n] (C*KH*KW, OH*OW)
 #pragma once
@@ -46,6 +46,88 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
   }
   return intern({.op = Op::pad, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = before.pack(),
                  .bits = bits, .shape = to});
+}
+
+constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start) {
+  const Shape to = nodes[base].shape, s = nodes[a].shape;
+  const int k = normalize_axis(axis, to.rank);
+  if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "slice_scatter", .a = to, .number = axis}, base);
+  bool fits = s.rank == to.rank;
+  for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(s[j], to[j]);
+  if (!fits) return fail({.mistake = Mistake::extents_beside_axis_differ, .op = "slice_scatter", .a = to, .b = s, .number = k}, base);
+  need_number(s[k]);
+  if (!s[k].is_constant())
+    return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice_scatter", .a = s, .number = k}, base);
+  const std::int64_t end = start + s[k].code;
+  const PadAttribute before{{k, k}, {start, 0}};
+  if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code))
+    return fail({.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1}, base);
+  if (s.size() == Extent(0)) return base;
+  if (!to[k].is_constant()) needed.push_back({to[k], end, where, false});
+  a = cast(a, nodes[base].dtype);
+  if (s[k] == to[k]) return a;
+  return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .attribute = before.pack(), .shape = to});
+}
+
+namespace detail {
+
+/// What `id` was joined of along an axis, in order, behind what is there; if it was not, itself.
+constexpr void parts_joined(const Graph& g, int id, int axis, Vec<int>& parts) {
+  const Shape whole = g[id].shape;
+  Vec<int> reversed;
+  std::int64_t end = whole.code[axis];
+  for (int i = id; g[i].op == Op::slice_scatter || g[i].op == Op::pad; i = g[i].operand[0]) {
+    const PadAttribute p = PadAttribute::unpack(g[i].attribute);
+    const int part = g[i].operand[g[i].op == Op::pad ? 0 : 1];
+    const Shape& s = g[part].shape;
+    bool behind = s[axis].is_constant() && p.along(axis) + s[axis].code == end;
+    for (int k = 0; k < s.rank; ++k) behind = behind && (k == axis || s[k] == whole[k]);
+    if (!behind) break;
+    reversed.push_back(part);
+    end = p.along(axis);
+    if (end > 0) continue;
+    while (!reversed.empty()) {
+      parts.push_back(reversed.back());
+      reversed.pop_back();
+    }
+    return;
+  }
+  parts.push_back(id);
+}
+
+}  // namespace detail
+
+constexpr int Graph::cat(const int* a, int count, int axis) {
+  Shape to = nodes[a[0]].shape;
+  if (to.rank == 0) return fail({.mistake = Mistake::rank_too_low, .op = "cat", .a = to, .number = 1}, a[0]);
+  const int k = normalize_axis(axis, to.rank);
+  if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "cat", .a = to, .number = axis}, a[0]);
+  DType dtype = nodes[a[0]].dtype;
+  std::int64_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    const Shape s = nodes[a[i]].shape;
+    bool fits = s.rank == to.rank;
+    for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(to[j], s[j]);
+    if (!fits) return fail({.mistake = Mistake::extents_beside_axis_differ, .op = "cat", .a = to, .b = s, .number = k}, a[0]);
+    need_number(s[k]);
+    if (!s[k].is_constant())
+      return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "cat", .a = s, .number = k}, a[0]);
+    total += s[k].code;
+    dtype = promote(dtype, nodes[a[i]].dtype);
+  }
+  to.set(k, total);
+  Vec<int> parts;
+  for (int i = 0; i < count; ++i) detail::parts_joined(*this, a[i], k, parts);
+  int r = cast(a[0], dtype);
+  std::int64_t start = 0;
+  for (int part : parts) {
+    const Extent n = nodes[part].shape[k];
+    if (n == Extent(0)) continue;
+    const int x = cast(part, dtype);
+    r = start == 0 ? pad(x, {{k, k}, {0, 0}}, to) : slice_scatter(r, x, k, start);
+    start += n.code;
+  }
+  return r;
 }
 
 namespace detail {

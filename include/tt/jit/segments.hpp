@@ -272,7 +272,7 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
       if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
       for (int k = 0; k < d.size(); ++k) result[k] = d[k];
     } else {
-      tracer.record(*step.op, in.data(), r.attributes(step), step.at, step.detached, result);
+      tracer.record(*step.op, in, r.attributes(step), step.at, step.detached, result);
     }
   }
   for (const int v : key.output) g.output(id[static_cast<std::size_t>(v)]);

@@ -1,0 +1,118 @@
+// Values joined, parts of them replaced, and triangles of matrices, each once, as functions over symbols (see tensor_ops.hpp).
+//   tt::cat<1>(a, b, c)    tt::cat({x, y, z}, 1)    tt::stack(a, b)    tt::slice_scatter<0, 3>(a, part)    tt::tril(a)
+#pragma once
+#include "tt/graph/tensor_ops.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr Sym cat(const Sym* parts, int count, int axis) {
+  Vec<int> id;
+  for (int k = 0; k < count; ++k) id.push_back(parts[k].id);
+  return {parts[0].graph, parts[0].graph->cat(id.begin(), count, axis)};
+}
+/// With a new axis of extent 1.
+constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
+  const Shape s = x.shape();
+  const int k = normalize_axis(axis, s.rank + 1);
+  if (k < 0) return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = s, .number = axis}, x.id)};
+  if (s.rank == max_rank)
+    return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_high, .op = op, .a = s, .number = s.rank + 1}, x.id)};
+  Shape to;
+  for (int j = 0; j <= s.rank; ++j) to.push_back(j < k ? s[j] : j == k ? Extent(1) : s[j - 1]);
+  return {x.graph, x.graph->reshape(x.id, to)};
+}
+/// The elements of a matrix, or of several, for which `column - row` compares so with `diagonal`; zeros for the others.
+constexpr Sym triangle(const Sym& x, std::int64_t diagonal, bool lower, const char* op) {
+  const Shape s = x.shape();
+  if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = s, .number = 2}, x.id)};
+  const Sym row = iota_like(x, 1u << (s.rank - 2)), column = iota_like(x, 1u << (s.rank - 1));
+  const Sym bound = row + Sym{x.graph, x.graph->constant_integer(DType::i64, diagonal)};
+  const Sym zero = {x.graph, x.graph->constant(x.dtype(), 0)};
+  return lower ? tt::where(column <= bound, x, zero) : tt::where(column >= bound, x, zero);
+}
+
+template <int Axis>
+struct CatFn {
+  static constexpr const char* name = "cat";
+  template <class... A>
+  static constexpr Sym record(const A&... a) {
+    const Sym parts[] = {a...};
+    return cat(parts, sizeof...(A), Axis);
+  }
+};
+template <int Axis>
+struct StackFn {
+  static constexpr const char* name = "stack";
+  template <class... A>
+  static constexpr Sym record(const A&... a) {
+    const Sym parts[] = {unsqueeze(a, Axis, name)...};
+    return cat(parts, sizeof...(A), Axis);
+  }
+};
+template <int Axis, std::int64_t Start>
+struct SliceScatterFn {
+  static constexpr const char* name = "slice_scatter";
+  static constexpr Sym record(const Sym& base, const Sym& part) {
+    return {base.graph, base.graph->slice_scatter(base.id, part.id, Axis, Start)};
+  }
+};
+template <std::int64_t Diagonal, bool Lower>
+struct TriangleFn {
+  static constexpr const char* name = Lower ? "tril" : "triu";
+  static constexpr Sym record(const Sym& x) { return triangle(x, Diagonal, Lower, name); }
+};
+
+}  // namespace detail
+
+/// Values one behind the other along an axis; the other extents are equal, those along the axis constants (of Tensors: any).
+/// Of dtypes the highest. Costs a copy of each, or nothing where a value is computed only for this.
+template <int Axis = 0, Value A, Value B>
+constexpr auto cat(A&& a, B&& b, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <int Axis = 0, Value A, Value B, Value C>
+constexpr auto cat(A&& a, B&& b, C&& c, SourceLine at = here()) {
+  return front_t<A, B, C>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+}
+template <int Axis = 0, Value A, Value B, Value C, Value D>
+constexpr auto cat(A&& a, B&& b, C&& c, D&& d, SourceLine at = here()) {
+  return front_t<A, B, C, D>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c),
+                                                                     static_cast<D&&>(d));
+}
+template <int Axis = 0, Value A, Value B, Value C, Value D, Value E, Value... F>
+constexpr auto cat(A&& a, B&& b, C&& c, D&& d, E&& e, F&&... f) {
+  return cat<Axis>(cat<Axis>(static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d)), static_cast<E&&>(e),
+                   static_cast<F&&>(f)...);
+}
+/// Values of one shape along a new axis.
+template <int Axis = 0, Value A, Value B>
+constexpr auto stack(A&& a, B&& b, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <int Axis = 0, Value A, Value B, Value C>
+constexpr auto stack(A&& a, B&& b, C&& c, SourceLine at = here()) {
+  return front_t<A, B, C>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+}
+template <int Axis = 0, Value A, Value B, Value C, Value D>
+constexpr auto stack(A&& a, B&& b, C&& c, D&& d, SourceLine at = here()) {
+  return front_t<A, B, C, D>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c),
+                                                                       static_cast<D&&>(d));
+}
+/// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`.
+template <int Axis, std::int64_t Start, Value A, Value B>
+constexpr auto slice_scatter(A&& base, B&& part, SourceLine at = here()) {
+  return front_t<A, B>::template function<detail::SliceScatterFn<Axis, Start>>(at, static_cast<A&&>(base), static_cast<B&&>(part));
+}
+/// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `Diagonal`, which is kept.
+template <std::int64_t Diagonal = 0, Value A>
+constexpr auto tril(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::TriangleFn<Diagonal, true>>(at, static_cast<A&&>(a));
+}
+/// The upper triangle: zeros below the diagonal number `Diagonal`.
+template <std::int64_t Diagonal = 0, Value A>
+constexpr auto triu(A&& a, SourceLine at = here()) {
+  return std::remove_cvref_t<A>::tt_front::template function<detail::TriangleFn<Diagonal, false>>(at, static_cast<A&&>(a));
+}
+
+}  // namespace tt

@@ -1,0 +1,253 @@
+// cat, stack, slice_scatter, tril and triu: static, on Tensors, on the tape, captured, as emitted C; plans without needless
+// copies; wrong calls.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::Array;
+using tt::DType;
+using tt::Graph;
+using tt::Shape;
+using tt::Tensor;
+
+template <class T = float>
+Tensor counted(const tt::IntList& shape, double first = 1) {
+  std::int64_t n = 1;
+  for (std::int64_t e : shape) n *= e;
+  return (tt::arange(n).to(DType::f64) + first).to(tt::dtype_of<T>).reshape(shape);
+}
+std::string at(int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); }
+/// The parts written into their places.
+Tensor joined(std::initializer_list<Tensor> parts, int dim) {
+  Shape s = parts.begin()->shape();
+  std::int64_t total = 0;
+  for (const Tensor& t : parts) total += t.size(dim);
+  s.set(dim, total);
+  Tensor r = tt::zeros(s, {.dtype = parts.begin()->dtype()});
+  std::int64_t at = 0;
+  for (const Tensor& t : parts) {
+    if (t.numel() > 0) r.slice(dim, at, at + t.size(dim)).copy_(t);
+    at += t.size(dim);
+  }
+  return r;
+}
+int kernels_of(const Graph& g) { return tt::make_plan(g).kernels.size(); }
+
+}  // namespace
+
+TEST_CASE("cat of Arrays, a fused program") {
+  const auto a = tt::to_array<Array<float, 3, 4>>(tt::rand({3, 4}, 1));
+  const auto b = tt::to_array<Array<float, 3, 2>>(tt::rand({3, 2}, 2));
+  const auto c = tt::to_array<Array<float, 3, 19>>(tt::rand({3, 19}, 3));
+  const Array<float, 3, 25> r = tt::cat<1>(a, b, c);
+  const Array<float, 3, 25> f = tt::fuse([](auto x, auto y, auto z) { return tt::square(tt::cat<-1>(x * 2, y, z)) + 1; })(a, b, c);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 25; ++j) {
+      const float x = j < 4 ? a(i, j) : j < 6 ? b(i, j - 4) : c(i, j - 6);
+      CHECK(r(i, j) == x);
+      CHECK(f(i, j) == (j < 4 ? x * 2 * (x * 2) : x * x) + 1);
+    }
+  Array<double, 5, tt::dyn> p(7), q(7);
+  for (int i = 0; i < 35; ++i) {
+    p.data()[i] = i;
+    q.data()[i] = -p.data()[i];
+  }
+  const Array<double, 10, tt::dyn> rows = tt::cat(p, q);
+  CHECK(rows(4, 6) == 34);
+  CHECK(rows(5, 1) == -1);
+  CHECK(std::signbit(rows(5, 0)));
+  const Array<double, 2, 5, tt::dyn> both = tt::stack(p, q);
+  CHECK(both(1, 4, 6) == -34);
+  const Array<float, 3, 2, 2> last = tt::stack<-1>(b, b);
+  CHECK(last(2, 1, 0) == b(2, 1));
+  using Pair = Array<float, 2>;
+  const Array<float, 10> five = tt::cat(Pair{1, 2}, Pair{3, 4}, Pair{5, 6}, Pair{7, 8}, Pair{9, 10});
+  for (int i = 0; i < 10; ++i) CHECK(five(i) == static_cast<float>(i + 1));
+}
+
+TEST_CASE("gradients through cat and slice_scatter are slices") {
+  Array<float, 4> a{1, 2, 3, 4};
+  Array<float, 3> b{5, 6, 7};
+  const auto [da, db] = tt::grad<0, 1>([](auto x, auto y) { return tt::sum(tt::square(tt::cat(x, y, x))); })(a, b);
+  for (int i = 0; i < 4; ++i) CHECK(da(i) == 4 * a(i));
+  for (int i = 0; i < 3; ++i) CHECK(db(i) == 2 * b(i));
+  const auto [dx, dy] = tt::grad<0, 1>([](auto x, auto y) { return tt::sum(tt::square(tt::slice_scatter<0, 1>(x, y * 3))); })(a, Array<float, 2>{5, 6});
+  CHECK(dx(0) == 2);
+  CHECK(dx(1) == 0);
+  CHECK(dx(2) == 0);
+  CHECK(dx(3) == 8);
+  CHECK(dy(0) == 2 * 15 * 3);
+  CHECK(dy(1) == 2 * 18 * 3);
+}
+
+TEST_CASE("triangles") {
+  Array<float, 3, 4> a{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}};
+  const Array<float, 3, 4> low = tt::tril(a), up = tt::triu<1>(a), below = tt::tril<-1>(a);
+  const Tensor x = tt::as_tensor(a);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j) {
+      CHECK(low(i, j) == (j <= i ? a(i, j) : 0));
+      CHECK(up(i, j) == (j >= i + 1 ? a(i, j) : 0));
+      CHECK(below(i, j) == (j <= i - 1 ? a(i, j) : 0));
+    }
+  CHECK(same_bits(tt::tril(x, 0), tt::tril(x)));
+  CHECK(same_bits(tt::tril(x, 0) + tt::triu(x, 1), x));
+  CHECK(same_bits(tt::tril(x > 2, 1), (x > 2) && tt::tril(tt::ones({3, 4}), 1) > 0));
+  CHECK(same_bits(tt::triu(counted<std::int64_t>({2, 3, 3})), counted<std::int64_t>({2, 3, 3}) - tt::tril(counted<std::int64_t>({2, 3, 3}), -1)));
+}
+
+TEST_CASE_TEMPLATE("cat and stack of Tensors", T, float, double, std::int32_t, std::int64_t) {
+  const Tensor a = counted<T>({3, 4, 5}), b = counted<T>({3, 2, 5}, 100), c = counted<T>({3, 1, 5}, 200);
+  CHECK(same_bits(tt::cat({a, b, c}, 1), joined({a, b, c}, 1)));
+  CHECK(same_bits(tt::cat({a, b}, -2), joined({a, b}, 1)));
+  CHECK(same_bits(tt::cat<1>(a, b, c), joined({a, b, c}, 1)));
+  CHECK(same_bits(tt::cat({a, a}), joined({a, a}, 0)));
+  CHECK(same_bits(tt::cat({a, a + 1, a + 2}, 2), joined({a, a + 1, a + 2}, 2)));
+  CHECK(same_bits(tt::cat({a}, 1), a));
+  const Tensor turned = counted<T>({5, 6, 3}).permute({2, 1, 0}), part = turned.slice(1, 1, 6, 2);
+  CHECK(same_bits(tt::cat({a, turned, part}, 1), joined({a, turned, part}, 1)));
+  const Tensor none = tt::zeros({3, 0, 5}, {.dtype = tt::dtype_of<T>});
+  CHECK(same_bits(tt::cat({none, a, none, b}, 1), joined({a, b}, 1)));
+  CHECK(tt::cat({none, none}, 1).shape() == Shape{3, 0, 5});
+  CHECK(tt::cat({none, none}, 0).shape() == Shape{6, 0, 5});
+  CHECK(same_bits(tt::stack({a, a + 1}), joined({a.unsqueeze(0), (a + 1).unsqueeze(0)}, 0)));
+  CHECK(same_bits(tt::stack({a, a + 1}, -1), joined({a.unsqueeze(3), (a + 1).unsqueeze(3)}, 3)));
+  CHECK(same_bits(tt::stack<1>(a, a + 1, a, a), joined({a.unsqueeze(1), (a + 1).unsqueeze(1), a.unsqueeze(1), a.unsqueeze(1)}, 1)));
+  CHECK(same_bits(tt::stack({a.select(0, 0).select(0, 0).select(0, 0), tt::tensor(7).to(tt::dtype_of<T>)}), tt::tensor({1, 7}).to(tt::dtype_of<T>)));
+  CHECK(same_bits(tt::call("cat", {a, b, c, 1}), joined({a, b, c}, 1)));
+  CHECK(same_bits(tt::call("cat", {a, a}, {{"dim", 2}}), joined({a, a}, 2)));
+  CHECK(same_bits(tt::slice_scatter(a, b, 1, 2), joined({a.slice(1, 0, 2), b}, 1)));
+  CHECK(same_bits(tt::slice_scatter(a, c, 1, 1), joined({a.slice(1, 0, 1), c, a.slice(1, 2, 4)}, 1)));
+  CHECK(same_bits(tt::slice_scatter<1, 1>(a, c), tt::slice_scatter(a, c, 1, 1)));
+}
+
+TEST_CASE("cat takes the highest dtype, and any number of Tensors") {
+  const Tensor i = tt::arange(3), f = tt::tensor({0.5, 1.5}), d = f.to(DType::f64), b = i > 1;
+  CHECK(tt::cat({i, f}).dtype() == DType::f32);
+  CHECK(same_bits(tt::cat({i, f, d}), tt::tensor({0, 1, 2, 0.5, 1.5, 0.5, 1.5}, {.dtype = DType::f64})));
+  CHECK(same_bits(tt::cat({b, i}), tt::tensor({0, 0, 1, 0, 1, 2}).to(DType::i64)));
+  CHECK(same_bits(tt::cat({b, b}), (tt::cat({i, i}) > 1)));
+  CHECK(same_bits(tt::slice_scatter(i, f, 0, 1), tt::tensor({0, 0, 1}).to(DType::i64)));  // of the base's dtype
+  std::vector<Tensor> rows;
+  for (int k = 0; k < 100; ++k) rows.push_back(tt::full({1, 3}, static_cast<double>(k)));
+  const Tensor all = tt::cat(rows);
+  CHECK(same_bits(all, tt::arange(100).to(DType::f32).reshape({100, 1}).expand({100, 3})));
+  CHECK(same_bits(tt::stack(rows, 1), all.reshape({1, 100, 3})));
+}
+
+TEST_CASE("gradients on the tape") {
+  const auto real = [](const tt::IntList& s, int seed) { return tt::randn(s, seed, {.dtype = DType::f64}).requires_grad_(); };
+  const Tensor a = real({3, 4}, 1), b = real({3, 2}, 2), c = real({4, 3}, 3);
+  const auto check = [](const auto& f, const std::vector<Tensor>& inputs) { CHECK(message([&] { tt::gradcheck(f, inputs); }) == "no error"); };
+  const auto check_twice = [](const auto& f, const std::vector<Tensor>& inputs) {
+    CHECK(message([&] { tt::gradgradcheck(f, inputs); }) == "no error");
+  };
+  check([](const std::vector<Tensor>& v) { return tt::cat({v[0], v[1], v[2].t()}, 1).square(); }, {a, b, c});
+  check_twice([](const std::vector<Tensor>& v) { return tt::cat({v[0], v[1], v[0]}, 1).sin(); }, {a, b});
+  check([](const std::vector<Tensor>& v) { return tt::stack({v[0], v[0] * 2}, 1).square(); }, {a});
+  check([](const std::vector<Tensor>& v) { return tt::slice_scatter(v[0], v[1], 1, 1).square(); }, {a, b});
+  check([](const std::vector<Tensor>& v) { return tt::tril(v[0], 1).square() + tt::triu(v[0]); }, {a});
+  Tensor x = tt::ones({2}).requires_grad_(), n = tt::arange(3);
+  (tt::cat({x, n, x * 2}) * tt::arange(7)).sum().backward();
+  CHECK(same_bits(x.grad(), tt::tensor({10.f, 13.f})));
+  std::vector<Tensor> many(20, x);
+  x.grad().zero_();
+  tt::cat(many).sum().backward();
+  CHECK(same_bits(x.grad(), tt::tensor({20.f, 20.f})));
+}
+
+TEST_CASE("captured: one graph, no copy of what is computed for it, equal bits on every tier") {
+  const auto model = [](const Tensor& x, const Tensor& y) {
+    return tt::cat({x.exp(), y * 2, x + 1}, 1).tanh() + tt::cat({y, x, x}, -1).sum(1, true);
+  };
+  const Tensor x = tt::randn({5, 33}, 1), y = tt::randn({5, 17}, 2);
+  for (const int tier : {0, 1}) {
+    const auto f = tt::compile(model, {.tier = tier, .wait = true});
+    CHECK(same_bits(f(x, y), model(x, y)));
+    CHECK(same_bits(f(x.slice(0, 0, 3), y.slice(0, 2, 5)), model(x.slice(0, 0, 3), y.slice(0, 2, 5))));
+    CHECK_MESSAGE(contains(f.explain(), "1 capture"), f.explain());  // the batch is a symbol
+    const Tensor p = x.clone().requires_grad_(), q = x.clone().requires_grad_();
+    f(p, y).sum().backward();
+    model(q, y).sum().backward();
+    CHECK(same_bits(p.grad(), q.grad()));
+  }
+  const auto with_break = tt::compile([](const Tensor& a, const Tensor& b) {
+    const Tensor r = tt::cat({a, b}, 1);
+    return r.sum().item<float>() > 1e9f ? r : tt::stack({r, tt::slice_scatter(r, b, 1, 3)});
+  });
+  const Tensor r = tt::cat({x, y}, 1);
+  for (int k = 0; k < 3; ++k) CHECK(same_bits(with_break(x, y), tt::stack({r, tt::slice_scatter(r, y, 1, 3)})));
+}
+
+TEST_CASE("plans: what is joined is written where it belongs, once") {
+  const auto input = [](Graph& g, const Shape& s) { return g.input(DType::f32, s); };
+  {
+    Graph g;
+    const int part[] = {g.neg(input(g, {3, 4})), input(g, {3, 2}), input(g, {3, 5})};
+    g.output(g.cat(part, 3, 1));
+    CHECK(kernels_of(g) == 3);  // and none that fills
+    CHECK(tt::make_plan(g).arena == 0);
+  }
+  {
+    Graph g;  // what was joined of what was joined is joined once
+    const int x = input(g, {3, 4}), inner[] = {x, g.neg(x)}, joined = g.cat(inner, 2, 0), outer[] = {joined, x, joined};
+    g.output(g.cat(outer, 3, 0));
+    CHECK(kernels_of(g) == 5);
+  }
+  {
+    Graph g;  // all of it is replaced in the end, piece by piece, from the middle
+    const int x = input(g, {3, 2}), base = g.neg(input(g, {3, 6}));
+    g.output(g.slice_scatter(g.slice_scatter(g.slice_scatter(base, x, 1, 2), x, 1, 4), g.neg(x), 1, 0));
+    CHECK(kernels_of(g) == 3);
+  }
+  {
+    Graph g;  // not all of it
+    const int x = input(g, {3, 2});
+    g.output(g.slice_scatter(g.slice_scatter(input(g, {3, 6}), x, 1, 3), g.neg(x), 1, 0));
+    CHECK(kernels_of(g) == 3);
+  }
+  {
+    Graph g;  // the value without the part is wanted too
+    const int x = input(g, {3, 2}), y = g.pad(x, {{1, 1}, {0, 0}}, {3, 6});
+    g.output(g.slice_scatter(y, x, 1, 3));
+    g.output(y);
+    CHECK(kernels_of(g) == 4);
+  }
+}
+
+TEST_CASE("a slice of what was joined is a slice of a part") {
+  Graph g;
+  const int a = g.input(DType::f32, {3, 4}), b = g.input(DType::f32, {3, 2}), part[] = {a, b, a}, r = g.cat(part, 3, 1);
+  CHECK(g.slice(r, 1, 4, 2, 1) == b);
+  CHECK(g.slice(r, 1, 0, 4, 1) == a);
+  CHECK(g.slice(r, 1, 7, 2, 1) == g.slice(a, 1, 1, 2, 1));
+  CHECK(g.slice(r, 1, 9, 3, -1) == g.slice(a, 1, 3, 3, -1));
+  CHECK(g[g.slice(r, 1, 3, 2, 1)].op == tt::Op::slice);
+  const int padded = g.pad(a, {{1, 1}, {2, 0}}, {3, 9}, tt::encode(DType::f32, 5));
+  CHECK(g.slice(padded, 1, 2, 4, 1) == a);
+  CHECK(g.slice(padded, 1, 0, 2, 1) == g.constant(DType::f32, 5, {3, 2}));
+  CHECK(g.slice(padded, 1, 6, 3, 1) == g.constant(DType::f32, 5, {3, 3}));
+}
+
+TEST_CASE("wrong calls say what is wrong") {
+  const Tensor x = tt::zeros({2, 3}), y = tt::zeros({2, 4}), s = tt::tensor(1.0);
+  CHECK(message([&] { tt::cat({x, y}); }) == "tt::cat: extents beside the axis differ: (2, 3) and (2, 4), along axis 0." + at(__LINE__));
+  CHECK(message([&] { tt::cat({x, x.select(0, 0)}); }) == "tt::cat: extents beside the axis differ: (2, 3) and (3,), along axis 0." + at(__LINE__));
+  CHECK(message([&] { tt::cat({x, y}, 2); }) == "tt::cat: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { tt::cat({s, s}); }) == "tt::cat: rank is too low: () has rank 0, needed is 1." + at(__LINE__));
+  CHECK(message([&] { tt::cat(std::vector<Tensor>{}); }) == "tt::cat: there is no Tensor to join." + at(__LINE__));
+  CHECK(message([&] { tt::cat({x, Tensor()}); }) == "tt::cat: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::stack({x, y}); }) == "tt::stack: shapes differ: (2, 3) and (2, 4)." + at(__LINE__));
+  CHECK(message([&] { tt::slice_scatter(x, y, 1, 0); }) == "tt::slice_scatter: slice is out of range: 3 in shape (2, 3)." + at(__LINE__));
+  CHECK(message([&] { tt::slice_scatter(x, y, 0, 0); }) == "tt::slice_scatter: extents beside the axis differ: (2, 3) and (2, 4), along axis 0." + at(__LINE__));
+  CHECK(message([&] { tt::tril(s); }) == "tt::tril: rank is too low: () has rank 0, needed is 2." + at(__LINE__));
+  CHECK(message([&] { tt::call("cat", {1}); }).starts_with("tt::call: cat: too few arguments: takes 1 to 8 Tensors and (int dim=0)."));
+  const auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::cat({a, b}); });
+  CHECK(message([&] { f(x, y); }).starts_with("tt::cat: extents beside the axis differ: "));
+}
