@@ -417,6 +417,16 @@ TEST_CASE("a value that is repeated over rows is updated in place once") {
   scalar.check();
 }
 
+TEST_CASE("of two transpositions, one behind the other with an op between, each is done once or not at all") {
+  Small s;
+  const Sym column = s.input({40, 1}), row = s.input({17}), wide = s.input({40}), m = s.input({40, 17});
+  const auto turned = [&s](const Sym& x) { return Sym{&s.g, s.g.transpose(x.id, 0, 1)}; };
+  s.output(turned(wide * turned(column + row)));
+  s.output(turned(tt::exp(turned(tt::maximum(turned(m), wide)))));
+  s.output(tt::sum<0>(turned(turned(column * row) - wide)));
+  s.check();
+}
+
 TEST_CASE("slices run backwards, also over axes of unknown extent") {
   Small s(20, 30);
   const Sym x = s.input({8, 9}), y = s.input({s0, s1});
