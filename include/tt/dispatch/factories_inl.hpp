@@ -1,5 +1,7 @@
 // Definitions of factories.hpp.
 #pragma once
+#include <cstring>
+
 #include "tt/dispatch/factories.hpp"
 
 namespace tt {
@@ -10,6 +12,16 @@ TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
   stamp(t);
   if (o.requires_grad) tape_hooks().require(t);
   return t;
+}
+
+/// A block of elements one by one, then that block again: g++ makes no vectors of a loop of unknown length at -O2.
+template <class T>
+void fill_elements(T* to, std::int64_t n, T value) {
+  constexpr std::int64_t block = 4096 / sizeof(T);
+  const std::int64_t first = n < block ? n : block;
+  for (std::int64_t i = 0; i < first; ++i) to[i] = value;
+  for (std::int64_t i = first; i < n; i += block)
+    std::memcpy(to + i, to, static_cast<std::size_t>(n - i < block ? n - i : block) * sizeof(T));
 }
 
 /// Tells a capture how a Tensor was made.
@@ -44,9 +56,7 @@ TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
   Tensor t(o.dtype, s, detail::written_on(o.device));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
-      T* p = detail::elements_of<T>(t);
-      const T v = static_cast<T>(value);
-      for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = v;
+      detail::fill_elements(detail::elements_of<T>(t), t.numel(), static_cast<T>(value));
     });
   t.impl().is_fill = true;
   return detail::with_options(t, o);

@@ -361,10 +361,10 @@ constexpr Sym flat_index(const Sym& like) {
   }
   return {like.graph, like.graph->broadcast_to(index.id, like.shape())};
 }
-/// [0, 1) from 32 random bits: the upper 24 for f32 and, for f64 too, no more.
+/// [0, 1) from the upper 24 bits of 64 for f32, 53 for f64.
 constexpr Sym unit_interval(const Sym& bits, DType d) {
-  const Sym whole = shift_right_logical(bits, 8);
-  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * 0x1p-24;
+  const Sym whole = shift_right_logical(bits, d == DType::f64 ? 11 : 40);
+  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * (d == DType::f64 ? 0x1p-53 : 0x1p-24);
 }
 /// The seed of random numbers, which is an integer.
 constexpr Sym as_seed(const Sym& seed, const char* op) {
@@ -385,9 +385,10 @@ struct RandnLikeFn {
   static constexpr Sym record(const auto& like, const auto& given) {
     const auto seed = as_seed(given, "randn_like");
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
-    const auto i = flat_index(like) * 2;
-    const auto u = 1 - unit_interval(tt::philox(i, seed), d);  // (0, 1]
-    const auto v = unit_interval(tt::philox(i + 1, seed), d);
+    const auto i = flat_index(like);
+    const auto bits = d == DType::f64 ? tt::philox(i * 2, seed) : tt::philox(i, seed);
+    const auto u = 1 - unit_interval(bits, d);  // (0, 1]
+    const auto v = unit_interval(d == DType::f64 ? tt::philox(i * 2 + 1, seed) : (bits << 32), d);
     return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
   }
 };

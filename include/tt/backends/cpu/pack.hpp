@@ -310,6 +310,21 @@ struct Carrier<cpu::Pack<T>> {
     else return {{select(m, 0, a, b), select(m, 1, a, b)}};
   }
   static TT_ALWAYS_INLINE bool all(Mask m) { return xsimd::all(m.value); }
+#if defined(__AVX2__) || (defined(__SSE2__) && !defined(__AVX__))
+  /// Of the lower halves, which are unsigned: a third of the time of a product of 64 bits.
+  static TT_ALWAYS_INLINE R product_of_halves(const R& a, const R& b) requires(std::is_same_v<T, std::int64_t>) {
+    const auto product = [](Register x, Register y) TT_LAMBDA_INLINE -> Register {
+#if TT_AVX512
+      return _mm512_mul_epu32(x, y);
+#elif defined(__AVX2__)
+      return _mm256_mul_epu32(x, y);
+#else
+      return _mm_mul_epu32(x, y);
+#endif
+    };
+    return {{product(a.part[0], b.part[0]), product(a.part[1], b.part[1])}};
+  }
+#endif
   static TT_ALWAYS_INLINE Register select(Mask m, int k, const R& a, const R& b) {
     return xsimd::select(cpu::detail::mask_part<T>(m, k), Batch(a.part[k]), Batch(b.part[k])).data;
   }
@@ -326,6 +341,13 @@ struct Carrier<cpu::Pack<T>> {
       return cpu::detail::widened(a);
     } else if constexpr (std::is_same_v<T, double> && std::is_same_v<To, float>) {
       return cpu::detail::narrowed(a);
+#endif
+#if TT_AVX512
+    } else if constexpr (std::is_same_v<T, std::int64_t> && std::is_same_v<To, double>) {
+      return {{_mm512_cvtepi64_pd(a.part[0]), _mm512_cvtepi64_pd(a.part[1])}};
+    } else if constexpr (std::is_same_v<T, std::int64_t> && std::is_same_v<To, float>) {
+      const auto low = _mm256_castps_pd(_mm512_cvtepi64_ps(a.part[0])), high = _mm256_castps_pd(_mm512_cvtepi64_ps(a.part[1]));
+      return {{_mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1))}};
 #endif
     } else {
       return cpu::detail::map_lanes<To>([](T x) { return tt::detail::convert<To>(x); }, a);
