@@ -713,3 +713,52 @@ TEST_CASE("an update of a parameter on the tape can be differentiated") {
   }
   CHECK(tt::cpu_memory_stats().allocated - before.allocated < 4096);
 }
+
+TEST_CASE("what a pointer changes is read as it is then") {
+  const Tensor x = tt::arange(1, 5, 1, {.dtype = DType::f32});
+  const auto check = [&](const auto& f) {
+    const auto compiled = tt::compile(f);
+    const Numbers want = numbers(f(x));
+    for (int k = 0; k < 2; ++k) CHECK(numbers(compiled(x)) == want);
+  };
+  check([](const Tensor& a) {
+    Tensor u = tt::arange(0, 4, 1, {.dtype = DType::f32});
+    float* p = u.data_ptr<float>();
+    const Tensor v = u + 1;
+    p[1] = 9;
+    return a * v * u;
+  });
+  check([](const Tensor& a) {
+    Tensor u = tt::arange(0, 4, 1, {.dtype = DType::f32});
+    float* p = u.data_ptr<float>();
+    Tensor b = a * u.slice(0, 0, 2).sum();
+    p[1] = 9;
+    b.add_(u);
+    p[2] = 7;
+    return b * u;
+  });
+  check([](const Tensor& a) {
+    Tensor u = a * 2;
+    const std::span<float> p = u.elements<float>();
+    u.mul_(a);
+    p[1] = 9;
+    return a + u;
+  });
+}
+
+TEST_CASE("what a held Tensor is added to at once breaks the graph") {
+  static Tensor held = tt::ones({2});
+  const auto f = tt::compile(tt::frozen([](const Tensor& x) {
+    Tensor t = tt::zeros({2});
+    t.data_ptr<float>()[0] = 1;
+    t.add_(held);
+    Tensor u = tt::from_span<float>(std::vector<float>(20, 1.0f), {20});
+    u.copy_(held.sum());
+    return x * t.sum().item() + u.sum().item();
+  }));
+  const Tensor x = tt::ones({2});
+  for (const float value : {1.0f, 5.0f, 2.0f}) {
+    held.fill_(value);
+    CHECK(numbers(f(x))[0] == static_cast<double>(1 + 2 * value + 20 * 2 * value));
+  }
+}

@@ -317,6 +317,45 @@ TEST_CASE("tier 0 asked for is tier 0") {
   CHECK(p->compiled_kernels() == 0);
 }
 
+TEST_CASE("many column sums in one kernel take half a megabyte of the stack at most") {
+  constexpr int sums = 128, rows = 40, cols = 70;
+  tt::Graph g;
+  for (int k = 0; k < sums; ++k) {
+    const tt::Sym x{&g, g.input(tt::DType::f64, {tt::Extent::symbol(0), cols})};
+    g.output(tt::sum(x * (k + 1), 0).id);
+  }
+  const Folder cache;
+  const auto p = std::make_shared<tt::backend::TileProgram>(tt::compile_plan(g));
+  CodeCache::get().request(p, "sums", {.wait = true, .cache_dir = cache.path.c_str()});
+  REQUIRE(is_compiled(p));
+  REQUIRE(p->plan().kernels.size() == 1);
+  struct Job {
+    Program program;
+    std::vector<double> x = std::vector<double>(rows * cols), sum = std::vector<double>(sums * cols);
+    void run() {
+      void* external[2 * sums];
+      for (int k = 0; k < sums; ++k) {
+        external[k] = x.data();
+        external[sums + k] = sum.data() + k * cols;
+      }
+      program->run(external, {{rows, 0}});
+    }
+  } job{p}, want{std::make_shared<tt::backend::TileProgram>(p->plan())};
+  for (int i = 0; i < rows * cols; ++i) job.x[static_cast<std::size_t>(i)] = want.x[static_cast<std::size_t>(i)] = i % 17 / 3.0;
+  want.run();
+  pthread_attr_t small;
+  REQUIRE(pthread_attr_init(&small) == 0);
+  REQUIRE(pthread_attr_setstacksize(&small, 3 << 18) == 0);
+  pthread_t thread;
+  REQUIRE(pthread_create(&thread, &small, [](void* of) -> void* {
+            static_cast<Job*>(of)->run();
+            return nullptr;
+          }, &job) == 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&small);
+  CHECK(job.sum == want.sum);
+}
+
 TEST_CASE("programs that wait are compiled in one text") {
   const Folder cache, tools;
   const Script gate(tools, "while [ ! -e '" + tools.path + "/open' ]; do sleep 0.01; done\n" + calling_real());

@@ -13,7 +13,7 @@ void column_sums_0(void *const *p, const i64 *s, const i64 *r) {
     const i64 n = 20 - col < 512 ? 20 - col : 512, inner = 300;
     int used = 0;
     unsigned long long pushed = 0;
-    double tf64_1[32][512];
+    double tf64_1[2][512];
     for (i64 b = 0; b < inner || b == 0; b += 256) {
       const i64 end = inner < b + 256 ? inner : b + 256;
       double *const lf64_1 = tf64_1[used];

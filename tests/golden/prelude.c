@@ -73,7 +73,7 @@ FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
 #define UNROLL _Pragma("GCC unroll 32")
 /* partial results of blocks combine pairwise, like carries of a counter */
 #define TREE(T, C) \
-  typedef struct { T part[48]; int used; unsigned long long pushed; } tree_##C; \
+  typedef struct { T part[32]; int used; unsigned long long pushed; } tree_##C; \
   FN void push_##C(tree_##C *t, T x) { \
     for (unsigned long long n = t->pushed++; n & 1; n >>= 1) x = C(t->part[--t->used], x); \
     t->part[t->used++] = x; } \

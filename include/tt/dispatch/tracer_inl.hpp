@@ -200,7 +200,10 @@ TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const c
     if (!held && !is_known) {
       if (!other) return false;
       if (other->impl().trace_id >= 0) stop(target, op, at);
-      if (!made_here(*other)) (void)id_of(*other, at);  // throws, if it is not held
+      if (!made_here(*other)) {
+        (void)id_of(*other, at);  // throws, if it is not held
+        stop(target, op, at);     // what is held has other elements at the next call
+      }
       return false;
     }
     if (held) return true;

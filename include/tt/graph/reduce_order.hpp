@@ -26,11 +26,12 @@ constexpr T identity() {
   else return K == Op::amax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
 }
 
+/// Parts of a sum that wait to be combined, at most: one for each power of two.
+inline constexpr int most_parts = 32;
 /// Partial results are combined pairwise, the older one on the left, like carries of a counter.
-/// V is an element, or a SIMD pack of them.
 template <class V>
 struct PairwiseTree {
-  V part[48];
+  V part[most_parts];
   int used = 0;
   std::uint64_t pushed = 0;
   template <class Combine>

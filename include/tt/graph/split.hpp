@@ -64,8 +64,10 @@ constexpr Split split_kernel(const KernelExtents& k, int threads) {
     offer(SplitAxis::rows, k.rows, 24);  // a multiple of every tile's height
   } else {
     offer(SplitAxis::rows, k.rows, 1);
-    if (k.columns_divide)
+    if (k.columns_divide) {
       offer(SplitAxis::cols, k.cols, k.kind == KernelKind::cols ? panel_columns : tile_columns);
+      if (k.kind == KernelKind::cols) offer(SplitAxis::cols, k.cols, 16);  // of few long columns: lines of memory
+    }
   }
   return best;
 }

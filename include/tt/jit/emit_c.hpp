@@ -17,6 +17,7 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 #include "tt/graph/emit_text.hpp"
+#include "tt/graph/reduce_order.hpp"
 
 namespace tt {
 namespace detail {
@@ -74,7 +75,7 @@ inline constexpr const char* c_trees = R"C(/* columns do not depend on each othe
 #define UNROLL _Pragma("GCC unroll 32")
 /* partial results of blocks combine pairwise, like carries of a counter */
 #define TREE(T, C) \
-  typedef struct { T part[48]; int used; unsigned long long pushed; } tree_##C; \
+  typedef struct { T part[32]; int used; unsigned long long pushed; } tree_##C; \
   FN void push_##C(tree_##C *t, T x) { \
     for (unsigned long long n = t->pushed++; n & 1; n >>= 1) x = C(t->part[--t->used], x); \
     t->part[t->used++] = x; } \
@@ -312,18 +313,34 @@ class CEmitter : KernelText {
         << ");\n";
     });
   }
-  /// Columns whose sums are taken together: so many that rows are read as they lie in memory.
-  static constexpr int columns_together = 512;
+  /// The parts of a sum that wait to be combined; see PairwiseTree.
+  int waiting_parts() const {
+    if (!k_->inner.is_constant()) return most_parts;
+    int n = 1;
+    for (std::int64_t parts = ColumnParts(k_->inner.code, k_->row_order).count(); parts > 1; parts /= 2) ++n;
+    return n;
+  }
+  /// Columns whose sums are taken together: so many that rows are read as they lie in memory, and all sums of a kernel take
+  /// some 64 KiB of the stack.
+  int columns_together(int waiting) const {
+    int bytes = 0;
+    for (int i = k_->segment[1]; i < k_->segment[2]; ++i)
+      if (const Instruction& x = plan_->instructions[i]; is_reduction(x.op)) bytes += size_of(x.dtype) * waiting;
+    const int columns = bytes > 0 ? (1 << 16) / bytes / 16 * 16 : most_columns;
+    return columns < 16 ? 16 : columns > most_columns ? most_columns : columns;
+  }
+  static constexpr int most_columns = 512;
   void cols() {
     Text& t = kernels_;
+    const int waiting = waiting_parts(), together = columns_together(waiting);
     t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row)\n  for (i64 col = " << first_col()
-      << "; col < " << end_col() << "; col += " << columns_together << ") {\n    const i64 n = " << end_col()
-      << " - col < " << columns_together << " ? " << end_col() << " - col : " << columns_together << ", inner = " << extent(k_->inner) << ";\n";
+      << "; col < " << end_col() << "; col += " << together << ") {\n    const i64 n = " << end_col()
+      << " - col < " << together << " ? " << end_col() << " - col : " << together << ", inner = " << extent(k_->inner) << ";\n";
     row_pointers(0, "row", "    ");
     segment(0, "row", "    ");
     t << "    int used = 0;\n    unsigned long long pushed = 0;\n";
     each_reduction(1, [&](const Instruction& x, const Text&) {
-      t << "    " << c_type(x.dtype) << " t" << reg(x.dtype, x.result) << "[32][" << columns_together << "];\n";
+      t << "    " << c_type(x.dtype) << " t" << reg(x.dtype, x.result) << '[' << waiting << "][" << together << "];\n";
     });
     need_column_order();
     if (k_->row_order)

@@ -50,6 +50,7 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
+  void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
   Device device() const override { return {}; }  // recorded Tensors are where they will be
   void open_gradient() override { marks_.push_back({}); }
   void close_gradient() override { marks_.pop_back(); }
@@ -110,6 +111,14 @@ class Recorder final : public detail::CaptureMode {
     return lists;
   }
 
+  /// Has the function a pointer to elements of this Tensor? Then they may change after any of its lines.
+  bool is_exposed(const Tensor& t) const {
+    if (t.impl().trace_id >= 0) return false;
+    for (const Storage* s : exposed_)
+      if (s == t.impl().storage) return true;
+    return false;
+  }
+
   SegmentStore& store_;
   const Arguments& arguments_;
   const bool holds_;
@@ -117,6 +126,7 @@ class Recorder final : public detail::CaptureMode {
   std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
   std::unique_ptr<Lists> lists_;
   std::vector<Mark> marks_;
+  std::vector<const Storage*> exposed_;  ///< some may have ended
   detail::CaptureMode* mode_before_;
   DispatchState state_before_;
   std::uint64_t number_ = 0;
@@ -130,7 +140,8 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE Step& add_step(const Operator* op, Kind kind, SourceLine at);
   TT_INLINE void add_operand(Step& s, int value);
   TT_INLINE void record_view(Call& c);
-  TT_INLINE void run_at_once(Call& c);
+  static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
+  TT_INLINE void run_at_once(Call& c, const char* why);
   TT_INLINE bool is_foreign(const Tensor& t) const;
   TT_INLINE bool conflicts(const Tensor& t) const;
   TT_INLINE bool has_views(const detail::TensorImpl& target) const;

@@ -154,7 +154,9 @@ TT_INLINE void Recorder::record(Call& c) {
       break_at(c[k], c.op->name(), c.at, ", which shares memory with what was changed in place");
       flush();
     }
-  if (!c.op->record) return run_at_once(c);
+  for (int k = 0; k < c.arguments; ++k)
+    if (is_exposed(c[k])) return run_at_once(c, exposed_in_words);
+  if (!c.op->record) return run_at_once(c, ", which has no graph");
   if (c.op->is_view) return record_view(c);
   int value[max_arguments] = {};
   bool required = false;
@@ -229,9 +231,8 @@ TT_INLINE void Recorder::record_view(Call& c) {
   if (is_view) lists_->views.push_back({s.result, value, &base, root_of(&base)});
 }
 
-/// An op without a graph.
-TT_INLINE void Recorder::run_at_once(Call& c) {
-  store_.note_break(c.op->name(), c.at, Text(c.op->name()) << ", which has no graph");
+TT_INLINE void Recorder::run_at_once(Call& c, const char* why) {
+  store_.note_break(c.op->name(), c.at, Text(c.op->name()) << why);
   flush();
   for (int k = 0; k < c.arguments; ++k)
     if (is_foreign(c[k])) detail::refuse_foreign(c[k], c.at);
@@ -279,6 +280,7 @@ TT_INLINE bool Recorder::begin_update(Tensor& target, const Tensor* other, const
   const char* why = nullptr;
   if (!recorded && hooks.needs_tape && hooks.needs_tape(target, other)) why = ", on the tape";
   else if (!recorded && target.device().type != DeviceType::cpu) why = ", on another device";
+  else if (is_exposed(target) || (other && is_exposed(*other))) why = exposed_in_words;
   else if (recorded && target.impl().is_view) why = ", which is a view";
   else if (has_views(target.impl())) why = ", which has views";
   else if (!recorded) {

@@ -240,9 +240,6 @@ TT_KERNEL_INLINE void reducing_sweep(Register* r, const Place& p, std::int64_t c
   reduce_row<H, K, S>(r, p, cols, std::make_integer_sequence<int, reductions<H, K, S>>{});
 }
 
-/// Levels of a tree of partial sums: of 256 rows 2^30 times, or of a row's order.
-inline constexpr int most_levels = 32;
-
 /// Sums of the parts that ColumnParts says; `Together` parts are summed side by side, as one sum would wait for itself.
 template <class H, int K, int Width, int Together, bool Tail, class Is = std::make_integer_sequence<int, reductions<H, K, 1>>>
 struct ColumnSums;
@@ -331,7 +328,7 @@ TT_KERNEL_INLINE void sum_columns(Register* r, const Place& p, std::int64_t inne
     One::run(r, p, parts, 0, sums);
     One::finish(r, p, sums);
   } else {
-    Register level[most_levels][One::count];  // pairwise, like the carries of a counter
+    Register level[tt::detail::most_parts][One::count];  // pairwise, like the carries of a counter
     int used = 0;
     std::int64_t part = 0;
     const std::int64_t count = parts.count() > 0 ? parts.count() : 1;

@@ -584,8 +584,9 @@ struct TileProgram::Worker {
       return groups_together(count, inner, columns);
     for (std::int64_t row = range.first(SplitAxis::rows); row < count; ++row) {
       row_segment(0, row, row == range.first(SplitAxis::rows));
-      for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += tile_elements)
-        sum_columns(row, inner, col, least(tile_elements, columns - col));
+      const std::int64_t together = k->row_order ? few_columns : tile_elements;
+      for (std::int64_t col = range.first(SplitAxis::cols); col < columns; col += together)
+        sum_columns(row, inner, col, least(together, columns - col));
     }
   }
   /// Has a segment nothing that differs from row to row?
@@ -606,7 +607,7 @@ struct TileProgram::Worker {
     }
     group = 0;
   }
-  /// Sums in a row's order of so few columns go to all lanes side by side.
+  /// Sums in a row's order, of so many columns at once, go to all lanes side by side.
   static constexpr int few_columns = 512;
   void sum_columns(std::int64_t row, std::int64_t inner, std::int64_t col, std::int64_t n) {
     int reductions = 0;
@@ -632,7 +633,7 @@ struct TileProgram::Worker {
     };
     const tt::detail::ColumnParts order(inner, k->row_order);
     const std::int64_t together = n <= short_row ? tile_elements / n : 1;
-    if (k->row_order && n <= few_columns) {
+    if (k->row_order) {
       for (std::int64_t block = 0; block < inner; block += row_block) {
         sum_lanes(row * inner, block, least(inner, block + row_block), col, n, order.lanes());
         push();
@@ -640,8 +641,8 @@ struct TileProgram::Worker {
     } else {
       for (std::int64_t p = 0; p < order.count(); ++p) {
         begin_lanes(1, n);
-        if (together == 1 || k->row_order)
-          for (std::int64_t q = order.begin(p); q < order.end(p); q += order.step()) vector_segment(1, row * inner + q, col, n);
+        if (together == 1)
+          for (std::int64_t q = order.begin(p); q < order.end(p); ++q) vector_segment(1, row * inner + q, col, n);
         else
           for (std::int64_t q = order.begin(p); q < order.end(p); q += together)
             columns_of_rows(1, row * inner + q, col, least(together, order.end(p) - q), n, q == 0);
