@@ -1,6 +1,7 @@
 // Tensors by themselves: how they are made, what views share, promotion, changes in place, memory.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
@@ -707,4 +708,75 @@ TEST_CASE("arange is integral for integers only, and integers are changed in pla
   t.add_(1).mul_(2);
   CHECK(t.dtype() == DType::i64);
   CHECK(t[2].item<int>() == 6);
+}
+
+namespace {
+
+/// The elements of `t`, each read where its strides say.
+template <class T>
+std::vector<T> by_strides(const Tensor& t) {
+  std::vector<T> v;
+  for (std::int64_t e = 0; e < t.numel(); ++e) {
+    std::int64_t left = e, at = 0;
+    for (int k = t.dim() - 1; k >= 0; --k) {
+      at += left % t.size(k) * t.stride(k);
+      left /= t.size(k);
+    }
+    v.push_back(t.data_ptr<T>()[at]);
+  }
+  return v;
+}
+template <class T>
+bool is_copy(const Tensor& copy, const Tensor& of) {
+  const std::vector<T> want = by_strides<T>(of);
+  return copy.is_contiguous() && copy.shape() == of.shape() && std::equal(want.begin(), want.end(), copy.data_ptr<T>());
+}
+template <class F>
+void each_permutation(const F& f) {
+  int axes[] = {0, 1, 2, 3};
+  do f(tt::IntList{axes[0], axes[1], axes[2], axes[3]});
+  while (std::next_permutation(axes, axes + 4));
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("copies of what lies otherwise", T, float, double, std::int32_t) {
+  for (const tt::IntList& sizes : {tt::IntList{3, 16, 5, 33}, tt::IntList{2, 17, 16, 1}, tt::IntList{1, 40, 2, 18}, tt::IntList{4, 3, 0, 5}}) {
+    std::int64_t n = 1;
+    for (std::int64_t e : sizes) n *= e;
+    const Tensor t = tt::arange(n).to(tt::dtype_of<T>).reshape(sizes);
+    each_permutation([&](const tt::IntList& axes) {
+      const Tensor turned = t.permute(axes);
+      CHECK(is_copy<T>(turned.clone(), turned));
+      for (int k = 0; k < 4; ++k) {
+        if (turned.size(k) < 4) continue;
+        const Tensor part = turned.slice(k, 1, turned.size(k) - 1), apart = turned.slice(k, 0, turned.size(k), 2);
+        CHECK(is_copy<T>(part.clone(), part));
+        CHECK(is_copy<T>(apart.clone(), apart));
+        CHECK(is_copy<T>((apart + 0).contiguous(), apart));
+      }
+    });
+  }
+  for (const int step : {2, 3, 7})
+    for (const int length : {1, 2, 15, 16, 17, 33, 100, 2100}) {  // the last element is the last of its memory
+      const Tensor line = tt::arange(1 + (length - 1) * step).to(tt::dtype_of<T>).slice(0, 0, 1 + (length - 1) * step, step);
+      CHECK(is_copy<T>(line.clone(), line));
+    }
+}
+
+TEST_CASE("an op on Tensors that lie alike, without gaps, gives one that lies like them") {
+  const Tensor x = tt::arange(120).to(DType::f32).reshape({2, 3, 4, 5}), y = x * 3 + 1;
+  each_permutation([&](const tt::IntList& axes) {
+    const Tensor a = x.permute(axes), b = y.permute(axes), sum = a + b * 2, dense = a.clone() + b.clone() * 2;
+    CHECK(by_strides<float>(sum) == by_strides<float>(dense));
+    CHECK(by_strides<bool>(a < b) == by_strides<bool>(a.clone() < b.clone()));
+    for (int k = 0; k < 4; ++k) CHECK(sum.stride(k) == a.stride(k));
+    CHECK((a + b.clone()).is_contiguous());
+    CHECK(by_strides<float>(a + b.clone()) == by_strides<float>(a.clone() + b.clone()));
+    CHECK(by_strides<float>(a.exp().sum(1)) == by_strides<float>(a.clone().exp().sum(1)));
+  });
+  const Tensor gaps = x.slice(3, 0, 4).permute({3, 2, 1, 0}), same = x[0][0].t().expand({2, 5, 4});
+  CHECK((gaps + gaps).is_contiguous());
+  CHECK((same + same).is_contiguous());
+  CHECK(by_strides<float>(same + same) == by_strides<float>(same.clone() * 2));
 }

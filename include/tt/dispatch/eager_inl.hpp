@@ -58,6 +58,20 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
   }
 }
 
+/// Do the elements lie one behind the other, in whatever order of the axes?
+inline bool is_dense(const TensorImpl& t) {
+  if (t.contiguous) return true;
+  std::int64_t n = 1;
+  for (int k = 0; k < t.shape.rank; ++k) {  // the axes from the inmost one out
+    int next = -1;
+    for (int j = 0; j < t.shape.rank; ++j)
+      if (t.stride[j] == n && t.shape.code[j] > 1) next = j;
+    if (next < 0) break;
+    n *= t.shape.code[next];
+  }
+  return n == t.numel;
+}
+
 inline bool try_direct(Call& c) {
   if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > 3) return false;
   const TensorImpl* big = &c[0].impl();
@@ -65,12 +79,19 @@ inline bool try_direct(Call& c) {
     if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& t = c[k].impl();
-    if (t.dtype != big->dtype || !t.contiguous || !t.storage->padded) return false;
+    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || !t.storage->padded) return false;
     if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
+  }
+  if (!big->contiguous) {  // of Tensors that lie alike the result lies like them, as in PyTorch
+    if (!is_dense(*big)) return false;
+    for (int k = 0; k < c.arguments; ++k)
+      if (const TensorImpl& t = c[k].impl(); std::memcmp(t.stride, big->stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0)
+        return false;
   }
   const DirectCall f = direct_call(*c.op, big->dtype);
   if (!f.function) return false;
   Tensor out(f.result, big->shape);
+  if (!big->contiguous) out.impl().set_strided(big->shape, big->stride);
   const std::int64_t n = big->numel;
   auto* to = static_cast<std::byte*>(out.data());
   const Split split = n < 2 * work_per_thread

@@ -59,13 +59,10 @@ TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
   using T = element_t<H::plan.instructions[k.segment[1]].dtype>;
   const SymbolValues* s = p.symbols;
   const std::int64_t stride = extent<H::plan.accesses[from].column.code>(s), col = range.first(SplitAxis::cols);
-  transpose_rows(static_cast<const T*>(p.operand[H::plan.accesses[from].buffer]) + col * stride,
-                 static_cast<T*>(p.operand[H::plan.accesses[to].buffer]) + col, range.first(SplitAxis::rows),
-                 range.last(SplitAxis::rows, extent<k.rows.code>(s)),
-                 extent<H::plan.accesses[from].term[neighbours_term(H::plan.accesses[from])].divisor.code>(s),
-                 range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride,
-                 [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, from>(s, r); },
-                 [s](std::int64_t r) TT_LAMBDA_INLINE { return row_offset<H, to>(s, r); });
+  static constexpr Access from_rows = H::plan.accesses[from], to_rows = H::plan.accesses[to];
+  transpose_rows(static_cast<const T*>(p.operand[from_rows.buffer]) + col * stride, static_cast<T*>(p.operand[to_rows.buffer]) + col,
+                 from_rows, to_rows, s ? *s : SymbolValues{}, range.first(SplitAxis::rows),
+                 range.last(SplitAxis::rows, extent<k.rows.code>(s)), range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride);
 }
 
 template <class H, int K>

@@ -138,11 +138,9 @@ struct TileProgram::Worker {
     const Access &from = plan.accesses[load->access], &to = plan.accesses[store->access];
     const std::int64_t stride = value(from.column), col = range.first(SplitAxis::cols);
     detail::with_size(load->dtype, [&]<class T>(T) {
-      transpose_rows(reinterpret_cast<const T*>(buffer(from.buffer)) + col * stride,
-                     reinterpret_cast<T*>(buffer(to.buffer)) + col, range.first(SplitAxis::rows),
-                     range.last(SplitAxis::rows, value(k->rows)), value(from.term[neighbours_term(from)].divisor),
-                     range.last(SplitAxis::cols, value(k->cols)) - col, stride, [&](std::int64_t r) { return from.row_offset(r, symbols); },
-                     [&](std::int64_t r) { return to.row_offset(r, symbols); });
+      transpose_rows(reinterpret_cast<const T*>(buffer(from.buffer)) + col * stride, reinterpret_cast<T*>(buffer(to.buffer)) + col,
+                     from, to, symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+                     range.last(SplitAxis::cols, value(k->cols)) - col, stride);
     });
   }
 
@@ -282,8 +280,7 @@ struct TileProgram::Worker {
       const T* row = reinterpret_cast<const T*>(from) - (x.access->tiled ? 0 : col);
       if (x.access->column_terms > 0) load_runs(x, reinterpret_cast<T*>(to), row, col, n);
       else if (x.stride == 0) detail::repeat<T>(to, row, n);
-      else
-        for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * static_cast<int>(sizeof(T)), row + (col + i) * x.stride, sizeof(T));
+      else detail::gather(reinterpret_cast<T*>(to), row + col * x.stride, n, x.stride);
     });
   }
   /// Columns with terms, run by run.
@@ -293,7 +290,7 @@ struct TileProgram::Worker {
     for (std::int64_t i = 0; i < n;) {
       const std::int64_t left = run - (col + i) % run, some = left < n - i ? left : n - i;
       const T* p = row + x.access->column_offset(col + i, symbols);
-      for (std::int64_t j = 0; j < some; ++j) std::memcpy(d + i + j, p + j * x.stride, sizeof(T));
+      detail::gather(d + i, p, some, x.stride);
       i += some;
     }
   }

@@ -128,6 +128,33 @@ TT_ALWAYS_INLINE void repeat(std::byte* to, const void* v, std::int64_t n) {
   }
 }
 
+#if !defined(__CUDACC__)
+template <class V, std::size_t... I>
+TT_ALWAYS_INLINE V every_second(V a, V b, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, static_cast<int>(2 * I)...);
+}
+#endif
+/// Elements that are `stride` apart, next to each other.
+template <class T>
+TT_ALWAYS_INLINE void gather(T* to, const T* from, std::int64_t n, std::int64_t stride) {
+  std::int64_t i = 0;
+#if !defined(__CUDACC__)
+  if constexpr (sizeof(T) >= 4) {
+    typedef T Vector __attribute__((vector_size(sizeof(xsimd::batch<float>))));
+    constexpr int width = sizeof(Vector) / sizeof(T);
+    if (stride == 2)
+      for (; i + width < n; i += width) {  // the second register ends one element behind the last that is taken
+        Vector part[2];
+        std::memcpy(part, from + 2 * i, sizeof part);
+        const Vector taken = every_second(part[0], part[1], std::make_index_sequence<width>{});
+        std::memcpy(to + i, &taken, sizeof taken);
+      }
+  }
+#endif
+#pragma GCC unroll 4
+  for (; i < n; ++i) std::memcpy(to + i, from + i * stride, sizeof(T));
+}
+
 /// What is reduced: elements, or the products of two rows of them, which need no tile of their own then.
 template <class T>
 struct Elements {

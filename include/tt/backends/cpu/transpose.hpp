@@ -2,6 +2,7 @@
 // registers, so that every line of memory is read and written as a whole.
 #pragma once
 #include "tt/backends/cpu/pack_memory.hpp"
+#include "tt/graph/plan.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -93,16 +94,37 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
   }
 }
 
-/// Rows [first, last) of `to`, of `cols` neighbours each, from columns of `from` that are `stride` apart. from_row(r) and
-/// to_row(r): where a row begins; rows `apart` from each other mostly begin beside each other in `from`.
-template <class T, class From, class To>
-TT_ALWAYS_INLINE void transpose_rows(const T* from, T* to, std::int64_t first, std::int64_t last, std::int64_t apart,
-                                     std::int64_t cols, std::int64_t stride, const From& from_row, const To& to_row) {
+namespace detail {
+
+/// How many of the rows r, r + apart, ... an access has equally far from each other, at least.
+inline std::int64_t equal_steps(const Access& a, const SymbolValues& s, std::int64_t r, std::int64_t apart) {
+  std::int64_t n = INT64_MAX;
+  for (int i = 0; i < a.term_count; ++i) {
+    const std::int64_t divisor = a.term[i].divisor.value(s), modulus = a.term[i].modulus.value(s), step = apart / divisor;
+    std::int64_t k = n;
+    if (apart % divisor != 0) k = (divisor - r % divisor + apart - 1) / apart;  // until its quotient changes
+    else if (modulus > 0 && step % modulus != 0) k = (modulus - r / divisor % modulus + step - 1) / step;
+    if (k < n) n = k;
+  }
+  return n;
+}
+
+}  // namespace detail
+
+/// Rows [first, last) of `to`, of `cols` neighbours each, from columns of `from` that are `stride` apart: rows that are
+/// neighbours in `from` together.
+template <class T>
+TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const SymbolValues& s,
+                                std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {
+  const std::int64_t apart = from_rows.term[neighbours_term(from_rows)].divisor.value(s);
   for (std::int64_t begin = first; begin < last && begin < first + apart; ++begin)
     for (std::int64_t r = begin; r < last;) {
-      const std::int64_t in = from_row(r), out = to_row(r), pitch = r + apart < last ? to_row(r + apart) - out : 0;
-      std::int64_t n = 1;
-      while (r + n * apart < last && from_row(r + n * apart) == in + n && to_row(r + n * apart) == out + n * pitch) ++n;
+      const std::int64_t in = from_rows.row_offset(r, s), out = to_rows.row_offset(r, s);
+      std::int64_t n = (last - r + apart - 1) / apart, pitch = 0;
+      for (const Access* a : {&from_rows, &to_rows})
+        if (const std::int64_t k = detail::equal_steps(*a, s, r, apart); k < n) n = k;
+      if (n > 1 && from_rows.row_offset(r + apart, s) != in + 1) n = 1;
+      if (n > 1) pitch = to_rows.row_offset(r + apart, s) - out;
       transpose_into(from + in, stride, 1, cols, n, to + out, pitch);
       r += n * apart;
     }
