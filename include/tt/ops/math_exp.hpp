@@ -11,6 +11,14 @@ namespace tt {
 
 namespace detail {
 
+/// where(often, quick(), full()), but executors of elements leave out full() where `often` holds for all they have.
+template <class M>
+TT_ALWAYS_INLINE constexpr auto where_often(M often, auto quick, auto full) {
+  if constexpr (requires { typename M::Raw; })
+    if (Carrier<typename M::Raw>::all(often.value)) return quick();
+  return where(often, quick(), full());
+}
+
 /// first x^n + second x^(n-1) + ... + last, by Horner's rule.
 template <class X, class... C>
 TT_ALWAYS_INLINE constexpr auto horner(X x, auto first, auto second, C... rest) {

@@ -70,14 +70,6 @@ TT_ALWAYS_INLINE constexpr auto pow_in_parts(R a, R y) {
   return scale_exp<double>(exp2_m1<double>(r), n.integer);
 }
 
-/// where(often, quick(), full()), but executors of elements leave out full() where `often` holds for all they have.
-template <class M>
-TT_ALWAYS_INLINE constexpr auto where_often(M often, auto quick, auto full) {
-  if constexpr (requires { typename M::Raw; })
-    if (Carrier<typename M::Raw>::all(often.value)) return quick();
-  return where(often, quick(), full());
-}
-
 /// x or x^3, for y = 1 or 3: correctly rounded in f32, to 1.3 ulp in f64.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto odd_power(auto x, auto y) {
