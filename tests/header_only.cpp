@@ -28,3 +28,11 @@ TEST_CASE("an op that no graph of the program has is named") {
   g.output(g.call(tt::op_def<tt::Erf>, {g.input(DType::f32, {4})}));  // which brings it in
   CHECK((function() != nullptr));
 }
+
+TEST_CASE("a reduction that no graph of the program has is named") {
+  const auto smallest = [] { return &tt::cpu::reduction_tiles(tt::Op::amin, DType::f32); };
+  CHECK(message([&] { (void)smallest(); }).starts_with("tt: this program has no code for amin: "));
+  const Tensor x = tt::tensor({3.0f, -1.0f, 2.0f});
+  CHECK(x.amin().item() == -1);  // which brings it in
+  CHECK((smallest()->rows != nullptr));
+}

@@ -466,7 +466,10 @@ class BasicGenerator {
     unsigned axes = static_cast<unsigned>(r_.below(static_cast<int>(all) + 1));
     if (r_.chance(0.3)) axes = 1u << (shape(a).rank - 1);
     if (r_.chance(0.1)) axes = all;
-    return tt::detail::reduce(op, sym(a), axes, r_.chance(0.5)).id;
+    const bool keepdim = r_.chance(0.5);
+    if (op == Op::sum) return tt::detail::reduce<Op::sum>(sym(a), axes, keepdim).id;
+    if (op == Op::amax) return tt::detail::reduce<Op::amax>(sym(a), axes, keepdim).id;
+    return tt::detail::reduce<Op::amin>(sym(a), axes, keepdim).id;
   }
   constexpr int matmul_step() {
     int a = pick(&is_number);

@@ -26,7 +26,7 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   int id = o[0];
   switch (n.op) {
     case Op::sum: case Op::amax: case Op::amin:
-      id = alone.reduce(n.op, o[0], static_cast<unsigned>(n.attribute));
+      id = alone.reduction(n.op, o[0], static_cast<unsigned>(n.attribute));
       break;
     case Op::matmul: id = alone.product(o[0], o[1]); break;
     case Op::permute: {

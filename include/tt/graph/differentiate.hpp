@@ -22,7 +22,7 @@ constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may mo
     const int right = from.rank - 1 - k;
     if (to.from_right(right) == Extent(1) && from[k] != Extent(1)) axes |= 1u << k;
   }
-  return g.reshape(g.reduce(Op::sum, d, axes), to);
+  return g.reshape(g.reduce<Op::sum>(d, axes), to);
 }
 
 /// A call without a rule: its body is differentiated on scalars, then written into the graph.
@@ -117,7 +117,7 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
                g.add(g.mul(index_along(g, values, place + 1),
                            g.constant_integer(DType::i64, s.step)),
                      g.constant_integer(DType::i64, s.start))});
-  const int r = g.reduce(Op::sum, g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
+  const int r = g.reduce<Op::sum>(g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
                          1u << (place + 1));
   return g.reshape(r, to);
 }
@@ -226,7 +226,7 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
       const int hit = g.elementwise(Op::eq, {a, i});
-      const int count = g.reduce(Op::sum, g.cast(hit, n.dtype),
+      const int count = g.reduce<Op::sum>(g.cast(hit, n.dtype),
                                  static_cast<unsigned>(n.attribute));
       out[0] = g.where_(hit, g.div(d, count), number(0));
       break;

@@ -51,13 +51,15 @@ struct OpDef {
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
 };
 
-/// What runs at run time is compiled where a program uses it: a file that records an opaque op, or a product, outside of
+/// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
 /// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
 /// needs no definition. Their definitions are in backends/cpu.
 template <class F>
 [[gnu::weak]] void enlist_op();
 template <class = void>
 [[gnu::weak]] void enlist_products();
+template <Op K>
+[[gnu::weak]] void enlist_reduction();
 
 namespace detail {
 
@@ -73,6 +75,10 @@ inline void enlist(const OpDef& def) {
   if (def.code < 0) return;
   __atomic_store_n(&enlisted_ops[def.code], &def, __ATOMIC_RELEASE);
   call_if_defined(def.enlist);
+}
+inline void enlist(Op reduction) {
+  call_if_defined(reduction == Op::sum ? &enlist_reduction<Op::sum> : reduction == Op::amax ? &enlist_reduction<Op::amax>
+                                                                                            : &enlist_reduction<Op::amin>);
 }
 [[noreturn]] inline void not_enlisted(const char* op) {
   TT_THROW(Error(Text("tt: this program has no code for ") << op << ": no file that includes tt/tt.hpp records it at run time. "
@@ -326,8 +332,15 @@ struct Graph {
   constexpr int cat(const int* a, int count, int axis);
 
   // ---- reductions and products
-  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
+  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum. One that is known where a
+  /// program is compiled brings in no other.
   constexpr int reduce(Op op, int a, unsigned axes);
+  template <Op K>
+  constexpr int reduce(int a, unsigned axes) {
+    if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_reduction<K>);
+    return reduction(K, a, axes);
+  }
+  constexpr int reduction(Op op, int a, unsigned axes);  ///< reduce, where the program has it already
   constexpr int matmul(int a, int b);
   constexpr int product(int a, int b);  ///< matmul, where the program has one already
   /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.

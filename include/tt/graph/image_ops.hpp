@@ -56,7 +56,8 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
 }
 
 /// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images.
-constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
+template <Op K>
+constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
   Graph& g = *images.graph;
   const Shape s = images.shape();
   if (s.rank < 2 || s.rank > 4)
@@ -84,11 +85,11 @@ constexpr Sym pool2d(Op kind, const Sym& images, const Pool2dOptions& p, std::ui
     Shape to = in;
     to.set(r - 2, rows);
     to.set(r - 1, columns);
-    return {&g, g.reshape(g.reduce(kind, g.reshape(x, apart), 0b1010), to)};
+    return {&g, g.reshape(g.reduce<K>(g.reshape(x, apart), 0b1010), to)};
   }
   const auto along = [&](int axis, int size, int distance) {
     const int windows = g.window(x, axis, size, distance);
-    x = reduce(kind, Sym{&g, windows}, 1u << r, false).id;
+    x = reduce<K>(Sym{&g, windows}, 1u << r, false).id;
   };
   along(r - 1, p.kernel_size.w, step.w);
   along(r - 2, p.kernel_size.h, step.h);
@@ -99,10 +100,10 @@ constexpr Sym max_pool2d(const Sym& x, const Pool2dOptions& p) {
   const std::uint64_t least = real                       ? encode(x.dtype(), -__builtin_inf())
                               : x.dtype() == DType::i32 ? encode_integer(DType::i32, INT32_MIN)
                                                         : encode_integer(DType::i64, INT64_MIN);
-  return pool2d(Op::amax, x, p, least, "max_pool2d");
+  return pool2d<Op::amax>(x, p, least, "max_pool2d");
 }
 constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
-  return pool2d(Op::sum, to_real(x), p, 0, "avg_pool2d") / (p.kernel_size.h * p.kernel_size.w);
+  return pool2d<Op::sum>(to_real(x), p, 0, "avg_pool2d") / (p.kernel_size.h * p.kernel_size.w);
 }
 
 /// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts.

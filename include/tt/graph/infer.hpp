@@ -296,6 +296,10 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
 // Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
 // shape are flattened into one first; so the order of summation depends on shape and axes only.
 constexpr int Graph::reduce(Op op, int a, unsigned axes) {
+  if (!std::is_constant_evaluated()) detail::enlist(op);
+  return reduction(op, a, axes);
+}
+constexpr int Graph::reduction(Op op, int a, unsigned axes) {
   if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
     a = cast(a, DType::i64);
   if (nodes[a].dtype == DType::boolean)
@@ -320,16 +324,16 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes) {
     flat.push_back(s.count(begin, end));
     Shape keep_rest = s;
     for (int k = begin; k < s.rank; ++k) keep_rest.set(k, 1);
-    const int r = reduce(op, reshape(a, flat), 1u << begin);
+    const int r = reduction(op, reshape(a, flat), 1u << begin);
     const unsigned rest = axes & ((1u << begin) - 1);
-    return reduce(op, reshape(r, keep_rest), rest);
+    return reduction(op, reshape(r, keep_rest), rest);
   }
   if (begin < end && axes != 1u << begin)
-    return reduce(op, reduce(op, a, 1u << begin), axes & ~(1u << begin));
+    return reduction(op, reduction(op, a, 1u << begin), axes & ~(1u << begin));
   if (begin == end && end < s.rank) {  // drop trailing ones, put them back after
     Shape cut;
     for (int k = 0; k < end; ++k) cut.push_back(s[k]);
-    return reshape(reduce(op, reshape(a, cut), axes), kept);
+    return reshape(reduction(op, reshape(a, cut), axes), kept);
   }
   return intern({.op = op, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                  .attribute = axes, .shape = kept});
@@ -337,7 +341,10 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes) {
 
 // (..., M, K) x (..., K, N); batch axes broadcast.
 constexpr int Graph::matmul(int a, int b) {
-  if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_products<>);
+  if (!std::is_constant_evaluated()) {
+    detail::call_if_defined(&enlist_products<>);
+    detail::call_if_defined(&enlist_reduction<Op::sum>);  // products with vectors
+  }
   return product(a, b);
 }
 constexpr int Graph::product(int a, int b) {
@@ -356,7 +363,7 @@ constexpr int Graph::product(int a, int b) {
     const int terms = mul(a, b), axis = x.rank - 1;
     Shape cut = x;
     --cut.rank;
-    return cast(reshape(reduce(Op::sum, terms, 1u << axis), cut), dtype);
+    return cast(reshape(reduction(Op::sum, terms, 1u << axis), cut), dtype);
   }
   if (x.rank == 1) {  // a matrix of one row, which is cut again
     const int p = product(reshape(a, {1, x[0]}), b);

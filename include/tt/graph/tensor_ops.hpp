@@ -24,8 +24,9 @@ constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const cha
   return bits;
 }
 
-constexpr Sym reduce(Op op, const Sym& x, unsigned axes, bool keepdim) {
-  const int kept = x.graph->reduce(op, x.id, axes);
+template <Op K>
+constexpr Sym reduce(const Sym& x, unsigned axes, bool keepdim) {
+  const int kept = x.graph->reduce<K>(x.id, axes);
   if (keepdim) return {x.graph, kept};
   Shape s;
   for (int k = 0; k < x.shape().rank; ++k)
@@ -53,35 +54,35 @@ constexpr Sym to_real(const Sym& x) {
 struct SumFn {
   static constexpr const char* name = "sum";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    return reduce(Op::sum, x, axes, keepdim);
+    return reduce<Op::sum>(x, axes, keepdim);
   }
 };
 struct MeanFn {
   static constexpr const char* name = "mean";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     const Sym r = to_real(x);
-    return reduce(Op::sum, r, axes, keepdim) / count_of(r, axes);
+    return reduce<Op::sum>(r, axes, keepdim) / count_of(r, axes);
   }
 };
 struct AmaxFn {
   static constexpr const char* name = "amax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    return reduce(Op::amax, x, axes, keepdim);
+    return reduce<Op::amax>(x, axes, keepdim);
   }
 };
 struct AminFn {
   static constexpr const char* name = "amin";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    return reduce(Op::amin, x, axes, keepdim);
+    return reduce<Op::amin>(x, axes, keepdim);
   }
 };
 /// Of one axis: the first place of the maximum, or of the first NaN.
 struct ArgmaxFn {
   static constexpr const char* name = "argmax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    const Sym m = reduce(Op::amax, x, axes, true);
+    const Sym m = reduce<Op::amax>(x, axes, true);
     const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
-    return reduce(Op::amin, tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
+    return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
   }
 };
 // Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
@@ -89,26 +90,26 @@ struct SoftmaxFn {
   static constexpr const char* name = "softmax";
   static constexpr Sym run(const auto& x, unsigned axes, bool) {
     const auto r = to_real(x);
-    const auto e = tt::exp(r - detach(reduce(Op::amax, r, axes, true)));
-    return e / reduce(Op::sum, e, axes, true);
+    const auto e = tt::exp(r - detach(reduce<Op::amax>(r, axes, true)));
+    return e / reduce<Op::sum>(e, axes, true);
   }
 };
 struct LogSoftmaxFn {
   static constexpr const char* name = "log_softmax";
   static constexpr Sym run(const auto& x, unsigned axes, bool) {
     const auto r = to_real(x);
-    const auto z = r - detach(reduce(Op::amax, r, axes, true));
-    return z - tt::log(reduce(Op::sum, tt::exp(z), axes, true));
+    const auto z = r - detach(reduce<Op::amax>(r, axes, true));
+    return z - tt::log(reduce<Op::sum>(tt::exp(z), axes, true));
   }
 };
 struct LogsumexpFn {
   static constexpr const char* name = "logsumexp";
   static constexpr Sym run(const auto& x, unsigned axes, bool keepdim) {
     const auto r = to_real(x);
-    const auto m = detach(reduce(Op::amax, r, axes, true));
+    const auto m = detach(reduce<Op::amax>(r, axes, true));
     const auto finite = tt::where(tt::abs(m) == __builtin_inf(), 0.0, m);
-    const auto s = tt::log(reduce(Op::sum, tt::exp(r - finite), axes, true)) + finite;
-    return keepdim ? s : reduce(Op::sum, s, axes, false);
+    const auto s = tt::log(reduce<Op::sum>(tt::exp(r - finite), axes, true)) + finite;
+    return keepdim ? s : reduce<Op::sum>(s, axes, false);
   }
 };
 /// Variance along axes, divided by n - 1.
@@ -117,7 +118,7 @@ struct VarFn {
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     const Sym r = to_real(x);
     const Sym c = r - MeanFn::run(r, axes, true);
-    return reduce(Op::sum, c * c, axes, keepdim) / (count_of(r, axes) - 1);
+    return reduce<Op::sum>(c * c, axes, keepdim) / (count_of(r, axes) - 1);
   }
 };
 
@@ -338,11 +339,11 @@ struct CrossEntropyFn {
                                   .dtype = labels.dtype()}, logits.id)};
     const unsigned axis = 1u << last;
     const auto r = to_real(logits);
-    const auto z = r - detach(reduce(Op::amax, r, axis, true));
+    const auto z = r - detach(reduce<Op::amax>(r, axis, true));
     const Sym label = {labels.graph, labels.graph->reshape(labels.id, column)};
     const auto hit = iota_like(z, axis) == label;
-    const auto picked = reduce(Op::sum, tt::where(hit, z, 0), axis, true);
-    const auto loss = tt::log(reduce(Op::sum, tt::exp(z), axis, true)) - picked;
+    const auto picked = reduce<Op::sum>(tt::where(hit, z, 0), axis, true);
+    const auto loss = tt::log(reduce<Op::sum>(tt::exp(z), axis, true)) - picked;
     return MeanFn::run(loss, (1u << (last + 1)) - 1, false);
   }
 };

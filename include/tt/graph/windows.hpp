@@ -306,7 +306,7 @@ constexpr void differentiate_conv(Graph& g, const Node& n, int d, int* out) {
   out[0] = adjoint_of_images(g, w, d, e, c);
   const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;  // d times what the windows held
   const int each = g.product(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
-  out[1] = g.reshape(g.reduce(Op::sum, each, 1), weights);
+  out[1] = g.reshape(g.reduce<Op::sum>(each, 1), weights);
 }
 
 }  // namespace detail

@@ -41,8 +41,7 @@ struct TileProgram::Worker {
   const SymbolValues& symbols;
   const long long* given;      // the symbols' values
   std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
-  struct Trees;                // of one reduction, where rows are longer than a block
-  Trees* trees = nullptr;
+  std::byte* trees = nullptr;  // of each reduction one, where rows are longer than a block
   const Kernel* k = nullptr;
   Range range{};
   const void* tile = nullptr;  // a matmul's products
@@ -76,7 +75,7 @@ struct TileProgram::Worker {
     tiles = tile_memory(program.most_tiles_);
     lanes_memory = tile_memory(program.most_reductions_ * lane_tiles + 1);
     parts = tile_memory(most_parts());
-    trees = reinterpret_cast<Trees*>(take(static_cast<std::size_t>(most_trees()) * sizeof(Trees)));
+    trees = take(static_cast<std::size_t>(most_trees()) * detail::max_tree_bytes);
     row_tiles = tile_memory(program.most_tiles_);
     kept_tiles = tile_memory(program.most_kept_);
     registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
@@ -243,22 +242,11 @@ struct TileProgram::Worker {
       case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], col, n); break;
       case TileStep::Kind::accumulator: registers[x.out] = static_cast<std::byte*>(const_cast<void*>(tile)); break;
       case TileStep::Kind::reduce:
-        with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-          const T* from = reinterpret_cast<const T*>(registers[x.a]);
-          if (k->kind == KernelKind::cols) detail::reduce_columns<K>(lane_memory<T>(x.reduction), from, 1, n);
-          else each_row<K, T>(x, [&](const auto& row_) { detail::reduce_part<K>(lane_memory<T>(x.reduction), row_, n); });
-        });
+        if (k->kind == KernelKind::cols) x.reduce->columns(lanes_of(x), registers[x.a], 1, n);
+        else x.reduce->part(lanes_of(x), registers[x.a], x.of_products ? registers[x.b] : nullptr, n);
         break;
       case TileStep::Kind::none: break;
     }
-  }
-  /// f with what a sum along rows is made of.
-  template <Op K, class T, class F>
-  void each_row(const TileStep& x, const F& f) const {
-    const T* from = reinterpret_cast<const T*>(registers[x.a]);
-    if constexpr (K == Op::sum && std::is_floating_point_v<T>)
-      if (x.of_products) return f(detail::Products<T>{from, reinterpret_cast<const T*>(registers[x.b])});
-    f(detail::Elements<T>{from});
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
@@ -335,28 +323,14 @@ struct TileProgram::Worker {
   template <class F>
   void each_reduction(int s, const F& f) {
     for (const TileStep* x = begin(s); x != end(s); ++x)
-      if (x->kind == TileStep::Kind::reduce)
-        with_reduction(*x->x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) { f.template operator()<K, T>(*x); });
+      if (x->kind == TileStep::Kind::reduce) f(*x);
   }
-  template <class F>
-  static void with_reduction(const Instruction& x, const F& f) {
-    with_dtype(x.dtype, [&]<class T>(T t) {
-      if constexpr (!std::is_same_v<T, bool>) {
-        if (x.op == Op::sum) f(std::integral_constant<Op, Op::sum>{}, t);
-        else if (x.op == Op::amax) f(std::integral_constant<Op, Op::amax>{}, t);
-        else f(std::integral_constant<Op, Op::amin>{}, t);
-      }
-    });
+  std::byte* lanes_of(const TileStep& x) const {
+    return lanes_memory + static_cast<std::size_t>(x.reduction * lane_tiles) * register_bytes;
   }
-  template <class T>
-  T* lane_memory(int reduction) const {
-    return reinterpret_cast<T*>(lanes_memory + static_cast<std::size_t>(reduction * lane_tiles) * register_bytes);
-  }
+  std::byte* tree_of(const TileStep& x) const { return trees + static_cast<std::size_t>(x.reduction) * detail::max_tree_bytes; }
   void begin_lanes(int s, std::int64_t n) {
-    each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
-      const T v = tt::detail::identity<K, T>();
-      detail::repeat<T>(reinterpret_cast<std::byte*>(lane_memory<T>(x.reduction)), &v, n);
-    });
+    each_reduction(s, [&](const TileStep& x) { x.reduce->start(lanes_of(x), n); });
   }
 
   // ---- kernels
@@ -392,36 +366,23 @@ struct TileProgram::Worker {
   }
   void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
     const bool one_block = columns <= row_block;
-    if (!one_block) each_reduction(s, [&]<Op K, class T>(const TileStep& x) { new (trees + x.reduction) Trees{}; });
+    if (!one_block) each_reduction(s, [&](const TileStep& x) { x.reduce->begin(tree_of(x)); });
     for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
       begin_lanes(s, reduction_lanes);
       const std::int64_t last = least(columns, block + row_block);
       for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
-      each_reduction(s, [&]<Op K, class T>(const TileStep& x) {
-        T sum = detail::fold_lanes<K>(lane_memory<T>(x.reduction));
+      each_reduction(s, [&](const TileStep& x) {
+        std::uint64_t value;
+        x.reduce->fold(&value, lanes_of(x));
         if (!one_block) {
-          auto& tree = trees[x.reduction].template of<T>();
-          tree.push(sum, tt::detail::combine<K, T>);
+          x.reduce->push(tree_of(x), &value);
           if (last < columns) return;
-          sum = tree.result(tt::detail::identity<K, T>(), tt::detail::combine<K, T>);
+          x.reduce->result(tree_of(x), &value);
         }
-        set_row_value(x, &sum);
+        set_row_value(x, &value);
       });
     }
   }
-  struct Trees {
-    tt::detail::PairwiseTree<double> f64;
-    tt::detail::PairwiseTree<float> f32;
-    tt::detail::PairwiseTree<std::int64_t> i64;
-    tt::detail::PairwiseTree<std::int32_t> i32;
-    template <class T>
-    auto& of() {
-      if constexpr (std::is_same_v<T, float>) return f32;
-      else if constexpr (std::is_same_v<T, double>) return f64;
-      else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
-      else return i64;
-    }
-  };
 
   // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
   /// Rows of up to this many columns: a step costs some ns however short it is (20,000 rows of 8: 5 us a row
@@ -547,19 +508,16 @@ struct TileProgram::Worker {
   }
   void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     if (x.kind == TileStep::Kind::reduce && k->kind == KernelKind::cols) {
-      with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-        if (group > 0) {
-          registers[x.out] = own[x.out];
-          detail::reduce_groups<K>(reinterpret_cast<T*>(own[x.out]), reinterpret_cast<const T*>(registers[x.a]), n / group, group, columns);
-          return;
-        }
-        if (lane >= 0) return detail::reduce_elements<K>(lane_memory<T>(x.reduction) + lane, reinterpret_cast<const T*>(registers[x.a]), n * columns);
-        detail::reduce_columns<K>(lane_memory<T>(x.reduction), reinterpret_cast<const T*>(registers[x.a]), n, columns);
-      });
+      if (group > 0) {
+        registers[x.out] = own[x.out];
+        x.reduce->groups(own[x.out], registers[x.a], n / group, group, columns);
+      } else if (lane >= 0) {
+        x.reduce->elements(lanes_of(x) + bytes(x, lane), registers[x.a], n * columns);
+      } else {
+        x.reduce->columns(lanes_of(x), registers[x.a], n, columns);
+      }
     } else if (x.kind == TileStep::Kind::reduce) {
-      with_reduction(*x.x, [&]<Op K, class T>(std::integral_constant<Op, K>, T) {
-        each_row<K, T>(x, [&](const auto& rows_) { detail::reduce_rows<K>(reinterpret_cast<T*>(own_row[x.out]), rows_, n, columns); });
-      });
+      x.reduce->rows(own_row[x.out], registers[x.a], x.of_products ? registers[x.b] : nullptr, n, columns);
       spread(x, n, columns);
     } else if (x.kind == TileStep::Kind::store) {
       const std::byte* from = registers[x.a];
@@ -611,20 +569,15 @@ struct TileProgram::Worker {
     for (const TileStep* x = begin(1); x != end(1); ++x) reductions += x->kind == TileStep::Kind::reduce;
     int used = 0;
     std::uint64_t pushed = 0;
-    const auto part = [&]<class T>(std::type_identity<T>, int level, int r) {
-      return reinterpret_cast<T*>(parts + static_cast<std::size_t>(level * reductions + r) * register_bytes);
+    const auto part = [&](const TileStep& x, int level) {
+      return parts + static_cast<std::size_t>(level * reductions + x.reduction) * register_bytes;
     };
     const auto merge = [&] {  // the newest two parts become one
       --used;
-      each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
-        detail::reduce_columns<K>(part(std::type_identity<T>{}, used - 1, x.reduction),
-                                  part(std::type_identity<T>{}, used, x.reduction), 1, n);
-      });
+      each_reduction(1, [&](const TileStep& x) { x.reduce->columns(part(x, used - 1), part(x, used), 1, n); });
     };
     const auto push = [&] {  // the sums in the lanes
-      each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
-        std::memcpy(part(std::type_identity<T>{}, used, x.reduction), lane_memory<T>(x.reduction), static_cast<std::size_t>(n) * sizeof(T));
-      });
+      each_reduction(1, [&](const TileStep& x) { std::memcpy(part(x, used), lanes_of(x), count_bytes(x, n)); });
       ++used;
       for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
     };
@@ -651,9 +604,7 @@ struct TileProgram::Worker {
       push();
     }
     while (used > 1) merge();
-    each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
-      registers[x.out] = reinterpret_cast<std::byte*>(part(std::type_identity<T>{}, 0, x.reduction));
-    });
+    each_reduction(1, [&](const TileStep& x) { registers[x.out] = part(x, 0); });
     vector_segment(2, row, col, n);
   }
   /// Rows from `q` to `end` in a row's order: as many lanes of n columns each, folded to the first.
@@ -667,9 +618,9 @@ struct TileProgram::Worker {
       q += some;
     }
     lane = -1;
-    each_reduction(1, [&]<Op K, class T>(const TileStep& x) {
-      T* const sums = lane_memory<T>(x.reduction);
-      for (std::int64_t w = count / 2; w > 0; w /= 2) detail::reduce_elements<K>(sums, sums + w * n, w * n);
+    each_reduction(1, [&](const TileStep& x) {
+      std::byte* const sums = lanes_of(x);
+      for (std::int64_t w = count / 2; w > 0; w /= 2) x.reduce->elements(sums, sums + bytes(x, w * n), w * n);
     });
   }
 
@@ -895,7 +846,10 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& n
     case Op::load: p.kind = Kind::load; break;
     case Op::store: p.kind = Kind::store; break;
     case Op::accumulator: p.kind = Kind::accumulator; break;
-    default: if (is_reduction(x.op)) p.kind = Kind::reduce;
+    default:
+      if (!is_reduction(x.op)) break;
+      p.kind = Kind::reduce;
+      p.reduce = &reduction_tiles(x.op, x.dtype);
   }
   if (x.access < 0) return p;
   p.access = &plan_.accesses[x.access];
