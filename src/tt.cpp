@@ -6,6 +6,7 @@
 #include "tt/dispatch/all_ops.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/image_ops.hpp"
+#include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
 #include "tt/dispatch/print.hpp"
 #include "tt/jit/captures.hpp"

@@ -14,6 +14,13 @@ namespace tt {
 class Tensor;
 struct TensorFront;
 
+/// A Tensor between square brackets, and the line of these.
+struct TensorIndex {
+  const Tensor& tensor;
+  SourceLine at;
+  TensorIndex(const Tensor& index, SourceLine line = here()) : tensor(index), at(line) {}
+};
+
 /// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is.
 class IntList {
  public:
@@ -311,6 +318,14 @@ class Tensor {
   Tensor flatten(SourceLine at = here()) const;
   Tensor detach() const;
   Tensor operator[](std::int64_t index) const { return select(0, index); }
+
+  // ---- elements by index: copies, see dispatch/index_ops.hpp
+  Tensor index_select(int axis, const Tensor& index, SourceLine at = here()) const;
+  Tensor gather(int axis, const Tensor& index, SourceLine at = here()) const;
+  Tensor masked_select(const Tensor& mask, SourceLine at = here()) const;
+  Tensor nonzero(SourceLine at = here()) const;
+  /// What indices of any shape name along axis 0, negative ones from its end; or what a mask over the first axes names.
+  Tensor operator[](const TensorIndex& index) const;
 
   // ---- copies
   Tensor contiguous(SourceLine at = here()) const;

@@ -5,7 +5,7 @@
 
 #include "tt/backends/algorithms.hpp"
 #include "tt/dispatch/algorithms.hpp"
-#include "tt/dispatch/views.hpp"
+#include "tt/dispatch/index_ops_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -153,10 +153,6 @@ inline void cumsum_kernel(Call& c, void*) {
 
 // ---- runs
 
-inline void need_elements(const Call& c) {
-  if (c[0].is_meta())
-    TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": the size of the result depends on elements, and Meta Tensors have none." << c.at));
-}
 /// Runs of equal elements: of `x` as it is, or in an order.
 struct Runs {
   Tensor run, start;
@@ -239,11 +235,8 @@ inline void no_derivative(const DerivativeStep& s) {
 // ---- operators
 
 inline void fill_algorithm(Operator& op, int arguments, int results, const char* attributes, OpKernel kernel, OpDerivative derivative) {
-  op.arguments = arguments;
-  op.results = results;
-  op.attribute_names = attributes;
-  op.derivative = derivative;
-  for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::cuda, DispatchKey::meta}) op.set_kernel(k, kernel);
+  fill_computed(op, arguments, results, attributes, kernel, derivative);
+  op.set_kernel(DispatchKey::cuda, kernel);
 }
 inline Operator& define_algorithm(const char* name, int arguments, int results, const char* attributes, OpKernel kernel,
                                   OpDerivative derivative) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tt/dispatch/image_ops.hpp"
+#include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
 #include "tt/dispatch/register.hpp"
 
@@ -66,6 +67,7 @@ int register_all_ops() {
   detail::slice_scatter_operator();
   detail::tril_operator();
   detail::triu_operator();
+  register_index_ops();
   detail::copy_operator();
   detail::to_operator();
   detail::bitcast_operator();

@@ -1,0 +1,35 @@
+// Elements by index. Names, arguments and meanings are PyTorch's. Indices are i64 or i32; each is compared with the size
+// of its axis, and a wrong one is an Error that names it. On the host. They are no graphs: a compiled function ends its
+// graph there and goes on behind. Sums are taken in the order of the indices, so results have one value only.
+//   Tensor rows = x[tt::tensor({2, 0, 2})];   Tensor large = x[x > 1];   Tensor words = tt::embedding(tokens, table);
+#pragma once
+#include "tt/dispatch/views.hpp"
+
+namespace tt {
+
+/// The slices of an axis that a vector of indices names, in its order. Has a gradient.
+TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
+/// In the shape of `index`: the element there whose place along one axis is replaced by the index. Beside the axis, sizes
+/// of `index` are those of `x` or smaller. Has a gradient.
+TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
+/// gather of what `x` and `index` are broadcast to beside the axis: what argsort gives sorts, what argmax(keepdim) gives takes.
+TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at = here());
+/// The rows of a table of vectors, (n, d), that indices of any shape name: (..., d). Has a gradient.
+TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at = here());
+/// `x`, with slices of `source` added to those that a vector of indices names, one after the other. Has gradients.
+TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
+/// `x`, with each element of `source` that has an index added to the one that gather would take. Has gradients.
+TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
+/// Where elements are not 0: (how many, rank) of i64, in the order of the elements.
+TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at = here());
+/// The elements where a mask of bool is true, of what both are broadcast to, as a vector. Has a gradient.
+TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at = here());
+
+/// So that tt::call finds these operators before one of them was called.
+TT_INLINE void register_index_ops();
+
+}  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/dispatch/index_ops_inl.hpp"
+#endif
