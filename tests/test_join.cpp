@@ -221,18 +221,28 @@ TEST_CASE("plans: what is joined is written where it belongs, once") {
   }
 }
 
-TEST_CASE("a slice of what was joined is a slice of a part") {
+TEST_CASE("a slice of what was joined is a slice of a part, and joined values are joined once") {
   Graph g;
   const int a = g.input(DType::f32, {3, 4}), b = g.input(DType::f32, {3, 2}), part[] = {a, b, a}, r = g.cat(part, 3, 1);
-  CHECK(g.slice(r, 1, 4, 2, 1) == b);
-  CHECK(g.slice(r, 1, 0, 4, 1) == a);
-  CHECK(g.slice(r, 1, 7, 2, 1) == g.slice(a, 1, 1, 2, 1));
-  CHECK(g.slice(r, 1, 9, 3, -1) == g.slice(a, 1, 3, 3, -1));
-  CHECK(g[g.slice(r, 1, 3, 2, 1)].op == tt::Op::slice);
+  const auto becomes = [&](int id, int want) {
+    Graph one = g, other = g;
+    one.output(id);
+    other.output(want);
+    return tt::shows_parts(one) && std::string(tt::to_string(tt::join_parts(one))) == std::string(tt::to_string(tt::canonical(other)));
+  };
+  const auto number = [&](int columns) { return g.constant(DType::f32, 5, {3, columns}); };
+  CHECK(becomes(g.slice(r, 1, 4, 2, 1), b));
+  CHECK(becomes(g.slice(r, 1, 0, 4, 1), a));
+  CHECK(becomes(g.slice(r, 1, 7, 2, 1), g.slice(a, 1, 1, 2, 1)));
+  CHECK(becomes(g.slice(r, 1, 9, 3, -1), g.slice(a, 1, 3, 3, -1)));
+  CHECK(becomes(g.slice(r, 1, 3, 2, 1), g.slice(g.slice_scatter(g.pad(a, {{1, 1}, {0, 0}}, {3, 10}), b, 1, 4), 1, 3, 2, 1)));
   const int padded = g.pad(a, {{1, 1}, {2, 0}}, {3, 9}, tt::encode(DType::f32, 5));
-  CHECK(g.slice(padded, 1, 2, 4, 1) == a);
-  CHECK(g.slice(padded, 1, 0, 2, 1) == g.constant(DType::f32, 5, {3, 2}));
-  CHECK(g.slice(padded, 1, 6, 3, 1) == g.constant(DType::f32, 5, {3, 3}));
+  CHECK(becomes(g.slice(padded, 1, 2, 4, 1), a));
+  CHECK(becomes(g.slice(padded, 1, 0, 2, 1), number(2)));
+  CHECK(becomes(g.slice(padded, 1, 6, 3, 1), number(3)));
+  const int two[] = {a, b}, joined = g.cat(two, 2, 1), nested[] = {joined, a}, outer[] = {b, joined}, flat[] = {b, a, b};
+  CHECK(becomes(g.cat(nested, 2, 1), r));
+  CHECK(becomes(g.cat(outer, 2, 1), g.cat(flat, 3, 1)));
 }
 
 TEST_CASE("wrong calls say what is wrong") {
@@ -250,4 +260,81 @@ TEST_CASE("wrong calls say what is wrong") {
   CHECK(message([&] { tt::call("cat", {1}); }).starts_with("tt::call: cat: too few arguments: takes 1 to 8 Tensors and (int dim=0)."));
   const auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::cat({a, b}); });
   CHECK(message([&] { f(x, y); }).starts_with("tt::cat: extents beside the axis differ: "));
+}
+
+TEST_CASE("a pad that begins behind others' elements is no part of what is joined") {
+  const auto f = [](const Tensor& y, const Tensor& z) { return tt::cat({tt::pad(tt::pad(y, {0, 2}), {2, 0}), z}); };
+  const Tensor y = tt::tensor({5.0f, 6.0f}), z = tt::tensor({7.0f});
+  CHECK(numbers(f(y, z)) == Numbers{0, 0, 5, 6, 0, 0, 7});
+  CHECK(numbers(tt::compile(f)(y, z)) == Numbers{0, 0, 5, 6, 0, 0, 7});
+  const Array<float, 2> a{5, 6};
+  const Array<float, 1> b{7};
+  Array<float, 7> r = tt::fuse([](auto p, auto q) {
+    return tt::cat<0>(tt::pad<2, 0>(tt::slice_scatter<0, 0>(tt::cat<0>(p, q, q), p * 2)), q);
+  })(a, b);
+  CHECK(numbers(tt::as_tensor(r).clone()) == Numbers{0, 0, 10, 12, 7, 7, 7});
+}
+
+TEST_CASE("gradients of joined values are summed in one order, however they are joined, read and captured") {
+  const auto check = [](const auto& f) {
+    Tensor gradient[2][2];
+    for (int compiled = 0; compiled < 2; ++compiled) {
+      const Tensor a = tt::rand({1000}, 1).requires_grad_(), b = tt::rand({1000}, 2).requires_grad_();
+      const Tensor r = compiled ? tt::compile(f)(a, b) : f(a, b);
+      (r * tt::rand(r.shape(), 3)).sum().backward();
+      gradient[compiled][0] = a.grad();
+      gradient[compiled][1] = b.grad();
+    }
+    for (int k = 0; k < 2; ++k) CHECK(same_bits(gradient[0][k], gradient[1][k]));
+  };
+  check([](const Tensor& a, const Tensor& b) {
+    const Tensor r = tt::cat({a, b});
+    return (r * 0.3).slice(0, 0, 1000) + r.slice(0, 500, 1500) * 0.7 + r.slice(0, 0, 1000) * 1.1;
+  });
+  check([](const Tensor& a, const Tensor& b) {
+    const Tensor r = tt::pad(a, {500, 500});
+    return (r * 0.3).slice(0, 0, 1000) + r.slice(0, 500, 1500) * 0.7 + r.slice(0, 0, 1000) * b;
+  });
+  check([](const Tensor& a, const Tensor& b) { return tt::cat({a, b, a, a * b, a}).exp(); });
+  check([](const Tensor& a, const Tensor& b) { return tt::cat({a, b, a, b, a, b * 2, a, b, a, a + b, b}).exp(); });
+  check([](const Tensor& a, const Tensor& b) { return tt::stack({a, b, tt::cat({b, a, a * b, a}).slice(0, 700, 1700), a * b}, 1).exp(); });
+}
+
+TEST_CASE("a slice of a joined value hangs on what all of it hangs on") {
+  const auto f = [](const Tensor& a, const Tensor& b) { return tt::cat({tt::pad(a, {0, 2}), b}).slice(0, 2, 6); };
+  const Tensor a = tt::tensor({1.0f, 2.0f}).requires_grad_(), b = tt::tensor({3.0f, 4.0f});
+  for (const Tensor& r : {f(a, b), tt::compile(f)(a, b)}) {
+    CHECK(r.requires_grad());
+    r.sum().backward();
+    CHECK(numbers(a.grad()) == Numbers{0, 0});
+  }
+}
+
+TEST_CASE("of integers that are joined only shapes are kept for backward") {
+  const Tensor a = tt::tensor({1.0f, 2.0f}).requires_grad_(), i = tt::tensor({3, 4});
+  const Tensor r = tt::cat({a, i});
+  Tensor(i).add_(1);
+  r.sum().backward();
+  CHECK(numbers(a.grad()) == Numbers{1, 1});
+}
+
+TEST_CASE("triangles with diagonals far away, and axes that no int holds") {
+  const Tensor x = tt::ones({2, 3});
+  CHECK(numbers(tt::tril(x, INT64_MAX)) == numbers(x));
+  CHECK(numbers(tt::triu(x, INT64_MIN)) == numbers(x));
+  CHECK(numbers(tt::triu(x, INT64_MAX)) == Numbers(6, 0));
+  CHECK(numbers(tt::tril(x, INT64_MIN)) == Numbers(6, 0));
+  CHECK(message([&] { tt::call("cat", {x, x}, {{"dim", std::int64_t{1} << 32}}); }).starts_with("tt::cat: axis is out of range: "));
+  CHECK(message([&] { tt::call("slice_scatter", {x, x, std::int64_t{1} << 32, 0}); }).starts_with("tt::slice_scatter: axis is out of range: "));
+}
+
+TEST_CASE("what cannot be joined is named as it was given") {
+  const Tensor x = tt::zeros({2, 3}), y = tt::zeros({2, 4});
+  std::vector<Tensor> many(9, x);
+  many.push_back(y);
+  CHECK(message([&] { tt::cat(many); }).find("(2, 3) and (2, 4)") != std::string::npos);
+  CHECK(message([&] { tt::stack(std::vector<Tensor>{}); }) == "tt::stack: there is no Tensor to join." + at(__LINE__));
+  CHECK(message([&] { tt::stack({x, Tensor()}); }) == "tt::stack: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::stack({x, x}, 5); }) == "tt::stack: axis is out of range: 5 for shape (2, 3) of rank 2." + at(__LINE__));
+  CHECK(message([&] { tt::slice_scatter(x, tt::zeros({0, 3}), 0, 3); }).starts_with("tt::slice_scatter: "));
 }

@@ -8,22 +8,30 @@ NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 if [ ! -x "$NVCC" ]; then
   verdict "nothing done [SKIPPED cuda: nvcc is not installed]"
 fi
-count=0 kernels=0
 for file in src/*.cu tests/cuda/*.cu bench/cuda/*.cu examples/*/*.cu; do
-  [ -f "$file" ] || continue
+  if [ -f "$file" ]; then echo "$file"; fi
+done >"$work/files"
+# The log of each is named after it, and the object is there if it compiled.
+# shellcheck disable=SC2016
+xargs -r -P2 -I '{}' sh -c 'name=$1/$(echo "$2" | tr / _)
+  "$3" -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch="$4" -Xptxas -v -I include -DTT_COMPILED \
+    -Xcompiler -march=native -c -o "$name.o" "$2" >"$name.log" 2>&1 || rm -f "$name.o"' \
+  compile "$work" '{}' "$NVCC" "${TT_CUDA_ARCH:-sm_90}" <"$work/files"
+count=0 kernels=0
+while read -r file; do
   count=$((count + 1))
-  if ! "$NVCC" -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch="${TT_CUDA_ARCH:-sm_90}" -Xptxas -v -I include \
-    -DTT_COMPILED -Xcompiler -march=native -c -o "$work/out.o" "$file" >"$work/log" 2>&1; then
+  name=$work/$(echo "$file" | tr / _)
+  if [ ! -f "$name.o" ]; then
     report "$file does not compile:
-$(grep -A5 'error' "$work/log" | head -n 30)"
+$(grep -A5 'error' "$name.log" | head -n 30)"
     continue
   fi
-  kernels=$((kernels + $(grep -c 'spill stores' "$work/log")))
+  kernels=$((kernels + $(grep -c 'spill stores' "$name.log")))
   case $file in bench/*)
-    spilling=$(grep -oE '[0-9]+ bytes spill stores' "$work/log" | awk '$1 > 16' | sort | uniq -c)
+    spilling=$(grep -oE '[0-9]+ bytes spill stores' "$name.log" | awk '$1 > 16' | sort | uniq -c)
     [ -z "$spilling" ] || report "$file: kernels that spill registers: $spilling"
     ;;
   esac
-done
+done <"$work/files"
 [ "$count" -gt 0 ] || verdict "nothing done [SKIPPED cuda: there is no .cu file]"
 verdict "$count CUDA files compile, $kernels kernels"

@@ -168,6 +168,58 @@ inline void record_own(const Call& c) {
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
 
+/// An op with any number of arguments, as graphs have it: a node for each argument, whose gradient is part of the result's, and
+/// which leads on to the node before it with all of that.
+struct JoinNode : TapeNode {
+  struct Joined {
+    const Operator* op;
+    Attributes attributes;
+    int arguments;
+    SavedTensor argument[max_arguments];
+  };
+  std::shared_ptr<const Joined> all;
+  int number = 0;  ///< of the argument
+  Edge own_edge[2];
+};
+inline const TapeNodeKind join_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool) {
+      auto& n = static_cast<JoinNode&>(base);
+      const JoinNode::Joined& j = *n.all;
+      const SavedArguments saved(j.argument, j.arguments);
+      Tensor argument[max_arguments], each[max_arguments];
+      for (int k = 0; k < j.arguments; ++k) argument[k] = saved[k];
+      j.op->derivative({j.op, &j.attributes, argument, nullptr, j.arguments, in, each, n.where, n.number});
+      out[0] = in[0];
+      out[1] = each[n.number];
+    },
+    [](TapeNode&) {}, [](TapeNode* n) { delete static_cast<JoinNode*>(n); }};
+inline void record_join(const Call& c) {
+  auto all = std::make_shared<JoinNode::Joined>();
+  all->op = c.op;
+  all->attributes = c.attrs();
+  all->arguments = c.arguments;
+  for (int k = 0; k < c.arguments; ++k) all->argument[k].save_shape(c[k]);
+  NodeHandle last;
+  for (int k = 0; k < c.arguments; ++k) {
+    if (!c[k].impl().requires_grad) continue;
+    auto* n = new JoinNode;
+    NodeHandle owner = NodeHandle::of_new(n);
+    n->kind = &join_kind;
+    n->name = c.op->name();
+    n->where = c.at;
+    n->all = all;
+    n->number = k;
+    n->edge = n->own_edge;
+    n->edges = 2;
+    n->own_edge[0].node = last.detach();
+    n->own_edge[1] = edge_of(c[k]);
+    n->own_edge[1].node->retain();
+    ++tape_node_count();
+    last = static_cast<NodeHandle&&>(owner);
+  }
+  give_results(static_cast<NodeHandle&&>(last), c);
+}
+
 TT_INLINE void autograd_kernel(Call& c, void*) {
   bool needed = false;
   for (int k = 0; k < c.arguments; ++k) needed = needed || c[k].impl().requires_grad;
@@ -175,7 +227,10 @@ TT_INLINE void autograd_kernel(Call& c, void*) {
   if (!needed || !DispatchState::of_this_thread().grad_enabled || c.op == &tt::detail::detach_operator()) return;
   bool floating = false;
   for (int k = 0; k < c.op->results; ++k) floating = floating || is_floating(c.result[k].dtype());
-  if (floating) c.op->derivative ? record_own(c) : record_call(c);
+  if (!floating) return;
+  if (c.op->variadic && c.op->derivative) record_join(c);
+  else if (c.op->derivative) record_own(c);
+  else record_call(c);
 }
 
 /// One step of backward: the derivative of a function on what was saved and the gradients `in` of its

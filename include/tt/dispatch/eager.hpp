@@ -19,12 +19,14 @@ TT_INLINE void register_kernels();
 
 TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out);
+/// An axis among attributes, as an int: what is none is out of range as well.
+constexpr int axis_given(std::int64_t axis) { return std::in_range<int>(axis) ? static_cast<int>(axis) : axis < 0 ? INT_MIN : INT_MAX; }
 template <class Fn>
 void record_reduction(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList dims = a.list(0);
   int dim[IntList::capacity] = {};
   for (int k = 0; k < dims.size(); ++k)
-    dim[k] = std::in_range<int>(dims[k]) ? static_cast<int>(dims[k]) : INT_MAX;  // out of range as well
+    dim[k] = axis_given(dims[k]);
   const Sym x{&g, in[0]};
   out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
 }

@@ -82,7 +82,7 @@ inline bool try_direct(Call& c) {
     if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || !t.storage->padded) return false;
     if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
   }
-  if (!big->contiguous) {  // of Tensors that lie alike the result lies like them, as in PyTorch
+  if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
     if (!is_dense(*big)) return false;
     for (int k = 0; k < c.arguments; ++k)
       if (const TensorImpl& t = c[k].impl(); std::memcmp(t.stride, big->stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0)
@@ -112,7 +112,7 @@ inline bool try_direct(Call& c) {
       run_direct(p.f, p.c, p.to, r.begin, r.end);
     }, &parts);
   }
-  c.result[0] = static_cast<Tensor&&>(out);
+  c.result[0] = out.contiguous();
   return true;
 }
 

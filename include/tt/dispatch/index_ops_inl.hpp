@@ -112,7 +112,7 @@ struct AxisBlocks {
   int axis;
   std::int64_t outer = 1, size, inner = 1;
   explicit AxisBlocks(const Call& c)
-      : axis(axis_of(c[0], static_cast<int>(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), size(c[0].size(axis)) {
+      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), size(c[0].size(axis)) {
     for (int k = 0; k < c[0].dim(); ++k)
       if (k != axis) (k < axis ? outer : inner) *= c[0].size(k);
     need_indices(c);
@@ -170,7 +170,7 @@ struct AxisElements {
   Shape shape;                  ///< of the indices
   std::int64_t columns, rows;
   explicit AxisElements(const Call& c)
-      : axis(axis_of(c[0], static_cast<int>(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), shape(c[1].shape()) {
+      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), shape(c[1].shape()) {
     need_indices(c);
     bool fits = shape.rank == c[0].dim();
     for (int k = 0; k < shape.rank && fits; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);

@@ -246,30 +246,6 @@ constexpr int Graph::transpose(int a, int axis0, int axis1) {
   return permute(a, axes);
 }
 
-namespace detail {
-
-/// What a slice of a padded value, or of one with a part replaced, shows of its operands alone; -1: of several.
-constexpr int slice_of_parts(Graph& g, int a, int axis, std::int64_t start, std::int64_t length, std::int64_t step) {
-  const Node n = g[a];
-  const PadAttribute p = PadAttribute::unpack(n.attribute);
-  const int part = n.operand[n.op == Op::slice_scatter ? 1 : 0];
-  const Shape s = g[part].shape;
-  const std::int64_t last = start + (length - 1) * step, from = p.along(axis);
-  if (s[axis] == n.shape[axis]) return -1;
-  const std::int64_t end = from + s[axis].code, low = start < last ? start : last, high = start < last ? last : start;
-  if (high < from || low >= end) {
-    if (n.op == Op::slice_scatter) return g.slice(n.operand[0], axis, start, length, step);
-    Shape to = n.shape;
-    to.set(axis, length);
-    return g.broadcast_to(g.constant_bits(n.dtype, n.bits), to);
-  }
-  for (int k = 0; k < s.rank; ++k)
-    if (k != axis && s[k] != n.shape[k]) return -1;
-  return low >= from && high < end ? g.slice(part, axis, start - from, length, step) : -1;
-}
-
-}  // namespace detail
-
 constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t length,
                            std::int64_t step) {
   const Shape& s = nodes[a].shape;
@@ -285,8 +261,6 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
   if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
   if (length > 0 && !s[k].is_constant())
     needed.push_back({s[k], (start > last ? start : last) + 1, where, length == 1 && step == 1});
-  if (length > 0 && (nodes[a].op == Op::pad || nodes[a].op == Op::slice_scatter))
-    if (const int part = detail::slice_of_parts(*this, a, k, start, length, step); part >= 0) return part;
   Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
             .attribute = SliceAttribute{k, start, step}.pack(), .shape = s};
   node.shape.set(k, length);

@@ -27,6 +27,8 @@ constexpr Sym triangle(const Sym& x, std::int64_t diagonal, bool lower, const ch
   const Shape s = x.shape();
   if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = s, .number = 2}, x.id)};
   const Sym row = iota_like(x, 1u << (s.rank - 2)), column = iota_like(x, 1u << (s.rank - 1));
+  constexpr std::int64_t far = std::int64_t{1} << 62;  // farther than any, and no sum wraps
+  diagonal = diagonal > far ? far : diagonal < -far ? -far : diagonal;
   const Sym bound = row + Sym{x.graph, x.graph->constant_integer(DType::i64, diagonal)};
   const Sym zero = {x.graph, x.graph->constant(x.dtype(), 0)};
   return lower ? tt::where(column <= bound, x, zero) : tt::where(column >= bound, x, zero);

@@ -14,7 +14,7 @@
 //     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
 #include "tt/graph/flat_nodes.hpp"
-#include "tt/graph/transform.hpp"
+#include "tt/graph/join_parts.hpp"
 
 namespace tt {
 namespace detail {
@@ -124,8 +124,13 @@ struct Normalizer {
   // ---- parts replaced
   constexpr void find_replaced() {
     part_replaced = Vec<char>(g.size(), 0);
-    for (const Node& n : g.nodes)
-      if (n.op == Op::slice_scatter) part_replaced[n.operand[0]] = g[n.operand[0]].op == Op::slice_scatter || g[n.operand[0]].op == Op::pad;
+    bool any = false;
+    for (const Node& n : g.nodes) {
+      if (n.op != Op::slice_scatter) continue;
+      part_replaced[n.operand[0]] = has_parts(g[n.operand[0]].op);
+      any = true;
+    }
+    if (!any) return;
     Vec<int> uses(g.size(), 0);
     for (const Node& n : g.nodes)
       for (int o : n.operand)
@@ -463,6 +468,7 @@ constexpr bool is_normal(const Graph& g) {
 /// Of a canonical graph; the result is one too.
 constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (is_normal(g)) return g;
+  if (shows_parts(g)) g = join_parts(g);
   return canonical(detail::Normalizer(g, t).r);
 }
 

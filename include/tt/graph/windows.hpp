@@ -62,40 +62,12 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start
   const PadAttribute before{{k, k}, {start, 0}};
   if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code))
     return fail({.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1}, base);
-  if (s.size() == Extent(0)) return base;
   if (!to[k].is_constant()) needed.push_back({to[k], end, where, false});
+  if (s.size() == Extent(0)) return base;
   a = cast(a, nodes[base].dtype);
   if (s[k] == to[k]) return a;
   return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .attribute = before.pack(), .shape = to});
 }
-
-namespace detail {
-
-/// What `id` was joined of along an axis, in order, behind what is there; if it was not, itself.
-constexpr void parts_joined(const Graph& g, int id, int axis, Vec<int>& parts) {
-  const Shape whole = g[id].shape;
-  Vec<int> reversed;
-  std::int64_t end = whole.code[axis];
-  for (int i = id; g[i].op == Op::slice_scatter || g[i].op == Op::pad; i = g[i].operand[0]) {
-    const PadAttribute p = PadAttribute::unpack(g[i].attribute);
-    const int part = g[i].operand[g[i].op == Op::pad ? 0 : 1];
-    const Shape& s = g[part].shape;
-    bool behind = s[axis].is_constant() && p.along(axis) + s[axis].code == end;
-    for (int k = 0; k < s.rank; ++k) behind = behind && (k == axis || s[k] == whole[k]);
-    if (!behind) break;
-    reversed.push_back(part);
-    end = p.along(axis);
-    if (end > 0) continue;
-    while (!reversed.empty()) {
-      parts.push_back(reversed.back());
-      reversed.pop_back();
-    }
-    return;
-  }
-  parts.push_back(id);
-}
-
-}  // namespace detail
 
 constexpr int Graph::cat(const int* a, int count, int axis) {
   Shape to = nodes[a[0]].shape;
@@ -115,16 +87,15 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
     total += s[k].code;
     dtype = promote(dtype, nodes[a[i]].dtype);
   }
-  to.set(k, total);
-  Vec<int> parts;
-  for (int i = 0; i < count; ++i) detail::parts_joined(*this, a[i], k, parts);
   int r = cast(a[0], dtype);
   std::int64_t start = 0;
-  for (int part : parts) {
-    const Extent n = nodes[part].shape[k];
+  for (int i = 0; i < count; ++i) {
+    Shape whole = nodes[a[i]].shape;
+    const Extent n = whole[k];
     if (n == Extent(0)) continue;
-    const int x = cast(part, dtype);
-    r = start == 0 ? pad(x, {{k, k}, {0, 0}}, to) : slice_scatter(r, x, k, start);
+    whole.set(k, total);
+    const int x = cast(a[i], dtype);
+    r = start == 0 ? pad(x, {{k, k}, {0, 0}}, whole) : slice_scatter(r, x, k, start);
     start += n.code;
   }
   return r;

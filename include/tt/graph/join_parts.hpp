@@ -1,0 +1,118 @@
+// Values that are joined of others, before they are scheduled and after derivatives exist, whose order hangs on how the program
+// joined them: what was joined of what was joined is joined once, and a slice of it is a slice of the part it lies in.
+#pragma once
+#include "tt/graph/transform.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr bool has_parts(Op op) { return op == Op::pad || op == Op::slice_scatter; }
+constexpr int part_of(const Node& n) { return n.operand[n.op == Op::pad ? 0 : 1]; }
+
+/// What `id` was joined of along an axis, in order; if it was not, itself.
+constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
+  const Shape whole = g[id].shape;
+  Vec<int> reversed;
+  std::int64_t end = whole.code[axis];
+  for (int i = id; whole[axis].is_constant() && has_parts(g[i].op); i = g[i].operand[0]) {
+    const PadAttribute p = PadAttribute::unpack(g[i].attribute);
+    const Shape& s = g[part_of(g[i])].shape;
+    bool behind = s[axis].is_constant() && p.along(axis) + s[axis].code == end;
+    for (int k = 0; k < s.rank; ++k) behind = behind && (k == axis || s[k] == whole[k]);
+    if (!behind) break;
+    reversed.push_back(part_of(g[i]));
+    end = p.along(axis);
+    if (end > 0 && g[i].op == Op::slice_scatter) continue;
+    if (end > 0) break;  // what a pad begins with is no part
+    Vec<int> parts;
+    while (!reversed.empty()) {
+      parts.push_back(reversed.back());
+      reversed.pop_back();
+    }
+    return parts;
+  }
+  return {id};
+}
+/// A pad or slice_scatter, of each of the parts of what it takes.
+constexpr int with_each_part(Graph& g, const Node& n, OperandIds o) {
+  const PadAttribute p = PadAttribute::unpack(n.attribute);
+  const int part = o[n.op == Op::pad ? 0 : 1];
+  const Shape s = g[part].shape;
+  int axis = -1;
+  for (int k = 0; k < s.rank; ++k)
+    if (s[k] != n.shape[k]) axis = axis < 0 ? k : s.rank;
+  if (n.op == Op::slice_scatter) axis = p.axis[0];
+  if (axis < 0 || axis == s.rank) return -1;
+  const Vec<int> parts = parts_joined(g, part, axis);
+  if (parts.size() == 1) return -1;
+  int r = n.op == Op::pad ? -1 : o[0];
+  std::int64_t start = p.along(axis);
+  for (int each : parts) {
+    const std::int64_t length = g[each].shape[axis].code;
+    r = r < 0 ? g.pad(each, {{axis, axis}, {start, 0}}, n.shape, n.bits) : g.slice_scatter(r, each, axis, start);
+    start += length;
+  }
+  return r;
+}
+/// A slice of something, or of the part of it that it shows.
+constexpr int slice_of_parts(Graph& g, int a, const Node& slice) {
+  const auto [axis, first, step] = SliceAttribute::unpack(slice.attribute);
+  std::int64_t start = first;
+  const std::int64_t length = slice.shape[axis].code;
+  while (length > 0 && has_parts(g[a].op)) {
+    const Node n = g[a];
+    const int part = part_of(n);
+    const Shape s = g[part].shape;
+    if (s[axis] == n.shape[axis] || !s[axis].is_constant()) break;
+    const std::int64_t last = start + (length - 1) * step, from = PadAttribute::unpack(n.attribute).along(axis);
+    const std::int64_t end = from + s[axis].code, low = start < last ? start : last, high = start < last ? last : start;
+    bool beside = true;
+    for (int k = 0; k < s.rank; ++k) beside = beside && (k == axis || s[k] == n.shape[k]);
+    if (high < from || low >= end) {
+      if (n.op == Op::pad) return g.broadcast_to(g.constant_bits(n.dtype, n.bits), slice.shape);
+      a = n.operand[0];
+    } else if (beside && low >= from && high < end) {
+      a = part;
+      start -= from;
+    } else {
+      break;
+    }
+  }
+  return g.slice(a, axis, start, length, step);
+}
+
+}  // namespace detail
+
+/// Is there something for join_parts?
+constexpr bool shows_parts(const Graph& g) {
+  bool any = false;
+  for (const Node& n : g.nodes) any = any || n.op == Op::pad || n.op == Op::slice_scatter;  // every step counts in constant evaluation
+  for (int i = 0; any && i < g.size(); ++i)
+    if ((g[i].op == Op::slice && detail::has_parts(g[g[i].operand[0]].op)) ||
+        (detail::has_parts(g[i].op) && detail::has_parts(g[detail::part_of(g[i])].op)))
+      return true;
+  return false;
+}
+constexpr Graph join_parts(const Graph& g) {
+  Graph r;
+  r.failure = g.failure;
+  Vec<int> map(g.size(), -1);
+  for (int i : g.inputs) map[i] = r.input_like(g, i);
+  for (int i = 0; i < g.size(); ++i) {
+    if (map[i] >= 0) continue;
+    Node n = g[i];
+    r.where = n.where;
+    OperandIds o;
+    for (int k = 0; k < max_operands; ++k)
+      if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
+    if (n.op == Op::slice) map[i] = detail::slice_of_parts(r, o[0], n);
+    if (detail::has_parts(n.op)) map[i] = detail::with_each_part(r, n, o);
+    if (map[i] >= 0) continue;
+    for (int k = 0; k < max_operands; ++k) n.operand[k] = o[k];
+    map[i] = r.intern(n);
+  }
+  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  return canonical(r);
+}
+
+}  // namespace tt
