@@ -204,6 +204,7 @@ TEST_CASE("32 batch sizes are one capture, or two where 1 is among them") {
   f(uniform({7, 7}, 1), w);  // equal to another size: a signature of its own
   CHECK(f.captures() == 3);
   CHECK(contains(text(f.explain()), "(equal sizes share a symbol; 0 and 1 are themselves)"));
+  CHECK(text(tt::explain(f)) == text(f.explain()));
 }
 
 TEST_CASE("what is guarded") {

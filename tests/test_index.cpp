@@ -264,4 +264,23 @@ TEST_CASE("mistakes name op, facts and the caller's line") {
   CHECK(message([&] { tt::masked_select(x, x); }) == "tt::masked_select: the mask is f32, not bool." + at(__LINE__));
   CHECK(message([&] { tt::masked_select(x, tt::tensor({true, false})); }) == "tt::masked_select: shapes do not broadcast: (2, 3) and (2,)." + at(__LINE__));
   CHECK(message([&] { (void)x[tt::tensor({true, false, true})]; }) == "tt::Tensor: a mask of shape (3,) does not fit shape (2, 3)." + at(__LINE__));
+  const Tensor none, number = tt::empty({}, {DType::i64, meta});
+  CHECK(message([&] { x.index_select(0, number); }) == "tt::index_select: Tensors on different devices: cpu and meta." + at(__LINE__));
+  CHECK(message([&] { x.index_select(0, none); }) == "tt::index_select: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::scatter_add(x, 0, i, none); }) == "tt::scatter_add: argument 2 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)x[none]; }) == "tt::Tensor: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::embedding(i, i); }) == "tt::embedding: the table is of shape (2,). (n, d)?" + at(__LINE__));
+}
+
+TEST_CASE("what has no axes is a vector of one; integers wrap around") {
+  const Tensor x = tt::tensor(3.0f), zero = tt::tensor(0);
+  for (const int dim : {0, -1}) {
+    CHECK(numbers(x.gather(dim, zero)) == Numbers{3});
+    CHECK(x.gather(dim, zero).dim() == 0);
+    CHECK(x.index_select(dim, tt::tensor({0})).dim() == 0);
+    CHECK(numbers(tt::scatter_add(x, dim, zero, x)) == Numbers{6});
+  }
+  const Tensor most = tt::tensor({INT32_MAX}).to(DType::i32), one = tt::tensor({1}).to(DType::i32), first = tt::tensor({0});
+  CHECK(numbers(tt::index_add(most, 0, first, one)) == Numbers{INT32_MIN});
+  CHECK(numbers(tt::scatter_add(most, 0, first, one)) == Numbers{INT32_MIN});
 }

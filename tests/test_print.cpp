@@ -260,6 +260,12 @@ TEST_CASE("Tensors print as in PyTorch") {
   for (const Case& c : cases) CHECK(printed(c.tensor) == c.text);
 }
 
+TEST_CASE("shapes and dtypes are printed, too") {
+  std::ostringstream out;
+  out << tt::zeros({2, 3}).shape() << ' ' << tt::zeros({4}).shape() << ' ' << DType::f32;
+  CHECK(out.str() == "(2, 3) (4,) f32");
+}
+
 TEST_CASE("only what is shown is read") {
   CHECK(printed(tt::ones({1}).expand({std::int64_t{1} << 40})) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])");
   CHECK(printed(Tensor()) == "tensor(undefined)");

@@ -251,10 +251,19 @@ Text to_string(const Array<T, E...>& a) {
   return detail::NumPyPrinter<T>(a.data(), shape, a.rank).text();
 }
 
-template <class Stream, class T, std::int64_t... E>
-  requires requires(Stream& s, const char* p) { s.write(p, 1L); }
+template <CharStream Stream, class T, std::int64_t... E>
 Stream& operator<<(Stream& stream, const Array<T, E...>& a) {
   return stream << to_string(a);
+}
+/// (2, 3)
+template <CharStream Stream>
+Stream& operator<<(Stream& stream, const Shape& s) {
+  return stream << (Text() << s);
+}
+/// f32
+template <CharStream Stream>
+Stream& operator<<(Stream& stream, DType d) {
+  return stream << Text(name(d));
 }
 
 }  // namespace tt

@@ -10,6 +10,10 @@
 
 namespace tt {
 
+/// What has write(const char*, n), without <iosfwd> in every user's file.
+template <class S>
+concept CharStream = requires(S& s, const char* p) { s.write(p, 1L); };
+
 class Text {
  public:
   constexpr Text() = default;
@@ -81,9 +85,7 @@ class Text {
   }
   friend constexpr bool operator==(const Text& a, const Text& b) { return a.chars_ == b.chars_; }
 
-  /// Writes to any stream that has write(const char*, n), without <iosfwd> in every user's file.
-  template <class Stream>
-    requires requires(Stream& s, const char* p) { s.write(p, 1L); }
+  template <CharStream Stream>
   friend Stream& operator<<(Stream& stream, const Text& text) {
     stream.write(text.begin(), text.size());
     return stream;

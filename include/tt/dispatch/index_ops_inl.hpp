@@ -42,7 +42,14 @@ inline Operator& define_indexed(const char* name, int arguments, OpKernel kernel
   TT_THROW(Error(Text("tt::") << c.op->name() << ": " << what << " of shape " << own.shape() << " does not fit shape " << c[0].shape() << " along axis "
                               << c.attrs().value[0] << "." << c.at));
 }
+/// A Tensor without axes is on any device, to the dispatcher; not here.
+inline void need_device(const Call& c, int k) {
+  if (c[k].device() != c[0].device())
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << tt::name(c[0].device().type) << " and "
+                                << tt::name(c[k].device().type) << "." << c.at));
+}
 inline void need_indices(const Call& c) {
+  need_device(c, 1);
   const DType d = c[1].dtype();
   if (d != DType::i64 && d != DType::i32)
     TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
@@ -91,6 +98,7 @@ void with_element_size(DType d, const F& f) {
 /// f with a number of the dtype, bool apart.
 template <class F>
 void with_number(const Call& c, const F& f) {
+  need_device(c, 2);
   if (c[0].dtype() == DType::boolean || c[2].dtype() != c[0].dtype())
     TT_THROW(Error(Text("tt::") << c.op->name() << ": " << tt::name(c[2].dtype()) << " cannot be added to " << tt::name(c[0].dtype())
                                 << ". Cast one of them first?" << c.at));
@@ -99,10 +107,12 @@ void with_number(const Call& c, const F& f) {
     if constexpr (!std::is_same_v<T, bool>) f(t);
   });
 }
-inline Tensor dense_copy(const Tensor& x) {
-  Tensor copy(x.dtype(), x.shape(), x.device());
-  copy.copy_(x);
-  return copy;
+
+/// Integers wrap around, as in every op.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return wrap_add(a, b);
+  else return a + b;
 }
 
 // ---- slices of an axis
@@ -152,13 +162,13 @@ inline void index_add_kernel(Call& c, void*) {
   c.result[0] = Tensor(c[0].dtype(), c[0].shape(), c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis);
-    Tensor& result = c.result[0].copy_(c[0]);
+    Tensor& result = c.result[0].copy_(c[0].detach());
     const auto* place = index.data_ptr<std::int64_t>();
     const auto* from = source.data_ptr<T>();
     auto* to = result.data_ptr<T>();
     for (std::int64_t o = 0; o < b.outer; ++o, to += b.size * b.inner)
       for (std::int64_t k = 0; k < index.numel(); ++k, from += b.inner)
-        for (std::int64_t i = 0; i < b.inner; ++i) to[place[k] * b.inner + i] += from[i];
+        for (std::int64_t i = 0; i < b.inner; ++i) to[place[k] * b.inner + i] = sum_of(to[place[k] * b.inner + i], from[i]);
   });
 }
 
@@ -225,11 +235,11 @@ inline void scatter_add_kernel(Call& c, void*) {
   c.result[0] = Tensor(c[0].dtype(), c[0].shape(), c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis);
-    Tensor& result = c.result[0].copy_(c[0]);
+    Tensor& result = c.result[0].copy_(c[0].detach());
     e.each_row(result, [&](std::int64_t first, std::int64_t base) {
       const auto* from = source.data_ptr<T>() + first;
       auto* to = result.data_ptr<T>() + base;
-      e.each_place(result, index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) { to[place] += from[j]; });
+      e.each_place(result, index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) { to[place] = sum_of(to[place], from[j]); });
     });
   });
 }
@@ -310,6 +320,13 @@ inline Operator& nonzero_operator() {
   return op;
 }
 
+inline void need_defined(const char* op, std::initializer_list<const Tensor*> all, SourceLine at) {
+  int k = 0;
+  for (const Tensor* t : all) {
+    if (!t->defined()) TT_THROW(Error(Text("tt::") << op << ": argument " << k << " is an undefined Tensor." << at));
+    ++k;
+  }
+}
 /// Rows of `x` that indices of any shape name.
 inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
   IntList shape = index.shape();
@@ -323,13 +340,19 @@ inline Tensor places_of(const Tensor& mask, SourceLine at) {
 
 }  // namespace detail
 
+// What has no axes is a vector of one element to these.
 TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
+  detail::need_defined("index_select", {&x, &index}, at);
+  if (x.dim() == 0 && index.numel() == 1) return index_select(x.reshape({1}, at), dim, index, at).reshape({}, at);
   return detail::call_indexed(detail::index_select_operator(), x, index, detail::along(dim), at);
 }
 TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
+  detail::need_defined("gather", {&x, &index}, at);
+  if (x.dim() == 0 && index.dim() == 0) return gather(x.reshape({1}, at), dim, index.reshape({1}, at), at).reshape({}, at);
   return detail::call_indexed(detail::gather_operator(), x, index, detail::along(dim), at);
 }
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
+  detail::need_defined("take_along_dim", {&x, &index}, at);
   const int axis = detail::axis_of(x, dim, "take_along_dim", at, x.dim());
   Shape from = x.shape(), to = index.shape();
   if (from.rank == to.rank) {
@@ -344,11 +367,18 @@ TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, S
   }
   TT_THROW(Error(Text("tt::take_along_dim: shapes do not broadcast beside axis ") << axis << ": " << x.shape() << " and " << index.shape() << "." << at));
 }
-TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at) { return detail::rows_at(weight, index, false, at); }
+TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at) {
+  detail::need_defined("embedding", {&index, &weight}, at);
+  if (weight.dim() != 2) TT_THROW(Error(Text("tt::embedding: the table is of shape ") << weight.shape() << ". (n, d)?" << at));
+  return detail::rows_at(weight, index, false, at);
+}
 TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   return detail::call_adding(detail::index_add_operator(), x, index, source, detail::along(dim), at);
 }
 TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
+  detail::need_defined("scatter_add", {&x, &index, &source}, at);
+  if (x.dim() == 0 && index.dim() == 0 && source.dim() == 0)
+    return scatter_add(x.reshape({1}, at), dim, index.reshape({1}, at), source.reshape({1}, at), at).reshape({}, at);
   Tensor part = source;
   for (int k = 0; k < index.dim() && k < source.dim(); ++k)
     if (index.size(k) < part.size(k)) part = part.slice(k, 0, index.size(k), 1, at);
@@ -356,6 +386,7 @@ TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, cons
 }
 TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return detail::call_unary(detail::nonzero_operator(), x, no_attributes, at); }
 TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {
+  detail::need_defined("masked_select", {&x, &mask}, at);
   if (mask.dtype() != DType::boolean)
     TT_THROW(Error(Text("tt::masked_select: the mask is ") << name(mask.dtype()) << ", not bool." << at));
   const BroadcastResult both = try_broadcast(x.shape(), mask.shape());
@@ -370,6 +401,7 @@ TT_INLINE Tensor Tensor::masked_select(const Tensor& mask, SourceLine at) const 
 TT_INLINE Tensor Tensor::nonzero(SourceLine at) const { return tt::nonzero(*this, at); }
 TT_INLINE Tensor Tensor::operator[](const TensorIndex& i) const {
   const Tensor& index = i.tensor;
+  detail::need_defined("Tensor", {this, &index}, i.at);
   if (index.dtype() != DType::boolean) return detail::rows_at(*this, index, true, i.at);
   IntList shape{index.numel()};
   bool fits = index.dim() <= dim();

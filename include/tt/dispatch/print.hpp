@@ -12,8 +12,7 @@ namespace tt {
 /// A Tensor as PyTorch prints it; elements on a device are brought to the host first.
 TT_INLINE Text to_string(const Tensor& t);
 
-template <class Stream>
-  requires requires(Stream& s, const char* p) { s.write(p, 1L); }
+template <CharStream Stream>
 Stream& operator<<(Stream& stream, const Tensor& t) {
   return stream << to_string(t);
 }

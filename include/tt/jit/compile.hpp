@@ -170,6 +170,11 @@ class CompiledFunction {
     }
   }
 };
+/// f.explain().
+template <class F>
+Text explain(const CompiledFunction<F>& f) {
+  return f.explain();
+}
 
 /// The function, captured at its first call and compiled; see the head of this file.
 template <class F>

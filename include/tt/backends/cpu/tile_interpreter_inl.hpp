@@ -372,14 +372,14 @@ struct TileProgram::Worker {
       const std::int64_t last = least(columns, block + row_block);
       for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
       each_reduction(s, [&](const TileStep& x) {
-        std::uint64_t value;
-        x.reduce->fold(&value, lanes_of(x));
+        alignas(8) std::byte value[8];
+        x.reduce->fold(value, lanes_of(x));
         if (!one_block) {
-          x.reduce->push(tree_of(x), &value);
+          x.reduce->push(tree_of(x), value);
           if (last < columns) return;
-          x.reduce->result(tree_of(x), &value);
+          x.reduce->result(tree_of(x), value);
         }
-        set_row_value(x, &value);
+        set_row_value(x, value);
       });
     }
   }
