@@ -13,6 +13,7 @@
 #include "run_guarded.hpp"
 #include "shrink.hpp"
 #include "tt/backends/cuda/program.hpp"
+#include "tt/graph/image_ops.hpp"
 
 namespace {
 
@@ -212,6 +213,32 @@ TEST_CASE("products of matrices with what follows them") {
   });
   check("integers", [](Graph& g) { g.output(tt::matmul(input(g, {5, 6}, DType::i64), input(g, {6, 7}, DType::i64)).id); });
   check("doubles", [](Graph& g) { g.output(tt::matmul(input(g, {5, 0}, DType::f64), input(g, {0, 7}, DType::f64)).id); });
+}
+
+TEST_CASE("convolutions are products that read windows where they lie") {
+  const auto layer = [](Graph& g, const auto& convolve, const Shape& images, const Shape& weights, DType d = DType::f32) {
+    const Sym x = input(g, images, d), w = input(g, weights, d), b = input(g, {weights[0], 1, 1}, d);
+    g.output(tt::relu(convolve(x, w) + b).id);
+  };
+  constexpr auto plain = [](const Sym& x, const Sym& w) { return tt::conv2d(x, w); };
+  constexpr auto apart = [](const Sym& x, const Sym& w) { return tt::conv2d<tt::Conv2dOptions{.stride = {1, 2}, .dilation = {2, 1}}>(x, w); };
+  constexpr auto groups = [](const Sym& x, const Sym& w) { return tt::conv2d<tt::Conv2dOptions{.groups = 2}>(x, w); };
+  CHECK(is(check("windows", [&](Graph& g) { layer(g, plain, {2, 3, 9, 10}, {5, 3, 3, 2}); }), "matmul"));
+  CHECK(is(check("windows_large", [&](Graph& g) { layer(g, plain, {1, 3, 20, 21}, {140, 3, 2, 3}); }), "matmul_large"));
+  CHECK(is(check("windows_apart", [&](Graph& g) { layer(g, apart, {n, 3, 9, 10}, {5, 3, 3, 2}); }, {.value = {3}}), "matmul"));
+  CHECK(is(check("windows_of_groups", [&](Graph& g) { layer(g, groups, {2, 4, 8, 7}, {6, 2, 3, 3}); }), "matmul_large"));
+  CHECK(is(check("windows_of_doubles", [&](Graph& g) { layer(g, plain, {2, 3, 5, 6}, {4, 3, 1, 3}, DType::f64); }), "matmul"));
+  check("integer_windows", [&](Graph& g) { layer(g, plain, {2, 3, 5, 6}, {4, 3, 2, 2}, DType::i64); });
+  check("margin", [&](Graph& g) {
+    layer(g, [](const Sym& x, const Sym& w) { return tt::conv2d<tt::Conv2dOptions{.padding = 1}>(x, w); }, {n, 2, 6, 6}, {3, 2, 3, 3});
+  }, {.value = {2}});
+  const auto gradients = [](Graph& g, const auto& convolve, const Shape& images, const Shape& weights) {
+    const Sym x = input(g, images), w = input(g, weights), loss = tt::sum(tt::square(convolve(x, w)));
+    for (int d : tt::gradients(g, loss.id, {x.id, w.id})) g.output(d);
+  };
+  check("windows_down", [&](Graph& g) { gradients(g, plain, {n, 3, 9, 10}, {5, 3, 3, 2}); }, {.value = {3}});
+  check("windows_down_apart", [&](Graph& g) { gradients(g, apart, {2, 3, 9, 10}, {5, 3, 3, 2}); });
+  check("windows_down_groups", [&](Graph& g) { gradients(g, groups, {2, 4, 8, 7}, {6, 2, 3, 3}); });
 }
 
 TEST_CASE("a training step of a classifier, whole") {

@@ -11,8 +11,8 @@ FN float multiply_add(float a, float b, float c) { return FMA_f32(a, b, c); }
 FN double multiply_add(double a, double b, double c) { return FMA_f64(a, b, c); }
 FN int multiply_add(int a, int b, int c) { return IADD_i32(IMUL_i32(a, b), c); }
 FN i64 multiply_add(i64 a, i64 b, i64 c) { return IADD_i64(IMUL_i64(a, b), c); }
-template <class T, int S, class Epilogue>
-FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner, i64 b_column, i64 rows, i64 cols,
+template <class T, int S, class B, class Epilogue>
+FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const B &b, bool down, i64 rows, i64 cols,
                     i64 inner, i64 row0, i64 col0, const Epilogue &epilogue) {
   enum { side = 16 * S, pitch = side + 1, depth = 16 };   /* pitch: no two of 16 neighbours in one bank */
   T *as = (T *)shared_memory, *bs = as + depth * pitch;   /* [k][row], [k][column] */
@@ -29,8 +29,8 @@ FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner,
       as[k * pitch + i] = k < some && row0 + i < rows ? a[(row0 + i) * a_row + (k0 + k) * a_inner] : T(0);
     }
     for (int e = threadIdx.x; e < depth * side; e += 256) {
-      const int k = b_inner == 1 ? e % depth : e / side, j = b_inner == 1 ? e / depth : e % side;
-      bs[k * pitch + j] = k < some && col0 + j < cols ? b[(k0 + k) * b_inner + (col0 + j) * b_column] : T(0);
+      const int k = down ? e % depth : e / side, j = down ? e / depth : e % side;
+      bs[k * pitch + j] = k < some && col0 + j < cols ? b(k0 + k, col0 + j) : T(0);
     }
     __syncthreads();
     for (int k = 0; k < some; ++k) {
@@ -73,9 +73,10 @@ extern "C" __global__ void __launch_bounds__(256) dense_0(__grid_constant__ cons
             down = (rows + 63) / 64, across = (cols + 63) / 64;
   for (i64 unit = blockIdx.x; unit < (1) * down * across; unit += gridDim.x) {
     const i64 q = unit / across / down;
+    const float *b = (const float *)a.p[3] + 0;
     matmul_tile<float, 4>(
         (const float *)a.p[2] + 0, 64, 1,
-        (const float *)a.p[3] + 0, 16, 1,
+        [&](i64 k, i64 j) { return b[k * (16) + j * (1)]; }, (16) == 1,
         rows, cols, inner, unit / across % down * 64, unit % across * 64,
         [&](i64 i, i64 j, float sum) { dense_0_element(a, q * rows + i, j, sum); });
   }
@@ -85,9 +86,10 @@ extern "C" __global__ void __launch_bounds__(256) dense_0_large(__grid_constant_
             down = (rows + 127) / 128, across = (cols + 127) / 128;
   for (i64 unit = blockIdx.x; unit < (1) * down * across; unit += gridDim.x) {
     const i64 q = unit / across / down;
+    const float *b = (const float *)a.p[3] + 0;
     matmul_tile<float, 8>(
         (const float *)a.p[2] + 0, 64, 1,
-        (const float *)a.p[3] + 0, 16, 1,
+        [&](i64 k, i64 j) { return b[k * (16) + j * (1)]; }, (16) == 1,
         rows, cols, inner, unit / across % down * 128, unit % across * 128,
         [&](i64 i, i64 j, float sum) { dense_0_element(a, q * rows + i, j, sum); });
   }

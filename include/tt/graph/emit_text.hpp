@@ -274,6 +274,12 @@ class KernelText {
     for (int i = 0; i < a.term_count; ++i) t << (t.empty() ? "" : " + ") << term(a.term[i], row);
     return t;
   }
+  /// Of an access whose columns have terms.
+  Text column_offset(const Access& a, const char* column) const {
+    Text t;
+    for (int i = 0; i < a.column_terms; ++i) t << (i ? " + " : "") << term(a.term[a.term_count + i], column);
+    return t;
+  }
   static Text reg(DType d, int i) {
     Text t;
     return t << name(d) << '_' << i;
@@ -286,10 +292,7 @@ class KernelText {
     Text t;
     if (a.tiled) return t << 'x' << number << "[i - b]";
     if (a.column_terms > 0) {
-      t << 'x' << number << '[';
-      for (int i = 0; i < a.column_terms; ++i)
-        t << (i ? " + " : "") << term(a.term[a.term_count + i], "i");
-      return t << ']';
+      return t << 'x' << number << '[' << column_offset(a, "i") << ']';
     }
     t << 'x' << number << (a.column == Extent(0) ? "[0]" : "[i");
     if (a.column != Extent(0)) {

@@ -19,28 +19,31 @@
 namespace tt {
 namespace detail {
 
-/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one so that it is `coarse`. False: they
-/// cannot be, or `s` is repeated along some of what becomes one axis.
-constexpr bool merged_extents(const Shape& s, const Shape& fine, const Shape& coarse, Shape& to) {
+/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one or divided so that it is `other`. False:
+/// they cannot be, or `s` is repeated along some of what becomes one axis.
+constexpr bool regrouped_extents(const Shape& s, const Shape& fine, const Shape& other, Shape& to) {
   if (fine.size() == Extent(0)) return false;
   Shape reversed;
-  int j = 0;
-  for (int k = 0; k < coarse.rank; ++k) {
-    const Extent target = coarse.from_right(k);
+  for (int j = 0, k = 0; k < other.rank;) {
+    const int first = k;
     bool repeated = true, whole = true;
-    for (Extent merged = 1; merged != target; ++j) {
+    Extent there = other.from_right(k++);
+    for (Extent here = 1; here != there;) {
+      if (here.is_constant() && there.is_constant() && here.code > there.code) {
+        if (k == other.rank) return false;
+        there = there * other.from_right(k++);
+        continue;
+      }
       if (j == fine.rank) return false;
-      if (fine.from_right(j) == Extent(1)) continue;
-      merged = merged * fine.from_right(j);
-      (s.from_right(j) == Extent(1) ? whole : repeated) = false;
+      here = here * fine.from_right(j);
+      if (fine.from_right(j) != Extent(1)) (s.from_right(j) == Extent(1) ? whole : repeated) = false;
+      ++j;
     }
     if (!repeated && !whole) return false;
-    reversed.push_back(whole ? target : Extent(1));
+    for (int i = first; i < k; ++i) reversed.push_back(whole ? other.from_right(i) : Extent(1));
   }
   to = {};
-  for (int k = coarse.rank - 1; k >= 0; --k) to.push_back(reversed[k]);
-  for (; j < fine.rank; ++j)
-    if (fine.from_right(j) != Extent(1)) return false;
+  for (int k = other.rank - 1; k >= 0; --k) to.push_back(reversed[k]);
   return true;
 }
 
@@ -69,12 +72,12 @@ struct Normalizer {
   }
 
   /// Reshaped windows, as they are or with the last two axes exchanged, that are the right side of products and
-  /// nothing else: on CPUs these put them together a panel at a time.
+  /// nothing else: these put them together a panel at a time.
   constexpr void find_windows() {
     as_windows = Vec<char>(g.size(), 0);
     bool any = false;
     for (int i = 0; i < g.size(); ++i)
-      if (transposed == Transposed::laid_out && g[i].op == Op::reshape && shows_windows(i)) {
+      if (g[i].op == Op::reshape && shows_windows(i)) {
         as_windows[i] = 1;
         any = true;
       }
@@ -309,7 +312,7 @@ struct Normalizer {
     if (n.shape.rank == 0) return id;
     if (n.op == Op::reshape && r[n.operand[0]].shape == shape && n.shape == fine) return n.operand[0];
     Shape to;
-    if (!merged_extents(n.shape, fine, shape, to)) return -1;
+    if (!regrouped_extents(n.shape, fine, shape, to)) return -1;
     if (n.op == Op::broadcast) return in_shape(n.operand[0], fine, shape, depth);
     if (is_elementwise(n.op) && n.op != Op::copy) {
       if (depth == 0 || is_expensive(n)) return -1;

@@ -409,18 +409,30 @@ class CudaEmitter : tt::detail::KernelText {
     segment(1, "row", "  ");
     t << "}\n";
     const Access &xa = plan_->accesses[k_->a], &xb = plan_->accesses[k_->b];
+    const auto memory = [&](const Access& x) {
+      return Text("(const ") << type << " *)" << operand(x.buffer) << " + " << row_offset(x, "q");
+    };
     for (int side : {matmul_small, matmul_large}) {
       entry(side == matmul_large ? "_large" : "");
       const int tile = 16 * side;
       t << "  const i64 rows = " << extent(k_->rows) << ", cols = " << extent(k_->cols) << ", inner = " << extent(k_->inner)
         << ",\n            down = (rows + " << tile - 1 << ") / " << tile << ", across = (cols + " << tile - 1 << ") / " << tile
         << ";\n  for (i64 unit = blockIdx.x; unit < (" << extent(k_->batch) << ") * down * across; unit += gridDim.x) {\n"
-        << "    const i64 q = unit / across / down;\n    matmul_tile<" << type << ", " << side << ">(\n        (const " << type << " *)"
-        << operand(xa.buffer) << " + " << row_offset(xa, "q") << ", " << extent(k_->a_row) << ", " << extent(k_->a_inner) << ",\n        (const "
-        << type << " *)" << operand(xb.buffer) << " + " << row_offset(xb, "q") << ", " << extent(k_->b_inner) << ", " << extent(k_->b_column)
+        << "    const i64 q = unit / across / down;\n    const " << type << " *b = " << memory(xb) << ";\n    matmul_tile<" << type << ", " << side
+        << ">(\n        " << memory(xa) << ", " << extent(k_->a_row) << ", " << extent(k_->a_inner) << ",\n        " << right_side()
         << ",\n        rows, cols, inner, unit / across % down * " << tile << ", unit % across * " << tile
         << ",\n        [&](i64 i, i64 j, " << type << " sum) { " << symbol() << "_element(a, q * rows + i, j, sum); });\n  }\n}\n";
     }
+  }
+  /// Element (k, j) of b, and whether its columns are what lies one behind the other.
+  Text right_side() const {
+    if (k_->windows < 0)
+      return Text("[&](i64 k, i64 j) { return b[k * (") << extent(k_->b_inner) << ") + j * (" << extent(k_->b_column) << ")]; }, ("
+                                                        << extent(k_->b_inner) << ") == 1";
+    const Access& w = plan_->accesses[k_->windows];
+    const char* index = windows_are_narrow(*k_, w) ? "int" : "i64";
+    return Text("[&](") << index << " k, " << index << " j) { return b[" << row_offset(w, "k") << " + " << column_offset(w, "j") << "]; }, "
+                        << (windows_lie_down(*k_, w) ? "true" : "false");
   }
 };
 

@@ -41,6 +41,17 @@ constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
   return n;
 }
 
+/// Of a product of windows: does an int hold every place in them? Their rows and columns are constants.
+constexpr bool windows_are_narrow(const Kernel& k, const Access& windows) {
+  const SymbolValues none;
+  return windows.row_offset(k.inner.code - 1, none) + windows.column_offset(k.cols.code - 1, none) < std::int64_t{1} << 31;
+}
+/// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads.
+constexpr bool windows_lie_down(const Kernel& k, const Access& windows) {
+  const auto run = [](const Term& innermost, Extent all) { return innermost.modulus == Extent(0) ? all.code : innermost.modulus.code; };
+  return run(windows.term[0], k.inner) > run(windows.term[windows.term_count], k.cols);
+}
+
 /// Which buffers may be given to kernels as values: operands of one element that are only read (no output is in
 /// their place), and that every kernel has among its first 32.
 inline Vec<char> may_be_values(const Plan& plan) {

@@ -147,6 +147,7 @@ constexpr ProductDescription describe_product(const Plan& plan, const Kernel& k,
     return p;
   };
   if (!is_floating(k.dtype)) return refuse("integers");
+  if (k.windows >= 0) return refuse("the windows of a convolution");
   if (p.rows == 0 || p.cols == 0 || p.inner == 0 || p.batch == 0) return refuse("no elements");
   constexpr std::int64_t most = std::int64_t{1} << 31;
   if (p.rows >= most || p.cols >= most || p.inner >= most || p.batch >= most) return refuse("too large for the library");

@@ -147,8 +147,8 @@ FN float multiply_add(float a, float b, float c) { return FMA_f32(a, b, c); }
 FN double multiply_add(double a, double b, double c) { return FMA_f64(a, b, c); }
 FN int multiply_add(int a, int b, int c) { return IADD_i32(IMUL_i32(a, b), c); }
 FN i64 multiply_add(i64 a, i64 b, i64 c) { return IADD_i64(IMUL_i64(a, b), c); }
-template <class T, int S, class Epilogue>
-FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner, i64 b_column, i64 rows, i64 cols,
+template <class T, int S, class B, class Epilogue>
+FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const B &b, bool down, i64 rows, i64 cols,
                     i64 inner, i64 row0, i64 col0, const Epilogue &epilogue) {
   enum { side = 16 * S, pitch = side + 1, depth = 16 };   /* pitch: no two of 16 neighbours in one bank */
   T *as = (T *)shared_memory, *bs = as + depth * pitch;   /* [k][row], [k][column] */
@@ -165,8 +165,8 @@ FN void matmul_tile(const T *a, i64 a_row, i64 a_inner, const T *b, i64 b_inner,
       as[k * pitch + i] = k < some && row0 + i < rows ? a[(row0 + i) * a_row + (k0 + k) * a_inner] : T(0);
     }
     for (int e = threadIdx.x; e < depth * side; e += 256) {
-      const int k = b_inner == 1 ? e % depth : e / side, j = b_inner == 1 ? e / depth : e % side;
-      bs[k * pitch + j] = k < some && col0 + j < cols ? b[(k0 + k) * b_inner + (col0 + j) * b_column] : T(0);
+      const int k = down ? e % depth : e / side, j = down ? e / depth : e % side;
+      bs[k * pitch + j] = k < some && col0 + j < cols ? b(k0 + k, col0 + j) : T(0);
     }
     __syncthreads();
     for (int k = 0; k < some; ++k) {

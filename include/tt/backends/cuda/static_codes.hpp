@@ -32,7 +32,7 @@ constexpr void each_field(K& k, const F& f) requires requires { k.sweeps; } {
   f(k.kind), f(k.rows.code), f(k.cols.code), f(k.inner.code), f(k.row_order), f(k.sweeps);
   for (int i = 0; i < 2 * k.sweeps + 2; ++i) f(k.segment[i]);
   for (auto& r : k.registers) f(r);
-  f(k.batch.code), f(k.dtype), f(k.a), f(k.b), f(k.a_row.code), f(k.a_inner.code), f(k.b_inner.code), f(k.b_column.code);
+  f(k.batch.code), f(k.dtype), f(k.a), f(k.b), f(k.windows), f(k.a_row.code), f(k.a_inner.code), f(k.b_inner.code), f(k.b_column.code);
   f(k.first_binding), f(k.bindings), f(k.code);
 }
 template <class A, class F>

@@ -395,6 +395,24 @@ __device__ __forceinline__ void columns(const OperandsOf<H, K>& a) {
 }
 
 // ---- products: 256 threads, a tile of (16 S) x (16 S), S x S sums each
+/// Where element (inner, column) of b lies in its matrix: windows are read where they are.
+template <class H, int K>
+__device__ __forceinline__ i64 right_side_offset(const OperandsOf<H, K>& a, i64 inner, i64 column) {
+  constexpr Kernel k = H::plan.kernels[K];
+  if constexpr (k.windows < 0) {
+    return inner * extent<k.b_inner.code>(a) + column * extent<k.b_column.code>(a);
+  } else {
+    using Index = std::conditional_t<windows_are_narrow(k, H::plan.accesses[k.windows]), int, i64>;
+    return row_offset<H, k.windows>(a, static_cast<Index>(inner)) + column_offset<H, k.windows>(a, static_cast<Index>(column));
+  }
+}
+/// Is it columns of b that lie one behind the other?
+template <class H, int K>
+__device__ __forceinline__ bool right_side_lies_down(const OperandsOf<H, K>& a) {
+  constexpr Kernel k = H::plan.kernels[K];
+  if constexpr (k.windows < 0) return extent<k.b_inner.code>(a) == 1;
+  else return windows_lie_down(k, H::plan.accesses[k.windows]);
+}
 template <class H, int K, int S>
 __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
@@ -403,7 +421,8 @@ __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
   T* const as = reinterpret_cast<T*>(tt_shared_memory);
   T* const bs = as + depth * pitch;
   const i64 rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a), inner = extent<k.inner.code>(a);
-  const i64 a_row = extent<k.a_row.code>(a), a_inner = extent<k.a_inner.code>(a), b_inner = extent<k.b_inner.code>(a), b_column = extent<k.b_column.code>(a);
+  const i64 a_row = extent<k.a_row.code>(a), a_inner = extent<k.a_inner.code>(a);
+  const bool b_lies_down = right_side_lies_down<H, K>(a);
   const i64 down = (rows + side - 1) / side, across = (cols + side - 1) / side;
   const int thread = static_cast<int>(threadIdx.x), tx = thread % 16, ty = thread / 16;
   const Memory<H, K> m = given_memory<H, K>(a);
@@ -423,8 +442,8 @@ __device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
         as[d * pitch + i] = d < some && row0 + i < rows ? x[(row0 + i) * a_row + (k0 + d) * a_inner] : T(0);
       }
       for (int e = thread; e < depth * side; e += 256) {
-        const int d = b_inner == 1 ? e % depth : e / side, j = b_inner == 1 ? e / depth : e % side;
-        bs[d * pitch + j] = d < some && col0 + j < cols ? y[(k0 + d) * b_inner + (col0 + j) * b_column] : T(0);
+        const int d = b_lies_down ? e % depth : e / side, j = b_lies_down ? e / depth : e % side;
+        bs[d * pitch + j] = d < some && col0 + j < cols ? y[right_side_offset<H, K>(a, k0 + d, col0 + j)] : T(0);
       }
       __syncthreads();
       for (int d = 0; d < some; ++d) {

@@ -44,27 +44,28 @@ __device__ __forceinline__ i64 extent(const KernelOperands<N>& a) {
   }
 }
 
-template <class H, int X, int M, int N>
-__device__ __forceinline__ i64 term_offset(const KernelOperands<N>& a, i64 index) {
+/// Index: int where that will do, for its divisions.
+template <class H, int X, int M, int N, class Index>
+__device__ __forceinline__ i64 term_offset(const KernelOperands<N>& a, Index index) {
   constexpr Term t = H::plan.accesses[X].term[M];
-  if constexpr (t.divisor.code != 1) index /= extent<t.divisor.code>(a);
-  if constexpr (t.modulus.code != 0) index %= extent<t.modulus.code>(a);
+  if constexpr (t.divisor.code != 1) index /= static_cast<Index>(extent<t.divisor.code>(a));
+  if constexpr (t.modulus.code != 0) index %= static_cast<Index>(extent<t.modulus.code>(a));
   return index * extent<t.stride.code>(a);
 }
-template <class H, int X, int M, int End, int N>
-__device__ __forceinline__ i64 terms_offset(const KernelOperands<N>& a, i64 index) {
+template <class H, int X, int M, int End, int N, class Index>
+__device__ __forceinline__ i64 terms_offset(const KernelOperands<N>& a, Index index) {
   if constexpr (M < End) return term_offset<H, X, M>(a, index) + terms_offset<H, X, M + 1, End>(a, index);
   else return 0;
 }
 /// Where row r of an access begins, in elements.
-template <class H, int X, int N>
-__device__ __forceinline__ i64 row_offset(const KernelOperands<N>& a, i64 row) {
+template <class H, int X, int N, class Index>
+__device__ __forceinline__ i64 row_offset(const KernelOperands<N>& a, Index row) {
   constexpr Access x = H::plan.accesses[X];
   return extent<x.offset.code>(a) + terms_offset<H, X, 0, x.term_count>(a, row);
 }
 /// Where column c of an access lies from the row's begin.
-template <class H, int X, int N>
-__device__ __forceinline__ i64 column_offset(const KernelOperands<N>& a, i64 col) {
+template <class H, int X, int N, class Index>
+__device__ __forceinline__ i64 column_offset(const KernelOperands<N>& a, Index col) {
   constexpr Access x = H::plan.accesses[X];
   if constexpr (x.column_terms > 0) return terms_offset<H, X, x.term_count, x.term_count + x.column_terms>(a, col);
   else return col * extent<x.column.code>(a);
