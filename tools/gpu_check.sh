@@ -45,8 +45,8 @@ libraries="$build/tt.o -ldl -lpthread"
 step "build: tt::compiled" $cpp -DTT_BUILD -c src/tt.cpp -o "$build/tt.o"
 step "build: the tests' main" $cpp -c tests/main.cpp -o "$build/main.o"
 
-for test in test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_nvrtc; do
-  step "build: $test" $cpp -DTT_FAKE_CUDA='"none"' -DTT_FAKE_CUBLASLT='"none"' -DTT_FAKE_CUDA_WITHOUT_GRAPHS='"none"' -DTT_CUDA_SHIM='"none"' -I tests "tests/$test.cpp" "$build/main.o" $libraries -o "$build/$test"
+for test in test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_cuda_conv test_nvrtc; do
+  step "build: $test" $cpp -DTT_FAKE_CUDA='"none"' -DTT_FAKE_CUBLASLT='"none"' -DTT_FAKE_CUDNN='"none"' -DTT_FAKE_CUDA_WITHOUT_GRAPHS='"none"' -DTT_CUDA_SHIM='"none"' -I tests "tests/$test.cpp" "$build/main.o" $libraries -o "$build/$test"
   [ -x "$build/$test" ] && step "run: $test" "$build/$test"
 done
 [ -x "$build/test_cuda" ] && step "run: 2,000 random graphs" env TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=1000 "$build/test_cuda" -tc="random*"

@@ -98,6 +98,26 @@ int main() {
                   2e-9 * static_cast<double>(n * n * n) / t);
     }
   tt::cuda::set_matmul_settings({});
+  auto f_layer = tt::compile([](const Tensor& p, const Tensor& q, const Tensor& r) { return tt::relu(tt::conv2d(p, q, r, {.padding = 1})); });
+  using tt::cuda::ConvLibrary;
+  const struct {
+    const char* name;
+    tt::cuda::ConvSettings settings;
+  } convolutions[] = {{"own tiles", {}},
+                      {"cuDNN", {.library = ConvLibrary::cudnn, .smallest = 1}},
+                      {"cuDNN by TF32", {.library = ConvLibrary::cudnn, .smallest = 1, .allow_tf32 = true}}};
+  if (const tt::Text why = tt::cuda::cudnn_unavailable_reason(); !why.empty()) std::printf("own tiles for convolutions: %s\n", tt::Text(why).c_str());
+  for (const std::int64_t channels : {16, 64, 256})
+    for (const auto& with : convolutions) {
+      tt::cuda::set_conv_settings(with.settings);
+      const std::int64_t side = 1024 / channels;  // 64, 16, 4
+      const Tensor p = tt::randn({64, channels, side, side}, 7, {.device = gpu}), q = tt::randn({channels, channels, 3, 3}, 8, {.device = gpu}),
+                   r = tt::randn({channels}, 9, {.device = gpu});
+      const double t = milliseconds([&] { f_layer(p, q, r); });
+      std::printf("relu(conv2d 3x3 of %lld channels, %lldx%lld), %-14s %9.3f ms %8.2f TFLOP/s\n", static_cast<long long>(channels), static_cast<long long>(side),
+                  static_cast<long long>(side), with.name, t, 2e-9 * static_cast<double>(64 * side * side * channels * channels * 9) / t);
+    }
+  tt::cuda::set_conv_settings({});
   const Tensor small = tt::randn({16}, 1, {.device = gpu});
   auto f_small = tt::compile([](const Tensor& t) { return tt::tanh(t * t + t); });
   std::printf("a call on 16 elements: eager add %.2f us, compiled %.2f us\n", microseconds_a_call([&] { small + small; }),

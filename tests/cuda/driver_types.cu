@@ -1,12 +1,17 @@
-// The library's own prototypes of the driver and of cuBLASLt against the toolkit's: compiled by nvcc, never run. Each argument
-// must be of the same size and kind; structs, of the same layout.
+// The library's own prototypes of the driver, cuBLASLt and, where it is installed, cuDNN against NVIDIA's: compiled by nvcc,
+// never run. Each argument must be of the same size and kind; structs, of the same layout.
 #include <cublasLt.h>
 #include <cuda.h>
+#if __has_include(<cudnn.h>)
+#pragma nv_diag_suppress 1444  // calls for single operations are deprecated
+#include <cudnn.h>
+#endif
 
 #include <cstddef>
 #include <type_traits>
 
 #include "tt/backends/cuda/cublaslt.hpp"
+#include "tt/backends/cuda/cudnn.hpp"
 
 namespace {
 
@@ -116,6 +121,43 @@ static_assert(equal(CublasLt::most_workspace, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE
               equal(CublasLt::alignment_b, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES) &&
               equal(CublasLt::alignment_c, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES) &&
               equal(CublasLt::alignment_d, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES));
+
+#if defined(CUDNN_VERSION)
+using tt::cuda::Cudnn;
+static_assert(same_prototype<decltype(Cudnn::create), decltype(cudnnCreate)>);
+static_assert(same_prototype<decltype(Cudnn::set_stream), decltype(cudnnSetStream)>);
+static_assert(same_prototype<decltype(Cudnn::create_tensor), decltype(cudnnCreateTensorDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::destroy_tensor), decltype(cudnnDestroyTensorDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::set_tensor), decltype(cudnnSetTensor4dDescriptorEx)>);
+static_assert(same_prototype<decltype(Cudnn::create_filter), decltype(cudnnCreateFilterDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::destroy_filter), decltype(cudnnDestroyFilterDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::set_filter), decltype(cudnnSetFilter4dDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::create_convolution), decltype(cudnnCreateConvolutionDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::destroy_convolution), decltype(cudnnDestroyConvolutionDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::set_convolution), decltype(cudnnSetConvolution2dDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::set_groups), decltype(cudnnSetConvolutionGroupCount)>);
+static_assert(same_prototype<decltype(Cudnn::set_math), decltype(cudnnSetConvolutionMathType)>);
+static_assert(same_prototype<decltype(Cudnn::create_activation), decltype(cudnnCreateActivationDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::destroy_activation), decltype(cudnnDestroyActivationDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::set_activation), decltype(cudnnSetActivationDescriptor)>);
+static_assert(same_prototype<decltype(Cudnn::find_algorithms), decltype(cudnnGetConvolutionForwardAlgorithm_v7)>);
+static_assert(same_prototype<decltype(Cudnn::convolve), decltype(cudnnConvolutionForward)>);
+static_assert(same_prototype<decltype(Cudnn::convolve_bias_activate), decltype(cudnnConvolutionBiasActivationForward)>);
+static_assert(same_prototype<decltype(Cudnn::add), decltype(cudnnAddTensor)>);
+static_assert(same_prototype<decltype(Cudnn::activate), decltype(cudnnActivationForward)>);
+static_assert(same_prototype<decltype(Cudnn::status_string), decltype(cudnnGetErrorString)>);
+
+using tt::cuda::CudnnAlgorithm;
+static_assert(sizeof(CudnnAlgorithm) == sizeof(cudnnConvolutionFwdAlgoPerf_t));
+static_assert(offsetof(CudnnAlgorithm, algorithm) == offsetof(cudnnConvolutionFwdAlgoPerf_t, algo));
+static_assert(offsetof(CudnnAlgorithm, state) == offsetof(cudnnConvolutionFwdAlgoPerf_t, status));
+static_assert(offsetof(CudnnAlgorithm, workspace) == offsetof(cudnnConvolutionFwdAlgoPerf_t, memory));
+static_assert(offsetof(CudnnAlgorithm, is_deterministic) == offsetof(cudnnConvolutionFwdAlgoPerf_t, determinism));
+static_assert(equal(Cudnn::f32, CUDNN_DATA_FLOAT) && equal(Cudnn::f64, CUDNN_DATA_DOUBLE) && equal(Cudnn::nchw, CUDNN_TENSOR_NCHW));
+static_assert(equal(Cudnn::cross_correlation, CUDNN_CROSS_CORRELATION) && equal(CUDNN_DETERMINISTIC, 1) && equal(CUDNN_STATUS_SUCCESS, 0));
+static_assert(equal(Cudnn::any_math, CUDNN_DEFAULT_MATH) && equal(Cudnn::fma_math, CUDNN_FMA_MATH));
+static_assert(equal(Cudnn::relu, CUDNN_ACTIVATION_RELU) && equal(Cudnn::propagate_nan, CUDNN_PROPAGATE_NAN));
+#endif
 
 static_assert(tt::cuda::out_of_memory == CUDA_ERROR_OUT_OF_MEMORY);
 

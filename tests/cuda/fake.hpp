@@ -28,6 +28,12 @@ inline long count(const char* what) { return function<long(const char*)>("fake_c
 /// How often a graph was launched on a stream.
 inline long graph_launches_on(void* stream) { return function<long(void*)>("fake_cuda_graph_launches_on")(stream); }
 
+/// What the fake of a library counts, by its function of this name; 0 with the machine's own.
+inline long count_of(const char* library, const char* name, const char* what) {
+  if (is_real()) return 0;
+  return reinterpret_cast<long (*)(const char*)>(dlsym(dlopen(library, RTLD_NOW | RTLD_LOCAL), name))(what);
+}
+
 /// A variable that is set while this lives.
 class Setting {
  public:

@@ -3,6 +3,7 @@
 #pragma once
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstring>
 #include <tuple>
 
@@ -28,6 +29,27 @@ bool same(const tt::cuda::Array<T, E...>& d, const tt::Array<T, E...>& h) {
 template <class F, class... A>
 bool agrees(F f, const A&... a) {
   return same(tt::cuda::fuse(f)(tt::cuda::to_device(a)...), tt::fuse(f)(a...));
+}
+
+/// Libraries compute products and convolutions of any size while this lives.
+struct WithLibraries {
+  WithLibraries() {
+    tt::cuda::set_matmul_settings({.library = tt::cuda::BlasLibrary::cublaslt, .smallest = 1});
+    tt::cuda::set_conv_settings({.library = tt::cuda::ConvLibrary::cudnn, .smallest = 1});
+  }
+  ~WithLibraries() {
+    tt::cuda::set_matmul_settings({});
+    tt::cuda::set_conv_settings({});
+  }
+};
+/// Sums of up to 100 terms, in another order.
+template <class F, class... A>
+bool is_close(F f, const A&... a) {
+  const auto here = tt::fuse(f)(a...);
+  const auto there = tt::cuda::fuse(f)(tt::cuda::to_device(a)...).to_host();
+  for (std::int64_t k = 0; k < here.size(); ++k)
+    if (!(std::fabs(here.data()[k] - there.data()[k]) <= 2e-5 * (1 + std::fabs(here.data()[k])))) return false;
+  return true;
 }
 
 template <class Kind>
@@ -86,6 +108,20 @@ TEST_CASE("convolutions, pools and their gradients") {
     return tt::grad<1>([](auto images, auto weights) { return tt::sum(tt::square(tt::conv2d(images, weights))); })(a, v);
   };
   CHECK(agrees(gradient, x, w));
+}
+
+TEST_CASE("products and convolutions by libraries, with what follows them") {
+  const WithLibraries with;
+  const auto a = numbers<float, 20, 32>(1);
+  const auto b = numbers<float, 32, 12>(2);
+  const auto row = numbers<float, 12>(3);
+  CHECK(is_close([](auto x, auto w, auto v) { return tt::relu(tt::matmul(x, w) + v); }, a, b, row));
+  CHECK(is_close([](auto x, auto w, auto v) { return tt::tanh(tt::matmul(x, w) * v); }, a, b, row));
+  const auto x = numbers<float, 2, 3, 9, 8>(4);
+  const auto w = numbers<float, 5, 3, 3, 3>(5);
+  const auto bias = numbers<float, 5>(6);
+  CHECK(is_close([](auto p, auto q, auto r) { return tt::relu(tt::conv2d<tt::Conv2dOptions{.stride = {1, 2}, .padding = 1}>(p, q, r)); }, x, w, bias));
+  CHECK(is_close([](auto p, auto q, auto r) { return tt::exp(tt::conv2d(p, q, r) * 0.1f); }, x, w, bias));
 }
 
 TEST_CASE("several results in nested tuples, and one Array as two arguments") {

@@ -3,7 +3,7 @@
 //   if (tt::cuda::is_available()) x = x.cuda();
 //   tt::cuda::Event begin, end;  begin.record();  work();  end.record();  begin.elapsed_time(end);
 #pragma once
-#include "tt/backends/cuda/matmul_settings.hpp"
+#include "tt/backends/cuda/library_settings.hpp"
 #include "tt/core/device_api.hpp"
 
 namespace tt::cuda {
@@ -34,6 +34,8 @@ TT_INLINE std::int64_t launches();
 
 /// Why cuBLASLt cannot compute products here (see MatmulSettings); empty if it can. Opens it.
 TT_INLINE Text cublaslt_unavailable_reason();
+/// The same of cuDNN and convolutions (see ConvSettings).
+TT_INLINE Text cudnn_unavailable_reason();
 
 /// Work in order; of different streams, in any order. Waits for its work when destroyed.
 class Stream {

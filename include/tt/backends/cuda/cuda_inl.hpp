@@ -77,6 +77,7 @@ TT_INLINE CompileStats compile_stats(int index) {
 TT_INLINE std::int64_t launches() { return detail::launch_count.load(std::memory_order_relaxed); }
 
 TT_INLINE Text cublaslt_unavailable_reason() { return CublasLt::get().why_not(); }
+TT_INLINE Text cudnn_unavailable_reason() { return Cudnn::get().why_not(); }
 
 TT_INLINE Stream::Stream(int device) : device_(device) {
   Device& d = Device::get(device);

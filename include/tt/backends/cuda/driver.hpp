@@ -119,10 +119,11 @@ struct Driver {
   }
 };
 
-/// Where a library of the toolkit may be: the file that an environment variable names, else its versions, not later than the driver's.
+/// Where a library of the toolkit may be: the file that an environment variable names, else the version given, or those
+/// of the toolkit that are not later than the driver's.
 class ToolkitNames {
  public:
-  ToolkitNames(const char* variable, const char* library);
+  ToolkitNames(const char* variable, const char* library, const char* version = nullptr);
   const char* const* begin() const { return name_; }
   int count() const { return count_; }
 
@@ -202,18 +203,22 @@ TT_INLINE const Driver& Driver::get() {
   return driver;
 }
 
-TT_INLINE ToolkitNames::ToolkitNames(const char* variable, const char* library) {
+TT_INLINE ToolkitNames::ToolkitNames(const char* variable, const char* library, const char* version) {
   if (const char* given = std::getenv(variable); given && *given) {
     add(Text(given));
     return;
   }
-  int driver = 13000;  // code of a later major version does not load
-  try {
-    Driver::get().version(&driver);
-  } catch (const Unavailable&) {  // it may be of use all the same
+  if (version) {
+    add(Text(library) << '.' << version);
+  } else {
+    int driver = 13000;  // code of a later major version does not load
+    try {
+      Driver::get().version(&driver);
+    } catch (const Unavailable&) {  // it may be of use all the same
+    }
+    if (driver >= 13000) add(Text(library) << ".13");
+    add(Text(library) << ".12");
   }
-  if (driver >= 13000) add(Text(library) << ".13");
-  add(Text(library) << ".12");
   add(Text(library));
   add(Text("/usr/local/cuda/lib64/") << library);
 }

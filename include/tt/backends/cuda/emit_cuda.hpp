@@ -423,6 +423,11 @@ class CudaEmitter : tt::detail::KernelText {
         << ",\n        rows, cols, inner, unit / across % down * " << tile << ", unit % across * " << tile
         << ",\n        [&](i64 i, i64 j, " << type << " sum) { " << symbol() << "_element(a, q * rows + i, j, sum); });\n  }\n}\n";
     }
+    entry("_epilogue");
+    t << "  const i64 cols = " << extent(k_->cols) << ", all = (" << extent(k_->batch) << ") * (" << extent(k_->rows) << ") * cols;\n"
+      << "  for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < all; e += (i64)gridDim.x * blockDim.x) {\n"
+      << "    const i64 row = all >> 32 ? e / cols : (unsigned)e / (unsigned)cols;\n    " << symbol() << "_element(a, row, e - row * cols, ((const "
+      << type << " *)a.work)[e]);\n  }\n}\n";
   }
   /// Element (k, j) of b, and whether its columns are what lies one behind the other.
   Text right_side() const {

@@ -107,6 +107,14 @@ struct LaunchPlanner {
     l.work = l.work_team * l.grid * (l.block / l.team);
     return r;
   }
+  /// What follows a product whose sums a library left in memory.
+  constexpr Launch epilogue() const {
+    Launch l;
+    l.suffix = "_epilogue";
+    l.block = most_threads(KernelForm::matmul, false);
+    l.grid = grid(ceil_div(value(k.batch) * value(k.rows) * value(k.cols), l.block), l.block / 32);
+    return l;
+  }
   constexpr Launches matmul() const {
     Launches r;
     Launch& l = r.launch[0];
@@ -123,6 +131,12 @@ struct LaunchPlanner {
 };
 
 }  // namespace detail
+
+/// The launch behind a product that a library computed without its epilogue.
+template <class AnyPlan>
+constexpr Launch epilogue_launch(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols, const DeviceLimits& device) {
+  return detail::LaunchPlanner<AnyPlan>{plan, k, symbols, device}.epilogue();
+}
 
 /// The launches of a kernel for these values of the symbols.
 template <class AnyPlan>

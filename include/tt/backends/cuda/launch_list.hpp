@@ -1,13 +1,13 @@
 // What a program does on a device for given sizes: where its buffers lie, its launches in order, and the
 // parameters of each. Planned once; a run only fills in the addresses of its operands and of its memory, and
 // the elements that are given as values.
-//   LaunchList list(plan, symbols, device.limits(), function, product);   list.parameters(arguments, memory)
+//   LaunchList list(plan, symbols, device.limits(), function, library);   list.parameters(arguments, memory)
 #pragma once
 #include <cstring>
 
 #include "tt/backends/cuda/driver.hpp"
 #include "tt/backends/cuda/launch.hpp"
-#include "tt/backends/cuda/library_product.hpp"
+#include "tt/backends/cuda/library_kernel.hpp"
 #include "tt/backends/device_program.hpp"
 #include "tt/graph/memory.hpp"
 
@@ -20,12 +20,14 @@ class LaunchList {
     unsigned grid = 1, block = 32, shared = 0;
     int first = 0;  ///< of its words among the parameters
     int words = 0;
-    std::shared_ptr<const LibraryProduct> product;  ///< does the same, if its operands are aligned
+    std::shared_ptr<const LibraryKernel> library;  ///< does the same, if its operands are aligned, but for what follows:
+    Handle epilogue = nullptr;                     ///< of the sums it leaves, or null
+    unsigned epilogue_grid = 1;
   };
 
-  /// `function(kernel number, launch)` gives what is launched, `product(kernel number)` a library's product or null.
-  template <class Function, class Product>
-  LaunchList(const Plan& plan, const SymbolValues& symbols, const DeviceLimits& limits, const Function& function, const Product& product)
+  /// `function(kernel number, launch)` gives what is launched, `library(kernel number)` what a library does instead, or null.
+  template <class Function, class Library>
+  LaunchList(const Plan& plan, const SymbolValues& symbols, const DeviceLimits& limits, const Function& function, const Library& library)
       : symbols_(symbols) {
     Vec<std::int64_t> offsets(plan.buffers.size() + 1, 0);
     const Vec<char> values = may_be_values(plan);
@@ -33,15 +35,25 @@ class LaunchList {
     for (int k = 0; k < plan.kernels.size(); ++k) {
       const Launches all = launches_of(plan, plan.kernels[k], symbols, limits);
       for (int i = 0; i < all.count; ++i) add(plan, plan.kernels[k], all.launch[i], offsets, values, function(k, all.launch[i]));
-      if (plan.kernels[k].kind == KernelKind::matmul) take(product(k));
+      if (const std::shared_ptr<const LibraryKernel> by = library(k)) {
+        Item& item = items_.back();
+        if (by->leaves_sums()) {
+          const Launch l = epilogue_launch(plan, plan.kernels[k], symbols, limits);
+          item.epilogue = function(k, l);
+          item.epilogue_grid = static_cast<unsigned>(l.grid);
+        }
+        if (static_cast<std::int64_t>(by->memory()) > work_) work_ = static_cast<std::int64_t>(by->memory());
+        item.library = by;
+        ++by_library_;
+      }
     }
   }
   bool is_for(const SymbolValues& symbols) const { return symbols_ == symbols; }
   /// Of memory beside the operands: the arena, then what one launch at a time works in.
   std::size_t bytes() const { return static_cast<std::size_t>(arena_ + work_); }
   const Vec<Item>& items() const { return items_; }
-  /// How many products are a library's.
-  int products() const { return products_; }
+  /// How many products and convolutions are a library's.
+  int by_library() const { return by_library_; }
   /// What an item works in, of memory that begins at `memory`.
   DevicePointer work(DevicePointer memory) const { return memory + static_cast<std::uint64_t>(arena_); }
   /// The parameters of all launches, one behind the other.
@@ -81,20 +93,13 @@ class LaunchList {
   };
   SymbolValues symbols_;
   std::int64_t arena_ = 0, work_ = 0;
-  int products_ = 0;
+  int by_library_ = 0;
   Vec<Item> items_;
   Vec<std::uint64_t> words_;
   Vec<Address> addresses_;
 
-  /// By a library, what was added last.
-  void take(std::shared_ptr<const LibraryProduct> product) {
-    if (!product) return;
-    ++products_;
-    if (static_cast<std::int64_t>(product->workspace()) > work_) work_ = static_cast<std::int64_t>(product->workspace());
-    items_.back().product = static_cast<std::shared_ptr<const LibraryProduct>&&>(product);
-  }
   void add(const Plan& plan, const Kernel& k, const Launch& l, const Vec<std::int64_t>& offsets, const Vec<char>& values, Handle function) {
-    Item item{function, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), static_cast<unsigned>(l.shared), words_.size(), 0, nullptr};
+    Item item{function, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), static_cast<unsigned>(l.shared), words_.size(), 0, nullptr, nullptr, 1};
     const int tail_at = words_.size() + (k.bindings > 0 ? k.bindings : 1);
     for (int b = 0; b < k.bindings; ++b) {
       const int number = plan.bindings[k.first_binding + b];

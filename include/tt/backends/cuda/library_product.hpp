@@ -1,22 +1,18 @@
-// A kernel that is a product of matrices, computed by cuBLASLt with what follows it: a bias along its columns,
-// relu, both or neither. What the library cannot do whole stays with own tiles, and so do calls whose operands
-// are not aligned as the algorithm was chosen for.
+// A kernel that is a product of matrices, computed by cuBLASLt; its bias lies along the columns.
 //   The library counts columns first, so that row-major D = A B is its D' = B' A': its first factor is our second.
 #pragma once
 #include <utility>
 
 #include "tt/backends/cuda/cublaslt.hpp"
-#include "tt/backends/cuda/matmul_settings.hpp"
-#include "tt/graph/plan.hpp"
+#include "tt/backends/cuda/library_kernel.hpp"
+#include "tt/backends/cuda/library_settings.hpp"
 
 namespace tt::cuda {
 
 /// A product in the library's terms: D is rows x cols, columns first.
 struct ProductDescription {
   /// A matrix as it lies: columns `leading` elements apart, matrices of a batch `batch_stride`.
-  struct Matrix {
-    int operand = -1;             ///< number among the kernel's
-    std::int64_t offset = 0;      ///< elements
+  struct Matrix : detail::OperandPlace {
     std::int64_t leading = 0, batch_stride = 0;
     bool transposed = false;
   };
@@ -25,102 +21,30 @@ struct ProductDescription {
   Matrix a, b, d;
   Matrix bias;                    ///< a column, if there is one
   bool relu = false;
+  bool leaves_sums = false;       ///< d lies dense in the memory it works in, and nothing follows
   const char* refused = nullptr;  ///< why it is not for the library; the rest is then unfinished
 };
-constexpr ProductDescription describe_product(const Plan& plan, const Kernel& k, const SymbolValues& symbols);
+template <class AnyPlan>
+constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols);
 
-class LibraryProduct {
+class LibraryProduct final : public LibraryKernel {
  public:
-  static constexpr int alignment = 16;  ///< bytes, of every operand
   /// Null if the library does not take it, and then `refused` says why.
-  TT_INLINE static std::shared_ptr<const LibraryProduct> make(Device& device, const Plan& plan, const Kernel& k,
-                                                              const SymbolValues& symbols, const MatmulSettings& settings, Text& refused);
-  LibraryProduct() = default;
-  LibraryProduct(const LibraryProduct&) = delete;
-  TT_INLINE ~LibraryProduct();
-  std::size_t workspace() const { return heuristic_.workspace; }
-  /// `operand`: the addresses of the kernel's operands. False if they are not aligned: nothing was done.
-  TT_INLINE bool run(Device& device, const std::uint64_t* operand, DevicePointer workspace) const;
+  TT_INLINE static std::shared_ptr<const LibraryProduct> make(Device& device, const ProductDescription& p, const MatmulSettings& settings,
+                                                              Text& refused);
+  LibraryProduct() : LibraryKernel(LibraryWork::product) {}
+  TT_INLINE ~LibraryProduct() override;
 
  private:
   ProductDescription p_;
   CublasLtHeuristic heuristic_;
   Handle description_ = nullptr, a_ = nullptr, b_ = nullptr, d_ = nullptr;
   mutable std::atomic_flag busy_;  // the description holds a call's bias
-  std::uint64_t address(const ProductDescription::Matrix& m, const std::uint64_t* operand) const {
-    return operand[m.operand] + static_cast<std::uint64_t>(m.offset * size_of(p_.dtype));
-  }
+  std::size_t workspace() const override { return heuristic_.workspace; }
+  TT_INLINE bool compute(Device& device, const std::uint64_t* operand, DevicePointer sums, DevicePointer workspace) const override;
 };
 
 namespace detail {
-
-/// What a product's epilogue computes, followed register by register.
-class EpilogueReader {
- public:
-  constexpr EpilogueReader(const Plan& plan, const Kernel& k) {
-    for (int i = k.segment[0]; i < k.segment[2]; ++i) {
-      const Instruction& x = plan.instructions[i];
-      if (x.op == Op::store) {
-        ++stores;
-        stored_as = of(x.dtype, x.a);
-        store = x.access;
-        continue;
-      }
-      if (x.result < 0) continue;
-      set(x.dtype, x.result, value_of(plan, k, x));
-    }
-  }
-  enum Value : char { other, zero, sum, bias, biased, sum_not_above, biased_not_above, relu, biased_relu };
-  int stores = 0, store = -1, bias_access = -1;
-  Value stored_as = other;
-
- private:
-  struct Register {
-    DType dtype;
-    int number;
-    Value value;
-  };
-  Vec<Register> known_;
-  constexpr Value of(DType d, int number) const {
-    for (const Register& r : known_)
-      if (r.dtype == d && r.number == number) return r.value;
-    return other;
-  }
-  constexpr void set(DType d, int number, Value v) {
-    for (Register& r : known_)
-      if (r.dtype == d && r.number == number) {
-        r.value = v;
-        return;
-      }
-    known_.push_back({d, number, v});
-  }
-  constexpr Value value_of(const Plan& plan, const Kernel& k, const Instruction& x) {
-    switch (x.op) {
-      case Op::constant: return x.bits == 0 ? zero : other;
-      case Op::accumulator: return sum;
-      case Op::load: {
-        const Access& a = plan.accesses[x.access];
-        const bool along = a.column == Extent(1) && a.column_terms == 0 && a.term_count == 0;
-        if (!along || x.dtype != k.dtype || (bias_access >= 0 && bias_access != x.access)) return other;
-        bias_access = x.access;
-        return bias;
-      }
-      case Op::add: {
-        const Value l = of(x.dtype, x.a), r = of(x.dtype, x.b);
-        return (l == sum && r == bias) || (l == bias && r == sum) ? biased : other;
-      }
-      case Op::le:  // relu is where(x <= 0, 0, x)
-        if (of(x.from, x.b) != zero) return other;
-        return of(x.from, x.a) == sum ? sum_not_above : of(x.from, x.a) == biased ? biased_not_above : other;
-      case Op::where: {
-        if (of(x.dtype, x.b) != zero) return other;
-        const Value mask = of(DType::boolean, x.a), otherwise = of(x.dtype, x.c);
-        return mask == sum_not_above && otherwise == sum ? relu : mask == biased_not_above && otherwise == biased ? biased_relu : other;
-      }
-      default: return other;
-    }
-  }
-};
 
 /// A factor as the library sees it, whose columns are our rows: `along` elements lie `stride` apart in its columns.
 constexpr bool place(ProductDescription::Matrix& m, std::int64_t along, std::int64_t across, std::int64_t column, std::int64_t row) {
@@ -134,7 +58,8 @@ constexpr bool place(ProductDescription::Matrix& m, std::int64_t along, std::int
 
 }  // namespace detail
 
-constexpr ProductDescription describe_product(const Plan& plan, const Kernel& k, const SymbolValues& symbols) {
+template <class AnyPlan>
+constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols) {
   ProductDescription p;
   const auto value = [&](Extent e) { return e.value(symbols); };
   p.dtype = k.dtype;
@@ -147,29 +72,28 @@ constexpr ProductDescription describe_product(const Plan& plan, const Kernel& k,
     return p;
   };
   if (!is_floating(k.dtype)) return refuse("integers");
-  if (k.windows >= 0) return refuse("the windows of a convolution");
   if (p.rows == 0 || p.cols == 0 || p.inner == 0 || p.batch == 0) return refuse("no elements");
   constexpr std::int64_t most = std::int64_t{1} << 31;
   if (p.rows >= most || p.cols >= most || p.inner >= most || p.batch >= most) return refuse("too large for the library");
-  const detail::EpilogueReader epilogue(plan, k);
-  using E = detail::EpilogueReader;
-  const E::Value v = epilogue.stored_as;
-  if (epilogue.stores != 1 || (v != E::sum && v != E::biased && v != E::relu && v != E::biased_relu))
-    return refuse("what follows it is more than a bias and relu");
-  p.relu = v == E::relu || v == E::biased_relu;
-  if (v == E::biased || v == E::biased_relu) {
-    const Access& bias = plan.accesses[epilogue.bias_access];
-    p.bias.operand = bias.buffer;
-    p.bias.offset = value(bias.offset);
+  const auto along = [&](const Access& a) {
+    return a.column == Extent(1) && a.column_terms == 0 && a.term_count == 0 && !detail::is_single(plan, k, a.buffer);
+  };
+  const detail::EpilogueReader epilogue(plan, k, along);
+  p.leaves_sums = !epilogue.is_known();
+  if (!p.leaves_sums) {
+    const Access& d = plan.accesses[epilogue.store];
+    const bool one_row = p.cols == 1 && p.batch == 1;
+    const std::int64_t leading = one_row ? p.rows : d.term_count == 1 ? value(d.term[0].stride) : 0;
+    p.leaves_sums = (d.column != Extent(1) && p.rows > 1) || d.column_terms != 0 || leading < p.rows ||
+                    (!one_row && (d.term[0].divisor != Extent(1) || d.term[0].modulus != Extent(0)));
+    p.d = {{d.buffer, value(d.offset)}, leading, leading * p.cols, false};
   }
-  const Access& d = plan.accesses[epilogue.store];
-  const bool one_row = p.cols == 1 && p.batch == 1;
-  if ((d.column != Extent(1) && p.rows > 1) || d.column_terms != 0 ||
-      (!one_row && (d.term_count != 1 || d.term[0].divisor != Extent(1) || d.term[0].modulus != Extent(0))))
-    return refuse("its result does not lie row by row");
-  p.d = {d.buffer, value(d.offset), one_row ? p.rows : value(d.term[0].stride), 0, false};
-  p.d.batch_stride = p.d.leading * p.cols;
-  if (p.d.leading < p.rows) return refuse("its result does not lie row by row");
+  if (p.leaves_sums) {
+    p.d = {{}, p.rows, p.rows * p.cols, false};
+  } else {
+    p.relu = epilogue.applies_relu();
+    if (epilogue.adds_bias()) p.bias = {{plan.accesses[epilogue.bias].buffer, value(plan.accesses[epilogue.bias].offset)}};
+  }
   if (!detail::place(p.a, p.rows, p.inner, value(k.b_column), value(k.b_inner)) ||
       !detail::place(p.b, p.inner, p.cols, value(k.a_inner), value(k.a_row)))
     return refuse("factors whose elements are apart both ways");
@@ -181,19 +105,18 @@ constexpr ProductDescription describe_product(const Plan& plan, const Kernel& k,
     for (std::int64_t q = 2; q < p.batch; ++q)
       if (x.row_offset(q, symbols) != m->offset + q * m->batch_stride) return refuse("matrices of a batch that lie unevenly");
   }
-  for (const int operand : {p.a.operand, p.b.operand, p.bias.operand})  // it may be given as a value, see launch_list.hpp
-    if (operand >= 0 && plan.buffers[plan.bindings[k.first_binding + operand]].size == Extent(1)) return refuse("a single element");
+  for (const int operand : {p.a.operand, p.b.operand})
+    if (detail::is_single(plan, k, operand)) return refuse("a single element");
   return p;
 }
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
-TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& device, const Plan& plan, const Kernel& k,
-                                                                     const SymbolValues& symbols, const MatmulSettings& settings, Text& refused) {
+TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& device, const ProductDescription& p, const MatmulSettings& settings,
+                                                                     Text& refused) {
   const auto refuse = [&](const Text& why) {
     refused = why;
     return nullptr;
   };
-  const ProductDescription p = describe_product(plan, k, symbols);
   if (p.refused) return refuse(Text(p.refused));
   const double work = static_cast<double>(p.rows) * static_cast<double>(p.cols) * static_cast<double>(p.inner) * static_cast<double>(p.batch);
   if (work < static_cast<double>(settings.smallest)) return refuse(Text("fewer multiply-adds than ") << settings.smallest);
@@ -205,6 +128,7 @@ TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& dev
   auto made = std::make_shared<LibraryProduct>();
   LibraryProduct& m = *made;
   m.p_ = p;
+  if (p.leaves_sums) m.leave_sums(p.rows * p.cols * p.batch, p.dtype);
   const bool f64 = p.dtype == DType::f64;
   const CublasLt::Type type = f64 ? CublasLt::real_f64 : CublasLt::real_f32;
   const CublasLt::Compute compute = f64 ? CublasLt::f64 : settings.allow_tf32 ? CublasLt::f32_by_tf32 : CublasLt::f32;
@@ -250,20 +174,16 @@ TT_INLINE LibraryProduct::~LibraryProduct() {
   if (description_) lt.destroy_description(description_);
 }
 
-TT_INLINE bool LibraryProduct::run(Device& device, const std::uint64_t* operand, DevicePointer workspace) const {
-  const std::uint64_t a = address(p_.a, operand), b = address(p_.b, operand), d = address(p_.d, operand);
-  const std::uint64_t bias = p_.bias.operand >= 0 ? address(p_.bias, operand) : 0;
+TT_INLINE bool LibraryProduct::compute(Device& device, const std::uint64_t* operand, DevicePointer sums, DevicePointer workspace) const {
+  const std::uint64_t a = p_.a.address(operand, p_.dtype), b = p_.b.address(operand, p_.dtype), d = p_.d.address(operand, p_.dtype, sums),
+                      bias = p_.bias.address(operand, p_.dtype);
   if ((a | b | d | bias) % alignment != 0) return false;
+  using detail::pointer;
   const CublasLt& lt = CublasLt::get();
-  const double one[] = {1, 0};
-  const float one_f32[] = {1, 0};
-  const bool f64 = p_.dtype == DType::f64;
-  const void *const alpha = f64 ? static_cast<const void*>(one) : one_f32, *const beta = f64 ? static_cast<const void*>(one + 1) : one_f32 + 1;
-  const auto at = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
   const tt::detail::FlagLock lock(busy_);
-  if (const void* pointer = at(bias)) lt.check(lt.set_description(description_, CublasLt::bias_pointer, &pointer, sizeof pointer), "cublasLtMatmulDescSetAttribute");
-  lt.check(lt.matmul(lt.handle(device), description_, alpha, at(a), a_, at(b), b_, beta, at(d), d_, at(d), d_, heuristic_.algorithm,
-                     at(workspace), heuristic_.workspace, device.stream()),
+  if (const void* at = pointer(bias)) lt.check(lt.set_description(description_, CublasLt::bias_pointer, &at, sizeof at), "cublasLtMatmulDescSetAttribute");
+  lt.check(lt.matmul(lt.handle(device), description_, detail::one_of(p_.dtype), pointer(a), a_, pointer(b), b_, detail::zero_of(p_.dtype), pointer(d), d_,
+                     pointer(d), d_, heuristic_.algorithm, pointer(workspace), heuristic_.workspace, device.stream()),
            "cublasLtMatmul");
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
+#include "tt/backends/cuda/libraries.hpp"
 #include "tt/backends/cuda/replay_graph.hpp"
 #include "tt/backends/device_program.hpp"
 
@@ -36,15 +37,20 @@ class Program {
   std::uint64_t may_be_on_host() const { return may_be_on_host_; }
   /// How often launches were planned: once for a device and sizes, while they are among the last ones.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
-  /// Of its graphs and of a library's products, in words; nothing if neither was asked for.
+  /// Of its graphs and of what libraries did, in words; nothing if neither was asked for.
   Text report() const;
 
  private:
+  /// Of a library: kernels that it ran, that it would have run if their operands were aligned, and why it did not take the last other one.
+  struct LibraryCounts {
+    std::atomic<std::int64_t> ran = 0, not_aligned = 0;
+    Text refused;
+  };
   /// Its launches for some sizes, and their graph if these came twice.
   struct Sized {
-    Sized(LaunchList l, std::uint64_t s) : launches(static_cast<LaunchList&&>(l)), settings(s) {}
+    Sized(LaunchList l, LibrarySettings s) : launches(static_cast<LaunchList&&>(l)), settings(s) {}
     LaunchList launches;
-    std::uint64_t settings;  ///< of products, packed
+    LibrarySettings settings;
     std::atomic_flag busy;
     bool seen = false, refused = false;  ///< ran once; is to run without a graph
     std::unique_ptr<ReplayGraph> graph;
@@ -63,9 +69,9 @@ class Program {
   ProgramOptions options_;
   std::uint64_t may_be_on_host_ = 0;
   std::atomic<int> planned_ = 0;
-  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0, library_ = 0, not_aligned_ = 0;
-  mutable std::atomic_flag refused_busy_;
-  Text refused_;    ///< why the library did not take a product, of the last one
+  std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0;
+  LibraryCounts libraries_[2];  ///< by LibraryWork
+  mutable std::atomic_flag texts_busy_;
   Text graphless_;  ///< why there is no graph for some sizes, of the last ones
   std::atomic<Loaded*> loaded_[Device::most_devices] = {};
 
@@ -83,7 +89,7 @@ class Program {
   void refuse_graph(Sized& s, const char* why);
   bool let_go_of_graphs(Loaded& on);
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
-    const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 ? 2 : 1;
+    const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 || std::strcmp(l.suffix, "_epilogue") == 0 ? 2 : 1;
     return f.function[3 * plan_.kernels[kernel].code + which];
   }
 };
@@ -101,9 +107,9 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
   for (int k = 0; k < plan_.kernels.size(); ++k) {
     const bool own = plan_.kernels[k].code == k, parts = has_parts(plan_, plan_.kernels[k]);
     const bool product = plan_.kernels[k].kind == KernelKind::matmul;
-    for (const char* suffix : {"", product ? "_large" : "_parts", "_finish"}) {
+    for (const char* suffix : {"", product ? "_large" : "_parts", product ? "_epilogue" : "_finish"}) {
       Handle f = nullptr;
-      const bool there = own && (!*suffix || parts || std::strcmp(suffix, "_large") == 0);
+      const bool there = own && (!*suffix || parts || product);
       Text symbol = Text(name_) << '_' << k << suffix;
       if (there) device.check(device.driver().find_function(&f, module, symbol.c_str()), "cuModuleGetFunction");
       fresh->function.push_back(f);
@@ -115,7 +121,7 @@ TT_INLINE void Program::find_functions(Device& device, Handle module) {
 
 /// Planning may open a library, and a graph may end: neither under the lock.
 TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& device, const SymbolValues& symbols) {
-  const std::uint64_t settings = detail::packed_matmul_settings.load(std::memory_order_relaxed);
+  const LibrarySettings settings;
   const auto find = [&]() -> std::shared_ptr<Sized> {
     for (const auto& known : on.sized)
       if (known && known->settings == settings && known->launches.is_for(symbols)) return known;
@@ -126,18 +132,16 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& dev
     if (auto known = find()) return known;
   }
   const auto function = [&](int kernel, const Launch& l) { return function_of(on, kernel, l); };
-  const auto product = [&](int kernel) -> std::shared_ptr<const LibraryProduct> {
-    const MatmulSettings chosen = detail::unpack(settings);
-    if (chosen.library == BlasLibrary::own) return nullptr;
+  const auto library = [&](int kernel) {
     Text refused;
-    auto made = LibraryProduct::make(device, plan_, plan_.kernels[kernel], symbols, chosen, refused);
-    if (!made) {
-      const tt::detail::FlagLock lock_text(refused_busy_);
-      refused_ = refused;
+    auto made = find_library(device, plan_, plan_.kernels[kernel], symbols, settings, refused);
+    if (!refused.empty()) {
+      const tt::detail::FlagLock lock(texts_busy_);
+      libraries_[plan_.kernels[kernel].windows >= 0].refused = refused;
     }
     return made;
   };
-  const auto fresh = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, product), settings);
+  const auto fresh = std::make_shared<Sized>(LaunchList(plan_, symbols, device.limits(), function, library), settings);
   std::shared_ptr<Sized> before;  // ends behind the lock
   const tt::detail::FlagLock lock(on.busy);
   if (auto known = find()) return known;  // another thread was first
@@ -150,7 +154,7 @@ TT_INLINE std::shared_ptr<Program::Sized> Program::sized(Loaded& on, Device& dev
 TT_INLINE void Program::refuse_graph(Sized& s, const char* why) {
   s.graph.reset();
   s.refused = true;
-  const tt::detail::FlagLock lock(refused_busy_);
+  const tt::detail::FlagLock lock(texts_busy_);
   graphless_ = Text(why);
 }
 
@@ -158,7 +162,7 @@ TT_INLINE void Program::refuse_graph(Sized& s, const char* why) {
 /// a library launches is not known, so it cannot be given other addresses. Where no graph can be made, launches one by one
 /// do the same; it is not tried again. What fails in the launch itself is thrown: it may have begun.
 TT_INLINE bool Program::replay(Device& device, Sized& s, const ProgramArguments& arguments) {
-  if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2 || s.launches.products() > 0) return false;
+  if (options_.mode != CompileMode::reduce_overhead || device.driver().missing_for_graphs || s.launches.items().size() < 2 || s.launches.by_library() > 0) return false;
   const tt::detail::FlagLock lock(s.busy);
   if (!s.seen) {
     s.seen = true;
@@ -221,34 +225,44 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
   }();
   Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
-    if (l.product) {
-      const bool done = l.product->run(device, words.begin() + l.first, s->launches.work(memory.begin()));
-      (done ? library_ : not_aligned_).fetch_add(1, std::memory_order_relaxed);
+    void* parameters[] = {words.begin() + l.first};
+    const auto launch = [&](Handle function, unsigned grid) {
+      device.check(device.driver().launch(function, grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
+    };
+    if (l.library) {
+      const bool done = l.library->run(device, words.begin() + l.first, s->launches.work(memory.begin()));
+      LibraryCounts& counts = libraries_[static_cast<int>(l.library->work())];
+      (done ? counts.ran : counts.not_aligned).fetch_add(1, std::memory_order_relaxed);
+      if (done && l.epilogue) launch(l.epilogue, l.epilogue_grid);
       if (done) continue;
     }
-    void* parameters[] = {words.begin() + l.first};
-    device.check(device.driver().launch(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
+    launch(l.function, l.grid);
   }
   return items.size();
 }
 
 TT_INLINE Text Program::report() const {
   Text t;
-  const tt::detail::FlagLock lock(refused_busy_);
-  const std::int64_t runs = runs_.load(), replays = replays_.load(), by_library = library_.load(), not_aligned = not_aligned_.load();
+  const tt::detail::FlagLock lock(texts_busy_);
+  const std::int64_t runs = runs_.load(), replays = replays_.load();
   if (options_.mode == CompileMode::reduce_overhead && runs > 0) {
     if (const char* missing = Driver::get().missing_for_graphs) {
       t << runs << " runs kernel by kernel, as the driver has no " << missing;
     } else {
       t << replays << " of " << runs << " runs replayed as a CUDA graph, with " << changed_.load() << " changes of a kernel's operands";
       if (const std::int64_t without = without_graph_.load()) t << "; " << without << " kernel by kernel, as there is no graph: " << graphless_;
-      else if (replays == 0) t << " (sizes must return, kernels be two or more, and products not a library's)";
+      else if (replays == 0) t << " (sizes must return, kernels be two or more, and none of them a library's)";
     }
   }
-  if (by_library == 0 && not_aligned == 0 && refused_.empty()) return t;
-  t << (t.empty() ? "" : "; ") << by_library << " products by cuBLASLt";
-  if (not_aligned > 0) t << "; " << not_aligned << " by own tiles, as operands were not aligned to " << LibraryProduct::alignment << " bytes";
-  if (!refused_.empty()) t << "; others by own tiles: " << refused_;
+  static constexpr const char* names[] = {"products by cuBLASLt", "convolutions by cuDNN"};
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t ran = libraries_[i].ran.load(), not_aligned = libraries_[i].not_aligned.load();
+    const Text& refused = libraries_[i].refused;
+    if (ran == 0 && not_aligned == 0 && refused.empty()) continue;
+    t << (t.empty() ? "" : "; ") << ran << ' ' << names[i];
+    if (not_aligned > 0) t << "; " << not_aligned << " by own tiles, as operands were not aligned to " << LibraryKernel::alignment << " bytes";
+    if (!refused.empty()) t << "; others by own tiles: " << refused;
+  }
   return t;
 }
 #endif

@@ -3,10 +3,8 @@
 // library's order (graph/reduce_order.hpp): a warp is the 64 lanes of a block of 4,096.
 //   static_kernel<H, K, 0><<<grid, block, shared, stream>>>(operands)
 #pragma once
-#include "tt/backends/cuda/static_step.hpp"
+#include "tt/backends/cuda/static_product.hpp"
 #include "tt/graph/reduce_order.hpp"
-
-extern __shared__ __align__(16) char tt_shared_memory[];
 
 namespace tt::cuda {
 namespace detail {
@@ -76,13 +74,6 @@ constexpr bool segment_holds(bool (*is)(Op)) {
 }
 constexpr bool is_store(Op op) { return op == Op::store; }
 
-template <class H, int K>
-__device__ __forceinline__ Memory<H, K> given_memory(const OperandsOf<H, K>& a) {
-  Memory<H, K> m;
-#pragma unroll
-  for (int b = 0; b < H::plan.kernels[K].bindings; ++b) m.operand[b] = a.p[b];
-  return m;
-}
 /// Rows kept between sweeps are the team's: whole multiples of 16 elements each.
 template <class H, int K, int B>
 __device__ __forceinline__ void place_rows(Memory<H, K>& m, const OperandsOf<H, K>& a, char* at) {
@@ -394,98 +385,19 @@ __device__ __forceinline__ void columns(const OperandsOf<H, K>& a) {
   }
 }
 
-// ---- products: 256 threads, a tile of (16 S) x (16 S), S x S sums each
-/// Where element (inner, column) of b lies in its matrix: windows are read where they are.
-template <class H, int K>
-__device__ __forceinline__ i64 right_side_offset(const OperandsOf<H, K>& a, i64 inner, i64 column) {
-  constexpr Kernel k = H::plan.kernels[K];
-  if constexpr (k.windows < 0) {
-    return inner * extent<k.b_inner.code>(a) + column * extent<k.b_column.code>(a);
-  } else {
-    using Index = std::conditional_t<windows_are_narrow(k, H::plan.accesses[k.windows]), int, i64>;
-    return row_offset<H, k.windows>(a, static_cast<Index>(inner)) + column_offset<H, k.windows>(a, static_cast<Index>(column));
-  }
-}
-/// Is it columns of b that lie one behind the other?
-template <class H, int K>
-__device__ __forceinline__ bool right_side_lies_down(const OperandsOf<H, K>& a) {
-  constexpr Kernel k = H::plan.kernels[K];
-  if constexpr (k.windows < 0) return extent<k.b_inner.code>(a) == 1;
-  else return windows_lie_down(k, H::plan.accesses[k.windows]);
-}
-template <class H, int K, int S>
-__device__ __forceinline__ void product(const OperandsOf<H, K>& a) {
-  constexpr Kernel k = H::plan.kernels[K];
-  using T = element_t<k.dtype>;
-  constexpr int side = 16 * S, pitch = side + 1, depth = 16;  // pitch: no two of 16 neighbours in one bank
-  T* const as = reinterpret_cast<T*>(tt_shared_memory);
-  T* const bs = as + depth * pitch;
-  const i64 rows = extent<k.rows.code>(a), cols = extent<k.cols.code>(a), inner = extent<k.inner.code>(a);
-  const i64 a_row = extent<k.a_row.code>(a), a_inner = extent<k.a_inner.code>(a);
-  const bool b_lies_down = right_side_lies_down<H, K>(a);
-  const i64 down = (rows + side - 1) / side, across = (cols + side - 1) / side;
-  const int thread = static_cast<int>(threadIdx.x), tx = thread % 16, ty = thread / 16;
-  const Memory<H, K> m = given_memory<H, K>(a);
-  for (i64 unit = blockIdx.x; unit < extent<k.batch.code>(a) * down * across; unit += gridDim.x) {
-    const i64 q = unit / across / down, row0 = unit / across % down * side, col0 = unit % across * side;
-    const T* const x = static_cast<const T*>(a.p[H::plan.accesses[k.a].buffer]) + row_offset<H, k.a>(a, q);
-    const T* const y = static_cast<const T*>(a.p[H::plan.accesses[k.b].buffer]) + row_offset<H, k.b>(a, q);
-    T sum[S][S];
-#pragma unroll
-    for (int j = 0; j < S; ++j)
-#pragma unroll
-      for (int i = 0; i < S; ++i) sum[j][i] = T(0);
-    for (i64 k0 = 0; k0 < inner; k0 += depth) {
-      const int some = static_cast<int>(inner - k0 < depth ? inner - k0 : depth);
-      for (int e = thread; e < depth * side; e += 256) {  // neighbours in memory to neighbouring threads
-        const int d = a_inner == 1 ? e % depth : e / side, i = a_inner == 1 ? e / depth : e % side;
-        as[d * pitch + i] = d < some && row0 + i < rows ? x[(row0 + i) * a_row + (k0 + d) * a_inner] : T(0);
-      }
-      for (int e = thread; e < depth * side; e += 256) {
-        const int d = b_lies_down ? e % depth : e / side, j = b_lies_down ? e / depth : e % side;
-        bs[d * pitch + j] = d < some && col0 + j < cols ? y[right_side_offset<H, K>(a, k0 + d, col0 + j)] : T(0);
-      }
-      __syncthreads();
-      for (int d = 0; d < some; ++d) {
-        T ad[S], bd[S];
-#pragma unroll
-        for (int j = 0; j < S; ++j) ad[j] = as[d * pitch + ty + 16 * j];
-#pragma unroll
-        for (int i = 0; i < S; ++i) bd[i] = bs[d * pitch + tx + 16 * i];
-#pragma unroll
-        for (int j = 0; j < S; ++j)
-#pragma unroll
-          for (int i = 0; i < S; ++i) sum[j][i] = Carrier<T>::template apply<Op::fma>(ad[j], bd[i], sum[j][i]);
-      }
-      __syncthreads();
-    }
-    Registers<H, K, 1> once;
-    steps<H, K, k.segment[0], k.segment[1], 1, false, false>(once, a, m, Place{0, 0, 1, 1, nullptr});
-#pragma unroll
-    for (int j = 0; j < S; ++j)
-#pragma unroll
-      for (int i = 0; i < S; ++i) {
-        const i64 row = row0 + ty + 16 * j, col = col0 + tx + 16 * i;
-        if (row < rows && col < cols) {
-          Registers<H, K, 1> r = once;
-          steps<H, K, k.segment[1], k.segment[2], 1, false, false>(r, a, m, Place{q * rows + row, col, 1, 1, &sum[j][i]});
-        }
-      }
-  }
-}
-
 template <class H, int K, int Mode>
 __device__ __forceinline__ void run_kernel(const OperandsOf<H, K>& a) {
   constexpr KernelForm form = form_of(H::plan, H::plan.kernels[K]);
   if constexpr (form == KernelForm::elements) elements<H, K>(a);
   else if constexpr (form == KernelForm::rows) rows<H, K, Mode>(a);
   else if constexpr (form == KernelForm::columns) columns<H, K, Mode>(a);
+  else if constexpr (Mode == 2) epilogue<H, K>(a);
   else product<H, K, Mode == 1 ? matmul_large : matmul_small>(a);
 }
 
 }  // namespace detail
 
-/// Mode: see the head of this file; of a product 1 is the large tile.
+/// Mode: see the head of this file; of a product 1 is the large tile, 2 what follows its sums.
 template <class H, int K, int Mode>
 __global__ void __launch_bounds__(most_threads(form_of(H::plan, H::plan.kernels[K]), Mode == 1))
     static_kernel(const __grid_constant__ detail::OperandsOf<H, K> a) {

@@ -1,8 +1,11 @@
 // Runs a static plan on a device: its kernels launched one after the other, each compiled with the
-// program by nvcc. The plan comes as a value, from whose type the kernels are deduced.
+// program by nvcc; products and convolutions are a library's where that was asked for. The plan comes as a value, from
+// whose type the kernels are deduced.
 //   run_static(plan_codes<Compiled<P>>(), device, external, symbols);
 #pragma once
-#include "tt/backends/cuda/device.hpp"
+#include <utility>
+
+#include "tt/backends/cuda/libraries.hpp"
 #include "tt/backends/cuda/static_codes.hpp"
 #include "tt/backends/cuda/static_kernels.hpp"
 
@@ -25,8 +28,49 @@ void launch(Kernel* kernel, const Launch& l, Device&, const Operands& operands) 
 }
 #endif
 
+/// What libraries compute of a plan, for the sizes, devices and settings it ran with last.
+template <class Codes>
+class StaticLibraries {
+ public:
+  static constexpr int kernels = Codes::plan.kernels.size();
+  struct Chosen {
+    int device;
+    SymbolValues symbols;
+    LibrarySettings settings;
+    std::shared_ptr<const LibraryKernel> kernel[kernels > 0 ? kernels : 1];
+    std::size_t memory = 0;
+  };
+  /// Null if own tiles compute everything.
+  static std::shared_ptr<const Chosen> find(Device& device, const SymbolValues& symbols) {
+    const LibrarySettings settings;
+    if (settings.are_own()) return nullptr;
+    static std::atomic_flag busy;
+    static std::shared_ptr<const Chosen> last[most];
+    static int oldest = 0;
+    {
+      const tt::detail::FlagLock lock(busy);
+      for (const auto& known : last)
+        if (known && known->device == device.index() && known->symbols == symbols && known->settings == settings) return known;
+    }
+    auto fresh = std::make_shared<Chosen>(Chosen{device.index(), symbols, settings, {}, 0});
+    for (int k = 0; k < kernels; ++k) {
+      Text refused;
+      fresh->kernel[k] = find_library(device, Codes::plan, Codes::plan.kernels[k], symbols, settings, refused);
+      if (fresh->kernel[k] && fresh->kernel[k]->memory() > fresh->memory) fresh->memory = fresh->kernel[k]->memory();
+    }
+    std::shared_ptr<const Chosen> before = fresh;  // ends behind the lock
+    const tt::detail::FlagLock lock(busy);
+    last[oldest++ % most].swap(before);
+    return fresh;
+  }
+
+ private:
+  static constexpr int most = 8;
+};
+
 template <class Codes, int K>
-void launch_kernel(Device& device, void* const* external, char* arena, const std::int64_t* offsets, char* work, const SymbolValues& symbols) {
+void launch_kernel(Device& device, void* const* external, char* arena, const std::int64_t* offsets, char* work, const SymbolValues& symbols,
+                   const LibraryKernel* library) {
   constexpr Kernel k = Codes::plan.kernels[K];
   OperandsOf<Codes, k.code> a{};  // kernels of equal code share one function
   for (int b = 0; b < k.bindings; ++b) {
@@ -36,6 +80,14 @@ void launch_kernel(Device& device, void* const* external, char* arena, const std
   }
   for (int s = 0; s < max_symbols; ++s) a.s[s] = symbols.value[s];
   a.work = work;
+  if constexpr (k.kind == KernelKind::matmul) {
+    std::uint64_t operand[k.bindings];
+    for (int b = 0; b < k.bindings; ++b) operand[b] = reinterpret_cast<std::uintptr_t>(a.p[b]);
+    if (library && library->run(device, operand, reinterpret_cast<std::uintptr_t>(work))) {
+      if (library->leaves_sums()) launch(&static_kernel<Codes, k.code, 2>, epilogue_launch(Codes::plan, k, symbols, device.limits()), device, a);
+      return;
+    }
+  }
   const Launches all = launches_of(Codes::plan, k, symbols, device.limits());
   for (int i = 0; i < all.count; ++i) {
     const Launch& l = all.launch[i];
@@ -63,9 +115,13 @@ void launch_all(std::index_sequence<K...>, Device& device, void* const* external
     for (int i = 0; i < all.count; ++i)
       if (all.launch[i].work > work) work = all.launch[i].work;
   }
+  const auto libraries = StaticLibraries<Codes>::find(device, symbols);
+  if (libraries && static_cast<std::int64_t>(libraries->memory) > work) work = static_cast<std::int64_t>(libraries->memory);
   const DeviceMemory memory(device, static_cast<std::size_t>(arena + work));
   char* const begin = reinterpret_cast<char*>(memory.begin());
-  (launch_kernel<Codes, static_cast<int>(K)>(device, external, begin, offsets, begin + arena, symbols), ...);
+  (launch_kernel<Codes, static_cast<int>(K)>(device, external, begin, offsets, begin + arena, symbols,
+                                              libraries ? libraries->kernel[K].get() : nullptr),
+   ...);
 }
 
 }  // namespace detail

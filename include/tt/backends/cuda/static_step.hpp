@@ -228,5 +228,13 @@ __device__ __forceinline__ bool vectors_fit(const OperandsOf<H, K>& a) {
   }
 }
 
+template <class H, int K>
+__device__ __forceinline__ Memory<H, K> given_memory(const OperandsOf<H, K>& a) {
+  Memory<H, K> m;
+#pragma unroll
+  for (int b = 0; b < H::plan.kernels[K].bindings; ++b) m.operand[b] = a.p[b];
+  return m;
+}
+
 }  // namespace detail
 }  // namespace tt::cuda

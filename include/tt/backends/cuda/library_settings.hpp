@@ -1,0 +1,55 @@
+// Which products and convolutions a library computes on a CUDA device. Own tiles have the bits of the CPU and are the
+// default; libraries are for who prefers their speed, see docs/design/0009-cuda.md.
+//   tt::cuda::set_matmul_settings({.library = tt::cuda::BlasLibrary::cublaslt});
+//   tt::cuda::set_conv_settings({.library = tt::cuda::ConvLibrary::cudnn});
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace tt::cuda {
+
+enum class BlasLibrary : unsigned char { own, cublaslt };
+enum class ConvLibrary : unsigned char { own, cudnn };
+
+struct MatmulSettings {
+  BlasLibrary library = BlasLibrary::own;
+  /// A library gets products of so many multiply-adds and more: with fewer than 512^3, own tiles take about as
+  /// long as a launch.
+  std::int64_t smallest = std::int64_t{1} << 27;
+  /// A library may round the elements of f32 factors to TF32, ten bits behind the point, for tensor cores.
+  bool allow_tf32 = false;
+};
+/// The same of convolutions.
+struct ConvSettings {
+  ConvLibrary library = ConvLibrary::own;
+  std::int64_t smallest = std::int64_t{1} << 27;
+  bool allow_tf32 = false;
+};
+
+namespace detail {
+/// Settings as one number, so that they change at once.
+template <class Settings>
+constexpr std::uint64_t pack(const Settings& s) {
+  return static_cast<std::uint64_t>(s.smallest) << 2 | (s.allow_tf32 ? 2u : 0u) | static_cast<unsigned>(s.library);
+}
+template <class Settings>
+constexpr Settings unpack(std::uint64_t packed) {
+  return {static_cast<decltype(Settings::library)>(packed & 1), static_cast<std::int64_t>(packed >> 2), (packed & 2) != 0};
+}
+static_assert(unpack<MatmulSettings>(pack(MatmulSettings{BlasLibrary::cublaslt, 77, true})).smallest == 77);
+inline std::atomic<std::uint64_t> packed_matmul_settings = pack(MatmulSettings{}), packed_conv_settings = pack(ConvSettings{});
+}  // namespace detail
+
+/// Of the process, from the next call on; compiled functions and eager ops alike.
+inline void set_matmul_settings(const MatmulSettings& s) {
+  detail::packed_matmul_settings.store(detail::pack(s), std::memory_order_relaxed);
+}
+inline MatmulSettings matmul_settings() {
+  return detail::unpack<MatmulSettings>(detail::packed_matmul_settings.load(std::memory_order_relaxed));
+}
+inline void set_conv_settings(const ConvSettings& s) { detail::packed_conv_settings.store(detail::pack(s), std::memory_order_relaxed); }
+inline ConvSettings conv_settings() {
+  return detail::unpack<ConvSettings>(detail::packed_conv_settings.load(std::memory_order_relaxed));
+}
+
+}  // namespace tt::cuda
