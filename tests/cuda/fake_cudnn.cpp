@@ -168,6 +168,9 @@ Result cudnnCreateTensorDescriptor(void** t) { return create<Tensor>(t); }
 Result cudnnDestroyTensorDescriptor(void* t) { return destroy<Tensor>(t); }
 Result cudnnSetTensor4dDescriptorEx(void* p, int type, int n, int c, int h, int w, int ns, int cs, int hs, int ws) {
   require(n > 0 && c > 0 && h > 0 && w > 0 && ns > 0 && cs > 0 && hs > 0 && ws > 0, "a tensor of nothing");
+  require((h == 1 || hs >= (w - 1) * ws + 1) && (c == 1 || cs >= (h - 1) * hs + (w - 1) * ws + 1) &&
+              (n == 1 || ns >= (c - 1) * cs + (h - 1) * hs + (w - 1) * ws + 1),
+          "strides that overlap");
   *static_cast<Tensor*>(p) = {type, {n, c, h, w}, {ns, cs, hs, ws}};
   return success;
 }
@@ -223,6 +226,7 @@ Result cudnnConvolutionForward(void* h, const void* alpha, void* xl, const void*
 Result cudnnConvolutionBiasActivationForward(void* h, const void* alpha, void* xl, const void* x, void* wl, const void* w, void* c, int algorithm,
                                              void* workspace, std::size_t bytes, const void* beta, void* zl, const void* z, void* bl, const void* b,
                                              void* activation, void* yl, void* y) {
+  require(b != y, "a bias in the result's memory");
   require(zl && z, "what is added must be described, also if it counts nothing");
   const Result r = cudnnConvolutionForward(h, alpha, xl, x, wl, w, c, algorithm, workspace, bytes, beta, yl, y);
   if (r != success) return r;
@@ -232,7 +236,7 @@ Result cudnnConvolutionBiasActivationForward(void* h, const void* alpha, void* x
   return success;
 }
 Result cudnnAddTensor(void* h, const void* alpha, void* al, const void* a, const void* beta, void* cl, void* c) {
-  require(h, "no handle");
+  require(h && a != c, "no handle, or a bias in the result's memory");
   require_factor(alpha, static_cast<Tensor*>(cl)->type, 1);
   require_factor(beta, static_cast<Tensor*>(cl)->type, 1);
   add_bias(*static_cast<Tensor*>(al), a, *static_cast<Tensor*>(cl), c);

@@ -83,9 +83,9 @@ TT_INLINE CublasLt CublasLt::open(const char* const* names, int count) {
 }
 
 TT_INLINE const CublasLt& CublasLt::get() {
-  static const CublasLt library = [] {
+  static const CublasLt& library = *[] {  // never destroyed: programs in static objects end late
     const ToolkitNames names("TT_CUBLASLT", "libcublasLt.so");
-    return open(names.begin(), names.count());
+    return new CublasLt(open(names.begin(), names.count()));
   }();
   return library;
 }

@@ -120,9 +120,9 @@ TT_INLINE Cudnn Cudnn::open(const char* const* names, int count) {
 }
 
 TT_INLINE const Cudnn& Cudnn::get() {
-  static const Cudnn library = [] {
+  static const Cudnn& library = *[] {  // never destroyed: programs in static objects end late
     const ToolkitNames names("TT_CUDNN", "libcudnn.so", "9");
-    return open(names.begin(), names.count());
+    return new Cudnn(open(names.begin(), names.count()));
   }();
   return library;
 }

@@ -41,10 +41,12 @@ constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
   return n;
 }
 
-/// Of a product of windows: does an int hold every place in them? Their rows and columns are constants.
+/// Of a product of windows: does an int hold every place in them?
 constexpr bool windows_are_narrow(const Kernel& k, const Access& windows) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  if (!k.inner.is_constant() || !k.cols.is_constant() || k.inner.code >= most || k.cols.code >= most) return false;
   const SymbolValues none;
-  return windows.row_offset(k.inner.code - 1, none) + windows.column_offset(k.cols.code - 1, none) < std::int64_t{1} << 31;
+  return windows.row_offset(k.inner.code - 1, none) + windows.column_offset(k.cols.code - 1, none) < most;
 }
 /// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads.
 constexpr bool windows_lie_down(const Kernel& k, const Access& windows) {

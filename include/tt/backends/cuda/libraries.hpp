@@ -21,7 +21,10 @@ std::shared_ptr<const LibraryKernel> find_library(Device& device, const AnyPlan&
   if (k.kind != KernelKind::matmul) return nullptr;
   if (k.windows >= 0) {
     const ConvSettings s = detail::unpack<ConvSettings>(settings.convolutions);
-    if (s.library == ConvLibrary::own) return nullptr;
+    if (s.library == ConvLibrary::own) {
+      if (settings.products & 1) refused = Text("set_conv_settings is for these");
+      return nullptr;
+    }
     return LibraryConvolution::make(device, describe_convolution(plan, k, symbols), s, refused);
   }
   const MatmulSettings s = detail::unpack<MatmulSettings>(settings.products);

@@ -216,11 +216,12 @@ constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel
   } else if (taps.size() == 1) {
     (across.out > 1 && down.out > 1 && taps[0].stride > (across.out - 1) * across.step ? down : across).taps_of(taps[0]);
   }
+  const bool same_steps = across.out > 1 && down.out > 1 && down.step % across.step == 0 && down.step / across.step >= across.needed(1);
   const std::int64_t row = down.taps > 1 && down.out > 1 ? detail::common_divisor(down.tap, down.step)
                            : down.taps > 1               ? down.tap
-                           : down.out > 1                ? (across.out > 1 && down.step % across.step == 0 ? down.step / across.step : down.step)
+                           : down.out > 1                ? (same_steps ? down.step / across.step : down.step)
                                                          : across.needed(1);
-  p.width = across.extent(row, 1);
+  p.width = across.needed(1);
   p.rows = down.taps;
   p.columns = across.taps;
   p.out_height = down.out;
@@ -230,10 +231,18 @@ constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel
   p.dilation[0] = down.dilation(row);
   p.dilation[1] = across.dilation(1);
   if (channel == 0) channel = down.needed(row) * row;
-  p.height = p.width == row && channel % row == 0 ? down.extent(channel / row, row) : down.needed(row);
+  p.height = down.needed(row);
   if (p.groups > 1 && p.in > 1 && apart[0] != p.in * channel) return refuse("groups that lie apart");
   p.x = {images.buffer, images.offset.value(symbols)};
   const std::int64_t all = p.groups * p.in * channel, x_stride[] = {p.images > 1 ? apart[1] : all, channel, row, 1};
+  if ((p.height > 1 && p.width > row) || (p.groups * p.in > 1 && (p.height - 1) * row + p.width > channel)) return refuse("rows that overlap");
+  // images as they lie dense, if what no window reads is memory of theirs: libraries know these best
+  const std::int64_t wide = across.extent(row, 1), high = channel % row == 0 ? down.extent(channel / row, row) : 0;
+  const std::int64_t end = p.x.offset + (p.images - 1) * x_stride[0] + (p.groups * p.in - 1) * channel + (high - 1) * row + wide;
+  if (wide == row && high * row == channel && end <= value(plan.buffers[plan.bindings[k.first_binding + p.x.operand]].size)) {
+    p.width = wide;
+    p.height = high;
+  }
   for (int i = 0; i < 4; ++i) p.x_stride[i] = x_stride[i];
 
   // the result
@@ -275,27 +284,28 @@ TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Dev
   if (p.leaves_sums) m.leave_sums(p.images * p.y_stride[0], p.dtype);
   const Cudnn::Type type = p.dtype == DType::f64 ? Cudnn::f64 : Cudnn::f32;
   const auto whole = [](std::int64_t i) { return static_cast<int>(i); };
+  bool taken = true;
+  const auto tell = [&](Result r) { taken = taken && r == success; };
   const auto tensor = [&](Handle& to, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, const std::int64_t* stride) {
-    dnn.check(dnn.create_tensor(&to), "cudnnCreateTensorDescriptor");
-    dnn.check(dnn.set_tensor(to, type, whole(n), whole(c), whole(h), whole(w), whole(stride[0]), whole(stride[1]), whole(stride[2]), whole(stride[3])),
-              "cudnnSetTensor4dDescriptorEx");
+    tell(dnn.create_tensor(&to));
+    tell(dnn.set_tensor(to, type, whole(n), whole(c), whole(h), whole(w), whole(stride[0]), whole(stride[1]), whole(stride[2]), whole(stride[3])));
   };
   tensor(m.x_, p.images, p.groups * p.in, p.height, p.width, p.x_stride);
   tensor(m.y_, p.images, p.out, p.out_height, p.out_width, p.y_stride);
   const std::int64_t of_bias[] = {p.out, 1, 1, 1};
   if (p.bias.operand >= 0) tensor(m.bias_, 1, p.out, 1, 1, of_bias);
-  dnn.check(dnn.create_filter(&m.weights_), "cudnnCreateFilterDescriptor");
-  dnn.check(dnn.set_filter(m.weights_, type, Cudnn::nchw, whole(p.out), whole(p.in), whole(p.rows), whole(p.columns)), "cudnnSetFilter4dDescriptor");
-  dnn.check(dnn.create_convolution(&m.convolution_), "cudnnCreateConvolutionDescriptor");
-  dnn.check(dnn.set_convolution(m.convolution_, 0, 0, whole(p.stride[0]), whole(p.stride[1]), whole(p.dilation[0]), whole(p.dilation[1]),
-                                Cudnn::cross_correlation, type),
-            "cudnnSetConvolution2dDescriptor");
-  dnn.check(dnn.set_groups(m.convolution_, whole(p.groups)), "cudnnSetConvolutionGroupCount");
-  dnn.check(dnn.set_math(m.convolution_, settings.allow_tf32 ? Cudnn::any_math : Cudnn::fma_math), "cudnnSetConvolutionMathType");
+  tell(dnn.create_filter(&m.weights_));
+  tell(dnn.set_filter(m.weights_, type, Cudnn::nchw, whole(p.out), whole(p.in), whole(p.rows), whole(p.columns)));
+  tell(dnn.create_convolution(&m.convolution_));
+  tell(dnn.set_convolution(m.convolution_, 0, 0, whole(p.stride[0]), whole(p.stride[1]), whole(p.dilation[0]), whole(p.dilation[1]),
+                           Cudnn::cross_correlation, type));
+  tell(dnn.set_groups(m.convolution_, whole(p.groups)));
+  tell(dnn.set_math(m.convolution_, settings.allow_tf32 ? Cudnn::any_math : Cudnn::fma_math));
   if (p.relu) {
-    dnn.check(dnn.create_activation(&m.relu_), "cudnnCreateActivationDescriptor");
-    dnn.check(dnn.set_activation(m.relu_, Cudnn::relu, Cudnn::propagate_nan, 0), "cudnnSetActivationDescriptor");
+    tell(dnn.create_activation(&m.relu_));
+    tell(dnn.set_activation(m.relu_, Cudnn::relu, Cudnn::propagate_nan, 0));
   }
+  if (!taken) return refuse(Text("the library does not take its description"));
   constexpr int most = 8;
   constexpr std::size_t most_workspace = std::size_t{256} << 20;
   CudnnAlgorithm found[most];
@@ -327,12 +337,11 @@ TT_INLINE bool LibraryConvolution::compute(Device& device, const std::uint64_t* 
   const Cudnn::Session session(dnn, device);
   const Handle h = session.handle();
   const void *const one = detail::one_of(p_.dtype), *const zero = detail::zero_of(p_.dtype);
-  if (bias && relu_) {
-    dnn.check(dnn.convolve_bias_activate(h, one, x_, pointer(x), weights_, pointer(weights), convolution_, algorithm_.algorithm, pointer(workspace),
-                                         algorithm_.workspace, zero, y_, pointer(y), bias_, pointer(bias), relu_, y_, pointer(y)),
-              "cudnnConvolutionBiasActivationForward");
+  // The fused call may not be there for an algorithm that is there for a convolution alone.
+  if (bias && relu_ &&
+      dnn.convolve_bias_activate(h, one, x_, pointer(x), weights_, pointer(weights), convolution_, algorithm_.algorithm, pointer(workspace),
+                                 algorithm_.workspace, zero, y_, pointer(y), bias_, pointer(bias), relu_, y_, pointer(y)) == success)
     return true;
-  }
   dnn.check(dnn.convolve(h, one, x_, pointer(x), weights_, pointer(weights), convolution_, algorithm_.algorithm, pointer(workspace),
                          algorithm_.workspace, zero, y_, pointer(y)),
             "cudnnConvolutionForward");

@@ -78,6 +78,10 @@ class EpilogueReader {
       if (loads_bias) bias = x.access;
       set(x.dtype, x.result, loads_bias ? a_bias : value_of(x));
     }
+    if (bias < 0 || store < 0) return;
+    const auto memory = [&](int access) { return plan.bindings[k.first_binding + plan.accesses[access].buffer]; };
+    const int from = memory(bias), to = memory(store);  // a library may write the result before it reads the bias
+    if (from == to || (plan.buffers[from].external >= 0 && plan.buffers[from].external == plan.buffers[to].external)) stored_as_ = other;
   }
   int store = -1, bias = -1;  ///< accesses
   /// Does it store the sum, with a bias, relu, both or neither?

@@ -226,17 +226,17 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
   Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
     void* parameters[] = {words.begin() + l.first};
-    const auto launch = [&](Handle function, unsigned grid) {
-      device.check(device.driver().launch(function, grid, 1, 1, l.block, 1, 1, l.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
+    const auto launch = [&](Handle function, unsigned grid, unsigned shared) {
+      device.check(device.driver().launch(function, grid, 1, 1, l.block, 1, 1, shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
     };
     if (l.library) {
       const bool done = l.library->run(device, words.begin() + l.first, s->launches.work(memory.begin()));
       LibraryCounts& counts = libraries_[static_cast<int>(l.library->work())];
       (done ? counts.ran : counts.not_aligned).fetch_add(1, std::memory_order_relaxed);
-      if (done && l.epilogue) launch(l.epilogue, l.epilogue_grid);
+      if (done && l.epilogue) launch(l.epilogue, l.epilogue_grid, 0);
       if (done) continue;
     }
-    launch(l.function, l.grid);
+    launch(l.function, l.grid, l.shared);
   }
   return items.size();
 }

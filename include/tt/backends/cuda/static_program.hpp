@@ -45,12 +45,12 @@ class StaticLibraries {
     const LibrarySettings settings;
     if (settings.are_own()) return nullptr;
     static std::atomic_flag busy;
-    static std::shared_ptr<const Chosen> last[most];
+    static auto* const last = new std::shared_ptr<const Chosen>[most];  // never destroyed: the libraries may end before
     static int oldest = 0;
     {
       const tt::detail::FlagLock lock(busy);
-      for (const auto& known : last)
-        if (known && known->device == device.index() && known->symbols == symbols && known->settings == settings) return known;
+      for (int i = 0; i < most; ++i)
+        if (const auto& known = last[i]; known && known->device == device.index() && known->symbols == symbols && known->settings == settings) return known;
     }
     auto fresh = std::make_shared<Chosen>(Chosen{device.index(), symbols, settings, {}, 0});
     for (int k = 0; k < kernels; ++k) {
