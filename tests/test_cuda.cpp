@@ -98,7 +98,7 @@ std::string check(const char* name, const Record& record, const tt::SymbolValues
   std::string launched;
   for (const tt::Kernel& k : program.plan().kernels) {
     const cuda::Launches all = launches_of(program.plan(), k, symbols, device().limits());
-    for (int i = 0; i < all.count; ++i) launched += std::string(launched.empty() ? "" : " ") + tt::name(k.kind) + all.launch[i].suffix;
+    for (int i = 0; i < all.count; ++i) launched += std::string(launched.empty() ? "" : " ") + tt::name(k.kind) + cuda::function_suffix(k.kind, all.launch[i].function);
   }
   return fake::is_real() ? "real" : launched;
 }

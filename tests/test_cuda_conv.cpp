@@ -2,12 +2,10 @@
 // kernels it is given, how they are described, what they give, and that own tiles do all others with the bits of the CPU.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstdio>
 #include <string>
 
-#include "cuda/fake.hpp"
-#include "tensors.hpp"
+#include "cuda/with_library.hpp"
 #include "tt/backends/cuda/program.hpp"
 #include "tt/tt.hpp"
 
@@ -23,29 +21,15 @@ const bool chosen = [] {
   return true;
 }();
 
-Tensor values(const tt::IntList& shape, std::int64_t seed = 1) { return tt::randn(shape, seed); }
-
 /// Convolutions of any size are the library's while this lives.
-struct WithLibrary {
-  explicit WithLibrary(ConvSettings s = {.library = ConvLibrary::cudnn, .smallest = 1}) { tt::cuda::set_conv_settings(s); }
-  ~WithLibrary() { tt::cuda::set_conv_settings({}); }
-};
+using WithLibrary = WithSettings<ConvSettings, tt::cuda::set_conv_settings>;
 long count(const char* what) { return fake::count_of(TT_FAKE_CUDNN, "fake_cudnn_count", what); }
 template <class F>
 long more(const char* what, const F& f) {
-  const long before = count(what);
-  f();
-  return count(what) - before;
+  return more_of(count, what, f);
 }
-bool close(const Tensor& on_device, const Tensor& on_cpu) {
-  const Tensor x = on_device.detach().cpu(), y = on_cpu.detach();
-  if (!(x.shape() == y.shape()) || x.dtype() != y.dtype()) return false;
-  const double tolerance = y.dtype() == tt::DType::f64 ? 1e-12 : 2e-5;  // sums of up to 200 terms in another order
-  const Numbers a = numbers(x), b = numbers(y);
-  for (std::size_t k = 0; k < a.size(); ++k)
-    if (!(std::fabs(a[k] - b[k]) <= tolerance * (1 + std::fabs(b[k])))) return false;
-  return true;
-}
+/// Sums of up to 200 terms in another order.
+bool close(const Tensor& on_device, const Tensor& on_cpu) { return close_within(2e-5, 1e-12, on_device, on_cpu); }
 /// Of a layer with a bias and relu, compiled, on the device by the library and against the CPU: how many convolutions, and
 /// how many of these were described as dense images.
 struct Ran {

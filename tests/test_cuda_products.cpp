@@ -3,12 +3,10 @@
 // give, and that own tiles do all others with the bits of the CPU.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstdio>
 #include <string>
 
-#include "cuda/fake.hpp"
-#include "tensors.hpp"
+#include "cuda/with_library.hpp"
 #include "tt/backends/cuda/program.hpp"
 #include "tt/tt.hpp"
 
@@ -23,30 +21,14 @@ const bool chosen = [] {
   return true;
 }();
 
-Tensor values(const tt::IntList& shape, std::int64_t seed = 1) { return tt::randn(shape, seed); }
-
 /// Products of any size are the library's while this lives.
-struct WithLibrary {
-  explicit WithLibrary(MatmulSettings s = {.library = BlasLibrary::cublaslt, .smallest = 1}) { tt::cuda::set_matmul_settings(s); }
-  ~WithLibrary() { tt::cuda::set_matmul_settings({}); }
-};
+using WithLibrary = WithSettings<MatmulSettings, tt::cuda::set_matmul_settings>;
 long products(const char* what = "products") { return fake::count_of(TT_FAKE_CUBLASLT, "fake_cublaslt_count", what); }
-/// How many more there are after f.
 template <class F>
 long more(const char* what, const F& f) {
-  const long before = products(what);
-  f();
-  return products(what) - before;
+  return more_of(products, what, f);
 }
-bool close(const Tensor& on_device, const Tensor& on_cpu) {
-  const Tensor x = on_device.detach().cpu(), y = on_cpu.detach();
-  if (!(x.shape() == y.shape()) || x.dtype() != y.dtype()) return false;
-  const double tolerance = y.dtype() == tt::DType::f64 ? 1e-13 : 1e-5;
-  const Numbers a = numbers(x), b = numbers(y);
-  for (std::size_t k = 0; k < a.size(); ++k)
-    if (!(std::fabs(a[k] - b[k]) <= tolerance * (1 + std::fabs(b[k])))) return false;
-  return true;
-}
+bool close(const Tensor& on_device, const Tensor& on_cpu) { return close_within(1e-5, 1e-13, on_device, on_cpu); }
 /// On the device by the library, against the CPU; returns the products that the library computed.
 template <class F>
 long by_library(const F& f, const auto&... on_cpu) {

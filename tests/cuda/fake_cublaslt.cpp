@@ -3,12 +3,12 @@
 // attributes and alignment are checked as the documentation states them; what is wrong stops the program.
 //   FAKE_CUBLASLT_NO_ALGORITHM   no product has an algorithm
 //   FAKE_CUBLASLT_FAILS          products fail
+#define FAKE_NAME "fake cuBLASLt"
+#include "fake_library.hpp"
+
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <string>
 
 namespace {
 
@@ -44,15 +44,7 @@ struct Algorithm {  // what a heuristic's algorithm holds here
   std::uint64_t magic = 0x7474, rows = 0, cols = 0, inner = 0, epilogue = 0, compute = 0, alignment = 0, batch = 0;
 };
 static_assert(sizeof(Algorithm) == sizeof(Heuristic::algorithm));
-std::map<std::string, long> counts;
 
-[[noreturn]] void stop(const char* why) {
-  std::fprintf(stderr, "fake cuBLASLt: %s\n", why);
-  std::abort();
-}
-void require(bool holds, const char* why) {
-  if (!holds) stop(why);
-}
 template <class T>
 void put(T& to, const void* from, std::size_t bytes) {
   require(from && bytes == sizeof(T), "an attribute of the wrong size");
@@ -101,27 +93,15 @@ void multiply(const Description& o, const T* a, const Layout& la, const T* b, co
         d[q * ld.batch_stride + at(ld, false, i, j)] = x;
       }
 }
-template <class T>
-Result create(void** to, const T& value) {
-  *to = new T(value);
-  ++counts["alive"];
-  return success;
-}
-template <class T>
-Result destroy(void* p) {
-  delete static_cast<T*>(p);
-  --counts["alive"];
-  return success;
-}
 
 }  // namespace
 
 extern "C" {
 
 /// For tests: "products", "by TF32", "with bias", "with relu", "batched"; descriptions, layouts and preferences "alive".
-long fake_cublaslt_count(const char* what) { return counts[what]; }
+long fake_cublaslt_count(const char* what) { return counted(what); }
 
-Result cublasLtCreate(void** h) { *h = &counts; return success; }
+Result cublasLtCreate(void** h) { *h = &counts_mutex; return success; }
 const char* cublasLtGetStatusString(Result r) { return r == execution_failed ? "CUBLAS_STATUS_EXECUTION_FAILED" : "CUBLAS_STATUS"; }
 Result cublasLtMatmulDescCreate(void** o, int compute, int scale) { return create(o, Description{compute, scale}); }
 Result cublasLtMatmulDescDestroy(void* o) { return destroy<Description>(o); }
@@ -158,7 +138,7 @@ Result cublasLtMatmulPreferenceSetAttribute(void* p, int attribute, const void* 
   return success;
 }
 Result cublasLtMatmulAlgoGetHeuristic(void* h, void* o, void* a, void* b, void* c, void* d, void* p, int most, Heuristic* found, int* count) {
-  require(h == &counts && most > 0, "a wrong handle");
+  require(h == &counts_mutex && most > 0, "a wrong handle");
   const auto& preference = *static_cast<Preference*>(p);
   *count = 0;
   if (std::getenv("FAKE_CUBLASLT_NO_ALGORITHM")) return not_supported;
@@ -173,7 +153,7 @@ Result cublasLtMatmulAlgoGetHeuristic(void* h, void* o, void* a, void* b, void* 
 }
 Result cublasLtMatmul(void* h, void* op, const void* alpha, const void* a, void* al, const void* b, void* bl, const void* beta, const void* c,
                       void* cl, void* d, void* dl, const void* algorithm, void* workspace, std::size_t bytes, void*) {
-  require(h == &counts, "a wrong handle");
+  require(h == &counts_mutex, "a wrong handle");
   const auto& o = *static_cast<Description*>(op);
   const auto &la = *static_cast<Layout*>(al), &lb = *static_cast<Layout*>(bl), &lc = *static_cast<Layout*>(cl), &ld = *static_cast<Layout*>(dl);
   const Algorithm x = checked(o, la, lb, lc, ld);
@@ -188,11 +168,11 @@ Result cublasLtMatmul(void* h, void* op, const void* alpha, const void* a, void*
   std::memset(workspace, 0xa5, bytes);
   require(c == d, "c is another matrix");
   if (std::getenv("FAKE_CUBLASLT_FAILS")) return execution_failed;
-  ++counts["products"];
-  counts["by TF32"] += o.compute == compute_tf32;
-  counts["with bias"] += (o.epilogue & 4) != 0;
-  counts["with relu"] += (o.epilogue & 2) != 0;
-  counts["batched"] += ld.batch > 1;
+  count("products");
+  count("by TF32", o.compute == compute_tf32);
+  count("with bias", (o.epilogue & 4) != 0);
+  count("with relu", (o.epilogue & 2) != 0);
+  count("batched", ld.batch > 1);
   if (la.type == f64) {
     require(*static_cast<const double*>(alpha) == 1 && *static_cast<const double*>(beta) == 0, "wrong factors");
     multiply(o, static_cast<const double*>(a), la, static_cast<const double*>(b), lb, static_cast<double*>(d), ld, x.inner);

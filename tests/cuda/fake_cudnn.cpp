@@ -3,12 +3,12 @@
 // as the documentation states them; what is wrong stops the program.
 //   FAKE_CUDNN_NO_ALGORITHM   no convolution has an algorithm
 //   FAKE_CUDNN_FAILS          convolutions fail
+#define FAKE_NAME "fake cuDNN"
+#include "fake_library.hpp"
+
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <string>
 
 namespace {
 
@@ -42,27 +42,7 @@ struct Algorithm {
 struct State {
   void* stream = nullptr;
 };
-std::map<std::string, long> counts;
 
-[[noreturn]] void stop(const char* why) {
-  std::fprintf(stderr, "fake cuDNN: %s\n", why);
-  std::abort();
-}
-void require(bool holds, const char* why) {
-  if (!holds) stop(why);
-}
-template <class T>
-Result create(void** to) {
-  *to = new T;
-  ++counts["alive"];
-  return success;
-}
-template <class T>
-Result destroy(void* p) {
-  delete static_cast<T*>(p);
-  --counts["alive"];
-  return success;
-}
 /// A number of the sizes, by which an algorithm is known again.
 int code_of(const Tensor& x, const Filter& w, const Convolution& c, const Tensor& y) {
   std::int64_t code = c.groups + 7 * c.math;
@@ -115,7 +95,7 @@ void require_factor(const void* p, int type, double value) {
 }
 void add_bias(const Tensor& b, const void* bias, const Tensor& y, void* to) {
   require(b.type == y.type && b.extent[1] == y.extent[1] && b.extent[0] == 1 && b.extent[2] == 1 && b.extent[3] == 1, "a bias of another shape");
-  ++counts["with bias"];
+  count("with bias");
   with_type(y.type, [&](auto zero) {
     using T = decltype(zero);
     each(y, [&](std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) { at<T>(y, to, n, c, h, w) += static_cast<const T*>(bias)[c * b.stride[1]]; });
@@ -123,7 +103,7 @@ void add_bias(const Tensor& b, const void* bias, const Tensor& y, void* to) {
 }
 void apply_relu(const Activation& a, const Tensor& y, void* to) {
   require(a.mode == 1 && a.nan == 1, "another activation than relu that keeps NaN");
-  ++counts["with relu"];
+  count("with relu");
   with_type(y.type, [&](auto zero) {
     using T = decltype(zero);
     each(y, [&](std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
@@ -140,10 +120,10 @@ Result run(void* handle, const Tensor& x, const void* images, const Filter& w, c
   require(workspace && bytes >= workspace_bytes, "too little room to work in");
   std::memset(workspace, 0xa5, bytes);
   if (std::getenv("FAKE_CUDNN_FAILS")) return execution_failed;
-  ++counts["convolutions"];
-  counts["by TF32"] += x.type == f32 && c.math == 0;
-  counts["of groups"] += c.groups > 1;
-  counts["dense"] += x.stride[3] == 1 && x.stride[2] == x.extent[3] && x.stride[1] == x.extent[2] * x.extent[3];
+  count("convolutions");
+  count("by TF32", x.type == f32 && c.math == 0);
+  count("of groups", c.groups > 1);
+  count("dense", x.stride[3] == 1 && x.stride[2] == x.extent[3] && x.stride[1] == x.extent[2] * x.extent[3]);
   with_type(x.type, [&](auto zero) { convolve<decltype(zero)>(x, const_cast<void*>(images), w, weights, c, y, results); });
   return success;
 }
@@ -153,7 +133,7 @@ Result run(void* handle, const Tensor& x, const void* images, const Filter& w, c
 extern "C" {
 
 /// For tests: "convolutions", "by TF32", "with bias", "with relu", "of groups", of "dense" images; descriptors "alive".
-long fake_cudnn_count(const char* what) { return counts[what]; }
+long fake_cudnn_count(const char* what) { return counted(what); }
 
 Result cudnnCreate(void** h) {
   *h = new State;
@@ -230,7 +210,7 @@ Result cudnnConvolutionBiasActivationForward(void* h, const void* alpha, void* x
   require(zl && z, "what is added must be described, also if it counts nothing");
   const Result r = cudnnConvolutionForward(h, alpha, xl, x, wl, w, c, algorithm, workspace, bytes, beta, yl, y);
   if (r != success) return r;
-  ++counts["fused"];
+  count("fused");
   add_bias(*static_cast<Tensor*>(bl), b, *static_cast<Tensor*>(yl), y);
   apply_relu(*static_cast<Activation*>(activation), *static_cast<Tensor*>(yl), y);
   return success;

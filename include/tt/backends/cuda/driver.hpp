@@ -209,16 +209,18 @@ TT_INLINE ToolkitNames::ToolkitNames(const char* variable, const char* library, 
     return;
   }
   if (version) {
-    add(Text(library) << '.' << version);
-  } else {
-    int driver = 13000;  // code of a later major version does not load
-    try {
-      Driver::get().version(&driver);
-    } catch (const Unavailable&) {  // it may be of use all the same
-    }
-    if (driver >= 13000) add(Text(library) << ".13");
-    add(Text(library) << ".12");
+    const Text file = Text(library) << '.' << version;
+    add(file);
+    add(Text("/usr/local/cuda/lib64/") << file);
+    return;
   }
+  int driver = 13000;  // code of a later major version does not load
+  try {
+    Driver::get().version(&driver);
+  } catch (const Unavailable&) {  // it may be of use all the same
+  }
+  if (driver >= 13000) add(Text(library) << ".13");
+  add(Text(library) << ".12");
   add(Text(library));
   add(Text("/usr/local/cuda/lib64/") << library);
 }

@@ -2,6 +2,7 @@
 //   name_k         elementwise work, 16 bytes a thread; rows with reductions, a warp or a block a row;
 //                  sums over rows, a thread a column; products of matrices with their epilogue
 //   name_k_parts, name_k_finish   a reduction whose rows are too few to fill a device, in two launches
+//   name_k_large, name_k_epilogue   a product in larger tiles, and what follows the sums that a library left
 // How many threads each takes is the matter of backends/cuda/launch.hpp.
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"

@@ -12,7 +12,7 @@ struct DeviceLimits {
 };
 
 struct Launch {
-  const char* suffix = "";       ///< of the function's name
+  int function = 0;              ///< which of the kernel's, see function_suffix
   std::int64_t grid = 1;
   int block = 32;
   int team = 32;
@@ -25,6 +25,13 @@ struct Launches {
   int count = 1;
   Launch launch[2];
 };
+
+/// What the names of a kernel's three functions end with: the whole, and what is launched instead of or behind it.
+constexpr const char* function_suffix(KernelKind kind, int function) {
+  constexpr const char* product[] = {"", "_large", "_epilogue"};
+  constexpr const char* other[] = {"", "_parts", "_finish"};
+  return kind == KernelKind::matmul ? product[function] : other[function];
+}
 
 namespace detail {
 
@@ -52,10 +59,10 @@ struct LaunchPlanner {
         bytes += ceil_div(value(x.size), 16) * 16 * size_of(x.dtype);
     return bytes;
   }
-  constexpr Launch teams(const char* suffix, std::int64_t units, int warps) const {
+  constexpr Launch teams(int function, std::int64_t units, int warps) const {
     const int per_block = warps == 1 ? warps_per_block : 1;
     Launch l;
-    l.suffix = suffix;
+    l.function = function;
     l.team = 32 * warps;
     l.block = l.team * per_block;
     l.grid = grid(ceil_div(units, per_block), warps * per_block);
@@ -81,15 +88,15 @@ struct LaunchPlanner {
     if (has_parts(plan, k) && few(units, blocks)) {
       r.count = 2;
       const std::int64_t bytes = ceil_div(part * blocks * groups, 16) * 16;
-      r.launch[0] = teams("_parts", units * blocks, 1);
-      r.launch[1] = teams("_finish", units, static_cast<int>(least(most_warps, ceil_div(blocks, 32) + 3)));
+      r.launch[0] = teams(1, units * blocks, 1);
+      r.launch[1] = teams(2, units, static_cast<int>(least(most_warps, ceil_div(blocks, 32) + 3)));
       for (Launch& l : r.launch) {
         l.work_team = bytes;
         l.work = bytes * rows;
       }
       return r;
     }
-    Launch& l = r.launch[0] = teams("", units, blocks < 2 ? 1 : static_cast<int>(least(blocks, most_warps)));
+    Launch& l = r.launch[0] = teams(0, units, blocks < 2 ? 1 : static_cast<int>(least(blocks, most_warps)));
     l.parts = blocks > 1 ? ceil_div(part * blocks, 16) * 16 : 0;
     l.work_team = l.parts;
     if (const std::int64_t bytes = scratch(); bytes > 0) {
@@ -110,7 +117,7 @@ struct LaunchPlanner {
   /// What follows a product whose sums a library left in memory.
   constexpr Launch epilogue() const {
     Launch l;
-    l.suffix = "_epilogue";
+    l.function = 2;
     l.block = most_threads(KernelForm::matmul, false);
     l.grid = grid(ceil_div(value(k.batch) * value(k.rows) * value(k.cols), l.block), l.block / 32);
     return l;
@@ -123,7 +130,7 @@ struct LaunchPlanner {
       return value(k.batch) * ceil_div(value(k.rows), 16 * sums) * ceil_div(value(k.cols), 16 * sums);
     };
     const int sums = tiles(matmul_large) >= device.multiprocessors ? matmul_large : matmul_small;
-    if (sums == matmul_large) l.suffix = "_large";
+    if (sums == matmul_large) l.function = 1;
     l.grid = tiles(sums) < 1 ? 1 : least(tiles(sums), std::int64_t{1} << 30);
     l.shared = std::int64_t{2} * 16 * (16 * sums + 1) * size_of(k.dtype);
     return r;

@@ -16,13 +16,15 @@ namespace tt::cuda {
 class LaunchList {
  public:
   struct Item {
-    Handle function = nullptr;
-    unsigned grid = 1, block = 32, shared = 0;
+    struct Function {
+      Handle handle = nullptr;
+      unsigned grid = 1, block = 32, shared = 0;
+    };
+    Function function;
     int first = 0;  ///< of its words among the parameters
     int words = 0;
     std::shared_ptr<const LibraryKernel> library;  ///< does the same, if its operands are aligned, but for what follows:
-    Handle epilogue = nullptr;                     ///< of the sums it leaves, or null
-    unsigned epilogue_grid = 1;
+    Function epilogue;                             ///< of the sums it leaves, or null
   };
 
   /// `function(kernel number, launch)` gives what is launched, `library(kernel number)` what a library does instead, or null.
@@ -39,8 +41,7 @@ class LaunchList {
         Item& item = items_.back();
         if (by->leaves_sums()) {
           const Launch l = epilogue_launch(plan, plan.kernels[k], symbols, limits);
-          item.epilogue = function(k, l);
-          item.epilogue_grid = static_cast<unsigned>(l.grid);
+          item.epilogue = function_for(l, function(k, l));
         }
         if (static_cast<std::int64_t>(by->memory()) > work_) work_ = static_cast<std::int64_t>(by->memory());
         item.library = by;
@@ -98,8 +99,13 @@ class LaunchList {
   Vec<std::uint64_t> words_;
   Vec<Address> addresses_;
 
+  static Item::Function function_for(const Launch& l, Handle handle) {
+    return {handle, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), static_cast<unsigned>(l.shared)};
+  }
   void add(const Plan& plan, const Kernel& k, const Launch& l, const Vec<std::int64_t>& offsets, const Vec<char>& values, Handle function) {
-    Item item{function, static_cast<unsigned>(l.grid), static_cast<unsigned>(l.block), static_cast<unsigned>(l.shared), words_.size(), 0, nullptr, nullptr, 1};
+    Item item;
+    item.function = function_for(l, function);
+    item.first = words_.size();
     const int tail_at = words_.size() + (k.bindings > 0 ? k.bindings : 1);
     for (int b = 0; b < k.bindings; ++b) {
       const int number = plan.bindings[k.first_binding + b];

@@ -5,31 +5,19 @@
 
 namespace tt::cuda {
 
-/// What libraries are to compute, as it is set now.
-struct LibrarySettings {
-  std::uint64_t products = detail::packed_matmul_settings.load(std::memory_order_relaxed),
-                convolutions = detail::packed_conv_settings.load(std::memory_order_relaxed);
-  /// Do own tiles compute everything?
-  bool are_own() const { return ((products | convolutions) & 1) == 0; }
-  friend bool operator==(const LibrarySettings&, const LibrarySettings&) = default;
-};
-
 /// Null: own tiles; `refused` then says why, if a library was asked for.
 template <class AnyPlan>
 std::shared_ptr<const LibraryKernel> find_library(Device& device, const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols,
                                                   const LibrarySettings& settings, Text& refused) {
-  if (k.kind != KernelKind::matmul) return nullptr;
-  if (k.windows >= 0) {
-    const ConvSettings s = detail::unpack<ConvSettings>(settings.convolutions);
-    if (s.library == ConvLibrary::own) {
-      if (settings.products & 1) refused = Text("set_conv_settings is for these");
-      return nullptr;
-    }
-    return LibraryConvolution::make(device, describe_convolution(plan, k, symbols), s, refused);
-  }
-  const MatmulSettings s = detail::unpack<MatmulSettings>(settings.products);
-  if (s.library == BlasLibrary::own) return nullptr;
-  return LibraryProduct::make(device, describe_product(plan, k, symbols), s, refused);
+  if (k.kind != KernelKind::matmul || settings.are_own()) return nullptr;
+  const MatmulSettings products = detail::unpack<MatmulSettings>(settings.products);
+  const ConvSettings convolutions = detail::unpack<ConvSettings>(settings.convolutions);
+  if (k.windows < 0)
+    return products.library == BlasLibrary::own ? nullptr : LibraryProduct::make(device, describe_product(plan, k, symbols), products, refused);
+  if (convolutions.library != ConvLibrary::own)
+    return LibraryConvolution::make(device, describe_convolution(plan, k, symbols), convolutions, refused);
+  refused = Text("set_conv_settings is for these");
+  return nullptr;
 }
 
 }  // namespace tt::cuda

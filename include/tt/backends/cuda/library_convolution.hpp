@@ -4,7 +4,6 @@
 #pragma once
 #include "tt/backends/cuda/cudnn.hpp"
 #include "tt/backends/cuda/library_kernel.hpp"
-#include "tt/backends/cuda/library_settings.hpp"
 
 namespace tt::cuda {
 
@@ -19,6 +18,9 @@ struct ConvDescription {
   bool relu = false;
   bool leaves_sums = false;       ///< y lies dense in the memory it works in, and nothing follows
   const char* refused = nullptr;  ///< why it is not for the library; the rest is then unfinished
+  constexpr double multiply_adds() const {
+    return static_cast<double>(images * out) * static_cast<double>(out_height * out_width) * static_cast<double>(in * rows * columns);
+  }
 };
 template <class AnyPlan>
 constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols);
@@ -140,127 +142,179 @@ struct ConvDirection {
   }
 };
 
+/// Reads a description off a kernel, step by step; each step is false where the kernel is not for the library.
+template <class AnyPlan>
+class ConvReader {
+ public:
+  constexpr ConvReader(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols)
+      : plan_(plan), k_(k), symbols_(symbols), batch_(value(k.batch)), rows_(value(k.rows)), places_(value(k.cols)), inner_(value(k.inner)) {}
+  constexpr ConvDescription read() {
+    p_.dtype = k_.dtype;
+    const bool whole = accepts() && weights() && epilogue() && windows() && images() && result() && fits();
+    (void)whole;  // else p_.refused says why
+    return p_;
+  }
+
+ private:
+  const AnyPlan& plan_;
+  const Kernel& k_;
+  const SymbolValues& symbols_;
+  const std::int64_t batch_, rows_, places_, inner_;
+  ConvDescription p_;
+  IndexAxes stored_, results_;          ///< of the result: its places, its channels and images
+  ConvDirection down_, across_;
+  std::int64_t apart_[2] = {};          ///< groups and images in memory
+  std::int64_t channel_ = 0;            ///< channels in memory; 0: there is one
+
+  constexpr std::int64_t value(Extent e) const { return e.value(symbols_); }
+  constexpr bool refuse(const char* why) {
+    p_.refused = why;
+    return false;
+  }
+  constexpr const Access& access(int number) const { return plan_.accesses[number]; }
+  constexpr OperandPlace place(const Access& a) const { return {a.buffer, value(a.offset)}; }
+  constexpr IndexAxes row_axes(const Access& a, std::int64_t n) const { return {a, 0, a.term_count, n, symbols_}; }
+  constexpr IndexAxes column_axes(const Access& a, std::int64_t n) const { return {a, a.term_count, a.column_terms, n, symbols_}; }
+  /// The strides of groups and images in an index over the kernel's matrices.
+  constexpr bool divide_batch(const IndexAxes& axes, std::int64_t* strides) const {
+    const std::int64_t extents[] = {p_.groups, p_.images};
+    return axes.is_regular() && axes.divide(extents, 2, strides);
+  }
+  /// The strides of channels and images in an index over the kernel's rows.
+  constexpr bool divide_rows(const IndexAxes& axes, std::int64_t* strides) const {
+    const std::int64_t extents[] = {p_.out, p_.images};
+    return axes.is_regular() && axes.divide(extents, 2, strides);
+  }
+
+  constexpr bool accepts() {
+    if (!is_floating(k_.dtype)) return refuse("integers");
+    return (batch_ > 0 && rows_ > 0) || refuse("no elements");
+  }
+  /// Those of the groups lie one behind the other, and are the same for all images.
+  constexpr bool weights() {
+    const IndexAxes axes = row_axes(access(k_.a), batch_);
+    if (axes.size() > 0 && axes[0].stride == rows_ * inner_) p_.groups = axes[0].extent;
+    p_.images = batch_ / p_.groups;
+    p_.out = p_.groups * rows_;
+    p_.weights = place(access(k_.a));
+    std::int64_t strides[2];
+    const bool dense = (inner_ == 1 || value(k_.a_inner) == 1) && (rows_ == 1 || value(k_.a_row) == inner_);
+    return (dense && divide_batch(axes, strides) && strides[1] == 0) || refuse("weights that do not lie dense");
+  }
+  constexpr bool is_bias(const Access& a) const {
+    std::int64_t strides[2];
+    return a.column == Extent(0) && a.column_terms == 0 && !is_single(plan_, k_, a.buffer) && divide_rows(row_axes(a, batch_ * rows_), strides) &&
+           (p_.out == 1 || strides[0] == 1) && strides[1] == 0;
+  }
+  constexpr bool epilogue() {
+    const EpilogueReader epilogue(plan_, k_, [&](const Access& a) { return is_bias(a); });
+    p_.leaves_sums = !epilogue.is_known();
+    if (p_.leaves_sums) {
+      stored_ = IndexAxes(places_, 1);
+      results_ = IndexAxes(batch_ * rows_, places_);
+      return true;
+    }
+    const Access& y = access(epilogue.store);
+    stored_ = y.column_terms == 0 ? IndexAxes(places_, value(y.column)) : column_axes(y, places_);
+    results_ = row_axes(y, batch_ * rows_);
+    p_.y = place(y);
+    p_.relu = epilogue.applies_relu();
+    if (epilogue.adds_bias()) p_.bias = place(access(epilogue.bias));
+    return true;
+  }
+  /// Which axes of the windows are rows, columns and channels.
+  constexpr bool windows() {
+    IndexAxes taps = row_axes(access(k_.windows), inner_);
+    const IndexAxes out = column_axes(access(k_.windows), places_);
+    if (!taps.is_regular() || !out.is_regular() || !stored_.is_regular() || !divide_batch(row_axes(access(k_.b), batch_), apart_))
+      return refuse("images that lie unevenly");
+    channel_ = p_.groups > 1 ? apart_[0] : 0;
+    if (taps.size() > 0 && taps[taps.size() - 1].stride > out.reach()) {
+      const IndexAxes::Axis c = taps.take_last();
+      p_.in = c.extent;
+      channel_ = c.stride;
+    }
+    if (taps.size() > 2 || out.size() > 2) return refuse("windows of more than two axes");
+    if (out.size() == 1 && stored_.size() == 2 && out[0].extent % stored_[0].extent == 0) {  // windows of one element
+      across_.out_of({stored_[0].extent, out[0].stride});
+      down_.out_of({out[0].extent / stored_[0].extent, out[0].stride * stored_[0].extent});
+    } else if (out.size() == 2) {
+      across_.out_of(out[0]);
+      down_.out_of(out[1]);
+    } else if (out.size() == 1) {
+      (taps.size() == 2 && out[0].stride >= taps[1].stride ? down_ : across_).out_of(out[0]);
+    }
+    if (taps.size() == 2) {
+      across_.taps_of(taps[0]);
+      down_.taps_of(taps[1]);
+    } else if (taps.size() == 1) {
+      (across_.out > 1 && down_.out > 1 && taps[0].stride > (across_.out - 1) * across_.step ? down_ : across_).taps_of(taps[0]);
+    }
+    return true;
+  }
+  /// The distance of rows in memory: all that is known of it are multiples.
+  constexpr std::int64_t row_stride() const {
+    if (down_.taps > 1) return down_.out > 1 ? common_divisor(down_.tap, down_.step) : down_.tap;
+    if (down_.out == 1) return across_.needed(1);
+    const bool same_steps = across_.out > 1 && down_.step % across_.step == 0 && down_.step / across_.step >= across_.needed(1);
+    return same_steps ? down_.step / across_.step : down_.step;
+  }
+  constexpr bool images() {
+    const std::int64_t row = row_stride(), channels = p_.groups * p_.in;
+    p_.x = place(access(k_.b));
+    p_.rows = down_.taps;
+    p_.columns = across_.taps;
+    p_.out_height = down_.out;
+    p_.out_width = across_.out;
+    p_.stride[0] = down_.stride(row);
+    p_.stride[1] = across_.stride(1);
+    p_.dilation[0] = down_.dilation(row);
+    p_.dilation[1] = across_.dilation(1);
+    p_.height = down_.needed(row);
+    p_.width = across_.needed(1);
+    if (channel_ == 0) channel_ = p_.height * row;
+    if (p_.groups > 1 && p_.in > 1 && apart_[0] != p_.in * channel_) return refuse("groups that lie apart");
+    if ((p_.height > 1 && p_.width > row) || (channels > 1 && (p_.height - 1) * row + p_.width > channel_)) return refuse("rows that overlap");
+    p_.x_stride[ConvDescription::n] = p_.images > 1 ? apart_[1] : channels * channel_;
+    p_.x_stride[ConvDescription::c] = channel_;
+    p_.x_stride[ConvDescription::h] = row;
+    p_.x_stride[ConvDescription::w] = 1;
+    // as they lie dense, if what no window reads is memory of theirs: libraries know such images best
+    const std::int64_t wide = across_.extent(row, 1), high = channel_ % row == 0 ? down_.extent(channel_ / row, row) : 0;
+    const std::int64_t end = p_.x.offset + (p_.images - 1) * p_.x_stride[ConvDescription::n] + (channels - 1) * channel_ + (high - 1) * row + wide;
+    if (wide == row && high * row == channel_ && end <= value(plan_.buffers[plan_.bindings[k_.first_binding + p_.x.operand]].size)) {
+      p_.width = wide;
+      p_.height = high;
+    }
+    return true;
+  }
+  constexpr bool result() {
+    const std::int64_t extents[] = {p_.out_width, p_.out_height};
+    std::int64_t of_row[2], of_place[2];
+    if (!divide_rows(results_, of_row) || !stored_.divide(extents, 2, of_place)) return refuse("its result does not lie as images do");
+    std::int64_t* const y = p_.y_stride;
+    y[ConvDescription::w] = p_.out_width > 1 ? of_place[0] : 1;
+    y[ConvDescription::h] = p_.out_height > 1 ? of_place[1] : y[ConvDescription::w] * p_.out_width;
+    y[ConvDescription::c] = p_.out > 1 ? of_row[0] : y[ConvDescription::h] * p_.out_height;
+    y[ConvDescription::n] = p_.images > 1 ? of_row[1] : y[ConvDescription::c] * p_.out;
+    return true;
+  }
+  constexpr bool fits() {
+    bool small = p_.out * inner_ < most_elements;
+    for (const std::int64_t* stride : {p_.x_stride, p_.y_stride}) {
+      for (int i = 0; i < 4; ++i) small = small && stride[i] > 0 && stride[i] < most_elements;
+      small = small && p_.images * stride[ConvDescription::n] < most_elements;
+    }
+    if (!small) return refuse("too large for the library");
+    return !(is_single(plan_, k_, p_.x.operand) || is_single(plan_, k_, p_.weights.operand)) || refuse("a single element");
+  }
+};
+
 }  // namespace detail
 
 template <class AnyPlan>
 constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols) {
-  using detail::IndexAxes;
-  ConvDescription p;
-  const auto value = [&](Extent e) { return e.value(symbols); };
-  const auto refuse = [&](const char* why) {
-    p.refused = why;
-    return p;
-  };
-  p.dtype = k.dtype;
-  const std::int64_t batch = value(k.batch), rows = value(k.rows), places = value(k.cols), inner = value(k.inner);
-  if (!is_floating(k.dtype)) return refuse("integers");
-  if (batch == 0 || rows == 0) return refuse("no elements");
-
-  // weights: those of the groups one behind the other, the same for all images
-  const Access &weights = plan.accesses[k.a], &images = plan.accesses[k.b], &windows = plan.accesses[k.windows];
-  const IndexAxes weight_axes(weights, 0, weights.term_count, batch, symbols);
-  const std::int64_t one = rows * inner;
-  if (weight_axes.size() > 0 && weight_axes[0].stride == one) p.groups = weight_axes[0].extent;
-  p.images = batch / p.groups;
-  const std::int64_t of_batch[] = {p.groups, p.images}, of_rows[] = {p.groups * rows, p.images};
-  std::int64_t apart[2];
-  if ((inner > 1 && value(k.a_inner) != 1) || (rows > 1 && value(k.a_row) != inner) || !weight_axes.is_regular() ||
-      !weight_axes.divide(of_batch, 2, apart) || apart[1] != 0)
-    return refuse("weights that do not lie dense");
-  p.out = p.groups * rows;
-  p.weights = {weights.buffer, weights.offset.value(symbols)};
-
-  // windows: which of their axes are rows, columns and channels
-  IndexAxes taps(windows, 0, windows.term_count, inner, symbols);
-  IndexAxes out(windows, windows.term_count, windows.column_terms, places, symbols);
-  const auto is_bias = [&](const Access& a) {
-    std::int64_t strides[2];
-    const IndexAxes axes(a, 0, a.term_count, batch * rows, symbols);
-    return a.column == Extent(0) && a.column_terms == 0 && !detail::is_single(plan, k, a.buffer) && axes.is_regular() && axes.divide(of_rows, 2, strides) &&
-           (p.out == 1 || strides[0] == 1) && strides[1] == 0;
-  };
-  const detail::EpilogueReader epilogue(plan, k, is_bias);
-  p.leaves_sums = !epilogue.is_known();
-  IndexAxes stored(places, 1), results(batch * rows, places);
-  if (!p.leaves_sums) {
-    const Access& y = plan.accesses[epilogue.store];
-    stored = y.column_terms == 0 ? IndexAxes(places, y.column.value(symbols)) : IndexAxes(y, y.term_count, y.column_terms, places, symbols);
-    results = IndexAxes(y, 0, y.term_count, batch * rows, symbols);
-    p.y = {y.buffer, y.offset.value(symbols)};
-    p.relu = epilogue.applies_relu();
-    if (epilogue.adds_bias()) p.bias = {plan.accesses[epilogue.bias].buffer, plan.accesses[epilogue.bias].offset.value(symbols)};
-  }
-  const IndexAxes images_axes(images, 0, images.term_count, batch, symbols);
-  if (!taps.is_regular() || !out.is_regular() || !stored.is_regular() || !images_axes.is_regular() || !images_axes.divide(of_batch, 2, apart))
-    return refuse("images that lie unevenly");
-  detail::ConvDirection down, across;
-  std::int64_t channel = p.groups > 1 ? apart[0] : 0;
-  if (taps.size() > 0 && taps[taps.size() - 1].stride > out.reach()) {
-    const IndexAxes::Axis c = taps.take_last();
-    p.in = c.extent;
-    channel = c.stride;
-  }
-  if (taps.size() > 2 || out.size() > 2) return refuse("windows of more than two axes");
-  if (out.size() == 1 && stored.size() == 2 && out[0].extent % stored[0].extent == 0) {  // windows of one element
-    across.out_of({stored[0].extent, out[0].stride});
-    down.out_of({out[0].extent / stored[0].extent, out[0].stride * stored[0].extent});
-  } else if (out.size() == 2) {
-    across.out_of(out[0]);
-    down.out_of(out[1]);
-  } else if (out.size() == 1) {
-    (taps.size() == 2 && out[0].stride >= taps[1].stride ? down : across).out_of(out[0]);
-  }
-  if (taps.size() == 2) {
-    across.taps_of(taps[0]);
-    down.taps_of(taps[1]);
-  } else if (taps.size() == 1) {
-    (across.out > 1 && down.out > 1 && taps[0].stride > (across.out - 1) * across.step ? down : across).taps_of(taps[0]);
-  }
-  const bool same_steps = across.out > 1 && down.out > 1 && down.step % across.step == 0 && down.step / across.step >= across.needed(1);
-  const std::int64_t row = down.taps > 1 && down.out > 1 ? detail::common_divisor(down.tap, down.step)
-                           : down.taps > 1               ? down.tap
-                           : down.out > 1                ? (same_steps ? down.step / across.step : down.step)
-                                                         : across.needed(1);
-  p.width = across.needed(1);
-  p.rows = down.taps;
-  p.columns = across.taps;
-  p.out_height = down.out;
-  p.out_width = across.out;
-  p.stride[0] = down.stride(row);
-  p.stride[1] = across.stride(1);
-  p.dilation[0] = down.dilation(row);
-  p.dilation[1] = across.dilation(1);
-  if (channel == 0) channel = down.needed(row) * row;
-  p.height = down.needed(row);
-  if (p.groups > 1 && p.in > 1 && apart[0] != p.in * channel) return refuse("groups that lie apart");
-  p.x = {images.buffer, images.offset.value(symbols)};
-  const std::int64_t all = p.groups * p.in * channel, x_stride[] = {p.images > 1 ? apart[1] : all, channel, row, 1};
-  if ((p.height > 1 && p.width > row) || (p.groups * p.in > 1 && (p.height - 1) * row + p.width > channel)) return refuse("rows that overlap");
-  // images as they lie dense, if what no window reads is memory of theirs: libraries know these best
-  const std::int64_t wide = across.extent(row, 1), high = channel % row == 0 ? down.extent(channel / row, row) : 0;
-  const std::int64_t end = p.x.offset + (p.images - 1) * x_stride[0] + (p.groups * p.in - 1) * channel + (high - 1) * row + wide;
-  if (wide == row && high * row == channel && end <= value(plan.buffers[plan.bindings[k.first_binding + p.x.operand]].size)) {
-    p.width = wide;
-    p.height = high;
-  }
-  for (int i = 0; i < 4; ++i) p.x_stride[i] = x_stride[i];
-
-  // the result
-  const std::int64_t of_places[] = {p.out_width, p.out_height};
-  std::int64_t of_row[2], of_place[2];
-  if (!results.is_regular() || !results.divide(of_rows, 2, of_row) || !stored.divide(of_places, 2, of_place))
-    return refuse("its result does not lie as images do");
-  const std::int64_t w = p.out_width > 1 ? of_place[0] : 1, h = p.out_height > 1 ? of_place[1] : w * p.out_width,
-                     c = p.out > 1 ? of_row[0] : h * p.out_height, y_stride[] = {p.images > 1 ? of_row[1] : c * p.out, c, h, w};
-  for (int i = 0; i < 4; ++i) p.y_stride[i] = y_stride[i];
-
-  constexpr std::int64_t most = std::int64_t{1} << 31;
-  for (int i = 0; i < 4; ++i)
-    if (p.x_stride[i] < 1 || p.y_stride[i] < 1 || p.x_stride[i] >= most || p.y_stride[i] >= most) return refuse("too large for the library");
-  if (p.images * p.x_stride[0] >= most || p.images * p.y_stride[0] >= most || p.out * inner >= most) return refuse("too large for the library");
-  for (const int operand : {p.x.operand, p.weights.operand})
-    if (detail::is_single(plan, k, operand)) return refuse("a single element");
-  return p;
+  return detail::ConvReader<AnyPlan>(plan, k, symbols).read();
 }
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
@@ -270,13 +324,10 @@ TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Dev
     refused = why;
     return nullptr;
   };
-  if (p.refused) return refuse(Text(p.refused));
-  const double work = static_cast<double>(p.images * p.out) * static_cast<double>(p.out_height * p.out_width) * static_cast<double>(p.in * p.rows * p.columns);
-  if (work < static_cast<double>(settings.smallest)) return refuse(Text("fewer multiply-adds than ") << settings.smallest);
+  if (const Text why = detail::why_own_tiles<Cudnn>(p, settings); !why.empty()) return refuse(why);
   const Cudnn& dnn = Cudnn::get();
-  if (!dnn.why_not().empty()) return refuse(dnn.why_not());
   const Cudnn::Session session(dnn, device);
-  if (!session.handle()) return refuse(Text("cudnnCreate failed"));
+  if (!session.handle()) return refuse("cudnnCreate failed");
 
   auto made = std::make_shared<LibraryConvolution>();
   LibraryConvolution& m = *made;
@@ -305,7 +356,7 @@ TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Dev
     tell(dnn.create_activation(&m.relu_));
     tell(dnn.set_activation(m.relu_, Cudnn::relu, Cudnn::propagate_nan, 0));
   }
-  if (!taken) return refuse(Text("the library does not take its description"));
+  if (!taken) return refuse("the library does not take its description");
   constexpr int most = 8;
   constexpr std::size_t most_workspace = std::size_t{256} << 20;
   CudnnAlgorithm found[most];
@@ -316,7 +367,7 @@ TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Dev
       m.algorithm_ = found[i];
       return made;
     }
-  return refuse(Text("the library has no algorithm for it"));
+  return refuse("the library has no algorithm for it");
 }
 
 TT_INLINE LibraryConvolution::~LibraryConvolution() {

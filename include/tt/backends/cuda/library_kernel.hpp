@@ -4,6 +4,7 @@
 // calls whose operands are not aligned as the library's algorithm was chosen for.
 #pragma once
 #include "tt/backends/cuda/device.hpp"
+#include "tt/backends/cuda/library_settings.hpp"
 #include "tt/graph/plan.hpp"
 
 namespace tt::cuda {
@@ -47,6 +48,8 @@ struct OperandPlace {
   }
 };
 inline void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+/// Libraries count with ints.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 31;
 /// What libraries multiply by: 1 and 0 of a dtype.
 inline const void* one_of(DType d) {
   static constexpr double f64 = 1;
@@ -132,6 +135,14 @@ class EpilogueReader {
     }
   }
 };
+
+/// Why a library does not get what a description says; empty: it may. The library is opened when it is asked for.
+template <class Library, class Description, class Settings>
+Text why_own_tiles(const Description& p, const Settings& settings) {
+  if (p.refused) return Text(p.refused);
+  if (p.multiply_adds() < static_cast<double>(settings.smallest)) return Text("fewer multiply-adds than ") << settings.smallest;
+  return Library::get().why_not();
+}
 
 /// May an operand be given as a value (see launch_list.hpp)? A library reads memory of the device.
 template <class AnyPlan>

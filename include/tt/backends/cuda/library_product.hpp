@@ -5,7 +5,6 @@
 
 #include "tt/backends/cuda/cublaslt.hpp"
 #include "tt/backends/cuda/library_kernel.hpp"
-#include "tt/backends/cuda/library_settings.hpp"
 
 namespace tt::cuda {
 
@@ -23,6 +22,9 @@ struct ProductDescription {
   bool relu = false;
   bool leaves_sums = false;       ///< d lies dense in the memory it works in, and nothing follows
   const char* refused = nullptr;  ///< why it is not for the library; the rest is then unfinished
+  constexpr double multiply_adds() const {
+    return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(inner) * static_cast<double>(batch);
+  }
 };
 template <class AnyPlan>
 constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols);
@@ -73,7 +75,7 @@ constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel&
   };
   if (!is_floating(k.dtype)) return refuse("integers");
   if (p.rows == 0 || p.cols == 0 || p.inner == 0 || p.batch == 0) return refuse("no elements");
-  constexpr std::int64_t most = std::int64_t{1} << 31;
+  constexpr std::int64_t most = detail::most_elements;
   if (p.rows >= most || p.cols >= most || p.inner >= most || p.batch >= most) return refuse("too large for the library");
   const auto along = [&](const Access& a) {
     return a.column == Extent(1) && a.column_terms == 0 && a.term_count == 0 && !detail::is_single(plan, k, a.buffer);
@@ -117,13 +119,10 @@ TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& dev
     refused = why;
     return nullptr;
   };
-  if (p.refused) return refuse(Text(p.refused));
-  const double work = static_cast<double>(p.rows) * static_cast<double>(p.cols) * static_cast<double>(p.inner) * static_cast<double>(p.batch);
-  if (work < static_cast<double>(settings.smallest)) return refuse(Text("fewer multiply-adds than ") << settings.smallest);
+  if (const Text why = detail::why_own_tiles<CublasLt>(p, settings); !why.empty()) return refuse(why);
   const CublasLt& lt = CublasLt::get();
-  if (!lt.why_not().empty()) return refuse(lt.why_not());
   const Handle handle = lt.handle(device);
-  if (!handle) return refuse(Text("cublasLtCreate failed"));
+  if (!handle) return refuse("cublasLtCreate failed");
 
   auto made = std::make_shared<LibraryProduct>();
   LibraryProduct& m = *made;
@@ -163,7 +162,7 @@ TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& dev
   int found = 0;
   if (r == success) r = lt.find_algorithm(handle, m.description_, m.a_, m.b_, m.d_, m.d_, preference, 1, &m.heuristic_, &found);
   lt.destroy_preference(preference);
-  if (r != success || found == 0 || m.heuristic_.state != success) return refuse(Text("the library has no algorithm for it"));
+  if (r != success || found == 0 || m.heuristic_.state != success) return refuse("the library has no algorithm for it");
   return made;
 }
 

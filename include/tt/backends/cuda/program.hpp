@@ -88,10 +88,7 @@ class Program {
   bool replay(Device& device, Sized& s, const ProgramArguments& arguments);
   void refuse_graph(Sized& s, const char* why);
   bool let_go_of_graphs(Loaded& on);
-  Handle function_of(const Loaded& f, int kernel, const Launch& l) const {
-    const int which = !*l.suffix ? 0 : std::strcmp(l.suffix, "_finish") == 0 || std::strcmp(l.suffix, "_epilogue") == 0 ? 2 : 1;
-    return f.function[3 * plan_.kernels[kernel].code + which];
-  }
+  Handle function_of(const Loaded& f, int kernel, const Launch& l) const { return f.function[3 * plan_.kernels[kernel].code + l.function]; }
 };
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
@@ -105,12 +102,12 @@ TT_INLINE void Program::load(Device& device, Program* const* programs, int count
 TT_INLINE void Program::find_functions(Device& device, Handle module) {
   auto fresh = std::make_unique<Loaded>();
   for (int k = 0; k < plan_.kernels.size(); ++k) {
-    const bool own = plan_.kernels[k].code == k, parts = has_parts(plan_, plan_.kernels[k]);
-    const bool product = plan_.kernels[k].kind == KernelKind::matmul;
-    for (const char* suffix : {"", product ? "_large" : "_parts", product ? "_epilogue" : "_finish"}) {
+    const Kernel& kernel = plan_.kernels[k];
+    const bool several = kernel.kind == KernelKind::matmul || has_parts(plan_, kernel);
+    for (int number = 0; number < 3; ++number) {
       Handle f = nullptr;
-      const bool there = own && (!*suffix || parts || product);
-      Text symbol = Text(name_) << '_' << k << suffix;
+      const bool there = kernel.code == k && (number == 0 || several);
+      Text symbol = Text(name_) << '_' << k << function_suffix(kernel.kind, number);
       if (there) device.check(device.driver().find_function(&f, module, symbol.c_str()), "cuModuleGetFunction");
       fresh->function.push_back(f);
     }
@@ -226,17 +223,17 @@ TT_INLINE int Program::run(Device& device, const ProgramArguments& arguments, co
   Vec<std::uint64_t> words = s->launches.parameters(arguments, memory.begin());
   for (const LaunchList::Item& l : items) {
     void* parameters[] = {words.begin() + l.first};
-    const auto launch = [&](Handle function, unsigned grid, unsigned shared) {
-      device.check(device.driver().launch(function, grid, 1, 1, l.block, 1, 1, shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
+    const auto launch = [&](const LaunchList::Item::Function& f) {
+      device.check(device.driver().launch(f.handle, f.grid, 1, 1, f.block, 1, 1, f.shared, device.stream(), parameters, nullptr), "cuLaunchKernel");
     };
     if (l.library) {
       const bool done = l.library->run(device, words.begin() + l.first, s->launches.work(memory.begin()));
       LibraryCounts& counts = libraries_[static_cast<int>(l.library->work())];
       (done ? counts.ran : counts.not_aligned).fetch_add(1, std::memory_order_relaxed);
-      if (done && l.epilogue) launch(l.epilogue, l.epilogue_grid, 0);
+      if (done && l.epilogue.handle) launch(l.epilogue);
       if (done) continue;
     }
-    launch(l.function, l.grid, l.shared);
+    launch(l.function);
   }
   return items.size();
 }

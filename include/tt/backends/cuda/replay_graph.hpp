@@ -39,7 +39,7 @@ class ReplayGraph {
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 namespace detail {
 inline KernelNode kernel_node(const LaunchList::Item& l, void** parameters) {
-  return {.function = l.function, .grid_x = l.grid, .block_x = l.block, .shared = l.shared, .parameters = parameters};
+  return {.function = l.function.handle, .grid_x = l.function.grid, .block_x = l.function.block, .shared = l.function.shared, .parameters = parameters};
 }
 }  // namespace detail
 

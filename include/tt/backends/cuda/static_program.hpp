@@ -43,7 +43,7 @@ class StaticLibraries {
   /// Null if own tiles compute everything.
   static std::shared_ptr<const Chosen> find(Device& device, const SymbolValues& symbols) {
     const LibrarySettings settings;
-    if (settings.are_own()) return nullptr;
+    if (settings.are_own() || !has_products()) return nullptr;
     static std::atomic_flag busy;
     static auto* const last = new std::shared_ptr<const Chosen>[most];  // never destroyed: the libraries may end before
     static int oldest = 0;
@@ -66,6 +66,11 @@ class StaticLibraries {
 
  private:
   static constexpr int most = 8;
+  static constexpr bool has_products() {
+    for (const Kernel& k : Codes::plan.kernels)
+      if (k.kind == KernelKind::matmul) return true;
+    return false;
+  }
 };
 
 template <class Codes, int K>
@@ -95,12 +100,10 @@ void launch_kernel(Device& device, void* const* external, char* arena, const std
     a.shared_bytes = l.shared_team;
     a.parts_bytes = l.parts;
     a.team = l.team;
-    constexpr KernelForm form = form_of(Codes::plan, k);
-    if (!*l.suffix) {
+    if (l.function == 0) {
       launch(&static_kernel<Codes, k.code, 0>, l, device, a);
-    } else if constexpr (form == KernelForm::matmul || has_parts(Codes::plan, k)) {
-      if (std::strcmp(l.suffix, "_finish") != 0) launch(&static_kernel<Codes, k.code, 1>, l, device, a);
-      else if constexpr (form != KernelForm::matmul) launch(&static_kernel<Codes, k.code, 2>, l, device, a);
+    } else if constexpr (k.kind == KernelKind::matmul || has_parts(Codes::plan, k)) {
+      launch(l.function == 1 ? &static_kernel<Codes, k.code, 1> : &static_kernel<Codes, k.code, 2>, l, device, a);
     }
   }
 }
