@@ -20,6 +20,7 @@
 #include "replay.hpp"
 #include "run_guarded.hpp"
 #include "shrink.hpp"
+#include "tt/jit/emit_c.hpp"
 
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }

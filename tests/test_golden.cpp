@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tt/backends/cuda/emit_cuda.hpp"
+#include "tt/jit/emit_c.hpp"
 #include "tt/tt.hpp"
 
 namespace {

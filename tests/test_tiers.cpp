@@ -174,7 +174,7 @@ Program compiled_program(int number, const Folder& cache, int milliseconds = 300
 struct Child {
   pid_t pid = 0;
   std::string result;
-  /// `job`: first and last number of its programs, or "exit".
+  /// `job`: first and last number of its programs, or "exit", or "leave".
   Child(const Folder& cache, const std::string& job, const std::string& result_path) : result(result_path) {
     pid = fork();
     REQUIRE(pid >= 0);
@@ -208,6 +208,10 @@ TEST_CASE("(in a child)" * doctest::skip()) {
   if (std::strcmp(job, "exit") == 0) {
     CodeCache::get().request(program_of(1), "tiers");
     while (access(std::getenv("TT_TIERS_RESULT"), F_OK) != 0) usleep(1000);  // the compiler runs
+    std::exit(0);
+  }
+  if (std::strcmp(job, "leave") == 0) {
+    CodeCache::get().request(program_of(1), "tiers");
     std::exit(0);
   }
   if (const char* bytes = std::strstr(job, "full")) {  // files of this process, but not of the compiler, end early
@@ -394,6 +398,24 @@ TEST_CASE("the next process finds kernels on disk") {
     CHECK(in_child(cache, "1 1").compiled == 1);
   }
   CHECK(in_child(cache, "1 4").disk_hits == 4);
+}
+
+TEST_CASE("kernels on disk are found while a compiler runs, by who did not ask to wait") {
+  const Folder cache, tools;
+  // One compiler for both: it waits while there is a gate.
+  const Script gate(tools, "cd '" + tools.path + "'\nwhile [ -e closed ]; do : >waits; sleep 0.01; done\n" + calling_real());
+  REQUIRE(in_child(cache, "1 1").compiled == 1);
+  write_text(tools / "closed", "");
+  const Program slow = program_of(fresh()), known = program_of(1);
+  CHECK_FALSE(CodeCache::get().request(slow, "tiers", {.cache_dir = cache.path.c_str()}));
+  for (int k = 0; k < 30'000 && access((tools / "waits").c_str(), F_OK) != 0; ++k) usleep(1000);
+  CHECK_FALSE(CodeCache::get().request(known, "tiers", {.cache_dir = cache.path.c_str()}));
+  for (int k = 0; k < 30'000 && !is_compiled(known); ++k) usleep(1000);
+  CHECK(is_compiled(known));
+  CHECK_FALSE(is_compiled(slow));
+  unlink((tools / "closed").c_str());
+  CHECK(CodeCache::get().wait());
+  CHECK(is_compiled(slow));
 }
 
 TEST_CASE("without a compiler programs stay on tier 0, and the failure is counted and named") {
@@ -654,6 +676,36 @@ TEST_CASE("a child of fork compiles what waits itself") {
   waiting.join();
   CHECK(is_compiled(p));
   CHECK(is_compiled(q));
+}
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // see above
+TEST_CASE("fork while programs are looked up and loaded") {
+  const Folder cache;
+  REQUIRE(in_child(cache, "1 40").compiled == 40);
+  for (int k = 0; k < 40; ++k) {
+    const Program known = program_of(1 + k);
+    CodeCache::get().request(known, "tiers", {.cache_dir = cache.path.c_str()});
+    usleep(static_cast<useconds_t>(k * 10));
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) _exit(CodeCache::get().wait(60'000) && is_compiled(known) && right(known) ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(CodeCache::get().wait());
+    CHECK(is_compiled(known));
+  }
+}
+#endif
+
+TEST_CASE("exit while a program is looked up") {
+  const Folder cache, own;
+  for (int k = 0; k < 20; ++k) {
+    const Child child(cache, "leave", own / "result");
+    int status = -1;
+    waitpid(child.pid, &status, 0);
+    CHECK(status == 0);
+  }
 }
 
 TEST_CASE("exit ends a compiler that runs, and leaves nothing behind") {

@@ -56,12 +56,13 @@ inline constexpr const char* host_flags[] = {
 /// A compiler takes longer than this on nothing that is emitted.
 inline constexpr int compiler_milliseconds = 120'000;
 
-/// The compiler as the environment names it.
+/// The compiler as the environment names it when this is made.
 class HostCompiler {
  public:
   HostCompiler() {
     const char* cc = getenv("CC");
     const bool given = cc && cc[std::strspn(cc, " \t")];
+    if (const char* path = getenv("PATH")) search_ = path;
     Text word;
     for (const char* c = given ? cc : "cc";; ++c) {
       if (*c && *c != ' ' && *c != '\t') word << *c;
@@ -124,8 +125,9 @@ class HostCompiler {
  private:
   static constexpr int max_words = 16;
   Vec<Text> words_;
+  Text search_ = "/bin:/usr/bin";
 
-  static Text file_identity(const Text& word) {
+  Text file_identity(const Text& word) const {
     Text t;
     if (word[0] == '-') return t;
     const auto try_file = [&](Text path) {
@@ -138,14 +140,14 @@ class HostCompiler {
       try_file(word);
       return t;
     }
-    const char* path = getenv("PATH");
     Text folder;
-    for (const char* c = path ? path : "/bin:/usr/bin";; ++c) {
-      if (*c && *c != ':') {
-        folder << *c;
+    for (int k = 0;; ++k) {
+      const bool end = k == search_.size();
+      if (!end && search_[k] != ':') {
+        folder << search_[k];
         continue;
       }
-      if (try_file((folder.empty() ? Text(".") : folder) << '/' << word) || !*c) return t;
+      if (try_file((folder.empty() ? Text(".") : folder) << '/' << word) || end) return t;
       folder = Text();
     }
   }
