@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tensors.hpp"
+#include "tt/autograd/node.hpp"
 
 namespace {
 

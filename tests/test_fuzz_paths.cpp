@@ -20,6 +20,7 @@
 #include "replay.hpp"
 #include "run_guarded.hpp"
 #include "shrink.hpp"
+#include "tt/backends/compiler.hpp"
 #include "tt/jit/emit_c.hpp"
 
 extern "C" const char* __asan_default_options();

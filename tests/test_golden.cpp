@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tt/backends/compiler.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
 #include "tt/jit/emit_c.hpp"
 #include "tt/tt.hpp"

@@ -2,18 +2,13 @@
 // flows into a value is summed as in a fused program, bit for bit.
 #pragma once
 
+#include "tt/autograd/history.hpp"
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
 #include "tt/autograd/joint_node.hpp"
 
 namespace tt {
 namespace autograd {
-
-/// Ordinary state of the thread: does anomaly detection run?
-inline bool& anomaly_detection() {
-  thread_local bool on = false;
-  return on;
-}
-
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
 
 /// The gradients that wait for a node.
 struct Pending {
@@ -242,37 +237,8 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
   return given;
 }
 
-#endif
-
-/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
-inline void need_history(const Tensor& t, const char* op) {
-  if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
-}
-
-/// While it lives, the steps of backward are or are not recorded.
-class StepMode {
- public:
-  explicit StepMode(bool taped) : before_(DispatchState::of_this_thread()) {
-    DispatchState& s = DispatchState::of_this_thread();
-    s.grad_enabled = taped;
-    s.exclude = taped ? s.exclude.without(DispatchKey::autograd) : s.exclude | DispatchKey::autograd;
-  }
-  StepMode(const StepMode&) = delete;
-  ~StepMode() { DispatchState::of_this_thread() = before_; }
-
- private:
-  DispatchState before_;
-};
-
 }  // namespace autograd
 
-/// The gradients of `outputs` (weighted by `grad_outputs`; scalars need none) with respect to `inputs`;
-/// undefined where nothing flows. Leaves' grad() is left alone.
-TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                                const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
-                                bool create_graph = false);
-
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& grad_outputs, bool retain_graph,
                                 bool create_graph) {
@@ -309,7 +275,6 @@ TT_INLINE void Tensor::backward(const Tensor& gradient, bool retain_graph, bool 
   pass.add(autograd::edge_of(*this), first);
   pass.run();
 }
-#endif
 
 namespace autograd {
 
@@ -332,9 +297,6 @@ inline void adopt_history(Tensor& target, const Tensor& result) {
   const Edge e = edge_of(result);
   set_history(target, e.node, e.result);
 }
-/// When the first Tensor asks for a gradient.
-TT_INLINE void register_tape();
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
 TT_INLINE void register_tape() {
   static const bool done = [] {
     Dispatcher::get().set_fallback(DispatchKey::autograd, &autograd_kernel);
@@ -347,16 +309,14 @@ TT_INLINE void register_tape() {
   }();
   (void)done;
 }
-#endif
 
 }  // namespace autograd
 
-inline bool Tensor::requires_grad() const { return impl().requires_grad; }
-inline bool Tensor::is_leaf() const {
+TT_INLINE bool Tensor::is_leaf() const {
   autograd::need_history(*this, "is_leaf");
   return !impl().autograd || !static_cast<autograd::Meta*>(impl_->autograd)->made_by;
 }
-inline Tensor& Tensor::requires_grad_(bool on) {
+TT_INLINE Tensor& Tensor::requires_grad_(bool on) {
   if (on && !is_floating(dtype()))
     TT_THROW(Error(Text("tt::requires_grad_: only floating Tensors have gradients: dtype is ") << name(dtype()) << "."));
   if (on && impl().inference && !DispatchState::of_this_thread().inference)
@@ -372,7 +332,7 @@ inline Tensor& Tensor::requires_grad_(bool on) {
   impl_->keys = on ? impl_->keys | DispatchKey::autograd : impl_->keys.without(DispatchKey::autograd);
   return *this;
 }
-inline Tensor Tensor::grad() const {
+TT_INLINE Tensor Tensor::grad() const {
   autograd::need_history(*this, "grad");
   if (!impl().autograd) return {};
   const auto* m = static_cast<autograd::Meta*>(impl_->autograd);
@@ -380,9 +340,11 @@ inline Tensor Tensor::grad() const {
   if (found.defined() && detail::capture_mode) detail::stamp(found);  // known to who knows this Tensor
   return found;
 }
-inline void Tensor::set_grad(const Tensor& grad) {
+TT_INLINE void Tensor::set_grad(const Tensor& grad) {
   if (!is_leaf()) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad.")));
   static_cast<autograd::AccumulateNode*>(autograd::edge_of(*this).node)->grad = grad;
 }
 
 }  // namespace tt
+
+#endif

@@ -7,7 +7,6 @@
 
 #include "tt/autograd/to_device.hpp"
 #include "tt/core/members.hpp"
-#include "tt/dispatch/tracer.hpp"
 
 namespace tt {
 

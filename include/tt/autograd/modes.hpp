@@ -35,24 +35,9 @@ class DetectAnomaly {
 [[nodiscard]] inline bool is_grad_enabled() { return DispatchState::of_this_thread().grad_enabled; }
 
 /// Calls `hook` with the gradient of `t` whenever one arrives; what it returns is used instead.
-inline void register_hook(const Tensor& t, TensorHook hook) {
-  autograd::need_history(t, "register_hook");
-  if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
-  const autograd::Edge e = autograd::edge_of(t);
-  if (!e.node->hooks) e.node->hooks = new std::vector<autograd::Hook>;
-  e.node->hooks->push_back({e.result, std::move(hook)});
-}
+TT_INLINE void register_hook(const Tensor& t, TensorHook hook);
 /// Keeps the gradient of a Tensor that is not a leaf, for grad().
-inline void retain_grad(const Tensor& t) {
-  if (t.is_leaf()) return;
-  autograd::Meta& m = autograd::meta_of(t);
-  if (m.retained) return;
-  m.retained = std::make_shared<Tensor>();
-  register_hook(t, [kept = m.retained](const Tensor& g) {  // the Tensor may be gone by then
-    *kept = g.detach();
-    return Tensor();
-  });
-}
+TT_INLINE void retain_grad(const Tensor& t);
 
 namespace autograd {
 
@@ -62,41 +47,21 @@ struct FunctionContext {
   std::vector<double> numbers;
   void save_for_backward(std::vector<Tensor> t) { saved = std::move(t); }
 };
-struct CustomNode : TapeNode {
-  FunctionContext context;
-  std::vector<std::uint32_t> versions;
-  std::vector<std::size_t> results_saved;  ///< places in context.saved that are the result: without its history, as a cycle else
-  std::vector<std::pair<DType, Shape>> given;  ///< of the Tensor arguments
-  std::vector<Tensor> (*backward)(FunctionContext&, const std::vector<Tensor>&) = nullptr;
-  int tensors = 0;
-  Edge own_edge[max_arguments];
+struct CustomNode;
+
+/// One call of a function of one's own: forward has its context, then the result is put on the tape.
+class CustomCall {
+ public:
+  using Backward = std::vector<Tensor> (*)(FunctionContext&, const std::vector<Tensor>&);
+  TT_INLINE explicit CustomCall(Backward backward);
+  CustomCall(const CustomCall&) = delete;
+  TT_INLINE ~CustomCall();
+  TT_INLINE FunctionContext& context();
+  TT_INLINE Tensor finish(Tensor result, const Tensor* const* argument, int count);
+
+ private:
+  CustomNode* node_;
 };
-inline const TapeNodeKind custom_kind{
-    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
-      auto& n = static_cast<CustomNode&>(base);
-      for (std::size_t k = 0; k < n.context.saved.size(); ++k) {
-        SavedTensor saved;
-        saved.tensor = n.context.saved[k];
-        saved.version = n.versions[k];
-        saved.check(n, static_cast<int>(k));
-      }
-      FunctionContext context = n.context;
-      for (std::size_t k : n.results_saved)
-        if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);
-      const std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
-      if (static_cast<int>(g.size()) != n.tensors)
-        TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
-                       << n.tensors << " Tensors." << n.where));
-      for (int k = 0; k < n.tensors; ++k) {
-        const auto& [dtype, shape] = n.given[static_cast<std::size_t>(k)];
-        out[k] = g[static_cast<std::size_t>(k)];
-        if (out[k].defined() && (out[k].dtype() != dtype || !(out[k].shape() == shape)))
-          TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned a gradient of " << name(out[k].dtype()) << ' '
-                         << out[k].shape() << " for Tensor " << k << ", which is " << name(dtype) << ' ' << shape << "." << n.where));
-      }
-    },
-    [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
-    [](TapeNode* n) { delete static_cast<CustomNode*>(n); }};
 
 }  // namespace autograd
 
@@ -124,42 +89,23 @@ Tensor apply_function(const A&... a) {
     return result;
   }
   static_assert((0 + ... + std::is_same_v<A, Tensor>) <= max_arguments, "tt::apply_function: too many Tensors");
-  auto* node = new autograd::CustomNode;
-  autograd::NodeHandle owner = autograd::NodeHandle::of_new(node);
-  node->kind = &autograd::custom_kind;
-  node->name = "Function";
+  autograd::CustomCall call(&F::backward);
   Tensor result;
   {
     const NoGrad off;
-    result = F::forward(node->context, a...);
+    result = F::forward(call.context(), a...);
   }
   const Tensor* argument[max_arguments];
-  bool needed = false;
+  int tensors = 0;
   const auto look = [&](const auto& x) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) {
-      argument[node->tensors++] = &x;
-      needed = needed || x.requires_grad();
-    }
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) argument[tensors++] = &x;
   };
   (look(a), ...);
-  if (!needed || !is_grad_enabled()) return result;
-  bool own = !result.impl().requires_grad && !result.impl().is_view;
-  for (int k = 0; k < node->tensors; ++k) {
-    own = own && !argument[k]->is_same(result);
-    node->given.push_back({argument[k]->dtype(), argument[k]->shape()});
-  }
-  for (std::size_t k = 0; k < node->context.saved.size(); ++k) {
-    Tensor& t = node->context.saved[k];
-    node->versions.push_back(t.version());
-    if (!own || !t.is_same(result)) continue;
-    t = t.detach();
-    node->results_saved.push_back(k);
-  }
-  if (!own) result = result.detach();
-  node->backward = &F::backward;
-  autograd::connect(*node, node->own_edge, argument, node->tensors);
-  autograd::set_histories(static_cast<autograd::NodeHandle&&>(owner), &result, 1, [](int) { return true; });
-  return result;
+  return call.finish(std::move(result), argument, tensors);
 }
 
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/autograd/modes_inl.hpp"
+#endif

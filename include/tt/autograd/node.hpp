@@ -6,13 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "tt/dispatch/callable.hpp"
-#include "tt/dispatch/methods.hpp"
+#include "tt/autograd/history.hpp"
 
 namespace tt {
-
-/// A function on the gradient of one Tensor: returns another, or an undefined Tensor to leave it.
-using TensorHook = Callable<Tensor(const Tensor&)>;
 
 namespace autograd {
 
@@ -61,17 +57,6 @@ inline std::uint64_t next_pass() {
   static std::atomic<std::uint64_t> number = 1;
   return number.fetch_add(1, std::memory_order_relaxed);
 }
-inline std::int64_t& tape_node_count() {
-  thread_local std::int64_t count = 0;
-  return count;
-}
-
-/// Values that nodes kept for backward beside arguments: see joint_node.hpp.
-inline std::int64_t& saved_value_count() {
-  thread_local std::int64_t count = 0;
-  return count;
-}
-
 /// Lets go of a node. What that sets free is freed in a loop: chains may be millions of nodes long.
 inline void release(TapeNode* node) {
   if (!node) return;

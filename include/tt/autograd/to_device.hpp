@@ -3,6 +3,8 @@
 #include "tt/autograd/modes.hpp"
 #include "tt/dispatch/to_device.hpp"
 
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+
 namespace tt {
 namespace autograd {
 
@@ -30,10 +32,12 @@ inline Tensor move_to(const Tensor& t, Device device, bool non_blocking, SourceL
 
 }  // namespace detail
 
-inline Tensor Tensor::to(Device device, bool non_blocking, SourceLine at) const {
+TT_INLINE Tensor Tensor::to(Device device, bool non_blocking, SourceLine at) const {
   backend::register_cuda();
   return detail::move_to(*this, device, non_blocking, at);
 }
-inline Tensor Tensor::cpu(SourceLine at) const { return detail::move_to(*this, Device{}, false, at); }
+TT_INLINE Tensor Tensor::cpu(SourceLine at) const { return detail::move_to(*this, Device{}, false, at); }
 
 }  // namespace tt
+
+#endif

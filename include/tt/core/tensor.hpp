@@ -84,35 +84,16 @@ struct Storage {
 
   static constexpr std::size_t header = 128;
   static constexpr std::size_t padding = 128;  ///< a step of 16 elements of 8 bytes may begin at the last one
-  static Storage* make(std::size_t bytes) {
-    void* memory = detail::CachingAllocator::get().allocate(header + bytes + padding);
-    auto* s = ::new (memory) Storage;
-    s->bytes = bytes;
-    s->data = static_cast<std::byte*>(memory) + header;
-    return s;
-  }
+  TT_INLINE static Storage* make(std::size_t bytes);
   /// Elements in the device's own memory.
-  static Storage* make(std::size_t bytes, const DeviceApi& api, int index) {
-    void* const elements = bytes > 0 ? api.allocate(index, bytes) : nullptr;
-    auto* s = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
-    s->padded = false;
-    s->bytes = bytes;
-    s->data = elements;
-    s->context = const_cast<DeviceApi*>(&api);
-    s->device_index = index;
-    s->free_data = [](Storage& own) {
-      if (own.data) static_cast<const DeviceApi*>(own.context)->free(own.device_index, own.data, own.bytes);
-    };
-    return s;
-  }
+  TT_INLINE static Storage* make(std::size_t bytes, const DeviceApi& api, int index);
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    const std::size_t block = free_data ? sizeof(Storage) : header + bytes + padding;
-    if (free_data) free_data(*this);
-    this->~Storage();
-    detail::CachingAllocator::get().free(this, block);
+    if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
+
+ private:
+  TT_INLINE void destroy();
 };
 static_assert(sizeof(Storage) <= Storage::header);
 
@@ -141,14 +122,10 @@ struct TensorImpl {
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
 
-  static TensorImpl* make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
+  TT_INLINE static TensorImpl* make();
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    if (autograd) autograd->destroy(autograd);
-    if (storage) storage->release();
-    this->~TensorImpl();
-    CachingAllocator::get().free(this, sizeof(TensorImpl));
+    if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
   void set_dense(const Shape& s) {
     shape = s;
@@ -170,7 +147,11 @@ struct TensorImpl {
     }
     if (numel == 0) contiguous = true;
   }
+
+ private:
+  TT_INLINE void destroy();
 };
+[[noreturn]] TT_INLINE void refuse_undefined();
 
 /// The first element, wherever it is, or 0 if there is none; waits for a device's work.
 template <class T>
@@ -190,20 +171,7 @@ class Tensor {
 
   Tensor() = default;
   /// Dense, uninitialised elements.
-  Tensor(DType dtype, const Shape& shape, Device device = {})
-      : Tensor(detail::TensorImpl::make()) {  // complete from here on: freed if there is no memory
-    const std::size_t bytes = bytes_of("tt::Tensor", dtype, shape);
-    impl_->dtype = dtype;
-    impl_->device = device;
-    impl_->keys = backend_key(device.type);
-    impl_->set_dense(shape);
-    if (device.type == DeviceType::meta) return;
-    if (device.type == DeviceType::cuda && !device_api(device.type))
-      TT_THROW(Unavailable(Text("tt::Tensor: device cuda is not known before the first op. Use tt::empty or Tensor::to?")));
-    if (const DeviceApi* api = device_api(device.type)) impl_->storage = Storage::make(bytes, *api, device.index);
-    else impl_->storage = Storage::make(bytes);
-    impl_->data = static_cast<std::byte*>(impl_->storage->data);
-  }
+  TT_INLINE Tensor(DType dtype, const Shape& shape, Device device = {});
   /// Takes over one use.
   explicit Tensor(detail::TensorImpl* impl) : impl_(impl) {}
   Tensor(const Tensor& o) : impl_(o.impl_) {
@@ -392,23 +360,15 @@ class Tensor {
 
   /// For the rooms below: what the handle points to.
   detail::TensorImpl& impl() const {
-    if (!impl_) TT_THROW(Error(Text("tt: an undefined Tensor was used.")));
+    if (!impl_) [[unlikely]] detail::refuse_undefined();
     return *impl_;
   }
 
  private:
   detail::TensorImpl* impl_ = nullptr;
 
-  int checked_axis(int axis) const {
-    const int a = normalize_axis(axis, impl().shape.rank);
-    if (a < 0)
-      TT_THROW(Error(Text("tt::Tensor: axis is out of range: ") << axis << " for shape " << shape() << " of rank " << dim() << "."));
-    return a;
-  }
-  void check_type(DType d) const {
-    if (d != dtype())
-      TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype()) << ", not " << name(d) << ". Cast it first?"));
-  }
+  TT_INLINE int checked_axis(int axis) const;
+  TT_INLINE void check_type(DType d) const;
   void need_elements(const char* op, SourceLine at) const {
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at);
   }
@@ -417,29 +377,18 @@ class Tensor {
   }
   template <class T>
   T element(const char* op, SourceLine at) const {
-    if (numel() != 1)
-      TT_THROW(Error(Text("tt::Tensor::") << op << ": needs exactly one element: shape is " << shape() << "." << at));
-    need_elements(op, at);
-    if (!impl_->data)
-      TT_THROW(Error(Text("tt::Tensor::") << op << ": the Tensor has no elements: it " << why_empty() << at));
+    need_one_element(op, at);
     return with_dtype(dtype(), [&]<class E>(E) { return static_cast<T>(detail::first_element<E>(*impl_)); });
   }
-  Text why_empty() const {
-    return impl_->trace_id >= 0 ? Text("was recorded by a capture that has ended.")
-                                : Text("is on device ") << name(device().type) << ".";
-  }
-  void check_elements(DType d, SourceLine at) const {
-    check_type(d);
-    need_elements("elements", at);
-    if (!impl_->data && impl_->numel > 0)
-      TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it ") << why_empty() << at));
-    if (!is_host(impl_->device))
-      TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?" << at));
-    if (!is_contiguous())
-      TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
-  }
+  TT_INLINE void need_one_element(const char* op, SourceLine at) const;
+  TT_INLINE void check_elements(DType d, SourceLine at) const;
+  Text why_empty() const;
 };
 inline void Tensor::zero_grad() { set_grad(Tensor()); }
 inline void Tensor::backward() const { backward(Tensor()); }
 
 }  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#include "tt/core/tensor_inl.hpp"
+#endif

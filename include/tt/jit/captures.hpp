@@ -18,6 +18,8 @@ struct Capture {
   Capture* next = nullptr;  ///< made before
 
   bool is_ready() const { return run.function || breaks; }
+  /// What is not ready: the sizes that must be numbers.
+  TT_INLINE unsigned numbers_for(const Guards& now, const char* name) const;
 };
 
 /// The captures of a function. Grows only: reading takes no lock.
@@ -29,14 +31,10 @@ struct CompiledState {
   Tensor held[max_inputs];  ///< Tensors that a frozen function met
   std::atomic<int> held_count = 0;
 
-  CompiledState(const CompileOptions& o, SourceLine at) : segments(o, at), options(o) {}
+  TT_INLINE CompiledState(const CompileOptions& o, SourceLine at);
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
-  Capture* find(const Guards& now) const {
-    for (Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
-      if (c->guards.same(now)) return c;
-    return nullptr;
-  }
+  TT_INLINE Capture* find(const Guards& now) const;
   /// The capture for these guards, made if there is none; null: the function holds one more Tensor.
   TT_INLINE Capture* capture(const RecordOnce& once, const Guards& now, const Arguments& argument);
   /// One that waits to be filled: its reason is known.
@@ -48,12 +46,23 @@ struct CompiledState {
   /// The function holds one more Tensor.
   TT_INLINE void hold(const Tensor& t);
   /// What an error about a graph break begins with.
-  Text whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
+  TT_INLINE Text whole() const;
   TT_INLINE Text explain() const;
 };
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 
+TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) : segments(o, at), options(o) {}
+TT_INLINE Capture* CompiledState::find(const Guards& now) const {
+  for (Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
+    if (c->guards.same(now)) return c;
+  return nullptr;
+}
+TT_INLINE Text CompiledState::whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
+TT_INLINE unsigned Capture::numbers_for(const Guards& now, const char* name) const {
+  if (now.sizes.is_constant()) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
+  return as_numbers;
+}
 TT_INLINE CompiledState::~CompiledState() {
   for (Capture* c = newest; c;) {
     Capture* const next = c->next;
@@ -137,8 +146,8 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   }
   t << c.run.function->graph().size() << " nodes, ";
   if (c.run.by_backend) t << "called " << c.calls.load() << " times";
-  else t << c.run.forward().program().plan().kernels.size() << " kernels, called " << c.calls.load() << " times, "
-         << c.run.forward().program().calls().tier1 << " of them on tier 1";
+  else t << c.run.forward().kernels() << " kernels, called " << c.calls.load() << " times, "
+         << c.run.forward().calls().tier1 << " of them on tier 1";
   t << "; " << c.why << '\n';
   list_guards(t, c.guards);
   for (std::size_t k = 0; k < c.recording.updated.size(); ++k)
@@ -179,10 +188,10 @@ TT_INLINE void SegmentStore::explain(Text& t) const {
   int k = 0;
   for (const Segment* s : list) {
     t << "  " << ++k << ": " << s->steps << (s->steps == 1 ? " step, " : " steps, ") << s->run.function->graph().size() << " nodes, ";
-    if (!s->run.by_backend) t << s->run.forward().program().plan().kernels.size() << " kernels, ";
+    if (!s->run.by_backend) t << s->run.forward().kernels() << " kernels, ";
     t << s->outputs << (s->outputs == 1 ? " result, " : " results, ") << s->updated.size() << " changed in place, called "
       << s->calls.load() << " times";
-    if (!s->run.by_backend) t << ", " << s->run.forward().program().calls().tier1 << " of them on tier 1";
+    if (!s->run.by_backend) t << ", " << s->run.forward().calls().tier1 << " of them on tier 1";
     t << "; " << s->why << '\n';
     list_kernels(t, s->run, options_);
   }

@@ -17,11 +17,10 @@
 //   a program with other rights than its user (setuid)      nothing is compiled or loaded
 // What is loaded stays loaded.
 #pragma once
-#include <pthread.h>
-
 #include <memory>
 
-#include "tt/backends/runtime.hpp"
+#include "tt/core/text.hpp"
+#include "tt/graph/plan.hpp"
 
 namespace tt {
 
@@ -29,7 +28,7 @@ struct TierOptions {
   int tier = 1;                     ///< 0: the interpreter only; 1: compiled kernels as soon as they are there
   bool wait = false;                ///< return when tier 1 is ready, or has failed
   const char* cache_dir = nullptr;  ///< of compiled kernels; null: DiskCache::default_folder()
-  int compiler_milliseconds = backend::compiler_milliseconds;  ///< a compiler that takes longer is killed
+  int compiler_milliseconds = 120'000;  ///< a compiler that takes longer is killed; nothing that is emitted needs as much
 };
 
 class CodeCache {
@@ -72,75 +71,10 @@ class CodeCache {
     Replace replace = nullptr;
     bool has_fma = false;
   };
-  struct Job {
-    Target target;
-    Text folder;
-    int milliseconds = 0;
-    backend::HostCompiler compiler;
-    // Found out once, see look_up.
-    Text compiler_identity;
-    ContentHash key;
-    Text name;  // of its functions; with a part of the key from then on, so that programs can share one text
-    bool rejected = false;             // its entry on disk
-    bool done = false, ready = false;  // under mutex_
-    bool joins(const Job& o) const {
-      return folder == o.folder && milliseconds == o.milliseconds && compiler_identity == o.compiler_identity &&
-             target.has_fma == o.target.has_fma;
-    }
-  };
-  using JobPointer = std::shared_ptr<Job>;
-  struct Loaded {
-    ContentHash key;
-    backend::Library* library = nullptr;
-  };
-  static constexpr int most_in_one_text = 16;
-  /// A kind of work, and the thread that does it.
-  struct Stage {
-    Vec<JobPointer> waiting, active;
-    bool working = false;
-    bool idle() const { return !working && waiting.empty(); }
-  };
-
-  mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  /// Held by who looks a program up or loads one, so that fork finds neither half done; locked before mutex_.
-  pthread_mutex_t steady_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t changed_;
-  Stage looking_, compiling_;
-  Vec<Loaded> loaded_;
-  bool closing_ = false;
-  Counters counters_;
-  Text last_failure_, why_no_disk_;
-  backend::Process process_;
-
-  struct Lock {
-    pthread_mutex_t& mutex;
-    explicit Lock(pthread_mutex_t& m) : mutex(m) { pthread_mutex_lock(&mutex); }
-    Lock(const Lock&) = delete;
-    ~Lock() { pthread_mutex_unlock(&mutex); }
-  };
-
-  CodeCache();
-  void make_condition();
-  void become_child();
+  class Service;
+  Service& service_;
+  explicit CodeCache(Service& service) : service_(service) {}
   bool request(Target target, const char* name, const TierOptions& options);
-  bool put(Stage& stage, const JobPointer& job);
-  bool start(Stage& stage);
-  void work(Stage& stage);
-  void work_on(Stage& stage);
-  bool look_up(Job& job);
-  bool find(Job& job);
-  void compile(const Vec<JobPointer>& batch);
-  Text build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again);
-  bool install(const Job& job, backend::Library& library, bool remember);
-  void finish(Job& job, bool ready);
-  void fail(Job& job, const Text& why);
-  bool await(bool (*over)(const CodeCache&, const Job*), const Job* job, std::int64_t until);
-  void count(std::int64_t Counters::*what, std::int64_t n = 1) {
-    const Lock lock(mutex_);
-    counters_.*what += n;
-  }
-  static Text identifier(const char* name);
-  static ContentHash key_of(const Text& text, const Text& compiler);
 };
 
 }  // namespace tt

@@ -1,19 +1,103 @@
 // What jit/code_cache.hpp declares: two stages with a thread each, the compiler, and what is kept.
 #pragma once
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
 #include <exception>
 
+#include "tt/backends/compiler.hpp"
 #include "tt/jit/code_cache.hpp"
 #include "tt/jit/emit_c.hpp"
 
 namespace tt {
 
-TT_INLINE CodeCache& CodeCache::get() {
-  static CodeCache* const cache = [] {
-    auto* made = new CodeCache;
+/// The service itself.
+class CodeCache::Service {
+ public:
+  static Service& get();
+  Service(const Service&) = delete;
+  bool request(Target target, const char* name, const TierOptions& options);
+  bool wait(int milliseconds);
+  Counters counters() const;
+  Text last_failure() const;
+  Text report() const;
+
+ private:
+  struct Job {
+    Target target;
+    Text folder;
+    int milliseconds = 0;
+    backend::HostCompiler compiler;
+    // Found out once, see look_up.
+    Text compiler_identity;
+    ContentHash key;
+    Text name;  // of its functions; with a part of the key from then on, so that programs can share one text
+    bool rejected = false;             // its entry on disk
+    bool done = false, ready = false;  // under mutex_
+    bool joins(const Job& o) const {
+      return folder == o.folder && milliseconds == o.milliseconds && compiler_identity == o.compiler_identity &&
+             target.has_fma == o.target.has_fma;
+    }
+  };
+  using JobPointer = std::shared_ptr<Job>;
+  struct Loaded {
+    ContentHash key;
+    backend::Library* library = nullptr;
+  };
+  static constexpr int most_in_one_text = 16;
+  /// A kind of work, and the thread that does it.
+  struct Stage {
+    Vec<JobPointer> waiting, active;
+    bool working = false;
+    bool idle() const { return !working && waiting.empty(); }
+  };
+
+  mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  /// Held by who looks a program up or loads one, so that fork finds neither half done; locked before mutex_.
+  pthread_mutex_t steady_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t changed_;
+  Stage looking_, compiling_;
+  Vec<Loaded> loaded_;
+  bool closing_ = false;
+  Counters counters_;
+  Text last_failure_, why_no_disk_;
+  backend::Process process_;
+
+  struct Lock {
+    pthread_mutex_t& mutex;
+    explicit Lock(pthread_mutex_t& m) : mutex(m) { pthread_mutex_lock(&mutex); }
+    Lock(const Lock&) = delete;
+    ~Lock() { pthread_mutex_unlock(&mutex); }
+  };
+
+  Service() { make_condition(); }
+  void make_condition();
+  void become_child();
+  bool put(Stage& stage, const JobPointer& job);
+  bool start(Stage& stage);
+  void work(Stage& stage);
+  void work_on(Stage& stage);
+  bool look_up(Job& job);
+  bool find(Job& job);
+  void compile(const Vec<JobPointer>& batch);
+  Text build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again);
+  bool install(const Job& job, backend::Library& library, bool remember);
+  void finish(Job& job, bool ready);
+  void fail(Job& job, const Text& why);
+  bool await(bool (*over)(const Service&, const Job*), const Job* job, std::int64_t until);
+  void count(std::int64_t Counters::*what, std::int64_t n = 1) {
+    const Lock lock(mutex_);
+    counters_.*what += n;
+  }
+  static Text identifier(const char* name);
+  static ContentHash key_of(const Text& text, const Text& compiler);
+};
+
+inline CodeCache::Service& CodeCache::Service::get() {
+  static Service* const cache = [] {
+    auto* made = new Service;
     // A lambda without captures cannot name a local: the handlers find it again.
     const auto unlock = [] {
       pthread_mutex_unlock(&get().mutex_);
@@ -31,14 +115,14 @@ TT_INLINE CodeCache& CodeCache::get() {
           pthread_mutex_unlock(&get().steady_);
         });
     std::atexit([] {
-      CodeCache& c = get();
+      Service& c = get();
       {
         const Lock lock(c.mutex_);
         c.closing_ = true;
         for (Stage* s : {&c.looking_, &c.compiling_}) s->waiting = {};
       }
       c.process_.stop();
-      const auto idle = [](const CodeCache& s, const Job*) { return !s.looking_.working && !s.compiling_.working; };
+      const auto idle = [](const Service& s, const Job*) { return !s.looking_.working && !s.compiling_.working; };
       c.await(idle, nullptr, backend::milliseconds_now() + 5000);
     });
     return made;
@@ -46,8 +130,7 @@ TT_INLINE CodeCache& CodeCache::get() {
   return *cache;
 }
 
-TT_INLINE CodeCache::CodeCache() { make_condition(); }
-TT_INLINE void CodeCache::make_condition() {
+inline void CodeCache::Service::make_condition() {
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);
   pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -56,7 +139,7 @@ TT_INLINE void CodeCache::make_condition() {
 }
 
 /// After fork the threads are gone, and so are those that waited; the compiler is the parent's.
-TT_INLINE void CodeCache::become_child() {
+inline void CodeCache::Service::become_child() {
   make_condition();
   process_.forget();
   for (Stage* stage : {&looking_, &compiling_}) {
@@ -68,7 +151,7 @@ TT_INLINE void CodeCache::become_child() {
   }
 }
 
-TT_INLINE Text CodeCache::identifier(const char* name) {
+inline Text CodeCache::Service::identifier(const char* name) {
   Text t;
   for (const char* c = name; *c; ++c) {
     const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
@@ -79,7 +162,7 @@ TT_INLINE Text CodeCache::identifier(const char* name) {
 }
 
 /// Comments are left out: they say which line a kernel comes from.
-TT_INLINE ContentHash CodeCache::key_of(const Text& text, const Text& compiler) {
+inline ContentHash CodeCache::Service::key_of(const Text& text, const Text& compiler) {
   static const Text& features = *new const Text(backend::cpu_features());  // threads may ask while the process ends
   Text t;
   t << "version " << DiskCache::version << '\n' << features << '\n' << compiler << '\n';
@@ -93,7 +176,7 @@ TT_INLINE ContentHash CodeCache::key_of(const Text& text, const Text& compiler) 
   return ContentHash::of(t);
 }
 
-TT_INLINE bool CodeCache::request(Target target, const char* name, const TierOptions& options) {
+inline bool CodeCache::Service::request(Target target, const char* name, const TierOptions& options) {
   const auto job = std::make_shared<Job>();
   job->target = static_cast<Target&&>(target);
   job->name = identifier(name);
@@ -111,12 +194,12 @@ TT_INLINE bool CodeCache::request(Target target, const char* name, const TierOpt
   if (look_up(*job)) return true;
   if (!put(compiling_, job)) return false;
   // No time limit: the compiler has one.
-  await([](const CodeCache& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
+  await([](const Service& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
   return job->ready;
 }
 
 /// False: the process ends.
-TT_INLINE bool CodeCache::put(Stage& stage, const JobPointer& job) {
+inline bool CodeCache::Service::put(Stage& stage, const JobPointer& job) {
   const Lock lock(mutex_);
   if (closing_) return false;
   stage.waiting.push_back(job);
@@ -125,7 +208,7 @@ TT_INLINE bool CodeCache::put(Stage& stage, const JobPointer& job) {
 }
 
 /// Under mutex_. False: there is no thread, and none can be started.
-TT_INLINE bool CodeCache::start(Stage& stage) {
+inline bool CodeCache::Service::start(Stage& stage) {
   if (stage.working || stage.waiting.empty()) return true;
   pthread_attr_t detached;
   pthread_attr_init(&detached);
@@ -135,12 +218,12 @@ TT_INLINE bool CodeCache::start(Stage& stage) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   const auto look = [](void* self) -> void* {
-    auto& cache = *static_cast<CodeCache*>(self);
+    auto& cache = *static_cast<Service*>(self);
     cache.work(cache.looking_);
     return nullptr;
   };
   const auto compile = [](void* self) -> void* {
-    auto& cache = *static_cast<CodeCache*>(self);
+    auto& cache = *static_cast<Service*>(self);
     cache.work(cache.compiling_);
     return nullptr;
   };
@@ -151,7 +234,7 @@ TT_INLINE bool CodeCache::start(Stage& stage) {
 }
 
 /// A thread's whole life: it ends when nothing waits.
-TT_INLINE void CodeCache::work(Stage& stage) {
+inline void CodeCache::Service::work(Stage& stage) {
   for (;;) {
     {
       const Lock lock(mutex_);
@@ -172,7 +255,7 @@ TT_INLINE void CodeCache::work(Stage& stage) {
     work_on(stage);
   }
 }
-TT_INLINE void CodeCache::work_on(Stage& stage) {
+inline void CodeCache::Service::work_on(Stage& stage) {
   Text why;
   try {
     Vec<JobPointer> missing;
@@ -193,7 +276,7 @@ TT_INLINE void CodeCache::work_on(Stage& stage) {
 }
 
 /// Whether its kernels are there, and run from now on.
-TT_INLINE bool CodeCache::look_up(Job& job) {
+inline bool CodeCache::Service::look_up(Job& job) {
   const Lock steady(steady_);
   if (job.compiler_identity.empty()) {
     job.compiler_identity = job.compiler.identity();
@@ -206,7 +289,7 @@ TT_INLINE bool CodeCache::look_up(Job& job) {
 }
 
 /// Takes kernels that were loaded before, or from disk. Under steady_.
-TT_INLINE bool CodeCache::find(Job& job) {
+inline bool CodeCache::Service::find(Job& job) {
   backend::Library* library = nullptr;
   {
     const Lock lock(mutex_);
@@ -238,7 +321,7 @@ TT_INLINE bool CodeCache::find(Job& job) {
   return false;
 }
 
-TT_INLINE void CodeCache::compile(const Vec<JobPointer>& batch) {
+inline void CodeCache::Service::compile(const Vec<JobPointer>& batch) {
   const DiskCache disk(batch[0]->folder);
   {
     const Lock lock(mutex_);
@@ -255,7 +338,7 @@ TT_INLINE void CodeCache::compile(const Vec<JobPointer>& batch) {
 }
 
 /// One call of the compiler. What is wrong, or nothing; `again`: one program may be to blame.
-TT_INLINE Text CodeCache::build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again) {
+inline Text CodeCache::Service::build(const Vec<JobPointer>& batch, const DiskCache& disk, bool& again) {
   again = false;
   backend::TemporaryFolder folder;
   if (folder.path().empty()) return "no private folder for the compiler can be made; set TMPDIR?";
@@ -313,7 +396,7 @@ TT_INLINE Text CodeCache::build(const Vec<JobPointer>& batch, const DiskCache& d
 }
 
 /// Swaps the kernels in, all or none; then the library stays loaded.
-TT_INLINE bool CodeCache::install(const Job& job, backend::Library& library, bool remember) {
+inline bool CodeCache::Service::install(const Job& job, backend::Library& library, bool remember) {
   const Plan& plan = *job.target.plan;
   Vec<void*> functions;
   for (int k = 0; k < plan.kernels.size(); ++k) {
@@ -329,13 +412,13 @@ TT_INLINE bool CodeCache::install(const Job& job, backend::Library& library, boo
   return true;
 }
 
-TT_INLINE void CodeCache::finish(Job& job, bool ready) {
+inline void CodeCache::Service::finish(Job& job, bool ready) {
   const Lock lock(mutex_);
   job.ready = ready;
   job.done = true;
   pthread_cond_broadcast(&changed_);
 }
-TT_INLINE void CodeCache::fail(Job& job, const Text& why) {
+inline void CodeCache::Service::fail(Job& job, const Text& why) {
   {
     const Lock lock(mutex_);
     if (!closing_) {
@@ -347,7 +430,7 @@ TT_INLINE void CodeCache::fail(Job& job, const Text& why) {
 }
 
 /// Waits for something, for ever if `until` is negative. Without a thread the work is done here.
-TT_INLINE bool CodeCache::await(bool (*over)(const CodeCache&, const Job*), const Job* job, std::int64_t until) {
+inline bool CodeCache::Service::await(bool (*over)(const Service&, const Job*), const Job* job, std::int64_t until) {
   pthread_mutex_lock(&mutex_);
   for (;;) {
     if (over(*this, job)) break;
@@ -367,20 +450,20 @@ TT_INLINE bool CodeCache::await(bool (*over)(const CodeCache&, const Job*), cons
   pthread_mutex_unlock(&mutex_);
   return reached;
 }
-TT_INLINE bool CodeCache::wait(int milliseconds) {
-  const auto idle = [](const CodeCache& c, const Job*) { return c.looking_.idle() && c.compiling_.idle(); };
+inline bool CodeCache::Service::wait(int milliseconds) {
+  const auto idle = [](const Service& c, const Job*) { return c.looking_.idle() && c.compiling_.idle(); };
   return await(idle, nullptr, backend::milliseconds_now() + milliseconds);
 }
 
-TT_INLINE CodeCache::Counters CodeCache::counters() const {
+inline CodeCache::Counters CodeCache::Service::counters() const {
   const Lock lock(mutex_);
   return counters_;
 }
-TT_INLINE Text CodeCache::last_failure() const {
+inline Text CodeCache::Service::last_failure() const {
   const Lock lock(mutex_);
   return last_failure_;
 }
-TT_INLINE Text CodeCache::report() const {
+inline Text CodeCache::Service::report() const {
   const Lock lock(mutex_);
   Text t;
   const Counters& c = counters_;
@@ -395,5 +478,17 @@ TT_INLINE Text CodeCache::report() const {
   if (c.failures) t << "  they stay on tier 0; the last: " << last_failure_ << '\n';
   return t;
 }
+
+TT_INLINE CodeCache& CodeCache::get() {
+  static CodeCache* const cache = new CodeCache(Service::get());
+  return *cache;
+}
+TT_INLINE bool CodeCache::request(Target target, const char* name, const TierOptions& options) {
+  return service_.request(static_cast<Target&&>(target), name, options);
+}
+TT_INLINE bool CodeCache::wait(int milliseconds) { return service_.wait(milliseconds); }
+TT_INLINE CodeCache::Counters CodeCache::counters() const { return service_.counters(); }
+TT_INLINE Text CodeCache::last_failure() const { return service_.last_failure(); }
+TT_INLINE Text CodeCache::report() const { return service_.report(); }
 
 }  // namespace tt

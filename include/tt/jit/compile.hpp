@@ -83,7 +83,7 @@ class CompiledFunction {
   /// Kernels of the newest capture, or segment.
   int kernels() const {
     const jit::Capture* c = newest_whole();
-    return c && !c->run.by_backend ? c->run.forward().program().plan().kernels.size() : state_->segments.kernels();
+    return c && !c->run.by_backend ? c->run.forward().kernels() : state_->segments.kernels();
   }
   /// The graph of the newest capture without graph breaks; throws Error before the first call.
   const Graph& graph() const {
@@ -97,8 +97,9 @@ class CompiledFunction {
     backend::TileProgram::Calls sum = state_->segments.calls();
     for (const jit::Capture* c = newest(); c; c = c->next) {
       if (!c->run.function || c->run.by_backend) continue;
-      sum.tier0 += c->run.forward().program().calls().tier0;
-      sum.tier1 += c->run.forward().program().calls().tier1;
+      const auto [tier0, tier1] = c->run.forward().calls();
+      sum.tier0 += tier0;
+      sum.tier1 += tier1;
     }
     return sum;
   }
@@ -134,8 +135,7 @@ class CompiledFunction {
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor
       if (!c->is_ready()) {
-        if (now.sizes.is_constant()) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
-        as_numbers = c->as_numbers;
+        as_numbers = c->numbers_for(now, name);
         continue;
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
@@ -155,7 +155,7 @@ class CompiledFunction {
   template <class R, class Fn, class... A>
   R run_recorded(const Fn& f, const jit::Arguments& argument, A&... a) const {
     std::tuple<std::remove_cvref_t<A>...> own(a...);
-    jit::Recorder recorder(state_->segments, argument, holds);
+    jit::RecordedCall recorder(state_->segments, argument, holds);
     const auto finish = [&] {
       std::apply([&](auto&... x) { (jit::note_left<A>(recorder, x), ...); }, own);
       recorder.finish(state_->options.name, where_);

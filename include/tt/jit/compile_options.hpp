@@ -79,13 +79,13 @@ inline void list_backward(Text& t, const GraphFunction::Joint& joint, int result
   t << "     backward: " << saved << (saved == 1 ? " value" : " values") << " saved (" << size << "), " << given << " of them "
     << (given == 1 ? "a result; " : "results; ") << inputs << (inputs == 1 ? " input read; " : " inputs read; ") << joint.recomputed
     << " of " << joint.operations << " operations recomputed";
-  if (const auto [tier0, tier1] = joint.first.function->program().calls(); tier0 + tier1 > 0)  // on the CPU
+  if (const auto [tier0, tier1] = joint.first.function->calls(); tier0 + tier1 > 0)  // on the CPU
     t << "; called " << tier0 + tier1 << " times, " << tier1 << " of them on tier 1";
   t << '\n';
   list_kernels(t, *joint.first.function);
   const auto* second = joint.second.load(std::memory_order_acquire);
   if (!second) return;
-  const int kernels = second->function->program().plan().kernels.size();
+  const int kernels = second->function->kernels();
   t << "     second backward, of " << kernels << (kernels == 1 ? " kernel\n" : " kernels\n");
 }
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options) {

@@ -1,5 +1,6 @@
 // Tier 1, synchronously: a plan whose kernels are compiled by the system's C compiler.
 #pragma once
+#include "tt/backends/compiler.hpp"
 #include "tt/backends/runtime.hpp"
 #include "tt/jit/emit_c.hpp"
 

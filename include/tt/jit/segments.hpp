@@ -3,6 +3,73 @@
 // sizes are symbols here too. Numbers are constants until they turn out to change from call to call.
 #pragma once
 #include "tt/jit/compile_options.hpp"
+
+namespace tt {
+namespace jit {
+
+class Recorder;
+struct Break;
+struct RangeKey;
+struct Segment;
+
+class SegmentStore {
+ public:
+  SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
+  SegmentStore(const SegmentStore&) = delete;
+  TT_INLINE ~SegmentStore();
+
+  /// More distinct segments than this: further ones run op by op.
+  static constexpr int most = 256;
+
+  /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
+  TT_INLINE void run(Recorder& r, int begin, int end, bool last);
+  TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
+  bool broken() const { return breaks_.load(std::memory_order_acquire); }
+  int segments() const { return count_.load(std::memory_order_relaxed); }
+  TT_INLINE int kernels() const;
+  TT_INLINE backend::TileProgram::Calls calls() const;
+  TT_INLINE void explain(Text& t) const;
+  const char* name() const { return options_.name; }
+  SourceLine where() const { return where_; }
+
+ private:
+  static constexpr unsigned buckets = 64;
+  CompileOptions options_;
+  SourceLine where_;
+  std::atomic<Segment*> bucket_[buckets] = {};
+  std::atomic<Segment*> newest_ = nullptr;
+  std::atomic<Break*> breaks_ = nullptr;
+  std::atomic<int> count_ = 0;
+  std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
+  std::atomic_flag busy_;
+
+  TT_INLINE static bool number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
+  TT_INLINE static void describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key);
+  TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const;
+  TT_INLINE Segment* compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
+  TT_INLINE Graph build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
+  TT_INLINE void run_op_by_op(Recorder& r, int begin, int end, bool last);
+};
+
+/// One call of a function with graph breaks, while its ops are recorded: a Recorder, on the stack of who calls.
+class RecordedCall {
+ public:
+  TT_INLINE RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds);
+  RecordedCall(const RecordedCall&) = delete;
+  TT_INLINE ~RecordedCall();
+  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
+  TT_INLINE void left(Tensor& t, bool constant);
+  /// Arguments become what was assigned to them, all at once; then what is left runs.
+  TT_INLINE void finish(const char* name, SourceLine at);
+
+ private:
+  alignas(16) std::byte recorder_[256];
+};
+
+}  // namespace jit
+}  // namespace tt
+
+#if !defined(TT_COMPILED) || defined(TT_BUILD)
 #include "tt/jit/recorder.hpp"
 
 namespace tt {
@@ -46,47 +113,6 @@ struct Segment {
   Segment* next = nullptr;    ///< in its bucket
   Segment* before = nullptr;  ///< made before
 };
-
-class SegmentStore {
- public:
-  SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
-  SegmentStore(const SegmentStore&) = delete;
-  TT_INLINE ~SegmentStore();
-
-  /// More distinct segments than this: further ones run op by op.
-  static constexpr int most = 256;
-
-  /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
-  TT_INLINE void run(Recorder& r, int begin, int end, bool last);
-  TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
-  bool broken() const { return breaks_.load(std::memory_order_acquire); }
-  int segments() const { return count_.load(std::memory_order_relaxed); }
-  TT_INLINE int kernels() const;
-  TT_INLINE backend::TileProgram::Calls calls() const;
-  TT_INLINE void explain(Text& t) const;
-  const char* name() const { return options_.name; }
-  SourceLine where() const { return where_; }
-
- private:
-  static constexpr unsigned buckets = 64;
-  CompileOptions options_;
-  SourceLine where_;
-  std::atomic<Segment*> bucket_[buckets] = {};
-  std::atomic<Segment*> newest_ = nullptr;
-  std::atomic<Break*> breaks_ = nullptr;
-  std::atomic<int> count_ = 0;
-  std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
-  std::atomic_flag busy_;
-
-  TT_INLINE static bool number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
-  TT_INLINE static void describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key);
-  TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const;
-  TT_INLINE Segment* compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
-  TT_INLINE Graph build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
-  TT_INLINE void run_op_by_op(Recorder& r, int begin, int end, bool last);
-};
-
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
 
 TT_INLINE SegmentStore::~SegmentStore() {
   for (Segment* s = newest_; s;) {
@@ -388,21 +414,21 @@ TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool 
 TT_INLINE int SegmentStore::kernels() const {
   const Segment* s = newest_.load(std::memory_order_acquire);
   while (s && (!s->run.function || s->run.by_backend)) s = s->before;
-  return s ? s->run.forward().program().plan().kernels.size() : 0;
+  return s ? s->run.forward().kernels() : 0;
 }
 TT_INLINE backend::TileProgram::Calls SegmentStore::calls() const {
   backend::TileProgram::Calls sum;
   for (const Segment* s = newest_.load(std::memory_order_acquire); s; s = s->before) {
     if (!s->run.function || s->run.by_backend) continue;
-    sum.tier0 += s->run.forward().program().calls().tier0;
-    sum.tier1 += s->run.forward().program().calls().tier1;
+    const auto [tier0, tier1] = s->run.forward().calls();
+    sum.tier0 += tier0;
+    sum.tier1 += tier1;
   }
   return sum;
 }
-
-#endif
 
 }  // namespace jit
 }  // namespace tt
 
 #include "tt/jit/recorder_inl.hpp"
+#endif

@@ -45,7 +45,7 @@ class Traced {
     const jit::Arguments argument("trace", dense);
     return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), false, "traced", {});
   }
-  int kernels() const { return function_->program().plan().kernels.size(); }
+  int kernels() const { return function_->kernels(); }
   Text to_string() const { return tt::to_string(graph); }
   Text to_dot() const { return tt::to_dot(graph); }
 

@@ -1,0 +1,63 @@
+// What every program may ask of the tape without knowing its nodes.
+#pragma once
+#include <vector>
+
+#include "tt/dispatch/callable.hpp"
+#include "tt/dispatch/methods.hpp"
+
+namespace tt {
+
+/// A function on the gradient of one Tensor: returns another, or an undefined Tensor to leave it.
+using TensorHook = Callable<Tensor(const Tensor&)>;
+
+namespace autograd {
+
+/// Nodes that this thread made.
+inline std::int64_t& tape_node_count() {
+  thread_local std::int64_t count = 0;
+  return count;
+}
+/// Values that nodes kept for backward beside arguments: see joint_node.hpp.
+inline std::int64_t& saved_value_count() {
+  thread_local std::int64_t count = 0;
+  return count;
+}
+/// Ordinary state of the thread: does anomaly detection run?
+inline bool& anomaly_detection() {
+  thread_local bool on = false;
+  return on;
+}
+/// When the first Tensor asks for a gradient.
+TT_INLINE void register_tape();
+
+/// The place of `t` on the tape is asked for: a captured Tensor has none before its graph has run.
+inline void need_history(const Tensor& t, const char* op) {
+  if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
+}
+
+/// While it lives, the steps of backward are or are not recorded.
+class StepMode {
+ public:
+  explicit StepMode(bool taped) : before_(DispatchState::of_this_thread()) {
+    DispatchState& s = DispatchState::of_this_thread();
+    s.grad_enabled = taped;
+    s.exclude = taped ? s.exclude.without(DispatchKey::autograd) : s.exclude | DispatchKey::autograd;
+  }
+  StepMode(const StepMode&) = delete;
+  ~StepMode() { DispatchState::of_this_thread() = before_; }
+
+ private:
+  DispatchState before_;
+};
+
+}  // namespace autograd
+
+/// The gradients of `outputs` (weighted by `grad_outputs`; scalars need none) with respect to `inputs`;
+/// undefined where nothing flows. Leaves' grad() is left alone.
+TT_INLINE std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& grad_outputs = {}, bool retain_graph = false,
+                                bool create_graph = false);
+
+inline bool Tensor::requires_grad() const { return impl().requires_grad; }
+
+}  // namespace tt

@@ -1,0 +1,97 @@
+// Definitions of modes.hpp: hooks, and the nodes of functions of one's own.
+#pragma once
+#include <utility>
+
+#include "tt/autograd/modes.hpp"
+#include "tt/autograd/node.hpp"
+
+namespace tt {
+
+TT_INLINE void register_hook(const Tensor& t, TensorHook hook) {
+  autograd::need_history(t, "register_hook");
+  if (!t.requires_grad()) TT_THROW(Error(Text("tt::register_hook: the Tensor does not require a gradient.")));
+  const autograd::Edge e = autograd::edge_of(t);
+  if (!e.node->hooks) e.node->hooks = new std::vector<autograd::Hook>;
+  e.node->hooks->push_back({e.result, std::move(hook)});
+}
+TT_INLINE void retain_grad(const Tensor& t) {
+  if (t.is_leaf()) return;
+  autograd::Meta& m = autograd::meta_of(t);
+  if (m.retained) return;
+  m.retained = std::make_shared<Tensor>();
+  register_hook(t, [kept = m.retained](const Tensor& g) {  // the Tensor may be gone by then
+    *kept = g.detach();
+    return Tensor();
+  });
+}
+
+namespace autograd {
+
+struct CustomNode : TapeNode {
+  FunctionContext context;
+  std::vector<std::uint32_t> versions;
+  std::vector<std::size_t> results_saved;  ///< places in context.saved that are the result: without its history, as a cycle else
+  std::vector<std::pair<DType, Shape>> given;  ///< of the Tensor arguments
+  CustomCall::Backward backward = nullptr;
+  int tensors = 0;
+  Edge own_edge[max_arguments];
+};
+inline const TapeNodeKind custom_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
+      auto& n = static_cast<CustomNode&>(base);
+      for (std::size_t k = 0; k < n.context.saved.size(); ++k) {
+        SavedTensor saved;
+        saved.tensor = n.context.saved[k];
+        saved.version = n.versions[k];
+        saved.check(n, static_cast<int>(k));
+      }
+      FunctionContext context = n.context;
+      for (std::size_t k : n.results_saved)
+        if (taped) set_history(context.saved[k] = context.saved[k].detach(), &n, 0);
+      const std::vector<Tensor> g = n.backward(context, std::vector<Tensor>(in, in + n.results));
+      if (static_cast<int>(g.size()) != n.tensors)
+        TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned " << g.size() << " gradients for "
+                       << n.tensors << " Tensors." << n.where));
+      for (int k = 0; k < n.tensors; ++k) {
+        const auto& [dtype, shape] = n.given[static_cast<std::size_t>(k)];
+        out[k] = g[static_cast<std::size_t>(k)];
+        if (out[k].defined() && (out[k].dtype() != dtype || !(out[k].shape() == shape)))
+          TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned a gradient of " << name(out[k].dtype()) << ' '
+                         << out[k].shape() << " for Tensor " << k << ", which is " << name(dtype) << ' ' << shape << "." << n.where));
+      }
+    },
+    [](TapeNode& n) { static_cast<CustomNode&>(n).context.saved.clear(); },
+    [](TapeNode* n) { delete static_cast<CustomNode*>(n); }};
+
+TT_INLINE CustomCall::CustomCall(Backward backward) : node_(new CustomNode) {
+  node_->kind = &custom_kind;
+  node_->name = "Function";
+  node_->backward = backward;
+}
+TT_INLINE CustomCall::~CustomCall() { release(node_); }
+TT_INLINE FunctionContext& CustomCall::context() { return node_->context; }
+TT_INLINE Tensor CustomCall::finish(Tensor result, const Tensor* const* argument, int count) {
+  node_->tensors = count;
+  bool needed = false;
+  for (int k = 0; k < count; ++k) needed = needed || argument[k]->requires_grad();
+  if (!needed || !is_grad_enabled()) return result;
+  bool own = !result.impl().requires_grad && !result.impl().is_view;
+  for (int k = 0; k < count; ++k) {
+    own = own && !argument[k]->is_same(result);
+    node_->given.push_back({argument[k]->dtype(), argument[k]->shape()});
+  }
+  for (std::size_t k = 0; k < node_->context.saved.size(); ++k) {
+    Tensor& t = node_->context.saved[k];
+    node_->versions.push_back(t.version());
+    if (!own || !t.is_same(result)) continue;
+    t = t.detach();
+    node_->results_saved.push_back(k);
+  }
+  if (!own) result = result.detach();
+  connect(*node_, node_->own_edge, argument, count);
+  set_histories(NodeHandle::of_new(std::exchange(node_, nullptr)), &result, 1, [](int) { return true; });
+  return result;
+}
+
+}  // namespace autograd
+}  // namespace tt

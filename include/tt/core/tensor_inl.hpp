@@ -1,0 +1,92 @@
+// Definitions of tensor.hpp: how Tensors and their storage begin and end, and what is said about wrong uses.
+#pragma once
+#include "tt/core/allocator.hpp"
+#include "tt/core/tensor.hpp"
+
+namespace tt {
+
+TT_INLINE Storage* Storage::make(std::size_t bytes) {
+  void* memory = detail::CachingAllocator::get().allocate(header + bytes + padding);
+  auto* s = ::new (memory) Storage;
+  s->bytes = bytes;
+  s->data = static_cast<std::byte*>(memory) + header;
+  return s;
+}
+TT_INLINE Storage* Storage::make(std::size_t bytes, const DeviceApi& api, int index) {
+  void* const elements = bytes > 0 ? api.allocate(index, bytes) : nullptr;
+  auto* s = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
+  s->padded = false;
+  s->bytes = bytes;
+  s->data = elements;
+  s->context = const_cast<DeviceApi*>(&api);
+  s->device_index = index;
+  s->free_data = [](Storage& own) {
+    if (own.data) static_cast<const DeviceApi*>(own.context)->free(own.device_index, own.data, own.bytes);
+  };
+  return s;
+}
+TT_INLINE void Storage::destroy() {
+  const std::size_t block = free_data ? sizeof(Storage) : header + bytes + padding;
+  if (free_data) free_data(*this);
+  this->~Storage();
+  detail::CachingAllocator::get().free(this, block);
+}
+
+namespace detail {
+
+TT_INLINE TensorImpl* TensorImpl::make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
+TT_INLINE void TensorImpl::destroy() {
+  if (autograd) autograd->destroy(autograd);
+  if (storage) storage->release();
+  this->~TensorImpl();
+  CachingAllocator::get().free(this, sizeof(TensorImpl));
+}
+[[noreturn]] TT_INLINE void refuse_undefined() { TT_THROW(Error(Text("tt: an undefined Tensor was used."))); }
+
+}  // namespace detail
+
+TT_INLINE Tensor::Tensor(DType dtype, const Shape& shape, Device device)
+    : Tensor(detail::TensorImpl::make()) {  // complete from here on: freed if there is no memory
+  const std::size_t bytes = bytes_of("tt::Tensor", dtype, shape);
+  impl_->dtype = dtype;
+  impl_->device = device;
+  impl_->keys = backend_key(device.type);
+  impl_->set_dense(shape);
+  if (device.type == DeviceType::meta) return;
+  if (device.type == DeviceType::cuda && !device_api(device.type))
+    TT_THROW(Unavailable(Text("tt::Tensor: device cuda is not known before the first op. Use tt::empty or Tensor::to?")));
+  if (const DeviceApi* api = device_api(device.type)) impl_->storage = Storage::make(bytes, *api, device.index);
+  else impl_->storage = Storage::make(bytes);
+  impl_->data = static_cast<std::byte*>(impl_->storage->data);
+}
+
+TT_INLINE int Tensor::checked_axis(int axis) const {
+  const int a = normalize_axis(axis, impl().shape.rank);
+  if (a < 0) TT_THROW(Error(Text("tt::Tensor: axis is out of range: ") << axis << " for shape " << shape() << " of rank " << dim() << "."));
+  return a;
+}
+TT_INLINE void Tensor::check_type(DType d) const {
+  if (d != dtype()) TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype()) << ", not " << name(d) << ". Cast it first?"));
+}
+inline Text Tensor::why_empty() const {
+  return impl_->trace_id >= 0 ? Text("was recorded by a capture that has ended.")
+                              : Text("is on device ") << name(device().type) << ".";
+}
+TT_INLINE void Tensor::need_one_element(const char* op, SourceLine at) const {
+  if (numel() != 1)
+    TT_THROW(Error(Text("tt::Tensor::") << op << ": needs exactly one element: shape is " << shape() << "." << at));
+  need_elements(op, at);
+  if (!impl_->data) TT_THROW(Error(Text("tt::Tensor::") << op << ": the Tensor has no elements: it " << why_empty() << at));
+}
+TT_INLINE void Tensor::check_elements(DType d, SourceLine at) const {
+  check_type(d);
+  need_elements("elements", at);
+  if (!impl_->data && impl_->numel > 0)
+    TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it ") << why_empty() << at));
+  if (!is_host(impl_->device))
+    TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?" << at));
+  if (!is_contiguous())
+    TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
+}
+
+}  // namespace tt
