@@ -14,7 +14,10 @@ namespace detail {
 
 /// When the first capture begins.
 TT_INLINE void register_captures();
-TT_INLINE std::uint64_t next_capture();
+inline std::uint64_t next_capture() {
+  static std::atomic<std::uint64_t> captures = 0;
+  return ++captures;
+}
 [[noreturn]] TT_INLINE void refuse_foreign(const Tensor& t, SourceLine at);
 /// What a graph break says: which op asked for the elements of what.
 TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_by);
@@ -34,13 +37,31 @@ class Tracer final : public detail::CaptureMode {
   /// What is computed while gradients are disabled is detached.
   bool detaches = DispatchState::of_this_thread().grad_enabled;
 
-  TT_INLINE explicit Tracer(TracerOptions o);
+  explicit Tracer(TracerOptions o)
+      : as_numbers(o.as_numbers), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
+    detail::register_captures();
+    number_ = detail::next_capture();
+    state().capture = number_;
+    state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
+    detail::capture_mode = this;
+    current() = this;
+  }
   Tracer(const Tracer&) = delete;
-  TT_INLINE ~Tracer();
+  ~Tracer() {
+    current() = before_;
+    detail::capture_mode = mode_before_;
+    state().capture = state_before_.capture;
+    state().include = state_before_.include;
+  }
   /// The innermost one of this thread, or null.
-  TT_INLINE static Tracer*& current();
+  static Tracer*& current() {
+    thread_local Tracer* tracer = nullptr;
+    return tracer;
+  }
 
-  TT_INLINE Tensor input(DType dtype, const Shape& symbolic, const Shape& strides = {});
+  Tensor input(DType dtype, const Shape& symbolic, const Shape& strides = {}) {
+    return tensor_of(graph.input(dtype, symbolic, strides));
+  }
   /// A Tensor that stands for a node.
   TT_INLINE Tensor tensor_of(int id);
   /// The node of a Tensor: its own, or a constant for a number. What else was computed outside is refused.
@@ -48,10 +69,19 @@ class Tracer final : public detail::CaptureMode {
   /// A Tensor whose elements are equal, as a constant.
   TT_INLINE int constant_of(const Tensor& t);
   /// From now on `t`, which was computed outside, is this node.
-  TT_INLINE void hold(const Tensor& t, int id);
+  void hold(const Tensor& t, int id) { held_.push_back({t, id}); }
   /// Sizes as extents: a size that a symbol has is that symbol.
-  TT_INLINE Shape symbolic_shape(const IntList& sizes) const;
-  TT_INLINE Extent extent_of(std::int64_t n) const;
+  Shape symbolic_shape(const IntList& sizes) const {
+    Shape s;
+    for (std::int64_t n : sizes) s.push_back(extent_of(n));
+    return s;
+  }
+  Extent extent_of(std::int64_t n) const {
+    if (n > 1)
+      for (int k = 0; k < max_symbols; ++k)
+        if (!(as_numbers >> k & 1) && values.value[k] == n) return Extent::symbol(k);
+    return n;
+  }
 
   TT_INLINE void record(Call& c) override;
   /// The same for nodes.
@@ -67,12 +97,21 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE void made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) override;
 
   // Gradients inside of the function become part of the graph.
-  TT_INLINE void open_gradient() override;
-  TT_INLINE void close_gradient() override;
+  void open_gradient() override {
+    detaches_before_.push_back(detaches);
+    detaches = true;
+  }
+  void close_gradient() override {
+    detaches = detaches_before_.back();
+    detaches_before_.pop_back();
+  }
   TT_INLINE Tensor variable(const Tensor& t) override;
   TT_INLINE bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
   /// A node like `id` that is no other one.
-  TT_INLINE static int graph_variable(Graph& g, int id);
+  static int graph_variable(Graph& g, int id) {
+    const Node n = g[id];
+    return g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .attribute = -1 - g.size(), .shape = n.shape});
+  }
 
  private:
   struct View {
@@ -102,24 +141,51 @@ class Tracer final : public detail::CaptureMode {
   std::uint64_t number_ = 0;
   static DispatchState& state() { return DispatchState::of_this_thread(); }
 
-  TT_INLINE int root_of(int id) const;
+  int root_of(int id) const {
+    for (const View& v : views_)
+      if (v.id == id) return v.root;
+    return id;
+  }
   /// A view of this node's Tensor that is still held: it would not see a change in place.
   TT_INLINE bool has_views(int id) const;
   /// The node of what was made here, and is as it was; -1: none.
   TT_INLINE int known(const Tensor& t);
   TT_INLINE int text_of(const Tensor& t);
   TT_INLINE bool run_at_once(Call& c);
-  TT_INLINE void note(const Tensor& t, int id);
+  void note(const Tensor& t, int id) {  // what nobody else holds cannot be named any more
+    std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
+    made_.push_back({t, id, t.version()});
+  }
   /// Another Tensor that was made here, and is in use, over the same memory.
-  TT_INLINE bool shares_made(const Tensor& t) const;
+  bool shares_made(const Tensor& t) const {
+    for (const Made& m : made_)
+      if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
+    return false;
+  }
   bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_; }
   /// A number of the program's text, or a fill that nothing has changed.
-  TT_INLINE bool is_constant(const Tensor& t) const;
-  TT_INLINE void become(Tensor& t, int id);
+  bool is_constant(const Tensor& t) const {
+    const detail::TensorImpl& impl = t.impl();
+    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
+  }
+  void become(Tensor& t, int id) {
+    detail::TensorImpl& impl = t.impl();
+    impl.device = {DeviceType::meta, 0};
+    impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
+    impl.is_fill = false;
+    impl.trace_id = id;
+  }
   [[noreturn]] TT_INLINE void stop(const Tensor& t, const char* op, SourceLine at);
 
   /// a / b, if that is an extent again.
-  TT_INLINE static bool divide(Extent a, Extent b, Extent& q);
+  static bool divide(Extent a, Extent b, Extent& q) {
+    if (b.coefficient() == 0 || a.coefficient() % b.coefficient() != 0) return false;
+    for (int k = 0; k < max_symbols; ++k)
+      if (a.exponent(k) < b.exponent(k)) return false;
+    const std::int64_t exponents = a.exponents() - b.exponents(), c = a.coefficient() / b.coefficient();
+    q = exponents == 0 ? Extent(c) : Extent::product(c, exponents);
+    return true;
+  }
   /// The shape of a reshape: where a size is no symbol's, it may be what the others leave.
   TT_INLINE Shape reshaped(const Shape& from, const IntList& sizes) const;
 };

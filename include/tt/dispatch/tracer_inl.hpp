@@ -17,10 +17,6 @@ TT_INLINE void register_captures() {
   (void)registered;
 }
 
-TT_INLINE std::uint64_t next_capture() {
-  static std::atomic<std::uint64_t> captures = 0;
-  return ++captures;
-}
 [[noreturn]] TT_INLINE void refuse_foreign(const Tensor& t, SourceLine at) {
   TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
                  << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));
@@ -34,89 +30,6 @@ TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_
 }
 
 }  // namespace detail
-
-TT_INLINE Tracer::Tracer(TracerOptions o)
-    : as_numbers(o.as_numbers), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
-  detail::register_captures();
-  number_ = detail::next_capture();
-  state().capture = number_;
-  state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
-  detail::capture_mode = this;
-  current() = this;
-}
-TT_INLINE Tracer::~Tracer() {
-  current() = before_;
-  detail::capture_mode = mode_before_;
-  state().capture = state_before_.capture;
-  state().include = state_before_.include;
-}
-TT_INLINE Tracer*& Tracer::current() {
-  thread_local Tracer* tracer = nullptr;
-  return tracer;
-}
-
-TT_INLINE Tensor Tracer::input(DType dtype, const Shape& symbolic, const Shape& strides) {
-  return tensor_of(graph.input(dtype, symbolic, strides));
-}
-TT_INLINE void Tracer::hold(const Tensor& t, int id) { held_.push_back({t, id}); }
-TT_INLINE Shape Tracer::symbolic_shape(const IntList& sizes) const {
-  Shape s;
-  for (std::int64_t n : sizes) s.push_back(extent_of(n));
-  return s;
-}
-TT_INLINE Extent Tracer::extent_of(std::int64_t n) const {
-  if (n > 1)
-    for (int k = 0; k < max_symbols; ++k)
-      if (!(as_numbers >> k & 1) && values.value[k] == n) return Extent::symbol(k);
-  return n;
-}
-TT_INLINE bool Tracer::divide(Extent a, Extent b, Extent& q) {
-  if (b.coefficient() == 0 || a.coefficient() % b.coefficient() != 0) return false;
-  for (int k = 0; k < max_symbols; ++k)
-    if (a.exponent(k) < b.exponent(k)) return false;
-  const std::int64_t exponents = a.exponents() - b.exponents(), c = a.coefficient() / b.coefficient();
-  q = exponents == 0 ? Extent(c) : Extent::product(c, exponents);
-  return true;
-}
-
-TT_INLINE void Tracer::open_gradient() {
-  detaches_before_.push_back(detaches);
-  detaches = true;
-}
-TT_INLINE void Tracer::close_gradient() {
-  detaches = detaches_before_.back();
-  detaches_before_.pop_back();
-}
-TT_INLINE int Tracer::graph_variable(Graph& g, int id) {
-  const Node n = g[id];
-  return g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .attribute = -1 - g.size(), .shape = n.shape});
-}
-
-TT_INLINE int Tracer::root_of(int id) const {
-  for (const View& v : views_)
-    if (v.id == id) return v.root;
-  return id;
-}
-TT_INLINE void Tracer::note(const Tensor& t, int id) {  // what nobody else holds cannot be named any more
-  std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
-  made_.push_back({t, id, t.version()});
-}
-TT_INLINE bool Tracer::shares_made(const Tensor& t) const {
-  for (const Made& m : made_)
-    if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
-  return false;
-}
-TT_INLINE bool Tracer::is_constant(const Tensor& t) const {
-  const detail::TensorImpl& impl = t.impl();
-  return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
-}
-TT_INLINE void Tracer::become(Tensor& t, int id) {
-  detail::TensorImpl& impl = t.impl();
-  impl.device = {DeviceType::meta, 0};
-  impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
-  impl.is_fill = false;
-  impl.trace_id = id;
-}
 
 TT_INLINE Tensor Tracer::tensor_of(int id) {
   Shape s;

@@ -50,26 +50,36 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
-  TT_INLINE void may_be_written(const Tensor& t) override;
+  void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
   Device device() const override { return {}; }  // recorded Tensors are where they will be
-  TT_INLINE void open_gradient() override;
-  TT_INLINE void close_gradient() override;
+  void open_gradient() override { marks_.push_back({}); }
+  void close_gradient() override { marks_.pop_back(); }
   TT_INLINE Tensor variable(const Tensor& t) override;
   TT_INLINE bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
 
   // ---- for segments
-  TT_INLINE const std::vector<Step>& steps() const;
-  TT_INLINE std::vector<Value>& values();
-  TT_INLINE const std::vector<int>& operands() const;
-  TT_INLINE const std::vector<std::int64_t>& words() const;
-  TT_INLINE const std::vector<Update>& updates() const;
-  TT_INLINE Attributes attributes(const Step& s) const;
+  const std::vector<Step>& steps() const { return lists_->steps; }
+  std::vector<Value>& values() { return lists_->values; }
+  const std::vector<int>& operands() const { return lists_->operands; }
+  const std::vector<std::int64_t>& words() const { return lists_->words; }
+  const std::vector<Update>& updates() const { return lists_->updates; }
+  Attributes attributes(const Step& s) const {
+    Attributes a;
+    a.size = s.words;
+    for (int k = 0; k < s.words; ++k) a.value[k] = words()[static_cast<std::size_t>(s.word + k)];
+    return a;
+  }
   /// The Tensor that holds a value once it has been computed.
-  TT_INLINE const Tensor& real(int value) const;
+  const Tensor& real(int value) const {
+    const Value& v = lists_->values[static_cast<std::size_t>(value)];
+    return v.real.defined() ? v.real : v.tensor;
+  }
   /// Runs one step through the dispatcher.
   TT_INLINE void run_step(int step);
   /// Updates come last: until then their values are kept.
-  TT_INLINE void keep_updates();
+  void keep_updates() {
+    for (const Update& u : updates()) values()[static_cast<std::size_t>(u.value)].last_use = static_cast<int>(steps().size());
+  }
   /// Writes the updates whose values were made by steps [begin, end).
   TT_INLINE void write_updates(int begin, int end);
   /// A recorded Tensor gets the elements and the history of another one.
@@ -85,11 +95,29 @@ class Recorder final : public detail::CaptureMode {
     const detail::TensorImpl* root = nullptr;
   };
   /// Kept from call to call, so that a call allocates nothing here.
-  struct Lists;
-  TT_INLINE static std::unique_ptr<Lists>& spare();
+  struct Lists {
+    std::vector<Step> steps;
+    std::vector<Value> values;
+    std::vector<int> operands;
+    std::vector<std::int64_t> words;
+    std::vector<Update> updates;
+    std::vector<View> views;
+    std::vector<std::pair<const detail::TensorImpl*, int>> table;  ///< Tensors that are there to values, by address
+    int in_table = 0;
+    TT_INLINE void clear();
+  };
+  static std::unique_ptr<Lists>& spare() {
+    thread_local std::unique_ptr<Lists> lists;
+    return lists;
+  }
 
   /// Has the function a pointer to elements of this Tensor? Then they may change after any of its lines.
-  TT_INLINE bool is_exposed(const Tensor& t) const;
+  bool is_exposed(const Tensor& t) const {
+    if (t.impl().trace_id >= 0) return false;
+    for (const Storage* s : exposed_)
+      if (s == t.impl().storage) return true;
+    return false;
+  }
 
   SegmentStore& store_;
   const Arguments& arguments_;
@@ -118,7 +146,9 @@ class Recorder final : public detail::CaptureMode {
   TT_INLINE bool conflicts(const Tensor& t) const;
   TT_INLINE bool has_views(const detail::TensorImpl& target) const;
   TT_INLINE const detail::TensorImpl* root_of(const detail::TensorImpl* impl) const;
-  TT_INLINE bool in_use(int value) const;
+  bool in_use(int value) const {
+    return lists_->values[static_cast<std::size_t>(value)].tensor.impl().uses.load(std::memory_order_relaxed) > 1;
+  }
   TT_INLINE void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
   TT_INLINE void flush();
   TT_INLINE void mark_needed();

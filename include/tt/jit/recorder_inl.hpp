@@ -1,58 +1,9 @@
 // How the Recorder of recorder.hpp works: steps go to lists, and a flush runs them as segments.
 #pragma once
-#include <memory>
-#include <new>
-
 #include "tt/jit/segments.hpp"
 
 namespace tt {
 namespace jit {
-
-struct Recorder::Lists {
-  std::vector<Step> steps;
-  std::vector<Value> values;
-  std::vector<int> operands;
-  std::vector<std::int64_t> words;
-  std::vector<Update> updates;
-  std::vector<View> views;
-  std::vector<std::pair<const detail::TensorImpl*, int>> table;  ///< Tensors that are there to values, by address
-  int in_table = 0;
-  TT_INLINE void clear();
-};
-TT_INLINE std::unique_ptr<Recorder::Lists>& Recorder::spare() {
-  thread_local std::unique_ptr<Lists> lists;
-  return lists;
-}
-TT_INLINE const std::vector<Recorder::Step>& Recorder::steps() const { return lists_->steps; }
-TT_INLINE std::vector<Recorder::Value>& Recorder::values() { return lists_->values; }
-TT_INLINE const std::vector<int>& Recorder::operands() const { return lists_->operands; }
-TT_INLINE const std::vector<std::int64_t>& Recorder::words() const { return lists_->words; }
-TT_INLINE const std::vector<Recorder::Update>& Recorder::updates() const { return lists_->updates; }
-TT_INLINE Attributes Recorder::attributes(const Step& s) const {
-  Attributes a;
-  a.size = s.words;
-  for (int k = 0; k < s.words; ++k) a.value[k] = words()[static_cast<std::size_t>(s.word + k)];
-  return a;
-}
-TT_INLINE const Tensor& Recorder::real(int value) const {
-  const Value& v = lists_->values[static_cast<std::size_t>(value)];
-  return v.real.defined() ? v.real : v.tensor;
-}
-TT_INLINE void Recorder::keep_updates() {
-  for (const Update& u : updates()) values()[static_cast<std::size_t>(u.value)].last_use = static_cast<int>(steps().size());
-}
-TT_INLINE bool Recorder::is_exposed(const Tensor& t) const {
-  if (t.impl().trace_id >= 0) return false;
-  for (const Storage* s : exposed_)
-    if (s == t.impl().storage) return true;
-  return false;
-}
-TT_INLINE bool Recorder::in_use(int value) const {
-  return lists_->values[static_cast<std::size_t>(value)].tensor.impl().uses.load(std::memory_order_relaxed) > 1;
-}
-TT_INLINE void Recorder::may_be_written(const Tensor& t) { exposed_.push_back(t.impl().storage); }
-TT_INLINE void Recorder::open_gradient() { marks_.push_back({}); }
-TT_INLINE void Recorder::close_gradient() { marks_.pop_back(); }
 
 TT_INLINE void Recorder::Lists::clear() {
   steps.clear();
@@ -537,16 +488,6 @@ TT_INLINE void Recorder::run_step(int step) {
     if (s.kind == Kind::view) v.real = result[k];
     else adopt(v.tensor, result[k]);
   }
-}
-
-TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
-  static_assert(sizeof(Recorder) <= sizeof recorder_ && alignof(Recorder) <= 16);
-  ::new (recorder_) Recorder(store, arguments, holds);
-}
-TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<Recorder*>(recorder_))); }
-TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<Recorder*>(recorder_))->left(t, constant); }
-TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
-  std::launder(reinterpret_cast<Recorder*>(recorder_))->finish(name, at);
 }
 
 }  // namespace jit

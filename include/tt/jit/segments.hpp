@@ -2,6 +2,9 @@
 // recorded: the steps, which of their results are still in use, and how the Tensors that they read look;
 // sizes are symbols here too. Numbers are constants until they turn out to change from call to call.
 #pragma once
+#include <memory>
+#include <new>
+
 #include "tt/jit/compile_options.hpp"
 
 namespace tt {
@@ -113,6 +116,16 @@ struct Segment {
   Segment* next = nullptr;    ///< in its bucket
   Segment* before = nullptr;  ///< made before
 };
+
+TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
+  static_assert(sizeof(Recorder) <= sizeof recorder_ && alignof(Recorder) <= 16);
+  ::new (recorder_) Recorder(store, arguments, holds);
+}
+TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<Recorder*>(recorder_))); }
+TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<Recorder*>(recorder_))->left(t, constant); }
+TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
+  std::launder(reinterpret_cast<Recorder*>(recorder_))->finish(name, at);
+}
 
 TT_INLINE SegmentStore::~SegmentStore() {
   for (Segment* s = newest_; s;) {
