@@ -149,7 +149,7 @@ struct TensorImpl {
   }
 
  private:
-  TT_INLINE void destroy();
+  void destroy();
 };
 [[noreturn]] TT_INLINE void refuse_undefined();
 

@@ -35,7 +35,8 @@ TT_INLINE void Storage::destroy() {
 namespace detail {
 
 TT_INLINE TensorImpl* TensorImpl::make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
-TT_INLINE void TensorImpl::destroy() {
+/// Not inlined, so that release is.
+TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   if (autograd) autograd->destroy(autograd);
   if (storage) storage->release();
   this->~TensorImpl();

@@ -93,7 +93,7 @@ inline bool try_direct(Call& c) {
   Tensor out(f.result, big->shape);
   if (!big->contiguous) out.impl().set_strided(big->shape, big->stride);
   const std::int64_t n = big->numel;
-  auto* to = static_cast<std::byte*>(out.data());
+  std::byte* const to = out.impl().data;
   const Split split = n < 2 * work_per_thread
                           ? Split{}
                           : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
@@ -112,7 +112,7 @@ inline bool try_direct(Call& c) {
       run_direct(p.f, p.c, p.to, r.begin, r.end);
     }, &parts);
   }
-  c.result[0] = out.contiguous();
+  c.result[0] = big->contiguous ? static_cast<Tensor&&>(out) : out.contiguous();
   return true;
 }
 
