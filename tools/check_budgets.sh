@@ -81,6 +81,9 @@ within functions_tensor_add "$(nm --defined-only "$work/tensor_add.o" | grep -c 
 "$GXX" $flags -O2 -DTT_COMPILED -c -o "$work/linked.o" bench/compile_time/tensor_compile.cpp 2>"$work/log" ||
   report "bench/compile_time/tensor_compile.cpp does not compile: $(head -n 3 "$work/log")"
 within functions_compile_linked "$(nm --defined-only "$work/linked.o" | grep -c ' [TtWw] ')"
+echo '#include <tt/tt.hpp>' >"$work/one.cpp"
+# shellcheck disable=SC2086
+within lines_tt_linked "$("$GXX" $flags -DTT_COMPILED -E -P "$work/one.cpp" | wc -l)"
 
 # ---- loops of emitted C of which g++ makes no vectors for AVX-512, as the code cache has them compiled
 loops=0 all_loops=0
