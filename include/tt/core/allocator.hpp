@@ -29,8 +29,8 @@ class CachingAllocator {
  public:
   /// Never destroyed: Tensors with static storage are freed after everything else.
   static CachingAllocator& get() {
-    static CachingAllocator* const allocator = new CachingAllocator;
-    return *allocator;
+    static constinit CachingAllocator allocator;  // whose destructor does nothing
+    return allocator;
   }
 
   /// 64-byte aligned.
@@ -175,6 +175,8 @@ class CachingAllocator {
                    << " in use by Tensors, " << reserved_ << " taken from the system."));
   }
 };
+
+static_assert(std::is_trivially_destructible_v<CachingAllocator>);
 
 }  // namespace detail
 

@@ -28,9 +28,9 @@ struct IsaTag {};
 /// The bytes of so many elements; throws Error naming shape and bytes when no memory holds them.
 /// Extents are constants.
 inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
-  if (!is_countable(shape) || shape.size().code > most_bytes / size_of(dtype))
-    not_enough_memory(op, dtype, shape);
-  return static_cast<std::size_t>(shape.size().code) * static_cast<std::size_t>(size_of(dtype));
+  const std::int64_t elements = is_countable(shape) ? shape.size().code : most_bytes;
+  if (elements >= most_bytes / size_of(dtype)) not_enough_memory(op, dtype, shape);
+  return static_cast<std::size_t>(elements) * static_cast<std::size_t>(size_of(dtype));
 }
 
 /// Uninitialised bytes; null when there is no memory.
