@@ -174,7 +174,7 @@ Program compiled_program(int number, const Folder& cache, int milliseconds = 300
 struct Child {
   pid_t pid = 0;
   std::string result;
-  /// `job`: first and last number of its programs, or "exit", or "leave".
+  /// `job`: first and last number of its programs, and what is special then; or "exit", or "leave" after so many microseconds.
   Child(const Folder& cache, const std::string& job, const std::string& result_path) : result(result_path) {
     pid = fork();
     REQUIRE(pid >= 0);
@@ -210,8 +210,9 @@ TEST_CASE("(in a child)" * doctest::skip()) {
     while (access(std::getenv("TT_TIERS_RESULT"), F_OK) != 0) usleep(1000);  // the compiler runs
     std::exit(0);
   }
-  if (std::strcmp(job, "leave") == 0) {
-    CodeCache::get().request(program_of(1), "tiers");
+  if (std::strncmp(job, "leave", 5) == 0) {
+    for (int k = 0; k < 40; ++k) CodeCache::get().request(program_of(k), "tiers");
+    usleep(static_cast<useconds_t>(std::atoi(job + 5)));
     std::exit(0);
   }
   if (const char* bytes = std::strstr(job, "full")) {  // files of this process, but not of the compiler, end early
@@ -221,12 +222,19 @@ TEST_CASE("(in a child)" * doctest::skip()) {
     limit.rlim_cur = static_cast<rlim_t>(std::atoi(bytes + 4));
     setrlimit(RLIMIT_FSIZE, &limit);
   }
+  if (std::strstr(job, "threadless")) {  // no stack is as large
+    pthread_attr_t large;
+    pthread_attr_init(&large);
+    pthread_attr_setstacksize(&large, std::size_t{1} << 46);
+    REQUIRE(pthread_setattr_default_np(&large) == 0);
+  }
   int first = 0, last = 0;
   REQUIRE(std::sscanf(job, "%d %d", &first, &last) == 2);
   std::vector<Program> programs;
   for (int k = first; k <= last; ++k) {
     programs.push_back(program_of(k));
     CodeCache::get().request(programs.back(), "tiers");
+    if (std::strstr(job, "threadless and known")) CHECK(is_compiled(programs.back()));
   }
   CHECK(CodeCache::get().wait());
   for (const Program& p : programs) {
@@ -417,6 +425,14 @@ TEST_CASE("kernels on disk are found while a compiler runs, by who did not ask t
   CHECK(CodeCache::get().wait());
   CHECK(is_compiled(slow));
 }
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("where no thread can be started, who asks looks for kernels, and who waits compiles") {
+  const Folder cache;
+  CHECK(in_child(cache, "1 3 threadless").compiled == 3);
+  CHECK(in_child(cache, "1 3 threadless and known").disk_hits == 3);
+}
+#endif
 
 TEST_CASE("without a compiler programs stay on tier 0, and the failure is counted and named") {
   const Folder cache, empty;
@@ -701,7 +717,7 @@ TEST_CASE("fork while programs are looked up and loaded") {
 TEST_CASE("exit while a program is looked up") {
   const Folder cache, own;
   for (int k = 0; k < 20; ++k) {
-    const Child child(cache, "leave", own / "result");
+    const Child child(cache, "leave " + std::to_string(100 * k), own / "result");
     int status = -1;
     waitpid(child.pid, &status, 0);
     CHECK(status == 0);

@@ -1,4 +1,4 @@
-// What every program may ask of the tape without knowing its nodes.
+// What files may ask of the tape that know nothing of its nodes. Defined in engine.hpp, which includes this.
 #pragma once
 #include <vector>
 

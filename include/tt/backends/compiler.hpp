@@ -10,6 +10,7 @@
 namespace tt::backend {
 
 using cpu::compile_c;
+using cpu::compiler_milliseconds;
 using cpu::cpu_features;
 using cpu::HostCompiler;
 using cpu::Library;

@@ -106,7 +106,7 @@ class RecordingRun::Work {
   void put(int number, int id, bool assigned);
 };
 inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
-                                     const Arguments& argument, int passed)
+                                const Arguments& argument, int passed)
     : name_(name), argument_(argument), passed_(passed), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)) {
   tracer_.values = sizes;
   for (int k = argument.count - 1; k >= 0; --k)

@@ -27,8 +27,8 @@ namespace tt {
 struct TierOptions {
   int tier = 1;                     ///< 0: the interpreter only; 1: compiled kernels as soon as they are there
   bool wait = false;                ///< return when tier 1 is ready, or has failed
-  const char* cache_dir = nullptr;  ///< of compiled kernels; null: DiskCache::default_folder()
-  int compiler_milliseconds = 120'000;  ///< a compiler that takes longer is killed; nothing that is emitted needs as much
+  const char* cache_dir = nullptr;  ///< of compiled kernels; null: in $TT_CACHE_DIR, else $XDG_CACHE_HOME/tt, else ~/.cache/tt
+  int compiler_milliseconds = 0;    ///< a compiler that takes longer is killed; 0: two minutes, as long as nothing that is emitted takes
 };
 
 class CodeCache {

@@ -75,7 +75,8 @@ class CodeCache::Service {
   Service() { make_condition(); }
   void make_condition();
   void become_child();
-  bool put(Stage& stage, const JobPointer& job);
+  bool look_later(const JobPointer& job);
+  bool closing() const;
   bool start(Stage& stage);
   void work(Stage& stage);
   void work_on(Stage& stage);
@@ -181,30 +182,39 @@ inline bool CodeCache::Service::request(Target target, const char* name, const T
   job->target = static_cast<Target&&>(target);
   job->name = identifier(name);
   job->folder = options.cache_dir ? Text(options.cache_dir) : DiskCache::default_folder();
-  job->milliseconds = options.compiler_milliseconds;
+  job->milliseconds = options.compiler_milliseconds > 0 ? options.compiler_milliseconds : backend::compiler_milliseconds;
   count(&Counters::requests);
   if (getauxval(AT_SECURE)) {
     fail(*job, "the program has rights that its user has not: nothing is compiled for it");
     return false;
   }
-  if (!options.wait) {
-    put(looking_, job);  // where no thread can be started, a later request or wait() tries again
-    return false;
-  }
+  if (!options.wait && look_later(job)) return false;
   if (look_up(*job)) return true;
-  if (!put(compiling_, job)) return false;
+  {
+    const Lock lock(mutex_);
+    if (closing_) return false;
+    compiling_.waiting.push_back(job);
+    start(compiling_);  // where no thread can be started, a later request or wait() tries again
+  }
+  if (!options.wait) return false;
   // No time limit: the compiler has one.
   await([](const Service& c, const Job* j) { return j->done || c.closing_; }, job.get(), -1);
   return job->ready;
 }
 
-/// False: the process ends.
-inline bool CodeCache::Service::put(Stage& stage, const JobPointer& job) {
+/// False: there is no thread for it, and the caller has to look.
+inline bool CodeCache::Service::look_later(const JobPointer& job) {
   const Lock lock(mutex_);
-  if (closing_) return false;
-  stage.waiting.push_back(job);
-  start(stage);
-  return true;
+  if (closing_) return true;
+  looking_.waiting.push_back(job);
+  if (start(looking_)) return true;
+  looking_.waiting[looking_.waiting.size() - 1] = nullptr;
+  looking_.waiting.pop_back();
+  return false;
+}
+inline bool CodeCache::Service::closing() const {
+  const Lock lock(mutex_);
+  return closing_;
 }
 
 /// Under mutex_. False: there is no thread, and none can be started.
@@ -217,17 +227,11 @@ inline bool CodeCache::Service::start(Stage& stage) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  const auto look = [](void* self) -> void* {
-    auto& cache = *static_cast<Service*>(self);
-    cache.work(cache.looking_);
+  const auto run = [](void* of) -> void* {
+    get().work(*static_cast<Stage*>(of));
     return nullptr;
   };
-  const auto compile = [](void* self) -> void* {
-    auto& cache = *static_cast<Service*>(self);
-    cache.work(cache.compiling_);
-    return nullptr;
-  };
-  stage.working = pthread_create(&thread, &detached, &stage == &looking_ ? look : compile, this) == 0;
+  stage.working = pthread_create(&thread, &detached, run, &stage) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&detached);
   return stage.working;
@@ -241,8 +245,8 @@ inline void CodeCache::Service::work(Stage& stage) {
       stage.active = {};
       Vec<JobPointer> rest;
       for (const JobPointer& j : stage.waiting) {
-        const bool joins = &stage == &looking_ || stage.active.empty() ||
-                           (stage.active.size() < most_in_one_text && j->joins(*stage.active[0]));
+        const bool joins = stage.active.empty() || (stage.active.size() < most_in_one_text &&
+                                                    (&stage == &looking_ || j->joins(*stage.active[0])));
         (joins ? stage.active : rest).push_back(j);
       }
       stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
@@ -259,8 +263,10 @@ inline void CodeCache::Service::work_on(Stage& stage) {
   Text why;
   try {
     Vec<JobPointer> missing;
-    for (const JobPointer& j : stage.active)
+    for (const JobPointer& j : stage.active) {
+      if (closing()) return;
       if (!look_up(*j)) missing.push_back(j);
+    }
     if (missing.empty()) return;
     if (&stage == &compiling_) return compile(missing);
     const Lock lock(mutex_);

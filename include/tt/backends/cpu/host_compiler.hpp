@@ -91,22 +91,24 @@ class HostCompiler {
   Process::Result compile(Process& process, const Text& text, backend::TemporaryFolder& folder, const Text& object,
                           int milliseconds = compiler_milliseconds) const {
     Process::Result r;
-    Text source = folder.file("kernels.c"), words[max_words], to(object), temporary("TMPDIR=");
+    Text source = folder.file("kernels.c"), words[max_words], to(object), temporary("TMPDIR="), search("PATH=");
     temporary << folder.path();
+    search << search_;
     unlink(source.c_str());
     if (words_.size() > max_words || !backend::write_new_file(source.c_str(), text.begin(), static_cast<std::size_t>(text.size()))) {
       r.messages << source << " cannot be written";
       return r;
     }
-    Vec<const char*> arguments, environment{temporary.c_str()};
+    Vec<const char*> arguments, environment{temporary.c_str(), search.c_str()};
     for (int k = 0; k < words_.size(); ++k) {
       words[k] = words_[k];
+      if (Text found = k == 0 ? file_of(words_[0]) : Text(); !found.empty()) words[k] = found;
       arguments.push_back(words[k].c_str());
     }
     for (const char* f : host_flags) arguments.push_back(f);
     for (const char* f : {source.c_str(), "-o", to.c_str(), "-lm", static_cast<const char*>(nullptr)}) arguments.push_back(f);
     for (char** e = environ; *e; ++e)
-      if (std::strncmp(*e, "TMPDIR=", 7) != 0) environment.push_back(*e);
+      if (std::strncmp(*e, "TMPDIR=", 7) != 0 && std::strncmp(*e, "PATH=", 5) != 0) environment.push_back(*e);
     environment.push_back(nullptr);
     return process.run(arguments, environment, milliseconds);
   }
@@ -127,29 +129,33 @@ class HostCompiler {
   Vec<Text> words_;
   Text search_ = "/bin:/usr/bin";
 
-  Text file_identity(const Text& word) const {
-    Text t;
-    if (word[0] == '-') return t;
-    const auto try_file = [&](Text path) {
+  /// The program that a word names, as it would be run; empty if there is none.
+  Text file_of(const Text& word) const {
+    const auto runs = [](Text& path) {
       struct stat s;
-      if (stat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode) || access(path.c_str(), X_OK) != 0) return false;
-      t << '=' << path << ':' << s.st_size << ':' << s.st_mtim.tv_sec << '.' << s.st_mtim.tv_nsec;
-      return true;
+      return stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode) && access(path.c_str(), X_OK) == 0;
     };
-    if (word.contains("/")) {
-      try_file(word);
-      return t;
-    }
+    Text path = word;
+    if (word.contains("/")) return runs(path) ? path : Text();
     Text folder;
-    for (int k = 0;; ++k) {
-      const bool end = k == search_.size();
-      if (!end && search_[k] != ':') {
+    for (int k = 0; k <= search_.size(); ++k) {
+      if (k < search_.size() && search_[k] != ':') {
         folder << search_[k];
         continue;
       }
-      if (try_file((folder.empty() ? Text(".") : folder) << '/' << word) || end) return t;
+      path = folder.empty() ? Text(".") : folder;
+      path << '/' << word;
+      if (runs(path)) return path;
       folder = Text();
     }
+    return {};
+  }
+  Text file_identity(const Text& word) const {
+    Text t, path = word[0] == '-' ? Text() : file_of(word);
+    struct stat s;
+    if (!path.empty() && stat(path.c_str(), &s) == 0)
+      t << '=' << path << ':' << s.st_size << ':' << s.st_mtim.tv_sec << '.' << s.st_mtim.tv_nsec;
+    return t;
   }
 };
 
