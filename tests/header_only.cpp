@@ -21,7 +21,7 @@ TEST_CASE("ops, the tape and compiled functions bring in what they run") {
 }
 
 TEST_CASE("an op that no graph of the program has is named") {
-  const auto function = [] { return tt::backend::tile_function(tt::Op::call, DType::f32, DType::f32, tt::op_def<tt::Erf>.code); };
+  const auto function = [] { return tt::backend::tile_kernels().function(tt::Op::call, DType::f32, DType::f32, tt::op_def<tt::Erf>.code); };
   CHECK(message([&] { (void)function(); }) == "tt: this program has no code for erf: no file that includes tt/tt.hpp "
                                               "records it at run time. Link tt::compiled, or record the graph in such a file?");
   tt::Graph g;

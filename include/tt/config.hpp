@@ -82,11 +82,14 @@
 #define TT_KERNELS_END
 #endif
 
-// The multiply-add mode of the program: hardware fma, or two roundings.
+// The multiply-add mode of the program: hardware fma, or two roundings. Given where a file is compiled for a processor
+// that the program only may meet (src/tile_kernels.cpp).
+#if !defined(TT_HAS_FMA)
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define TT_HAS_FMA 1
 #else
 #define TT_HAS_FMA 0
+#endif
 #endif
 
 // The instruction set SIMD kernels are built for; part of their names, so that files built with
@@ -95,8 +98,13 @@
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && \
     defined(__AVX512VL__) && (defined(__OPTIMIZE__) || defined(__clang__))
 #define TT_AVX512 1
+#if TT_HAS_FMA
 #define TT_ISA avx512_fma
 #define TT_ISA_NAME "AVX-512"
+#else
+#define TT_ISA avx512
+#define TT_ISA_NAME "AVX-512 without FMA"
+#endif
 #elif defined(__AVX2__) && TT_HAS_FMA
 #define TT_ISA avx2_fma
 #define TT_ISA_NAME "AVX2 with FMA"
@@ -122,11 +130,17 @@
 #define TT_AVX512 0
 #endif
 
-// Functions of the optional compiled build: declared in the header, defined once in src/tt.cpp.
+// Functions of the optional compiled build: declared in the header, defined once in src/tt.cpp. It has the kernels of all
+// ops, other files have those of the ops that they use.
 #if defined(TT_COMPILED)
 #define TT_INLINE
 #else
 #define TT_INLINE inline
+#endif
+#if defined(TT_BUILD) || defined(TT_TILE_KERNELS)
+#define TT_ALL_KERNELS 1
+#else
+#define TT_ALL_KERNELS 0
 #endif
 
 #if defined(__cpp_exceptions)

@@ -1,6 +1,6 @@
 // The run-time door to the backends: programs for plans that are known only at run time.
 //   backend::TileProgram     runs a Plan on tiles, without a compiler
-//   backend::tile_function   an op on a tile; backend::ThreadPool  the threads for all of them
+//   backend::tile_kernels    ops on tiles; backend::ThreadPool  the threads for all of them
 //   backend::register_cuda  devices and their programs, opened when first used
 //   DeviceProgram            what a device runs; set_program_maker
 // The door to compilers and what is kept of them is backends/compiler.hpp.
@@ -15,8 +15,9 @@
 namespace tt::backend {
 
 using cpu::ThreadPool;
-using cpu::tile_function;
+using cpu::tile_kernels;
 using cpu::TileFunction;
+using cpu::TileKernels;
 using cpu::TileProgram;
 using cuda::register_cuda;
 

@@ -10,6 +10,11 @@
 #include "tt/ops/list.hpp"
 
 namespace tt {
+
+/// Whose instructions ops on Tensors run on the CPU, as "AVX2 with FMA": those that the program is built for, or, with
+/// tt::compiled, the best that the processor has. The environment's TT_CPU_CAPABILITY (default, avx2, avx512) bounds it.
+TT_INLINE const char* get_cpu_capability();
+
 namespace detail {
 
 /// When the first op is called, so that a program without Tensors holds nothing of this.

@@ -2,6 +2,12 @@
 #pragma once
 #include "tt/dispatch/eager.hpp"
 
+namespace tt {
+
+TT_INLINE const char* get_cpu_capability() { return backend::tile_kernels().isa; }
+
+}  // namespace tt
+
 namespace tt::detail {
 
 // ---- kernels for every operator that can be recorded
@@ -17,13 +23,13 @@ inline DirectCall direct_call(const Operator& op, DType d) {
   if (op.body) {
     const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
     if (op.body->code < 0 || !takes) return {};
-    return {backend::tile_function(Op::call, d, d, op.body->code), d};
+    return {backend::tile_kernels().function(Op::call, d, d, op.body->code), d};
   }
-  if (is_comparison(k)) return {backend::tile_function(k, DType::boolean, d, 0), DType::boolean};
+  if (is_comparison(k)) return {backend::tile_kernels().function(k, DType::boolean, d, 0), DType::boolean};
   if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
       (is_bitwise(k) && !is_integral(d)))
     return {};
-  return {backend::tile_function(k, d, d, 0), d};
+  return {backend::tile_kernels().function(k, d, d, 0), d};
 }
 
 inline constexpr std::int64_t direct_tile = 1024;

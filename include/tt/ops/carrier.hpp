@@ -58,14 +58,14 @@ TT_HOST_DEVICE TT_ALWAYS_INLINE float fma(float a, float b, float c) {
 #if TT_HAS_FMA
   return __builtin_fmaf(a, b, c);
 #else
-  return a * b + c;
+  return rounded(a * b) + c;
 #endif
 }
 TT_HOST_DEVICE TT_ALWAYS_INLINE double fma(double a, double b, double c) {
 #if TT_HAS_FMA
   return __builtin_fma(a, b, c);
 #else
-  return a * b + c;
+  return rounded(a * b) + c;
 #endif
 }
 TT_HOST_DEVICE TT_ALWAYS_INLINE float sqrt(float a) { return __builtin_sqrtf(a); }

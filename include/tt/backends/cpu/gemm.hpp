@@ -2,6 +2,7 @@
 // is handed in. Every element is fma(a[i,k], b[k,j], sum) for k = 0, 1, ...: one order everywhere.
 #pragma once
 #include "tt/backends/cpu/transpose.hpp"
+#include "tt/backends/cpu/windows.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -85,12 +86,6 @@ TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t) {
   store_tile(t, sum);
 }
 
-/// Where the rows or the columns of windows begin: counted through axes, innermost first.
-struct WindowAxes {
-  static constexpr int capacity = 5;
-  int count = 0;
-  std::int64_t extent[capacity] = {}, stride[capacity] = {};
-};
 /// Goes through them one by one.
 class WindowCounter {
  public:
@@ -116,9 +111,6 @@ class WindowCounter {
  private:
   const WindowAxes& axes_;
   std::int64_t index_[WindowAxes::capacity] = {};
-};
-struct Windows {
-  WindowAxes rows, columns;
 };
 /// Columns of a panel of windows, at most.
 inline constexpr int window_columns = 64;

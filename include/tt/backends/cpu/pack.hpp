@@ -211,11 +211,7 @@ struct Carrier<cpu::Pack<T>> {
   template <Op K>
   static constexpr bool simd() {
     if constexpr (std::is_floating_point_v<T>)
-      return K <= Op::sqrt ||
-#if defined(__SSE4_1__) || defined(__ARM_NEON)
-             K <= Op::trunc ||
-#endif
-             false;
+      return K <= Op::trunc;
     else
       return K == Op::add || K == Op::sub || K == Op::mul || K == Op::neg || is_bitwise(K);
   }
@@ -237,19 +233,22 @@ struct Carrier<cpu::Pack<T>> {
 #endif
     else if constexpr (K == Op::max || K == Op::min) return extreme<K>(Batch(a), Batch(b));
     else if constexpr (K == Op::fma) {
-#if TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
+#if !TT_HAS_FMA
+      return (Register)((V)tt::detail::rounded((Register)((V)a * (V)b)) + (V)c);
+#elif TT_AVX512  // xsimd 8.1 has a multiplication and an addition there
       if constexpr (std::is_same_v<T, float>) return _mm512_fmadd_ps(a, b, c);
       else return _mm512_fmadd_pd(a, b, c);
-#elif TT_HAS_FMA
-      return xsimd::fma(Batch(a), Batch(b), Batch(c)).data;
 #else
-      return (Register)((V)a * (V)b + (V)c);
+      return xsimd::fma(Batch(a), Batch(b), Batch(c)).data;
 #endif
     }
     else if constexpr (K == Op::neg && is_float) return (Register)((U)a ^ (U)splat_part(T(-0.0)));
     else if constexpr (K == Op::neg) return (Register)(-(V)a);
     else if constexpr (K == Op::abs) return (Register)((U)a & ~(U)splat_part(T(-0.0)));
     else if constexpr (K == Op::sqrt) return xsimd::sqrt(Batch(a)).data;
+#if defined(__SSE2__) && !defined(__SSE4_1__)
+    else if constexpr (is_rounding(K)) return whole_number<K>((V)a);
+#endif
     else if constexpr (K == Op::floor) return xsimd::floor(Batch(a)).data;
     else if constexpr (K == Op::ceil) return xsimd::ceil(Batch(a)).data;
     else if constexpr (K == Op::round) return xsimd::nearbyint(Batch(a)).data;
@@ -262,6 +261,25 @@ struct Carrier<cpu::Pack<T>> {
     else if constexpr (K == Op::shift_right_logical) return (Register)((U)a >> n);
     else return a;
   }
+#if defined(__SSE2__) && !defined(__SSE4_1__)
+  static constexpr bool is_rounding(Op k) { return k == Op::floor || k == Op::ceil || k == Op::round || k == Op::trunc; }
+  /// SSE2 rounds nothing, and xsimd 8.1 gives 0 for -0: the sum with 2^23 (2^52) has no bits behind the point. Larger numbers
+  /// have none, either.
+  template <Op K>
+  static TT_ALWAYS_INLINE Register whole_number(typename Vector::Type x) {
+    using V = typename Vector::Type;
+    using U = typename Vector::BitsType;
+    const U sign_bit = (U)splat_part(T(-0.0)), sign = (U)x & sign_bit, one = (U)splat_part(T(1));
+    const V magnitude = (V)((U)x & ~sign_bit), large = (V)splat_part(sizeof(T) == 4 ? T(0x1p23) : T(0x1p52));
+    V r = (magnitude + large) - large;
+    if constexpr (K == Op::trunc) r -= (V)((U)(r > magnitude) & one);
+    r = (V)((U)r | sign);
+    if constexpr (K == Op::floor) r -= (V)((U)(r > x) & one);
+    if constexpr (K == Op::ceil) r += (V)((U)(r < x) & one);
+    const U small = (U)(magnitude < large);
+    return (Register)((((U)r | sign) & small) | ((U)x & ~small));
+  }
+#endif
   template <Op K>
   static TT_ALWAYS_INLINE Register extreme(const Batch& a, const Batch& b) {
     if constexpr (K == Op::max) return xsimd::select(!(a == a), a, xsimd::max(a, b)).data;

@@ -20,6 +20,14 @@ TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
   __m128i bytes;
   std::memcpy(&bytes, p, sizeof bytes);
   return {{xsimd::batch_bool<float>(_mm_test_epi8_mask(bytes, bytes))}};
+#elif defined(__AVX2__)  // xsimd 8.1 loads and stores lane by lane: a comparison of a tile took longer than its exp
+  const __m256i wide = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+  return {{xsimd::batch_bool<float>(_mm256_castsi256_ps(_mm256_cmpgt_epi32(wide, _mm256_setzero_si256())))}};
+#elif defined(__SSE2__) && !defined(__AVX__)
+  int bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  const __m128i zero = _mm_setzero_si128(), wide = _mm_unpacklo_epi16(_mm_unpacklo_epi8(_mm_cvtsi32_si128(bytes), zero), zero);
+  return {{xsimd::batch_bool<float>(_mm_castsi128_ps(_mm_cmpgt_epi32(wide, zero)))}};
 #else
   unsigned char bytes[lanes];  // lanes beyond the end may hold anything
   std::memcpy(bytes, p, sizeof bytes);
@@ -36,12 +44,16 @@ TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
 }
 template <>
 TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
-#if TT_AVX512  // xsimd 8.1 stores lane by lane: a comparison of a tile took longer than its exp
+#if TT_AVX512
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_maskz_set1_epi8(x.mask.value.data, 1));
 #elif defined(__AVX2__)
   const __m256i m = _mm256_castps_si256(x.mask.value);
   const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1)));
+#elif defined(__SSE2__) && !defined(__AVX__)
+  const __m128i words = _mm_packs_epi32(_mm_castps_si128(x.mask.value), _mm_setzero_si128());
+  const int bytes = _mm_cvtsi128_si32(_mm_and_si128(_mm_packs_epi16(words, words), _mm_set1_epi8(1)));
+  std::memcpy(p, &bytes, sizeof bytes);
 #else
   x.mask.value.store_unaligned(p);
 #endif

@@ -3,6 +3,7 @@
 // Their definitions are in tile_functions_inl.hpp: 15 s of compile time that tt::compiled saves.
 #pragma once
 #include "tt/backends/cpu/reduce.hpp"
+#include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/graph/sym.hpp"
 
 namespace tt::cpu {
@@ -10,16 +11,12 @@ namespace tt::cpu {
 /// The tile functions of an opaque op, by dtype.
 struct CallTiles {
   const char* isa = TT_ISA_NAME;  ///< whose vectors they work on
-  void (*of[dtype_count])(void* d, const void* a, const void* b, const void* c, std::int64_t n, int attribute) = {};
+  TileFunction of[dtype_count] = {};
 };
 /// One table for all files of a program: the linker keeps the functions of one of them.
 inline const CallTiles* enlisted_tiles[tt::detail::max_opaque_ops] = {};
 
 inline namespace TT_ISA {
-
-/// d, a, b, c hold n elements and may be read and written up to the next multiple of `lanes`.
-using TileFunction = void (*)(void* d, const void* a, const void* b, const void* c, std::int64_t n,
-                              int attribute);
 
 /// The tile function of an instruction; null for loads, stores and the like.
 TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribute);

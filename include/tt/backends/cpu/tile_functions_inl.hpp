@@ -110,7 +110,7 @@ inline constexpr CallTiles call_tiles_of = call_tiles<F>();
 
 /// Those of an opaque op: tt::compiled has all, other programs what they enlisted.
 inline const CallTiles& find_call(int code) {
-#if defined(TT_BUILD)
+#if TT_ALL_KERNELS
   return *[]<class... F>(TypeList<F...>, int c) {
     static constexpr const CallTiles* all[] = {&call_tiles_of<F>...};
     return all[c];

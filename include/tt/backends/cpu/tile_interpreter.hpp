@@ -6,20 +6,13 @@
 #pragma once
 #include <cstddef>
 
-#include "tt/backends/cpu/pack.hpp"
+#include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/core/storage.hpp"
 #include "tt/graph/memory.hpp"
 
 TT_KERNELS_BEGIN
 
 namespace tt::cpu {
-
-/// The products that a program enlists, as enlisted_tiles.
-struct EnlistedProduct {
-  void (*run)(void* worker);
-  const char* isa;
-};
-inline const EnlistedProduct* enlisted_product = nullptr;
 
 inline namespace TT_ISA {
 
@@ -68,9 +61,6 @@ class TileProgram {
   /// `external`: inputs in order, then outputs that are not donated. Thread-safe.
   void run(void* const* external, const SymbolValues& symbols) const;
 
-  /// Brings products of matrices into the program: see graph/graph.hpp.
-  static void enlist_products();
-
  private:
   bool has_short_rows(const Kernel& k, const SymbolValues& s) const;
   void* compiled_kernel(int j) const { return __atomic_load_n(&compiled_[j], __ATOMIC_ACQUIRE); }
@@ -80,6 +70,7 @@ class TileProgram {
   }
 
   Plan plan_;
+  const TileKernels& kernels_;
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<int> reductions_;       // of each kernel

@@ -1,10 +1,9 @@
 // Definitions of tile_interpreter.hpp. One long class: every kind of kernel works on the registers of one thread.
 #pragma once
-#include "tt/backends/cpu/gemm.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
+#include "tt/backends/cpu/tile_kernels_inl.hpp"
 #include "tt/backends/cpu/tile_steps.hpp"
-#include "tt/backends/cpu/windows.hpp"
 #include "tt/graph/split.hpp"
 
 TT_KERNELS_BEGIN
@@ -38,6 +37,8 @@ struct TileProgram::Registers {
 struct TileProgram::Worker {
   const TileProgram& program;
   const Plan& plan;
+  const TileKernels& kernels;
+  const std::int64_t width;    // elements of a vector
   const SymbolValues& symbols;
   const long long* given;      // the symbols' values
   std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
@@ -58,7 +59,7 @@ struct TileProgram::Worker {
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
 
   Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
-      : program(p), plan(p.plan_), symbols(s), given(g) {
+      : program(p), plan(p.plan_), kernels(p.kernels_), width(kernels.lanes), symbols(s), given(g) {
     for (const Kernel& c : plan.kernels)
       if (c.row_order) lane_tiles = reduction_lanes * few_columns / tile_elements;
   }
@@ -136,10 +137,11 @@ struct TileProgram::Worker {
     const Instruction *load = &plan.instructions[k->segment[1]], *store = load + 1;
     const Access &from = plan.accesses[load->access], &to = plan.accesses[store->access];
     const std::int64_t stride = value(from.column), col = range.first(SplitAxis::cols);
-    detail::with_size(load->dtype, [&]<class T>(T) {
-      transpose_rows(reinterpret_cast<const T*>(buffer(from.buffer)) + col * stride, reinterpret_cast<T*>(buffer(to.buffer)) + col,
-                     from, to, symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
-                     range.last(SplitAxis::cols, value(k->cols)) - col, stride);
+    const int size = size_of(load->dtype);
+    each_transposed(from, to, symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+                    [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
+      kernels.transpose(size, buffer(from.buffer) + (in + col * stride) * size, stride, 1, range.last(SplitAxis::cols, value(k->cols)) - col,
+                        n, buffer(to.buffer) + (out + col) * size, pitch);
     });
   }
 
@@ -226,7 +228,7 @@ struct TileProgram::Worker {
       case TileStep::Kind::call: {
         std::byte* to = own[x.out];
         if (x.direct >= 0)
-          if (const TileStep& d = steps[x.direct]; n % lanes == 0 || !d.access->guarded) to = address(d, row, col);
+          if (const TileStep& d = steps[x.direct]; n % width == 0 || !d.access->guarded) to = address(d, row, col);
         call(x, to, n);
         break;
       }
@@ -235,7 +237,7 @@ struct TileProgram::Worker {
       case TileStep::Kind::load: {
         std::byte* const from = address(x, row, col);
         registers[x.out] = own[x.out];
-        if (x.in_place && (n % lanes == 0 || !x.access->guarded)) registers[x.out] = from;
+        if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
         else load(x, own[x.out], from, col, n);
         break;
       }
@@ -302,20 +304,20 @@ struct TileProgram::Worker {
         if (first) set_row_value(*x, &x->offset);
         continue;
       }
-      step(*x, row, 0, lanes);
+      step(*x, row, 0, width);
       if (x->x->result >= 0) set_row_value(*x, registers[x->out]);
     }
   }
   void set_row_value(const TileStep& x, const void* v) {
     registers[x.out] = own[x.out];
-    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.spread ? repeats() : lanes); });
+    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.spread ? repeats() : width); });
   }
   /// How often a value of a row must be repeated to stand beside the columns of a tile.
   std::int64_t repeats() const {
     const std::int64_t n = k->kind == KernelKind::matmul ? most_products
                            : k->kind == KernelKind::cols ? tile_elements
                                                          : value(k->cols);
-    return n < lanes ? lanes : least(n, tile_elements);
+    return n < width ? width : least(n, tile_elements);
   }
   void vector_segment(int s, std::int64_t row, std::int64_t col, std::int64_t n) {
     for (const TileStep* x = begin(s); x != end(s); ++x) step(*x, row, col, n);
@@ -366,7 +368,7 @@ struct TileProgram::Worker {
   }
   void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
     const bool one_block = columns <= row_block;
-    if (!one_block) each_reduction(s, [&](const TileStep& x) { x.reduce->begin(tree_of(x)); });
+    if (!one_block) each_reduction(s, [&](const TileStep& x) { x.tree->begin(tree_of(x)); });
     for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
       begin_lanes(s, reduction_lanes);
       const std::int64_t last = least(columns, block + row_block);
@@ -375,9 +377,9 @@ struct TileProgram::Worker {
         alignas(8) std::byte value[8];
         x.reduce->fold(value, lanes_of(x));
         if (!one_block) {
-          x.reduce->push(tree_of(x), value);
+          x.tree->push(tree_of(x), value);
           if (last < columns) return;
-          x.reduce->result(tree_of(x), value);
+          x.tree->result(tree_of(x), value);
         }
         set_row_value(x, value);
       });
@@ -468,7 +470,7 @@ struct TileProgram::Worker {
   std::byte* whole(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t all, std::int64_t columns) const {
     if (!dense(x, columns)) return nullptr;
     if (x.kept) return x.memory;
-    return all % lanes == 0 ? address(x, row, col) : nullptr;
+    return all % width == 0 ? address(x, row, col) : nullptr;
   }
   /// `columns` columns of n rows, from this row and column on. First: of the rows that go together.
   void columns_of_rows(int s, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns, bool first) {
@@ -624,96 +626,65 @@ struct TileProgram::Worker {
     });
   }
 
-  /// Elements of the rows of a product that go together.
-  static constexpr std::int64_t most_products = 512;
-
-  static void any_product(void* worker) {
-    Worker& w = *static_cast<Worker*>(worker);
-    with_dtype(w.k->dtype, [&]<class T>(T) {
-      if constexpr (!std::is_same_v<T, bool>) w.product_of<T>();
-    });
-  }
-  void product() {
-#if defined(TT_BUILD)
-    any_product(this);
-#else
-    const EnlistedProduct* enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
-    if (!enlisted) tt::detail::not_enlisted("matmul");
-    tt::detail::check_isa(enlisted->isa, TT_ISA_NAME);
-    enlisted->run(this);
-#endif
-  }
   /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
   bool is_narrow() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
-    return !function && k->windows < 0 && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= lanes && inner > 0 &&
+    return !function && k->windows < 0 && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
            inner <= narrow_inner;
   }
-  static constexpr int narrow_inner = 16;
-  template <class T>
-  void narrow_product(const MatmulOperands<T>& m, std::int64_t first_row) {
-    using C = Carrier<Pack<T>>;
-    alignas(64) T products[most_products + lanes];
-    Pack<T> right[narrow_inner];
-    for (std::int64_t i = 0; i < m.inner; ++i) right[i] = load_first(m.b + i * m.b_inner, static_cast<int>(m.cols));
-    const std::int64_t together = most_products / m.cols;
-    for (std::int64_t row = 0; row < m.rows; row += together) {
-      const std::int64_t n = least(together, m.rows - row);
-      for (std::int64_t r = 0; r < n; ++r) {
-        const T* a = m.a + (row + r) * m.a_row;
-        Pack<T> sum = C::splat(T(0));
-        for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
-        cpu::store(products + r * m.cols, sum);  // what is beyond the row, the next one takes
-      }
-      tile = products;
-      columns_of_rows(1, first_row + row, 0, n, m.cols, row == 0);
-    }
-  }
-  template <class T>
-  void product_of() {
+  void product() {
     const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
     if (!function) row_segment(0, 0, true);
     const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
-                       batch = range.last(SplitAxis::batch, value(k->batch));
+                       batch = range.last(SplitAxis::batch, value(k->batch)), size = size_of(k->dtype);
     const Windows windows = k->windows >= 0 ? windows_of(plan.accesses[k->windows], symbols) : Windows{};
+    struct Part {
+      Worker& worker;
+      std::int64_t row, col;
+    } part{*this, 0, col0};
     for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
-      MatmulOperands<T> m{range.last(SplitAxis::rows, rows_all) - row0,
-                          range.last(SplitAxis::cols, value(k->cols)) - col0, value(k->inner),
-                          reinterpret_cast<const T*>(buffer(xa.buffer)) + xa.row_offset(q, symbols) + row0 * value(k->a_row),
-                          value(k->a_row), value(k->a_inner),
-                          reinterpret_cast<const T*>(buffer(xb.buffer)) + xb.row_offset(q, symbols) + col0 * value(k->b_column),
-                          value(k->b_inner), !xb.guarded};
-      alignas(64) T tiny[tiny_product * row_padding];
+      part.row = q * rows_all + row0;
+      ProductTiles p{.rows = range.last(SplitAxis::rows, rows_all) - row0,
+                     .cols = range.last(SplitAxis::cols, value(k->cols)) - col0,
+                     .inner = value(k->inner),
+                     .a = buffer(xa.buffer) + (xa.row_offset(q, symbols) + row0 * value(k->a_row)) * size,
+                     .a_row = value(k->a_row),
+                     .a_inner = value(k->a_inner),
+                     .b = buffer(xb.buffer) + (xb.row_offset(q, symbols) + col0 * value(k->b_column)) * size,
+                     .b_inner = value(k->b_inner),
+                     .b_padded = !xb.guarded,
+                     .narrow = is_narrow(),
+                     .panel = k->panel >= 0 ? buffer(k->panel) : nullptr,
+                     .windows = k->windows >= 0 ? &windows : nullptr,
+                     .first_column = col0,
+                     .context = &part,
+                     .take = [](void* context, const ProductTile& t) {
+                       const Part& x = *static_cast<const Part*>(context);
+                       x.worker.take_products(t, x.row + t.row, x.col + t.col);
+                     }};
+      alignas(64) std::byte tiny[tiny_product * row_padding * 8];
       if (const std::int64_t column = value(k->b_column); column != 1) {
-        T* packed = k->pack >= 0 ? reinterpret_cast<T*>(buffer(k->pack)) : tiny;
+        std::byte* packed = k->pack >= 0 ? buffer(k->pack) : tiny;
         const std::int64_t pitch = k->pack >= 0 ? value(k->pack_row) : row_padding;
-        transpose_into(m.b, column, m.b_inner, m.cols, m.inner, packed, pitch);
-        m.b = packed;
-        m.b_inner = pitch;
-        m.b_padded = k->pack < 0 || k->pack_row.is_constant();
+        kernels.transpose(static_cast<int>(size), p.b, column, p.b_inner, p.cols, p.inner, packed, pitch);
+        p.b = packed;
+        p.b_inner = pitch;
+        p.b_padded = k->pack < 0 || k->pack_row.is_constant();
       }
-      if (is_narrow()) {
-        narrow_product(m, q * rows_all + row0);
-        continue;
-      }
-      if (k->windows >= 0) m.read(windows, col0);
-      T* panel = k->panel >= 0 ? reinterpret_cast<T*>(buffer(k->panel)) : nullptr;
-      matmul<T, -1, -1>(m, panel, [&](std::int64_t i, std::int64_t j, int rows_, int vectors,
-                                      int last, const T* t) {
-        const std::int64_t first_row = q * rows_all + row0 + i, col = col0 + j;
-        if (!function && last == lanes && rows_ * vectors * lanes <= most_products) {
-          tile = t;
-          columns_of_rows(1, first_row, col, rows_, vectors * lanes, true);
-          return;
-        }
-        for (int y = 0; y < rows_; ++y) {
-          const std::int64_t row = first_row + y, n = (vectors - 1) * lanes + last;
-          tile = t + y * vectors * lanes;
-          if (function)
-            reinterpret_cast<EpilogueFunction>(function)(operands, given, row, col, n, tile);
-          else vector_segment(1, row, col, n);
-        }
-      });
+      kernels.multiply(k->dtype, p);
+    }
+  }
+  void take_products(const ProductTile& t, std::int64_t row, std::int64_t col) {
+    if (!function && t.columns == t.pitch && t.rows * t.pitch <= most_products) {
+      tile = t.elements;
+      return columns_of_rows(1, row, col, t.rows, t.columns, t.first);
+    }
+    const std::int64_t step = t.pitch * size_of(k->dtype);
+    const auto* elements = static_cast<const std::byte*>(t.elements);
+    for (std::int64_t y = 0; y < t.rows; ++y, elements += step) {
+      tile = elements;
+      if (function) reinterpret_cast<EpilogueFunction>(function)(operands, given, row + y, col, t.columns, tile);
+      else vector_segment(1, row + y, col, t.columns);
     }
   }
 };
@@ -801,7 +772,7 @@ TT_INLINE bool TileProgram::has_short_rows(const Kernel& k, const SymbolValues& 
   if (always_compiled || k.tile > 0 || cols > 32) return false;
   if (k.kind == KernelKind::cols) return true;
   if (k.rows.value(s) < 2) return false;
-  if (k.kind == KernelKind::matmul) return cols <= lanes && k.inner.value(s) <= 8;
+  if (k.kind == KernelKind::matmul) return cols <= kernels_.lanes && k.inner.value(s) <= 8;
   return cols <= 8 || reductions_[static_cast<int>(&k - plan_.kernels.begin())] > 0;
 }
 TT_INLINE TileProgram::~TileProgram() {
@@ -811,7 +782,7 @@ TT_INLINE TileProgram::~TileProgram() {
     p = next;
   }
 }
-TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)) {
+TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)), kernels_(tile_kernels()) {
   steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});
   for (const Kernel& k : plan_.kernels) {
     compiled_.push_back(nullptr);
@@ -833,7 +804,7 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
 TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
   using Kind = TileStep::Kind;
   TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .attribute = x.attribute,
-             .function = tile_function(x.op, x.dtype, x.from, x.attribute), .x = &x};
+             .function = kernels_.function(x.op, x.dtype, x.from, x.attribute), .x = &x};
   switch (x.op) {
     case Op::constant:
       with_dtype(x.dtype, [&]<class T>(T) {
@@ -849,7 +820,8 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& n
     default:
       if (!is_reduction(x.op)) break;
       p.kind = Kind::reduce;
-      p.reduce = &reduction_tiles(x.op, x.dtype);
+      p.reduce = &kernels_.reduction(x.op, x.dtype);
+      p.tree = &reduction_tree(x.op, x.dtype);
   }
   if (x.access < 0) return p;
   p.access = &plan_.accesses[x.access];
@@ -915,21 +887,8 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
 TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
   count_call(Run(*this, external, symbols).all());
 }
-TT_INLINE void TileProgram::enlist_products() {
-  static constexpr EnlistedProduct own{&Worker::any_product, TT_ISA_NAME};
-  __atomic_store_n(&enlisted_product, &own, __ATOMIC_RELEASE);
-}
 
 }  // namespace TT_ISA
 }  // namespace tt::cpu
 
 TT_KERNELS_END
-
-namespace tt {
-
-template <class>
-void enlist_products() {
-  cpu::TileProgram::enlist_products();
-}
-
-}  // namespace tt

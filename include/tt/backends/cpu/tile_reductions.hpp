@@ -3,33 +3,23 @@
 //   const ReductionTiles& sum = reduction_tiles(Op::sum, DType::f32);   sum.part(lane, x, nullptr, n);  sum.fold(&value, lane);
 #pragma once
 #include "tt/backends/cpu/shuffle.hpp"
+#include "tt/backends/cpu/tile_kernels.hpp"
 
 TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 
-/// A reduction of elements of one dtype, which all pointers are to. `b`, if not null, holds second factors: then products
-/// of floats are summed.
-struct ReductionTiles {
-  /// Lanes of no elements, up to the next multiple of `lanes`.
-  void (*start)(void* lane, std::int64_t n) = nullptr;
-  /// Part of a row, added to 64 lanes; and these as one value.
-  void (*part)(void* lane, const void* a, const void* b, std::int64_t n) = nullptr;
-  void (*fold)(void* value, const void* lane) = nullptr;
-  /// Whole rows one behind the other, each to a value.
-  void (*rows)(void* value, const void* a, const void* b, std::int64_t rows, std::int64_t columns) = nullptr;
-  /// Rows one behind the other, added to a lane for each column; each `rows` of them to a row of values; all elements to as many.
-  void (*columns)(void* lane, const void* x, std::int64_t rows, std::int64_t columns) = nullptr;
-  void (*groups)(void* to, const void* x, std::int64_t groups, std::int64_t rows, std::int64_t columns) = nullptr;
-  void (*elements)(void* to, const void* x, std::int64_t n) = nullptr;
-  /// The tree of a row's blocks, in max_tree_bytes.
+/// The tree of a row's blocks, in max_tree_bytes; values are elements.
+struct ReductionTree {
   void (*begin)(void* tree) = nullptr;
   void (*push)(void* tree, const void* value) = nullptr;
   void (*result)(void* tree, void* value) = nullptr;
 };
+/// By dtype.
 struct EnlistedReduction {
-  const char* isa = TT_ISA_NAME;
-  ReductionTiles of[dtype_count];
+  const char* isa;
+  const ReductionTiles* tiles;
+  const ReductionTree* trees;
 };
 constexpr int reduction_number(Op op) { return op == Op::sum ? 0 : op == Op::amax ? 1 : 2; }
 /// As enlisted_tiles.
@@ -250,9 +240,7 @@ TT_ALWAYS_INLINE void with_row(const void* a, const void* b, const F& f) {
 }
 template <Op K, class T>
 constexpr ReductionTiles reduction_of() {
-  using Blocks = tt::detail::PairwiseTree<T>;
   using std::int64_t;
-  static_assert(sizeof(Blocks) <= max_tree_bytes);
   ReductionTiles r;
   r.start = [](void* lane, int64_t n) {
     for (int64_t i = 0; i < n; i += lanes) store(static_cast<T*>(lane) + i, identity_pack<K, T>());
@@ -271,6 +259,13 @@ constexpr ReductionTiles reduction_of() {
     reduce_groups<K>(static_cast<T*>(to), static_cast<const T*>(x), groups, rows, columns);
   };
   r.elements = [](void* to, const void* x, int64_t n) { reduce_elements<K>(static_cast<T*>(to), static_cast<const T*>(x), n); };
+  return r;
+}
+template <Op K, class T>
+constexpr ReductionTree tree_of() {
+  using Blocks = tt::detail::PairwiseTree<T>;
+  static_assert(sizeof(Blocks) <= max_tree_bytes);
+  ReductionTree r;
   r.begin = [](void* tree) { new (tree) Blocks{}; };
   r.push = [](void* tree, const void* value) { static_cast<Blocks*>(tree)->push(*static_cast<const T*>(value), tt::detail::combine<K, T>); };
   r.result = [](void* tree, void* value) {
@@ -278,31 +273,44 @@ constexpr ReductionTiles reduction_of() {
   };
   return r;
 }
+/// All dtypes that are reduced, in the order of DType.
 template <Op K>
-constexpr EnlistedReduction each_reduction_of() {
-  EnlistedReduction e;
-  e.of[static_cast<int>(DType::f32)] = reduction_of<K, float>();
-  e.of[static_cast<int>(DType::f64)] = reduction_of<K, double>();
-  e.of[static_cast<int>(DType::i32)] = reduction_of<K, std::int32_t>();
-  e.of[static_cast<int>(DType::i64)] = reduction_of<K, std::int64_t>();
-  return e;
+inline constexpr ReductionTiles reduction_tiles_of[dtype_count] = {
+    {}, reduction_of<K, std::int32_t>(), reduction_of<K, std::int64_t>(), reduction_of<K, float>(), reduction_of<K, double>()};
+template <Op K>
+inline constexpr ReductionTree reduction_trees_of[dtype_count] = {
+    {}, tree_of<K, std::int32_t>(), tree_of<K, std::int64_t>(), tree_of<K, float>(), tree_of<K, double>()};
+template <Op K>
+inline constexpr EnlistedReduction enlisted = {TT_ISA_NAME, reduction_tiles_of<K>, reduction_trees_of<K>};
+
+#if !TT_ALL_KERNELS
+inline const EnlistedReduction& find_reduction(Op op) {
+  const EnlistedReduction* r = __atomic_load_n(&enlisted_reductions[reduction_number(op)], __ATOMIC_ACQUIRE);
+  if (!r) tt::detail::not_enlisted(name(op));
+  tt::detail::check_isa(r->isa, TT_ISA_NAME);
+  return *r;
 }
-template <Op K>
-inline constexpr EnlistedReduction reduction_tiles_of = each_reduction_of<K>();
+#endif
 
 }  // namespace detail
 
 /// Of floats and integers; booleans are not reduced.
 inline const ReductionTiles& reduction_tiles(Op op, DType dtype) {
-#if defined(TT_BUILD)
-  const EnlistedReduction* const all[] = {&detail::reduction_tiles_of<Op::sum>, &detail::reduction_tiles_of<Op::amax>,
-                                          &detail::reduction_tiles_of<Op::amin>};
-  return all[reduction_number(op)]->of[static_cast<int>(dtype)];
+#if TT_ALL_KERNELS
+  constexpr const ReductionTiles* all[] = {detail::reduction_tiles_of<Op::sum>, detail::reduction_tiles_of<Op::amax>,
+                                           detail::reduction_tiles_of<Op::amin>};
+  return all[reduction_number(op)][static_cast<int>(dtype)];
 #else
-  const EnlistedReduction* tiles = __atomic_load_n(&enlisted_reductions[reduction_number(op)], __ATOMIC_ACQUIRE);
-  if (!tiles) tt::detail::not_enlisted(name(op));
-  tt::detail::check_isa(tiles->isa, TT_ISA_NAME);
-  return tiles->of[static_cast<int>(dtype)];
+  return detail::find_reduction(op).tiles[static_cast<int>(dtype)];
+#endif
+}
+inline const ReductionTree& reduction_tree(Op op, DType dtype) {
+#if TT_ALL_KERNELS
+  constexpr const ReductionTree* all[] = {detail::reduction_trees_of<Op::sum>, detail::reduction_trees_of<Op::amax>,
+                                          detail::reduction_trees_of<Op::amin>};
+  return all[reduction_number(op)][static_cast<int>(dtype)];
+#else
+  return detail::find_reduction(op).trees[static_cast<int>(dtype)];
 #endif
 }
 
@@ -315,7 +323,7 @@ namespace tt {
 
 template <Op K>
 void enlist_reduction() {
-  __atomic_store_n(&cpu::enlisted_reductions[cpu::reduction_number(K)], &cpu::detail::reduction_tiles_of<K>, __ATOMIC_RELEASE);
+  __atomic_store_n(&cpu::enlisted_reductions[cpu::reduction_number(K)], &cpu::detail::enlisted<K>, __ATOMIC_RELEASE);
 }
 
 }  // namespace tt

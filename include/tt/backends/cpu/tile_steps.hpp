@@ -13,7 +13,8 @@ inline namespace TT_ISA {
 /// A tile holds so many elements, and so many bytes more: what is written goes to the next multiple of `lanes`.
 inline constexpr int tile_elements = 2048;
 inline constexpr std::size_t tile_margin = 128;
-static_assert(tile_elements >= tile_columns && tile_margin >= 8 * lanes);
+inline constexpr int most_lanes = 16;  ///< of any instruction set
+static_assert(tile_elements >= tile_columns && tile_margin >= 8 * most_lanes && lanes <= most_lanes);
 constexpr std::size_t tile_bytes(DType d) {
   return tile_elements * static_cast<std::size_t>(size_of(d)) + tile_margin;
 }
@@ -32,7 +33,8 @@ struct TileStep {
   int reduction = -1;    ///< which of its segment's
   int direct = -1;       ///< a call: the store whose memory takes the result at once
   TileFunction function = nullptr;
-  const ReductionTiles* reduce = nullptr;  ///< of a reduction
+  const ReductionTiles* reduce = nullptr;  ///< of a reduction; and what combines the blocks of a row
+  const ReductionTree* tree = nullptr;
   const Instruction* x = nullptr;
   const Access* access = nullptr;
   std::byte* memory = nullptr;   ///< where row 0 begins

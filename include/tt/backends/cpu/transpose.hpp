@@ -111,11 +111,11 @@ inline std::int64_t equal_steps(const Access& a, const SymbolValues& s, std::int
 
 }  // namespace detail
 
-/// Rows [first, last) of `to`, of `cols` neighbours each, from columns of `from` that are `stride` apart: rows that are
-/// neighbours in `from` together.
-template <class T>
-TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const SymbolValues& s,
-                                std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {
+/// Rows [first, last) of a matrix whose columns lie in `from_rows` and whose rows go to `to_rows`, those that are neighbours in
+/// the former together: transpose(where the columns begin, where the rows begin, rows, from one row to the next).
+template <class F>
+TT_ALWAYS_INLINE void each_transposed(const Access& from_rows, const Access& to_rows, const SymbolValues& s, std::int64_t first,
+                                      std::int64_t last, const F& transpose) {
   const std::int64_t apart = from_rows.term[neighbours_term(from_rows)].divisor.value(s);
   for (std::int64_t begin = first; begin < last && begin < first + apart; ++begin)
     for (std::int64_t r = begin; r < last;) {
@@ -125,9 +125,17 @@ TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, c
         if (const std::int64_t k = detail::equal_steps(*a, s, r, apart); k < n) n = k;
       if (n > 1 && from_rows.row_offset(r + apart, s) != in + 1) n = 1;
       if (n > 1) pitch = to_rows.row_offset(r + apart, s) - out;
-      transpose_into(from + in, stride, 1, cols, n, to + out, pitch);
+      transpose(in, out, n, pitch);
       r += n * apart;
     }
+}
+/// The same for rows of `cols` neighbours, from columns that are `stride` apart.
+template <class T>
+TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const SymbolValues& s,
+                                std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {
+  each_transposed(from_rows, to_rows, s, first, last, [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
+    transpose_into(from + in, stride, 1, cols, n, to + out, pitch);
+  });
 }
 
 }  // namespace TT_ISA

@@ -1,10 +1,18 @@
 // Where a plan's windows begin (see Kernel::windows), for the products of gemm.hpp.
 #pragma once
-#include "tt/backends/cpu/gemm.hpp"
 #include "tt/graph/plan.hpp"
 
 namespace tt::cpu {
-inline namespace TT_ISA {
+
+/// Where the rows or the columns of windows begin: counted through axes, innermost first.
+struct WindowAxes {
+  static constexpr int capacity = 5;
+  int count = 0;
+  std::int64_t extent[capacity] = {}, stride[capacity] = {};
+};
+struct Windows {
+  WindowAxes rows, columns;
+};
 
 inline Windows windows_of(const Access& a, const SymbolValues& symbols) {
   static_assert(WindowAxes::capacity == max_terms);
@@ -17,5 +25,4 @@ inline Windows windows_of(const Access& a, const SymbolValues& symbols) {
   return w;
 }
 
-}  // namespace TT_ISA
 }  // namespace tt::cpu

@@ -1,0 +1,76 @@
+// What works on tiles, as a table for each instruction set: all that the interpreter and eager ops know of vectors.
+//   const TileKernels& k = tile_kernels();   k.function(Op::add, DType::f32, DType::f32, 0)(d, a, b, nullptr, n, 0);
+// A program has the table of its own flags. tt::compiled may have further ones, for processors that the program may meet,
+// and takes the best that this one runs (src/tile_kernels.cpp).
+#pragma once
+#include "tt/backends/cpu/windows.hpp"
+
+namespace tt::cpu {
+
+/// d, a, b, c hold n elements and may be read and written up to the next multiple of `lanes`.
+using TileFunction = void (*)(void* d, const void* a, const void* b, const void* c, std::int64_t n, int attribute);
+
+/// A reduction of elements of one dtype, which all pointers are to. `b`, if not null, holds second factors: then products
+/// of floats are summed.
+struct ReductionTiles {
+  /// Lanes of no elements, up to the next multiple of `lanes`.
+  void (*start)(void* lane, std::int64_t n) = nullptr;
+  /// Part of a row, added to 64 lanes; and these as one value.
+  void (*part)(void* lane, const void* a, const void* b, std::int64_t n) = nullptr;
+  void (*fold)(void* value, const void* lane) = nullptr;
+  /// Whole rows one behind the other, each to a value.
+  void (*rows)(void* value, const void* a, const void* b, std::int64_t rows, std::int64_t columns) = nullptr;
+  /// Rows one behind the other, added to a lane for each column; each `rows` of them to a row of values; all elements to as many.
+  void (*columns)(void* lane, const void* x, std::int64_t rows, std::int64_t columns) = nullptr;
+  void (*groups)(void* to, const void* x, std::int64_t groups, std::int64_t rows, std::int64_t columns) = nullptr;
+  void (*elements)(void* to, const void* x, std::int64_t n) = nullptr;
+};
+
+/// Elements of the rows of a product that go to `take` together, at most, where these are whole.
+inline constexpr std::int64_t most_products = 512;
+
+/// A part of a product: rows of `columns` elements, `pitch` apart, at `elements`.
+struct ProductTile {
+  std::int64_t row, col, rows, columns, pitch;
+  const void* elements;
+  bool first;  ///< of those that go together: what is read for all rows alike is to be read
+};
+/// A matrix product, in elements of its dtype, and who takes its parts.
+struct ProductTiles {
+  std::int64_t rows, cols, inner;
+  const void* a;
+  std::int64_t a_row, a_inner;
+  const void* b;
+  std::int64_t b_inner;
+  bool b_padded;           ///< the last vector of b's rows may be read whole
+  bool narrow;             ///< of few columns and little to add up: many rows go to `take` together
+  void* panel;             ///< memory for a panel of b, or null
+  const Windows* windows;  ///< b's columns are these, from `first_column` on; or null
+  std::int64_t first_column;
+  void* context;
+  void (*take)(void* context, const ProductTile& part);
+};
+/// Of what is summed up by products that count as narrow.
+inline constexpr int narrow_inner = 16;
+
+struct TileKernels {
+  const char* isa;
+  int lanes;  ///< floats in a vector: all dtypes are worked on as many elements at a time
+  /// The function of an instruction; null for loads, stores and the like.
+  TileFunction (*function)(Op op, DType dtype, DType from, int attribute);
+  /// Of floats and integers; booleans are not reduced.
+  const ReductionTiles& (*reduction)(Op op, DType dtype);
+  /// Of floats and integers.
+  void (*multiply)(DType dtype, const ProductTiles& product);
+  /// to[c * to_row + r] = from[r * row + c * column], of elements of so many bytes.
+  void (*transpose)(int size, const void* from, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t cols, void* to,
+                    std::int64_t to_row);
+};
+
+inline namespace TT_ISA {
+
+/// Those that this program runs.
+TT_INLINE const TileKernels& tile_kernels();
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu

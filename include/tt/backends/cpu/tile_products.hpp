@@ -1,0 +1,83 @@
+// Products of matrices part by part, for whoever takes them: gemm.hpp behind one function for all dtypes, which a program has
+// when its graphs enlist it (graph/graph.hpp); tt::compiled has it.
+#pragma once
+#include "tt/backends/cpu/gemm.hpp"
+#include "tt/backends/cpu/tile_kernels.hpp"
+
+TT_KERNELS_BEGIN
+
+namespace tt::cpu {
+
+/// As enlisted_tiles.
+struct EnlistedProduct {
+  const char* isa;
+  void (*multiply)(DType dtype, const ProductTiles& product);
+};
+inline const EnlistedProduct* enlisted_product = nullptr;
+
+inline namespace TT_ISA {
+namespace detail {
+
+/// Rows that fit a vector, as many of them to `take` as may go together.
+template <class T>
+TT_NOINLINE void multiply_narrow(const MatmulOperands<T>& m, const ProductTiles& p) {
+  using C = Carrier<Pack<T>>;
+  alignas(64) T products[most_products + lanes];
+  Pack<T> right[narrow_inner];
+  for (std::int64_t i = 0; i < m.inner; ++i) right[i] = load_first(m.b + i * m.b_inner, static_cast<int>(m.cols));
+  const std::int64_t together = most_products / m.cols;
+  for (std::int64_t row = 0; row < m.rows; row += together) {
+    const std::int64_t n = together < m.rows - row ? together : m.rows - row;
+    for (std::int64_t r = 0; r < n; ++r) {
+      const T* a = m.a + (row + r) * m.a_row;
+      Pack<T> sum = C::splat(T(0));
+      for (std::int64_t i = 0; i < m.inner; ++i) sum = C::template apply<Op::fma>(C::splat(a[i * m.a_inner]), right[i], sum);
+      cpu::store(products + r * m.cols, sum);  // what is beyond the row, the next one takes
+    }
+    p.take(p.context, {row, 0, n, m.cols, m.cols, products, row == 0});
+  }
+}
+template <class T>
+void multiply_type(const ProductTiles& p) {
+  MatmulOperands<T> m{p.rows,  p.cols,    p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, static_cast<const T*>(p.b),
+                      p.b_inner, p.b_padded};
+  if (p.narrow) return multiply_narrow(m, p);
+  if (p.windows) m.read(*p.windows, p.first_column);
+  matmul<T, -1, -1>(m, static_cast<T*>(p.panel), [&](std::int64_t i, std::int64_t j, int rows, int vectors, int last, const T* t) {
+    p.take(p.context, {i, j, rows, (vectors - 1) * lanes + last, vectors * lanes, t, true});
+  });
+}
+/// Of floats and integers.
+inline void multiply_any(DType dtype, const ProductTiles& p) {
+  with_dtype(dtype, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, bool>) multiply_type<T>(p);
+  });
+}
+inline constexpr EnlistedProduct own_product{TT_ISA_NAME, &multiply_any};
+
+}  // namespace detail
+
+inline void multiply(DType dtype, const ProductTiles& p) {
+#if TT_ALL_KERNELS
+  detail::multiply_any(dtype, p);
+#else
+  const EnlistedProduct* enlisted = __atomic_load_n(&enlisted_product, __ATOMIC_ACQUIRE);
+  if (!enlisted) tt::detail::not_enlisted("matmul");
+  tt::detail::check_isa(enlisted->isa, TT_ISA_NAME);
+  enlisted->multiply(dtype, p);
+#endif
+}
+
+}  // namespace TT_ISA
+}  // namespace tt::cpu
+
+TT_KERNELS_END
+
+namespace tt {
+
+template <class>
+void enlist_products() {
+  __atomic_store_n(&cpu::enlisted_product, &cpu::detail::own_product, __ATOMIC_RELEASE);
+}
+
+}  // namespace tt
