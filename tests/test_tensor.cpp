@@ -366,6 +366,17 @@ TEST_CASE("a reshape that no strides can express copies, a view of it is an erro
   CHECK(strides(same) == Strides{0, 0});
 }
 
+TEST_CASE("one size of a reshape may be left open") {
+  const Tensor x = tt::arange(10);
+  const auto said = [&](const tt::IntList& shape) { return message([&] { (void)x.reshape(shape); }); };
+  CHECK(shape(x.reshape({2, -1})) == "(2, 5)");
+  CHECK(shape(tt::zeros({0, 3}).reshape({-1, 3})) == "(0, 3)");
+  CHECK(said({3, -1}).starts_with("tt::reshape: no size can stand for -1: 10 elements, 3 in the other sizes.\n  at "));
+  CHECK(said({0, -1}).starts_with("tt::reshape: no size can stand for -1: 10 elements, 0 in the other sizes.\n  at "));
+  CHECK(said({-1, -1}).starts_with("tt::reshape: more than one size is -1.\n  at "));
+  CHECK(said({5, -2}).starts_with("tt::reshape: a size is negative: -2.\n  at "));
+}
+
 TEST_CASE("every reshape of every permutation agrees with its elements") {
   const Tensor x = counting({2, 3, 1, 4});
   const tt::IntList orders[] = {{0, 1, 2, 3}, {3, 1, 2, 0}, {1, 0, 3, 2}, {2, 3, 0, 1}, {0, 3, 2, 1}, {1, 2, 0, 3}, {0, 2, 1, 3}};

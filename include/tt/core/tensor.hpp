@@ -305,7 +305,7 @@ class Tensor {
   Tensor cpu(SourceLine at = here()) const;
   Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
-  // ---- arithmetic; each is also a function tt::name(...)
+  // ---- elementwise ops; each is also a function tt::name(...). Operands are Tensors or numbers.
   Tensor exp(SourceLine at = here()) const;
   Tensor log(SourceLine at = here()) const;
   Tensor sqrt(SourceLine at = here()) const;
@@ -316,6 +316,56 @@ class Tensor {
   Tensor sigmoid(SourceLine at = here()) const;
   Tensor relu(SourceLine at = here()) const;
   Tensor square(SourceLine at = here()) const;
+  // Templates, which cost what does not call them nothing:
+  template <class = void> Tensor exp2(SourceLine at = here()) const;
+  template <class = void> Tensor expm1(SourceLine at = here()) const;
+  template <class = void> Tensor log2(SourceLine at = here()) const;
+  template <class = void> Tensor log1p(SourceLine at = here()) const;
+  template <class = void> Tensor tan(SourceLine at = here()) const;
+  template <class = void> Tensor erf(SourceLine at = here()) const;
+  template <class = void> Tensor silu(SourceLine at = here()) const;
+  template <class = void> Tensor gelu(SourceLine at = here()) const;
+  template <class = void> Tensor gelu_tanh(SourceLine at = here()) const;
+  template <class = void> Tensor softplus(SourceLine at = here()) const;
+  template <class = void> Tensor mish(SourceLine at = here()) const;
+  template <class = void> Tensor hardswish(SourceLine at = here()) const;
+  template <class = void> Tensor sign(SourceLine at = here()) const;
+  template <class = void> Tensor reciprocal(SourceLine at = here()) const;
+  template <class = void> Tensor rsqrt(SourceLine at = here()) const;
+  template <class = void> Tensor neg(SourceLine at = here()) const;
+  template <class = void> Tensor floor(SourceLine at = here()) const;
+  template <class = void> Tensor ceil(SourceLine at = here()) const;
+  template <class = void> Tensor round(SourceLine at = here()) const;
+  template <class = void> Tensor trunc(SourceLine at = here()) const;
+  template <class = void> Tensor logical_not(SourceLine at = here()) const;
+  template <class B> Tensor add(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor sub(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor mul(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor div(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor minimum(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor maximum(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor lt(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor le(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor gt(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor ge(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor eq(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor ne(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor logical_and(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor logical_or(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor pow(const B& o, SourceLine at = here()) const;
+  template <class L, class H>
+  Tensor clamp(const L& low, const H& high, SourceLine at = here()) const;
+  template <class S = double>
+  Tensor leaky_relu(const S& slope = 0.01, SourceLine at = here()) const;
+  template <class S = double>
+  Tensor elu(const S& alpha = 1.0, SourceLine at = here()) const;
+  /// a * b + c, a being this.
+  template <class B, class C>
+  Tensor fma(const B& b, const C& c, SourceLine at = here()) const;
+  /// These elements where the condition holds, else those of `other`.
+  template <class B> Tensor where(const Tensor& condition, const B& other, SourceLine at = here()) const;
+
+  // ---- products and reductions
   Tensor matmul(const Tensor& o, SourceLine at = here()) const;
   // Over some axes; over all if none are given.
   Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
@@ -326,6 +376,7 @@ class Tensor {
   Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
   Tensor softmax(int dim, SourceLine at = here()) const;
   Tensor log_softmax(int dim, SourceLine at = here()) const;
+  template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;
 
   // ---- in place
   Tensor& copy_(const Tensor& from, SourceLine at = here());

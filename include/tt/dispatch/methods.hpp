@@ -1,7 +1,77 @@
-// The methods of Tensor that are functions too.
+// Methods of Tensor that are functions too, and operators by their names: x.add(y), tt::add(x, y) and x + y are one op.
 #pragma once
 #include "tt/dispatch/factories.hpp"
 #include "tt/ops/activation.hpp"
+
+namespace tt {
+
+// ---- operators by their names in PyTorch
+template <Operand B> Tensor add(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::add>(at, 0, a, b); }
+template <Operand B> Tensor sub(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::sub>(at, 0, a, b); }
+template <Operand B> Tensor mul(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::mul>(at, 0, a, b); }
+template <Operand B> Tensor div(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::div>(at, 0, a, b); }
+template <Operand B> Tensor lt(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::lt>(at, 0, a, b); }
+template <Operand B> Tensor le(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::le>(at, 0, a, b); }
+template <Operand B> Tensor gt(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::lt>(at, 0, b, a); }
+template <Operand B> Tensor ge(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::le>(at, 0, b, a); }
+template <Operand B> Tensor eq(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::eq>(at, 0, a, b); }
+template <Operand B> Tensor ne(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::ne>(at, 0, a, b); }
+template <Operand B> Tensor logical_and(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::logical_and>(at, 0, a, b); }
+template <Operand B> Tensor logical_or(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::logical_or>(at, 0, a, b); }
+template <class = void> Tensor neg(const Tensor& a, SourceLine at = here()) { return TensorFront::primitive<Op::neg>(at, 0, a); }
+template <class = void> Tensor logical_not(const Tensor& a, SourceLine at = here()) { return TensorFront::primitive<Op::logical_not>(at, 0, a); }
+
+// ---- methods
+template <class> Tensor Tensor::exp2(SourceLine at) const { return tt::exp2(*this, at); }
+template <class> Tensor Tensor::expm1(SourceLine at) const { return tt::expm1(*this, at); }
+template <class> Tensor Tensor::log2(SourceLine at) const { return tt::log2(*this, at); }
+template <class> Tensor Tensor::log1p(SourceLine at) const { return tt::log1p(*this, at); }
+template <class> Tensor Tensor::tan(SourceLine at) const { return tt::tan(*this, at); }
+template <class> Tensor Tensor::erf(SourceLine at) const { return tt::erf(*this, at); }
+template <class> Tensor Tensor::silu(SourceLine at) const { return tt::silu(*this, at); }
+template <class> Tensor Tensor::gelu(SourceLine at) const { return tt::gelu(*this, at); }
+template <class> Tensor Tensor::gelu_tanh(SourceLine at) const { return tt::gelu_tanh(*this, at); }
+template <class> Tensor Tensor::softplus(SourceLine at) const { return tt::softplus(*this, at); }
+template <class> Tensor Tensor::mish(SourceLine at) const { return tt::mish(*this, at); }
+template <class> Tensor Tensor::hardswish(SourceLine at) const { return tt::hardswish(*this, at); }
+template <class> Tensor Tensor::sign(SourceLine at) const { return tt::sign(*this, at); }
+template <class> Tensor Tensor::reciprocal(SourceLine at) const { return tt::reciprocal(*this, at); }
+template <class> Tensor Tensor::rsqrt(SourceLine at) const { return tt::rsqrt(*this, at); }
+template <class> Tensor Tensor::neg(SourceLine at) const { return tt::neg(*this, at); }
+template <class> Tensor Tensor::floor(SourceLine at) const { return tt::floor(*this, at); }
+template <class> Tensor Tensor::ceil(SourceLine at) const { return tt::ceil(*this, at); }
+template <class> Tensor Tensor::round(SourceLine at) const { return tt::round(*this, at); }
+template <class> Tensor Tensor::trunc(SourceLine at) const { return tt::trunc(*this, at); }
+template <class> Tensor Tensor::logical_not(SourceLine at) const { return tt::logical_not(*this, at); }
+template <class B> Tensor Tensor::add(const B& o, SourceLine at) const { return tt::add(*this, o, at); }
+template <class B> Tensor Tensor::sub(const B& o, SourceLine at) const { return tt::sub(*this, o, at); }
+template <class B> Tensor Tensor::mul(const B& o, SourceLine at) const { return tt::mul(*this, o, at); }
+template <class B> Tensor Tensor::div(const B& o, SourceLine at) const { return tt::div(*this, o, at); }
+template <class B> Tensor Tensor::minimum(const B& o, SourceLine at) const { return tt::minimum(*this, o, at); }
+template <class B> Tensor Tensor::maximum(const B& o, SourceLine at) const { return tt::maximum(*this, o, at); }
+template <class B> Tensor Tensor::lt(const B& o, SourceLine at) const { return tt::lt(*this, o, at); }
+template <class B> Tensor Tensor::le(const B& o, SourceLine at) const { return tt::le(*this, o, at); }
+template <class B> Tensor Tensor::gt(const B& o, SourceLine at) const { return tt::gt(*this, o, at); }
+template <class B> Tensor Tensor::ge(const B& o, SourceLine at) const { return tt::ge(*this, o, at); }
+template <class B> Tensor Tensor::eq(const B& o, SourceLine at) const { return tt::eq(*this, o, at); }
+template <class B> Tensor Tensor::ne(const B& o, SourceLine at) const { return tt::ne(*this, o, at); }
+template <class B> Tensor Tensor::logical_and(const B& o, SourceLine at) const { return tt::logical_and(*this, o, at); }
+template <class B> Tensor Tensor::logical_or(const B& o, SourceLine at) const { return tt::logical_or(*this, o, at); }
+template <class B> Tensor Tensor::pow(const B& o, SourceLine at) const { return tt::pow(*this, o, at); }
+template <class L, class H>
+Tensor Tensor::clamp(const L& low, const H& high, SourceLine at) const { return tt::clamp(*this, low, high, at); }
+template <class S>
+Tensor Tensor::leaky_relu(const S& slope, SourceLine at) const { return tt::leaky_relu(*this, slope, at); }
+template <class S>
+Tensor Tensor::elu(const S& alpha, SourceLine at) const { return tt::elu(*this, alpha, at); }
+template <class B, class C>
+Tensor Tensor::fma(const B& b, const C& c, SourceLine at) const { return tt::fma(*this, b, c, at); }
+template <class B> Tensor Tensor::where(const Tensor& condition, const B& other, SourceLine at) const { return tt::where(condition, *this, other, at); }
+template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, SourceLine at) const {
+  return detail::reduce_axes<detail::LogsumexpFn>(*this, dims, keepdim, at);
+}
+
+}  // namespace tt
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
 namespace tt {

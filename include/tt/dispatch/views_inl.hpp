@@ -151,10 +151,17 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   std::int64_t known = 1;
   int open = -1;
-  for (int k = 0; k < to.size(); ++k)
-    if (to[k] == -1 && open < 0) open = k;
+  for (int k = 0; k < to.size(); ++k) {
+    if (to[k] < -1) TT_THROW(Error(Text("tt::reshape: a size is negative: ") << to[k] << "." << at));
+    if (to[k] == -1 && open >= 0) TT_THROW(Error(Text("tt::reshape: more than one size is -1.") << at));
+    if (to[k] == -1) open = k;
     else if (__builtin_mul_overflow(known, to[k], &known)) known = 0;
-  if (open >= 0 && known > 0 && numel() % known == 0) to[open] = numel() / known;
+  }
+  if (open >= 0) {
+    if (known == 0 || numel() % known != 0)
+      TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << numel() << " elements, " << known << " in the other sizes." << at));
+    to[open] = numel() / known;
+  }
   const Shape s = shape_of(to, "reshape");
   if (s.size().code != numel())
     TT_THROW(Error(Text("tt::reshape: numbers of elements differ: ") << this->shape() << " and " << s << "." << at));
