@@ -366,6 +366,28 @@ TEST_CASE("a reshape that no strides can express copies, a view of it is an erro
   CHECK(strides(same) == Strides{0, 0});
 }
 
+TEST_CASE("a number in brackets knows its line") {
+  const Tensor x = tt::zeros({3});
+  CHECK(message([&] { (void)x[9]; }).ends_with("test_tensor.cpp:" + std::to_string(__LINE__)));
+}
+
+TEST_CASE("of no elements none is the largest") {
+  CHECK(message([] { (void)tt::zeros({0, 3}).argmax(0); }).starts_with("tt::argmax: no elements to choose from: axis 0 of shape (0, 3).\n  at "));
+  CHECK(message([] { (void)tt::zeros({3, 0}).amax(); }).starts_with("tt::amax: no elements to choose from: axis 1 of shape (3, 0).\n  at "));
+  CHECK(message([] { (void)tt::amin(tt::zeros({0}), 0); }).starts_with("tt::amin: no elements to choose from: axis 0 of shape (0,).\n  at "));
+  CHECK(shape(tt::zeros({3, 0}).amax(0)) == "(0,)");
+  CHECK(shape(tt::softmax(tt::zeros({3, 0}), 1)) == "(3, 0)");
+}
+
+TEST_CASE("blocks of 2^k elements are of a class that ends there") {
+  for (int k : {15, 18, 20, 24}) {
+    tt::empty_cache();
+    const std::int64_t before = tt::cpu_memory_stats().reserved;
+    const Tensor x = tt::empty({std::int64_t{1} << k});
+    CHECK(tt::cpu_memory_stats().reserved - before <= (std::int64_t{4} << k) + 512);
+  }
+}
+
 TEST_CASE("one size of a reshape may be left open") {
   const Tensor x = tt::arange(10);
   const auto said = [&](const tt::IntList& shape) { return message([&] { (void)x.reshape(shape); }); };

@@ -73,16 +73,23 @@ class CachingAllocator {
   }
 
  private:
-  // Size classes: four a power of two, from 64 bytes on.
-  static constexpr int small_classes = 4 * 7, classes = 4 * 42, kept_per_thread = 64;
+  // Size classes: four a power of two, from 64 bytes on. Blocks of large ones are longer by what a Tensor has besides its
+  // elements, so that 2^k elements are of a class that ends there.
+  static constexpr int small_classes = 4 * 7, classes = 4 * 42, kept_per_thread = 64, first_large = 4 * 10 + 1;
+  static constexpr std::int64_t beside = 256;
 
   static constexpr int size_class(std::size_t bytes) {
+    const int c = plain_class(bytes);
+    return c < first_large ? c : plain_class(bytes - beside) < first_large ? first_large : plain_class(bytes - beside);
+  }
+  static constexpr std::int64_t class_bytes(int c) { return plain_bytes(c) + (c < first_large ? 0 : beside); }
+  static constexpr int plain_class(std::size_t bytes) {
     if (bytes <= 64) return 0;
     const int power = static_cast<int>(std::bit_width(bytes - 1)) - 1;  // 2^power < bytes <= 2^(power + 1)
     const auto quarter = static_cast<int>((bytes - 1) >> (power - 2) & 3);
     return (power - 6) * 4 + quarter + 1;
   }
-  static constexpr std::int64_t class_bytes(int c) {
+  static constexpr std::int64_t plain_bytes(int c) {
     if (c == 0) return 64;
     const int power = (c - 1) / 4 + 6;
     return (((std::int64_t{4} + (c - 1) % 4 + 1) << (power - 2)) + 63) & ~std::int64_t{63};
@@ -145,6 +152,7 @@ class CachingAllocator {
       return b;
     }
     ++misses_;
+    __atomic_store_n(&release_kept_memory, +[] { get().empty_cache(); }, __ATOMIC_RELEASE);
     void* p = from_system(class_bytes(c));
     if (!p) {  // give back what is kept, and try once more
       release();

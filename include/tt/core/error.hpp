@@ -70,6 +70,7 @@ enum class Mistake : std::uint8_t {
   rank_too_high,
   axis_out_of_range,
   axis_given_twice,
+  no_elements,
   extents_beside_axis_differ,
   extent_along_axis_is_not_constant,
   sizes_differ,
@@ -119,6 +120,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::rank_too_high: return "rank is too high";
     case Mistake::axis_out_of_range: return "axis is out of range";
     case Mistake::axis_given_twice: return "axis is given twice";
+    case Mistake::no_elements: return "no elements to choose from";
     case Mistake::extents_beside_axis_differ: return "extents beside the axis differ";
     case Mistake::extent_along_axis_is_not_constant: return "the extent along the axis is known at run time only";
     case Mistake::sizes_differ: return "numbers of elements differ";
@@ -166,6 +168,7 @@ constexpr Text describe(const Failure& f) {
       t << f.a << " would have rank " << f.number << ", at most is " << max_rank << ".";
       break;
     case Mistake::axis_given_twice: t << f.number << " for shape " << f.a << "."; break;
+    case Mistake::no_elements: t << "axis " << f.number << " of shape " << f.a << "."; break;
     case Mistake::axis_out_of_range:
       t << f.number << " for shape " << f.a << " of rank " << f.a.rank << ".";
       break;

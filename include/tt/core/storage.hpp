@@ -33,10 +33,23 @@ inline std::size_t bytes_of(const char* op, DType dtype, const Shape& shape) {
   return static_cast<std::size_t>(elements) * static_cast<std::size_t>(size_of(dtype));
 }
 
-/// Uninitialised bytes; null when there is no memory.
+namespace detail {
+/// Gives what is kept for reuse back to the system: set by who keeps memory. Atomic.
+inline void (*release_kept_memory)() = nullptr;
+}  // namespace detail
+
+/// Uninitialised bytes; null when there is no memory, nor was when all that is kept for reuse had been given back.
 inline void* try_allocate_bytes(std::size_t bytes) noexcept {
-  return ::operator new(bytes + storage_padding, std::align_val_t{storage_alignment},
-                        std::nothrow);
+  const auto take = [bytes] {
+    return ::operator new(bytes + storage_padding, std::align_val_t{storage_alignment}, std::nothrow);
+  };
+  void* memory = take();
+  if (!memory)
+    if (const auto release = __atomic_load_n(&detail::release_kept_memory, __ATOMIC_ACQUIRE)) {
+      release();
+      memory = take();
+    }
+  return memory;
 }
 /// Uninitialised bytes; throws Error when there is no memory.
 inline void* allocate_bytes(std::size_t bytes) {

@@ -20,6 +20,13 @@ struct TensorIndex {
   SourceLine at;
   TensorIndex(const Tensor& index, SourceLine line = here()) : tensor(index), at(line) {}
 };
+/// A number in brackets, with the line it is in.
+struct AxisIndex {
+  std::int64_t number;
+  SourceLine at;
+  template <std::integral T>
+  AxisIndex(T index, SourceLine line = here()) : number(static_cast<std::int64_t>(index)), at(line) {}
+};
 
 /// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is.
 class IntList {
@@ -285,7 +292,7 @@ class Tensor {
   Tensor squeeze(int axis, SourceLine at = here()) const;
   Tensor flatten(SourceLine at = here()) const;
   Tensor detach() const;
-  Tensor operator[](std::int64_t index) const { return select(0, index); }
+  Tensor operator[](const AxisIndex& index) const { return select(0, index.number, index.at); }
 
   // ---- elements by index: copies, see dispatch/index_ops.hpp
   Tensor index_select(int axis, const Tensor& index, SourceLine at = here()) const;

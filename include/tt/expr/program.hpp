@@ -192,6 +192,8 @@ template <class A, std::int64_t Needed, int Line>
 struct rank_is_enough { static constexpr bool value = false; };
 template <class A, std::int64_t Axis, int Line>
 struct axis_exists { static constexpr bool value = false; };
+template <class A, std::int64_t Axis, int Line>
+struct axis_has_elements { static constexpr bool value = false; };
 template <class A, class B, int Line>
 struct sizes_agree { static constexpr bool value = false; };
 template <DType D, int Line>
@@ -273,6 +275,8 @@ constexpr bool show_mistake() {
     static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is out of range");
   else if constexpr (f.mistake == Mistake::axis_given_twice)
     static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is given twice");
+  else if constexpr (f.mistake == Mistake::no_elements)
+    static_assert(axis_has_elements<shown_a<H>, f.number, line>::value, "tt: no elements to choose from");
   else if constexpr (f.mistake == Mistake::extents_beside_axis_differ)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value, "tt: extents beside the axis differ");
   else if constexpr (f.mistake == Mistake::extent_along_axis_is_not_constant)

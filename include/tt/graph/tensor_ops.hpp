@@ -64,15 +64,23 @@ struct MeanFn {
     return reduce<Op::sum>(r, axes, keepdim) / count_of(r, axes);
   }
 };
+/// An axis of extent 0 has no largest element. (One whose extent turns out 0 when a static program runs: the smallest number.)
+constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
+  for (int k = 0; k < x.shape().rank; ++k)
+    if ((axes >> k & 1) && x.shape()[k] == Extent(0))
+      x.graph->fail({.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k});
+}
 struct AmaxFn {
   static constexpr const char* name = "amax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    need_elements(x, axes, name);
     return reduce<Op::amax>(x, axes, keepdim);
   }
 };
 struct AminFn {
   static constexpr const char* name = "amin";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    need_elements(x, axes, name);
     return reduce<Op::amin>(x, axes, keepdim);
   }
 };
@@ -80,6 +88,7 @@ struct AminFn {
 struct ArgmaxFn {
   static constexpr const char* name = "argmax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
+    need_elements(x, axes, name);
     const Sym m = reduce<Op::amax>(x, axes, true);
     const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
     return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
@@ -208,7 +217,7 @@ template <Value A>
 constexpr auto var(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::VarFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
-/// The largest element; NaN if there is one. Gradient: shared evenly among equals.
+/// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
 template <int... Dims, Value A>
 constexpr auto amax(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::AmaxFn, false, Dims...>>(at, static_cast<A&&>(a));
@@ -221,7 +230,7 @@ template <Value A>
 constexpr auto amax(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::AmaxFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
-/// The smallest element; NaN if there is one.
+/// The smallest element; NaN if there is one. Of no elements there is none: an error.
 template <int... Dims, Value A>
 constexpr auto amin(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::AminFn, false, Dims...>>(at, static_cast<A&&>(a));
@@ -234,7 +243,7 @@ template <Value A>
 constexpr auto amin(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
   return detail::reduce_dynamic<detail::AminFn>(static_cast<A&&>(a), dims.begin(), static_cast<int>(dims.size()), keepdim, at);
 }
-/// The index (i64) of the first largest element along one axis; of the first NaN if there is one.
+/// The index (i64) of the first largest element along one axis; of the first NaN if there is one. Of no elements: an error.
 template <int Dim, Value A>
 constexpr auto argmax(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::ArgmaxFn, false, Dim>>(at, static_cast<A&&>(a));

@@ -103,6 +103,8 @@ class CompiledFunction {
     }
     return sum;
   }
+  /// How often a part of the function ran op by op, as there were too many different ones to compile.
+  std::int64_t fallbacks() const { return state_->segments.fallbacks(); }
   /// What was captured, why, under which guards, into how many kernels; where graphs end; what is changed in place.
   Text explain() const { return state_->explain(); }
 

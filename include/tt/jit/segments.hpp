@@ -31,6 +31,7 @@ class SegmentStore {
   int segments() const { return count_.load(std::memory_order_relaxed); }
   TT_INLINE int kernels() const;
   TT_INLINE backend::TileProgram::Calls calls() const;
+  std::int64_t fallbacks() const { return one_by_one_.load(std::memory_order_relaxed); }
   TT_INLINE void explain(Text& t) const;
   const char* name() const { return options_.name; }
   SourceLine where() const { return where_; }

@@ -1,0 +1,8 @@
+// expect: tt: no elements to choose from
+// expect: axis_has_elements<tt::detail::shape<7, 0>, 1, 7>
+// max-lines: 30
+#include <tt/tt.hpp>
+
+void f(const tt::Array<float, 7, 0>& a) {
+  tt::fuse([](auto x) { return tt::argmax<1>(x); })(a);
+}
