@@ -458,7 +458,7 @@ TEST_CASE("wrong calls name op, facts and the caller's line") {
   CHECK(message([&] { (void)x.argmax(-3); }) == "tt::argmax: axis is out of range: -3 for shape (2, 3) of rank 2." + at(__LINE__));
   CHECK(message([&] { (void)x.softmax(5); }) == "tt::softmax: axis is out of range: 5 for shape (2, 3) of rank 2." + at(__LINE__));
   CHECK(message([&] { (void)tt::where(x, x, x); }) == "tt::where: condition is not bool: f32. Compare it with something?" + at(__LINE__));
-  CHECK(message([&] { (void)(b + b); }) == "tt::add: dtype is not accepted: bool. Cast it first?" + at(__LINE__));
+  CHECK(message([&] { (void)(b - b); }) == "tt::sub: dtype is not accepted: bool. Cast it first?" + at(__LINE__));
   CHECK(message([&] { (void)(x && x); }) == "tt::logical_and: dtype is not accepted: f32. Cast it first?" + at(__LINE__));
   CHECK(message([&] { (void)!x; }) == "tt::logical_not: dtype is not accepted: f32. Cast it first?");  // no line: ! takes the Tensor itself
   CHECK(message([&] { (void)tt::pow(x, y); }) == "tt::pow: " + broadcast + at(__LINE__));

@@ -71,6 +71,26 @@ TEST_CASE("numbers, and what is written the other way around") {
   CHECK(numbers(tt::zeros({2, 2}).logsumexp({0, 1}, true)) == Numbers{tt::log(tt::tensor(4.0)).item()});
 }
 
+TEST_CASE("of booleans sums are or, products and, as in PyTorch") {
+  const Tensor a = tt::tensor({false, false, true, true}), b = tt::tensor({false, true, false, true});
+  for (const Tensor& r : {a + b, tt::maximum(a, b), tt::call("logical_or", {a, b})}) {
+    CHECK(r.dtype() == tt::DType::boolean);
+    CHECK(numbers(r) == Numbers{0, 1, 1, 1});
+  }
+  for (const Tensor& r : {a * b, tt::minimum(a, b), a && b}) CHECK(numbers(r) == Numbers{0, 0, 0, 1});
+  CHECK(numbers(tt::compile([](Tensor x, Tensor y) { return x * y + x; })(a, b)) == Numbers{0, 0, 1, 1});
+  CHECK(numbers(b.reshape({2, 2}).amax(0)) == Numbers{0, 1});
+  CHECK(a.amin().dtype() == tt::DType::boolean);
+  CHECK((a + 1).dtype() == tt::DType::i64);
+  CHECK(message([&] { (void)(a - b); }).starts_with("tt::sub: dtype is not accepted: bool."));
+}
+
+TEST_CASE("triangles are methods too") {
+  const Tensor x = tt::arange(9.0).reshape({3, 3});
+  CHECK(same_bits(x.tril(-1), tt::tril(x, -1)));
+  CHECK(same_bits(x.triu(), tt::triu(x, 0)));
+}
+
 TEST_CASE("errors name the line of the call") {
   const Tensor x = tt::zeros({3}), y = tt::zeros({2});
   CHECK(message([&] { (void)x.add(y); }).ends_with(at(__LINE__)));

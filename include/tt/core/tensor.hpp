@@ -372,6 +372,9 @@ class Tensor {
   /// These elements where the condition holds, else those of `other`.
   template <class B> Tensor where(const Tensor& condition, const B& other, SourceLine at = here()) const;
 
+  Tensor tril(std::int64_t diagonal = 0, SourceLine at = here()) const;
+  Tensor triu(std::int64_t diagonal = 0, SourceLine at = here()) const;
+
   // ---- products and reductions
   Tensor matmul(const Tensor& o, SourceLine at = here()) const;
   // Over some axes; over all if none are given.

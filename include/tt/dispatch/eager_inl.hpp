@@ -200,6 +200,14 @@ TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
   if (!any) return single;
   return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
 }
+/// As in PyTorch: of two booleans the sum and the larger are "or", the product and the smaller "and".
+inline const Operator& of_booleans(const Operator& op) {
+  switch (op.primitive) {
+    case Op::add: case Op::max: return operator_entry<Op::logical_or>();
+    case Op::mul: case Op::min: return operator_entry<Op::logical_and>();
+    default: return op;
+  }
+}
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at) {
   const Tensor* argument[max_arguments];
@@ -225,7 +233,8 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       argument[k] = &made[k];
     }
   }
-  return call_operator(op, argument, count, attributes, at);
+  const bool booleans = count == 2 && argument[0]->impl().dtype == DType::boolean && argument[1]->impl().dtype == DType::boolean;
+  return call_operator(booleans ? of_booleans(op) : op, argument, count, attributes, at);
 }
 
 TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {

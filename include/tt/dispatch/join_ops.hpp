@@ -43,6 +43,8 @@ TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, 
 TT_INLINE Tensor tril(const Tensor& x, std::int64_t diagonal, SourceLine at = here());
 /// The upper triangle: zeros below the diagonal.
 TT_INLINE Tensor triu(const Tensor& x, std::int64_t diagonal, SourceLine at = here());
+inline Tensor Tensor::tril(std::int64_t diagonal, SourceLine at) const { return tt::tril(*this, diagonal, at); }
+inline Tensor Tensor::triu(std::int64_t diagonal, SourceLine at) const { return tt::triu(*this, diagonal, at); }
 
 namespace detail {
 

@@ -74,6 +74,7 @@ struct AmaxFn {
   static constexpr const char* name = "amax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     need_elements(x, axes, name);
+    if (x.dtype() == DType::boolean) return reduce<Op::amax>(cast<std::int32_t>(x), axes, keepdim) != 0;
     return reduce<Op::amax>(x, axes, keepdim);
   }
 };
@@ -81,6 +82,7 @@ struct AminFn {
   static constexpr const char* name = "amin";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     need_elements(x, axes, name);
+    if (x.dtype() == DType::boolean) return reduce<Op::amin>(cast<std::int32_t>(x), axes, keepdim) != 0;
     return reduce<Op::amin>(x, axes, keepdim);
   }
 };
