@@ -15,11 +15,11 @@
 #include <tt/io/parameters.hpp>
 #include <tt/tt.hpp>
 
+#include "../common/graph_picture.hpp"
 #include "../common/random.hpp"
 #include "../common/training.hpp"
 #include "allocations.hpp"
 #include "csv.hpp"
-#include "graph_picture.hpp"
 #include "options.hpp"
 #include "picture.hpp"
 
@@ -370,7 +370,7 @@ int run_example(const digits::Options& options) {
   print_table(run, percent, right, count, microseconds);
   std::printf("  wrote %s and %s\n", picture.c_str(), weights.c_str());
   const bool drawn =
-      digits::draw_graph(options.out, tt::graph<Model, Model, Images, Labels, float>(step));
+      examples::draw_graph(options.out, "graph", tt::graph<Model, Model, Images, Labels, float>(step));
   std::printf("  wrote the graph of a step: %s%s\n", (options.out / (drawn ? "graph.svg" : "graph.dot")).c_str(),
               drawn ? "" : "; SKIPPED graph.svg: no dot (Graphviz) that runs");
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <tt/graph/print.hpp>
 
-namespace digits {
+namespace examples {
 
-/// Writes folder/graph.dot and folder/graph.svg; false where `dot` is missing or fails, and no SVG is left then.
-inline bool draw_graph(const std::filesystem::path& folder, const tt::Graph& graph) {
-  const std::string text = (folder / "graph.dot").string(), picture = (folder / "graph.svg").string();
+/// Writes folder/name.dot and folder/name.svg; false where `dot` is missing or fails, and no SVG is left then.
+inline bool draw_graph(const std::filesystem::path& folder, const std::string& name, const tt::Graph& graph) {
+  const std::string text = (folder / (name + ".dot")).string(), picture = (folder / (name + ".svg")).string();
   std::ofstream out(text, std::ios::binary);
   out << tt::to_dot(graph).c_str();
   out.close();
@@ -32,4 +32,4 @@ inline bool draw_graph(const std::filesystem::path& folder, const tt::Graph& gra
   return drawn;
 }
 
-}  // namespace digits
+}  // namespace examples
