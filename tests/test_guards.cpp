@@ -60,6 +60,30 @@ TEST_CASE("each change recompiles with its reason") {
   sharing("argument 0 has rank 1, had 2", x[0], y, 2, 1);
 }
 
+TEST_CASE("a number that is another one at each call is an input from the ninth on") {
+  const auto compiled = tt::compile(f, {.name = "f", .tier = 0});
+  const Tensor x = uniform({5, 3}, 1), y = uniform({5, 3}, 2);
+  for (int k = 0; k < 100; ++k) CHECK(same_bits(compiled(x, y, 0.125 * k, 2), f(x, y, 0.125 * k, 2)));
+  CHECK(compiled.captures() == 8);
+  CHECK(compiled.segments() <= 2);
+  CHECK(compiled.fallbacks() == 0);
+  CHECK(same_bits(compiled(x, y, 0.125, 2), f(x, y, 0.125, 2)));  // of the first eight
+  const Tensor a = uniform({7, 3}, 3), b = uniform({7, 3}, 4);    // the same captures
+  CHECK(same_bits(compiled(a, b, 0.3, 2), f(a, b, 0.3, 2)));
+  CHECK(compiled.captures() == 8);
+  CHECK(contains(compiled.explain(), "  93 calls with other numbers, recorded at each: more than 8 were met\n"));
+  Tensor p = x.clone().requires_grad_(), q = x.clone().requires_grad_();  // other guards
+  for (int k = 0; k < 20; ++k) {
+    compiled(p, y, 0.5 * k, 3).sum().backward();
+    f(q, y, 0.5 * k, 3).sum().backward();
+    CHECK(same_bits(p.grad(), q.grad()));
+  }
+  CHECK(compiled.captures() == 16);
+  const auto whole = tt::compile(f, {.name = "whole", .tier = 0, .fullgraph = true});
+  for (int k = 0; k < 20; ++k) (void)whole(x, y, 0.5 * k, 2);
+  CHECK(whole.captures() == 20);
+}
+
 TEST_CASE("requires_grad and the modes of the thread are guarded") {
   const Tensor x = uniform({4, 6}, 1), y = uniform({4, 6}, 2);
   Checked check;

@@ -110,6 +110,8 @@ struct Guards {
 
   TT_INLINE Guards(const Arguments& a, const Numbers* n, unsigned as_numbers);
   bool same(const Guards& o) const { return sizes == o.sizes; }
+  /// But for values of numbers among the arguments?
+  TT_INLINE bool differs_in_numbers_only(const Guards& o) const;
   /// Does the tape record what is done with the arguments?
   bool on_tape() const { return sizes.word[requires_grad] && sizes.word[requires_grad + 1] & 1; }
   bool in_inference_mode() const { return sizes.word[requires_grad + 1] & 2; }

@@ -55,6 +55,12 @@ TT_INLINE Results::~Results() {
   for (int k = 0; k < count_; ++k) (*this)[k].~Tensor();
 }
 
+TT_INLINE bool Guards::differs_in_numbers_only(const Guards& o) const {
+  if (numbers != o.numbers || sizes.words != o.sizes.words) return false;
+  auto other = o.sizes;
+  for (int k = numbers + 1; k < sizes.words; ++k) other.word[k] = sizes.word[k];  // the first is the types of arguments
+  return sizes == other;
+}
 TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
     : sizes(a.tensor, a.count, no_attributes, as_numbers), overlaps(sizes.words) {
   std::int64_t required = 0;

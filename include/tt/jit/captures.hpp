@@ -35,6 +35,10 @@ struct CompiledState {
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
   TT_INLINE Capture* find(const Guards& now) const;
+  /// Captures that differ in numbers only: of a call with others the ops are recorded, where numbers that vary are inputs.
+  static constexpr int most_numbers = 8;
+  std::atomic<std::int64_t> further_numbers = 0;  ///< such calls
+  TT_INLINE bool numbers_vary(const Guards& now);
   /// The capture for these guards, made if there is none; null: the function holds one more Tensor.
   TT_INLINE Capture* capture(const RecordOnce& once, const Guards& now, const Arguments& argument);
   /// One that waits to be filled: its reason is known.
@@ -57,6 +61,14 @@ TT_INLINE Capture* CompiledState::find(const Guards& now) const {
   for (Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
     if (c->guards.same(now)) return c;
   return nullptr;
+}
+TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
+  int others = 0;
+  for (const Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
+    others += c->run.function && c->guards.differs_in_numbers_only(now);
+  if (options.fullgraph || others < most_numbers) return false;
+  further_numbers.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 TT_INLINE Text CompiledState::whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
 TT_INLINE unsigned Capture::numbers_for(const Guards& now, const char* name) const {
@@ -164,6 +176,8 @@ TT_INLINE Text CompiledState::explain() const {
   t << options.name << ": " << list.size() << (list.size() == 1 ? " capture\n" : " captures\n");
   int k = 0;
   for (const Capture* c : list) list_capture(t, *c, ++k, options);
+  if (const std::int64_t n = further_numbers.load())
+    t << "  " << n << " calls with other numbers, recorded at each: more than " << most_numbers << " were met\n";
   segments.explain(t);
   for (k = 0; k < held_count.load(); ++k)
     t << (k ? ", " : "  holds ") << name(held[k].dtype()) << ' ' << held[k].shape();

@@ -134,6 +134,7 @@ class CompiledFunction {
         for (int k = argument.count - jit::count_leaves(a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
       const jit::Guards now(argument, &numbers, as_numbers);
       jit::Capture* c = state_->find(now);
+      if (!c && state_->numbers_vary(now)) return run_recorded<R>(f, argument, a...);
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor
       if (!c->is_ready()) {
