@@ -695,51 +695,6 @@ TEST_CASE("one value may be used a hundred thousand times") {
   CHECK(x.grad().item() == 100000);
 }
 
-TEST_CASE("graphs of several threads do not meet") {
-  std::vector<std::thread> threads;
-  std::vector<std::string> trouble(4);
-  std::vector<Numbers> found(4);
-  for (std::size_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      trouble[t] = message([&] {
-        for (int round = 0; round < 50; ++round) {
-          const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
-          Tensor y = x;
-          for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
-          (y * y).sum().backward();
-          found[t] = numbers(x.grad());
-        }
-      });
-    });
-  for (std::thread& t : threads) t.join();
-  for (std::size_t t = 0; t < 4; ++t) {
-    CHECK(trouble[t] == "no error");
-    const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
-    Tensor y = x;
-    for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
-    (y * y).sum().backward();
-    CHECK(found[t] == numbers(x.grad()));
-  }
-}
-
-TEST_CASE("threads may share a leaf that requires a gradient") {
-  const Tensor w = f32_leaf({1, 2, 3});
-  std::vector<std::thread> threads;
-  std::vector<std::string> trouble(4);
-  for (std::size_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      trouble[t] = message([&] {
-        for (int round = 0; round < 300; ++round) {
-          const Tensor x = tt::full({3}, static_cast<double>(t));
-          const Numbers g = numbers(tt::grad({(w * x).sum()}, {w})[0]);
-          if (g != Numbers(3, static_cast<double>(t))) TT_THROW(tt::Error(tt::Text("another thread's gradient")));
-        }
-      });
-    });
-  for (std::thread& t : threads) t.join();
-  for (const std::string& s : trouble) CHECK(s == "no error");
-}
-
 TEST_CASE("everything is freed") {
   const auto everything = [] {
     const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({3, 4, 5});

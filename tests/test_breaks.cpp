@@ -658,22 +658,3 @@ TEST_CASE("random programs with breaks have the gradients of eager") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("threads call one function with graph breaks") {
-  const auto f = tt::compile([](Tensor x, Tensor w) {
-    const Tensor h = tt::tanh(tt::matmul(x, w));
-    return h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item();
-  }, {.name = "threads"});
-  const Tensor w = uniform({4, 4}, 1);
-  std::vector<std::thread> threads;
-  std::array<bool, 4> right{};
-  for (std::size_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      right[t] = true;
-      for (int k = 0; k < 40; ++k) {
-        const Tensor x = uniform({2 + k % 3, 4}, k), h = tt::tanh(tt::matmul(x, w));
-        right[t] = right[t] && same_bits(f(x, w), h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item());
-      }
-    });
-  for (std::thread& t : threads) t.join();
-  for (bool r : right) CHECK(r);
-}

@@ -471,25 +471,6 @@ TEST_CASE("mistakes show the sizes and the line") {
 
 // ---- threads, memory
 
-TEST_CASE("threads call one compiled function, from the first call on") {
-  const auto f = tt::compile([](Tensor x, Tensor w, double s) { return tt::tanh(tt::matmul(x, w)) * s; });
-  const Tensor w = uniform({4, 4}, 1);
-  std::vector<std::thread> threads;
-  std::array<bool, 4> right{};
-  for (std::size_t t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      right[t] = true;
-      for (int k = 0; k < 30; ++k) {
-        const Tensor x = uniform({2 + k % 3, 4}, k);
-        const double s = k % 5;
-        right[t] = right[t] && same_bits(f(x, w, s), tt::tanh(tt::matmul(x, w)) * s);
-      }
-    });
-  for (std::thread& t : threads) t.join();
-  for (bool r : right) CHECK(r);
-  CHECK(f.captures() == 10);  // five numbers; sizes 2 and 3, and 4 as in w
-}
-
 TEST_CASE("calls leave no memory behind") {
   const auto f = tt::compile([](Tensor& w, Tensor x) {
     auto [value, g] = tt::value_and_grad([](auto a, auto b) { return tt::sum(tt::tanh(a * b)); })(w, x);

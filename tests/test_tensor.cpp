@@ -679,45 +679,7 @@ TEST_CASE("asking for too much memory is an Error, and leaves everything as it w
   CHECK(tt::ones({10}).sum().item() == 10);
 }
 
-TEST_CASE("Tensors may be freed by another thread than made them") {
-  const std::int64_t before = tt::cpu_memory_stats().allocated;
-  for (int k = 0; k < 20; ++k) {
-    std::vector<Tensor> made;
-    std::thread([&] {
-      for (int i = 0; i < 200; ++i) made.push_back(tt::full({i}, i));
-    }).join();
-    double sum = 0;
-    for (const Tensor& t : made) sum += t.sum().item();
-    CHECK(sum == 2646700);
-  }
-  CHECK(tt::cpu_memory_stats().allocated == before);
-}
-
 // ---- threads
-
-TEST_CASE("several threads use ops for the first time at once") {
-  // of sizes and ops that nothing above has used
-  std::atomic<int> ready = 0, wrong = 0;
-  std::vector<std::thread> threads;
-  for (int k = 0; k < 6; ++k)
-    threads.emplace_back([&] {
-      ++ready;
-      while (ready < 6) {
-      }
-      for (int round = 0; round < 20; ++round) {
-        const Tensor x = counting({3, 5, 7}), y = x.permute({2, 0, 1});
-        const Tensor z = tt::softplus(tt::mish(y) + tt::hardswish(y) * 0.25);
-        const Tensor w = tt::logsumexp(z, 1) + tt::var(z, 2).slice(1, 0, 1);
-        const Tensor v = tt::matmul(w, w.t()).cos();
-        if (v.numel() != 49 || tt::call("sum", {x}).item() != 5460) ++wrong;
-        Tensor own = x.clone();
-        own.add_(x);
-        if (own.sum().item() != 10920) ++wrong;
-      }
-    });
-  for (auto& t : threads) t.join();
-  CHECK(wrong == 0);
-}
 
 TEST_CASE("large eager ops give the same bits on any number of threads") {
   const Tensor x = tt::randn({300, 1000}, 3), y = tt::randn({1000}, 4);

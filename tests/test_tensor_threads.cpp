@@ -1,0 +1,152 @@
+// Tensors on several threads: ops used for the first time at once, memory that changes hands, the tape, and compiled functions.
+// Also built with the thread sanitizer.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::Tensor;
+
+Tensor counting(const tt::IntList& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t k : shape) n *= k;
+  return tt::arange(static_cast<double>(n)).reshape(shape);
+}
+Tensor f32_leaf(const std::vector<double>& v) {
+  Tensor t = tt::empty({static_cast<std::int64_t>(v.size())});
+  std::copy(v.begin(), v.end(), t.elements<float>().begin());
+  return t.requires_grad_();
+}
+Tensor uniform(const tt::IntList& shape, int seed) { return tt::rand(shape, seed) * 2 - 1; }
+
+TEST_CASE("several threads use ops for the first time at once") {
+  // the first test of this program
+  std::atomic<int> ready = 0, wrong = 0;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 6; ++k)
+    threads.emplace_back([&] {
+      ++ready;
+      while (ready < 6) {
+      }
+      for (int round = 0; round < 20; ++round) {
+        const Tensor x = counting({3, 5, 7}), y = x.permute({2, 0, 1});
+        const Tensor z = tt::softplus(tt::mish(y) + tt::hardswish(y) * 0.25);
+        const Tensor w = tt::logsumexp(z, 1) + tt::var(z, 2).slice(1, 0, 1);
+        const Tensor v = tt::matmul(w, w.t()).cos();
+        if (v.numel() != 49 || x.sum().item() != 5460) ++wrong;
+        Tensor own = x.clone();
+        own.add_(x);
+        if (own.sum().item() != 10920) ++wrong;
+      }
+    });
+  for (auto& t : threads) t.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("Tensors may be freed by another thread than made them") {
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int k = 0; k < 20; ++k) {
+    std::vector<Tensor> made;
+    std::thread([&] {
+      for (int i = 0; i < 200; ++i) made.push_back(tt::full({i}, i));
+    }).join();
+    double sum = 0;
+    for (const Tensor& t : made) sum += t.sum().item();
+    CHECK(sum == 2646700);
+  }
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
+
+TEST_CASE("graphs of several threads do not meet") {
+  std::vector<std::thread> threads;
+  std::vector<std::string> trouble(4);
+  std::vector<Numbers> found(4);
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      trouble[t] = message([&] {
+        for (int round = 0; round < 50; ++round) {
+          const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
+          Tensor y = x;
+          for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
+          (y * y).sum().backward();
+          found[t] = numbers(x.grad());
+        }
+      });
+    });
+  for (std::thread& t : threads) t.join();
+  for (std::size_t t = 0; t < 4; ++t) {
+    CHECK(trouble[t] == "no error");
+    const Tensor x = f32_leaf({1, 2, 3}), w = f32_leaf({0.5, static_cast<double>(t), 2});
+    Tensor y = x;
+    for (int k = 0; k < 20; ++k) y = tt::tanh(y * w) + x;
+    (y * y).sum().backward();
+    CHECK(found[t] == numbers(x.grad()));
+  }
+}
+
+TEST_CASE("threads may share a leaf that requires a gradient") {
+  const Tensor w = f32_leaf({1, 2, 3});
+  std::vector<std::thread> threads;
+  std::vector<std::string> trouble(4);
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      trouble[t] = message([&] {
+        for (int round = 0; round < 300; ++round) {
+          const Tensor x = tt::full({3}, static_cast<double>(t));
+          const Numbers g = numbers(tt::grad({(w * x).sum()}, {w})[0]);
+          if (g != Numbers(3, static_cast<double>(t))) TT_THROW(tt::Error(tt::Text("another thread's gradient")));
+        }
+      });
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& s : trouble) CHECK(s == "no error");
+}
+
+TEST_CASE("threads call one compiled function, from the first call on") {
+  const auto f = tt::compile([](Tensor x, Tensor w, double s) { return tt::tanh(tt::matmul(x, w)) * s; });
+  const Tensor w = uniform({4, 4}, 1);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> right{};
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      right[t] = true;
+      for (int k = 0; k < 30; ++k) {
+        const Tensor x = uniform({2 + k % 3, 4}, k);
+        const double s = k % 5;
+        right[t] = right[t] && same_bits(f(x, w, s), tt::tanh(tt::matmul(x, w)) * s);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (bool r : right) CHECK(r);
+  CHECK(f.captures() == 10);  // five numbers; sizes 2 and 3, and 4 as in w
+}
+
+TEST_CASE("threads call one function with graph breaks") {
+  const auto f = tt::compile([](Tensor x, Tensor w) {
+    const Tensor h = tt::tanh(tt::matmul(x, w));
+    return h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item();
+  }, {.name = "threads"});
+  const Tensor w = uniform({4, 4}, 1);
+  std::vector<std::thread> threads;
+  std::array<bool, 4> right{};
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      right[t] = true;
+      for (int k = 0; k < 40; ++k) {
+        const Tensor x = uniform({2 + k % 3, 4}, k), h = tt::tanh(tt::matmul(x, w));
+        right[t] = right[t] && same_bits(f(x, w), h.sum().item() > 0 ? h * 2 : h - h.amax(0).sum().item());
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (bool r : right) CHECK(r);
+}
+
+}  // namespace
