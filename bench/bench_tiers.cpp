@@ -1,5 +1,6 @@
 // The same text on every path: `tt` is tier 1 (tt::compile, kernels of the system compiler), `tier0` the
-// interpreter, `static` tt::fuse on Arrays, `eager` op by op, and libtorch eager in the same program.
+// interpreter, `static` tt::fuse on Arrays, `eager` op by op; `hand` loops of xsimd with tt's mathematical functions (peers/hand.hpp),
+// and libtorch eager in the same program. Elementwise work also on 1, 16 and 256 elements, where a call is what is timed.
 //   bench_tiers --benchmark_filter=softmax
 #include <benchmark/benchmark.h>
 
@@ -8,6 +9,7 @@
 #include <tt/tt.hpp>
 
 #include "measure.hpp"
+#include "peers/hand.hpp"
 #include "peers/torch.hpp"
 
 namespace {
@@ -48,9 +50,11 @@ void row(const std::string& name, const char* contender, std::int64_t elements, 
     bench::repeat(state, elements * static_cast<std::int64_t>(sizeof(float)), work);
   });
 }
+/// No loop by hand.
+struct Nobody {};
 /// `arrays()` gives the operands, the last one the result; Tensors share their elements.
-template <class F, class Arrays>
-void paths(const std::string& name, std::int64_t elements, F f, Arrays arrays) {
+template <class F, class Arrays, class Hand = Nobody>
+void paths(const std::string& name, std::int64_t elements, F f, Arrays arrays, Hand hand = {}) {
   using Operands = decltype(arrays());
   const auto on_tensors = [=](auto g) {
     return [=] {
@@ -73,6 +77,10 @@ void paths(const std::string& name, std::int64_t elements, F f, Arrays arrays) {
     };
   });
   now("eager", f);
+  if constexpr (!std::is_same_v<Hand, Nobody>)
+    row(name, "hand", elements, [=] {
+      return [hand, operands = std::make_shared<Operands>(arrays())] { std::apply(hand, *operands); };
+    });
 }
 
 void elementwise(std::int64_t n, const char* size) {
@@ -81,17 +89,31 @@ void elementwise(std::int64_t n, const char* size) {
   const auto to_number = [n] {
     return std::tuple{filled(V(n), 1), filled(V(n), 2), filled(V(n), 3), tt::Array<float>()};
   };
-  paths(std::string("tanh(a*b+c)/") + size, 4 * n, tanh_of_sum, arrays);
-  paths(std::string("chain of 15/") + size, 4 * n, chain_of_15, arrays);
-  paths(std::string("sum(a*b+c)/") + size, 3 * n, sum_of_products, to_number);
+  const std::string in = std::string("/") + size;
+  if (n < bench::in_l1) {  // the loops by hand take whole vectors
+    paths("tanh(a*b+c)" + in, 4 * n, tanh_of_sum, arrays);
+    paths("chain of 15" + in, 4 * n, chain_of_15, arrays);
+    paths("sum(a*b+c)" + in, 3 * n, sum_of_products, to_number);
+    return;
+  }
+  namespace hand = peers::hand;
+  paths("tanh(a*b+c)" + in, 4 * n, tanh_of_sum, arrays,
+        [](V& a, V& b, V& c, V& y) { hand::tanh_of_sum(a.data(), b.data(), c.data(), y.data(), a.size()); });
+  paths("chain of 15" + in, 4 * n, chain_of_15, arrays,
+        [](V& a, V& b, V& c, V& y) { hand::chain(a.data(), b.data(), c.data(), y.data(), a.size()); });
+  paths("sum(a*b+c)" + in, 3 * n, sum_of_products, to_number,
+        [](V& a, V& b, V& c, tt::Array<float>& y) { *y.data() = hand::sum_of_products(a.data(), b.data(), c.data(), a.size()); });
 }
 void by_row(std::int64_t n, const char* size) {
   using Rows = tt::Array<float, tt::dyn, cols>;
   using Row = tt::Array<float, cols>;
   paths(std::string("softmax rows/") + size, 2 * n, softmax,
-        [n] { return std::tuple{filled(Rows(n / cols), 1), Rows(n / cols)}; });
+        [n] { return std::tuple{filled(Rows(n / cols), 1), Rows(n / cols)}; },
+        [](Rows& x, Rows& y) { peers::hand::softmax<false>(x.data(), y.data(), x.size() / cols, cols); });
   paths(std::string("layernorm rows/") + size, 2 * n, layer_norm, [n] {
     return std::tuple{filled(Rows(n / cols), 1), filled(Row(), 2), filled(Row(), 3), Rows(n / cols)};
+  }, [](Rows& x, Row& scale, Row& shift, Rows& y) {
+    peers::hand::layer_norm(x.data(), scale.data(), shift.data(), y.data(), x.size() / cols, cols);
   });
 }
 void products(std::int64_t n) {
@@ -112,6 +134,13 @@ int main(int count, char** arguments) {
 #endif
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 1;
+  for (std::int64_t n : {1, 16, 256}) {
+    const std::string size = std::to_string(n);
+    elementwise(n, size.c_str());
+#if TT_BENCH_TORCH
+    peers::torch::elementwise_rows(n, size.c_str());
+#endif
+  }
   for (const bench::Size& s : bench::sizes) {
     elementwise(s.elements, s.name);
     by_row(s.elements, s.name);

@@ -255,7 +255,7 @@ void conv_rows(const Layer& l, const char* name, const float* images, const floa
   });
 }
 
-void tier_rows(std::int64_t n, const char* size) {
+void elementwise_rows(std::int64_t n, const char* size) {
   const auto name = [&](const char* op) { return std::string(op) + '/' + size; };
   plain(name("tanh(a*b+c)"), [n] {
     return [a = random({n}), b = random({n}), c = random({n})] { return at::tanh(a * b + c); };
@@ -269,6 +269,10 @@ void tier_rows(std::int64_t n, const char* size) {
   plain(name("sum(a*b+c)"), [n] {
     return [a = random({n}), b = random({n}), c = random({n})] { return at::sum(a * b + c); };
   });
+}
+void tier_rows(std::int64_t n, const char* size) {
+  elementwise_rows(n, size);
+  const auto name = [&](const char* op) { return std::string(op) + '/' + size; };
   plain(name("softmax rows"), [n] { return [x = random({n / cols, cols})] { return at::softmax(x, 1); }; });
   plain(name("layernorm rows"), [n] {
     return [x = random({n / cols, cols}), scale = random({cols}), shift = random({cols})] {

@@ -39,7 +39,8 @@ float trained(const Network&, bool adam, int steps);
 /// Of bench_conv: relu(conv2d) and its gradients.
 void conv_rows(const Layer&, const char* name, const float* images, const float* weights, const float* bias);
 
-/// Of bench_tiers; `rows` of 256 where there are rows.
+/// Of bench_tiers; rows of 256 where there are rows.
+void elementwise_rows(std::int64_t n, const char* size);
 void tier_rows(std::int64_t n, const char* size);
 void linear_rows(std::int64_t n, const char* size);
 #endif
