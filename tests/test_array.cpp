@@ -488,6 +488,12 @@ TEST_CASE("a malformed file is refused and the message says why") {
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': "
                                   "(99999999999999999999999, 3), }", 24),
                    "an extent is larger than memory.");
+  for (const char* shape : {"(-2,)", "(2.5,)", "(2 3)", "(2, 3", "(2, x)", "(,)"})
+    check_refused<Array<float, dyn>>(file, npy_file(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + ", }", 24),
+                                     "the shape in its header is no list of sizes.");
+  check_refused<Array<bool, 2>>(file, npy_file("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", 0) + std::string("\1\2"),
+                                "element 1 is no bool: 2.");
+  CHECK_THROWS_WITH_AS(tt::load_npy<A>("/"), "tt::load_npy: /: cannot be read.", tt::Error);
   check_refused<Array<float, dyn, dyn, dyn>>(
       file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': "
                      "(1000000, 1000000, 1000000), }", 24),

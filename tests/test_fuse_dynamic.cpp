@@ -47,6 +47,18 @@ TEST_CASE("a program of dynamic extents has the bits of the static one") {
   CHECK(each_is(y, [&](auto i) { return x.data()[i] - 0.5f * x.data()[i]; }));
 }
 
+TEST_CASE("of no elements none is the largest, also where that is known at run time only") {
+  const Array<float, dyn, 3> none(0);
+  CHECK_THROWS_WITH_AS(tt::eval(tt::amax<0>(none)),
+                       "tt::amax: no elements to choose from: an extent is 0, and must be at least 1. It is known at run time only.",
+                       tt::Error);
+  CHECK_THROWS_AS(tt::eval(tt::argmax<0>(none)), tt::Error);
+  CHECK_THROWS_AS(tt::fuse([](auto x) { return tt::sum(tt::amin<0>(x * 2)); })(none), tt::Error);
+  CHECK(tt::eval(tt::amax<1>(none)).size() == 0);
+  CHECK(tt::eval(tt::softmax<0>(none)).size() == 0);
+  CHECK(same_bits(tt::eval(tt::amax<0>(Array<float, dyn, 3>{{1, 5, 2}, {4, 3, 1}})), Array<float, 3>{4, 5, 2}));
+}
+
 TEST_CASE("extents of zero") {
   const auto f = tt::fuse([](auto x) { return std::tuple{tt::exp(x), tt::sum(x, 1), tt::sum(x, 0), tt::sum(x)}; });
   const auto [e, rows, columns, all] = f(Array<float, 0, 3>());

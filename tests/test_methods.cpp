@@ -85,6 +85,14 @@ TEST_CASE("of booleans sums are or, products and, as in PyTorch") {
   CHECK(message([&] { (void)(a - b); }).starts_with("tt::sub: dtype is not accepted: bool."));
 }
 
+TEST_CASE("a label that is no class is an error of the call") {
+  const Tensor logits = tt::rand({2, 3}, 1);
+  const auto said = [&](std::int64_t label) { return message([&] { (void)tt::cross_entropy(logits, tt::tensor({std::int64_t{0}, label})); }); };
+  CHECK(said(7).starts_with("tt::cross_entropy: label 7 is none of 3 classes, 0 and on.\n  at "));
+  CHECK(said(-1).starts_with("tt::cross_entropy: label -1 is none of 3 classes, 0 and on.\n  at "));
+  CHECK(tt::cross_entropy(logits, tt::tensor({std::int64_t{0}, std::int64_t{2}})).item() > 0);
+}
+
 TEST_CASE("triangles are methods too") {
   const Tensor x = tt::arange(9.0).reshape({3, 3});
   CHECK(same_bits(x.tril(-1), tt::tril(x, -1)));

@@ -1,7 +1,7 @@
 // Learns to read handwritten digits: 64 pixels, 32 hidden units, 10 classes. The whole training
 // step (model, loss, all gradients, SGD with momentum) is one plan of a few fused kernels, made by
 // the compiler. The same text then trains eagerly and compiled at run time, with the same losses to the
-// last bit, and on a CUDA device if there is one. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and the graph
+// last bit, and on a CUDA device if there is one. Prints a table, writes digits_out/digits.svg, the weights to weights.npz and .npy files and the graph
 // of the step to graph.dot, as graph.svg too where Graphviz is installed.
 //   digits --epochs 40
 // Ends with 1 if fewer than 95 % of unseen digits are read right, if a static step takes memory from
@@ -359,7 +359,10 @@ int run_example(const digits::Options& options) {
   }
   const Run run = train<StaticPath>(seen, test, options.epochs, random);
   const std::string weights = (options.out / "weights.npz").string();
-  tt::save(weights.c_str(), run.model);
+  tt::save(weights.c_str(), run.model);  // all of them in one file, and each in one of its own:
+  tt::named_parameters(run.model, [&](auto name, const auto& a) {
+    tt::save_npy((options.out / (std::string(name.c_str()) + ".npy")).c_str(), a);
+  });
 
   const std::vector<int> read = test.read_by(run.model);
   const int right = test.right_in(read), count = test.unseen.count();
@@ -368,7 +371,7 @@ int run_example(const digits::Options& options) {
   digits::draw_picture(picture, run.history, test.unseen, read,
                        facts(percent, count, microseconds, run.allocations));
   print_table(run, percent, right, count, microseconds);
-  std::printf("  wrote %s and %s\n", picture.c_str(), weights.c_str());
+  std::printf("  wrote %s, %s, and each of the weights as .npy\n", picture.c_str(), weights.c_str());
   const bool drawn =
       examples::draw_graph(options.out, "graph", tt::graph<Model, Model, Images, Labels, float>(step));
   std::printf("  wrote the graph of a step: %s%s\n", (options.out / (drawn ? "graph.svg" : "graph.dot")).c_str(),
@@ -406,6 +409,10 @@ int run_example(const digits::Options& options) {
     else require(other.history.step_loss == run.history.step_loss, "the paths give other losses");
   }
   require(test.read_by(reloaded) == read, "reloaded weights give other answers");
+  tt::named_parameters(reloaded, [&]<class A>(auto name, const A& a) {
+    const A alone = tt::load_npy<A>((options.out / (std::string(name.c_str()) + ".npy")).c_str());
+    require(std::equal(a.begin(), a.end(), alone.begin()), "a .npy file holds other weights than the .npz file");
+  });
   return fine ? 0 : 1;
 }
 

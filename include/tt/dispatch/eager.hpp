@@ -201,6 +201,17 @@ struct TensorFunction {
   static Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolean); }
 };
 
+/// Throws Error naming the first label that is no class. Of labels with elements on the host: not while a graph is recorded.
+TT_INLINE void check_labels(const Tensor& logits, const Tensor& labels, SourceLine at);
+template <>
+struct TensorFunction<CrossEntropyFn> {
+  static Tensor run(SourceLine at, const Tensor& logits, const Tensor& labels) {
+    check_labels(logits, labels, at);
+    const Tensor* argument[] = {&logits, &labels};
+    return call_operator(function_operator<CrossEntropyFn, 2>(), argument, 2, no_attributes, at);
+  }
+};
+
 template <class Fn>
 Tensor reduce_axes(const Tensor& a, const IntList& dims, bool keepdim, SourceLine at) {
   Attributes attributes;

@@ -15,6 +15,10 @@ inline constexpr bool takes = [] {
   else if constexpr (N == 3) return requires(F f, Sym s) { f(s, s, s); };
   else return requires(F f, Sym s) { f(s, s, s, s); };
 }();
+/// Stands for a lambda that captures, so that nothing else is said of it.
+struct CapturingLambda {
+  constexpr auto operator()(const auto& x, const auto&...) const { return x; }
+};
 
 template <class F>
 struct LambdaOp {
@@ -37,9 +41,9 @@ struct LambdaOp {
 /// An op from a lambda of one to four arguments. Capturing is an error: pass what it needs.
 template <class F>
 constexpr auto op(F) {
-  static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,
-                "tt: an op captures nothing: pass what it needs as further arguments");
-  return Elementwise<detail::LambdaOp<F>>{};
+  constexpr bool captures_nothing = std::is_empty_v<F> && std::is_default_constructible_v<F>;
+  static_assert(captures_nothing, "tt: an op captures nothing: pass what it needs as further arguments");
+  return Elementwise<detail::LambdaOp<std::conditional_t<captures_nothing, F, detail::CapturingLambda>>>{};
 }
 
 }  // namespace tt

@@ -232,8 +232,9 @@ struct Graph {
     std::int64_t least = 0;
     SourceLine where{};
     bool single = false;  ///< one element of it is taken
+    const char* op = "slice";
   };
-  Vec<Needed> needed;  ///< symbolic extents that are sliced, and how long they must be at least
+  Vec<Needed> needed;  ///< symbolic extents, and how long they must be at least
   unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
 
   constexpr const Node& operator[](int id) const { return nodes.items[id]; }

@@ -64,11 +64,12 @@ struct MeanFn {
     return reduce<Op::sum>(r, axes, keepdim) / count_of(r, axes);
   }
 };
-/// An axis of extent 0 has no largest element. (One whose extent turns out 0 when a static program runs: the smallest number.)
+/// An axis of extent 0 has no largest element; static programs look when they run, but not at several run-time extents put together.
 constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
   for (int k = 0; k < x.shape().rank; ++k)
-    if ((axes >> k & 1) && x.shape()[k] == Extent(0))
-      x.graph->fail({.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k});
+    if (const Extent e = x.shape()[k]; (axes >> k & 1) == 0) continue;
+    else if (e == Extent(0)) x.graph->fail({.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k});
+    else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->where, false, op});
 }
 struct AmaxFn {
   static constexpr const char* name = "amax";
@@ -468,7 +469,7 @@ constexpr auto detach(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::DetachFn>(at, static_cast<A&&>(a));
 }
 /// Mean over the rows of -log softmax(logits)[label]: logits (N, C), labels (N) of an integer
-/// dtype in [0, C); they are not checked, one outside picks 0.
+/// dtype in [0, C). Eager calls on the host look at them; elsewhere one outside adds logsumexp(logits - max).
 template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));

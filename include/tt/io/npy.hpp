@@ -56,7 +56,8 @@ inline const char* npy_value(const char* header, const char* key) {
 
 inline NpyHeader read_npy_header(const NpySource& from) {
   unsigned char start[10];
-  if (std::fread(start, 1, 10, from.f) != 10) npy_fail(from, "the file ends in its header.");
+  if (std::fread(start, 1, 10, from.f) != 10)
+    npy_fail(from, std::ferror(from.f) ? "cannot be read." : "the file ends in its header.");
   if (std::memcmp(start, "\x93NUMPY", 6) != 0) npy_fail(from, "this is no .npy file (wrong magic).");
   std::size_t length = start[8] + 256u * start[9];
   if (start[6] == 2) {
@@ -84,11 +85,11 @@ inline NpyHeader read_npy_header(const NpySource& from) {
     npy_fail(from, "the elements are not in C order.");
   const char* p = npy_value(header.begin(), "'shape'");
   if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
-  for (++p; *p && *p != ')';) {
-    if (*p < '0' || *p > '9') {
-      ++p;
-      continue;
-    }
+  const auto skip_spaces = [&p] {
+    while (*p == ' ') ++p;
+  };
+  for (++p, skip_spaces(); *p != ')';) {  // (), (2,) or (2, 3)
+    if (*p < '0' || *p > '9') npy_fail(from, "the shape in its header is no list of sizes.");
     if (h.rank == max_rank) npy_fail(from, "it has too many axes.");
     std::int64_t n = 0;
     for (; *p >= '0' && *p <= '9'; ++p) {
@@ -96,6 +97,9 @@ inline NpyHeader read_npy_header(const NpySource& from) {
       n = n * 10 + (*p - '0');
     }
     h.extent[h.rank++] = n;
+    skip_spaces();
+    if (*p == ',') ++p, skip_spaces();
+    else if (*p != ')') npy_fail(from, "the shape in its header is no list of sizes.");
   }
   return h;
 }
@@ -150,6 +154,11 @@ A read_npy(const NpySource& from, std::int64_t end) {
   const std::size_t bytes = bytes_of(a);
   if (std::fread(a.data(), 1, bytes, from.f) != bytes)
     npy_fail(from, "the file cannot be read to its last element.");
+  if constexpr (std::is_same_v<typename A::value_type, bool>) {
+    const unsigned char* byte = reinterpret_cast<const unsigned char*>(a.data());
+    for (std::size_t k = 0; k < bytes; ++k)
+      if (byte[k] > 1) npy_fail(from, Text("element ") << static_cast<std::int64_t>(k) << " is no bool: " << static_cast<int>(byte[k]) << '.');
+  }
   return a;
 }
 

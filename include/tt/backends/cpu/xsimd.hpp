@@ -30,4 +30,5 @@
 #endif
 #else
 #error "tt needs xsimd: apt-get install libxsimd-dev (or put its headers on the include path)"
+#include <xsimd/xsimd.hpp>  // which ends the compilation
 #endif
