@@ -458,6 +458,12 @@ class BasicGenerator {
     }
     return bearable(s) ? g().broadcast_to(a, s) : -1;
   }
+  /// Of no elements none is the largest.
+  constexpr bool has_none(int a, unsigned axes) const {
+    for (int k = 0; k < shape(a).rank; ++k)
+      if ((axes >> k & 1) && value(shape(a)[k]) == 0) return true;
+    return false;
+  }
   constexpr int reduce_step() {
     const Op op = o_.smooth ? Op::sum : r_.any({Op::sum, Op::sum, Op::amax, Op::amin});
     const int a = pick(op == Op::sum ? &is_anything : &is_number);
@@ -467,6 +473,7 @@ class BasicGenerator {
     if (r_.chance(0.3)) axes = 1u << (shape(a).rank - 1);
     if (r_.chance(0.1)) axes = all;
     const bool keepdim = r_.chance(0.5);
+    if (op != Op::sum && has_none(a, axes)) return -1;
     if (op == Op::sum) return tt::detail::reduce<Op::sum>(sym(a), axes, keepdim).id;
     if (op == Op::amax) return tt::detail::reduce<Op::amax>(sym(a), axes, keepdim).id;
     return tt::detail::reduce<Op::amin>(sym(a), axes, keepdim).id;
@@ -674,7 +681,7 @@ class BasicGenerator {
       case 3: return reduction<MeanFn>(x, axis, keep);
       case 4: return reduction<VarFn>(x, axis, keep);
       case 5: return layer_norm(x, axis);
-      case 6: return reduction<ArgmaxFn>(x, axis, keep);
+      case 6: return has_none(a, axis) ? -1 : reduction<ArgmaxFn>(x, axis, keep);
       case 7: {
         const int b = pick_beside(a, &is_number);
         return b < 0 ? -1 : MseLossFn::record(x, sym(b)).id;

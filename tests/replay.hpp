@@ -43,6 +43,27 @@ inline Tensor number(DType d, std::uint64_t bits) {
 
 namespace detail {
 
+inline bool has_none(const Tensor& x, const tt::IntList& dims) {
+  for (std::int64_t k : dims)
+    if (x.size(static_cast<int>(k)) == 0) return true;
+  return false;
+}
+/// An error of the op, but softmax and its like reduce rows without elements.
+inline Tensor largest_of_none(tt::Op op, const Tensor& x, const tt::IntList& dims) {
+  tt::IntList sizes;
+  for (int k = 0; k < x.dim(); ++k) {
+    bool reduced = false;
+    for (std::int64_t d : dims) reduced = reduced || d == k;
+    sizes.push_back(reduced ? 1 : x.size(k));
+  }
+  const Tensor number = tt::with_dtype(x.dtype(), [&]<class T>(T) {
+    const T v = op == tt::Op::amax ? tt::detail::identity<tt::Op::amax, T>() : tt::detail::identity<tt::Op::amin, T>();
+    if constexpr (std::is_floating_point_v<T>) return tt::tensor(static_cast<double>(v), {.dtype = x.dtype()});
+    else return tt::tensor(static_cast<std::int64_t>(v), {.dtype = x.dtype()});
+  });
+  return number.expand(sizes).contiguous();
+}
+
 /// dtype, axis, shape; of the Tensor only the device counts.
 inline void record_iota(Graph& g, const tt::Operator&, std::span<const int>, const tt::Attributes& a, int* out) {
   Shape s;
@@ -136,6 +157,7 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
       tt::IntList dims;
       for (int k = 0; k < n.shape.rank; ++k)
         if (n.attribute >> k & 1) dims.push_back(k);
+      if (n.op != Op::sum && has_none(operand(0), dims)) return largest_of_none(n.op, operand(0), dims);
       return tt::call(tt::name(n.op), {operand(0), dims, true});
     }
     default: break;

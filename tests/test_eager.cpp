@@ -202,6 +202,12 @@ Tensor check_case(const Case& f, const Tensor& m, const Tensor (&t)[3]) {
   const tt::Sym condition = input(g, m), a = input(g, t[0]), b = input(g, t[1]), c = input(g, t[2]);
   const tt::Sym output = f.record(condition, a, b, c);
   if (g.failure) {
+    const auto is = [&](const char* name) { return std::strcmp(f.name, name) == 0; };
+    if (t[0].dtype() == DType::boolean && (is("add") || is("max") || is("mul") || is("min"))) {  // PyTorch's or, and
+      const Tensor r = f.call(m, t[0], t[1], t[2]);
+      CHECK(same_elements(r, is("add") || is("max") ? t[0] || t[1] : t[0] && t[1]));
+      return {};
+    }
     CHECK_THROWS_AS(f.call(m, t[0], t[1], t[2]), tt::Error);
     return {};
   }
