@@ -85,6 +85,10 @@ for bench in bench_static bench_dynamic; do
   echo "-- $bench"
   "$build/$bench" || failed=$((failed + 1))
 done
+if [ -x "$build/bench_dynamic" ]; then  # into an empty cache, then out of it
+  rm -rf "$build/first"
+  for _ in 1 2; do TT_CACHE_DIR="$build/first" "$build/bench_dynamic" --first-call || failed=$((failed + 1)); done
+fi
 if command -v python3 >/dev/null; then
   echo "-- peers"
   python3 bench/cuda/peers.py || skip "peers" "bench/cuda/peers.py failed"

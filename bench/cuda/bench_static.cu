@@ -1,8 +1,14 @@
 // Static kernels against the bandwidth of a copy, measured in the same run: every row says which part of
-// it a kernel reaches, from the bytes it must move. Median of 15 after 3 to warm up, by events.
+// it a kernel reaches, from the bytes it must move. Median of 15 after 3 to warm up, by events. Thrust's transform and
+// transform_reduce with the same arithmetic beside them.
 //   nvcc -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch=native -I include bench/cuda/bench_static.cu -ldl -lpthread
 #include <algorithm>
 #include <cstdio>
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/transform.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/tuple.h>
 #include <vector>
 
 #include "kernels.hpp"
@@ -40,6 +46,14 @@ tt::cuda::Array<float, E...> on_device() {
   return tt::cuda::to_device(a);
 }
 
+using Three = thrust::tuple<float, float, float>;
+struct ProductAndSum {
+  __host__ __device__ float operator()(const Three& t) const { return thrust::get<0>(t) * thrust::get<1>(t) + thrust::get<2>(t); }
+};
+struct TanhOfSum {
+  __host__ __device__ float operator()(const Three& t) const { return tanhf(ProductAndSum()(t)); }
+};
+
 }  // namespace
 
 int main() {
@@ -58,4 +72,8 @@ int main() {
   row("layer norm of rows", 2 * all, [&] { tt::cuda::fuse(layer_norm)(x, w, v); });
   row("sum(a * b + c)", 3 * one, [&] { tt::cuda::fuse(total)(a, b, c); });
   row("column sums", all, [&] { tt::cuda::fuse(columns)(x); });
+  const auto on_stream = thrust::cuda::par.on(reinterpret_cast<cudaStream_t>(device.stream()));
+  const auto begin = thrust::make_zip_iterator(thrust::make_tuple(a.data(), b.data(), c.data())), end = begin + many;
+  row("tanh(a * b + c), Thrust", 4 * one, [&] { thrust::transform(on_stream, begin, end, to.data(), TanhOfSum()); });
+  row("sum(a * b + c), Thrust", 3 * one, [&] { (void)thrust::transform_reduce(on_stream, begin, end, ProductAndSum(), 0.0f, thrust::plus<float>()); });
 }

@@ -43,6 +43,13 @@ def with_torch():
         report(name + ", eager", median(lambda: f(*arguments)), size, rate)
         compiled = torch.compile(f)
         report(name + ", torch.compile", median(lambda: compiled(*arguments)), size, rate)
+
+    def gate(p, q):
+        return torch.sum(p * torch.sigmoid(p * q))
+
+    p, q = a.clone().requires_grad_(), b.clone().requires_grad_()
+    for name, f in (("eager", gate), ("torch.compile", torch.compile(gate))):
+        report("gate, value and gradient, " + name, median(lambda: torch.autograd.grad(f(p, q), (p, q))), 4 * one, rate)
     for n in (256, 1024, 4096):
         p, q, r = torch.randn(n, n, device="cuda"), torch.randn(n, n, device="cuda"), torch.randn(n, device="cuda")
         ms = median(lambda: torch.relu(torch.addmm(r, p, q)))
