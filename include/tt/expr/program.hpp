@@ -12,7 +12,7 @@ namespace detail {
 struct SymbolTable {
   Extent meaning[max_symbols] = {};
   std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least,
-  const char* who[max_symbols] = {};     ///< and by which op
+  const char* chooser[max_symbols] = {};  ///< and for which op, see Graph::Needed
   constexpr SymbolTable() {
     for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
   }
@@ -35,14 +35,14 @@ struct SymbolTable {
     return e.is_constant() || e == Extent::symbol(index(e));
   }
   /// Notes that a multiple of one symbol must be so long; false for what is a product of several.
-  constexpr bool need(Extent e, std::int64_t length, const char* op) {
+  constexpr bool need(Extent e, std::int64_t length, const char* op_that_chooses) {
     const std::int64_t each = e.coefficient();
     const int k = index(Extent::product(1, e.exponents()));
     if (e != Extent::symbol(k) * Extent(each)) return false;
     const std::int64_t n = (length + each - 1) / each;
     if (n > least[k]) {
       least[k] = n;
-      who[k] = op;
+      chooser[k] = op_that_chooses;
     }
     return true;
   }
@@ -112,7 +112,7 @@ constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODE
       g.fail({.mistake = Mistake::sizes_differ, .op = "reshape",
               .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}});
     for (const Graph::Needed& n : g.needed)
-      if (!table.need(n.extent, n.least, n.op) && Text(n.op) == "slice")
+      if (!table.need(n.extent, n.least, n.chooser) && !n.chooser)
         g.fail({.mistake = Mistake::slice_cannot_be_checked, .op = "slice", .a = Shape{n.extent},
                 .number = n.least, .where = n.where});
     return g;
@@ -350,7 +350,7 @@ constexpr bool show_mistake() {
 struct SymbolRule {
   std::int64_t known = 0;  ///< a constant; or, negative: what symbol -1 - known is
   std::int64_t least = 0;
-  const char* who = nullptr;
+  const char* chooser = nullptr;
 };
 template <int Count>
 struct SymbolRules {
@@ -360,7 +360,7 @@ struct SymbolRules {
       const Extent m = table.meaning[k];
       item[k].known = m.is_constant() ? m.code : -1 - SymbolTable::index(m);
       item[k].least = m == Extent::symbol(k) ? table.least[k] : 0;
-      item[k].who = table.who[k];
+      item[k].chooser = table.chooser[k];
     }
   }
 };
@@ -378,10 +378,11 @@ struct ResultShape {
   TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
                  << a << " meets one of " << b << ". Both are known at run time only."));
 }
-[[noreturn]] TT_NOINLINE inline void extent_is_too_short(std::int64_t extent, std::int64_t least, const char* op) {
-  const bool of_slice = op[0] == 's';
-  TT_THROW(Error(Text("tt::") << op << (of_slice ? ": slice is out of range" : ": no elements to choose from") << ": an extent is "
-                              << extent << ", and must be at least " << least << ". It is known at run time only."));
+[[noreturn]] TT_NOINLINE inline void extent_is_too_short(std::int64_t extent, std::int64_t least, const char* chooser) {
+  Text t("tt::");
+  if (chooser) t << chooser << ": no elements to choose from";
+  else t << "slice: slice is out of range";
+  TT_THROW(Error(t << ": an extent is " << extent << ", and must be at least " << least << ". It is known at run time only."));
 }
 /// Checks that extents which were taken for equal are, and gives the symbols their values.
 inline void bind_symbols(const SymbolRule* rule, const std::int64_t* actual, int count, SymbolValues& values) {
@@ -389,7 +390,7 @@ inline void bind_symbols(const SymbolRule* rule, const std::int64_t* actual, int
     const std::int64_t m = rule[k].known;
     const std::int64_t known = m >= 0 ? m : -1 - m < k ? values.value[-1 - m] : actual[k];
     if (known != actual[k]) extents_differ(actual[k], known);
-    if (actual[k] < rule[k].least) extent_is_too_short(actual[k], rule[k].least, rule[k].who);
+    if (actual[k] < rule[k].least) extent_is_too_short(actual[k], rule[k].least, rule[k].chooser);
     values.value[k] = actual[k];
   }
 }

@@ -232,7 +232,7 @@ struct Graph {
     std::int64_t least = 0;
     SourceLine where{};
     bool single = false;  ///< one element of it is taken
-    const char* op = "slice";
+    const char* chooser = nullptr;  ///< the op that chooses among its elements; null: a slice
   };
   Vec<Needed> needed;  ///< symbolic extents, and how long they must be at least
   unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
