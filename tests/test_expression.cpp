@@ -217,8 +217,7 @@ TEST_CASE("dynamic extents are compared when an expression is evaluated") {
   const Array<float, 3> c{1, 1, 1};
   CHECK(equal(tt::eval(a + c), Array<float, 3>{2, 3, 4}));
   CHECK_THROWS_WITH_AS(tt::eval(a + b),
-                       "tt: shapes do not broadcast: an extent of 2 meets one of 3. Both are known "
-                       "at run time only.",
+                       "tt::add: shapes do not broadcast: (3,) and (2,). Reshape one side, or insert an axis of extent 1?",
                        tt::Error);
   CHECK_THROWS_AS(tt::eval(b + c), tt::Error);
   const Array<float, 1, dyn> wide{{1, 2}};
@@ -311,8 +310,7 @@ TEST_CASE("slices of run-time extents are checked at the call") {
               Array<float, dyn, dyn>{{12, 15, 18}, {24, 30, 36}}));
   CHECK(equal(tt::eval(tt::slice<0, 1, 1>(tt::slice<1, 1, 2>(b))), Array<float, 1, 2>{{5, 6}}));
   CHECK_THROWS_WITH_AS(tt::eval(tt::slice<0, 1, 4>(a)),
-                       "tt::slice: slice is out of range: an extent is 4, and must be at least 5. "
-                       "It is known at run time only.",
+                       "tt::slice: slice is out of range: 4 in shape (4, 3).",
                        tt::Error);
   CHECK_THROWS_AS(tt::eval(tt::slice<0, 4, 2, -1>(a)), tt::Error);
   CHECK_THROWS_AS(tt::eval(tt::slice<1, 0, 3>(a) + tt::slice<0, 4, 1>(a)), tt::Error);

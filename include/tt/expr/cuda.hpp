@@ -225,7 +225,7 @@ struct Fused {
       tt::detail::DeviceBindings<H::plan.externals, numbers> b;
       (b.add(a), ...);
       SymbolValues values;
-      if constexpr (dynamic > 0) tt::detail::bind_symbols(tt::detail::Symbols<P, dynamic>::rules.item, b.extent, dynamic, values);
+      if constexpr (dynamic > 0) tt::detail::bind_symbols(tt::detail::Symbols<P, dynamic>::rules, b.extent, values);
       const tt::detail::SeparatedInputs<P, inputs, tt::detail::DeviceCopies> separated(b);
       if constexpr (std::is_void_v<Returned>) {
         run_static(plan_codes<H>(), Device::get(0), b.external, values);

@@ -251,12 +251,12 @@ inline void extents_of(const Shape& shape, const SymbolValues& symbols, std::int
 /// is one function for every type of destination.
 struct DynamicProgram {
   void (*run)(void* const* external, const SymbolValues& symbols);
-  const SymbolRule* rule;
-  int symbols, leaves;
+  const SymbolRules& rules;
+  int leaves;
   Shape result;
 
   void bind(const std::int64_t* extent, SymbolValues& values, std::int64_t* given) const {
-    bind_symbols(rule, extent, symbols, values);
+    bind_symbols(rules, extent, values);
     extents_of(result, values, given);
   }
 };
@@ -278,7 +278,7 @@ struct Evaluation {
   static const DynamicProgram& program()
     requires is_dynamic
   {
-    static constexpr DynamicProgram p{&execute<P, Isa>, Symbols<P, dynamic>::rules.item, dynamic, tree_leaves<X>,
+    static constexpr DynamicProgram p{&execute<P, Isa>, Symbols<P, dynamic>::rules, tree_leaves<X>,
                                       interface_of<P>.output[0].shape};
     return p;
   }

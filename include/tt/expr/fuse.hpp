@@ -93,11 +93,10 @@ struct FunctionModel {
   }
   /// A parameter that was assigned: its new value is written into its memory.
   static constexpr void update(Graph& g, int was, int is) {
-    const Shape& old = g[was].shape;
-    const BroadcastResult r = g.broadcast(old, g[is].shape);
-    if (g[is].dtype != g[was].dtype || !r.ok || !(r.shape == old))
-      g.fail({.mistake = Mistake::parameter_changes_shape, .op = "fuse", .a = old,
-              .b = g[is].shape}, is);
+    const Shape old = g[was].shape, given = g[is].shape;
+    const auto otherwise = [&] { return Failure{.mistake = Mistake::parameter_changes_shape, .op = "fuse", .a = old, .b = given}; };
+    const BroadcastResult r = g.broadcast(old, given, otherwise);
+    if (g[is].dtype != g[was].dtype || !r.ok || !(r.shape == old)) g.fail(otherwise(), is);
     else g.output(g.broadcast_to(is, old), static_cast<int>(g[was].attribute));
   }
 };
@@ -323,7 +322,7 @@ struct Fused {
       (b.add(a), ...);
       SymbolValues values;
       if constexpr (dynamic > 0)
-        detail::bind_symbols(detail::Symbols<P, dynamic>::rules.item, b.extent, dynamic, values);
+        detail::bind_symbols(detail::Symbols<P, dynamic>::rules, b.extent, values);
       const detail::SeparatedInputs<P, inputs> separated(b);
       if constexpr (std::is_void_v<Result>) {
         detail::execute<P, Isa>(b.external, values);

@@ -11,8 +11,7 @@ namespace detail {
 
 struct SymbolTable {
   Extent meaning[max_symbols] = {};
-  std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least,
-  const char* chooser[max_symbols] = {};  ///< and for which op, see Graph::Needed
+  std::int64_t least[max_symbols] = {};  ///< what each symbol must be at least
   constexpr SymbolTable() {
     for (int k = 0; k < max_symbols; ++k) meaning[k] = Extent::symbol(k);
   }
@@ -35,15 +34,12 @@ struct SymbolTable {
     return e.is_constant() || e == Extent::symbol(index(e));
   }
   /// Notes that a multiple of one symbol must be so long; false for what is a product of several.
-  constexpr bool need(Extent e, std::int64_t length, const char* op_that_chooses) {
+  constexpr bool need(Extent e, std::int64_t length) {
     const std::int64_t each = e.coefficient();
     const int k = index(Extent::product(1, e.exponents()));
     if (e != Extent::symbol(k) * Extent(each)) return false;
     const std::int64_t n = (length + each - 1) / each;
-    if (n > least[k]) {
-      least[k] = n;
-      chooser[k] = op_that_chooses;
-    }
+    if (n > least[k]) least[k] = n;
     return true;
   }
   constexpr Extent resolve(Extent e) const { return e.is_constant() ? e : meaning[index(e)]; }
@@ -112,9 +108,9 @@ constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODE
       g.fail({.mistake = Mistake::sizes_differ, .op = "reshape",
               .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}});
     for (const Graph::Needed& n : g.needed)
-      if (!table.need(n.extent, n.least, n.chooser) && !n.chooser)
+      if (!table.need(n.extent, n.least) && n.otherwise.mistake == Mistake::slice_out_of_range)
         g.fail({.mistake = Mistake::slice_cannot_be_checked, .op = "slice", .a = Shape{n.extent},
-                .number = n.least, .where = n.where});
+                .number = n.least, .where = n.otherwise.where});
     return g;
   }
 }
@@ -151,6 +147,14 @@ struct Program {
   static constexpr Graph record() {
     SymbolTable table;
     return record_program<Model>(table);
+  }
+  /// Recorded once, every run-time extent a symbol of its own: what is taken for granted of them, and where.
+  static constexpr Graph record_conditions() {
+    SymbolTable table;
+    Graph g;
+    Recorder r{g, table};
+    Model::record(g, r);
+    return g;
   }
 };
 
@@ -350,47 +354,89 @@ constexpr bool show_mistake() {
 struct SymbolRule {
   std::int64_t known = 0;  ///< a constant; or, negative: what symbol -1 - known is
   std::int64_t least = 0;
-  const char* chooser = nullptr;
 };
-template <int Count>
+/// The same where it was asked for: equal extents or, without `b`, a least one; and what is wrong otherwise.
+struct SymbolCondition {
+  Extent a, b;
+  std::int64_t least = 0;
+  Failure otherwise;
+
+  constexpr bool holds(const SymbolValues& v) const { return least > 0 ? a.value(v) >= least : a.value(v) == b.value(v); }
+};
+/// The rules of a program's run-time extents.
 struct SymbolRules {
-  SymbolRule item[Count];
-  constexpr explicit SymbolRules(const SymbolTable& table) {
-    for (int k = 0; k < Count; ++k) {
-      const Extent m = table.meaning[k];
-      item[k].known = m.is_constant() ? m.code : -1 - SymbolTable::index(m);
-      item[k].least = m == Extent::symbol(k) ? table.least[k] : 0;
-      item[k].chooser = table.chooser[k];
-    }
+  const SymbolRule* rule;
+  const SymbolCondition* condition;
+  int symbols, conditions;
+};
+
+/// Conditions as a program's recording meets them: the first few, each once.
+struct SymbolConditions {
+  SymbolCondition item[2 * max_symbols];
+  int count = 0;
+
+  constexpr explicit SymbolConditions(const Graph& g) {
+    for (const Graph::Assumed& x : g.assumed) add({x.a, x.b, 0, x.otherwise});
+    for (const Graph::Needed& n : g.needed) add({n.extent, {}, n.least, n.otherwise});
+  }
+  constexpr void add(const SymbolCondition& c) {
+    for (int k = 0; k < count; ++k)
+      if (item[k].a == c.a && item[k].b == c.b && item[k].least == c.least) return;
+    if (count < 2 * max_symbols) item[count++] = c;
   }
 };
-/// The rules of a program's run-time extents: what its callers need of the interface at run time.
+template <int Rules, int Conditions>
+struct SymbolRuleStore {
+  SymbolRule rule[Rules];
+  SymbolCondition condition[Conditions > 0 ? Conditions : 1];
+
+  constexpr SymbolRuleStore(const SymbolTable& table, const SymbolConditions& all) {
+    for (int k = 0; k < Rules; ++k) {
+      const Extent m = table.meaning[k];
+      rule[k].known = m.is_constant() ? m.code : -1 - SymbolTable::index(m);
+      rule[k].least = m == Extent::symbol(k) ? table.least[k] : 0;
+    }
+    for (int k = 0; k < Conditions; ++k) condition[k] = all.item[k];
+  }
+};
+/// What callers of a program with `Count` run-time extents need of its interface at run time.
 template <class P, int Count>
 struct Symbols {
-  static constexpr SymbolRules<Count> rules{interface_of<P>.symbols};
+  static constexpr SymbolConditions conditions{P::record_conditions()};
+  static constexpr SymbolRuleStore<Count, conditions.count> store{interface_of<P>.symbols, conditions};
+  static constexpr SymbolRules rules{store.rule, store.condition, Count, conditions.count};
 };
 template <class P, int K>
 struct ResultShape {
   static constexpr Shape value = interface_of<P>.output[K].shape;
 };
 
-[[noreturn]] TT_NOINLINE inline void extents_differ(std::int64_t a, std::int64_t b) {
-  TT_THROW(Error(Text("tt: shapes do not broadcast: an extent of ")
-                 << a << " meets one of " << b << ". Both are known at run time only."));
-}
-[[noreturn]] TT_NOINLINE inline void extent_is_too_short(std::int64_t extent, std::int64_t least, const char* chooser) {
-  Text t("tt::");
-  if (chooser) t << chooser << ": no elements to choose from";
-  else t << "slice: slice is out of range";
-  TT_THROW(Error(t << ": an extent is " << extent << ", and must be at least " << least << ". It is known at run time only."));
+/// The mistake of a call whose extents do not fit, in the words of compile time.
+[[noreturn]] TT_NOINLINE inline void extents_do_not_fit(const SymbolRules& rules, const std::int64_t* actual) {
+  SymbolValues values;
+  for (int k = 0; k < rules.symbols; ++k) values.value[k] = actual[k];
+  const auto known = [&](const Shape& s) {
+    Shape r;
+    for (int k = 0; k < s.rank; ++k) r.push_back(s[k].value(values));
+    return r;
+  };
+  for (int k = 0; k < rules.conditions; ++k)
+    if (const SymbolCondition& c = rules.condition[k]; !c.holds(values)) {
+      Failure f = c.otherwise;
+      f.a = known(f.a);
+      f.b = known(f.b);
+      TT_THROW(Error(describe(f)));
+    }
+  Text t("tt: extents that are known at run time only do not fit:");
+  for (int k = 0; k < rules.symbols; ++k) t << ' ' << actual[k];
+  TT_THROW(Error(t << '.'));
 }
 /// Checks that extents which were taken for equal are, and gives the symbols their values.
-inline void bind_symbols(const SymbolRule* rule, const std::int64_t* actual, int count, SymbolValues& values) {
-  for (int k = 0; k < count; ++k) {
-    const std::int64_t m = rule[k].known;
+inline void bind_symbols(const SymbolRules& rules, const std::int64_t* actual, SymbolValues& values) {
+  for (int k = 0; k < rules.symbols; ++k) {
+    const std::int64_t m = rules.rule[k].known;
     const std::int64_t known = m >= 0 ? m : -1 - m < k ? values.value[-1 - m] : actual[k];
-    if (known != actual[k]) extents_differ(actual[k], known);
-    if (actual[k] < rule[k].least) extent_is_too_short(actual[k], rule[k].least, rule[k].chooser);
+    if (known != actual[k] || actual[k] < rules.rule[k].least) extents_do_not_fit(rules, actual);
     values.value[k] = actual[k];
   }
 }

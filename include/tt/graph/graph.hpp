@@ -225,14 +225,14 @@ struct Graph {
   int refused = 0;  ///< nodes that found no room
   struct Assumed {
     Extent a, b;
+    Failure otherwise;
   };
   Vec<Assumed> assumed;  ///< symbolic extents that must turn out equal
   struct Needed {
     Extent extent;
     std::int64_t least = 0;
-    SourceLine where{};
+    Failure otherwise;
     bool single = false;  ///< one element of it is taken
-    const char* chooser = nullptr;  ///< the op that chooses among its elements; null: a slice
   };
   Vec<Needed> needed;  ///< symbolic extents, and how long they must be at least
   unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
@@ -303,19 +303,7 @@ struct Graph {
   constexpr int call(const OpDef& def, OperandIds operands);
 
   // ---- shape
-  constexpr int broadcast_to(int a, const Shape& shape) {
-    if (nodes[a].shape == shape) return a;
-    if (nodes[a].op == Op::broadcast) return broadcast_to(nodes[a].operand[0], shape);
-    const Shape from = nodes[a].shape;
-    bool ok = from.rank <= shape.rank;
-    for (int k = 0; k < from.rank && ok; ++k)
-      ok = from.from_right(k) == Extent(1) || equal(from.from_right(k), shape.from_right(k));
-    if (!ok)
-      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "broadcast_to", .a = from,
-                   .b = shape}, a);
-    return intern({.op = Op::broadcast, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
-                   .shape = shape});
-  }
+  constexpr int broadcast_to(int a, const Shape& shape);
   constexpr int reshape(int a, const Shape& shape);
   /// Axis k of the result is axis axes[k] of `a`.
   constexpr int permute(int a, const int* axes);
@@ -353,29 +341,33 @@ struct Graph {
   }
 
   // ---- plumbing
-  /// Equal extents; where one is a symbol that is taken for granted and noted.
-  constexpr bool equal(Extent a, Extent b) {
+  /// Equal extents; where one is a symbol that is taken for granted and noted, with what is wrong otherwise.
+  template <class MakeFailure>
+  constexpr bool equal(Extent a, Extent b, const MakeFailure& otherwise) {
     if (a == b) return true;
     if (a.is_constant() && b.is_constant()) return false;
-    assumed.push_back({a, b});
+    assumed.push_back({a, b, located(otherwise())});
     return true;
   }
-  constexpr BroadcastResult broadcast(const Shape& a, const Shape& b) {
+  template <class MakeFailure>
+  constexpr BroadcastResult broadcast(const Shape& a, const Shape& b, const MakeFailure& otherwise) {
     if (b.rank == 0) return {a, true};
     BroadcastResult r = try_broadcast(a, b);
     if (r.ok) return r;
     r.ok = true;
     for (int k = 0; k < r.shape.rank; ++k) {
       const Extent x = a.from_right(k), y = b.from_right(k);
-      if (x != Extent(1) && y != Extent(1) && !equal(x, y)) r.ok = false;
+      if (x != Extent(1) && y != Extent(1) && !equal(x, y, otherwise)) r.ok = false;
     }
     return r;
   }
+  /// A failure of what is recorded now.
+  constexpr Failure located(Failure f) const {
+    if (!f.where.line) f.where = where;
+    return f;
+  }
   constexpr int fail(const Failure& f, int harmless = 0) {
-    if (!failure) {
-      failure = f;
-      if (!failure.where.line) failure.where = where;
-    }
+    if (!failure) failure = located(f);
     if (nodes.empty()) return constant(DType::f32, 0);
     return harmless;
   }

@@ -106,10 +106,10 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   Shape shape = nodes[id[0]].shape;
   for (int k = 1; k < n; ++k) {
     if (nodes[id[k]].shape == shape) continue;
-    const BroadcastResult r = broadcast(shape, nodes[id[k]].shape);
-    if (!r.ok)
-      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = name(op), .a = shape,
-                   .b = nodes[id[k]].shape}, id[0]);
+    const Shape& other = nodes[id[k]].shape;
+    const auto otherwise = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = name(op), .a = shape, .b = other}; };
+    const BroadcastResult r = broadcast(shape, other, otherwise);
+    if (!r.ok) return fail(otherwise(), id[0]);
     shape = r.shape;
   }
   // an explicit broadcast is dropped where the other operands imply it
@@ -173,10 +173,10 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
     node.operand[k] = cast(operands[k], dtype);
-    const BroadcastResult r = broadcast(shape, nodes[node.operand[k]].shape);
-    if (!r.ok)
-      return fail({.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape,
-                   .b = nodes[node.operand[k]].shape}, node.operand[0]);
+    const Shape& other = nodes[node.operand[k]].shape;
+    const auto otherwise = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape, .b = other}; };
+    const BroadcastResult r = broadcast(shape, other, otherwise);
+    if (!r.ok) return fail(otherwise(), node.operand[0]);
     shape = r.shape;
   }
   node.shape = shape;
@@ -194,12 +194,24 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   return intern(node);
 }
 
+constexpr int Graph::broadcast_to(int a, const Shape& shape) {
+  if (nodes[a].shape == shape) return a;
+  if (nodes[a].op == Op::broadcast) return broadcast_to(nodes[a].operand[0], shape);
+  const Shape from = nodes[a].shape;
+  bool ok = from.rank <= shape.rank;
+  const auto otherwise = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = "broadcast_to", .a = from, .b = shape}; };
+  for (int k = 0; k < from.rank && ok; ++k)
+    ok = from.from_right(k) == Extent(1) || equal(from.from_right(k), shape.from_right(k), otherwise);
+  if (!ok) return fail(otherwise(), a);
+  return intern({.op = Op::broadcast, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
+                 .shape = shape});
+}
+
 constexpr int Graph::reshape(int a, const Shape& shape) {
   if (nodes[a].op == Op::reshape) a = nodes[a].operand[0];
   if (nodes[a].shape == shape) return a;
-  if (!is_countable(shape) || !equal(nodes[a].shape.size(), shape.size()))
-    return fail({.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape,
-                 .b = shape}, a);
+  const auto otherwise = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape, .b = shape}; };
+  if (!is_countable(shape) || !equal(nodes[a].shape.size(), shape.size(), otherwise)) return fail(otherwise(), a);
   if (is_constant(repeated_constant(a))) return broadcast_to(repeated_constant(a), shape);
   if (nodes[a].op == Op::broadcast && nodes[nodes[a].operand[0]].shape.rank == 0)
     return broadcast_to(nodes[a].operand[0], shape);
@@ -259,8 +271,9 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
     return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
                  .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
   if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
-  if (length > 0 && !s[k].is_constant())
-    needed.push_back({s[k], (start > last ? start : last) + 1, where, length == 1 && step == 1});
+  if (const std::int64_t end = start > last ? start : last; length > 0 && !s[k].is_constant())
+    needed.push_back({s[k], end + 1, located({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s, .number = end}),
+                      length == 1 && step == 1});
   Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
             .attribute = SliceAttribute{k, start, step}.pack(), .shape = s};
   node.shape.set(k, length);
@@ -331,8 +344,10 @@ constexpr int Graph::product(int a, int b) {
   if (x.rank < 1 || y.rank < 1)
     return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,
                  .number = 1}, a);
-  if (!equal(x.last(), y.rank == 1 ? y[0] : y.from_right(1)))
-    return fail({.mistake = Mistake::inner_extents_differ, .op = "matmul", .a = x, .b = y}, a);
+  const auto differ = [&](Mistake m) { return Failure{.mistake = m, .op = "matmul", .a = x, .b = y}; };
+  const auto inner = [&] { return differ(Mistake::inner_extents_differ); };
+  const auto batches = [&] { return differ(Mistake::batch_extents_differ); };
+  if (!equal(x.last(), y.rank == 1 ? y[0] : y.from_right(1), inner)) return fail(inner(), a);
   if (y.rank == 1) {  // sums along rows, which lie as they are read: no product of matrices does that
     const int terms = mul(a, b), axis = x.rank - 1;
     Shape cut = x;
@@ -356,8 +371,7 @@ constexpr int Graph::product(int a, int b) {
   for (int k = 0; k < (x.rank > y.rank ? x.rank : y.rank) - 2; ++k) batch.push_back(1);
   for (int k = 0; k < batch.rank; ++k) {
     const Extent p = x.from_right(k + 2), q = y.from_right(k + 2);
-    if (p != Extent(1) && q != Extent(1) && !equal(p, q))
-      return fail({.mistake = Mistake::batch_extents_differ, .op = "matmul", .a = x, .b = y}, a);
+    if (p != Extent(1) && q != Extent(1) && !equal(p, q, batches)) return fail(batches(), a);
     batch.set(batch.rank - 1 - k, p == Extent(1) ? q : p);
   }
   Node node{.op = Op::matmul, .dtype = dtype, .operand = {a, b, -1, -1}, .shape = batch};

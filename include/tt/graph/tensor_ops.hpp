@@ -68,8 +68,8 @@ struct MeanFn {
 constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
   for (int k = 0; k < x.shape().rank; ++k)
     if (const Extent e = x.shape()[k]; (axes >> k & 1) == 0) continue;
-    else if (e == Extent(0)) x.graph->fail({.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k});
-    else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->where, false, op});
+    else if (const Failure none{.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k}; e == Extent(0)) x.graph->fail(none);
+    else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->located(none)});
 }
 struct AmaxFn {
   static constexpr const char* name = "amax";

@@ -52,17 +52,18 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start
   const Shape to = nodes[base].shape, s = nodes[a].shape;
   const int k = normalize_axis(axis, to.rank);
   if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "slice_scatter", .a = to, .number = axis}, base);
+  const auto differ = [&] { return Failure{.mistake = Mistake::extents_beside_axis_differ, .op = "slice_scatter", .a = to, .b = s, .number = k}; };
   bool fits = s.rank == to.rank;
-  for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(s[j], to[j]);
-  if (!fits) return fail({.mistake = Mistake::extents_beside_axis_differ, .op = "slice_scatter", .a = to, .b = s, .number = k}, base);
+  for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(s[j], to[j], differ);
+  if (!fits) return fail(differ(), base);
   need_number(s[k]);
   if (!s[k].is_constant())
     return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice_scatter", .a = s, .number = k}, base);
   const std::int64_t end = start + s[k].code;
   const PadAttribute before{{k, k}, {start, 0}};
-  if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code))
-    return fail({.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1}, base);
-  if (!to[k].is_constant()) needed.push_back({to[k], end, where, false});
+  const Failure outside{.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1};
+  if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code)) return fail(outside, base);
+  if (!to[k].is_constant()) needed.push_back({to[k], end, located(outside)});
   if (s.size() == Extent(0)) return base;
   a = cast(a, nodes[base].dtype);
   if (s[k] == to[k]) return a;
@@ -78,9 +79,10 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
   std::int64_t total = 0;
   for (int i = 0; i < count; ++i) {
     const Shape s = nodes[a[i]].shape;
+    const auto differ = [&] { return Failure{.mistake = Mistake::extents_beside_axis_differ, .op = "cat", .a = to, .b = s, .number = k}; };
     bool fits = s.rank == to.rank;
-    for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(to[j], s[j]);
-    if (!fits) return fail({.mistake = Mistake::extents_beside_axis_differ, .op = "cat", .a = to, .b = s, .number = k}, a[0]);
+    for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(to[j], s[j], differ);
+    if (!fits) return fail(differ(), a[0]);
     need_number(s[k]);
     if (!s[k].is_constant())
       return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "cat", .a = s, .number = k}, a[0]);
