@@ -7,7 +7,9 @@
 
 #include "cuda/fake.hpp"
 #include "tensors.hpp"
+#include "tt/backends/algorithms.hpp"
 #include "tt/backends/cuda/program.hpp"
+#include "tt/dispatch/algorithms.hpp"
 #include "tt/tt.hpp"
 
 namespace {
@@ -231,6 +233,29 @@ TEST_CASE("streams, events, pinned memory") {
   staged.copy_(y);
   tt::cuda::synchronize();
   CHECK(same_bits(staged, tt::exp(x)));
+}
+
+TEST_CASE("sort and its kin run on the device where the library was built by nvcc too") {
+  const Tensor x = tt::tensor({3.0f, -1.0f, 3.0f, 0.5f, -1.0f, 8.0f, 0.5f, 3.0f, 2.0f, -7.0f, 3.0f, 0.5f}).reshape({3, 4});
+  const Tensor g = x.cuda();
+  if (!tt::backend::algorithms(tt::DeviceType::cuda)) {
+    CHECK(message<tt::Unavailable>([&] { tt::sort(g); }).starts_with("tt::sort: nothing was built for device cuda. Build tt::compiled "));
+    return;
+  }
+  if (!fake::is_real()) return;  // Thrust calls the driver by itself
+  tt::cuda::Stream side;
+  const tt::cuda::StreamGuard guard(side);
+  for (int dim : {0, 1}) {
+    const auto [values, indices] = tt::sort(g, dim);
+    CHECK(same(values, tt::sort(x, dim).values));
+    CHECK(same(indices, tt::sort(x, dim).indices));
+    CHECK(same(tt::cumsum(g, dim), tt::cumsum(x, dim)));
+    CHECK(same(tt::topk(g, 2, dim).values, tt::topk(x, 2, dim).values));
+  }
+  const auto [different, places, counts] = tt::unique(g, true, true, true);
+  CHECK(same(different, tt::unique(x).values));
+  CHECK(same(counts, tt::unique(x, true, true, true).counts));
+  CHECK(same(tt::reduce_by_key((g.flatten() > 1), g.flatten()).values, tt::reduce_by_key((x.flatten() > 1), x.flatten()).values));
 }
 
 TEST_CASE("memory is kept for the next Tensor, and given back when it runs short") {

@@ -1,99 +1,157 @@
 #!/bin/sh
 # Everything that needs a GPU, in under ten minutes: builds and runs the tests of the CUDA backend on the
-# machine's own device, random graphs on the device against the CPU, compute-sanitizer where it is, the
-# benchmarks and their peers. Needs nvcc, g++ or clang++ with C++20, and a folder of header-only
-# dependencies: doctest/doctest.h, xsimd/ (and boost/hana for named parameters).
+# machine's own device, random graphs on the device against the CPU, the benchmarks and their peers, and, in the
+# time that is left, compute-sanitizer where it is. Needs nvcc, g++ or clang++ with C++20, and a folder of
+# header-only dependencies: doctest/doctest.h, xsimd/ (and boost/hana for named parameters).
 #   tools/gpu_check.sh DEPENDENCIES [BUILD_FOLDER]
+#   GPU_CHECK_SECONDS=570   after so many nothing is begun any more, and what runs is stopped
 set -u
 cd "$(dirname "$0")/.." || exit 1
-dependencies=${1:?tools/gpu_check.sh DEPENDENCIES [BUILD_FOLDER]}
+dependencies=$(cd "${1:?tools/gpu_check.sh DEPENDENCIES [BUILD_FOLDER]}" && pwd)
 build=${2:-build/gpu}
 CXX=${CXX:-g++}
 NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+rm -rf "$build"
 mkdir -p "$build"
 build=$(cd "$build" && pwd)
 passed=0 failed=0 skipped=0
+begin=$(date +%s)
+end=$((begin + ${GPU_CHECK_SECONDS:-570}))
 export TT_CUDA_REAL=1 TT_CACHE_DIR="$build/cache"
 
+row() { # row NAME VERDICT SECONDS [WHY]
+  case $2 in
+    passed) passed=$((passed + 1)) ;;
+    SKIPPED) skipped=$((skipped + 1)) ;;
+    *) failed=$((failed + 1)) ;;
+  esac
+  printf '%-42s %-8s %4s s  %s\n' "$1" "$2" "$3" "${4:-}"
+}
 step() { # step NAME COMMAND...: one line in the table, the end of the output where it fails
   name=$1
   shift
-  begin=$(date +%s)
-  if "$@" >"$build/log" 2>&1; then
-    passed=$((passed + 1))
-    verdict=passed
-  else
-    case $? in
-      77) skipped=$((skipped + 1)) verdict=SKIPPED ;;
-      *) failed=$((failed + 1)) verdict=FAILED ;;
-    esac
+  now=$(date +%s)
+  if [ "$now" -ge "$end" ]; then
+    row "$name" SKIPPED 0 "no time is left"
+    return
   fi
-  printf '%-42s %-8s %4d s\n' "$name" "$verdict" "$(($(date +%s) - begin))"
-  [ "$verdict" = passed ] || tail -n 30 "$build/log"
+  timeout -k 5 $((end - now)) "$@" >"$build/log" 2>&1
+  case $? in
+    0) verdict=passed ;;
+    77) verdict=SKIPPED ;;
+    124 | 137) verdict=STOPPED ;;
+    *) verdict=FAILED ;;
+  esac
+  row "$name" $verdict $(($(date +%s) - now))
+  [ $verdict = passed ] || tail -n 30 "$build/log"
 }
-skip() {
-  skipped=$((skipped + 1))
-  printf '%-42s SKIPPED  %s\n' "$1" "$2"
+run() { # run NAME PROGRAM [ARGUMENTS...]: where it was built
+  name=$1
+  shift
+  if [ -x "$1" ]; then step "$name" "$@"; fi
+}
+shown() { # shown PROGRAM [ARGUMENTS...]: a benchmark, whose output is its rows
+  [ -x "$1" ] || return
+  echo "-- $(basename "$1")"
+  timeout -k 5 120 "$@" || row "$(basename "$1")" FAILED -
 }
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || { echo "no GPU: nothing was run"; exit 1; }
 "$NVCC" --version | tail -n 2 | head -n 1
 
-cpp="$CXX -std=c++20 -O2 -march=native -I include -isystem $dependencies -DTT_COMPILED"
-cu="$NVCC -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch=native -I include -I $dependencies -DTT_COMPILED -Xcompiler -march=native"
-libraries="$build/tt.o -ldl -lpthread"
-step "build: tt::compiled" $cpp -DTT_BUILD -c src/tt.cpp -o "$build/tt.o"
-step "build: the tests' main" $cpp -c tests/main.cpp -o "$build/main.o"
+# ---- builds, as many at once as there are cores: objects, then programs
 
-for test in test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_cuda_conv test_nvrtc; do
-  step "build: $test" $cpp -DTT_FAKE_CUDA='"none"' -DTT_FAKE_CUBLASLT='"none"' -DTT_FAKE_CUDNN='"none"' -DTT_FAKE_CUDA_WITHOUT_GRAPHS='"none"' -DTT_CUDA_SHIM='"none"' -I tests "tests/$test.cpp" "$build/main.o" $libraries -o "$build/$test"
-  [ -x "$build/$test" ] && step "run: $test" "$build/$test"
+toolkit=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
+for folder in "$toolkit/include/cccl" "$toolkit/targets/x86_64-linux/include/cccl" "$toolkit/include"; do
+  if [ -f "$folder/thrust/version.h" ]; then thrust=$folder && break; fi
 done
-[ -x "$build/test_cuda" ] && step "run: 2,000 random graphs" env TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=1000 "$build/test_cuda" -tc="random*"
-step "build: static kernels" $cu tests/cuda/test_static.cu "$build/main.o" $libraries -o "$build/test_static"
-[ -x "$build/test_static" ] && step "run: static kernels" "$build/test_static"
-
-sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
-if [ -x "$sanitizer" ] && [ -x "$build/test_static" ]; then
-  step "memcheck: static kernels" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_static"
-  step "racecheck: static kernels" "$sanitizer" --tool racecheck --error-exitcode 1 "$build/test_static"
-  step "synccheck: static kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_static"
-  export TT_CUDA_NO_CACHE=1
-  step "memcheck: Tensors" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda_tensor"
-  [ -x "$build/test_cuda_graphs" ] && step "memcheck: CUDA graphs" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda_graphs"
-  step "synccheck: emitted kernels" "$sanitizer" --tool synccheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
-  step "memcheck: emitted kernels" "$sanitizer" --tool memcheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
-  step "racecheck: emitted kernels" "$sanitizer" --tool racecheck --error-exitcode 1 "$build/test_cuda" -tce="random*"
-  unset TT_CUDA_NO_CACHE
-else
-  skip "compute-sanitizer" "not installed"
-fi
-
-for example in digits cuda_model; do
-  step "build: $example" $cpp "examples/$example/$example.cpp" $libraries -o "$build/$example"
+warnings="-Wno-invalid-feature-combination"
+[ "${CXX#*clang}" = "$CXX" ] && warnings=""
+cpp="$CXX -std=c++20 -O2 -march=native $warnings -I include -isystem $dependencies -DTT_COMPILED"
+fakes=
+for macro in CUDA CUBLASLT CUDNN CUDA_WITHOUT_GRAPHS; do fakes="$fakes -DTT_FAKE_$macro='\"none\"'"; done
+fakes="$fakes -DTT_CUDA_SHIM='\"none\"'"
+cu="$NVCC -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch=${TT_CUDA_ARCH:-native} -I include -I $dependencies -DTT_COMPILED -Xcompiler -march=native"
+tests="test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_cuda_conv test_nvrtc"
+library="tt algorithms algorithms_cuda"
+{ # NAME: COMMAND of each object
+  echo "tt: $cpp -DTT_BUILD -c src/tt.cpp"
+  echo "algorithms: $cpp -DTT_BUILD -DTT_CUDA_ALGORITHMS ${thrust:+-isystem $thrust} -c src/algorithms.cpp"
+  echo "algorithms_cuda: $cu -c src/algorithms.cu"
+  echo "main: $cpp -c tests/main.cpp"
+  for test in $tests; do echo "$test: $cpp $fakes -I tests -c tests/$test.cpp"; done
+  echo "test_static: $cu -c tests/cuda/test_static.cu"
+  echo "test_algorithms: $cu -c tests/cuda/test_algorithms.cu"
+  echo "digits: $cpp -c examples/digits/digits.cpp"
+  echo "cuda_model: $cpp -c examples/cuda_model/cuda_model.cpp"
+  echo "cuda_model_static: $cu -c examples/cuda_model/static.cu"
+  echo "bench_static: $cu -I bench/cuda -c bench/cuda/bench_static.cu"
+  echo "bench_dynamic: $cpp -I bench/cuda -c bench/cuda/bench_dynamic.cpp"
+} >"$build/objects"
+together() { # together: each line of the standard input as a command, at once; the log of NAME is NAME.log
+  # shellcheck disable=SC2016
+  xargs -d '\n' -P "$(nproc)" -I '{}' sh -c 'sh -c "${1#*: }" >"$2/${1%%: *}.log" 2>&1 || mv "$2/${1%%: *}.log" "$2/${1%%: *}.failed"' together '{}' "$build"
+}
+sed "s|^\([a-z_]*\): .*|& -o $build/\1.o|" "$build/objects" | together
+objects=
+for name in $library; do objects="$objects $build/$name.o"; done
+for name in $tests test_static test_algorithms digits cuda_model cuda_model_static bench_static bench_dynamic; do
+  case $name in test_*) main=$build/main.o ;; *) main= ;; esac
+  [ -f "$build/$name.o" ] && echo "$name: $NVCC $build/$name.o $main $objects -o $build/$name -ldl -lpthread"
+done | together
+row "build" "$(if ls "$build"/*.failed >/dev/null 2>&1; then echo FAILED; else echo passed; fi)" $(($(date +%s) - begin))
+for log in "$build"/*.failed; do
+  if [ -f "$log" ]; then
+    echo "$(basename "$log" .failed) was not built:"
+    grep -m 5 -E 'error|undefined' "$log" || tail -n 5 "$log"
+  fi
 done
-step "build: cuda_model, static" $cu examples/cuda_model/static.cu $libraries -o "$build/cuda_model_static"
-[ -x "$build/digits" ] && step "run: digits" "$build/digits" --out "$build/digits_out"
-[ -x "$build/cuda_model" ] && step "run: cuda_model, perceptron" "$build/cuda_model" --device cuda
-[ -x "$build/cuda_model" ] && step "run: cuda_model, convolutional" "$build/cuda_model" --device cuda --model conv
-[ -x "$build/cuda_model_static" ] && step "run: cuda_model, static" "$build/cuda_model_static"
 
-step "build: benchmarks" $cu -I bench/cuda bench/cuda/bench_static.cu $libraries -o "$build/bench_static"
-step "build: benchmarks of compiled functions" $cpp -I bench/cuda bench/cuda/bench_dynamic.cpp $libraries -o "$build/bench_dynamic"
-for bench in bench_static bench_dynamic; do
-  [ -x "$build/$bench" ] || continue
-  echo "-- $bench"
-  "$build/$bench" || failed=$((failed + 1))
-done
-if [ -x "$build/bench_dynamic" ]; then  # into an empty cache, then out of it
-  rm -rf "$build/first"
-  for _ in 1 2; do TT_CACHE_DIR="$build/first" "$build/bench_dynamic" --first-call || failed=$((failed + 1)); done
-fi
+# ---- tests
+
+for test in $tests; do run "$test" "$build/$test"; done
+export TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=1000
+run "2,000 random graphs" "$build/test_cuda" -tc="random*"
+unset TT_FUZZ_COUNT TT_FUZZ_SEED
+run "static kernels" "$build/test_static"
+run "sort, scans and runs" "$build/test_algorithms"
+run "digits" "$build/digits" --out "$build/digits_out"
+run "cuda_model, perceptron" "$build/cuda_model" --device cuda
+run "cuda_model, convolutional" "$build/cuda_model" --device cuda --model conv
+run "cuda_model, static" "$build/cuda_model_static"
+
+# ---- benchmarks
+
+shown "$build/bench_static"
+shown "$build/bench_dynamic"
+export TT_CACHE_DIR="$build/first"  # empty, then with what the first run left there
+for _ in 1 2; do shown "$build/bench_dynamic" --first-call; done
 if command -v python3 >/dev/null; then
   echo "-- peers"
-  python3 bench/cuda/peers.py || skip "peers" "bench/cuda/peers.py failed"
+  timeout -k 5 150 python3 bench/cuda/peers.py || row "peers" SKIPPED - "bench/cuda/peers.py failed"
 else
-  skip "peers" "no python3"
+  row "peers" SKIPPED - "no python3"
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
+
+# ---- compute-sanitizer: without the cache it sees every block of memory as it is
+
+sanitizer=$(command -v compute-sanitizer || echo "$toolkit/bin/compute-sanitizer")
+if [ -x "$sanitizer" ]; then
+  export TT_CUDA_NO_CACHE=1
+  checked() { # checked TOOL NAME PROGRAM [ARGUMENTS...]
+    tool=$1 what=$2
+    shift 2
+    if [ -x "$1" ]; then step "$tool: $what" "$sanitizer" --tool "$tool" --error-exitcode 1 "$@"; fi
+  }
+  for tool in memcheck racecheck synccheck; do
+    checked $tool "static kernels" "$build/test_static"
+    checked $tool "emitted kernels" "$build/test_cuda" -tce="random*"
+  done
+  checked memcheck "Tensors" "$build/test_cuda_tensor"
+  checked memcheck "CUDA graphs" "$build/test_cuda_graphs"
+  checked memcheck "sort, scans and runs" "$build/test_algorithms"
+else
+  row "compute-sanitizer" SKIPPED 0 "not installed"
+fi
+echo "$passed passed, $failed failed, $skipped skipped, $(($(date +%s) - begin)) s"
 [ "$failed" -eq 0 ]
