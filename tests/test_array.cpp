@@ -365,6 +365,25 @@ TEST_CASE("axes are set apart by empty lines") {
         "[[[[0 1]\n   [2 3]]]\n\n\n [[[4 5]\n   [6 7]]]]");
 }
 
+TEST_CASE("an Array becomes one of other extents where they are the same numbers") {
+  const Array<float, 2, 3> fixed{{1, 2, 3}, {4, 5, 6}};
+  Array<float, dyn, dyn> open = fixed;
+  CHECK(printed(open) == printed(fixed));
+  const Array<float, dyn, 3> half = open;
+  Array<float, 2, 3> back(half);
+  CHECK(printed(back) == printed(fixed));
+  open(1, 2) = 7;
+  back = open;
+  CHECK(back(1, 2) == 7);
+  open = Array<float, 1, 2>{{8, 9}};
+  CHECK(open.shape() == tt::Shape{1, 2});
+  CHECK_THROWS_WITH_AS((Array<float, 4, 3>(half)), "tt::Array: shapes differ: (2, 3) is assigned to (4, 3).", tt::Error);
+  CHECK_THROWS_WITH_AS(back = open, "tt::Array: shapes differ: (1, 2) is assigned to (2, 3).", tt::Error);
+  CHECK(back(1, 2) == 7);
+  const Array<float, 0, 3> none = Array<float, dyn, 3>();
+  CHECK(none.size() == 0);
+}
+
 TEST_CASE("an Array without elements is []") {
   CHECK(printed(Array<float, 0>()) == "[]");
   CHECK(printed(Array<float, 0, 3>()) == "[]");

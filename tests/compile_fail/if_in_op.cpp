@@ -1,4 +1,5 @@
 // expect: tt: a comparison inside an op is a mask over many elements and cannot steer `if` or `?:`; use tt::where(condition, a, b)
+// max-lines: 46
 #include <tt/tt.hpp>
 
 constexpr auto leaky = tt::op([](auto x) {

@@ -1,5 +1,4 @@
 // expect: tt: a comparison inside an op is a mask over many elements and cannot steer `if` or `?:`; use tt::where(condition, a, b)
-// max-lines: 30
 #include <tt/tt.hpp>
 
 struct Leaky {

@@ -1,6 +1,5 @@
 // expect: tt: rank is too low
 // expect: rank_is_enough<tt::detail::shape<>, 1
-// max-lines: 30
 #include <tt/tt.hpp>
 
 auto f(const tt::Array<float>& a, const tt::Array<float, 4>& b) {

@@ -1,6 +1,5 @@
 // expect: tt: number is out of range beside this dtype. Cast the operand first?
 // expect: 3000000000
-// max-lines: 30
 #include <tt/tt.hpp>
 
 void f(const tt::Array<int, 8>& a) {

@@ -1,6 +1,5 @@
 // expect: tt: too many results. Split the function
 // expect: results_are_few<130, 128>
-// max-lines: 60
 #include <tt/tt.hpp>
 
 constexpr auto five = [](auto x, float k) {

@@ -1,4 +1,3 @@
 // expect: tt needs C++20: add -std=c++20
 // flags: -std=c++17
-// max-lines: 30
 #include <tt/config.hpp>

@@ -1,5 +1,4 @@
 // expect: tt: Array elements are bool, int32, int64, float or double
-// max-lines: 30
 #include <tt/tt.hpp>
 
 tt::Array<unsigned, 8> a;

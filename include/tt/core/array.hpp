@@ -236,7 +236,13 @@ class Array {
     if (size()) std::memcpy(data(), values.data(), values.size_bytes());
   }
 
-  // From expressions; defined in expr/expression.hpp.
+  /// The elements of an Array whose type says other extents, known at compile time on one side only: a copy. Throws Error
+  /// where they differ.
+  template <class U, std::int64_t... F>
+    requires(sizeof...(E) + sizeof...(F) > 0)
+  Array(const Array<U, F...>& other);
+
+  // From expressions; these are defined in expr/assign.hpp.
   template <class X, class Isa = IsaTag>
     requires requires { typename X::tt_expression; }
   Array(const X& expression);
@@ -282,12 +288,10 @@ class Array {
 
   /// One element; the indices are checked in every build, a negative one counts from the end.
   template <std::integral... I>
-    requires(sizeof...(I) == static_cast<unsigned>(rank))
   T& operator()(I... index) TT_LIFETIMEBOUND {
     return data()[offset(index...)];
   }
   template <std::integral... I>
-    requires(sizeof...(I) == static_cast<unsigned>(rank))
   const T& operator()(I... index) const TT_LIFETIMEBOUND {
     return data()[offset(index...)];
   }
@@ -319,12 +323,16 @@ class Array {
   }
   template <std::integral... I>
   std::int64_t offset(I... index) const {
-    const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
+    constexpr bool as_many = sizeof...(I) == static_cast<unsigned>(rank);
+    static_assert(as_many, "tt: an Array takes one index for each of its axes");
     std::int64_t o = 0;
-    for (int k = 0; k < rank; ++k) {
-      const std::int64_t n = extent(k), i = at[k] < 0 ? at[k] + n : at[k];
-      if (i < 0 || i >= n) detail::index_out_of_range(at[k], k, shape());
-      o = o * n + i;
+    if constexpr (as_many) {
+      const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
+      for (int k = 0; k < rank; ++k) {
+        const std::int64_t n = extent(k), i = at[k] < 0 ? at[k] + n : at[k];
+        if (i < 0 || i >= n) detail::index_out_of_range(at[k], k, shape());
+        o = o * n + i;
+      }
     }
     return o;
   }

@@ -75,6 +75,10 @@ struct element_of<DType::f64> { using type = double; };
 template <DType D>
 using element_t = typename detail::element_of<D>::type;
 
+/// As of std::numeric_limits, which clang warns of wherever it meets -ffast-math.
+template <class T>
+inline constexpr T infinity = T(__builtin_huge_val());
+
 /// f(T{}) with the C++ type of a dtype.
 template <class F>
 decltype(auto) with_dtype(DType d, F f) {

@@ -6,17 +6,21 @@ namespace tt {
 
 namespace detail {
 
-/// An expression of type X must have the dtype and shape of A.
-template <class A, class X>
-constexpr bool is_assignable() {
-  using R = typename X::Result;
+/// An Array of type R may become one of type A.
+template <class A, class R>
+constexpr bool types_fit() {
   constexpr bool same_type = std::is_same_v<typename A::value_type, typename R::value_type>;
   constexpr bool same_shape = extents_may_agree<typename A::Extents, typename R::Extents>();
   static_assert(same_type || dtypes_agree<typename A::value_type, typename R::value_type>::value,
-                "tt: the expression has another dtype than the Array; use tt::cast<T>(...)");
+                "tt: what is assigned has another dtype than the Array; use tt::cast<T>(...)");
   static_assert(same_shape || shapes_agree<typename A::Extents, typename R::Extents>::value,
-                "tt: the expression has another shape than the Array");
-  if constexpr (same_type && same_shape) return no_mistake<Compiled<Program<ExpressionModel<X, !A::is_inline>>>>();
+                "tt: what is assigned has another shape than the Array");
+  return same_type && same_shape;
+}
+/// So may the result of an expression of type X.
+template <class A, class X>
+constexpr bool is_assignable() {
+  if constexpr (types_fit<A, typename X::Result>()) return no_mistake<Compiled<Program<ExpressionModel<X, !A::is_inline>>>>();
   else return false;
 }
 
@@ -50,6 +54,19 @@ TT_NOINLINE void evaluate_into(A& to, const DynamicProgram& p, void** external, 
 }
 
 }  // namespace detail
+
+template <class T, std::int64_t... E>
+template <class U, std::int64_t... F>
+  requires(sizeof...(E) + sizeof...(F) > 0)
+Array<T, E...>::Array(const Array<U, F...>& other) {
+  if constexpr (detail::types_fit<Array, Array<U, F...>>()) {
+    std::int64_t given[rank] = {};
+    for (int k = 0; k < rank; ++k) given[k] = other.extent(k);
+    detail::check_extents<Extents>(given);
+    allocate(given);
+    if (size() > 0) std::memcpy(data(), other.data(), static_cast<std::size_t>(size()) * sizeof(T));
+  }
+}
 
 template <class T, std::int64_t... E>
 template <class X, class Isa>

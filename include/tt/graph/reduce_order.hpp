@@ -21,8 +21,7 @@ template <Op K, class T>
 constexpr T identity() {
   if constexpr (K == Op::sum) return T(0);
   else if constexpr (std::is_floating_point_v<T>)
-    return K == Op::amax ? -std::numeric_limits<T>::infinity()
-                         : std::numeric_limits<T>::infinity();
+    return K == Op::amax ? -infinity<T> : infinity<T>;
   else return K == Op::amax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
 }
 

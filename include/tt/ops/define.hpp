@@ -153,10 +153,11 @@ struct Elementwise {
     return call<F>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
   }
   /// Says that the number of arguments is wrong.
-  template <class... A>
-    requires(sizeof...(A) != static_cast<unsigned>(arity) && Operands<A...>)
-  constexpr auto operator()(A&&... a) const {
-    return call<F>(SourceLine{}, static_cast<A&&>(a)...);
+  template <class First, class... Rest>
+    requires(1 + sizeof...(Rest) != static_cast<unsigned>(arity) && Operands<First, Rest...>)
+  constexpr auto operator()(const First& first, const Rest&...) const {
+    static_assert(1 + sizeof...(Rest) == static_cast<unsigned>(arity), "tt: wrong number of arguments for this op");
+    return first;
   }
 };
 

@@ -60,10 +60,9 @@ TT_ALWAYS_INLINE constexpr auto log_sum(auto f, auto e) {
 /// The values at 0, below 0, at inf and NaN put in place of y.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto log_edges(auto x, auto y) {
-  using Limits = std::numeric_limits<T>;
-  const auto finite = where(x < Limits::infinity(), y, x);
-  const auto at_zero = where(x == 0, -Limits::infinity(), finite);
-  return where(x < 0, Limits::quiet_NaN(), at_zero);
+  const auto finite = where(x < infinity<T>, y, x);
+  const auto at_zero = where(x == 0, -infinity<T>, finite);
+  return where(x < 0, std::numeric_limits<T>::quiet_NaN(), at_zero);
 }
 
 }  // namespace detail

@@ -80,14 +80,13 @@ TT_ALWAYS_INLINE constexpr auto odd_power(auto x, auto y) {
 /// The cases of C99 F.9.4.4 put in place of |x|^y.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto pow_edges(auto x, auto y, auto power) {
-  using Limits = std::numeric_limits<T>;
   const auto a = abs(x), half = T(0.5) * y;
-  const auto is_inf = a == Limits::infinity(), is_zero = a == 0;
+  const auto is_inf = a == infinity<T>, is_zero = a == 0;
   const auto whole = trunc(y) == y, odd = whole && trunc(half) != half;
   const auto grows = (is_inf && y > 0) || (is_zero && y < 0);
-  const auto size = where(grows, Limits::infinity(), where(is_inf || is_zero, 0, power));
+  const auto size = where(grows, infinity<T>, where(is_inf || is_zero, 0, power));
   const auto signed_size = where(odd, flip_sign<T>(size, x), size);
-  const auto real = where(x < 0 && !is_inf && !whole, Limits::quiet_NaN(), signed_size);
+  const auto real = where(x < 0 && !is_inf && !whole, std::numeric_limits<T>::quiet_NaN(), signed_size);
   const auto number = where(x != x || y != y, x + y, real);
   return where(x == 1 || y == 0, 1, number);
 }
