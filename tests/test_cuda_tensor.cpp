@@ -309,6 +309,14 @@ TEST_CASE("what is missing is named") {
         "tt::cuda: the NVIDIA driver does not start: no CUDA-capable device is detected.");
 }
 
+TEST_CASE("a device newer than NVRTC gets PTX, one that is too old an error") {
+  if (fake::is_real()) return;
+  const tt::cuda::Nvrtc& nvrtc = tt::cuda::Nvrtc::get();  // the fake knows sm_75, sm_80 and sm_90
+  for (const int minor : {0, 1}) CHECK(std::string(nvrtc.compile("text", "kernels", 9, minor).begin()) == "text");
+  CHECK(message<tt::Unavailable>([&] { nvrtc.compile("text", "kernels", 7, 0); }) ==
+        "tt::cuda: nvrtc 0.1 makes no code for a device of architecture sm_70, only from sm_75 on. Name the file of an older one in TT_NVRTC?");
+}
+
 TEST_CASE("kernels that do not compile: the text is kept, and the message says where") {
   if (fake::is_real()) return;
   const fake::Setting fails("FAKE_NVRTC_FAILS", "1");

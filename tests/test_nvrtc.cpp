@@ -57,6 +57,9 @@ TEST_CASE("NVRTC compiles kernels of every form for sm_80, sm_90 and sm_100") {
   tt::Vec<tt::NamedPlan> all;
   for (int k = 0; k < 7; ++k) all.push_back({&plans[k], names[k]});
   for (int major : {8, 9, 10}) CHECK(is_machine_code(nvrtc()->compile(cuda::emit_cuda(all), "forms", major, 0)));
+  const tt::Vec<char> text = nvrtc()->compile(cuda::emit_cuda(all), "forms", 99, 0);  // a device of the future
+  CHECK(std::strstr(text.begin(), ".target sm_"));
+  CHECK_THROWS_AS(nvrtc()->compile(cuda::emit_cuda(all), "forms", 2, 0), tt::Unavailable);
 }
 
 TEST_CASE("NVRTC compiles the kernels of random graphs") {

@@ -333,14 +333,25 @@ Result cuGraphLaunch(void* e, void* stream) {
 // ---- NVRTC: the code is the text
 struct FakeProgram {
   std::string text, log;
+  bool for_one_device = false;  // machine code, and no PTX
 };
 Result nvrtcVersion(int* major, int* minor) { *major = 0; *minor = 1; return success; }  // no cache takes it for a real one
 Result nvrtcCreateProgram(void** p, const char* text, const char*, int, const char* const*, const char* const*) {
-  *p = new FakeProgram{text, ""};
+  *p = new FakeProgram{text, "", false};
   return success;
 }
-Result nvrtcCompileProgram(void* p, int, const char* const*) {
+Result nvrtcGetNumSupportedArchs(int* n) { *n = 3; return success; }
+Result nvrtcGetSupportedArchs(int* known) {
+  for (const int a : {75, 90, 80}) *known++ = a;
+  return success;
+}
+Result nvrtcCompileProgram(void* p, int count, const char* const* options) {
   auto* program = static_cast<FakeProgram*>(p);
+  for (int k = 0; k < count; ++k) {
+    const std::string option = options[k];
+    program->for_one_device = program->for_one_device || option == "--gpu-architecture=sm_90";
+    if (option.starts_with("--gpu-architecture=") && option.substr(19) != "sm_90" && option.substr(19) != "compute_90") return 3;
+  }
   if (std::getenv("FAKE_NVRTC_FAILS")) {
     program->log = "kernels.cu(1): error: chosen by FAKE_NVRTC_FAILS";
     return 6;
@@ -349,8 +360,21 @@ Result nvrtcCompileProgram(void* p, int, const char* const*) {
 }
 Result nvrtcGetProgramLogSize(void* p, std::size_t* n) { *n = static_cast<FakeProgram*>(p)->log.size() + 1; return success; }
 Result nvrtcGetProgramLog(void* p, char* s) { std::strcpy(s, static_cast<FakeProgram*>(p)->log.c_str()); return success; }
-Result nvrtcGetCUBINSize(void* p, std::size_t* n) { *n = static_cast<FakeProgram*>(p)->text.size() + 1; return success; }
-Result nvrtcGetCUBIN(void* p, char* s) { std::strcpy(s, static_cast<FakeProgram*>(p)->text.c_str()); return success; }
+Result code_size(void* p, std::size_t* n, bool for_one_device) {
+  const auto* program = static_cast<FakeProgram*>(p);
+  *n = program->for_one_device == for_one_device ? program->text.size() + 1 : 0;
+  return success;
+}
+Result code(void* p, char* s, bool for_one_device) {
+  const auto* program = static_cast<FakeProgram*>(p);
+  if (program->for_one_device != for_one_device) return 3;
+  std::strcpy(s, program->text.c_str());
+  return success;
+}
+Result nvrtcGetCUBINSize(void* p, std::size_t* n) { return code_size(p, n, true); }
+Result nvrtcGetCUBIN(void* p, char* s) { return code(p, s, true); }
+Result nvrtcGetPTXSize(void* p, std::size_t* n) { return code_size(p, n, false); }
+Result nvrtcGetPTX(void* p, char* s) { return code(p, s, false); }
 Result nvrtcDestroyProgram(void** p) { delete static_cast<FakeProgram*>(*p); *p = nullptr; return success; }
 const char* nvrtcGetErrorString(Result r) { return r == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_SUCCESS"; }
 

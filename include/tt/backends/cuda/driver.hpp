@@ -18,7 +18,7 @@ using DevicePointer = unsigned long long;
 using Handle = void*;  ///< a context, stream, event, module or function
 
 /// What the driver answers with; the others stand in its words.
-inline constexpr Result success = 0, out_of_memory = 2;
+inline constexpr Result success = 0, out_of_memory = 2, no_code_for_device = 209;
 enum class Attribute : int { multiprocessors = 16, major = 75, minor = 76 };
 
 /// A kernel of a graph: CUDA_KERNEL_NODE_PARAMS, version 2.
@@ -230,6 +230,7 @@ TT_INLINE void Driver::failed(Result r, const char* what) const {
   error_name(r, &name);
   error_string(r, &said);
   Text t = Text("tt::cuda: ") << what << " failed: " << (name ? name : "error") << ": " << (said ? said : "unknown") << '.';
+  if (r == no_code_for_device) t << " The program was built for other devices: give nvcc -arch=native, or -arch=sm_90, say?";
   if (loses_device(r)) t << " The device is lost to this process; results since the last synchronize are not to be trusted.";
   TT_THROW(Error(t));
 }

@@ -18,7 +18,8 @@ class Nvrtc {
   static const Nvrtc& get();
   static Nvrtc open(const char* const* names, int count);
 
-  /// The code for a device of this compute capability.
+  /// The code for a device of this compute capability: machine code or, where the device is newer than the library, PTX,
+  /// which its driver compiles. Throws Unavailable for one that is too old.
   Vec<char> compile(Text text, const char* name, int major, int minor) const;
   /// Of the library: part of what compiled code is known by.
   Text version() const;
@@ -32,8 +33,14 @@ class Nvrtc {
   Result (*log_)(Program, char*) = nullptr;
   Result (*code_size_)(Program, std::size_t*) = nullptr;
   Result (*code_)(Program, char*) = nullptr;
+  Result (*ptx_size_)(Program, std::size_t*) = nullptr;
+  Result (*ptx_)(Program, char*) = nullptr;
+  Result (*architecture_count_)(int*) = nullptr;
+  Result (*architectures_)(int*) = nullptr;
   Result (*destroy_)(Program*) = nullptr;
   const char* (*error_string_)(Result) = nullptr;
+
+  int newest_architecture(int wanted) const;
 };
 
 #if !defined(TT_COMPILED) || defined(TT_BUILD)
@@ -50,6 +57,10 @@ TT_INLINE Nvrtc Nvrtc::open(const char* const* names, int count) {
   library.find("nvrtcGetProgramLog", n.log_);
   library.find("nvrtcGetCUBINSize", n.code_size_);
   library.find("nvrtcGetCUBIN", n.code_);
+  library.find("nvrtcGetPTXSize", n.ptx_size_);
+  library.find("nvrtcGetPTX", n.ptx_);
+  library.find("nvrtcGetNumSupportedArchs", n.architecture_count_);
+  library.find("nvrtcGetSupportedArchs", n.architectures_);
   library.find("nvrtcDestroyProgram", n.destroy_);
   library.find("nvrtcGetErrorString", n.error_string_);
   if (library.missing())
@@ -71,13 +82,31 @@ TT_INLINE Text Nvrtc::version() const {
   return Text("nvrtc ") << major << '.' << minor;
 }
 
+/// The newest of the library's architectures whose code runs on a device of this one. Throws Unavailable if there is none.
+TT_INLINE int Nvrtc::newest_architecture(int wanted) const {
+  int count = 0, newest = 0, oldest = 0;
+  architecture_count_(&count);
+  Vec<int> known(count, 0);
+  architectures_(known.begin());
+  for (const int a : known) {
+    if (a <= wanted && a > newest) newest = a;
+    if (oldest == 0 || a < oldest) oldest = a;
+  }
+  if (newest == 0)
+    TT_THROW(Unavailable(Text("tt::cuda: ") << version() << " makes no code for a device of architecture sm_" << wanted << ", only from sm_"
+                         << oldest << " on. Name the file of an older one in TT_NVRTC?"));
+  return newest;
+}
+
 TT_INLINE Vec<char> Nvrtc::compile(Text text, const char* name, int major, int minor) const {
+  const int wanted = 10 * major + minor, known = newest_architecture(wanted);
+  const bool ptx = known != wanted;
   Text file(name);
   file << ".cu";
   Program program = nullptr;
   if (const Result r = create_(&program, text.c_str(), file.c_str(), 0, nullptr, nullptr); r != 0)
     TT_THROW(Error(Text("tt::cuda: nvrtcCreateProgram failed: ") << error_string_(r) << '.'));
-  Text architecture = Text("--gpu-architecture=sm_") << major << minor;
+  Text architecture = Text("--gpu-architecture=") << (ptx ? "compute_" : "sm_") << known;
   constexpr int flags = sizeof nvrtc_flags / sizeof *nvrtc_flags;
   const char* options[flags + 1];
   for (int k = 0; k < flags; ++k) options[k] = nvrtc_flags[k];
@@ -96,9 +125,9 @@ TT_INLINE Vec<char> Nvrtc::compile(Text text, const char* name, int major, int m
     TT_THROW(Error(Text("tt::cuda: NVRTC does not compile the kernels of '") << name << "' for sm_" << major << minor << ": "
                    << error_string_(r) << ".\n" << log.begin() << (kept ? "Their text is in " : "Their text could not be kept in ") << path << '.'));
   }
-  code_size_(program, &size);
+  (ptx ? ptx_size_ : code_size_)(program, &size);
   Vec<char> code(static_cast<int>(size), '\0');
-  const Result got = code_(program, code.begin());
+  const Result got = (ptx ? ptx_ : code_)(program, code.begin());
   destroy_(&program);
   if (got != 0 || size == 0)
     TT_THROW(Error(Text("tt::cuda: NVRTC gives no code for sm_") << major << minor << ": " << error_string_(got) << '.'));
