@@ -18,6 +18,7 @@ using tt::cuda::ConvSettings;
 const bool chosen = [] {
   fake::choose_driver();
   if (!fake::is_real()) setenv("TT_CUDNN", TT_FAKE_CUDNN, 1);
+  need_library(tt::cuda::cudnn_unavailable_reason());
   return true;
 }();
 

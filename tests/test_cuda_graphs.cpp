@@ -284,7 +284,9 @@ TEST_CASE("explain says what was replayed, and what not and why") {
     CHECK(contains(std::string(f.explain()), "mode reduce_overhead:\n     3 runs kernel by kernel, as the driver has no cuGraphCreate\n"));
     return;
   }
-  CHECK(contains(std::string(f.explain()), "mode reduce_overhead:\n     2 of 3 runs replayed as a CUDA graph, with 0 changes of a kernel's operands\n"));
+  CHECK(contains(std::string(f.explain()), "mode reduce_overhead:\n     2 of 3 runs replayed as a CUDA graph, with "));
+  if (!std::getenv("TT_CUDA_NO_CACHE"))  // results lie where the last ones lay
+    CHECK(contains(std::string(f.explain()), " with 0 changes of a kernel's operands\n"));
 
   auto one = tt::compile([](const Tensor& x) { return tt::tanh(x) * x; }, replayed);
   const Counts before;

@@ -18,6 +18,7 @@ using tt::cuda::MatmulSettings;
 const bool chosen = [] {
   fake::choose_driver();
   if (!fake::is_real()) setenv("TT_CUBLASLT", TT_FAKE_CUBLASLT, 1);
+  need_library(tt::cuda::cublaslt_unavailable_reason());
   return true;
 }();
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "cuda/fake.hpp"
@@ -315,6 +317,46 @@ TEST_CASE("a device newer than NVRTC gets PTX, one that is too old an error") {
   for (const int minor : {0, 1}) CHECK(std::string(nvrtc.compile("text", "kernels", 9, minor).begin()) == "text");
   CHECK(message<tt::Unavailable>([&] { nvrtc.compile("text", "kernels", 7, 0); }) ==
         "tt::cuda: nvrtc 0.1 makes no code for a device of architecture sm_70, only from sm_75 on. Name the file of an older one in TT_NVRTC?");
+}
+
+TEST_CASE("child: kernels of one program" * doctest::skip()) {
+  const Tensor x = values({3, 5});
+  CHECK(same(tt::compile([](const Tensor& t) { return tt::softmax(tt::gelu(t), -1); })(x.cuda()), tt::softmax(tt::gelu(x), -1)));
+  const tt::cuda::CompileStats s = tt::cuda::compile_stats();
+  std::printf("compiled %d, from disk %d, rejected %d\n", static_cast<int>(s.compiled), static_cast<int>(s.from_disk), static_cast<int>(s.rejected));
+}
+
+TEST_CASE("compiled kernels are found on disk, by text, architecture and version of NVRTC; what was changed there is not taken") {
+  namespace fs = std::filesystem;
+  const tt::backend::TemporaryFolder temporary;
+  const std::string folder(temporary.path().begin(), static_cast<std::size_t>(temporary.path().size()));
+  const fake::Setting cache("TT_CACHE_DIR", folder.c_str());
+  const auto another_process = [] {
+    char line[200] = {}, found[200] = "nothing";
+    std::FILE* const out = popen((fs::read_symlink("/proc/self/exe").string() + " --no-skip -tc='child:*' 2>&1").c_str(), "r");
+    while (std::fgets(line, sizeof line, out))
+      if (std::strncmp(line, "compiled ", 9) == 0) std::strcpy(found, line);
+    CHECK(pclose(out) == 0);
+    return std::string(found);
+  };
+  CHECK(another_process() == "compiled 1, from disk 0, rejected 0\n");
+  CHECK(another_process() == "compiled 0, from disk 1, rejected 0\n");
+  if (!fake::is_real()) {
+    {
+      const fake::Setting later("FAKE_NVRTC_VERSION", "2");
+      CHECK(another_process() == "compiled 1, from disk 0, rejected 0\n");
+    }
+    const fake::Setting other("FAKE_CUDA_CAPABILITY", "91");
+    CHECK(another_process() == "compiled 1, from disk 0, rejected 0\n");
+    CHECK(another_process() == "compiled 0, from disk 1, rejected 0\n");
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file() && entry.file_size() > 200) {
+      std::FILE* const file = std::fopen(entry.path().c_str(), "r+");
+      std::fputc('?', file);
+      std::fclose(file);
+    }
+  CHECK(another_process() == "compiled 1, from disk 0, rejected 1\n");
 }
 
 TEST_CASE("kernels that do not compile: the text is kept, and the message says where") {

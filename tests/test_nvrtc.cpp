@@ -43,6 +43,16 @@ const Extent n = Extent::symbol(0), m = Extent::symbol(1);
 
 }  // namespace
 
+TEST_CASE("places beyond 32 bits are computed in 64") {  // needs no NVRTC
+  const tt::Plan large = plan_of([](Graph& g) {
+    g.output(tt::matmul(input(g, {65536, 65536, n}), input(g, {65536, n, 4})).id);
+  });
+  tt::Vec<tt::NamedPlan> all;
+  all.push_back({&large, "large"});
+  const tt::Text text = cuda::emit_cuda(all);
+  CHECK(std::string(text.begin(), text.end()).find("all = (i64)(65536) * (65536) * cols") != std::string::npos);
+}
+
 TEST_CASE("NVRTC compiles kernels of every form for sm_80, sm_90 and sm_100") {
   if (!nvrtc()) return;
   const tt::Plan plans[] = {

@@ -34,4 +34,9 @@ $(grep -A5 'error' "$name.log" | head -n 30)"
   esac
 done <"$work/files"
 [ "$count" -gt 0 ] || verdict "nothing done [SKIPPED cuda: there is no .cu file]"
+for file in bench/cuda/*.cpp; do
+  ${CXX:-g++} -std=c++20 -march=native -DTT_COMPILED -I include -I bench/cuda -fsyntax-only "$file" >"$work/log" 2>&1 ||
+    report "$file does not compile:
+$(grep -A5 'error' "$work/log" | head -n 30)"
+done
 verdict "$count CUDA files compile, $kernels kernels"

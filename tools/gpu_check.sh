@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 dependencies=$(cd "${1:?tools/gpu_check.sh DEPENDENCIES [BUILD_FOLDER]}" && pwd)
-build=${2:-build/gpu}
+build=${2:-build}/gpu_check
 CXX=${CXX:-g++}
 NVCC=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 rm -rf "$build"
@@ -27,19 +27,24 @@ row() { # row NAME VERDICT SECONDS [WHY]
   esac
   printf '%-42s %-8s %4s s  %s\n' "$1" "$2" "$3" "${4:-}"
 }
+left() { # the seconds that are left, at most $1
+  seconds=$((end - $(date +%s)))
+  [ "$seconds" -lt "$1" ] || seconds=$1
+  echo "$seconds"
+}
 step() { # step NAME COMMAND...: one line in the table, the end of the output where it fails
   name=$1
   shift
-  now=$(date +%s)
-  if [ "$now" -ge "$end" ]; then
+  now=$(date +%s) seconds=$(left "${most:-600}")
+  if [ "$seconds" -le 0 ]; then
     row "$name" SKIPPED 0 "no time is left"
     return
   fi
-  timeout -k 5 $((end - now)) "$@" >"$build/log" 2>&1
+  timeout -k 5 "$seconds" "$@" >"$build/log" 2>&1
   case $? in
     0) verdict=passed ;;
     77) verdict=SKIPPED ;;
-    124 | 137) verdict=STOPPED ;;
+    124 | 137) if [ -n "${most:-}" ]; then verdict=SKIPPED; else verdict=STOPPED; fi ;;
     *) verdict=FAILED ;;
   esac
   row "$name" $verdict $(($(date +%s) - now))
@@ -51,9 +56,14 @@ run() { # run NAME PROGRAM [ARGUMENTS...]: where it was built
   if [ -x "$1" ]; then step "$name" "$@"; fi
 }
 shown() { # shown PROGRAM [ARGUMENTS...]: a benchmark, whose output is its rows
-  [ -x "$1" ] || return
-  echo "-- $(basename "$1")"
-  timeout -k 5 120 "$@" || row "$(basename "$1")" FAILED -
+  [ -x "$(command -v "$1")" ] || return
+  echo "-- $*" | sed "s|$build/||"
+  seconds=$(left 150)
+  if [ "$seconds" -le 0 ]; then
+    row "$(basename "$1")" SKIPPED 0 "no time is left"
+  else
+    timeout -k 5 "$seconds" "$@" || row "$(basename "$1")" FAILED -
+  fi
 }
 
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || { echo "no GPU: nothing was run"; exit 1; }
@@ -90,7 +100,7 @@ library="tt algorithms algorithms_cuda"
 } >"$build/objects"
 together() { # together: each line of the standard input as a command, at once; the log of NAME is NAME.log
   # shellcheck disable=SC2016
-  xargs -d '\n' -P "$(nproc)" -I '{}' sh -c 'sh -c "${1#*: }" >"$2/${1%%: *}.log" 2>&1 || mv "$2/${1%%: *}.log" "$2/${1%%: *}.failed"' together '{}' "$build"
+  timeout -k 5 "$(left 300)" xargs -d '\n' -P "$(nproc)" -I '{}' sh -c 'sh -c "${1#*: }" >"$2/${1%%: *}.log" 2>&1 || mv "$2/${1%%: *}.log" "$2/${1%%: *}.failed"' together '{}' "$build"
 }
 sed "s|^\([a-z_]*\): .*|& -o $build/\1.o|" "$build/objects" | together
 objects=
@@ -109,10 +119,26 @@ done
 
 # ---- tests
 
+if [ -z "${TT_CUDNN:-}" ] && command -v python3 >/dev/null; then  # cuDNN often comes with PyTorch
+  found=$(python3 -c 'import importlib.util as u; print(u.find_spec("nvidia.cudnn").submodule_search_locations[0])' 2>/dev/null)/lib/libcudnn.so.9
+  if [ -f "$found" ]; then export TT_CUDNN="$found"; fi
+fi
+
 for test in $tests; do run "$test" "$build/$test"; done
-export TT_FUZZ_COUNT=2000 TT_FUZZ_SEED=1000
-run "2,000 random graphs" "$build/test_cuda" -tc="random*"
-unset TT_FUZZ_COUNT TT_FUZZ_SEED
+random_graphs() { # 2,000 of them, by eight processes: NVRTC takes 0.2 s for each
+  mkdir -p "$build/random"
+  for k in 0 1 2 3 4 5 6 7; do
+    TT_FUZZ_COUNT=250 TT_FUZZ_SEED=$((1000 + 250 * k)) "$build/test_cuda" -tc="random*" >"$build/random/$k" 2>&1 || mv "$build/random/$k" "$build/random/failed$k" &
+  done
+  wait
+  tail -n 30 "$build"/random/failed* 2>/dev/null
+  ! ls "$build"/random/failed* >/dev/null 2>&1
+}
+if [ -x "$build/test_cuda" ]; then
+  now=$(date +%s)
+  if random_graphs; then verdict=passed; else verdict=FAILED; fi
+  row "2,000 random graphs" $verdict $(($(date +%s) - now))
+fi
 run "static kernels" "$build/test_static"
 run "sort, scans and runs" "$build/test_algorithms"
 run "digits" "$build/digits" --out "$build/digits_out"
@@ -126,26 +152,23 @@ shown "$build/bench_static"
 shown "$build/bench_dynamic"
 export TT_CACHE_DIR="$build/first"  # empty, then with what the first run left there
 for _ in 1 2; do shown "$build/bench_dynamic" --first-call; done
-if command -v python3 >/dev/null; then
-  echo "-- peers"
-  timeout -k 5 150 python3 bench/cuda/peers.py || row "peers" SKIPPED - "bench/cuda/peers.py failed"
-else
-  row "peers" SKIPPED - "no python3"
-fi
+export TT_CACHE_DIR="$build/cache"
+shown python3 bench/cuda/peers.py
 
 # ---- compute-sanitizer: without the cache it sees every block of memory as it is
 
 sanitizer=$(command -v compute-sanitizer || echo "$toolkit/bin/compute-sanitizer")
 if [ -x "$sanitizer" ]; then
   export TT_CUDA_NO_CACHE=1
+  most=90  # seconds of each: what takes longer is a skip
   checked() { # checked TOOL NAME PROGRAM [ARGUMENTS...]
     tool=$1 what=$2
     shift 2
     if [ -x "$1" ]; then step "$tool: $what" "$sanitizer" --tool "$tool" --error-exitcode 1 "$@"; fi
   }
   for tool in memcheck racecheck synccheck; do
-    checked $tool "static kernels" "$build/test_static"
-    checked $tool "emitted kernels" "$build/test_cuda" -tce="random*"
+    checked "$tool" "static kernels" "$build/test_static"
+    checked "$tool" "emitted kernels" "$build/test_cuda" -tce="random*"
   done
   checked memcheck "Tensors" "$build/test_cuda_tensor"
   checked memcheck "CUDA graphs" "$build/test_cuda_graphs"

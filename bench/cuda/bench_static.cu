@@ -46,6 +46,20 @@ tt::cuda::Array<float, E...> on_device() {
   return tt::cuda::to_device(a);
 }
 
+template <std::int64_t N>
+void product() {
+  const auto a = on_device<N, N>(), b = on_device<N, N>();
+  const auto bias = on_device<N>();
+  for (const bool library : {false, true}) {
+    if (library && !tt::cuda::cublaslt_unavailable_reason().empty()) continue;
+    tt::cuda::set_matmul_settings({.library = library ? tt::cuda::BlasLibrary::cublaslt : tt::cuda::BlasLibrary::own, .smallest = 1});
+    const float ms = milliseconds([&] { tt::cuda::fuse(bench::linear)(a, b, bias); });
+    std::printf("relu(A @ B + bias), %-5lld %-10s %9.3f ms %8.2f TFLOP/s\n", static_cast<long long>(N), library ? "cuBLASLt" : "own tiles", ms,
+                2e-9 * static_cast<double>(N * N * N) / ms);
+  }
+  tt::cuda::set_matmul_settings({});
+}
+
 using Three = thrust::tuple<float, float, float>;
 struct ProductAndSum {
   __host__ __device__ float operator()(const Three& t) const { return thrust::get<0>(t) * thrust::get<1>(t) + thrust::get<2>(t); }
@@ -72,6 +86,9 @@ int main() {
   row("layer norm of rows", 2 * all, [&] { tt::cuda::fuse(layer_norm)(x, w, v); });
   row("sum(a * b + c)", 3 * one, [&] { tt::cuda::fuse(total)(a, b, c); });
   row("column sums", all, [&] { tt::cuda::fuse(columns)(x); });
+  product<256>();
+  product<1024>();
+  product<4096>();
   const auto on_stream = thrust::cuda::par.on(reinterpret_cast<cudaStream_t>(device.stream()));
   const auto begin = thrust::make_zip_iterator(thrust::make_tuple(a.data(), b.data(), c.data())), end = begin + many;
   row("tanh(a * b + c), Thrust", 4 * one, [&] { thrust::transform(on_stream, begin, end, to.data(), TanhOfSum()); });

@@ -2,6 +2,7 @@
 // kernel's "machine code" is its text, compiled for the CPU behind the shim. Both libraries are this
 // one file, built twice. Threads get in one at a time. What goes wrong is chosen by variables:
 //   FAKE_CUDA_DEVICES      how many devices there are (1)
+//   FAKE_CUDA_CAPABILITY   of the devices (90);  FAKE_NVRTC_VERSION  what follows "0." (1)
 //   FAKE_CUDA_MEMORY       bytes a device has (1 GiB)
 //   FAKE_CUDA_INIT         what cuInit answers
 //   FAKE_CUDA_LAUNCH_FAILS the number of the launch from which on the device is lost
@@ -174,7 +175,8 @@ Result cuDeviceGetCount(int* n) { *n = static_cast<int>(number("FAKE_CUDA_DEVICE
 Result cuDeviceGet(int* d, int i) { *d = i; return i < number("FAKE_CUDA_DEVICES", 1) ? success : invalid_device; }
 Result cuDeviceGetName(char* s, int n, int) { std::snprintf(s, static_cast<std::size_t>(n), "fake device on the CPU"); return success; }
 Result cuDeviceGetAttribute(int* v, int a, int) {
-  *v = a == 16 ? 4 : a == 75 ? 9 : 0;  // four multiprocessors: small problems take every kind of launch
+  const auto capability = static_cast<int>(number("FAKE_CUDA_CAPABILITY", 90));
+  *v = a == 16 ? 4 : a == 75 ? capability / 10 : a == 76 ? capability % 10 : 0;  // four multiprocessors: small problems take every kind of launch
   return success;
 }
 Result cuDevicePrimaryCtxRetain(void** c, int d) { *c = pointer(static_cast<unsigned long long>(d) + 1); return success; }
@@ -335,7 +337,7 @@ struct FakeProgram {
   std::string text, log;
   bool for_one_device = false;  // machine code, and no PTX
 };
-Result nvrtcVersion(int* major, int* minor) { *major = 0; *minor = 1; return success; }  // no cache takes it for a real one
+Result nvrtcVersion(int* major, int* minor) { *major = 0; *minor = static_cast<int>(number("FAKE_NVRTC_VERSION", 1)); return success; }  // no cache takes it for a real one
 Result nvrtcCreateProgram(void** p, const char* text, const char*, int, const char* const*, const char* const*) {
   *p = new FakeProgram{text, "", false};
   return success;

@@ -2,11 +2,21 @@
 // agree within rounding.
 #pragma once
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include "fake.hpp"
 #include "../tensors.hpp"
 
 inline tt::Tensor values(const tt::IntList& shape, std::int64_t seed = 1) { return tt::randn(shape, seed); }
+
+/// On a machine with a device but without the library nothing is tested: 77 is a skip.
+inline void need_library(const tt::Text& unavailable) {
+  if (!fake::is_real() || unavailable.empty()) return;
+  std::printf("SKIPPED: %s\n", tt::Text(unavailable).c_str());
+  std::fflush(stdout);
+  std::_Exit(77);
+}
 
 /// A library's work of any size is its own while this lives. Set: set_matmul_settings or set_conv_settings.
 template <class Settings, void (*Set)(const Settings&)>

@@ -37,7 +37,9 @@ TT_INLINE Text cublaslt_unavailable_reason();
 /// The same of cuDNN and convolutions (see ConvSettings).
 TT_INLINE Text cudnn_unavailable_reason();
 
-/// Work in order; of different streams, in any order. Waits for its work when destroyed.
+/// Work in order; of different streams, in any order. Waits for its work when destroyed. A Tensor's memory belongs to the
+/// stream that it was made on, and goes to that stream's next Tensor when it ends: whoever uses it on another stream keeps it
+/// until that has been waited for (Event::wait, synchronize).
 class Stream {
  public:
   TT_INLINE explicit Stream(int device = 0);

@@ -307,7 +307,7 @@ class CudaEmitter : tt::detail::KernelText {
     Text t("0");
     for (int b = 0; b < operand; ++b)
       if (const Buffer& x = plan_->buffers[plan_->bindings[k_->first_binding + b]]; x.scratch)
-        t << " + (" << extent(x.size) << " + 15) / 16 * " << 16 * size_of(x.dtype);
+        t << " + ((i64)(" << extent(x.size) << ") + 15) / 16 * " << 16 * size_of(x.dtype);
     return t;
   }
   /// Once a row, by every thread of the team; one of them writes.
@@ -425,7 +425,7 @@ class CudaEmitter : tt::detail::KernelText {
         << ",\n        [&](i64 i, i64 j, " << type << " sum) { " << symbol() << "_element(a, q * rows + i, j, sum); });\n  }\n}\n";
     }
     entry("_epilogue");
-    t << "  const i64 cols = " << extent(k_->cols) << ", all = (" << extent(k_->batch) << ") * (" << extent(k_->rows) << ") * cols;\n"
+    t << "  const i64 cols = " << extent(k_->cols) << ", all = (i64)(" << extent(k_->batch) << ") * (" << extent(k_->rows) << ") * cols;\n"
       << "  for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < all; e += (i64)gridDim.x * blockDim.x) {\n"
       << "    const i64 row = all >> 32 ? e / cols : (unsigned)e / (unsigned)cols;\n    " << symbol() << "_element(a, row, e - row * cols, ((const "
       << type << " *)a.work)[e]);\n  }\n}\n";
