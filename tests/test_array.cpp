@@ -391,7 +391,13 @@ TEST_CASE("an Array without elements is []") {
   CHECK(printed(Array<float, dyn, 3>()) == "[]");
 }
 
-TEST_CASE("lines are broken at 75 columns") {
+TEST_CASE("lines are broken at 75 columns, behind the last character that is no space") {
+  CHECK(printed(Array<double, 8>{1082.75, 1234.5, 1082.75, 1234567.5, 1082.75, 1082.5, 99.0, 1082.25}) ==
+        "[1.0827500e+03 1.2345000e+03 1.0827500e+03 1.2345675e+06 1.0827500e+03\n 1.0825000e+03 9.9000000e+01 1.0822500e+03]");
+  CHECK(printed(Array<double, 9>{1000.25, 2000, 3000, 4000, 5000, 6000, 7000.5, 8000, 9000.25}) ==
+        "[1000.25 2000.   3000.   4000.   5000.   6000.   7000.5  8000.   9000.25]");
+  CHECK(printed(Array<double, 10>{1000.25, 2000, 3000, 4000, 5000, 6000, 7000.5, 8000, 9000, 1000.25}) ==
+        "[1000.25 2000.   3000.   4000.   5000.   6000.   7000.5  8000.   9000.\n 1000.25]");
   Array<std::int64_t, 40> a = counted<Array<std::int64_t, 40>>();
   for (std::int64_t& x : a) x *= 1000;
   CHECK(printed(a) ==

@@ -213,7 +213,7 @@ TEST_CASE("NVIDIA's own library takes what it is told, where it is installed: th
   const tt::cuda::ToolkitNames names("TT_CUDNN_OF_THE_TOOLKIT", "libcudnn.so", "9");
   const Cudnn dnn = Cudnn::open(names.begin(), names.count());
   if (!dnn.why_not().empty()) {
-    std::printf("[SKIPPED cuda] %s\n", tt::Text(dnn.why_not()).c_str());
+    std::printf("[SKIPPED cudnn] %s\n", tt::Text(dnn.why_not()).c_str());
     return;
   }
   tt::cuda::Handle tensor = nullptr, filter = nullptr, convolution = nullptr, activation = nullptr;

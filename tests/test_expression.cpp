@@ -300,6 +300,29 @@ TEST_CASE("compound assignment, also of itself") {
   CHECK(equal(n, Array<std::int32_t, 3>{3, 6, 9}));
 }
 
+TEST_CASE("one extent of a reshape is what the others leave, at run time too") {
+  const Array<float, dyn, dyn> a{{1, 2, 3}, {4, 5, 6}};
+  const Array<float, 2, 6> fixed{{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}};
+  CHECK(equal(tt::eval(tt::reshape<-1>(a) * 2), Array<float, dyn>{2, 4, 6, 8, 10, 12}));
+  CHECK(equal(tt::eval(tt::reshape<dyn>(tt::transpose(a))), Array<float, dyn>{1, 4, 2, 5, 3, 6}));
+  const Array<float, 4, 3> rows = tt::reshape<-1, 3>(fixed);
+  CHECK(equal(rows, Array<float, 4, 3>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}));
+  const Array<float, dyn, 4> b{{1, 2, 3, 4}, {5, 6, 7, 8}};
+  CHECK(equal(tt::eval(tt::sum<2>(tt::reshape<-1, 2, 2>(b))), Array<float, dyn, 2>{{3, 7}, {11, 15}}));
+  CHECK(equal(tt::eval(tt::reshape<2, -1>(b)), Array<float, 2, dyn>{{1, 2, 3, 4}, {5, 6, 7, 8}}));
+  CHECK(tt::eval(tt::reshape<-1>(Array<float, dyn, 3>())).size() == 0);
+}
+
+TEST_CASE("operators have names") {
+  const Array<float, 3> a{1, 2, 3}, b{4, 2, 1};
+  CHECK(equal(tt::eval(tt::sub(tt::mul(tt::add(a, b), 2), tt::neg(tt::div(a, b)))), tt::eval((a + b) * 2 + a / b)));
+  CHECK(equal(tt::eval(tt::logical_or(tt::gt(a, b), tt::eq(a, b))), tt::eval(tt::ge(a, b))));
+  CHECK(equal(tt::eval(tt::logical_not(tt::le(a, b))), tt::eval(tt::logical_and(tt::ne(a, b), tt::logical_not(tt::lt(a, b))))));
+  const Array<bool, 2> m{true, false};
+  CHECK(equal(tt::eval(tt::sqrt(m)), Array<float, 2>{1, 0}));
+  CHECK(equal(tt::eval(m / Array<bool, 2>{true, true}), Array<float, 2>{1, 0}));
+}
+
 TEST_CASE("slices of run-time extents are checked at the call") {
   const Array<float, dyn, 3> a{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
   const Array<float, 2, 3> middle = tt::slice<0, 1, 2>(a);

@@ -101,6 +101,11 @@ TEST_CASE("of no elements none is the largest, also where that is known at run t
   CHECK(same_bits(tt::eval(tt::amax<0>(Array<float, dyn, 3>{{1, 5, 2}, {4, 3, 1}})), Array<float, 3>{4, 5, 2}));
 }
 
+TEST_CASE("a reshape to what is left over has a gradient") {
+  const auto f = tt::grad([](auto x) { return tt::sum(tt::square(tt::reshape<-1>(x))); });
+  CHECK(same_bits(f(Array<float, dyn, dyn>{{1, 2, 3}, {4, 5, 6}}), Array<float, dyn, dyn>{{2, 4, 6}, {8, 10, 12}}));
+}
+
 TEST_CASE("extents of zero") {
   const auto f = tt::fuse([](auto x) { return std::tuple{tt::exp(x), tt::sum(x, 1), tt::sum(x, 0), tt::sum(x)}; });
   const auto [e, rows, columns, all] = f(Array<float, 0, 3>());

@@ -226,6 +226,13 @@ TEST_CASE("programs made at run time give the same bits on any number of threads
   }
 }
 
+TEST_CASE("without a thread nothing is computed") {
+  const int before = tt::get_num_threads();
+  CHECK_THROWS_WITH_AS(tt::set_num_threads(0), "tt::set_num_threads: 0 threads. Give 1 or more?", tt::Error);
+  CHECK_THROWS_AS(tt::set_num_threads(-1), tt::Error);
+  CHECK(tt::get_num_threads() == before);
+}
+
 TEST_CASE("the pool serves several callers, and parts that call it again") {
   std::atomic<int> done = 0;
   std::vector<std::thread> callers;

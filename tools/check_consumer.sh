@@ -26,6 +26,10 @@ step "building against the installed tt" cmake --build "$work/consumer"
 step "compiling with an include path only" "$GXX" -std=c++20 -O2 -march=native -I include \
   tests/consumer/main.cpp -o "$work/consumer/consumer_by_hand"
 
+for flags in "-O0 -march=native" "-O0" "-O2"; do
+  # shellcheck disable=SC2086
+  step "compiling with $flags" "$GXX" -std=c++20 $flags -I include tests/consumer/main.cpp -o "$work/consumer/consumer$(echo "$flags" | tr -c 'A-Za-z0-9\n' _)"
+done
 ways=0
 for program in "$work/consumer"/consumer*; do
   [ -f "$program" ] && [ -x "$program" ] || continue
@@ -41,4 +45,4 @@ for program in "$work/consumer"/consumer*; do
 $(diff "$work/first" "$log" | head -n 10)"
   fi
 done
-verdict "the installed tt and the plain include path give the same program, $ways ways"
+verdict "the installed tt and the plain include path, -O0 and -O2, with and without -march=native, give the same program, $ways ways"

@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(256) dense_0_large(__grid_constant_
   }
 }
 extern "C" __global__ void __launch_bounds__(256) dense_0_epilogue(__grid_constant__ const Operands<4> a) {
-  const i64 cols = 16, all = (1) * (a.s[0]) * cols;
+  const i64 cols = 16, all = (i64)(1) * (a.s[0]) * cols;
   for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < all; e += (i64)gridDim.x * blockDim.x) {
     const i64 row = all >> 32 ? e / cols : (unsigned)e / (unsigned)cols;
     dense_0_element(a, row, e - row * cols, ((const float *)a.work)[e]);

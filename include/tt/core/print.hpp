@@ -231,7 +231,7 @@ class NumPyPrinter {
         t << ' ';
         return;
       }
-      t << '\n';
+      t.trim_right() << '\n';
       for (int k = 0; k < shown_.rank; ++k) t << ' ';
       column = shown_.rank - 1;
       return;

@@ -59,6 +59,11 @@ class Text {
     return *this;
   }
 
+  /// Without the spaces at its end.
+  constexpr Text& trim_right() {
+    while (chars_.size() > 0 && chars_[chars_.size() - 1] == ' ') chars_.pop_back();
+    return *this;
+  }
   constexpr int size() const { return chars_.size(); }
   constexpr bool empty() const { return chars_.empty(); }
   constexpr char operator[](int i) const { return chars_[i]; }

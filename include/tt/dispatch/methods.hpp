@@ -1,25 +1,9 @@
-// Methods of Tensor that are functions too, and operators by their names: x.add(y), tt::add(x, y) and x + y are one op.
+// Methods of Tensor that are functions too: x.add(y), tt::add(x, y) and x + y are one op.
 #pragma once
 #include "tt/dispatch/factories.hpp"
 #include "tt/ops/activation.hpp"
 
 namespace tt {
-
-// ---- operators by their names in PyTorch
-template <Operand B> Tensor add(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::add>(at, 0, a, b); }
-template <Operand B> Tensor sub(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::sub>(at, 0, a, b); }
-template <Operand B> Tensor mul(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::mul>(at, 0, a, b); }
-template <Operand B> Tensor div(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::div>(at, 0, a, b); }
-template <Operand B> Tensor lt(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::lt>(at, 0, a, b); }
-template <Operand B> Tensor le(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::le>(at, 0, a, b); }
-template <Operand B> Tensor gt(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::lt>(at, 0, b, a); }
-template <Operand B> Tensor ge(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::le>(at, 0, b, a); }
-template <Operand B> Tensor eq(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::eq>(at, 0, a, b); }
-template <Operand B> Tensor ne(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::ne>(at, 0, a, b); }
-template <Operand B> Tensor logical_and(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::logical_and>(at, 0, a, b); }
-template <Operand B> Tensor logical_or(const Tensor& a, const B& b, SourceLine at = here()) { return TensorFront::primitive<Op::logical_or>(at, 0, a, b); }
-template <class = void> Tensor neg(const Tensor& a, SourceLine at = here()) { return TensorFront::primitive<Op::neg>(at, 0, a); }
-template <class = void> Tensor logical_not(const Tensor& a, SourceLine at = here()) { return TensorFront::primitive<Op::logical_not>(at, 0, a); }
 
 // ---- methods
 template <class> Tensor Tensor::exp2(SourceLine at) const { return tt::exp2(*this, at); }

@@ -20,7 +20,7 @@ template <class F, class... A>
 using program_for = typename Fused<typename function_of<F>::type>::template ProgramFor<A&...>;
 
 /// Why kernel `k` does not go on from where the one before it ended.
-constexpr const char* reason(const Kernel& k, bool transposes) {
+constexpr const char* reason(const Kernel& k, bool transposes, bool first) {
   switch (k.kind) {
     case KernelKind::matmul: return "a matrix product begins a kernel; what follows it fuses in";
     case KernelKind::cols: return "sums over rows need every row first";
@@ -28,6 +28,7 @@ constexpr const char* reason(const Kernel& k, bool transposes) {
   }
   if (transposes) return "exchanges axes in squares: rows that lie across memory are laid out";
   return k.sweeps > 1 ? "reductions along its rows, kept in cache between sweeps"
+         : first      ? "one pass over its elements"
                       : "its shape fits no earlier kernel";
 }
 
@@ -57,7 +58,7 @@ Text explain_plan(const P& plan) {
     }
     if (k.kind == KernelKind::matmul) t << (first ? "matmul" : " after matmul");
     else if (first) t << "copy";
-    t << "\n    " << reason(k, is_transposition(k, plan.instructions.begin(), plan.accesses.begin()));
+    t << "\n    " << reason(k, is_transposition(k, plan.instructions.begin(), plan.accesses.begin()), &k == plan.kernels.begin());
     if (k.code != j) t << "; code of kernel " << k.code;
     if (k.where.line) t << "; from " << k.where.file << ':' << k.where.line;
     t << '\n';

@@ -105,8 +105,8 @@ constexpr Graph record_program(SymbolTable& table, int room = TT_MAX_STATIC_NODE
     for (const Graph::Assumed& e : g.assumed) merged = table.merge(e.a, e.b) || merged;
     if (merged) continue;
     if (!g.assumed.empty())  // something that no call could check
-      g.fail({.mistake = Mistake::sizes_differ, .op = "reshape",
-              .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}});
+      g.fail({.mistake = Mistake::size_cannot_be_checked, .op = g.assumed[0].otherwise.op,
+              .a = Shape{g.assumed[0].a}, .b = Shape{g.assumed[0].b}, .where = g.assumed[0].otherwise.where});
     for (const Graph::Needed& n : g.needed)
       if (!table.need(n.extent, n.least) && n.otherwise.mistake == Mistake::slice_out_of_range)
         g.fail({.mistake = Mistake::slice_cannot_be_checked, .op = "slice", .a = Shape{n.extent},
@@ -241,11 +241,11 @@ template <class H, bool First, class Is>
 struct shape_shown;
 template <class H, std::size_t... I>
 struct shape_shown<H, true, std::index_sequence<I...>> {
-  using type = shape<H::failure.a.code[I]...>;
+  using type = shape<(H::failure.a.code[I] < 0 ? dyn : H::failure.a.code[I])...>;
 };
 template <class H, std::size_t... I>
 struct shape_shown<H, false, std::index_sequence<I...>> {
-  using type = shape<H::failure.b.code[I]...>;
+  using type = shape<(H::failure.b.code[I] < 0 ? dyn : H::failure.b.code[I])...>;
 };
 template <class H>
 using shown_a = typename shape_shown<
@@ -293,6 +293,9 @@ constexpr bool show_mistake() {
   else if constexpr (f.mistake == Mistake::sizes_differ)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
                   "tt: reshape: numbers of elements differ");
+  else if constexpr (f.mistake == Mistake::size_cannot_be_checked)
+    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
+                  "tt: the number of elements is a product of run-time extents. Give one extent as -1?");
   else if constexpr (f.mistake == Mistake::dtype_not_accepted)
     static_assert(dtype_is_accepted<f.dtype, line>::value,
                   "tt: dtype is not accepted. Cast it first?");

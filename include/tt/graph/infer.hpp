@@ -91,7 +91,7 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   for (int k = first; k < n; ++k) dtype = promote(dtype, nodes[id[k]].dtype);
   if (op == Op::cast && dtype == to) return id[0];
   if (op == Op::bitcast && dtype == to) return id[0];
-  if (is_real(op) && !is_floating(dtype) && dtype != DType::boolean) dtype = DType::f32;
+  if (is_real(op) && !is_floating(dtype)) dtype = DType::f32;
   const bool accepted = is_logical(op)   ? dtype == DType::boolean
                         : is_bitwise(op) ? is_integral(dtype)
                         : op == Op::bitcast ? size_of(dtype) == size_of(to)

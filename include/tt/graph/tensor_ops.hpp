@@ -316,7 +316,24 @@ struct ReshapeFn {
     if (sizeof...(E) > max_rank)
       return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_high, .op = "reshape",
                                       .a = a.shape(), .number = sizeof...(E)}, a.id)};
-    return {a.graph, a.graph->reshape(a.id, Shape{E...})};
+    Shape to;
+    Extent others(1);
+    int open = -1, opened = 0;
+    const auto add = [&](std::int64_t e) {
+      if (e == -1) open = to.rank, ++opened;
+      else others = others * Extent(e);
+      to.push_back(e == -1 ? 1 : e);
+    };
+    (add(E), ...);
+    const Extent size = a.shape().size();
+    const std::int64_t n = others.code, whole = size.is_constant() ? size.code : size.coefficient();
+    if (opened > 1 || (opened == 1 && (n == 0 || whole % n != 0))) {
+      const bool unknown = opened == 1 && n != 0 && !size.is_constant();
+      return {a.graph, a.graph->fail({.mistake = unknown ? Mistake::size_cannot_be_checked : Mistake::sizes_differ, .op = "reshape",
+                                      .a = a.shape(), .b = to}, a.id)};
+    }
+    if (opened == 1) to.set(open, size.is_constant() ? Extent(whole / n) : Extent::product(whole / n, size.exponents()));
+    return {a.graph, a.graph->reshape(a.id, to)};
   }
 };
 template <std::int64_t... E>
@@ -349,6 +366,9 @@ struct CrossEntropyFn {
                                                  : Mistake::dtype_not_accepted,
                                   .op = "cross_entropy", .a = logits.shape(), .b = labels.shape(),
                                   .dtype = labels.dtype()}, logits.id)};
+    const auto differ = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = name, .a = logits.shape(), .b = labels.shape()}; };
+    for (int k = 0; k < last; ++k)
+      if (!logits.graph->equal(labels.shape()[k], logits.shape()[k], differ)) return {logits.graph, logits.graph->fail(differ(), logits.id)};
     const unsigned axis = 1u << last;
     const auto r = to_real(logits);
     const auto z = r - detach(reduce<Op::amax>(r, axis, true));
@@ -447,9 +467,11 @@ template <int... Axes, Value A>
 constexpr auto permute(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::PermuteFn<Axes...>>(at, static_cast<A&&>(a));
 }
-/// The same elements in row-major order under another shape of the same size.
+/// The same elements in row-major order under another shape of the same size. One extent may be -1: what the others leave, also
+/// where that is known at run time only.
 template <std::int64_t... E, Value A>
 constexpr auto reshape(A&& a, SourceLine at = here()) {
+  static_assert(((E >= -1) && ...), "tt: reshape: an extent is a number, or -1 for what the others leave");
   return std::remove_cvref_t<A>::tt_front::template function<detail::ReshapeFn<E...>>(at, static_cast<A&&>(a));
 }
 /// Axes of extent 1 repeated, from the right.

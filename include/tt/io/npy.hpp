@@ -79,10 +79,10 @@ inline NpyHeader read_npy_header(const NpySource& from) {
       h.dtype = static_cast<DType>(d);
       known = true;
     }
-  if (!known) npy_fail(from, "its dtype is not one of bool, int32, int64, float32, float64.");
+  if (!known) npy_fail(from, "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
   const char* order = npy_value(header.begin(), "'fortran_order'");
   if (!order || std::strncmp(order, "False", 5) != 0)
-    npy_fail(from, "the elements are not in C order.");
+    npy_fail(from, "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
   const char* p = npy_value(header.begin(), "'shape'");
   if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
   const auto skip_spaces = [&p] {

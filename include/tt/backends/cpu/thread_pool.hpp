@@ -9,7 +9,7 @@
 
 #include <new>
 
-#include "tt/config.hpp"
+#include "tt/core/error.hpp"
 
 namespace tt {
 namespace cpu {
@@ -156,9 +156,10 @@ inline int array_threads() {
 }  // namespace cpu
 
 /// From now on kernels may use `n` threads, the caller's included. Before the first call, programs
-/// over Arrays stay on the caller's thread and Tensors use every core. Results do not depend on it.
+/// over Arrays stay on the caller's thread and Tensors use every core. Results do not depend on it. Throws Error below 1.
 inline void set_num_threads(int n) {
-  __atomic_store_n(&cpu::requested_threads(), n > 0 ? n : 1, __ATOMIC_RELAXED);
+  if (n < 1) TT_THROW(Error(Text("tt::set_num_threads: ") << n << " threads. Give 1 or more?"));
+  __atomic_store_n(&cpu::requested_threads(), n, __ATOMIC_RELAXED);
 }
 /// Threads that kernels over Tensors may use.
 [[nodiscard]] inline int get_num_threads() {
