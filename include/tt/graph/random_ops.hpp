@@ -1,0 +1,74 @@
+// Random numbers that are functions of a seed and a place: counters through Philox, in every executor the same bits.
+//   tt::rand_like(x, 7)    tt::randn_like(x, seed)
+#pragma once
+#include "tt/graph/tensor_ops.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The counter of each element: its place in row-major order.
+constexpr Sym flat_index(const Sym& like) {
+  Sym index{like.graph, like.graph->constant(DType::i64, 0)};
+  Sym stride{like.graph, like.graph->constant(DType::i64, 1)};
+  for (int k = like.shape().rank - 1; k >= 0; --k) {
+    const Extent n = like.shape()[k];
+    if (n == Extent(1)) continue;
+    Shape row;
+    for (int j = 0; j < like.shape().rank; ++j) row.push_back(j == k ? n : Extent(1));
+    const Sym along{like.graph, like.graph->iota(DType::i64, row, k)};
+    index = index + along * stride;
+    stride = stride * Sym{like.graph, like.graph->extent(DType::i64, n)};
+  }
+  return {like.graph, like.graph->broadcast_to(index.id, like.shape())};
+}
+/// [0, 1) from the upper 24 bits of 64 for f32, 53 for f64.
+constexpr Sym unit_interval(const Sym& bits, DType d) {
+  const Sym whole = shift_right_logical(bits, d == DType::f64 ? 11 : 40);
+  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * (d == DType::f64 ? 0x1p-53 : 0x1p-24);
+}
+/// The seed of random numbers, which is an integer.
+constexpr Sym as_seed(const Sym& seed, const char* op) {
+  if (!is_floating(seed.dtype())) return seed;
+  seed.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = seed.dtype()});
+  return {seed.graph, seed.graph->constant(DType::i64, 0)};
+}
+struct RandLikeFn {
+  static constexpr const char* name = "rand_like";
+  static constexpr Sym record(const auto& like, const auto& given) {
+    const auto seed = as_seed(given, "rand_like");
+    const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
+    return unit_interval(tt::philox(flat_index(like), seed), d);
+  }
+};
+struct RandnLikeFn {
+  static constexpr const char* name = "randn_like";
+  static constexpr Sym record(const auto& like, const auto& given) {
+    const auto seed = as_seed(given, "randn_like");
+    const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
+    const auto i = flat_index(like);
+    const auto bits = d == DType::f64 ? tt::philox(i * 2, seed) : tt::philox(i, seed);
+    const auto u = 1 - unit_interval(bits, d);  // (0, 1]
+    const auto v = unit_interval(d == DType::f64 ? tt::philox(i * 2 + 1, seed) : (bits << 32), d);
+    return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
+  }
+};
+
+}  // namespace detail
+
+/// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` (an integer) is
+/// always the same. Use another seed for other numbers.
+template <Value A, class S>
+  requires Operand<S>
+constexpr auto rand_like(A&& like, S&& seed, SourceLine at = here()) {
+  return front_t<A, S>::template function<detail::RandLikeFn>(at, static_cast<A&&>(like),
+                                                              static_cast<S&&>(seed));
+}
+/// Normal random numbers (mean 0, variance 1) of the shape of `like`; see rand_like.
+template <Value A, class S>
+  requires Operand<S>
+constexpr auto randn_like(A&& like, S&& seed, SourceLine at = here()) {
+  return front_t<A, S>::template function<detail::RandnLikeFn>(at, static_cast<A&&>(like),
+                                                               static_cast<S&&>(seed));
+}
+
+}  // namespace tt
