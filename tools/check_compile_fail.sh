@@ -93,6 +93,27 @@ for file in tests/compile_ok/*.cpp; do
   ok=$((ok + 1))
   for compiler in $(compilers); do echo "must_compile $compiler $file" >>"$work/jobs"; done
 done
+# Without xsimd, every other header being there: one error that names the package, and nothing behind it.
+echo '#include <tt/tt.hpp>' >"$work/without_xsimd.cpp"
+for compiler in $(compilers); do
+  set -- -nostdinc -nostdinc++
+  for folder in $("$compiler" -E -v -x c++ /dev/null 2>&1 | sed -n '/^#include </,/^End/s/^ \(.*\)/\1/p'); do
+    if [ -f "$folder/xsimd/xsimd.hpp" ]; then
+      rm -rf "$work/without"
+      mkdir "$work/without"
+      for header in "$folder"/*; do
+        [ "$(basename "$header")" = xsimd ] || ln -s "$header" "$work/without"
+      done
+      folder=$work/without
+    fi
+    set -- "$@" -isystem "$folder"
+  done
+  if "$compiler" -std=c++20 -fsyntax-only "$@" -I include "$work/without_xsimd.cpp" >"$work/diagnostics" 2>&1 ||
+    ! grep -q 'tt needs xsimd: apt-get install libxsimd-dev' "$work/diagnostics" || [ "$(grep -c 'error: ' "$work/diagnostics")" -ne 2 ]; then
+    report "without xsimd $compiler says:
+$(grep 'error: ' "$work/diagnostics" | head -n 5)"
+  fi
+done
 xargs -r -P2 -L1 sh tools/check_compile_fail.sh <"$work/jobs" >>"$work/reports" 2>&1 || echo "a job ended early" >>"$work/reports"
 
 verdict "$fail wrong programs are refused in the right words, $ok right ones compile without a warning$(skipped_clang)"
