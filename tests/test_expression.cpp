@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "tt/expr/expression.hpp"
+#include "tt/ops/operators.hpp"
 
 namespace {
 

@@ -13,4 +13,5 @@
 #include "tt/graph/image_ops.hpp"
 #include "tt/graph/join_ops.hpp"
 #include "tt/io/npy.hpp"
+#include "tt/ops/operators.hpp"
 #include "tt/version.hpp"

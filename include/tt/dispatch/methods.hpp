@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/factories.hpp"
 #include "tt/ops/activation.hpp"
+#include "tt/ops/operators.hpp"
 
 namespace tt {
 
