@@ -496,13 +496,13 @@ TEST_CASE("a malformed file is refused and the message says why") {
   version[6] = 9;
   check_refused<A>(file, version, "this version of the .npy format is not known.");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24),
-                   "the elements are not in C order.");
+                   "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'shape': (2, 3), }", 24),
-                   "the elements are not in C order.");
+                   "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
   for (const char* descr : {"'>f4'", "'<f2'", "'<c8'", "'<f16'", "'<U4'", "[('a', '<f4')]"})
     check_refused<A>(file, npy_file(std::string("{'descr': ") + descr +
                                         ", 'fortran_order': False, 'shape': (2, 3), }", 96),
-                     "its dtype is not one of bool, int32, int64, float32, float64.");
+                     "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, }", 24),
                    "the header gives no shape.");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': 6, }", 24),
