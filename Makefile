@@ -1,7 +1,10 @@
 # The front door. Each target first makes sure that the packages it needs are there (tools/setup.sh),
 # which takes no time and no network when they are.
 #   make demo    build and run the digits example
-#   make test    build and run every test
+#   make quick   build and run the tests nearest to what was changed since the last commit, in three minutes;
+#                SINCE=main takes another commit
+#   make test    build and run the tests, those of logic with little optimisation
+#   make test-all  build and run every test with full optimisation, and with every example
 #   make accept  take the kernels emitted now as the golden ones (tests/golden)
 #   make bench   build and run the benchmarks
 #   make setup   install what is missing, optional packages too
@@ -10,11 +13,12 @@
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 ARGS ?=
+SINCE ?= HEAD
 
-.PHONY: help demo test accept bench setup clean
+.PHONY: help demo quick test test-all accept bench setup clean
 
 help:
-	@sed -n '3,10s/^# \{0,1\}//p' Makefile
+	@sed -n '3,13s/^# \{0,1\}//p' Makefile
 
 demo:
 	@sh tools/setup.sh
@@ -23,12 +27,25 @@ demo:
 	cmake --build build/release --target digits -j $(JOBS)
 	build/release/examples/digits $(ARGS)
 
+quick:
+	@sh tools/setup.sh
+	@JOBS=$(JOBS) sh tools/quick.sh $(SINCE)
+
+# $(1): the preset.
+define build_and_test
+	cmake --preset $(1)
+	cmake --build build/$(1) -j $(JOBS) -- -k 0
+	ctest --test-dir build/$(1) -j2 --output-on-failure --no-tests=error \
+	  --output-junit junit.xml $(ARGS)
+endef
+
 test:
 	@sh tools/setup.sh
-	cmake --preset release
-	cmake --build build/release -j $(JOBS) -- -k 0
-	ctest --test-dir build/release -j2 --output-on-failure --no-tests=error \
-	  --output-junit junit.xml $(ARGS)
+	$(call build_and_test,release)
+
+test-all:
+	@sh tools/setup.sh
+	$(call build_and_test,all)
 
 accept:
 	@sh tools/setup.sh

@@ -9,7 +9,7 @@ function(tt_flags_define result macro)
   set(${result} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# tt_add_kernels(LIBRARY FLAGS...): gives a library that src/tt.cpp is compiled in, with these flags, the tile kernels of the
+# tt_add_kernels(LIBRARY FLAGS...): gives a library that src/cpu.cpp is compiled in, with these flags, the tile kernels of the
 # instruction sets that they do not name, for processors that the program may meet. With -march=native there is nothing to add.
 # Optimised also where the rest is not: g++ cannot build AVX-512 otherwise (config.hpp).
 function(tt_add_kernels library)

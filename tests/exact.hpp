@@ -39,8 +39,9 @@ auto exact(tt::Hardswish, auto x) {
   const auto gate = x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3;
   return x * (gate / 6);
 }
-auto exact(tt::Sign, auto x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
+auto exact(tt::Sign, auto x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }  // NaN too
 auto exact(tt::Clamp, auto x, decltype(x) low, decltype(x) high) {
+  if (std::isnan(low) || std::isnan(high)) return low + high;
   const auto above = x < low ? low : x;
   return above > high ? high : above;
 }

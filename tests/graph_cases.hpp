@@ -3,6 +3,7 @@
 // so it is long.
 #pragma once
 #include "tt/graph/differentiate.hpp"
+#include "tt/graph/image_ops.hpp"
 #include "tt/graph/memory.hpp"
 #include "tt/graph/print.hpp"
 #include "tt/graph/tensor_ops.hpp"
@@ -73,7 +74,6 @@ constexpr int reduced_shapes() {
   check(tt::sum(r.input({2, 3}, DType::i32)).dtype() == DType::i64);
   check(tt::sum(r.input({2, 3}, DType::boolean)).dtype() == DType::i64);
   check(tt::amax(r.input({2, 3}, DType::i32)).dtype() == DType::i32);
-  check(tt::mean(r.input({2, 3}, DType::i64)).dtype() == DType::f32);
   const Sym one = r.input({1, 1});
   check(r.g.reduce(Op::sum, one.id, 3) == one.id);
   check(!r.g.failure);
@@ -161,7 +161,9 @@ constexpr tt::Failure failure_of(Mistake m) {
     case Mistake::rank_too_high: tt::reshape<1, 1, 1, 1, 1, 2, 3>(x); break;
     case Mistake::axis_out_of_range: tt::sum(x, 2); break;
     case Mistake::sizes_differ: tt::reshape<5>(x); break;
-    case Mistake::dtype_not_accepted: (void)(z + z); break;
+    case Mistake::dtype_not_accepted: (void)(z - z); break;
+    case Mistake::padding_out_of_range: tt::pad<-2, -2>(x); break;
+    case Mistake::negative_power: tt::pow(r.input({2}, DType::i32), -1); break;
     case Mistake::condition_is_not_bool: tt::where(x, y, y); break;
     case Mistake::slice_out_of_range: tt::slice<1, 2, 2>(x); break;
     case Mistake::not_a_permutation: tt::permute<0, 0>(x); break;
@@ -183,6 +185,7 @@ constexpr int mistakes() {
   for (Mistake m : {Mistake::shapes_do_not_broadcast, Mistake::inner_extents_differ,
                     Mistake::batch_extents_differ, Mistake::rank_too_low, Mistake::rank_too_high,
                     Mistake::axis_out_of_range, Mistake::sizes_differ, Mistake::dtype_not_accepted,
+                    Mistake::padding_out_of_range, Mistake::negative_power,
                     Mistake::condition_is_not_bool, Mistake::slice_out_of_range,
                     Mistake::not_a_permutation, Mistake::number_out_of_range,
                     Mistake::too_many_elements, Mistake::gradient_of_non_scalar})

@@ -35,7 +35,7 @@ inline bool swap_operands(Plan& p, Random& r) {
     return (x.op == Op::sub || x.op == Op::div || x.op == Op::lt || x.op == Op::le) && x.a != x.b;
   });
   if (i < 0) return false;
-  const short a = p.instructions[i].a;
+  const int a = p.instructions[i].a;
   p.instructions[i].a = p.instructions[i].b;
   p.instructions[i].b = a;
   return true;

@@ -675,11 +675,11 @@ class BasicGenerator {
     const bool keep = r_.chance(0.5);
     using namespace tt::detail;
     switch (r_.below(o_.smooth ? 6 : 9)) {
-      case 0: return reduction<SoftmaxFn>(x, axis, true);
-      case 1: return reduction<LogSoftmaxFn>(x, axis, true);
+      case 0: return reduction<SoftmaxFn>(to_real(x), axis, true);
+      case 1: return reduction<LogSoftmaxFn>(to_real(x), axis, true);
       case 2: return reduction<LogsumexpFn>(x, axis, keep);
-      case 3: return reduction<MeanFn>(x, axis, keep);
-      case 4: return reduction<VarFn>(x, axis, keep);
+      case 3: return reduction<MeanFn>(to_real(x), axis, keep);
+      case 4: return reduction<VarFn>(to_real(x), axis, keep);
       case 5: return layer_norm(x, axis);
       case 6: return has_none(a, axis) ? -1 : reduction<ArgmaxFn>(x, axis, keep);
       case 7: {
@@ -702,8 +702,9 @@ class BasicGenerator {
     return (c * tt::rsqrt(MeanFn::run(c * c, axis, true) + 1e-5)).id;
   }
   constexpr int cross_entropy(const Sym& x) {
-    Shape rows = x.shape();
-    --rows.rank;
+    Shape rows;
+    for (int k = 0; k < x.shape().rank; ++k)
+      if (k != tt::detail::CrossEntropyFn::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
     return tt::detail::CrossEntropyFn::record(x, sym(new_input(DType::i64, rows))).id;
   }
 

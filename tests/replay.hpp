@@ -54,7 +54,7 @@ inline Tensor largest_of_none(tt::Op op, const Tensor& x, const tt::IntList& dim
   for (int k = 0; k < x.dim(); ++k) {
     bool reduced = false;
     for (std::int64_t d : dims) reduced = reduced || d == k;
-    sizes.push_back(reduced ? 1 : x.size(k));
+    sizes.push_back(reduced ? std::int64_t{1} : x.impl().shape.code[k]);
   }
   const Tensor number = tt::with_dtype(x.dtype(), [&]<class T>(T) {
     const T v = op == tt::Op::amax ? tt::detail::identity<tt::Op::amax, T>() : tt::detail::identity<tt::Op::amin, T>();
@@ -162,7 +162,7 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
     }
     default: break;
   }
-  const char* const name = n.op == Op::call ? n.def->info.name : tt::name(n.op);
+  const char* const name = n.op == Op::call ? n.def->info.name : tt::detail::operator_name(n.op);
   if (tt::is_shift(n.op)) return tt::call(name, {operand(0), n.attribute});
   const int count = n.op == Op::call ? n.def->info.arity : tt::arity(n.op);
   if (count == 1) return tt::call(name, {operand(0)});
@@ -174,6 +174,7 @@ inline Tensor call_composite(const Program::Composite& c, const Tensor& operand)
   tt::IntList dims;
   for (int k = 0; k < operand.dim(); ++k)
     if (c.axes >> k & 1) dims.push_back(k);
+  if (std::string_view(c.name).ends_with("softmax")) return tt::call(c.name, {operand, dims});
   return tt::call(c.name, {operand, dims, c.keepdim});
 }
 

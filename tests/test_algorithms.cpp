@@ -168,7 +168,7 @@ TEST_CASE_TEMPLATE("sort keeps the order of equal elements, NaN comes last, alon
           for (const bool descending : {false, true}) {
             const Tensor y = laid_out(x, how);
             const auto [values, indices] = tt::sort(y, dim, descending, how == 1);
-            check_order<T>(x, dim, descending, x.dim() ? x.size(dim) : 1, values, indices);
+            check_order<T>(x, dim, descending, x.dim() ? std::int64_t{x.size(dim)} : 1, values, indices);
             CHECK(same_bits(tt::argsort(y, dim, descending), indices));
           }
     }
@@ -182,7 +182,7 @@ TEST_CASE_TEMPLATE("topk is the begin of a sort", T, float, double, std::int32_t
       const Tensor x = random_tensor<T>(shape, ++seed);
       CAPTURE(::shape(x));
       for (const int dim : axes_of(x)) {
-        const std::int64_t n = x.dim() ? x.size(dim) : 1;
+        const std::int64_t n = x.dim() ? std::int64_t{x.size(dim)} : 1;
         for (const std::int64_t k : {std::int64_t{0}, std::min<std::int64_t>(1, n), n / 2, n})
           for (const bool largest : {true, false}) {
             if (x.dim() == 0 && k == 0) continue;  // gives the element, as PyTorch
@@ -510,7 +510,7 @@ TEST_CASE("the dispatcher knows them by name") {
   CHECK(tt::call_results("reduce_by_key", {tt::arange(3), tt::arange(3)}).size() == 2);
   CHECK(tt::call_results("add", {x, x}).size() == 1);
   CHECK(message([&] { tt::call("sort", {x}); }) == "tt::call: sort: has 2 results. Use tt::call_results?" + at(__LINE__));
-  const std::string integer = "tt::call: sort: an integer is expected for dim: takes 1 Tensor and (int dim=-1, bool descending, bool stable).";
+  const std::string integer = "tt::call: sort: an integer is expected for dim: takes 1 Tensor and (int dim=-1, bool descending=false, bool stable=false).";
   CHECK(message([&] { tt::call_results("sort", {x, 0.5}); }) == integer + at(__LINE__));
 }
 
@@ -523,7 +523,7 @@ TEST_CASE("Meta Tensors know what the real ones would be") {
         CHECK(a.dtype() == b.dtype());
         CHECK(a.shape() == b.shape());
       };
-      const std::int64_t k = std::min<std::int64_t>(1, real.dim() ? real.size(dim) : 1);
+      const std::int64_t k = std::min<std::int64_t>(1, real.dim() ? std::int64_t{real.size(dim)} : 1);
       same(tt::sort(x, dim).values, tt::sort(real, dim).values);
       same(tt::sort(x, dim).indices, tt::sort(real, dim).indices);
       same(tt::argsort(x, dim), tt::argsort(real, dim));

@@ -264,6 +264,22 @@ TEST_CASE_TEMPLATE("a moved Array keeps its elements, and the source can be assi
   CHECK(a.data()[3] == 8);
 }
 
+TEST_CASE("what was moved away is asked for in words, not by a crash") {
+  using A = Array<float, 1000>;
+  A a, b = std::move(a);
+  const char* const moved = "tt::Array: the elements were moved away: of an Array of shape (1000,). Assign to it first?";
+  const char* const operand = "tt: an operand of this expression was moved from: an Array of f32 (1000,). "
+                              "Assign to it, or evaluate the expression earlier with tt::eval.";
+  CHECK_THROWS_WITH_AS((void)a(3), moved, tt::Error);
+  CHECK_THROWS_WITH_AS((void)std::as_const(a).begin(), moved, tt::Error);
+  CHECK_THROWS_WITH_AS(a += b, operand, tt::Error);
+  CHECK_THROWS_WITH_AS((void)tt::eval(a + b), operand, tt::Error);
+  A c = a;  // a copy is as empty
+  CHECK_THROWS_WITH_AS((void)c(0), moved, tt::Error);
+  a = b;
+  CHECK(a(3) == 0);
+}
+
 TEST_CASE("a dynamic Array takes extents along, copied or moved") {
   Array<float, dyn, 2> a{{1, 2}, {3, 4}, {5, 6}}, b(1);
   b = a;
@@ -497,9 +513,8 @@ TEST_CASE("a malformed file is refused and the message says why") {
   check_refused<A>(file, version, "this version of the .npy format is not known.");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24),
                    "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
-  check_refused<A>(file, npy_file("{'descr': '<f4', 'shape': (2, 3), }", 24),
-                   "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
-  for (const char* descr : {"'>f4'", "'<f2'", "'<c8'", "'<f16'", "'<U4'", "[('a', '<f4')]"})
+  check_refused<A>(file, npy_file("{'descr': '<f4', 'shape': (2, 3), }", 24), "the header does not say fortran_order.");
+  for (const char* descr : {"'>f4'", "'<f2'", "'<c8'", "'<f16'", "'<f41'", "'<f4", "<f4", "'<U4'", "[('a', '<f4')]"})
     check_refused<A>(file, npy_file(std::string("{'descr': ") + descr +
                                         ", 'fortran_order': False, 'shape': (2, 3), }", 96),
                      "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
@@ -532,6 +547,21 @@ TEST_CASE("a malformed file is refused and the message says why") {
       file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }", 24),
       "the file ends before its last element: f32 (1000000000000,) takes 4000000000000 bytes, the "
       "file holds 24.");
+}
+
+TEST_CASE("a header is read as the dict that it is") {
+  using A = Array<float, 2, 3>;
+  const TemporaryFile file("dict");
+  for (const char* header : {"{'shape': (7,), 'fortran_order': True, 'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+                             "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), 'note': \"'shape': (7,)\"}",
+                             "{'note': \"it's ', 'shape': (7,)\", \"descr\": \"<f4\" , 'fortran_order' :False,'shape':(2,3)}",
+                             "{'note': ['shape', (7, {'shape': (7,)}), '\\', '], 'shape': (2, 3, ), 'fortran_order': False, 'descr': '<f4'}"}) {
+    CAPTURE(std::string(header));
+    file.write(npy_file(header, 24));
+    CHECK(tt::load_npy<A>(file.path()).size() == 6);
+  }
+  for (const char* header : {"", "{", "{'", "{'shape", "{'shape'", "{'shape':", "{'shape': \"", "{'shape': (", "'descr': '<f4'", "{{'descr': '<f4'}}", "{'x': '\\"})
+    CHECK_THROWS_AS((file.write(npy_file(header, 24)), tt::load_npy<A>(file.path())), tt::Error);
 }
 
 TEST_CASE("a shape that no memory holds is named with its bytes") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 
+#include <array>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -60,6 +61,72 @@ void for_each_primitive(const F& f) {
 }  // namespace
 
 // ---- leaves, backward, grad
+
+namespace {
+struct Layer {
+  Tensor w, b;
+};
+struct Net {
+  Layer first;
+  std::vector<Layer> more;
+  std::array<Tensor, 2> scale;
+  std::pair<Tensor, double> rest;
+};
+}  // namespace
+
+TEST_CASE("grad takes structs and lists of Tensors, of any depth, and gives the same structure") {
+  const auto loss = [](const Net& n, const Tensor& x) {
+    Tensor y = x * n.first.w + n.first.b;
+    for (const Layer& l : n.more) y = l.b.defined() ? y * l.w + l.b : y * l.w;
+    return (y * n.scale[0]).sum() + n.rest.first.sum() * n.rest.second;
+  };
+  const auto t = [](double a, double b) { return tt::tensor({a, b}); };
+  const Net net{{t(2, 3), t(1, 1)}, {{t(4, 5), t(0, 1)}, {t(1, 2), Tensor()}}, {t(1, -1), t(7, 7)}, {t(1, 2), 3.0}};
+  const Tensor x = t(1, 2);
+  const auto check = [](const Net& d) {
+    CHECK(numbers(d.first.w) == Numbers{4, -20});
+    CHECK(numbers(d.first.b) == Numbers{4, -10});
+    REQUIRE(d.more.size() == 2);
+    CHECK(numbers(d.more[0].w) == Numbers{3, -14});
+    CHECK(numbers(d.more[1].w) == Numbers{12, -36});
+    CHECK(!d.more[1].b.defined());
+    CHECK(numbers(d.scale[0]) == Numbers{12, 72});
+    CHECK(numbers(d.scale[1]) == Numbers{0, 0});  // nothing flows there
+    CHECK(numbers(d.rest.first) == Numbers{3, 3});
+    CHECK(d.rest.second == 3.0);
+  };
+  check(tt::grad(loss)(net, x));
+  const auto [value, both] = tt::value_and_grad<0, 1>(loss)(net, x);
+  CHECK(value.item() == 12 - 72 + 9);
+  check(std::get<0>(both));
+  CHECK(numbers(std::get<1>(both)) == Numbers{8, -30});
+
+  const std::vector<Tensor> list{t(1, 2), t(3, 4)};
+  const std::vector<Tensor> d = tt::grad([](const std::vector<Tensor>& v) { return (v[0] * v[0] * v[1]).sum(); })(list);
+  CHECK(numbers(d[0]) == Numbers{6, 16});
+  CHECK(numbers(d[1]) == Numbers{1, 4});
+  const std::tuple<Tensor, int> pair{t(1, 2), 5};
+  CHECK(numbers(std::get<0>(tt::grad([](const auto& p) { return (std::get<0>(p) * std::get<1>(p)).sum(); })(pair))) == Numbers{5, 5});
+}
+
+TEST_CASE("set_grad takes what is like the Tensor, and not the Tensor itself") {
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  {
+    Tensor x = f32_leaf({1, 2, 3});
+    CHECK(message([&] { x.set_grad(x); }).starts_with("tt::set_grad: a Tensor cannot be its own gradient. Use clone()?\n  at "));
+    CHECK(message([&] { x.set_grad(tt::ones({1})); })
+              .starts_with("tt::set_grad: the gradient is f32 (1,) on cpu, the Tensor f32 (3,) on cpu. Use expand or to?\n  at "));
+    CHECK(message([&] { x.set_grad(tt::ones({3}, {.dtype = DType::f64})); })
+              .starts_with("tt::set_grad: the gradient is f64 (3,) on cpu, the Tensor f32 (3,) on cpu. "));
+    CHECK(!x.grad().defined());
+    x.set_grad(x.detach());
+    (x * 2).sum().backward();
+    CHECK(numbers(x.grad()) == Numbers{3, 4, 5});
+    x.set_grad(Tensor());
+    CHECK(!x.grad().defined());
+  }
+  CHECK(tt::cpu_memory_stats().allocated == before);
+}
 
 TEST_CASE("a leaf collects what flows into it") {
   Tensor x = f32_leaf({1, 2, 3});

@@ -130,6 +130,36 @@ TEST_CASE("elements may be asked for anywhere, and the bits are those of eager")
   check_same("and", [](Tensor a) { return ((a.sum() > -100) && (a.sum() < 100)) ? a * 2 : a; }, x);
 }
 
+TEST_CASE("an assignment to a view is captured as copy_ is") {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 2;
+    y[0] = 5;
+    y.slice(0, 1, 3) = y.slice(0, 0, 1) + x.slice(0, 1, 3);
+    return y + 1;
+  };
+  const auto g = [](const Tensor& x) {
+    Tensor y = x * 2;
+    y[0].copy_(tt::full({}, 5));
+    y.slice(0, 1, 3).copy_(y.slice(0, 0, 1) + x.slice(0, 1, 3));
+    return y + 1;
+  };
+  const auto by_name = tt::compile(g, {.name = "f"});
+  const auto assigned = tt::compile(f, {.name = "f"});
+  for (int k = 0; k < 2; ++k) {
+    const Tensor x = tt::arange(3).to(tt::DType::f32) + k;
+    CHECK(numbers(assigned(x)) == numbers(f(x)));
+    CHECK(numbers(by_name(x)) == numbers(f(x)));
+  }
+  const auto first_line = [](const auto& run) {
+    const std::string said = message(run);
+    return said.substr(0, said.find('\n'));
+  };
+  const auto whole_by_name = tt::compile(g, {.name = "f", .fullgraph = true});
+  const auto whole = tt::compile(f, {.name = "f", .fullgraph = true});
+  const Tensor x = tt::ones({3});
+  CHECK(first_line([&] { (void)whole(x); }) == first_line([&] { (void)whole_by_name(x); }));
+}
+
 TEST_CASE("views, sizes and factories between breaks") {
   const Tensor x = uniform({4, 3}, 1);
   check_same("views", [](Tensor a) {

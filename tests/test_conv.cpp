@@ -299,14 +299,18 @@ TEST_CASE("mistakes are named") {
   says([&] { tt::zeros({8}).unfold(0, 3, 1).mul_(2); }, "tt::mul_: several elements of the Tensor are one in memory");
   says([&] { tt::conv2d(x, w, {.groups = 3}); }, "tt::conv2d: channels differ");
   says([&] { tt::conv2d(x, tt::zeros({4, 3, 9, 9})); }, "tt::conv2d: window does not fit: 9 in (2, 3, 8, 8). Pad the input");
-  says([&] { tt::conv2d(tt::zeros({3, 8, 8}), w); }, "tt::conv2d: rank is too low: (3, 8, 8) has rank 3, needed is 4.");
+  says([&] { tt::conv2d(tt::zeros({8, 8}), w); }, "tt::conv2d: rank is too low: (8, 8) has rank 2, needed is 4.");
+  says([&] { tt::max_pool2d(x, {.stride = 1 << 30}); }, "tt::max_pool2d: stride or padding is out of range");
+  says([&] { tt::avg_pool2d(x.to(DType::i32)); }, "tt::avg_pool2d: dtype is not accepted: i32");
   says([&] { tt::conv2d(x, w, {.stride = 0}); }, "tt::conv2d: stride, padding or dilation is out of range");
   says([&] { tt::conv2d(x, w, tt::zeros({3})); }, "tt::conv2d: shapes do not broadcast: (4, 3, 3, 3) and (3,).");
   says([&] { tt::conv2d(x > 0, w > 0); }, "tt::conv2d: dtype is not accepted: bool");
   says([&] { tt::max_pool2d(x, {.kernel_size = 9}); }, "tt::max_pool2d: window does not fit: 9 in (2, 3, 8, 8)");
   says([&] { tt::max_pool2d(tt::zeros({3})); }, "tt::max_pool2d: rank is too low");
   says([&] { tt::pad(x, {1, 2, 3}); }, "tt::pad: sizes come in pairs");
-  says([&] { tt::pad(x, {-1, 2}); }, "tt::pad: sizes come in pairs, none negative");
+  says([&] { tt::pad(x, {-5, -4}); }, "tt::pad: padding is out of range: -5 for (2, 3, 8, 8). A negative size cuts off at most what is there?");
+  says([&] { tt::pad(x, {INT64_MAX, INT64_MAX}); }, "tt::pad: padding is out of range: 9223372036854775807 for (2, 3, 8, 8).");
+  says([&] { tt::pad(x, {INT64_MIN, 0}); }, "tt::pad: padding is out of range: -9223372036854775808 for (2, 3, 8, 8).");
   says([&] { (void)x.unfold(0, 3, 1); }, "tt::unfold: window does not fit: 3 in (2, 3, 8, 8)");
 }
 
@@ -323,10 +327,66 @@ TEST_CASE("Tensors: batches of any size are one program") {
   CHECK(contains(f.explain(), "f32 (s0, 2, 8, 8), f32 (5, 2, 3, 3), f32 (5,); some sizes as numbers"));
 }
 
+TEST_CASE("weights and images that lie apart in memory have the gradients of dense ones") {
+  const auto apart = [](const Tensor& t) {  // the same elements, with others between and behind them
+    Tensor wide = tt::full({t.size(0), t.size(1), t.size(2) + 1, t.size(3) + 2}, 99, {.dtype = t.dtype()});
+    wide.slice(2, 1, t.size(2) + 1).slice(3, 1, t.size(3) + 1).copy_(t);
+    return wide.slice(2, 1, t.size(2) + 1).slice(3, 1, t.size(3) + 1);
+  };
+  for (const Conv2dOptions& c : {Conv2dOptions{}, Conv2dOptions{.stride = {2, 3}, .padding = 1}, Conv2dOptions{.padding = 2, .dilation = 2}, grouped}) {
+    const Tensor x = whole_numbers({2, 4, 9, 8}, 5, 3), w = whole_numbers({6, 4 / c.groups, 3, 2}, 7, 1);
+    const auto f = [&](const Tensor& a, const Tensor& b) {
+      const Tensor y = tt::conv2d(a, b, c);
+      return (y * y).sum();
+    };
+    const auto h = tt::compile(tt::frozen(f), {.wait = true});
+    const auto gradients = [&](const auto& of, const Tensor& a, const Tensor& b) {
+      Tensor p = a.detach(), q = b.detach();
+      p.requires_grad_();
+      q.requires_grad_();
+      return tt::grad({of(p, q)}, {p, q});
+    };
+    const auto want = gradients(f, x, w);
+    for (const auto& got : {gradients(f, apart(x), apart(w)), gradients(h, apart(x), apart(w)), gradients(h, apart(x).detach(), w)})
+      for (std::size_t k = 0; k < 2; ++k) CHECK(same_bits(got[k], want[k]));
+  }
+}
+
+TEST_CASE("slices of what lies apart in memory begin where they should, in compiled functions") {
+  const Tensor x = whole_numbers({7, 9, 11}, 5, 3);
+  const auto f = [](const Tensor& t) { return t.slice(0, 1, 5).slice(1, 2, 8, 2).slice(2, 3, 9, 3) * 2; };
+  const auto h = tt::compile(f, {.wait = true});
+  for (const Tensor& t : {x, x.transpose(0, 2), x.slice(2, 1, 11).permute({1, 0, 2}), x.slice(1, 0, 8)}) CHECK(same_bits(h(t), f(t.clone())));
+}
+
+TEST_CASE("one image needs no batch, and integers have a mean that is cut") {
+  const Tensor x = whole_numbers({3, 8, 7}, 5, 3), w = whole_numbers({5, 3, 3, 3}, 7, 1), b = whole_numbers({5}, 3, 2);
+  CHECK(same_bits(tt::conv2d(x, w, b, {.padding = 1}), tt::conv2d(x.unsqueeze(0), w, b, {.padding = 1})[0]));
+  CHECK(same_bits(tt::compile([](const Tensor& i, const Tensor& k) { return tt::conv2d(i, k); })(x, w), tt::conv2d(x.unsqueeze(0), w)[0]));
+  const Tensor i = tt::tensor({{1, 2, -5}, {4, 0, -2}});
+  CHECK(tt::avg_pool2d(i, {.kernel_size = {1, 3}}).dtype() == DType::i64);
+  CHECK(numbers(tt::avg_pool2d(i, {.kernel_size = {1, 2}, .stride = 1})) == Numbers{1, -1, 2, -1});
+}
+
+TEST_CASE("pad cuts off by negative sizes") {
+  const Tensor x = tt::arange(12.0).reshape({3, 4});
+  CHECK(numbers(tt::pad(x, {-1, 1, 0, -2}, 9)) == Numbers{1, 2, 3, 9});
+  CHECK(numbers(tt::pad(x, {-3, -1}).sum()) == Numbers{0});
+  CHECK(same_bits(tt::compile([](const Tensor& t) { return tt::pad(t, {-1, 2, 1, -2}); })(x), tt::pad(x, {-1, 2, 1, -2})));
+  Tensor p = x.clone();
+  p.requires_grad_();
+  tt::pad(p, {-1, 0}).sum().backward();
+  CHECK(numbers(p.grad()) == Numbers{0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1});
+}
+
 TEST_CASE("by name") {
   const Tensor x = whole_numbers({1, 2, 5, 5}, 5, 3), w = whole_numbers({3, 2, 3, 3}, 7, 1);
   tt::register_all_ops();
   CHECK(same_bits(tt::call("conv2d", {x, w}, {{"padding", {1}}}), tt::conv2d(x, w, {.padding = 1})));
   CHECK(same_bits(tt::call("max_pool2d", {x}, {{"kernel_size", {3}}, {"stride", {1}}}), tt::max_pool2d(x, {.kernel_size = 3, .stride = 1})));
   CHECK(same_bits(tt::call("pad", {x, {1, 2}, 0.5}), tt::pad(x, {1, 2}, 0.5)));
+  CHECK(same_bits(tt::call("max_pool2d", {x, 2}), tt::max_pool2d(x, {.kernel_size = 2})));
+  CHECK_THROWS_AS(tt::call("max_pool2d", {x, {1, 2, 3}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("max_pool2d", {x}), tt::Error);
+  CHECK_THROWS_AS(tt::call("max_pool2d", {x, std::int64_t{1} << 32}), tt::Error);
 }

@@ -1,7 +1,6 @@
 // Every op on Tensors, however the elements lie: the bits of tt::fuse on Arrays for f32, of the reference executor for
 // the other dtypes (which have the same bits: test_ops, test_primitives; a program for each takes minutes to compile).
 // Meta Tensors know dtype and shape. Elementwise ops and primitives come from the lists: a new one adds no line here.
-#include <cstring>
 #include <vector>
 
 #include "evaluate.hpp"
@@ -202,12 +201,6 @@ Tensor check_case(const Case& f, const Tensor& m, const Tensor (&t)[3]) {
   const tt::Sym condition = input(g, m), a = input(g, t[0]), b = input(g, t[1]), c = input(g, t[2]);
   const tt::Sym output = f.record(condition, a, b, c);
   if (g.failure) {
-    const auto is = [&](const char* name) { return std::strcmp(f.name, name) == 0; };
-    if (t[0].dtype() == DType::boolean && (is("add") || is("max") || is("mul") || is("min"))) {  // PyTorch's or, and
-      const Tensor r = f.call(m, t[0], t[1], t[2]);
-      CHECK(same_elements(r, is("add") || is("max") ? t[0] || t[1] : t[0] && t[1]));
-      return {};
-    }
     CHECK_THROWS_AS(f.call(m, t[0], t[1], t[2]), tt::Error);
     return {};
   }
@@ -332,11 +325,13 @@ TEST_CASE_TEMPLATE("reductions on Tensors have the bits of fuse, or of the refer
   check("sum 0", [](const auto& x) { return tt::sum<0>(x); });
   check("sum 1", [](const auto& x) { return tt::sum_keepdim<1>(x); });
   check("sum 0 2", [](const auto& x) { return tt::sum<0, -1>(x); });
-  check("mean 1", [](const auto& x) { return tt::mean<1>(x); });
-  check("var 2", [](const auto& x) { return tt::var<2>(x); });
   check("logsumexp 1", [](const auto& x) { return tt::logsumexp<1>(x); });
-  check("softmax -1", [](const auto& x) { return tt::softmax<-1>(x); });
-  check("log_softmax 0", [](const auto& x) { return tt::log_softmax<0>(x); });
+  if constexpr (std::is_floating_point_v<T>) {
+    check("mean 1", [](const auto& x) { return tt::mean<1>(x); });
+    check("var 2", [](const auto& x) { return tt::var<2>(x); });
+    check("softmax -1", [](const auto& x) { return tt::softmax<-1>(x); });
+    check("log_softmax 0", [](const auto& x) { return tt::log_softmax<0>(x); });
+  }
   if constexpr (!std::is_same_v<T, bool>) {
     const auto any = sampled<Array<T, 5, 70, 11>>();
     check_function("amax", [](const auto& x) { return tt::amax(x); }, any);

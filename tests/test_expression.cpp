@@ -171,7 +171,7 @@ TEST_CASE("a literal keeps the dtype of its category") {
   static_assert(std::is_same_v<element<decltype(tt::exp(i))>, float>);
   static_assert(std::is_same_v<element<decltype(tt::exp(d))>, double>);
   static_assert(std::is_same_v<element<decltype(tt::sum(i))>, std::int64_t>);
-  static_assert(std::is_same_v<element<decltype(tt::mean(i))>, float>);
+  static_assert(std::is_same_v<element<decltype(tt::logsumexp(i))>, float>);
   CHECK(equal(tt::eval(d + 0.1), Array<double, 2>{1.1, 2.1}));
   CHECK(equal(tt::eval(f * 0.1), Array<float, 2>{0.1f, 2 * 0.1f}));
   CHECK(equal(tt::eval(l + 4000000000000000001), Array<std::int64_t, 2>{4000000000000000002, 4000000000000000003}));
@@ -490,6 +490,17 @@ TEST_CASE("mean, var, logsumexp, softmax and their edges") {
   const Array<float, 3> holed{1, std::numeric_limits<float>::quiet_NaN(), 3};
   CHECK(std::isnan(tt::eval(tt::amax(holed)).item()));
   CHECK(tt::eval(tt::argmax<0>(holed)).item() == 1);
+}
+
+TEST_CASE("an expression without axes is a number, as an Array without axes is") {
+  const Array<double> r = 0.5;
+  const Array<float> f = 2.0f;
+  CHECK(std::exp(r + 1.0) == std::exp(1.5));
+  CHECK(std::sqrt(f * f) == 2.0f);
+  const double sum = r + r * 3.0;
+  CHECK(sum == 2);
+  CHECK((r < 1.0 ? 3 : 4) == 3);
+  static_assert(!std::is_convertible_v<decltype(Array<float, 1>() + 1.0f), float>);
 }
 
 TEST_CASE("labels pick their row's log probability") {

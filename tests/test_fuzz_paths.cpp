@@ -175,6 +175,17 @@ auto compile_case(const Case& c) {
   return tt::compile([](std::vector<Tensor>& in) { return compiled_function(in); }, {.name = "fuzz", .tier = 0});
 }
 
+/// Is an output an input, or a view of one? Those are no part of the compiled graph: eager ops make them.
+bool shares_inputs(const tt::Graph& g) {
+  bool any = false;
+  for (int o : g.outputs) {
+    int i = o;
+    while (tt::is_view(g[i]) || g[i].op == tt::Op::broadcast || g[i].op == tt::Op::detach) i = g[i].operand[0];
+    any = any || g[i].op == tt::Op::input;
+  }
+  return any;
+}
+
 std::vector<Values> run_compiled(const Case& c) {
   const auto f = compile_case(c);
   std::vector<Values> r;
@@ -182,7 +193,7 @@ std::vector<Values> run_compiled(const Case& c) {
     std::vector<Tensor> in = inputs_of(c);
     const std::int64_t before = tt::Dispatcher::dispatches();
     const std::vector<Tensor> out = f(in);
-    if (call == 1) CHECK(tt::Dispatcher::dispatches() == before);
+    if (call == 1 && !shares_inputs(c.graph)) CHECK(tt::Dispatcher::dispatches() == before);
     std::vector<Values> values;
     std::size_t next = 0;
     for (int k = 0; k < c.graph.outputs.size(); ++k)
@@ -204,7 +215,7 @@ std::vector<Values> run_compiled_tape(const Case& scalar) {
   std::vector<Tensor> in = inputs_of(scalar, true);
   const std::int64_t before = tt::autograd::tape_node_count(), saved = tt::autograd::saved_value_count();
   const Tensor loss = f(in)[0];
-  CHECK(tt::autograd::tape_node_count() == before + 1);
+  if (!shares_inputs(scalar.graph)) CHECK(tt::autograd::tape_node_count() == before + 1);
   counts.saved_values += tt::autograd::saved_value_count() - saved;
   return gradients_from(scalar, loss, in);
 }

@@ -64,7 +64,10 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
   CHECK(message(Mistake::sizes_differ) ==
         "tt::reshape: numbers of elements differ: (2, 3) and (5,).");
   CHECK(message(Mistake::dtype_not_accepted) ==
-        "tt::add: dtype is not accepted: bool. Cast it first?");
+        "tt::sub: dtype is not accepted: bool. Cast it first?");
+  CHECK(message(Mistake::padding_out_of_range) ==
+        "tt::pad: padding is out of range: -2 for (2, 3). A negative size cuts off at most what is there?");
+  CHECK(message(Mistake::negative_power) == "tt::pow: integers have no negative powers: -1. Cast the base to f32?");
   CHECK(message(Mistake::condition_is_not_bool) ==
         "tt::where: condition is not bool: f32. Compare it with something?");
   CHECK(message(Mistake::slice_out_of_range) ==

@@ -180,6 +180,26 @@ TEST_CASE("take_along_dim broadcasts beside the axis") {
   CHECK(same_bits(tt::take_along_dim(x, tt::argmax(x, 1, true), 1).squeeze(1), x.amax(1)));
 }
 
+TEST_CASE("take_along_dim counts from the end by negative indices") {
+  Tensor x = tt::tensor({{1.0, 3.0}, {3.0, 0.0}}).requires_grad_();
+  const Tensor index = tt::tensor({{-1, -2, 0}, {0, 1, -1}}), y = tt::take_along_dim(x, index, 1);
+  CHECK(numbers(y) == Numbers{3, 1, 1, 3, 0, 0});
+  y.sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{2, 1, 1, 2});
+  CHECK_THROWS_AS((void)tt::take_along_dim(x, tt::tensor({{-3}, {0}}), 1), tt::Error);
+}
+
+TEST_CASE("by name they are what the functions are") {
+  tt::register_all_ops();
+  const Tensor x = tt::arange(9.0).reshape({3, 3}), index = tt::tensor({{0, 1}, {2, 0}}), one = tt::tensor(3.0f);
+  CHECK(same_bits(tt::call("scatter_add", {x, index, x, 0}), tt::scatter_add(x, 0, index, x)));
+  CHECK(same_bits(tt::call("gather", {one, tt::tensor(0)}, {{"dim", 0}}), one));
+  CHECK(same_bits(tt::call("index_select", {one, tt::tensor({0})}, {{"dim", -1}}), one));
+  CHECK(numbers(tt::call("gather", {x, tt::tensor({{-1}}), 0}, {{"wrap", true}})) == Numbers{6});
+  CHECK(message([&] { tt::call("gather", {x, index}); }) == "tt::call: gather: no value for dim: takes 2 Tensors and (int dim, bool wrap=false)." + at(__LINE__));
+  CHECK(message([&] { tt::call("gather", {x, index, true}); }).starts_with("tt::call: gather: an integer is expected for dim"));
+}
+
 TEST_CASE("gradients of every order, none for indices") {
   const auto leaf = [](const tt::IntList& shape, int seed) {
     return (tt::rand(shape, seed, {.dtype = DType::f64}) * 4 + 0.2).requires_grad_();

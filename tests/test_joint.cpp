@@ -194,6 +194,19 @@ TEST_CASE("inputs that backward does not need are let go of, and so is everythin
   CHECK(held() == 0);
 }
 
+TEST_CASE("an input that leads to no result with a gradient has none") {
+  const auto f = [](const Tensor& x, const Tensor& y, const Tensor& z) { return std::pair((x * x * z).sum(), (tt::exp(y) * z).sum()); };
+  const auto compiled = tt::compile(f);
+  for (int which = 0; which < 3; ++which) {
+    const Tensor x = tt::ones({3}).requires_grad_(), y = tt::ones({3}).requires_grad_(), z = tt::ones({3}).requires_grad_();
+    const auto [a, b] = compiled(x, y, z);
+    (which == 0 ? a : which == 1 ? b : a + b).backward();
+    CHECK(x.grad().defined() == (which != 1));
+    CHECK(y.grad().defined() == (which != 0));
+    CHECK(z.grad().defined());
+  }
+}
+
 TEST_CASE("backward twice") {
   const auto f = tt::compile(mlp, {.tier = 0});
   List in = mlp_inputs(6);
@@ -316,7 +329,7 @@ TEST_CASE("third derivatives of exp are exp") {
   }
 }
 
-TEST_CASE("a function of many saved values can be differentiated twice, one of too many runs from its inputs") {
+TEST_CASE("a function of many saved values can be differentiated twice") {
   for (const int layers : {30, 70}) {
     CAPTURE(layers);
     const auto f = [layers](const Tensor& x, const Tensor& w) {
@@ -335,7 +348,7 @@ TEST_CASE("a function of many saved values can be differentiated twice, one of t
     }
     CHECK(tt::amax((first[0] - first[1]).abs().flatten(), 0).item() < 1e-12);
     CHECK(tt::amax((second[0] - second[1]).abs().flatten(), 0).item() < 1e-9);
-    CHECK((layers == 70) != contains(std::string(compiled.explain()), "backward: "));
+    CHECK(contains(std::string(compiled.explain()), "backward: "));
   }
 }
 

@@ -1,9 +1,14 @@
 // The system out of memory: what is kept for reuse is given back, the request made once more, and only then is it an Error.
+// And how much is taken: by a node of the tape, by sizes that come once, and what empty_cache leaves.
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <vector>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include "tensors.hpp"
 
@@ -106,6 +111,66 @@ TEST_CASE("and Arrays") {
     CHECK(a.size() == 4 * large);
   }) == 1);
   CHECK(kept() < large);
+}
+
+/// Of this process in memory; 0 where the system does not say.
+std::int64_t resident() {
+  std::FILE* const f = std::fopen("/proc/self/statm", "r");
+  long all = 0, here = 0;
+  const bool read = f && std::fscanf(f, "%ld %ld", &all, &here) == 2;
+  if (f) std::fclose(f);
+  return read ? std::int64_t{here} * 4096 : 0;
+}
+constexpr int chain = 100000;
+
+/// Bytes for each op of a chain, the Tensor that it made and what it keeps of it included; then nothing may be left.
+template <class F>
+void check_chain(const char* name, const F& op) {
+  CAPTURE(std::string(name));
+  const Tensor x = tt::ones({4}, {.requires_grad = true}), factor = tt::ones({4});
+  tt::sum(op(x, factor)).backward();
+  tt::empty_cache();
+  const std::int64_t allocated = tt::cpu_memory_stats().allocated, reserved = tt::cpu_memory_stats().reserved, start = resident();
+  {
+    Tensor y = x;
+    for (int k = 0; k < chain; ++k) y = op(y, factor);
+    CHECK(tt::cpu_memory_stats().allocated - allocated <= std::int64_t{340} * chain);
+    if (TT_SANITIZES_ADDRESSES == 0) CHECK(resident() - start <= std::int64_t{400} * chain);
+    y.sum().backward();
+    CHECK(x.grad().defined());
+    CHECK(tt::cpu_memory_stats().allocated - allocated <= std::int64_t{220} * chain);  // nothing is kept for a second backward
+  }
+  tt::empty_cache();
+  CHECK(tt::cpu_memory_stats().allocated <= allocated);
+  CHECK(tt::cpu_memory_stats().reserved - reserved <= std::int64_t{1} << 20);
+#if defined(__GLIBC__)
+  malloc_trim(0);  // what lies between other memory of malloc's, malloc has
+  if (TT_SANITIZES_ADDRESSES == 0) CHECK(resident() - start <= std::int64_t{4} << 20);
+#endif
+}
+
+TEST_CASE("an op on the tape takes at most 400 bytes for four floats, and all of it is given back") {
+  check_chain("x * Tensor", [](const Tensor& x, const Tensor& f) { return x * f; });
+  check_chain("x * number", [](const Tensor& x, const Tensor&) { return x * 1.0; });
+  check_chain("x + Tensor", [](const Tensor& x, const Tensor& f) { return x + f; });
+  check_chain("tanh", [](const Tensor& x, const Tensor&) { return tt::tanh(x); });
+}
+
+TEST_CASE("sizes that come once are not kept for good") {
+  tt::empty_cache();
+  const std::int64_t before = tt::cpu_memory_stats().reserved;
+  for (int k = 1; k <= 60; ++k) CHECK(tt::zeros({k * 100000}).numel() == k * 100000);  // 24 MB at most
+  CHECK(tt::cpu_memory_stats().reserved - before <= std::int64_t{64} << 20);
+  tt::empty_cache();
+  CHECK(tt::cpu_memory_stats().reserved <= before);
+}
+
+TEST_CASE("a row of a small Tensor is read no further than its memory") {
+  const Tensor x = tt::arange(12).to(tt::DType::f64).reshape({3, 4});
+  CHECK(numbers(x[2] + x[1]) == Numbers{12, 14, 16, 18});
+  CHECK(numbers(x.slice(0, 2, 3) * x[2][3]) == Numbers{88, 99, 110, 121});
+  std::vector<double> own{1, 2, 3};
+  CHECK(numbers(tt::from_blob(own.data(), {3}) + x[0].slice(0, 1, 4)) == Numbers{2, 4, 6});
 }
 
 }  // namespace

@@ -28,8 +28,15 @@ constexpr int count(const Graph& g, Op op) {
   for (int i : tt::post_order(g, g.outputs)) n += g[i].op == op;
   return n;
 }
+/// Those whose bits are set.
+constexpr tt::BitSet inputs_in(std::uint64_t bits) {
+  tt::BitSet s;
+  for (int k = 0; k < 64; ++k)
+    if (bits >> k & 1) s.set(k);
+  return s;
+}
 constexpr Partition cut(Recording& r, std::uint64_t wanted, const tt::SymbolValues& sizes = no_sizes) {
-  return tt::partition(tt::make_joint(r.g, wanted), sizes);
+  return tt::partition(tt::make_joint(r.g, inputs_in(wanted)), sizes);
 }
 
 // ---- flows
@@ -80,7 +87,7 @@ constexpr int a_chain_saves_only_its_input() {
   check(equal(p.inputs, {0}) && p.saved.empty() && equal(p.adjoints, {0}));
   check(p.forward.outputs.size() == 1 && p.backward.inputs.size() == 2 && p.backward.outputs.size() == 1);
   check(p.operations == 5 && p.recomputed == 4);  // the sum is not needed
-  check(tt::minimum_cut(tt::make_joint(r.g, 1), no_sizes).bytes == 4000);
+  check(tt::minimum_cut(tt::make_joint(r.g, inputs_in(1)), no_sizes).bytes == 4000);
   return check.failed;
 }
 constexpr int a_sum_of_inputs_needs_nothing() {
@@ -104,12 +111,12 @@ constexpr int results_that_may_change_are_not_given() {
   Check check;
   Recording r;
   r.g.output(tt::exp(r.input({1000})).id);
-  const Partition p = tt::partition(tt::make_joint(r.g, 1, 1), no_sizes);
+  const Partition p = tt::partition(tt::make_joint(r.g, inputs_in(1), 1), no_sizes);
   check(equal(p.inputs, {0}) && p.saved.empty());
   Recording product;
   const Sym a = product.input({64, 100}), b = product.input({100, 10});
   product.g.output(tt::tanh(tt::matmul(a, b)).id);
-  const Partition q = tt::partition(tt::make_joint(product.g, 1, 1), no_sizes);
+  const Partition q = tt::partition(tt::make_joint(product.g, inputs_in(1), 1), no_sizes);
   check(equal(q.inputs, {1}) && equal(q.saved, {1}) && count(q.backward, Op::matmul) == 1);
   return check.failed;
 }
@@ -120,7 +127,7 @@ constexpr int nothing_is_computed_again_from_a_product() {
             w3 = r.input({256, 10}), labels = r.input({64}, DType::i64);
   const Sym h = tt::relu(tt::matmul(tt::relu(tt::matmul(x, w1) + b1), w2) + b2);
   r.g.output(tt::cross_entropy(tt::matmul(h, w3), labels).id);
-  const JointGraph joint = tt::make_joint(r.g, 0b0111110);
+  const JointGraph joint = tt::make_joint(r.g, inputs_in(0b0111110));
   const Partition p = tt::partition(joint, no_sizes);
   check(equal(p.inputs, {0, 3, 5, 6}));  // x for dw1; w2 and w3 for what flows on; no bias
   check(count(p.forward, Op::matmul) == 3 && count(p.backward, Op::matmul) == 5);
@@ -179,7 +186,7 @@ constexpr int sizes_of_the_call_are_the_estimate() {
   const Sym x = r.input({n, 8});
   const Sym s = tt::sum(x, 0, true);  // computed again: x read; saved: one row
   r.g.output(tt::sum(tt::exp(s * x)).id);
-  const JointGraph joint = tt::make_joint(r.g, 1);
+  const JointGraph joint = tt::make_joint(r.g, inputs_in(1));
   for (std::int64_t size : {4, 4000}) {
     const tt::MinimumCut c = tt::minimum_cut(joint, {.value = {size}});
     const Partition p = tt::split(joint, c.saved);
@@ -190,7 +197,7 @@ constexpr int sizes_of_the_call_are_the_estimate() {
 }
 /// What a backward of the backward is given, as GraphFunction::make_second has it.
 constexpr Partition cut_again(const Partition& p, std::uint64_t wanted, int may_change = 0) {
-  const JointGraph again = tt::make_joint(p.forward, wanted, may_change);
+  const JointGraph again = tt::make_joint(p.forward, inputs_in(wanted), may_change);
   Vec<char> saved(again.graph.size(), 0);
   for (int k : p.saved) saved[again.graph.outputs[k]] = 1;
   return tt::split(again, saved);
@@ -218,8 +225,8 @@ constexpr int nothing_flows() {
   const Sym x = r.input({3}), i = r.input({3}, DType::i32);
   r.g.output((tt::detach(x) + 1).id);
   r.g.output((i + 1).id);
-  const JointGraph joint = tt::make_joint(r.g, 3);
-  check(joint.given == 0 && joint.results == 2 && joint.graph.outputs.size() == 2);
+  const JointGraph joint = tt::make_joint(r.g, inputs_in(3));
+  check(joint.given.empty() && joint.results == 2 && joint.graph.outputs.size() == 2);
   const Partition p = tt::partition(joint, no_sizes);
   check(p.saved.empty() && p.inputs.empty() && p.backward.outputs.empty() && p.forward.outputs.size() == 2);
   return check.failed;
@@ -337,8 +344,8 @@ TEST_CASE("random graphs: two halves have the bits of the whole, and no choice i
     const std::uint64_t all_inputs = floating_inputs(program.graph), some = all_inputs & dice();
     const bool whole = dice.chance(0.5);  // one after the other: arguments have no order
     const bool results_change = dice.chance(0.3);
-    const JointGraph joint = tt::make_joint(program.graph, whole ? all_inputs : some, results_change ? program.graph.outputs.size() : 0);
-    if (joint.graph.failure || joint.given == 0) continue;
+    const JointGraph joint = tt::make_joint(program.graph, inputs_in(whole ? all_inputs : some), results_change ? program.graph.outputs.size() : 0);
+    if (joint.graph.failure || joint.given.empty()) continue;
     ++differentiable;
     std::vector<Values> adjoint;
     for (int o : program.graph.outputs) {

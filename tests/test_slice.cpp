@@ -123,8 +123,8 @@ TEST_CASE("an op can be called by its name") {
                        tt::Error);
   for (int k = 0; k < 2; ++k)  // asking does not make one
     CHECK_THROWS_WITH_AS(tt::call("no_such_op", {x}),
-                         "tt::Dispatcher: no operator is called 'no_such_op'. Define it, or include "
-                         "what does.",
+                         "tt::Dispatcher: no operator is called 'no_such_op'. Define it, or call "
+                         "tt::register_all_ops(), of <tt/dispatch/all_ops.hpp>, if it is one of the library?",
                          tt::Error);
   tt::Dispatcher::get().define("without_kernels");
   CHECK_THROWS_AS(tt::call("without_kernels", {x}), tt::Unavailable);

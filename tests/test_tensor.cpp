@@ -93,10 +93,10 @@ TEST_CASE("braces give shape and dtype as in PyTorch") {
 }
 
 TEST_CASE("braces that are not of one shape are an error") {
-  CHECK(message([] { tt::tensor({{1, 2}, {3}}); }) == "tt::tensor: the braces are not of one shape: expected (2, 2).");
-  CHECK(message([] { tt::tensor({{1, 2}, 3}); }) == "tt::tensor: the braces are not of one shape: expected (2, 2).");
-  CHECK(message([] { tt::tensor({1, {2}}); }) == "tt::tensor: the braces are not of one shape: expected (2,).");
-  CHECK(message([] { tt::tensor({{}, {1}}); }) == "tt::tensor: the braces are not of one shape: expected (2, 0).");
+  CHECK(message([] { tt::tensor({{1, 2}, {3}}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2, 2)."));
+  CHECK(message([] { tt::tensor({{1, 2}, 3}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2, 2)."));
+  CHECK(message([] { tt::tensor({1, {2}}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2,)."));
+  CHECK(message([] { tt::tensor({{}, {1}}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2, 0)."));
   CHECK_THROWS_AS(tt::tensor({{{{{{{1}}}}}}}), tt::Error);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("factories") {
     for (int i = 0; i < 131; ++i) {
       const volatile double product = i * 0.3;  // rounded before it is added
       const double v = 0.7 + product;
-      want.push_back(d == DType::f64 ? v : d == DType::f32 ? static_cast<double>(static_cast<float>(v)) : static_cast<double>(static_cast<int>(v)));
+      want.push_back(d == DType::f64 ? v : d == DType::f32 ? static_cast<double>(static_cast<float>(v)) : 0);  // integers: start and step are cut
     }
     CHECK(numbers(t) == want);
   }
@@ -134,7 +134,7 @@ TEST_CASE("factories") {
     CHECK(shape(like) == "(2, 1)");
     CHECK_FALSE(like.shares_storage(x));
   }
-  CHECK(message([] { tt::zeros({2, -1}); }).starts_with("tt::full: a size is negative: -1."));
+  CHECK(message([] { tt::zeros({2, -1}); }).starts_with("tt::zeros: a size is negative: -1."));
   CHECK(message([] { tt::empty({1, 1, 1, 1, 1, 1, 1}); }).starts_with("tt::empty: rank is too high: 7, at most is 6."));
   CHECK(tt::rand({5}, 1, {.requires_grad = true}).requires_grad());
   CHECK_THROWS_AS(tt::zeros({2}, {.dtype = DType::i64, .requires_grad = true}), tt::Error);
@@ -166,9 +166,10 @@ TEST_CASE("elements are given out in their dtype only") {
   Tensor x = tt::tensor({{1.0, 2.0}, {3.0, 4.0}});
   x.elements<float>()[3] = 9;
   CHECK(numbers(x) == Numbers{1, 2, 3, 9});
-  CHECK(message([&] { (void)x.elements<double>(); }) == "tt::Tensor::elements: dtype is f32, not f64. Cast it first?");
-  CHECK(message([&] { (void)x.t().elements<float>(); }) ==
-        "tt::Tensor::elements: the elements do not lie dense: shape is (2, 2). Use contiguous() first?");
+  CHECK(message([&] { (void)x.elements<double>(); }).starts_with("tt::Tensor::elements: dtype is f32, not f64. Cast it first?\n  at "));
+  CHECK(message([&] { (void)x.data_ptr<double>(); }).starts_with("tt::Tensor::data_ptr: dtype is f32, not f64. Cast it first?\n  at "));
+  CHECK(message([&] { (void)x.t().elements<float>(); })
+            .starts_with("tt::Tensor::elements: the elements do not lie dense: shape is (2, 2). Use contiguous() first?\n  at "));
 }
 
 TEST_CASE("item gives the one element as any type") {
@@ -182,7 +183,8 @@ TEST_CASE("item gives the one element as any type") {
   CHECK((tt::tensor(2.0) > 1 ? 1 : 0) == 1);
   CHECK(message([] { (void)(tt::arange(2) > 0 ? 1 : 0); }) == "tt::Tensor::bool: needs exactly one element: shape is (2,).");
   CHECK(message([] { (void)tt::zeros({0}).item(); }).starts_with("tt::Tensor::item: needs exactly one element"));
-  CHECK_THROWS_AS((void)Tensor().item(), tt::Error);
+  CHECK(message([] { (void)Tensor().item(); }).starts_with("tt: an undefined Tensor was used.\n  at "));
+  CHECK(message([] { (void)Tensor().elements<float>(); }).starts_with("tt: an undefined Tensor was used.\n  at "));
 }
 
 // ---- other people's memory
@@ -384,7 +386,7 @@ TEST_CASE("blocks of 2^k elements are of a class that ends there") {
     tt::empty_cache();
     const std::int64_t before = tt::cpu_memory_stats().reserved;
     const Tensor x = tt::empty({std::int64_t{1} << k});
-    CHECK(tt::cpu_memory_stats().reserved - before <= (std::int64_t{4} << k) + 512);
+    CHECK(tt::cpu_memory_stats().reserved - before <= (std::int64_t{4} << k) + 4096);  // small blocks come several at a time
   }
 }
 
@@ -526,7 +528,9 @@ TEST_CASE("dtypes are promoted as by torch.result_type") {
       CHECK(with([](const auto& x, const auto& y) { return x == y; }).dtype() == DType::boolean);
       if (want == DType::boolean) continue;  // no arithmetic
       CHECK(with([](const auto& x, const auto& y) { return x * y; }).dtype() == want);
-      CHECK(with([](const auto& x, const auto& y) { return y - x; }).dtype() == want);
+      CHECK(with([](const auto& x, const auto& y) { return y + x; }).dtype() == want);
+      if (const bool any_bool = a.dtype() == DType::boolean || j == 10 || (j < 10 && operand[j].dtype() == DType::boolean); !any_bool)
+        CHECK(with([](const auto& x, const auto& y) { return y - x; }).dtype() == want);
       CHECK(with([](const auto& x, const auto& y) { return tt::maximum(x, y); }).dtype() == want);
       CHECK(with([](const auto& x, const auto& y) { return x / y; }).dtype() ==
             (tt::is_floating(want) ? want : DType::f32));
@@ -590,6 +594,76 @@ TEST_CASE("changes in place that cannot be are errors") {
   CHECK_THROWS_AS(repeated.copy_(tt::ones({2, 3})), tt::Error);
   const Tensor meta = tt::empty({3}, {.device = {tt::DeviceType::meta, 0}});
   CHECK(message([&] { tt::zeros({3}).copy_(meta); }).starts_with("tt::copy_: a Tensor on device meta has no elements to copy."));
+}
+
+TEST_CASE("factories name themselves and the caller's line") {
+  const auto says = [](const auto& f, const char* what) {
+    const std::string text = message(f);
+    CHECK_MESSAGE(text.starts_with(what), text);
+    CHECK_MESSAGE(contains(text, "\n  at "), text);
+  };
+  says([] { tt::zeros({-1}); }, "tt::zeros: a size is negative: -1.");
+  says([] { tt::ones({-1}); }, "tt::ones: a size is negative: -1.");
+  says([] { tt::full({1, 1, 1, 1, 1, 1, 1}, 2); }, "tt::full: rank is too high: 7, at most is 6.");
+  says([] { tt::empty({-2}); }, "tt::empty: a size is negative: -2.");
+  says([] { tt::eye(-3); }, "tt::eye: a size is negative: -3.");
+  says([] { tt::rand({-3}, 1); }, "tt::rand: a size is negative: -3.");
+  says([] { tt::tensor({{1, 2}, {3}}); }, "tt::tensor: the braces are not of one shape");
+  says([] { tt::zeros({1, 1, 1, 1, 1, 1}).unsqueeze(0); }, "tt::unsqueeze: rank is too high: (1, 1, 1, 1, 1, 1) would have rank 7, at most is 6.");
+  says([] { tt::zeros({3}).copy_(tt::zeros({2})); }, "tt::copy_: shapes do not broadcast: (2,) and (3,).");
+}
+
+TEST_CASE("arange of no number of elements is an error") {
+  CHECK(message([] { tt::arange(0.0, 1e30); }).starts_with("tt::arange: there is no such number of elements, or memory cannot hold them: from 0 to 1e+30 by 1."));
+  for (const double x : {static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    CHECK_THROWS_AS(tt::arange(x), tt::Error);
+    CHECK_THROWS_AS(tt::arange(x, 1.0), tt::Error);
+    CHECK_THROWS_AS(tt::arange(0.0, 1.0, x), tt::Error);
+  }
+  CHECK(tt::arange(0.0, -1e30).numel() == 0);
+  CHECK(numbers(tt::arange(0.5, 4.0, 1.5, {.dtype = DType::i64})) == Numbers{0, 1, 2});  // PyTorch: start and step cut, not their number
+}
+
+TEST_CASE("a number that the dtype cannot hold is an error") {
+  CHECK(message([] { tt::tensor({18446744073709551615ull}); }).starts_with("tt::tensor: number is out of range: 18446744073709551615 beside i64."));
+  CHECK_THROWS_AS(tt::tensor({std::int64_t{1} << 40}, {.dtype = DType::i32}), tt::Error);
+  CHECK(tt::tensor({18446744073709551615ull}, {.dtype = DType::f64})[0].item() == 18446744073709551615.0);
+}
+
+TEST_CASE("a slice with a step beyond the end has one element") {
+  CHECK(numbers(counting({5}).slice(0, 1, 5, INT64_MAX)) == Numbers{1});
+  CHECK(numbers(counting({5}).slice(0, 0, INT64_MAX, 2)) == Numbers{0, 2, 4});
+}
+
+TEST_CASE("what is assigned to a view is written there; to a name, it is another handle") {
+  Tensor x = tt::zeros({3});
+  x[0] = tt::tensor(5.0);
+  x.slice(0, 1, 3) = tt::ones({2});
+  CHECK(numbers(x) == Numbers{5, 1, 1});
+  x[1] = 7;
+  x.slice(0, 2, 3) = x[0] = x[1] + 0.5;
+  CHECK(numbers(x) == Numbers{7.5, 7, 7.5});
+  Tensor i = tt::arange(3), b = tt::zeros({2}, {.dtype = DType::boolean});
+  i[0] = 2.75;
+  b[1] = true;
+  CHECK(numbers(i) == Numbers{2, 1, 2});
+  CHECK(numbers(b) == Numbers{0, 1});
+  CHECK(message([&] { x.slice(0, 0, 2) = tt::ones({3}); }).find("\n  at " __FILE__ ":") != std::string::npos);
+  CHECK_THROWS_AS(Tensor() = x, tt::Error);
+
+  Tensor a = tt::ones({2}), c = tt::zeros({2});
+  const Tensor first = a;
+  std::swap(a, c);
+  CHECK(c.is_same(first));
+  a = std::move(c);
+  CHECK(a.is_same(first));
+  CHECK(!c.defined());
+  std::vector<Tensor> all{tt::ones({1}), tt::zeros({1}), a};
+  all.erase(all.begin());
+  CHECK(all[1].is_same(first));
+  std::move(a) = tt::tensor({3.0f, 4.0f});  // as in PyTorch: without a name, so into the elements
+  CHECK(numbers(first) == Numbers{3, 4});
+  static_assert(std::is_nothrow_move_assignable_v<Tensor> && std::is_nothrow_swappable_v<Tensor> && std::is_copy_assignable_v<Tensor>);
 }
 
 TEST_CASE("overlapping copies read before they write") {

@@ -154,7 +154,7 @@ std::string calling_real() { return "exec " + real_compiler() + " \"$@\""; }
 Counters operator-(const Counters& a, const Counters& b) {
   return {a.requests - b.requests, a.compiled - b.compiled, a.memory_hits - b.memory_hits, a.disk_hits - b.disk_hits,
           a.failures - b.failures, a.compiler_calls - b.compiler_calls, a.rejected - b.rejected, a.unsaved - b.unsaved,
-          a.milliseconds - b.milliseconds};
+          a.milliseconds - b.milliseconds, a.abandoned - b.abandoned};
 }
 /// What was counted since it was made.
 struct Since {
@@ -200,6 +200,38 @@ Counters in_child(const Folder& cache, const std::string& job) {
   return Child(cache, job, own / "result").counted();
 }
 
+/// Calls compiled functions of either kind, with the bits that they had before.
+struct Late {
+  explicit Late(tt::Tensor given = tt::ones({40, 60})) : x(std::move(given)), expected(whole(x)) {}
+  ~Late() {
+    for (int k = 0; k < 3; ++k)
+      if (!same_bits(whole(x), expected) || !same_bits(broken(x), expected)) _exit(7);
+  }
+  static tt::Tensor body(const tt::Tensor& x) { return tt::softmax(tt::matmul(x, x.t()) * 0.1, 1).sum(0) + 1; }
+  static tt::Tensor whole(const tt::Tensor& x) {
+    return tt::compile([](const tt::Tensor& y) { return body(y); }, {.tier = 0})(x);
+  }
+  static tt::Tensor broken(const tt::Tensor& x) {
+    return tt::compile([](const tt::Tensor& y) { return y.sum().item() > -1 ? body(y) : y; }, {.tier = 0})(x);
+  }
+  tt::Tensor x, expected;
+};
+/// Destructors of static and thread_local objects, made before the thread kept memory for the calls, and so destroyed after.
+void call_late() {
+  static std::vector<Late> statics;
+  std::thread([] {
+    thread_local std::vector<Late> here;
+    here.reserve(1);
+    here.emplace_back();
+    (void)Late::broken(here[0].x);
+  }).join();
+  thread_local std::vector<Late> here;
+  here.reserve(1);
+  here.emplace_back();
+  statics.emplace_back();
+  (void)Late::broken(here[0].x);
+}
+
 }  // namespace
 
 TEST_CASE("(in a child)" * doctest::skip()) {
@@ -213,6 +245,10 @@ TEST_CASE("(in a child)" * doctest::skip()) {
   if (std::strncmp(job, "leave", 5) == 0) {
     for (int k = 0; k < 40; ++k) CodeCache::get().request(program_of(k), "tiers");
     usleep(static_cast<useconds_t>(std::atoi(job + 5)));
+    std::exit(0);
+  }
+  if (std::strcmp(job, "late") == 0) {
+    call_late();
     std::exit(0);
   }
   if (const char* bytes = std::strstr(job, "full")) {  // files of this process, but not of the compiler, end early
@@ -391,6 +427,36 @@ TEST_CASE("programs that wait are compiled in one text") {
   CHECK(Folder::names(cache.path, ".entry").size() == 16);
 }
 
+TEST_CASE("programs that are dropped before their turn are let go of") {
+  const Folder cache, tools;
+  const Script gate(tools, "while [ ! -e '" + tools.path + "/open' ]; do sleep 0.01; done\n" + calling_real());
+  const Since since;
+  constexpr int made = 1000;
+  std::vector<std::weak_ptr<tt::backend::TileProgram>> programs;
+  for (int k = 0; k < made; ++k) {
+    const Program p = program_of(fresh());
+    programs.push_back(p);
+    CodeCache::get().request(p, "tiers", {.cache_dir = cache.path.c_str()});
+  }
+  const auto alive = [&] {
+    int count = 0;
+    for (const auto& p : programs) count += !p.expired();
+    return count;
+  };
+  for (int waited = 0; alive() > made / 2 && waited < 60'000; ++waited) usleep(1000);
+  CHECK(alive() <= made / 2);
+  const Program kept = program_of(fresh());
+  CodeCache::get().request(kept, "tiers", {.cache_dir = cache.path.c_str()});
+  write_text(tools / "open", "");
+  CHECK(CodeCache::get().wait());
+  CHECK(is_compiled(kept));
+  CHECK(alive() == 0);
+  const Counters c = since();
+  CHECK(c.requests == made + 1);
+  CHECK(c.compiled + c.abandoned == made + 1);
+  CHECK(c.abandoned >= made / 2);
+}
+
 TEST_CASE("the next process finds kernels on disk") {
   const Folder cache;
   const Counters cold = in_child(cache, "1 3");
@@ -557,17 +623,22 @@ TEST_CASE("a cache folder that others could write to is not used") {
   const std::string open = tools / "open", outer = tools / "outer", inner = tools / "outer/inner", file = tools / "file",
                     link = tools / "link", real = tools / "real";
   mkdir(open.c_str(), 0700);
-  chmod(open.c_str(), 0750);
-  refused(open);
+  for (const mode_t rights : {0770U, 0702U, 0777U}) {
+    chmod(open.c_str(), rights);
+    refused(open);
+    CHECK(mentions(CodeCache::get().report(), "so that others can write to it"));
+  }
   mkdir(outer.c_str(), 0700);
   mkdir(inner.c_str(), 0700);
   chmod(outer.c_str(), 0777);
   refused(inner);
+  CHECK(mentions(CodeCache::get().report(), "outer, which others can write to"));
   write_text(file, "");
   refused(file + "/cache");  // cannot be made, whoever runs this
   mkdir(real.c_str(), 0700);
   REQUIRE(symlink(real.c_str(), link.c_str()) == 0);
   refused(link);
+  CHECK(mentions(CodeCache::get().report(), "link is a link"));
   refused("relative/folder");
   if (geteuid() == 0) {
     const std::string foreign = tools / "foreign";
@@ -584,6 +655,22 @@ TEST_CASE("a cache folder that others could write to is not used") {
     CHECK(is_compiled(p));
     CHECK(since().unsaved == 1);
   }
+}
+
+TEST_CASE("a cache folder that others can read is used") {
+  for (const mode_t rights : {0755U, 0750U, 0711U}) {
+    const Folder cache;
+    chmod(cache.path.c_str(), rights);
+    CHECK(in_child(cache, "1 1").compiled == 1);
+    CHECK(in_child(cache, "1 1").disk_hits == 1);
+  }
+}
+
+TEST_CASE("the compiler has the priority of the program") {  // with less it starves beside a busy one
+  const Folder cache, tools;
+  const Script noting(tools, "cut -d' ' -f19 /proc/$$/stat > '" + tools.path + "/nice'; " + calling_real());
+  CHECK(is_compiled(compiled_program(fresh(), cache)));
+  CHECK(std::atoi(read_text(tools / "nice").c_str()) == getpriority(PRIO_PROCESS, 0));
 }
 
 TEST_CASE("on a full disk kernels are compiled, run and counted as not kept") {
@@ -637,6 +724,17 @@ TEST_CASE("torn, foreign and tampered entries are not loaded, and are replaced")
       unlink(elsewhere.c_str());
       REQUIRE(rename(path.c_str(), elsewhere.c_str()) == 0);
       REQUIRE(symlink(elsewhere.c_str(), path.c_str()) == 0);
+    });
+    replaced("a folder with a file in it", [&] {
+      const std::string path = cache.only(file);
+      unlink(path.c_str());
+      REQUIRE(mkdir(path.c_str(), 0700) == 0);
+      write_text(path + "/anything", "");
+    });
+    replaced("an empty folder", [&] {
+      const std::string path = cache.only(file);
+      unlink(path.c_str());
+      REQUIRE(mkdir(path.c_str(), 0700) == 0);
     });
     replaced("a pipe", [&] {
       const std::string path = cache.only(file);
@@ -722,6 +820,14 @@ TEST_CASE("exit while a program is looked up") {
     waitpid(child.pid, &status, 0);
     CHECK(status == 0);
   }
+}
+
+TEST_CASE("compiled functions can be called by destructors of static and thread_local objects") {
+  const Folder cache, own;
+  const Child child(cache, "late", own / "result");
+  int status = -1;
+  waitpid(child.pid, &status, 0);
+  CHECK(status == 0);
 }
 
 TEST_CASE("exit ends a compiler that runs, and leaves nothing behind") {

@@ -6,8 +6,9 @@
 check check_rooms
 
 find include/tt -type f | sort >"$work/files"
+parts=$(sed -n 's/^#define TT_PART_\([a-z]*\) .*/\1/p' include/tt/config.hpp | tr "\n" " ")
 while read -r file; do
-  code_of "$file" | awk -v file="$file" '
+  code_of "$file" | awk -v file="$file" -v parts="$parts" '
     # From top to bottom.
     BEGIN {
       rooms = split("core ops graph backends expr dispatch autograd jit nn optim data dist io", room_name, " ")
@@ -46,8 +47,19 @@ while read -r file; do
       return out
     }
 
+    function known_part(name) { return index(" " parts " ", " " name " ") > 0 }
+
     function target_is_reflect(path) { return path ~ /^tt\/(core\/reflect|io\/parameters)\.hpp$/ }
 
+    /defined\(TT_BUILD\)/ && inner != "config.hpp" {
+      say(NR, "asks for TT_BUILD; definitions for tt::compiled stand in #if TT_DEFINES(part)")
+    }
+    /TT_DEFINES\([a-z]*\)/ && inner != "config.hpp" {
+      name = $0
+      sub(/.*TT_DEFINES\(/, "", name)
+      sub(/\).*/, "", name)
+      if (!known_part(name)) say(NR, "TT_DEFINES(" name "): config.hpp has no TT_PART_" name)
+    }
     /^[ \t]*#[ \t]*define/ && inner != "config.hpp" {
       name = $0
       sub(/^[ \t]*#[ \t]*define[ \t]*/, "", name)

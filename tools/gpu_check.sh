@@ -83,10 +83,11 @@ for macro in CUDA CUBLASLT CUDNN CUDA_WITHOUT_GRAPHS; do fakes="$fakes -DTT_FAKE
 fakes="$fakes -DTT_CUDA_SHIM='\"none\"'"
 cu="$NVCC -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch=${TT_CUDA_ARCH:-native} -I include -I $dependencies -DTT_COMPILED -Xcompiler -march=native"
 tests="test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_cuda_conv test_nvrtc"
-library="tt algorithms algorithms_cuda"
+parts="core graph backends cpu cuda eager dispatch autograd jit"
+library="$parts algorithms algorithms_cuda"
 { # NAME: COMMAND of each object
-  echo "tt: $cpp -DTT_BUILD -c src/tt.cpp"
-  echo "algorithms: $cpp -DTT_BUILD -DTT_CUDA_ALGORITHMS ${thrust:+-isystem $thrust} -c src/algorithms.cpp"
+  for part in $parts; do echo "$part: $cpp -c src/$part.cpp"; done
+  echo "algorithms: $cpp -DTT_CUDA_ALGORITHMS ${thrust:+-isystem $thrust} -c src/algorithms.cpp"
   echo "algorithms_cuda: $cu -c src/algorithms.cu"
   echo "main: $cpp -c tests/main.cpp"
   for test in $tests; do echo "$test: $cpp $fakes -I tests -c tests/$test.cpp"; done

@@ -67,6 +67,18 @@
 #endif
 #endif
 
+// Does a sanitizer watch where memory ends?
+#if defined(__SANITIZE_ADDRESS__)
+#define TT_SANITIZES_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TT_SANITIZES_ADDRESSES 1
+#endif
+#endif
+#if !defined(TT_SANITIZES_ADDRESSES)
+#define TT_SANITIZES_ADDRESSES 0
+#endif
+
 // Kernels stand between TT_KERNELS_BEGIN and TT_KERNELS_END: clang contracts nothing to fma in there but what says
 // `fma`. g++ contracts by default, across functions too: there each product and quotient says that it was rounded
 // (ops/carrier.hpp), and kernels need no flags of their own, under which they could not become part of their callers.
@@ -130,14 +142,30 @@
 #define TT_AVX512 0
 #endif
 
-// Functions of the optional compiled build: declared in the header, defined once in src/tt.cpp. It has the kernels of all
-// ops, other files have those of the ops that they use.
-#if defined(TT_COMPILED)
-#define TT_INLINE
-#else
+// Functions of the optional compiled build: declared in the header, defined once. src/ has a file for each part, which sets
+// TT_BUILD to it; what a header defines for one stands in `#if TT_DEFINES(jit)`, which is true in every file without
+// the compiled build.
+#define TT_PART_core 1
+#define TT_PART_graph 2
+#define TT_PART_backends 3
+#define TT_PART_cpu 4
+#define TT_PART_cuda 5
+#define TT_PART_eager 6
+#define TT_PART_dispatch 7
+#define TT_PART_autograd 8
+#define TT_PART_jit 9
+#if !defined(TT_COMPILED)
 #define TT_INLINE inline
+#define TT_DEFINES(part) 1
+#elif defined(TT_BUILD)
+#define TT_INLINE
+#define TT_DEFINES(part) (TT_PART_##part == TT_BUILD)
+#else
+#define TT_INLINE
+#define TT_DEFINES(part) 0
 #endif
-#if defined(TT_BUILD) || defined(TT_TILE_KERNELS)
+// It has the kernels of all ops, other files have those of the ops that they use.
+#if (defined(TT_COMPILED) && TT_DEFINES(cpu)) || defined(TT_TILE_KERNELS)
 #define TT_ALL_KERNELS 1
 #else
 #define TT_ALL_KERNELS 0

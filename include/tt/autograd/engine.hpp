@@ -4,7 +4,7 @@
 
 #include "tt/autograd/history.hpp"
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(autograd)
 #include "tt/autograd/joint_node.hpp"
 
 namespace tt {
@@ -184,11 +184,9 @@ class BackwardPass {
     if (n.released)
       TT_THROW(Error(Text("tt::backward: the graph was freed by an earlier backward: ") << n.name
                      << " has nothing left of what it saved. Pass retain_graph = true there?" << n.where));
-    Tensor few[max_arguments];
-    std::vector<Tensor> many(n.edges > max_arguments ? static_cast<std::size_t>(n.edges) : 0);
-    Tensor* const out = many.empty() ? few : many.data();
-    n.kind->apply(n, in, out, taped_);
-    if (anomaly_detection()) check_numbers(n, out);
+    SmallVec<Tensor, few_arguments> out(n.edges);
+    n.kind->apply(n, in, out.data(), taped_);
+    if (anomaly_detection()) check_numbers(n, out.data());
     for (int k = 0; k < n.edges; ++k) {
       if (!out[k].defined() || !n.edge[k].node) continue;
       for (int j = k + 1; j < n.edges; ++j)  // an operand that is there twice
@@ -206,7 +204,7 @@ class BackwardPass {
   static void run_hook(const TapeNode& n, const Hook& h, Tensor& gradient) {
     const Tensor changed = h.function(gradient);
     if (!changed.defined()) return;
-    if (!(changed.shape() == gradient.shape()) || changed.dtype() != gradient.dtype())
+    if (!(changed.impl().shape == gradient.impl().shape) || changed.dtype() != gradient.dtype())
       TT_THROW(Error(Text("tt::backward: a hook turned a gradient of ") << name(gradient.dtype()) << ' ' << gradient.shape()
                      << " into one of " << name(changed.dtype()) << ' ' << changed.shape() << ", of " << n.name << "." << n.where));
     gradient = changed;
@@ -231,7 +229,7 @@ inline Tensor first_gradient(const Tensor& root, const Tensor& given) {
                      << ". Take its sum or mean first, or give a gradient."));
     return ones_like(root);
   }
-  if (!(given.shape() == root.shape()) || given.dtype() != root.dtype())
+  if (!(given.impl().shape == root.impl().shape) || given.dtype() != root.dtype())
     TT_THROW(Error(Text("tt::backward: the gradient is ") << name(given.dtype()) << ' ' << given.shape() << ", the Tensor "
                    << name(root.dtype()) << ' ' << root.shape() << "."));
   return given;
@@ -288,7 +286,7 @@ inline void check_inplace(const Tensor& target, SourceLine at) {
   if (target.impl().is_view)
     TT_THROW(Error(Text("tt: a view was changed in place while gradients are recorded. Change the whole Tensor, or "
                         "build a new one?") << at));
-  if (target.impl().storage && target.impl().storage->uses.load(std::memory_order_relaxed) > 1)  // they would keep their history
+  if (target.impl().storage && target.impl().storage->tensors() > 1)  // they would keep their history
     TT_THROW(Error(Text("tt: a Tensor with views was changed in place while gradients are recorded. Build a new one, or take "
                         "the views afterwards? A compiled function's result that its backward reads has one.") << at));
 }
@@ -340,8 +338,13 @@ TT_INLINE Tensor Tensor::grad() const {
   if (found.defined() && detail::capture_mode) detail::stamp(found);  // known to who knows this Tensor
   return found;
 }
-TT_INLINE void Tensor::set_grad(const Tensor& grad) {
-  if (!is_leaf()) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad.")));
+TT_INLINE void Tensor::set_grad(const Tensor& grad, SourceLine at) {
+  if (!is_leaf()) TT_THROW(Error(Text("tt::set_grad: only leaves have a grad.") << at));
+  if (grad.is_same(*this)) TT_THROW(Error(Text("tt::set_grad: a Tensor cannot be its own gradient. Use clone()?") << at));
+  if (grad.defined() && (!(grad.shape() == shape()) || grad.dtype() != dtype() || grad.device() != device()))
+    TT_THROW(Error(Text("tt::set_grad: the gradient is ") << name(grad.dtype()) << ' ' << grad.shape() << " on " << to_text(grad.device())
+                   << ", the Tensor " << name(dtype()) << ' ' << shape() << " on " << to_text(device())
+                   << ". Use expand or to?" << at));
   static_cast<autograd::AccumulateNode*>(autograd::edge_of(*this).node)->grad = grad;
 }
 

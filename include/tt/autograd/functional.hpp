@@ -1,12 +1,13 @@
 // Function transforms on Tensors, by the tape: the same tt::grad(f) and tt::value_and_grad(f) as on
 // Arrays, and gradcheck.
 //   tt::value_and_grad<0, 1>(loss)(w, b, x)   {value, {dw, db}};   parameter structs: Mlp<tt::tensors>
+//   struct Net { tt::Tensor w, b; };   Net d = tt::grad(loss)(net, x);   // structs and lists of Tensors, of any depth
 #pragma once
 #include <cmath>
 #include <tuple>
 
 #include "tt/autograd/to_device.hpp"
-#include "tt/core/members.hpp"
+#include "tt/core/leaves.hpp"
 
 namespace tt {
 
@@ -19,27 +20,28 @@ struct tensors {
 
 namespace autograd {
 
+/// Does f(Tensor&) for those of an argument that can be differentiated by: some of a struct may be undefined.
 template <class A, class F>
-void each_tensor(A& a, const F& f) {
-  if constexpr (std::is_same_v<A, Tensor>) f(a);
-  else for_each_member([&](Tensor& leaf) { f(leaf); }, a);
+void each_variable(A& a, const F& f) {
+  tt::detail::each_leaf(a, [&](Tensor& t) {
+    if (t.defined()) f(t);
+  });
 }
 /// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
 /// has one, so that derivatives of derivatives work.
 inline Tensor as_variable(const Tensor& t) {
-  if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.shape());
+  if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.impl().shape);
   return t.detach().requires_grad_();
 }
 
-}  // namespace autograd
-
+/// The gradients by arguments I, each as the argument is.
 template <class F, bool Value_, int... I, class... A>
-auto TensorFront::gradient(A&&... a) {
+auto gradient_by(const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
   bool nested = false;
   const auto look = [&](auto& x) {
-    if constexpr (requires { autograd::each_tensor(x, [](const Tensor&) {}); })
-      autograd::each_tensor(x, [&](const Tensor& t) { nested = nested || (t.requires_grad() && is_grad_enabled()); });
+    if constexpr (tt::detail::has_leaves<std::remove_cvref_t<decltype(x)>>())
+      each_variable(x, [&](const Tensor& t) { nested = nested || (t.requires_grad() && is_grad_enabled()); });
   };
   std::apply([&](auto&... x) { (look(x), ...); }, arguments);
   std::vector<Tensor> variables, gradients;
@@ -55,11 +57,11 @@ auto TensorFront::gradient(A&&... a) {
     mode->open_gradient();
     scope.mode = mode;
   }
-  (autograd::each_tensor(std::get<I>(arguments),
-                         [&](Tensor& t) {
-                           t = mode ? mode->variable(t) : autograd::as_variable(t);
-                           variables.push_back(t);
-                         }),
+  (each_variable(std::get<I>(arguments),
+                 [&](Tensor& t) {
+                   t = mode ? mode->variable(t) : as_variable(t);
+                   variables.push_back(t);
+                 }),
    ...);
   {
     const EnableGrad on;
@@ -74,7 +76,8 @@ auto TensorFront::gradient(A&&... a) {
   }
   std::size_t at = 0;
   const auto fill = [&](auto x) {
-    autograd::each_tensor(x, [&](Tensor& t) {
+    each_variable(x, [&](Tensor& t) {
+      if (at == variables.size()) TT_THROW(Error(Text("tt::grad: the function defined a Tensor of an argument that it is differentiated by.")));
       t = gradients[at].defined() ? gradients[at] : zeros_like(variables[at]);
       ++at;
     });
@@ -89,6 +92,19 @@ auto TensorFront::gradient(A&&... a) {
     if constexpr (Value_) return std::pair{value, grads};
     else return grads;
   }
+}
+
+}  // namespace autograd
+
+template <class F, bool Value_, int... I, class... A>
+auto TensorFront::gradient(A&&... a) {
+  constexpr bool taken = (tt::detail::has_leaves<std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>>() && ...) &&
+                         !(std::is_array_v<std::remove_reference_t<A>> || ...);
+  static_assert(taken, "tt::grad: an argument to differentiate by is a Tensor, or a struct, std::vector, std::array, pair or tuple of what is; "
+                       "no pointer, no C array");
+  if constexpr (taken) return autograd::gradient_by<F, Value_, I...>(static_cast<A&&>(a)...);
+  else if constexpr (Value_) return std::pair{Tensor(), Tensor()};
+  else return Tensor();
 }
 
 /// Compares gradients with finite differences: true, or an Error that says where they differ. Inputs
@@ -111,7 +127,7 @@ bool gradcheck(const F& f, std::vector<Tensor> inputs, double eps = 1e-6, double
       if (!is_host(t.device())) TT_THROW(Error(Text("tt::gradcheck: inputs must be on the CPU.")));
       T* p = t.contiguous().is_same(t) ? t.data_ptr<T>() : nullptr;
       if (!p) TT_THROW(Error(Text("tt::gradcheck: inputs must lie dense.")));
-      for (std::int64_t i = 0; i < t.numel(); ++i) {
+      for (std::int64_t i = 0; i < t.impl().numel; ++i) {
         const T before = p[i];
         p[i] = static_cast<T>(static_cast<double>(before) + eps);
         const double up = weighted();

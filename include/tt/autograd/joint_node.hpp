@@ -15,7 +15,7 @@ namespace autograd {
 TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(autograd)
 
 struct JointNode : TapeNode {
   const GraphFunction* function = nullptr;
@@ -24,42 +24,33 @@ struct JointNode : TapeNode {
   SymbolValues symbols;
   std::vector<Edge> own_edge;
   std::vector<SavedTensor> kept, saved;  ///< as listed by `joint` and by its first backward
-  std::vector<SavedTensor> all;          ///< where joint->is_wide: every argument, as WideNode has them
 };
 
 /// The same elements without a history: a node that held its own result would never be freed.
 inline Tensor without_history(const Tensor& t) {
-  return tt::detail::make_view(t, t.shape(), t.impl().stride, t.impl().data);
+  return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data);
 }
 
-inline int place_of(const Vec<int>& list, int value) {
-  for (int at = 0; at < list.size(); ++at)
-    if (list[at] == value) return at;
-  TT_THROW(InternalError(Text("tt::backward: a value that the function was to save is not there.")));
-}
-
-inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
-  auto& n = static_cast<JointNode&>(base);
+inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
   const GraphFunction::Joint& joint = *n.joint;
-  if (taped && joint.is_wide)
-    return run_derivative(n, {n.function, n.symbols}, n.owner, SavedArguments(n.all.data(), n.edges), in, out, true);
   bool again = false;
   for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
   const GraphFunction::Joint::Backward& backward = again ? n.function->second_backward(joint) : joint.first;
-  const Tensor* argument[max_inputs + 2 * max_outputs];
+  SmallVec<const Tensor*, 16> argument(backward.inputs.size() + backward.saved.size() + backward.adjoints.size());
   std::vector<Tensor> with_history;
   with_history.reserve(taped ? static_cast<std::size_t>(backward.saved.size()) : 0);
   int count = 0;
-  for (int k : backward.inputs) {
-    const SavedTensor& s = n.kept[static_cast<std::size_t>(place_of(joint.kept, k))];
-    s.check(n, k);
+  for (int i = 0; i < backward.inputs.size(); ++i) {
+    const SavedTensor& s = n.kept[static_cast<std::size_t>(backward.kept_at[i])];
+    s.check(n, backward.inputs[i]);
     argument[count++] = &s.tensor;
   }
-  for (int k : backward.saved) {
-    const SavedTensor& s = n.saved[static_cast<std::size_t>(place_of(joint.first.saved, k))];
+  for (int i = 0; i < backward.saved.size(); ++i) {
+    const int k = backward.saved[i];
+    const SavedTensor& s = n.saved[static_cast<std::size_t>(backward.saved_at[i])];
     s.check(n, k, "result");
     argument[count++] = &s.tensor;
-    if (!taped || !(joint.forward->flows_into(k) & joint.wanted)) continue;
+    if (!taped || !joint.forward->flows_into(k).meets(joint.wanted)) continue;
     with_history.push_back(without_history(s.tensor));
     set_history(with_history.back(), &n, k);
     argument[count - 1] = &with_history.back();
@@ -68,7 +59,17 @@ inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
     fill_gradient(*joint.forward, n.symbols, n.results, in, k);
     argument[count++] = &in[k];
   }
-  run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument, count, in, out, taped);
+  run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument.data(), count, in, out, taped);
+}
+/// An argument that leads to no result with a gradient gets none, as eager ops give it none: not zeros.
+inline void apply_joint(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
+  auto& n = static_cast<JointNode&>(base);
+  BitSet reached;
+  for (int k = 0; k < n.results; ++k)
+    if (in[k].defined()) reached |= n.joint->forward->flows_into(k);
+  run_backward(n, in, out, taped);
+  for (int k = 0; k < n.edges; ++k)
+    if (!reached.test(k)) out[k] = Tensor();
 }
 
 inline const TapeNodeKind joint_kind{
@@ -77,14 +78,13 @@ inline const TapeNodeKind joint_kind{
       auto& n = static_cast<JointNode&>(base);
       n.kept.clear();
       n.saved.clear();
-      n.all.clear();
     },
     [](TapeNode* n) { delete static_cast<JointNode*>(n); }};
 
 TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                            const char* name, SourceLine at, const Tensor* const* argument, int count, Tensor* result) {
-  const std::uint64_t required = required_gradients(argument, count);
-  const GraphFunction::Joint* const joint = count > 64 ? nullptr : f.joint(required, symbols);
+  const BitSet required = required_gradients(argument, count);
+  const GraphFunction::Joint* const joint = f.joint(required, symbols);
   if (!joint) {
     f.run(argument, symbols, result);
     return record_function(f, owner, symbols, name, at, argument, count, result);
@@ -94,7 +94,7 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   NodeHandle handle = NodeHandle::of_new(n);
   n->name = name;
   n->where = at;
-  n->results = joint->is_wide ? f.outputs() : joint->forward->outputs();
+  n->results = joint->forward->outputs();
   n->function = &f;
   n->joint = joint;
   n->owner = owner;
@@ -103,7 +103,6 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   n->kept.resize(static_cast<std::size_t>(joint->kept.size()));
   n->saved.resize(static_cast<std::size_t>(joint->first.saved.size()));
   for (int k = 0; k < joint->kept.size(); ++k) n->kept[static_cast<std::size_t>(k)].save(*argument[joint->kept[k]], *n);
-  if (joint->is_wide) save_arguments(n->all, arguments_read(f, required, count), argument, count, *n);
   std::vector<Tensor> made(static_cast<std::size_t>(joint->forward->outputs()));
   joint->forward->run(argument, symbols, made.data());
   for (int k = 0; k < joint->first.saved.size(); ++k) {
@@ -115,7 +114,7 @@ TT_INLINE void run_on_tape(const GraphFunction& f, const std::shared_ptr<const G
   ++tape_node_count();
   saved_value_count() += joint->first.saved.size();
   for (int k = 0; k < f.outputs(); ++k) result[k] = static_cast<Tensor&&>(made[static_cast<std::size_t>(k)]);
-  set_histories(static_cast<NodeHandle&&>(handle), result, f.outputs(), [&](int k) { return (f.flows_into(k) & required) != 0; });
+  set_histories(static_cast<NodeHandle&&>(handle), result, f.outputs(), [&](int k) { return f.flows_into(k).meets(required); });
 }
 
 #endif

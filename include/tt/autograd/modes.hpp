@@ -88,14 +88,13 @@ Tensor apply_function(const A&... a) {
     detail::stamp(result);
     return result;
   }
-  static_assert((0 + ... + std::is_same_v<A, Tensor>) <= max_arguments, "tt::apply_function: too many Tensors");
   autograd::CustomCall call(&F::backward);
   Tensor result;
   {
     const NoGrad off;
     result = F::forward(call.context(), a...);
   }
-  const Tensor* argument[max_arguments];
+  const Tensor* argument[sizeof...(A) + 1];
   int tensors = 0;
   const auto look = [&](const auto& x) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor>) argument[tensors++] = &x;
@@ -106,6 +105,6 @@ Tensor apply_function(const A&... a) {
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(autograd)
 #include "tt/autograd/modes_inl.hpp"
 #endif

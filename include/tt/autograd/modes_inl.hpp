@@ -34,7 +34,7 @@ struct CustomNode : TapeNode {
   std::vector<std::pair<DType, Shape>> given;  ///< of the Tensor arguments
   CustomCall::Backward backward = nullptr;
   int tensors = 0;
-  Edge own_edge[max_arguments];
+  std::vector<Edge> own_edge;
 };
 inline const TapeNodeKind custom_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
@@ -55,7 +55,7 @@ inline const TapeNodeKind custom_kind{
       for (int k = 0; k < n.tensors; ++k) {
         const auto& [dtype, shape] = n.given[static_cast<std::size_t>(k)];
         out[k] = g[static_cast<std::size_t>(k)];
-        if (out[k].defined() && (out[k].dtype() != dtype || !(out[k].shape() == shape)))
+        if (out[k].defined() && (out[k].dtype() != dtype || !(out[k].impl().shape == shape)))
           TT_THROW(Error(Text("tt::Function: backward of ") << n.name << " returned a gradient of " << name(out[k].dtype()) << ' '
                          << out[k].shape() << " for Tensor " << k << ", which is " << name(dtype) << ' ' << shape << "." << n.where));
       }
@@ -88,7 +88,8 @@ TT_INLINE Tensor CustomCall::finish(Tensor result, const Tensor* const* argument
     node_->results_saved.push_back(k);
   }
   if (!own) result = result.detach();
-  connect(*node_, node_->own_edge, argument, count);
+  node_->own_edge.resize(static_cast<std::size_t>(count));
+  connect(*node_, node_->own_edge.data(), argument, count);
   set_histories(NodeHandle::of_new(std::exchange(node_, nullptr)), &result, 1, [](int) { return true; });
   return result;
 }

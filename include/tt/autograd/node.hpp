@@ -36,16 +36,16 @@ struct Hook {
 
 struct TapeNode {
   const TapeNodeKind* kind = nullptr;
-  std::atomic<std::int64_t> uses{1};
   const char* name = "";
   SourceLine where{};
+  std::atomic<std::int32_t> uses{1};
   int results = 1, edges = 0;
   bool released = false;
+  bool placed = false, needed = false;  ///< notes of the pass in `seen_by`
   Edge* edge = nullptr;        ///< part of what is derived from this
   Pending* pending = nullptr;  ///< of the backward pass that runs now
   std::vector<Hook>* hooks = nullptr;
-  std::uint64_t seen_by = 0;  ///< the last pass that came here, and what it notes
-  bool placed = false, needed = false;
+  std::uint64_t seen_by = 0;   ///< the last pass that came here
 
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   /// While no other thread can know of the node: a locked instruction is a tenth of recording a light op.
@@ -216,48 +216,146 @@ struct SavedTensor {
   DType dtype = DType::f32;
   Shape shape{};
 
+  static void check_inference(const Tensor& t, const TapeNode& node) {
+    if (t.impl().inference) [[unlikely]] refuse_inference(t, node);
+  }
+  [[noreturn]] TT_NOINLINE static void refuse_inference(const Tensor& t, const TapeNode& node) {
+    TT_THROW(Error(Text("tt: an argument of ") << node.name << ", " << name(t.dtype()) << ' ' << t.shape()
+                   << ", was made under InferenceMode and cannot be saved for backward. Use clone()?" << node.where));
+  }
   void save(const Tensor& t, const TapeNode& node) {
-    if (t.impl().inference)
-      TT_THROW(Error(Text("tt: an argument of ") << node.name << ", " << name(t.dtype()) << ' ' << t.shape()
-                     << ", was made under InferenceMode and cannot be saved for backward. Use clone()?" << node.where));
+    check_inference(t, node);
     tensor = t;
     version = t.version();
   }
   void save_shape(const Tensor& t) {
     dtype = t.dtype();
-    shape = t.shape();
+    shape = t.impl().shape;
   }
   void check(const TapeNode& node, int k, const char* what = "argument") const {
-    if (tensor.defined() && tensor.version() != version)
+    if (tensor.defined()) check_version(tensor, version, node, k, what);
+  }
+  static void check_version(const Tensor& tensor, std::uint32_t version, const TapeNode& node, int k, const char* what) {
+    if (tensor.version() != version)
       TT_THROW(Error(Text("tt::backward: ") << what << ' ' << k << " of " << node.name << ", " << name(tensor.dtype()) << ' '
                      << tensor.shape() << ", was changed in place after it was saved: version " << tensor.version()
                      << ", saved " << version << ". Use a copy there?" << node.where));
   }
 };
+
+/// The same in few bytes, for tapes of a million ops: of what an op made its storage, of a number its bytes. Their handles may
+/// go; restored() makes others, with the history that the edge has. Other Tensors live on anyhow, as parameters do.
+struct PackedArgument {
+  enum class Form : std::uint8_t { shape, number, dense, handle };
+  union {
+    Storage* storage = nullptr;     // dense
+    tt::detail::TensorImpl* handle;
+  };
+  union {
+    std::byte* data = nullptr;      // dense
+    std::byte number[8];
+  };
+  std::uint32_t version = 0;
+  DType dtype = DType::f32;
+  std::uint8_t rank = 0;            ///< extents that are kept
+  Form form = Form::shape;
+
+  static Form form_of(const Tensor& t, bool read) {
+    const tt::detail::TensorImpl& impl = t.impl();
+    if (!read) return Form::shape;
+    if (impl.is_number && impl.storage && is_host(impl.device)) return Form::number;
+    const bool made = impl.requires_grad && impl.autograd && static_cast<const Meta*>(impl.autograd)->made_by;
+    const bool plain = made && impl.contiguous && impl.storage && impl.device == Device{} && impl.capture == 0 && impl.trace_id < 0 &&
+                       impl.keys.without(DispatchKey::autograd) == KeySet(DispatchKey::cpu);
+    return plain ? Form::dense : Form::handle;
+  }
+  void save(const Tensor& t, Form as, std::int64_t* extent, const TapeNode& node) {
+    tt::detail::TensorImpl& impl = t.impl();
+    dtype = impl.dtype;
+    if (as != Form::shape) {
+      SavedTensor::check_inference(t, node);
+      version = impl.storage ? t.version() : 0;
+    }
+    if (as == Form::handle) {
+      impl.retain();
+      handle = &impl;
+      form = as;
+      return;
+    }
+    rank = static_cast<std::uint8_t>(impl.shape.rank);
+    for (int k = 0; k < rank; ++k) extent[k] = impl.shape.code[k];
+    if (as == Form::number) std::memcpy(number, impl.data, static_cast<std::size_t>(size_of(dtype)));
+    if (as == Form::dense) {
+      impl.storage->retain_for_tape();
+      storage = impl.storage;
+      data = impl.data;
+    }
+    form = as;
+  }
+  void release() {
+    if (form == Form::dense) storage->release_from_tape();
+    if (form == Form::handle) handle->release();
+    form = Form::shape;
+  }
+  /// `history`: where it came from, or null. Of what only the shape is known: without elements.
+  Tensor restored(const std::int64_t* extent, const Edge* history) const {
+    if (form == Form::handle) {
+      handle->retain();
+      return Tensor(handle);
+    }
+    Shape shape;
+    for (int k = 0; k < rank; ++k) shape.push_back(extent[k]);
+    if (form == Form::shape) return Tensor(dtype, shape, {DeviceType::meta, 0});
+    if (form == Form::number) {
+      Tensor t(dtype, shape);
+      t.impl().is_number = true;
+      std::memcpy(t.impl().data, number, static_cast<std::size_t>(size_of(dtype)));
+      return t;
+    }
+    Tensor t(tt::detail::TensorImpl::make());
+    tt::detail::TensorImpl& impl = t.impl();
+    storage->retain();
+    impl.storage = storage;
+    impl.data = data;
+    impl.dtype = dtype;
+    impl.set_dense(shape);
+    if (history) set_history(t, history->node, history->result);
+    return t;
+  }
+};
 /// Saved arguments as Tensors: those of which only the shape is known have no elements.
 class SavedArguments {
  public:
-  SavedArguments(const SavedTensor* saved, int count) : saved_(saved), count_(count) {
-    if (count > max_arguments) many_.resize(static_cast<std::size_t>(count));
-    Tensor* stand_in = many_.empty() ? few_ : many_.data();
+  SavedArguments(const SavedTensor* saved, int count) : saved_(saved), made_(count), pointer_(count) {
     for (int k = 0; k < count; ++k) {
       const SavedTensor& s = saved[k];
-      if (!s.tensor.defined()) stand_in[k] = Tensor(s.dtype, s.shape, {DeviceType::meta, 0});
-      pointer_[k] = s.tensor.defined() ? &s.tensor : &stand_in[k];
+      if (!s.tensor.defined()) made_[k] = Tensor(s.dtype, s.shape, {DeviceType::meta, 0});
+      pointer_[k] = s.tensor.defined() ? &s.tensor : &made_[k];
+    }
+  }
+  /// With their histories where backward is taped.
+  SavedArguments(const PackedArgument* packed, const std::int64_t* extent, const Edge* history, int count)
+      : packed_(packed), made_(count), pointer_(count) {
+    for (int k = 0; k < count; ++k) {
+      made_[k] = packed[k].restored(extent, history ? history + k : nullptr);
+      pointer_[k] = &made_[k];
+      extent += packed[k].rank;
     }
   }
   SavedArguments(const SavedArguments&) = delete;
-  const Tensor* const* data() const { return pointer_; }
+  const Tensor* const* data() const { return pointer_.data(); }
   const Tensor& operator[](int k) const { return *pointer_[k]; }
-  int size() const { return count_; }
-  void check(const TapeNode& node, int k, const char* what = "argument") const { saved_[k].check(node, k, what); }
+  int size() const { return pointer_.size(); }
+  void check(const TapeNode& node, int k, const char* what = "argument") const {
+    if (saved_) return saved_[k].check(node, k, what);
+    if (packed_[k].form >= PackedArgument::Form::dense) SavedTensor::check_version(made_[k], packed_[k].version, node, k, what);
+  }
 
  private:
-  const SavedTensor* saved_;
-  int count_;
-  Tensor few_[max_arguments];
-  std::vector<Tensor> many_;
-  const Tensor* pointer_[max_inputs];
+  const SavedTensor* saved_ = nullptr;
+  const PackedArgument* packed_ = nullptr;
+  SmallVec<Tensor, few_arguments> made_;
+  SmallVec<const Tensor*, few_arguments> pointer_;
 };
 
 }  // namespace autograd

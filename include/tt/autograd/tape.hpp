@@ -14,22 +14,34 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
                                const SymbolValues& symbols, const char* name, SourceLine at,
                                const Tensor* const* argument, int count, const Tensor* result);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+/// Which arguments require a gradient.
+inline BitSet required_gradients(const Tensor* const* argument, int count) {
+  BitSet required;
+  for (int k = 0; k < count; ++k)
+    if (argument[k]->impl().requires_grad) required.set(k);
+  return required;
+}
+
+#if TT_DEFINES(autograd)
 
 /// An op as a tape node: its function is found by signature when backward needs it. What it has of each
 /// argument, and the attributes, lie behind it in the same block.
 struct FunctionNode : TapeNode {
   const Operator* op = nullptr;
-  int arguments = 0, attributes = 0;
+  std::int16_t arguments = 0, attributes = 0;
+  int extents = 0;  ///< of all arguments together
 
-  SavedTensor* saved() { return reinterpret_cast<SavedTensor*>(this + 1); }
+  PackedArgument* saved() { return reinterpret_cast<PackedArgument*>(this + 1); }
   Edge* own_edge() { return reinterpret_cast<Edge*>(saved() + arguments); }
   std::int64_t* attribute() { return reinterpret_cast<std::int64_t*>(own_edge() + arguments); }
-  static std::size_t bytes(int arguments, int attributes) {
-    return sizeof(FunctionNode) + static_cast<std::size_t>(arguments) * (sizeof(SavedTensor) + sizeof(Edge)) +
-           static_cast<std::size_t>(attributes) * sizeof(std::int64_t);
+  std::int64_t* extent() { return attribute() + attributes; }
+  static std::size_t bytes(int arguments, int attributes, int extents) {
+    return sizeof(FunctionNode) + static_cast<std::size_t>(arguments) * (sizeof(PackedArgument) + sizeof(Edge)) +
+           static_cast<std::size_t>(attributes + extents) * sizeof(std::int64_t);
   }
 };
+// A light op on a Tensor of four floats takes 200 bytes, and what it keeps of their storage; tests/test_memory.cpp counts.
+static_assert(sizeof(FunctionNode) <= 96 && sizeof(PackedArgument) + sizeof(Edge) <= 40);
 
 /// The same for functions of more arguments: captured ones, and steps of backward.
 struct WideNode : TapeNode {
@@ -40,59 +52,62 @@ struct WideNode : TapeNode {
   std::vector<SavedTensor> saved;
 };
 
-inline std::uint64_t floating_arguments(const Tensor* const* argument, int count) {
-  std::uint64_t bits = 0;
+inline BitSet floating_arguments(const Tensor* const* argument, int count) {
+  BitSet floating;
   for (int k = 0; k < count; ++k)
-    if (is_floating(argument[k]->impl().dtype)) bits |= std::uint64_t{1} << k;
-  return bits;
+    if (is_floating(argument[k]->impl().dtype)) floating.set(k);
+  return floating;
 }
-/// Which arguments' elements the derivative of `f` reads, as bits.
-inline std::uint64_t arguments_read(const GraphFunction& f, std::uint64_t wanted, int arguments) {
+/// Which arguments' elements the derivative of `f` reads.
+inline BitSet arguments_read(const GraphFunction& f, const BitSet& wanted, int arguments) {
   const GraphFunction::Derivative& d = f.derivative(wanted);
-  std::uint64_t bits = 0;
+  BitSet read;
   for (int k = 0; k < arguments; ++k)
-    if (d.function->reads(k)) bits |= std::uint64_t{1} << k;
-  return bits;
+    if (d.function->reads(k)) read.set(k);
+  return read;
 }
-inline std::uint64_t arguments_read(const Call& c) {
-  const bool elementwise = c.op->body || c.op->primitive != Op::input;
-  const std::uint64_t floating = floating_arguments(c.argument, c.arguments);
-  if (elementwise)  // whatever the shapes are
-    if (const int known = c.op->saved_arguments.load(std::memory_order_relaxed);
-        known >= 0 && static_cast<std::uint64_t>(known) >> max_arguments == floating)
-      return static_cast<std::uint64_t>(known) & ((1u << max_arguments) - 1);
+inline BitSet arguments_read(const Call& c) {
+  const bool elementwise = c.op->body || c.op->primitive != Op::input;  // then whatever the shapes are
+  const BitSet floating = floating_arguments(c.argument, c.arguments);
+  const Operator::ReadArguments* const first = elementwise ? c.op->read_arguments.load(std::memory_order_acquire) : nullptr;
+  for (const Operator::ReadArguments* known = first; known; known = known->next)
+    if (known->floating == floating) return known->read;
   const BoundFunction f = bind_function(c);
-  const std::uint64_t bits = arguments_read(*f.function, floating, c.arguments);
-  if (elementwise) c.op->saved_arguments.store(static_cast<int>(floating << max_arguments | bits), std::memory_order_relaxed);
-  return bits;
+  BitSet read = arguments_read(*f.function, floating, c.arguments);
+  if (elementwise) {
+    auto* fresh = new Operator::ReadArguments{floating, read, first};
+    if (!c.op->read_arguments.compare_exchange_strong(fresh->next, fresh, std::memory_order_acq_rel)) delete fresh;  // another thread was first
+  }
+  return read;
 }
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped);
 inline void release_function(TapeNode& base) {
   auto& n = static_cast<FunctionNode&>(base);
-  for (int k = 0; k < n.arguments; ++k) n.saved()[k].tensor = Tensor();
+  for (int k = 0; k < n.arguments; ++k) n.saved()[k].release();
 }
 inline const TapeNodeKind function_kind{
     &apply_function, &release_function,
     [](TapeNode* n) {
       auto* own = static_cast<FunctionNode*>(n);
-      const std::size_t bytes = FunctionNode::bytes(own->arguments, own->attributes);
-      for (int k = 0; k < own->arguments; ++k) own->saved()[k].~SavedTensor();
+      const std::size_t bytes = FunctionNode::bytes(own->arguments, own->attributes, own->extents);
+      release_function(*n);
       own->~FunctionNode();
       tt::detail::CachingAllocator::get().free(own, bytes);
     }};
-inline FunctionNode* make_function_node(const Call& c) {
-  const int attributes = c.attrs().size;
-  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(c.arguments, attributes))) FunctionNode;
+inline FunctionNode* make_function_node(const Call& c, int extents) {
+  const int attributes = c.attrs().size();
+  auto* n = ::new (tt::detail::CachingAllocator::get().allocate(FunctionNode::bytes(c.arguments, attributes, extents))) FunctionNode;
   n->kind = &function_kind;
   n->op = c.op;
   n->name = c.op->name();
   n->where = c.at;
   n->results = c.op->results;
-  n->arguments = c.arguments;
-  n->attributes = attributes;
+  n->arguments = static_cast<std::int16_t>(c.arguments);
+  n->attributes = static_cast<std::int16_t>(attributes);
+  n->extents = extents;
   for (int k = 0; k < c.arguments; ++k) {
-    ::new (n->saved() + k) SavedTensor;
+    ::new (n->saved() + k) PackedArgument;
     ::new (n->own_edge() + k) Edge;
   }
   for (int k = 0; k < attributes; ++k) n->attribute()[k] = c.attrs().value[k];
@@ -107,12 +122,20 @@ inline void give_results(NodeHandle node, const Call& c) {
 
 /// Makes the results of a call part of the tape.
 inline void record_call(const Call& c) {
-  FunctionNode* n = make_function_node(c);
+  const BitSet read = arguments_read(c);
+  SmallVec<PackedArgument::Form, few_arguments> form(c.arguments);
+  int extents = 0;
+  for (int k = 0; k < c.arguments; ++k) {
+    form[k] = PackedArgument::form_of(c[k], read.test(k));
+    if (form[k] != PackedArgument::Form::handle) extents += c[k].dim();
+  }
+  FunctionNode* n = make_function_node(c, extents);
   NodeHandle owner = NodeHandle::of_new(n);
-  const std::uint64_t read = arguments_read(c);
-  for (int k = 0; k < c.arguments; ++k)
-    if (read >> k & 1) n->saved()[k].save(c[k], *n);
-    else n->saved()[k].save_shape(c[k]);
+  std::int64_t* extent = n->extent();
+  for (int k = 0; k < c.arguments; ++k) {
+    n->saved()[k].save(c[k], form[k], extent, *n);
+    extent += n->saved()[k].rank;
+  }
   connect(*n, n->own_edge(), c.argument, c.arguments);
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
@@ -121,16 +144,17 @@ inline void record_call(const Call& c) {
 struct OwnNode : TapeNode {
   const Operator* op = nullptr;
   Attributes attributes;
-  int arguments = 0;
-  SavedTensor argument[max_arguments], result[max_results];
-  Edge own_edge[max_arguments];
+  std::vector<SavedTensor> argument, result;
+  std::vector<Edge> own_edge;
+  int arguments() const { return static_cast<int>(argument.size()); }
 };
 inline const TapeNodeKind own_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
       auto& n = static_cast<OwnNode&>(base);
-      Tensor argument[max_arguments], result[max_results];
-      const SavedArguments saved(n.argument, n.arguments), given(n.result, n.results);
-      for (int k = 0; k < n.arguments; ++k) {
+      SmallVec<Tensor, few_arguments> argument(n.arguments());
+      SmallVec<Tensor, few_results> result(n.results);
+      const SavedArguments saved(n.argument.data(), n.arguments()), given(n.result.data(), n.results);
+      for (int k = 0; k < n.arguments(); ++k) {
         saved.check(n, k);
         argument[k] = saved[k];
       }
@@ -138,12 +162,12 @@ inline const TapeNodeKind own_kind{
         given.check(n, k, "result");
         result[k] = given[k];
       }
-      n.op->derivative({n.op, &n.attributes, argument, result, n.arguments, in, out, n.where});
+      n.op->derivative({n.op, &n.attributes, argument.data(), result.data(), n.arguments(), in, out, n.where});
     },
     [](TapeNode& base) {
       auto& n = static_cast<OwnNode&>(base);
-      for (int k = 0; k < n.arguments; ++k) n.argument[k].tensor = Tensor();
-      for (int k = 0; k < n.results; ++k) n.result[k].tensor = Tensor();
+      for (SavedTensor& s : n.argument) s.tensor = Tensor();
+      for (SavedTensor& s : n.result) s.tensor = Tensor();
     },
     [](TapeNode* n) { delete static_cast<OwnNode*>(n); }};
 /// Makes the results of a call part of the tape; what is kept: see DerivativeStep.
@@ -156,14 +180,16 @@ inline void record_own(const Call& c) {
   n->where = c.at;
   n->results = c.op->results;
   n->attributes = c.attrs();
-  n->arguments = c.arguments;
+  n->argument.resize(static_cast<std::size_t>(c.arguments));
+  n->own_edge.resize(static_cast<std::size_t>(c.arguments));
+  n->result.resize(static_cast<std::size_t>(c.op->results));
   const auto save = [n](SavedTensor& to, const Tensor& t) {
     if (is_floating(t.dtype())) to.save_shape(t);
     else to.save(t, *n);
   };
-  for (int k = 0; k < c.arguments; ++k) save(n->argument[k], c[k]);
-  for (int k = 0; k < c.op->results; ++k) save(n->result[k], c.result[k]);
-  connect(*n, n->own_edge, c.argument, c.arguments);
+  for (int k = 0; k < c.arguments; ++k) save(n->argument[static_cast<std::size_t>(k)], c[k]);
+  for (int k = 0; k < c.op->results; ++k) save(n->result[static_cast<std::size_t>(k)], c.result[k]);
+  connect(*n, n->own_edge.data(), c.argument, c.arguments);
   ++tape_node_count();
   give_results(static_cast<NodeHandle&&>(owner), c);
 }
@@ -174,8 +200,7 @@ struct JoinNode : TapeNode {
   struct Joined {
     const Operator* op;
     Attributes attributes;
-    int arguments;
-    SavedTensor argument[max_arguments];
+    std::vector<SavedTensor> argument;
   };
   std::shared_ptr<const Joined> all;
   int number = 0;  ///< of the argument
@@ -185,10 +210,11 @@ inline const TapeNodeKind join_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
       auto& n = static_cast<JoinNode&>(base);
       const JoinNode::Joined& j = *n.all;
-      const SavedArguments saved(j.argument, j.arguments);
-      Tensor argument[max_arguments], each[max_arguments];
-      for (int k = 0; k < j.arguments; ++k) argument[k] = saved[k];
-      j.op->derivative({j.op, &j.attributes, argument, nullptr, j.arguments, in, each, n.where, n.number});
+      const int arguments = static_cast<int>(j.argument.size());
+      const SavedArguments saved(j.argument.data(), arguments);
+      SmallVec<Tensor, few_arguments> argument(arguments), each(arguments);
+      for (int k = 0; k < arguments; ++k) argument[k] = saved[k];
+      j.op->derivative({j.op, &j.attributes, argument.data(), nullptr, arguments, in, each.data(), n.where, n.number});
       out[0] = in[0];
       out[1] = each[n.number];
     },
@@ -197,8 +223,8 @@ inline void record_join(const Call& c) {
   auto all = std::make_shared<JoinNode::Joined>();
   all->op = c.op;
   all->attributes = c.attrs();
-  all->arguments = c.arguments;
-  for (int k = 0; k < c.arguments; ++k) all->argument[k].save_shape(c[k]);
+  all->argument.resize(static_cast<std::size_t>(c.arguments));
+  for (int k = 0; k < c.arguments; ++k) all->argument[static_cast<std::size_t>(k)].save_shape(c[k]);
   NodeHandle last;
   for (int k = 0; k < c.arguments; ++k) {
     if (!c[k].impl().requires_grad) continue;
@@ -240,10 +266,9 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
 
 inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) {
   auto& n = static_cast<FunctionNode&>(base);
-  const SavedArguments saved(n.saved(), n.arguments);
+  const SavedArguments saved(n.saved(), n.extent(), taped ? n.own_edge() : nullptr, n.arguments);
   Attributes attributes;
-  attributes.size = n.attributes;
-  for (int k = 0; k < n.attributes; ++k) attributes.value[k] = n.attribute()[k];
+  attributes.value.append(n.attribute(), n.attributes);
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
   run_derivative(n, f, nullptr, saved, in, out, taped);
 }
@@ -256,25 +281,17 @@ inline const TapeNodeKind wide_kind{
     [](TapeNode& n) { static_cast<WideNode&>(n).saved.clear(); },
     [](TapeNode* n) { delete static_cast<WideNode*>(n); }};
 
-/// Which arguments require a gradient, as bits.
-inline std::uint64_t required_gradients(const Tensor* const* argument, int count) {
-  std::uint64_t bits = 0;
-  for (int k = 0; k < count && k < 64; ++k)
-    if (argument[k]->impl().requires_grad) bits |= std::uint64_t{1} << k;
-  return bits;
-}
-/// All arguments of a node: those in `read` (bits) as they are, of the others the shape.
-inline void save_arguments(std::vector<SavedTensor>& saved, std::uint64_t read, const Tensor* const* argument, int count, TapeNode& n) {
+/// All arguments of a node: those in `read` as they are, of the others the shape.
+inline void save_arguments(std::vector<SavedTensor>& saved, const BitSet& read, const Tensor* const* argument, int count, TapeNode& n) {
   saved.resize(static_cast<std::size_t>(count));
   for (int k = 0; k < count; ++k)
-    if (read >> k & 1) saved[static_cast<std::size_t>(k)].save(*argument[k], n);
+    if (read.test(k)) saved[static_cast<std::size_t>(k)].save(*argument[k], n);
     else saved[static_cast<std::size_t>(k)].save_shape(*argument[k]);
 }
 
 TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<const GraphFunction>& owner, const SymbolValues& symbols,
                             const char* name, SourceLine at, const Tensor* const* argument, int count, const Tensor* result) {
-  if (count > 64) TT_THROW(Error(Text("tt::backward: a function of ") << count << " Tensors: at most 64 can be on the tape." << at));
-  const std::uint64_t required = required_gradients(argument, count);
+  const BitSet required = required_gradients(argument, count);
   auto* n = new WideNode;
   n->kind = &wide_kind;
   NodeHandle owner_of_node = NodeHandle::of_new(n);
@@ -288,7 +305,7 @@ TT_INLINE void record_function(const GraphFunction& f, const std::shared_ptr<con
   save_arguments(n->saved, arguments_read(f, floating_arguments(argument, count), count), argument, count, *n);
   connect(*n, n->own_edge.data(), argument, count);
   ++tape_node_count();
-  set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return (f.flows_into(k) & required) != 0; });
+  set_histories(static_cast<NodeHandle&&>(owner_of_node), result, f.outputs(), [&](int k) { return f.flows_into(k).meets(required); });
 }
 
 /// Where the gradients of a node's results lie.
@@ -304,30 +321,27 @@ inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, i
                  tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device_of_gradients(results, in)));
   if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
 }
-/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given` (bits). One that
+/// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given`. One that
 /// reads nothing (zeros: the gradient of an empty slice) runs where the gradients `in` lie.
-inline void run_step(TapeNode& n, const GraphFunction& f, std::uint64_t given, const std::shared_ptr<const GraphFunction>& owner,
+inline void run_step(TapeNode& n, const GraphFunction& f, const BitSet& given, const std::shared_ptr<const GraphFunction>& owner,
                      const SymbolValues& symbols, const Tensor* const* argument, int count, const Tensor* in, Tensor* out, bool taped) {
-  Tensor few[max_arguments];
-  std::vector<Tensor> many(f.outputs() > max_arguments ? static_cast<std::size_t>(f.outputs()) : 0);
-  Tensor* const result = many.empty() ? few : many.data();
-  f.run(argument, symbols, result, device_of_gradients(n.results, in));
+  SmallVec<Tensor, few_arguments> result(f.outputs());
+  f.run(argument, symbols, result.data(), device_of_gradients(n.results, in));
   bool needed = false;
   for (int k = 0; k < count && taped; ++k) needed = needed || argument[k]->impl().requires_grad;
-  if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result);
+  if (needed) record_function(f, owner, symbols, n.name, n.where, argument, count, result.data());
   int at = 0;
-  for (int k = 0; k < n.edges; ++k)
-    if (given >> k & 1) out[k] = static_cast<Tensor&&>(result[at++]);
+  for (int k : given) out[k] = static_cast<Tensor&&>(result[at++]);
 }
 
 inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::shared_ptr<const GraphFunction>& owner,
                            const SavedArguments& saved, Tensor* in, Tensor* out, bool taped) {
   const int arguments = saved.size();
-  const Tensor* argument[max_inputs + max_outputs];
-  std::uint64_t wanted = 0;
+  SmallVec<const Tensor*, 16> argument(arguments + n.results);
+  BitSet wanted;
   for (int k = 0; k < arguments; ++k) {
     argument[k] = &saved[k];
-    if (n.edge[k].node) wanted |= std::uint64_t{1} << k;
+    if (n.edge[k].node) wanted.set(k);
   }
   const GraphFunction::Derivative& d = f.function->derivative(wanted);
   for (int k = 0; k < n.results; ++k) {
@@ -336,7 +350,7 @@ inline void run_derivative(TapeNode& n, const BoundFunction& f, const std::share
   }
   for (int k = 0; k < arguments; ++k)
     if (d.function->reads(k)) saved.check(n, k);
-  run_step(n, *d.function, d.given, owner, f.symbols, argument, arguments + n.results, in, out, taped);
+  run_step(n, *d.function, d.given, owner, f.symbols, argument.data(), argument.size(), in, out, taped);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #include "tt/autograd/modes.hpp"
 #include "tt/dispatch/to_device.hpp"
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(autograd)
 
 namespace tt {
 namespace autograd {

@@ -4,6 +4,7 @@
 #pragma once
 #include <atomic>
 
+#include "tt/core/bit_set.hpp"
 #include "tt/core/keys.hpp"
 #include "tt/graph/memory.hpp"
 
@@ -25,8 +26,8 @@ struct ProgramOptions {
 /// What a run is given.
 struct ProgramArguments {
   void* const* external = nullptr;  ///< pointers to the inputs in order, then to outputs that are not donated, all on the device
-  std::uint64_t on_host = 0;        ///< but for these inputs, as bits: their single element lies in host memory
-  bool is_on_host(int input) const { return input < 64 && (on_host >> input & 1); }
+  const BitSet* on_host = nullptr;  ///< but for these inputs: their single element lies in host memory; null: none
+  bool is_on_host(int input) const { return on_host && on_host->test(input); }
 };
 
 /// Owns a backend's program P, which has the functions below. No virtual ones: compilers follow those into backends that
@@ -41,22 +42,22 @@ class DeviceProgram {
   void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) {
     functions_->run(program_, index, arguments, symbols);
   }
-  /// Inputs, as bits, whose single element may be in host memory; others are copied to the device first.
-  std::uint64_t may_be_on_host() const { return functions_->may_be_on_host(program_); }
+  /// Inputs whose single element may be in host memory; others are copied to the device first.
+  const BitSet& may_be_on_host() const { return functions_->may_be_on_host(program_); }
   /// For explain(): how it ran, and what it was asked for and could not do. Nothing, or a phrase.
   Text report() const { return functions_->report(program_); }
 
  private:
   struct Functions {
     void (*run)(void* p, int index, const ProgramArguments& arguments, const SymbolValues& symbols);
-    std::uint64_t (*may_be_on_host)(const void* p);
+    const BitSet& (*may_be_on_host)(const void* p);
     Text (*report)(const void* p);
     void (*destroy)(void* p);
   };
   template <class P>
   static constexpr Functions functions_of = {
       [](void* p, int index, const ProgramArguments& a, const SymbolValues& s) { static_cast<P*>(p)->run(index, a, s); },
-      [](const void* p) { return static_cast<const P*>(p)->may_be_on_host(); },
+      [](const void* p) -> const BitSet& { return static_cast<const P*>(p)->may_be_on_host(); },
       [](const void* p) { return static_cast<const P*>(p)->report(); }, [](void* p) { delete static_cast<P*>(p); }};
   void* program_;
   const Functions* functions_;

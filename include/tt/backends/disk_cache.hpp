@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -122,7 +123,7 @@ class DiskCache {
   bool publish(const Text& path, const void* bytes, std::int64_t size) const;
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(backends)
 
 TT_INLINE Text DiskCache::default_folder() {
   const auto variable = [](const char* name) {
@@ -138,9 +139,8 @@ TT_INLINE Text DiskCache::default_folder() {
 TT_INLINE DiskCache::DiskCache(const Text& folder, std::int64_t capacity) : capacity_(capacity) {
   if (folder.empty()) why_ << "no folder is named: set TT_CACHE_DIR?";
   else if (folder[0] != '/') why_ << folder << " is not an absolute path";
-  else if (!backend::make_private_folder(folder))
-    why_ << folder << " cannot be made, or others could write to it: it must be this user's, with mode 0700, in "
-         << "folders that no other user can change";
+  else if (const Text wrong = backend::make_private_folder(folder); !wrong.empty())
+    why_ << folder << ' ' << wrong << ". It must be this user's, and neither it nor what it lies in one that others can write to: chmod go-w?";
   else folder_ = folder;
 }
 
@@ -189,6 +189,12 @@ TT_INLINE bool DiskCache::publish(const Text& to, const void* bytes, std::int64_
             << __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
   if (!backend::write_new_file(temporary.c_str(), bytes, static_cast<std::size_t>(size))) return false;
   if (rename(temporary.c_str(), name.c_str()) == 0) return true;
+  Text aside(temporary);  // a folder of that name is nobody's: it makes way
+  aside << "-0";
+  if (errno == EISDIR && rename(name.c_str(), aside.c_str()) == 0) {
+    rmdir(aside.c_str());
+    if (rename(temporary.c_str(), name.c_str()) == 0) return true;
+  }
   unlink(temporary.c_str());
   return false;
 }

@@ -13,11 +13,12 @@
 
 namespace tt::backend {
 
-/// Are the folder and all that it lies in owned by this user or root, and closed to others? A folder
-/// like /tmp, in which one cannot rename what is another's, will do on the way.
-inline bool is_trusted_path(const char* path) {
+/// Are the folder and all that it lies in owned by this user or root, and can others not write to them? A folder
+/// like /tmp, in which one cannot rename what is another's, will do on the way. What is wrong, or nothing.
+inline Text untrusted_part(const char* path) {
   char real[PATH_MAX];
-  if (!realpath(path, real)) return false;
+  if (!realpath(path, real)) return "is not there";
+  const auto said = [&](const char* what) { return Text("lies in ") << real << ", which " << what; };
   for (int end = 0, at = 0;; ++at) {
     if (real[at] != '/' && real[at] != '\0') continue;
     const bool last = real[at] == '\0';
@@ -25,31 +26,37 @@ inline bool is_trusted_path(const char* path) {
     const char kept = real[end];
     real[end] = '\0';
     struct stat s;
-    const bool known = lstat(real, &s) == 0;
+    if (lstat(real, &s) != 0 || !S_ISDIR(s.st_mode)) return said("is no folder");
+    if (s.st_uid != 0 && s.st_uid != geteuid()) return said("is another user's");
+    if ((s.st_mode & (S_IWGRP | S_IWOTH)) && !(s.st_mode & S_ISVTX)) return said("others can write to");
     real[end] = kept;
-    if (!known || !S_ISDIR(s.st_mode) || (s.st_uid != 0 && s.st_uid != geteuid())) return false;
-    if ((s.st_mode & (S_IWGRP | S_IWOTH)) && !(s.st_mode & S_ISVTX)) return false;
-    if (last) return true;
+    if (last) return {};
   }
 }
 
-/// Is it this user's, with no rights for anybody else, in a trusted place?
-inline bool is_private_folder(const char* path) {
+/// Is it this user's, can nobody else write to it, and does it lie in a trusted place? Others may read it. What is wrong, or nothing.
+inline Text not_private(const char* path) {
   struct stat s;
-  return lstat(path, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 077) == 0 &&
-         is_trusted_path(path);
+  if (lstat(path, &s) != 0) return "cannot be made";
+  if (S_ISLNK(s.st_mode)) return "is a link";
+  if (!S_ISDIR(s.st_mode)) return "is no folder";
+  if (s.st_uid != geteuid()) return "is another user's";
+  if (const int rights = static_cast<int>(s.st_mode & 0777); rights & (S_IWGRP | S_IWOTH))
+    return Text("has mode 0") << (rights >> 6) << (rights >> 3 & 7) << (rights & 7) << ", so that others can write to it";
+  return untrusted_part(path);
 }
+inline bool is_private_folder(const char* path) { return not_private(path).empty(); }
 
-/// Makes a private folder and those it lies in; false when it is not private or cannot be made.
-inline bool make_private_folder(const Text& path) {
+/// Makes a private folder and those it lies in. What is wrong with it, or nothing.
+inline Text make_private_folder(const Text& path) {
   Text part(path);
-  if (is_private_folder(part.c_str())) return true;
+  if (is_private_folder(part.c_str())) return {};
   part = Text();
   for (int i = 0; i <= path.size(); ++i) {
     if ((i == path.size() || path[i] == '/') && i > 0) mkdir(part.c_str(), 0700);
     if (i < path.size()) part << path[i];
   }
-  return is_private_folder(part.c_str());
+  return not_private(part.c_str());
 }
 
 /// A new folder below $TMPDIR or /tmp, removed at the end with the files in it.

@@ -1,6 +1,6 @@
 // The caching allocator of Tensors on the CPU: freed blocks are kept for the next Tensor of about
 // that size, because half the time of an unfused op would otherwise be page faults. Small blocks
-// are kept by each thread, large ones by all together.
+// are kept by each thread, large ones by all together; tiny ones are cut from slabs, without a header of malloc's.
 //   tt::cpu_memory_stats().allocated;   tt::empty_cache();
 #pragma once
 #include <atomic>
@@ -33,7 +33,7 @@ class CachingAllocator {
     return allocator;
   }
 
-  /// 64-byte aligned.
+  /// 64-byte aligned if `bytes` is a multiple of 64 or more than 512, else 16-byte aligned.
   void* allocate(std::size_t bytes) {
     const int c = size_class(bytes);
     if (c < small_classes)
@@ -49,16 +49,14 @@ class CachingAllocator {
     const int c = size_class(bytes);
     auto* b = static_cast<FreeBlock*>(p);
     if (c < small_classes)
-      if (Local* local = Local::of_this_thread(); local && local->count[c] < kept_per_thread) {
+      if (Local* local = Local::of_this_thread()) {
+        if (local->count[c] == kept_per_thread) [[unlikely]] local->flush(*this, c, kept_per_thread / 2);
         b->next = local->head[c];
         local->head[c] = b;
         ++local->count[c];
         return;
       }
-    const FlagLock lock(busy_);
-    in_use_ -= class_bytes(c);
-    b->next = head_[c];
-    head_[c] = b;
+    free_slow(b, c);
   }
 
   MemoryStats stats() {
@@ -73,10 +71,13 @@ class CachingAllocator {
   }
 
  private:
-  // Size classes: four a power of two, from 64 bytes on. Blocks of large ones are longer by what a Tensor has besides its
-  // elements, so that 2^k elements are of a class that ends there.
-  static constexpr int small_classes = 4 * 7, classes = 4 * 42, kept_per_thread = 64, first_large = 4 * 10 + 1;
+  // Size classes: multiples of 16 up to 512 bytes, then four a power of two. Blocks of large ones are longer by what a Tensor
+  // has besides its elements, so that 2^k elements are of a class that ends there.
+  static constexpr int tiny_classes = 32, tiny_bytes = 16 * tiny_classes, tiny_power = 9;
+  static constexpr int small_classes = tiny_classes + 4 * (13 - tiny_power), first_large = tiny_classes + 4 * (16 - tiny_power);
+  static constexpr int classes = tiny_classes + 4 * (48 - tiny_power), kept_per_thread = 64;
   static constexpr std::int64_t beside = 256;
+  static_assert(tiny_bytes == 1 << tiny_power);
 
   static constexpr int size_class(std::size_t bytes) {
     const int c = plain_class(bytes);
@@ -84,16 +85,33 @@ class CachingAllocator {
   }
   static constexpr std::int64_t class_bytes(int c) { return plain_bytes(c) + (c < first_large ? 0 : beside); }
   static constexpr int plain_class(std::size_t bytes) {
-    if (bytes <= 64) return 0;
+    if (bytes <= tiny_bytes) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) / 16);
     const int power = static_cast<int>(std::bit_width(bytes - 1)) - 1;  // 2^power < bytes <= 2^(power + 1)
     const auto quarter = static_cast<int>((bytes - 1) >> (power - 2) & 3);
-    return (power - 6) * 4 + quarter + 1;
+    return tiny_classes + (power - tiny_power) * 4 + quarter;
   }
   static constexpr std::int64_t plain_bytes(int c) {
-    if (c == 0) return 64;
-    const int power = (c - 1) / 4 + 6;
-    return (((std::int64_t{4} + (c - 1) % 4 + 1) << (power - 2)) + 63) & ~std::int64_t{63};
+    if (c < tiny_classes) return 16 * (c + 1);
+    const int k = c - tiny_classes;
+    return std::int64_t{5 + k % 4} << (k / 4 + tiny_power - 2);
   }
+
+  /// Many tiny blocks of one class; found from a block by its address, as it lies at a multiple of its size.
+  struct Slab {
+    Slab* next;
+    int size_class, cut;  ///< blocks that were ever handed out
+    int free;             ///< of them, while release() counts
+
+    // The system gives pages as they are touched: also where it takes twice the addresses for the alignment, as glibc does.
+    static constexpr std::int64_t bytes = std::int64_t{1} << 18, header = 64;
+    static Slab* of(void* block) { return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(block) & ~std::uintptr_t{bytes - 1}); }
+    bool is_full() const { return header + (cut + 1) * class_bytes(size_class) > bytes; }
+    FreeBlock* take() {
+      return reinterpret_cast<FreeBlock*>(reinterpret_cast<std::byte*>(this) + header + cut++ * class_bytes(size_class));
+    }
+  };
+  /// Address sanitizers watch the ends of blocks that come from the system one by one.
+  static constexpr int slab_classes = TT_SANITIZES_ADDRESSES ? 0 : tiny_classes;
 
   struct Local {
     FreeBlock* head[small_classes] = {};
@@ -120,21 +138,26 @@ class CachingAllocator {
       return local;
     }
     void flush(CachingAllocator& to) {
+      for (int c = 0; c < small_classes; ++c) flush(to, c, 0);
+    }
+    TT_NOINLINE void flush(CachingAllocator& to, int c, int leave) {
       const FlagLock lock(to.busy_);
-      for (int c = 0; c < small_classes; ++c)
-        while (FreeBlock* b = head[c]) {
-          head[c] = b->next;
-          --count[c];
-          to.in_use_ -= class_bytes(c);
-          b->next = to.head_[c];
-          to.head_[c] = b;
-        }
+      while (count[c] > leave) {
+        FreeBlock* const b = head[c];
+        head[c] = b->next;
+        --count[c];
+        to.in_use_ -= class_bytes(c);
+        b->next = to.head_[c];
+        to.head_[c] = b;
+      }
     }
   };
 
   std::atomic_flag busy_;
   FreeBlock* head_[classes] = {};
-  std::int64_t in_use_ = 0, reserved_ = 0, peak_ = 0, hits_ = 0, misses_ = 0;
+  Slab* slabs_ = nullptr;
+  Slab* current_[tiny_classes] = {};  ///< what blocks of a class are cut from
+  std::int64_t in_use_ = 0, most_in_use_ = 0, reserved_ = 0, peak_ = 0, hits_ = 0, misses_ = 0;
 
   static std::int64_t kept_by_this_thread() {
     std::int64_t bytes = 0;
@@ -145,37 +168,102 @@ class CachingAllocator {
   TT_NOINLINE void* allocate_slow(int c, std::size_t bytes) {
     if (c >= classes) out_of_memory(bytes);
     const FlagLock lock(busy_);
+    FreeBlock* const b = take(c, bytes);
+    if (c < slab_classes)
+      if (Local* local = Local::of_this_thread())
+        for (int k = 1; k < kept_per_thread / 4 && (head_[c] || current_[c]); ++k) {  // and some for the next times
+          FreeBlock* const more = take(c, bytes);
+          more->next = local->head[c];
+          local->head[c] = more;
+          ++local->count[c];
+        }
+    return b;
+  }
+  TT_NOINLINE void free_slow(FreeBlock* b, int c) noexcept {
+    const FlagLock lock(busy_);
+    in_use_ -= class_bytes(c);
+    b->next = head_[c];
+    head_[c] = b;
+  }
+  FreeBlock* take(int c, std::size_t bytes) {
     in_use_ += class_bytes(c);
     if (FreeBlock* b = head_[c]) {
       head_[c] = b->next;
-      ++hits_;
+      if (in_use_ > most_in_use_) most_in_use_ = in_use_;
+      hits_ += c >= small_classes;
       return b;
     }
-    ++misses_;
-    __atomic_store_n(&release_kept_memory, +[] { get().empty_cache(); }, __ATOMIC_RELEASE);
-    void* p = from_system(class_bytes(c));
-    if (!p) {  // give back what is kept, and try once more
-      release();
-      p = from_system(class_bytes(c));
-    }
-    if (!p) {
-      in_use_ -= class_bytes(c);
-      out_of_memory(bytes);
+    misses_ += c >= small_classes;
+    FreeBlock* b = nullptr;
+    if (c >= slab_classes) {
+      bound_kept(class_bytes(c));
+      b = static_cast<FreeBlock*>(from_system(c, class_bytes(c), storage_alignment, bytes));
+    } else {
+      if (!current_[c])
+        slabs_ = current_[c] = ::new (from_system(c, Slab::bytes, Slab::bytes, bytes)) Slab{slabs_, c, 0, 0};
+      b = current_[c]->take();
+      if (current_[c]->is_full()) current_[c] = nullptr;
     }
     reserved_ += class_bytes(c);
     if (reserved_ > peak_) peak_ = reserved_;
+    if (in_use_ > most_in_use_) most_in_use_ = in_use_;
+    return b;
+  }
+  void* from_system(int c, std::int64_t bytes, std::size_t alignment, std::size_t asked) {
+    __atomic_store_n(&release_kept_memory, +[] { get().empty_cache(); }, __ATOMIC_RELEASE);
+    const auto get_some = [&] { return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow); };
+    void* p = get_some();
+    if (!p) {  // give back what is kept, and try once more
+      release();
+      p = get_some();
+    }
+    if (!p) {
+      in_use_ -= class_bytes(c);
+      out_of_memory(asked);
+    }
     return p;
   }
-  static void* from_system(std::int64_t bytes) {
-    return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{storage_alignment}, std::nothrow);
+  /// Before more is taken from the system: what would be more than twice the most that was in use since release(), and 8 MiB,
+  /// goes back, the largest blocks first. So sizes that never come again are not kept for good.
+  void bound_kept(std::int64_t more) {
+    const std::int64_t most = 2 * (in_use_ > most_in_use_ ? in_use_ : most_in_use_) + (std::int64_t{8} << 20);
+    for (int c = classes - 1; c >= slab_classes && reserved_ + more > most; --c)
+      while (head_[c] && reserved_ + more > most) give_back(c);
+  }
+  void give_back(int c) {
+    FreeBlock* const b = head_[c];
+    head_[c] = b->next;
+    reserved_ -= class_bytes(c);
+    free_bytes(b);
   }
   void release() {
-    for (int c = 0; c < classes; ++c)
-      while (FreeBlock* b = head_[c]) {
-        head_[c] = b->next;
-        reserved_ -= class_bytes(c);
-        free_bytes(b);
+    for (int c = slab_classes; c < classes; ++c)
+      while (head_[c]) give_back(c);
+    release_slabs();
+    most_in_use_ = in_use_;
+  }
+  /// Those of which no block is in use, or kept by another thread.
+  void release_slabs() {
+    for (Slab* s = slabs_; s; s = s->next) s->free = 0;
+    for (int c = 0; c < slab_classes; ++c)
+      for (FreeBlock* b = head_[c]; b; b = b->next) ++Slab::of(b)->free;
+    for (int c = 0; c < slab_classes; ++c)
+      for (FreeBlock** at = &head_[c]; *at;) {
+        const Slab* const s = Slab::of(*at);
+        if (s->free == s->cut) *at = (*at)->next;
+        else at = &(*at)->next;
       }
+    for (Slab** at = &slabs_; *at;) {
+      Slab* const s = *at;
+      if (s->free != s->cut) {
+        at = &s->next;
+        continue;
+      }
+      *at = s->next;
+      if (current_[s->size_class] == s) current_[s->size_class] = nullptr;
+      reserved_ -= s->cut * class_bytes(s->size_class);
+      ::operator delete(s, std::align_val_t{Slab::bytes});
+    }
   }
   [[noreturn]] void out_of_memory(std::size_t bytes) const {
     TT_THROW(Error(Text("tt: out of memory: ")
@@ -189,7 +277,8 @@ static_assert(std::is_trivially_destructible_v<CachingAllocator>);
 }  // namespace detail
 
 inline MemoryStats cpu_memory_stats() { return detail::CachingAllocator::get().stats(); }
-/// Gives memory that is kept for reuse back to the system.
+/// Gives memory that is kept for reuse back to the system, all but what other threads keep: at most 64 blocks of a size,
+/// none above 8 KiB. PyTorch's name. What malloc then does with it is its own affair.
 inline void empty_cache() { detail::CachingAllocator::get().empty_cache(); }
 
 }  // namespace tt

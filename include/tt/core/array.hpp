@@ -66,6 +66,10 @@ constexpr bool is_stored_inline(DType dtype, const Shape& shape) {
                  << i << " for axis " << axis << " of " << shape << "."));
 }
 
+[[noreturn]] TT_NOINLINE inline void elements_moved_away(const Shape& shape) {
+  TT_THROW(Error(Text("tt::Array: the elements were moved away: of an Array of shape ") << shape << ". Assign to it first?"));
+}
+
 template <int Count>
 struct DynamicExtents {
   std::int64_t value[Count] = {};
@@ -102,7 +106,7 @@ struct ArrayStorage {
   ArrayStorage(ArrayStorage&& o) noexcept
       : data(std::exchange(o.data, nullptr)), capacity(std::exchange(o.capacity, 0)) {}
   ArrayStorage(const ArrayStorage& o) {
-    allocate({o.capacity});
+    if (o.data) allocate({o.capacity});  // else they were moved away, and are not here either
     if (capacity) std::memcpy(data, o.data, static_cast<std::size_t>(capacity) * sizeof(T));
   }
   ArrayStorage& operator=(ArrayStorage&& o) noexcept {
@@ -279,8 +283,20 @@ class Array {
     for (int k = 0; k < rank; ++k) s.push_back(extent(k));
     return s;
   }
-  T* data() TT_LIFETIMEBOUND { return storage_.begin(); }
-  const T* data() const TT_LIFETIMEBOUND { return storage_.begin(); }
+  /// Throws Error if the elements were moved away.
+  T* data() TT_LIFETIMEBOUND {
+    check_there();
+    return storage_.begin();
+  }
+  const T* data() const TT_LIFETIMEBOUND {
+    check_there();
+    return storage_.begin();
+  }
+  /// False of an Array of static extents whose elements were moved away.
+  bool has_elements() const {
+    if constexpr (is_static && !is_inline) return storage_.begin() != nullptr;
+    else return true;
+  }
   T* begin() TT_LIFETIMEBOUND { return data(); }
   T* end() TT_LIFETIMEBOUND { return data() + size(); }
   const T* begin() const TT_LIFETIMEBOUND { return data(); }
@@ -312,6 +328,9 @@ class Array {
   static constexpr std::size_t static_size =
       (std::size_t{1} * ... * static_cast<std::size_t>(E < 0 ? 0 : E));
 
+  void check_there() const {
+    if (!has_elements()) [[unlikely]] detail::elements_moved_away(shape());
+  }
   void set_zero() {
     for (T& x : *this) x = T(0);
   }

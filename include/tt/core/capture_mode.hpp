@@ -20,6 +20,10 @@ class CaptureMode {
   /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
   virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
+  /// The symbols, as bits, that the size of one axis of `t` is made of, or of all axes (-1).
+  virtual unsigned symbols_of(const Tensor&, int /*axis*/) { return 0; }
+  /// The function looks at a size that is made of these.
+  virtual void tell_sizes(unsigned /*symbols*/, SourceLine) {}
   /// What points to the elements of `t` may be written to.
   virtual void may_be_written(const Tensor&) {}
   /// `target` is about to change in place. True: compute the new value and hand it over; false: change it now,

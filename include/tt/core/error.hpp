@@ -83,6 +83,8 @@ enum class Mistake : std::uint8_t {
   windows_out_of_range,
   pooling_out_of_range,
   padding_not_in_pairs,
+  padding_out_of_range,
+  negative_power,
   channels_differ,
   extents_are_not_constant,
   not_a_permutation,
@@ -133,7 +135,9 @@ constexpr const char* words(Mistake m) {
     case Mistake::window_does_not_fit: return "window does not fit";
     case Mistake::windows_out_of_range: return "stride, padding or dilation is out of range";
     case Mistake::pooling_out_of_range: return "stride or padding is out of range";
-    case Mistake::padding_not_in_pairs: return "sizes come in pairs, none negative";
+    case Mistake::padding_not_in_pairs: return "sizes come in pairs";
+    case Mistake::padding_out_of_range: return "padding is out of range";
+    case Mistake::negative_power: return "integers have no negative powers";
     case Mistake::channels_differ: return "channels differ";
     case Mistake::extents_are_not_constant: return "extents are known at run time only";
     case Mistake::not_a_permutation: return "axes are not a permutation";
@@ -191,10 +195,14 @@ constexpr Text describe(const Failure& f) {
       t << f.number << " in " << f.a << ". Pad the input, or take a smaller window?";
       break;
     case Mistake::windows_out_of_range: t << f.a << ". Strides and dilations are 1 to 1023, padding is 0 to 1023."; break;
-    case Mistake::pooling_out_of_range: t << f.a << ". Neither is negative, and padding is at most half of the kernel."; break;
+    case Mistake::pooling_out_of_range: t << f.a << ". Neither is negative, strides are below 2^28, and padding is at most half of the kernel."; break;
     case Mistake::padding_not_in_pairs:
       t << f.number << " for " << f.a << ". Give what comes before and after the last axis, then the one before it?";
       break;
+    case Mistake::padding_out_of_range:
+      t << f.number << " for " << f.a << ". A negative size cuts off at most what is there?";
+      break;
+    case Mistake::negative_power: t << f.number << ". Cast the base to f32?"; break;
     case Mistake::channels_differ:
       t << f.a << " in " << f.number << (f.number == 1 ? " group" : " groups") << ", weights " << f.b
         << ". Weights have the channels of one group, and as many results for each?";

@@ -116,6 +116,17 @@ struct kind_of<M<K>> {
   using rebind = M<Other>;
 };
 
+/// A struct whose members are visible and are not those of a list.
+template <class T>
+concept PlainStruct = std::is_aggregate_v<T> && std::is_class_v<T> && !requires { std::tuple_size<T>::value; };
+/// For with_members: references to all of them.
+struct Tie {
+  template <class... M>
+  constexpr std::tuple<M&...> operator()(M&... m) const {
+    return std::tuple<M&...>(m...);
+  }
+};
+
 /// Several parameters, or structs of them, in one member: a C array or a std::array.
 template <class S>
 inline constexpr std::size_t list_length = [] {

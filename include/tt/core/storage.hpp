@@ -6,6 +6,7 @@
 #include <new>
 
 #include "tt/core/error.hpp"
+#include "tt/core/thread_end.hpp"
 
 namespace tt {
 
@@ -70,32 +71,36 @@ inline void free_bytes(void* p) noexcept {
   ::operator delete(p, std::align_val_t{storage_alignment});
 }
 
-/// Memory that a thread keeps for the arenas of its plans: grows, never moves while in use.
-class Scratch {
+/// Memory that a thread keeps for the arenas of its plans: grows, never moves while in use. A thread_local object.
+class Scratch : detail::AtThreadEnd {
  public:
-  Scratch() = default;
+  constexpr Scratch() : AtThreadEnd([](AtThreadEnd* self) noexcept { static_cast<Scratch*>(self)->release(); }) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { free_bytes(data_); }
 
   std::byte* get(std::size_t bytes) {
     if (bytes > size_) {
-      free_bytes(data_);
-      data_ = nullptr;
-      size_ = 0;
+      enlist();
+      release();
       data_ = static_cast<std::byte*>(allocate_bytes(bytes));
       size_ = bytes;
     }
     return data_;
   }
   static Scratch& of_this_thread() {
-    thread_local Scratch scratch;
+    thread_local constinit Scratch scratch;
     return scratch;
   }
 
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+
+  void release() noexcept {
+    free_bytes(data_);
+    data_ = nullptr;
+    size_ = 0;
+  }
 };
 
 }  // namespace tt

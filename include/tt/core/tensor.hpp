@@ -8,6 +8,7 @@
 
 #include "tt/core/capture_mode.hpp"
 #include "tt/core/device_api.hpp"
+#include "tt/core/size.hpp"
 
 namespace tt {
 
@@ -36,7 +37,10 @@ class IntList {
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   constexpr IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
-  constexpr IntList(std::initializer_list<std::int64_t> v) { assign(v.begin(), static_cast<int>(v.size())); }
+  constexpr IntList(const Size& one) { push_back(one.untold()); }
+  constexpr IntList(std::initializer_list<SizeArgument> v) {
+    for (const SizeArgument& n : v) push_back(n.value);
+  }
   constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
   template <class T>
     requires std::same_as<T, Shape>
@@ -65,46 +69,61 @@ class IntList {
   }
 };
 /// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
-constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor") {
+constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
   if (sizes.size() > max_rank)
     TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
-                                << max_rank << "."));
+                                << max_rank << "." << at));
   Shape s;
   for (std::int64_t n : sizes) {
-    if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "."));
+    if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "." << at));
     s.push_back(n);
   }
-  if (!is_countable(s)) TT_THROW(Error(describe({.mistake = Mistake::too_many_elements, .op = op, .a = s})));
+  if (!is_countable(s)) TT_THROW(Error(describe({.mistake = Mistake::too_many_elements, .op = op, .a = s, .where = at})));
   return s;
 }
 
 /// Elements that Tensors share: counted, with the version that in-place changes advance.
 struct Storage {
-  std::atomic<std::int64_t> uses{1};
+  std::atomic<std::int64_t> uses{1};  ///< by Tensors, and 2^32 for each use by an argument that the tape keeps
   std::atomic<std::uint32_t> version{0};
-  bool padded = true;  ///< whole vectors may be read and written behind the end
   std::size_t bytes = 0;
+  std::size_t room = 0;  ///< bytes from `data` on that may be read and written
   void* data = nullptr;
   void (*free_data)(Storage&) = nullptr;  ///< null: the elements are part of this block
   void* context = nullptr;                ///< for free_data
   int device_index = 0;                   ///< of elements on a device
 
-  static constexpr std::size_t header = 128;
-  static constexpr std::size_t padding = 128;  ///< a step of 16 elements of 8 bytes may begin at the last one
-  TT_INLINE static Storage* make(std::size_t bytes);
+  static constexpr std::size_t header = 64;
+  /// With room for whole steps of 16 elements; behind many also for one that begins at the last of them.
+  static constexpr std::size_t room_for(std::size_t bytes, std::size_t element) {
+    const std::size_t step = 16 * element > 64 ? 16 * element : 64;
+    return ((bytes + step - 1) & ~(step - 1)) + (bytes < few_bytes ? 0 : step);
+  }
+  static constexpr std::size_t few_bytes = 1024;  ///< so many may be copied before they are read beyond their end
+  TT_INLINE static Storage* make(std::size_t bytes, std::size_t element);
   /// Elements in the device's own memory.
   TT_INLINE static Storage* make(std::size_t bytes, const DeviceApi& api, int index);
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
   void release() {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
+  static constexpr std::int64_t by_tape = std::int64_t{1} << 32;
+  void retain_for_tape() { uses.fetch_add(by_tape, std::memory_order_relaxed); }
+  void release_from_tape() {
+    if (uses.fetch_sub(by_tape, std::memory_order_acq_rel) == by_tape) destroy();
+  }
+  /// Tensors on these elements.
+  std::int64_t tensors() const { return uses.load(std::memory_order_relaxed) % by_tape; }
 
  private:
   TT_INLINE void destroy();
 };
 static_assert(sizeof(Storage) <= Storage::header);
+static_assert(Storage::room_for(16, 4) == 64 && Storage::room_for(0, 8) == 0 && Storage::room_for(4096, 4) == 4160);
 
 namespace detail {
+
+struct TensorOperand;  // dispatch/eager.hpp
 
 /// What autograd/ keeps with a Tensor.
 struct AutogradMeta {
@@ -158,7 +177,7 @@ struct TensorImpl {
  private:
   void destroy();
 };
-[[noreturn]] TT_INLINE void refuse_undefined();
+[[noreturn]] TT_INLINE void refuse_undefined(SourceLine at = {});
 
 /// The first element, wherever it is, or 0 if there is none; waits for a device's work.
 template <class T>
@@ -185,16 +204,22 @@ class Tensor {
     if (impl_) impl_->retain();
   }
   Tensor(Tensor&& o) noexcept : impl_(o.impl_) { o.impl_ = nullptr; }
-  Tensor& operator=(const Tensor& o) {
+  Tensor& operator=(const Tensor& o) & {
     Tensor copy(o);
     swap(copy);
     return *this;
   }
-  Tensor& operator=(Tensor&& o) noexcept {
+  Tensor& operator=(Tensor&& o) & noexcept {
     Tensor taken(static_cast<Tensor&&>(o));
     swap(taken);
     return *this;
   }
+  /// Into what has no name of its own, as x[0] and x.slice(0, 1, 3), elements are written, as by copy_: Tensors that
+  /// broadcast, or a number.
+  Tensor& operator=(detail::TensorOperand from) &&;
+  /// Not into x[mask] and x[indices], which are copies.
+  template <class Never = int>
+  void operator=(detail::TensorOperand) const&&;
   ~Tensor() {
     if (impl_) impl_->release();
   }
@@ -212,14 +237,24 @@ class Tensor {
     const bool recorded = d.type == DeviceType::meta && impl_->trace_id >= 0 && detail::capture_mode;
     return recorded ? detail::capture_mode->device() : d;
   }
-  const Shape& shape() const { return impl().shape; }
+  /// Its extents. A compiled function that looks at sizes is captured for these alone; what it only hands on to ops is not
+  /// looked at. The same holds for size() and numel().
+  const Shape& shape(SourceLine at = here()) const {
+    (void)std::int64_t{size_of_axis(0, -1, at)};
+    return impl().shape;
+  }
   int dim() const { return impl().shape.rank; }
   /// The extent of one axis, counted from the right if negative.
-  std::int64_t size(int axis) const { return impl().shape.code[checked_axis(axis)]; }
-  std::int64_t stride(int axis) const { return impl().stride[checked_axis(axis)]; }
+  Size size(int axis, SourceLine at = here()) const {
+    const int k = checked_axis(axis);
+    return size_of_axis(impl_->shape.code[k], k, at);
+  }
+  std::int64_t stride(int axis, SourceLine at = here()) const {
+    return size_of_axis(impl().stride[checked_axis(axis)], -1, at);  // a product of sizes
+  }
   /// The number of elements.
-  std::int64_t numel() const { return impl_ ? impl_->numel : 0; }
-  std::int64_t size() const { return numel(); }
+  Size numel(SourceLine at = here()) const { return impl_ ? size_of_axis(impl_->numel, -1, at) : Size(0); }
+  Size size(SourceLine at = here()) const { return numel(at); }
   /// Elements between the begin of the storage and the first one.
   std::int64_t storage_offset() const {
     return impl().storage ? (impl_->data - static_cast<std::byte*>(impl_->storage->data)) / size_of(dtype()) : 0;
@@ -246,7 +281,7 @@ class Tensor {
   }
   template <Element T>
   T* data_ptr(SourceLine at = here()) const {
-    check_type(dtype_of<T>);
+    check_type(dtype_of<T>, "data_ptr", at);
     need_elements("data_ptr", at);
     may_be_written();
     if (impl_->is_fill) impl_->is_fill = false;
@@ -284,10 +319,10 @@ class Tensor {
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
-  Tensor slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step = 1, SourceLine at = here()) const;
+  Tensor slice(int axis, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here()) const;
   /// Windows of `size` elements, `step` apart; a last axis has what each holds.
   Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
-  Tensor select(int axis, std::int64_t index, SourceLine at = here()) const;
+  Tensor select(int axis, SizeArgument index, SourceLine at = here()) const;
   Tensor unsqueeze(int axis, SourceLine at = here()) const;
   Tensor squeeze(int axis, SourceLine at = here()) const;
   Tensor flatten(SourceLine at = here()) const;
@@ -300,7 +335,7 @@ class Tensor {
   Tensor masked_select(const Tensor& mask, SourceLine at = here()) const;
   Tensor nonzero(SourceLine at = here()) const;
   /// What indices of any shape name along axis 0, negative ones from its end; or what a mask over the first axes names.
-  Tensor operator[](const TensorIndex& index) const;
+  const Tensor operator[](const TensorIndex& index) const;
 
   // ---- copies
   Tensor contiguous(SourceLine at = here()) const;
@@ -414,7 +449,8 @@ class Tensor {
   Tensor& requires_grad_(bool on = true);
   bool is_leaf() const;
   Tensor grad() const;
-  void set_grad(const Tensor& grad);
+  /// What is like this Tensor, or an undefined one: then there is none.
+  void set_grad(const Tensor& grad, SourceLine at = here());
   void zero_grad();
   void backward() const;
   void backward(const Tensor& gradient, bool retain_graph = false, bool create_graph = false) const;
@@ -429,7 +465,10 @@ class Tensor {
   detail::TensorImpl* impl_ = nullptr;
 
   TT_INLINE int checked_axis(int axis) const;
-  TT_INLINE void check_type(DType d) const;
+  Size size_of_axis(std::int64_t value, int axis, SourceLine at) const {
+    return Size(value, detail::capture_mode ? detail::capture_mode->symbols_of(*this, axis) : 0, at);
+  }
+  TT_INLINE void check_type(DType d, const char* op, SourceLine at) const;
   void need_elements(const char* op, SourceLine at) const {
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at);
   }
@@ -450,6 +489,6 @@ inline void Tensor::backward() const { backward(Tensor()); }
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(core)
 #include "tt/core/tensor_inl.hpp"
 #endif

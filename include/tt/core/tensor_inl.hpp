@@ -5,17 +5,17 @@
 
 namespace tt {
 
-TT_INLINE Storage* Storage::make(std::size_t bytes) {
-  void* memory = detail::CachingAllocator::get().allocate(header + bytes + padding);
-  auto* s = ::new (memory) Storage;
+TT_INLINE Storage* Storage::make(std::size_t bytes, std::size_t element) {
+  const std::size_t room = room_for(bytes, element);
+  auto* s = ::new (detail::CachingAllocator::get().allocate(header + room)) Storage;
   s->bytes = bytes;
-  s->data = static_cast<std::byte*>(memory) + header;
+  s->room = room;
+  s->data = reinterpret_cast<std::byte*>(s) + header;
   return s;
 }
 TT_INLINE Storage* Storage::make(std::size_t bytes, const DeviceApi& api, int index) {
   void* const elements = bytes > 0 ? api.allocate(index, bytes) : nullptr;
   auto* s = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
-  s->padded = false;
   s->bytes = bytes;
   s->data = elements;
   s->context = const_cast<DeviceApi*>(&api);
@@ -26,7 +26,7 @@ TT_INLINE Storage* Storage::make(std::size_t bytes, const DeviceApi& api, int in
   return s;
 }
 TT_INLINE void Storage::destroy() {
-  const std::size_t block = free_data ? sizeof(Storage) : header + bytes + padding;
+  const std::size_t block = free_data ? sizeof(Storage) : header + room;
   if (free_data) free_data(*this);
   this->~Storage();
   detail::CachingAllocator::get().free(this, block);
@@ -42,7 +42,7 @@ TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   this->~TensorImpl();
   CachingAllocator::get().free(this, sizeof(TensorImpl));
 }
-[[noreturn]] TT_INLINE void refuse_undefined() { TT_THROW(Error(Text("tt: an undefined Tensor was used."))); }
+[[noreturn]] TT_INLINE void refuse_undefined(SourceLine at) { TT_THROW(Error(Text("tt: an undefined Tensor was used.") << at)); }
 
 }  // namespace detail
 
@@ -57,7 +57,7 @@ TT_INLINE Tensor::Tensor(DType dtype, const Shape& shape, Device device)
   if (device.type == DeviceType::cuda && !device_api(device.type))
     TT_THROW(Unavailable(Text("tt::Tensor: device cuda is not known before the first op. Use tt::empty or Tensor::to?")));
   if (const DeviceApi* api = device_api(device.type)) impl_->storage = Storage::make(bytes, *api, device.index);
-  else impl_->storage = Storage::make(bytes);
+  else impl_->storage = Storage::make(bytes, static_cast<std::size_t>(size_of(dtype)));
   impl_->data = static_cast<std::byte*>(impl_->storage->data);
 }
 
@@ -66,28 +66,30 @@ TT_INLINE int Tensor::checked_axis(int axis) const {
   if (a < 0) TT_THROW(Error(Text("tt::Tensor: axis is out of range: ") << axis << " for shape " << shape() << " of rank " << dim() << "."));
   return a;
 }
-TT_INLINE void Tensor::check_type(DType d) const {
-  if (d != dtype()) TT_THROW(Error(Text("tt::Tensor::elements: dtype is ") << name(dtype()) << ", not " << name(d) << ". Cast it first?"));
+TT_INLINE void Tensor::check_type(DType d, const char* op, SourceLine at) const {
+  if (!impl_) detail::refuse_undefined(at);
+  if (d != dtype()) TT_THROW(Error(Text("tt::Tensor::") << op << ": dtype is " << name(dtype()) << ", not " << name(d) << ". Cast it first?" << at));
 }
 inline Text Tensor::why_empty() const {
   return impl_->trace_id >= 0 ? Text("was recorded by a capture that has ended.")
                               : Text("is on device ") << name(device().type) << ".";
 }
 TT_INLINE void Tensor::need_one_element(const char* op, SourceLine at) const {
+  if (!impl_) detail::refuse_undefined(at);
   if (numel() != 1)
     TT_THROW(Error(Text("tt::Tensor::") << op << ": needs exactly one element: shape is " << shape() << "." << at));
   need_elements(op, at);
   if (!impl_->data) TT_THROW(Error(Text("tt::Tensor::") << op << ": the Tensor has no elements: it " << why_empty() << at));
 }
 TT_INLINE void Tensor::check_elements(DType d, SourceLine at) const {
-  check_type(d);
+  check_type(d, "elements", at);
   need_elements("elements", at);
   if (!impl_->data && impl_->numel > 0)
     TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it ") << why_empty() << at));
   if (!is_host(impl_->device))
     TT_THROW(Error(Text("tt::Tensor::elements: the elements are on device ") << name(impl_->device.type) << ". Use cpu() first?" << at));
   if (!is_contiguous())
-    TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?"));
+    TT_THROW(Error(Text("tt::Tensor::elements: the elements do not lie dense: shape is ") << shape() << ". Use contiguous() first?" << at));
 }
 
 }  // namespace tt

@@ -45,6 +45,6 @@ TT_INLINE void register_algorithms();
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/algorithms_inl.hpp"
 #endif

@@ -81,8 +81,8 @@ struct AxisRows {
   Tensor matrix(DType d, std::int64_t columns) const { return Tensor(d, Shape{rows, columns}, dense.device()); }
   /// That matrix, made so, as a Tensor with the axes of this one.
   Tensor with_axes(Tensor matrix) const {
-    Shape s = dense.shape();
-    if (s.rank > 0) s.set(s.rank - 1, matrix.shape()[1]);
+    Shape s = dense.impl().shape;
+    if (s.rank > 0) s.set(s.rank - 1, matrix.impl().shape[1]);
     matrix.impl().set_dense(s);
     return is_last() ? matrix : matrix.transpose(dim, -1).clone();
   }
@@ -183,13 +183,13 @@ inline void unique_kernel(Call& c, void*) {
   const Tensor first = runs.firsts(a, order);
   c.result[0] = new_vector(x, x.dtype(), runs.count);
   a->take(a.workspace, x.dtype(), x.impl().data, 1, n, runs.count, indices_of(first), c.result[0].data());
-  c.result[1] = Tensor(DType::i64, wants_inverse ? x.shape() : Shape{0}, x.device());
+  c.result[1] = Tensor(DType::i64, wants_inverse ? x.impl().shape : Shape{0}, x.device());
   if (wants_inverse) a->run_of_each(a.workspace, indices_of(runs.run), indices_of(order), n, indices_of(c.result[1]));
   c.result[2] = new_vector(x, DType::i64, wants_counts ? runs.count : 0);
   if (wants_counts) a->run_lengths(a.workspace, indices_of(runs.start), runs.count, indices_of(c.result[2]));
 }
 inline void reduce_by_key_kernel(Call& c, void*) {
-  if (c[0].dim() != 1 || !(c[0].shape() == c[1].shape()))
+  if (c[0].dim() != 1 || !(c[0].impl().shape == c[1].impl().shape))
     TT_THROW(Error(Text("tt::reduce_by_key: keys and values are not vectors of one length: ") << c[0].shape() << " and "
                                                                                               << c[1].shape() << "." << c.at));
   need_elements(c);
@@ -215,7 +215,7 @@ inline Tensor call_along(const Operator& op, const Tensor& x, const Tensor& plac
   a.push(size);
   return call_operator(op, argument, 2, a, at);
 }
-inline std::int64_t size_along(const Tensor& t, std::int64_t dim) { return t.dim() ? t.size(static_cast<int>(dim)) : 1; }
+inline std::int64_t size_along(const Tensor& t, std::int64_t dim) { return t.dim() ? t.impl().shape.code[normalize_axis(static_cast<int>(dim), t.dim())] : 1; }
 /// Each gradient goes to where its element came from; of topk the axis is the attribute after k.
 template <int Axis>
 void order_derivative(const DerivativeStep& s) {
@@ -245,11 +245,11 @@ inline Operator& define_algorithm(const char* name, int arguments, int results, 
   });
 }
 inline Operator& sort_operator() {
-  static Operator& op = define_algorithm("sort", 1, 2, "int dim=-1, bool descending, bool stable", &sort_kernel, &order_derivative<0>);
+  static Operator& op = define_algorithm("sort", 1, 2, "int dim=-1, bool descending=false, bool stable=false", &sort_kernel, &order_derivative<0>);
   return op;
 }
 inline Operator& argsort_operator() {
-  static Operator& op = define_algorithm("argsort", 1, 1, "int dim=-1, bool descending, bool stable", &argsort_kernel, nullptr);
+  static Operator& op = define_algorithm("argsort", 1, 1, "int dim=-1, bool descending=false, bool stable=false", &argsort_kernel, nullptr);
   return op;
 }
 inline Operator& topk_operator() {
@@ -258,7 +258,7 @@ inline Operator& topk_operator() {
   return op;
 }
 inline Operator& unique_operator() {
-  static Operator& op = define_algorithm("unique", 1, 3, "bool sorted=true, bool return_inverse, bool return_counts",
+  static Operator& op = define_algorithm("unique", 1, 3, "bool sorted=true, bool return_inverse=false, bool return_counts=false",
                                          &unique_kernel, &no_derivative);
   return op;
 }
@@ -267,7 +267,7 @@ inline Operator& reduce_by_key_operator() {
   return op;
 }
 TT_INLINE Operator& cumsum_operator() {
-  static Operator& op = define_algorithm("cumsum", 1, 1, "int dim, bool reverse", &cumsum_kernel, &cumsum_derivative);
+  static Operator& op = define_algorithm("cumsum", 1, 1, "int dim, bool reverse=false", &cumsum_kernel, &cumsum_derivative);
   return op;
 }
 /// Not to be found by name: they trust the places that they are given.

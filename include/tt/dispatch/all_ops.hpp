@@ -22,20 +22,20 @@ void each_binary_entry(const auto& f, TypeList<Fn...>) { (f(&function_operator<F
 template <std::size_t... I>
 void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
   const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
-    if constexpr (has_operator(K)) f(&operator_entry<K>, name(K));
+    if constexpr (has_operator(K)) f(&operator_entry<K>, operator_name(K));
   };
   (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
 }
 
 void each_defined_operator(const auto& f) {
   each_entry(f, ElementwiseOps{});
-  each_entry(f, TypeList<Philox>{});
+  each_entry(f, TypeList<Philox, IntegerPow>{});
   each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
   each_reduction_entry(f, ReductionFns{});
   each_binary_entry(f, BinaryFns{});
 }
 
-#if defined(TT_BUILD)
+#if defined(TT_COMPILED) && TT_DEFINES(eager)
 TT_INLINE Operator& library_operator(const char* name) {
   Operator* found = nullptr;
   each_defined_operator([&](Operator& (*entry)(), const char* own) {
@@ -52,6 +52,8 @@ TT_INLINE Operator& library_operator(const char* name) {
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
   detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
+  detail::extreme_operator<detail::MaxFn>();
+  detail::extreme_operator<detail::MinFn>();
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

@@ -1,7 +1,8 @@
 // Calls by name, with arguments as values: for interpreters, loaded graphs and tests.
 //   tt::call("softmax", {x, tt::IntList{1}})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
 //   tt::call_results("sort", {x})                   values and indices
-// Needs <tt/dispatch/all_ops.hpp>, or tt::compiled, for every operator to be registered.
+// With tt::compiled every operator is found; else those that were called before, and all after tt::register_all_ops() of
+// <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
 #include <string_view>
@@ -19,6 +20,7 @@ class BoxedValue {
     requires std::is_arithmetic_v<T>
   BoxedValue(T v) : number_(static_cast<double>(v)), integer_(std::is_integral_v<T> ? static_cast<std::int64_t>(v) : 0),
         kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_floating_point_v<T> ? Kind::real : Kind::integer) {}
+  BoxedValue(const Size& s) : BoxedValue(s.untold()) {}
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
@@ -26,7 +28,8 @@ class BoxedValue {
   bool is_tensor() const { return kind_ == Kind::tensor; }
   const Tensor& tensor() const { return tensor_; }
   bool is_number() const { return kind_ == Kind::boolean || kind_ == Kind::integer || kind_ == Kind::real; }
-  bool is_real() const { return kind_ == Kind::real; }
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  bool is_integer() const { return kind_ == Kind::integer; }
   double real() const { return number_; }
   std::int64_t integer() const { return integer_; }
   bool is_list() const { return kind_ == Kind::list; }
@@ -57,11 +60,11 @@ struct NamedValue {
 
 namespace detail {
 
-/// The attributes of an operator's schema, one after the other: "int dim=-1, bool keepdim".
+/// The attributes of an operator's schema, one after the other: "int k, int[2] stride=1, int[] dim={}, float eps=1e-5".
 struct SchemaReader {
   std::string_view rest;
   std::string_view type, name;
-  std::int64_t left_out = 0;  ///< what a number is that is not given
+  std::string_view left_out;  ///< what is taken where it is not given; empty: it must be
   bool next() {
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
     if (rest.empty()) return false;
@@ -69,16 +72,15 @@ struct SchemaReader {
     type = rest.substr(0, space);
     name = rest.substr(space + 1, (comma == std::string_view::npos ? rest.size() : comma) - space - 1);
     const std::size_t equals = name.find('=');
-    const std::string_view value = equals == std::string_view::npos ? "0" : name.substr(equals + 1);
-    left_out = value == "true" ? 1 : value.front() == '-' ? -(value[1] - '0') : value.front() - '0';
+    left_out = equals == std::string_view::npos ? std::string_view{} : name.substr(equals + 1);
     name = name.substr(0, equals);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma);
     return true;
   }
 };
 
-/// Puts a value behind the others, as the schema's type says; what is wrong with it, or null.
-TT_INLINE const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value, std::int64_t left_out);
+/// Puts a value behind the others, as the schema says; what is wrong with it, or null.
+TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value);
 
 /// Calls `op`, which has as many results as there is room for.
 TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
@@ -86,8 +88,8 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
 
 }  // namespace detail
 
-/// Calls the operator of this name; positional values first, then named ones. What is left out is what the schema
-/// says, else 0, false or {} (all axes). Throws Error when a value does not fit the schema.
+/// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left
+/// out is what the schema says. Throws Error when a value does not fit the schema, or one is missing.
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
                    std::initializer_list<NamedValue> named = {}, SourceLine at = here());
 /// The same for an operator of any number of results.
@@ -96,6 +98,6 @@ TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_li
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/boxed_inl.hpp"
 #endif

@@ -1,23 +1,68 @@
 // Definitions of boxed.hpp.
 #pragma once
+#include <cstdlib>
+#include <cstring>
+
 #include "tt/dispatch/boxed.hpp"
 
 namespace tt {
+
+#if defined(TT_COMPILED)
+template <class>
+int register_all_ops();
+TT_INLINE void register_algorithms();
+#endif
+
 namespace detail {
 
-TT_INLINE const char* push_boxed(Attributes& to, std::string_view type, const BoxedValue* value, std::int64_t left_out) {
-  if (type == "int[]") {
-    if (value && !value->is_list() && (!value->is_number() || value->is_real())) return "a list of integers is expected";
-    to.push(!value ? IntList{} : value->is_list() ? value->list() : IntList{value->integer()});
-  } else if (type == "dtype") {
+/// A default is written as in C++: its text to the end, or it is none.
+template <class T, class Parse>
+bool read_default(std::string_view text, T& value, const Parse& parse) {
+  char copy[32] = {};
+  if (text.size() >= sizeof(copy)) return false;
+  std::memcpy(copy, text.data(), text.size());
+  char* end = nullptr;
+  value = parse(copy, &end);
+  return end == copy + text.size();
+}
+inline bool read_default(std::string_view text, std::int64_t& value) {
+  return read_default(text, value, [](const char* from, char** end) { return std::strtoll(from, end, 10); });
+}
+
+TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value) {
+  constexpr const char* wrong_default = "the schema's default is of another type";
+  const std::string_view type = schema.type, left_out = schema.left_out;
+  if (type == "dtype") {
     if (!value || !value->is_dtype()) return "a dtype is expected";
     to.push(value->integer());
+    return nullptr;
+  }
+  if (!value && left_out.empty()) return "no value";
+  if (type.starts_with("int[")) {
+    if (value && !value->is_list() && !value->is_integer()) return "a list of integers is expected";
+    IntList list;
+    std::int64_t number = 0;
+    if (value) list = value->is_list() ? value->list() : IntList{value->integer()};
+    else if (read_default(left_out, number)) list.push_back(number);
+    else if (left_out != "{}") return wrong_default;
+    const int most = type[4] == ']' ? 0 : type[4] - '0';  // "int[2]": two numbers, or one for both
+    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && left_out == "{}");
+    if (!fits) return most == 1 ? "one integer is expected" : "one integer or two are expected";
+    to.push(list);
   } else if (type == "float") {
     if (value && !value->is_number()) return "a number is expected";
-    to.push(std::bit_cast<std::int64_t>(value ? value->real() : static_cast<double>(left_out)));
+    double number = value ? value->real() : 0;
+    if (!value && !read_default(left_out, number, [](const char* from, char** end) { return std::strtod(from, end); })) return wrong_default;
+    to.push(std::bit_cast<std::int64_t>(number));
+  } else if (type == "bool") {
+    if (value && !value->is_boolean()) return "true or false is expected";
+    if (!value && left_out != "true" && left_out != "false") return wrong_default;
+    to.push(value ? value->integer() : left_out == "true");
   } else {
-    if (value && (!value->is_number() || value->is_real())) return "an integer is expected";
-    to.push(value ? value->integer() : left_out);
+    if (value && !value->is_integer()) return "an integer is expected";
+    std::int64_t number = value ? value->integer() : 0;
+    if (!value && !read_default(left_out, number)) return wrong_default;
+    to.push(number);
   }
   return nullptr;
 }
@@ -31,7 +76,7 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       for (char c : argument) t << c;
     }
     t << ": takes ";
-    if (op.variadic) t << "1 to " << max_arguments;
+    if (op.variadic) t << "one or more";
     else t << op.arguments;
     TT_THROW(Error(t << (op.arguments == 1 && !op.variadic ? " Tensor" : " Tensors") << " and (" << op.attribute_names << ")." << at));
   };
@@ -41,14 +86,13 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
   if (op.variadic)
     for (tensors = 0; tensors < given && v[tensors].is_tensor();) ++tensors;
   if (given < tensors || tensors == 0) fail("too few arguments");
-  if (tensors > max_arguments) fail("too many Tensors");
   for (int k = 0; k < tensors; ++k)
     if (!v[k].is_tensor() && !v[k].is_number()) fail("a Tensor is expected");
 
   Attributes attributes;
   int next = tensors;
   std::size_t used = 0;
-  for (SchemaReader s{op.attribute_names, {}, {}}; s.next();) {
+  for (SchemaReader s{op.attribute_names, {}, {}, {}}; s.next();) {
     const BoxedValue* value = next < given ? &v[next++] : nullptr;
     for (const NamedValue& n : named) {
       if (s.name != n.name) continue;
@@ -56,37 +100,53 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       value = &n.value;
       ++used;
     }
-    if (const char* wrong = push_boxed(attributes, s.type, value, s.left_out)) fail(wrong, s.name);
+    if (const char* wrong = push_boxed(attributes, s, value)) fail(wrong, s.name);
   }
   if (next < given) fail("too many arguments");
   if (used != named.size()) fail("an argument has a name that the schema does not have");
 
-  TensorOperand operand[max_arguments];
-  for (int k = 0; k < tensors; ++k) operand[k] = v[k].operand(at);
+  SmallVec<TensorOperand, few_arguments> operand;
+  for (int k = 0; k < tensors; ++k) operand.push_back(v[k].operand(at));
   if (op.body || op.primitive != Op::input) {
-    *result = call_elementwise(op, operand, tensors, attributes, at);
+    *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;
   }
-  Tensor made[max_arguments];
-  const Tensor* argument[max_arguments];
+  SmallVec<Tensor, few_arguments> made(tensors);
+  SmallVec<const Tensor*, few_arguments> argument(tensors);
   for (int k = 0; k < tensors; ++k) {
     made[k] = operand[k].tensor ? *operand[k].tensor : operand[k].number(DType::boolean);
     argument[k] = &made[k];
     if (!made[k].defined()) Dispatcher::undefined(op, k, at);
   }
+  if (op.front) {
+    Call c{&op, argument.data(), tensors, &attributes, result, at, {}};
+    op.front(c);
+    return;
+  }
   if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = record_call(op, attributes, Signature(argument, tensors, attributes, all_sizes));
+    Graph g = record_call(op, attributes, Signature(argument.data(), tensors, attributes, all_sizes));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }
-  call_operator_into(op, argument, tensors, attributes, at, result);
+  call_operator_into(op, argument.data(), tensors, attributes, at, result);
+}
+
+/// In tt::compiled every operator of the library is at hand.
+inline Operator& operator_called(const char* name) {
+#if defined(TT_COMPILED)
+  if (!Dispatcher::get().lookup(name)) {
+    register_all_ops<void>();
+    register_algorithms();
+  }
+#endif
+  return Dispatcher::get().find(name);
 }
 
 }  // namespace detail
 
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
                       SourceLine at) {
-  const Operator& op = Dispatcher::get().find(name);
+  const Operator& op = detail::operator_called(name);
   if (op.results != 1)
     TT_THROW(Error(Text("tt::call: ") << name << ": has " << op.results << " results. Use tt::call_results?" << at));
   Tensor result;
@@ -96,7 +156,7 @@ TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positi
 
 TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
                                            SourceLine at) {
-  const Operator& op = Dispatcher::get().find(name);
+  const Operator& op = detail::operator_called(name);
   std::vector<Tensor> result(static_cast<std::size_t>(op.results));
   detail::call_boxed(op, positional, named, at, result.data());
   return result;

@@ -29,6 +29,7 @@ struct TracerOptions {
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
   Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
+  bool shares = false;     ///< results that are arguments, or views of them, are no outputs of the graph
 };
 
 }  // namespace tt

@@ -8,35 +8,35 @@
 #include <cstring>
 #include <span>
 
+#include "tt/core/bit_set.hpp"
+#include "tt/core/small_vec.hpp"
 #include "tt/core/tensor.hpp"
 #include "tt/graph/graph.hpp"
 
 namespace tt {
 
-inline constexpr int max_arguments = 8, max_results = 8;
+/// Calls of so many Tensors, and so many results, need no memory of their own.
+inline constexpr int few_arguments = 8, few_results = 16;
 
 /// The arguments of a call that are not Tensors, in the order of the operator's schema. Numbers of
 /// floating kind are kept as their bits.
 struct Attributes {
-  static constexpr int capacity = 16;
-  int size = 0;
-  std::int64_t value[capacity] = {};
-  void push(std::int64_t v) {
-    if (size == capacity) TT_THROW(Error(Text("tt: an operator has at most ") << capacity << " numbers beside its Tensors."));
-    value[size++] = v;
-  }
+  SmallVec<std::int64_t, 12> value;
+  int size() const { return value.size(); }
+  void push(std::int64_t v) { value.push_back(v); }
   void push(const IntList& list) {  // its length, then the numbers
     push(list.size());
     for (std::int64_t v : list) push(v);
   }
   IntList list(int at) const {
-    return IntList(std::span<const std::int64_t>(value + at + 1, static_cast<std::size_t>(value[at])));
+    return IntList(std::span<const std::int64_t>(value.data() + at + 1, static_cast<std::size_t>(value[at])));
   }
   friend bool operator==(const Attributes& a, const Attributes& b) {
-    return a.size == b.size && std::memcmp(a.value, b.value, sizeof(std::int64_t) * static_cast<std::size_t>(a.size)) == 0;
+    return a.size() == b.size() &&
+           std::memcmp(a.value.data(), b.value.data(), sizeof(std::int64_t) * static_cast<std::size_t>(a.size())) == 0;
   }
 };
-inline constexpr Attributes no_attributes{};
+inline const Attributes no_attributes{};
 
 class Operator;
 
@@ -97,6 +97,9 @@ using OpDerivative = void (*)(const DerivativeStep&);
 /// How an operator's Tensors come into a graph: the node of each argument in, of each result out.
 using RecordFunction = void (*)(Graph&, const Operator&, std::span<const int> arguments, const Attributes&, int* results);
 
+/// What the C++ function of an operator's name does, with the call's arguments: it may look at them first.
+using OpFront = void (*)(Call&);
+
 class Operator {
  public:
   explicit Operator(const char* name, const void* definition = nullptr) : name_(copy_of(name)), definition_(definition) {}
@@ -104,10 +107,11 @@ class Operator {
 
   const char* name() const { return name_; }
   int arguments = 1, results = 1;
-  bool variadic = false;             ///< takes any number of Tensors, 1 to max_arguments
-  const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim, bool keepdim"
+  bool variadic = false;             ///< takes any number of Tensors, at least one
+  const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim={}, bool keepdim=false"
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
   OpDerivative derivative = nullptr;      ///< of an op without a graph
+  OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   Op primitive = Op::input;          ///< of a plain primitive: which one
   const OpDef* body = nullptr;       ///< of an op with a body
@@ -129,9 +133,12 @@ class Operator {
   const Slot& slot(DispatchKey k) const { return slot_[static_cast<int>(k)]; }
   /// What it was made from: the address of an op's definition, or of a function.
   const void* definition() const { return definition_; }
-  /// What autograd found out about the op: which arguments its derivative reads, as bits, below those that
-  /// are floating; -1: not yet.
-  mutable std::atomic<int> saved_arguments{-1};
+  /// What autograd found out about an elementwise op: which arguments its derivative reads where those in `floating` are.
+  struct ReadArguments {
+    BitSet floating, read;
+    const ReadArguments* next = nullptr;  ///< found out before
+  };
+  mutable std::atomic<const ReadArguments*> read_arguments{nullptr};
 
  private:
   const char* name_;
@@ -225,7 +232,7 @@ class Dispatcher {
     });
     Text t = Text("tt::Dispatcher: no operator is called '") << name << "'.";
     if (alike) t << " Did you mean '" << alike << "'?";
-    else t << " Define it, or include what does.";
+    else t << " Define it, or call tt::register_all_ops(), of <tt/dispatch/all_ops.hpp>, if it is one of the library?";
     TT_THROW(Error(t));
   }
   Operator* lookup(const char* name) {

@@ -71,6 +71,7 @@ struct TensorOperand {
 
   TensorOperand() = default;
   TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
+  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.untold(), at) {}
   template <class A>
     requires std::is_arithmetic_v<A>
   TensorOperand(A value, SourceLine at = here())
@@ -109,7 +110,7 @@ inline constexpr bool is_in = false;
 template <class F, class... L>
 inline constexpr bool is_in<F, TypeList<L...>> = (std::is_same_v<F, L> || ...);
 
-#if defined(TT_COMPILED) && !defined(TT_BUILD)
+#if !TT_DEFINES(eager)
 inline constexpr bool uses_library = true;
 #else
 inline constexpr bool uses_library = false;
@@ -137,13 +138,37 @@ Operator& define_operator() {
 }
 /// The operator of this name that is recorded so.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
-                                 Op primitive = Op::input) {
+                                 Op primitive = Op::input, OpFront front = nullptr) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
     e.arguments = arguments;
     e.primitive = primitive;
     e.attribute_names = attributes;
     e.record = record;
+    e.front = front;
   });
+}
+
+/// Of primitives: max and min of one Tensor are others, see ExtremeFn.
+constexpr const char* operator_name(Op k) { return k == Op::max ? "maximum" : k == Op::min ? "minimum" : name(k); }
+
+template <class Fn>
+inline constexpr const char* reduction_schema = "int[] dim={}, bool keepdim=false";
+template <>
+inline constexpr const char* reduction_schema<ArgmaxFn> = "int[1] dim={}, bool keepdim=false";
+template <>
+inline constexpr const char* reduction_schema<LogsumexpFn> = "int[] dim, bool keepdim=false";
+template <>
+inline constexpr const char* reduction_schema<SoftmaxFn> = "int[1] dim";
+template <>
+inline constexpr const char* reduction_schema<LogSoftmaxFn> = "int[1] dim";
+
+template <class Fn>
+struct TensorFunction;
+template <class Fn, int Arity>
+void function_front(Call& c) {
+  if constexpr (Arity == 1) c.result[0] = TensorFunction<Fn>::run(c.at, c[0]);
+  else if constexpr (Arity == 2) c.result[0] = TensorFunction<Fn>::run(c.at, c[0], c[1]);
+  else c.result[0] = TensorFunction<Fn>::run(c.at, c[0], c[1], c[2]);
 }
 
 }  // namespace detail
@@ -160,8 +185,8 @@ Operator& operator_entry() {
 template <Op K, bool Linked = detail::uses_library>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(name(K));
-    else return detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
+    if constexpr (Linked) return detail::library_operator(detail::operator_name(K));
+    else return detail::define_recorded(detail::operator_name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
   }();
   return entry;
 }
@@ -169,7 +194,7 @@ template <class Fn, bool Linked = detail::uses_library && detail::is_in<Fn, deta
 Operator& reduction_operator() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(Fn::name);
-    else return detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, "int[] dim, bool keepdim");
+    else return detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, detail::reduction_schema<Fn>);
   }();
   return entry;
 }
@@ -177,7 +202,7 @@ template <class Fn, int Arity, bool Linked = detail::uses_library && detail::is_
 Operator& function_operator() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(Fn::name);
-    else return detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>);
+    else return detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>, "", Op::input, &detail::function_front<Fn, Arity>);
   }();
   return entry;
 }
@@ -211,6 +236,25 @@ struct TensorFunction<CrossEntropyFn> {
     return call_operator(function_operator<CrossEntropyFn, 2>(), argument, 2, no_attributes, at);
   }
 };
+
+/// "max" and "min": the greatest, or least, element along an axis, and its place.
+template <class Fn>
+void record_extreme(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
+  const Sym x{&g, in[0]};
+  const int dim = axis_given(a.value[0]);
+  const ExtremeResult r = Fn::run(x, axis_bits(x, &dim, 1, Fn::name), a.value[1] != 0);
+  out[0] = r.values.id;
+  out[1] = r.places.id;
+}
+template <class Fn>
+Operator& extreme_operator() {
+  static Operator& op = Dispatcher::get().define(Fn::name, reinterpret_cast<const void*>(&record_extreme<Fn>), [](Operator& e) {
+    e.results = 2;
+    e.attribute_names = "int dim, bool keepdim=false";
+    e.record = &record_extreme<Fn>;
+  });
+  return op;
+}
 
 template <class Fn>
 Tensor reduce_axes(const Tensor& a, const IntList& dims, bool keepdim, SourceLine at) {
@@ -344,6 +388,6 @@ inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(eager)
 #include "tt/dispatch/eager_inl.hpp"
 #endif

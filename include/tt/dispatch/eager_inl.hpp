@@ -1,5 +1,6 @@
 // Definitions of eager.hpp: kernels for every operator that can be recorded, and calls.
 #pragma once
+#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/eager.hpp"
 
 namespace tt {
@@ -12,33 +13,18 @@ namespace tt::detail {
 
 // ---- kernels for every operator that can be recorded
 
-/// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
-/// lie dense in one shape or are single numbers.
-struct DirectCall {
-  backend::TileFunction function = nullptr;
-  DType result = DType::f32;
-};
-inline DirectCall direct_call(const Operator& op, DType d) {
-  const Op k = op.primitive;
-  if (op.body) {
-    const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
-    if (op.body->code < 0 || !takes) return {};
-    return {backend::tile_kernels().function(Op::call, d, d, op.body->code), d};
-  }
-  if (is_comparison(k)) return {backend::tile_kernels().function(k, DType::boolean, d, 0), DType::boolean};
-  if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
-      (is_bitwise(k) && !is_integral(d)))
-    return {};
-  return {backend::tile_kernels().function(k, d, d, 0), d};
-}
-
 inline constexpr std::int64_t direct_tile = 1024;
-static_assert(Storage::padding >= (backend::lanes - 1) * 8, "tile functions write whole steps");
+static_assert(Storage::room_for(8, 8) >= backend::lanes * 8, "tile functions write whole steps");
 
+/// May whole steps of the first n elements be read? Else a tile's worth of them may be copied first.
+inline bool has_room(const TensorImpl& t, std::int64_t n) {
+  const std::int64_t steps = (n + backend::lanes - 1) / backend::lanes * backend::lanes * size_of(t.dtype);
+  return t.data - static_cast<std::byte*>(t.storage->data) + steps <= static_cast<std::int64_t>(t.storage->room);
+}
 /// Runs the op on elements [begin, end) of dense operands; numbers are repeated over a tile.
 inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
   const void* in[3] = {};
-  bool repeated[3] = {};
+  bool repeated[3] = {};  // or copied: what is in the tile
   const int width = size_of(c[0].dtype());
   alignas(64) std::byte tile[3][direct_tile * 8];
   bool any = false;
@@ -46,7 +32,13 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
     const TensorImpl& t = c[k].impl();
     in[k] = t.data;
     repeated[k] = t.numel == 1 && end > 1;
-    if (!repeated[k]) continue;
+    if (!repeated[k]) {
+      if (has_room(t, end)) continue;
+      std::memcpy(tile[k], t.data, static_cast<std::size_t>(end * width));
+      in[k] = tile[k];
+      repeated[k] = true;
+      continue;
+    }
     any = true;
     const std::int64_t n = end - begin < direct_tile ? end - begin : direct_tile;
     with_dtype(t.dtype, [&]<class T>(T) {
@@ -85,7 +77,7 @@ inline bool try_direct(Call& c) {
     if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& t = c[k].impl();
-    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || !t.storage->padded) return false;
+    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || (t.numel > direct_tile && !has_room(t, t.numel))) return false;
     if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
   }
   if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
@@ -153,7 +145,7 @@ TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const in
   OperandIds o;
   int k = 0;
   for (int i : in) o.id[k++] = i;
-  out[0] = g.elementwise(op.primitive, o, a.size > 0 ? a.value[0] : 0);
+  out[0] = g.elementwise(op.primitive, o, a.size() > 0 ? a.value[0] : 0);
 }
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out) {
   OperandIds o;
@@ -191,7 +183,7 @@ TT_INLINE void check_labels(const Tensor& logits, const Tensor& labels, SourceLi
   if (!logits.defined() || !labels.defined() || logits.dim() == 0 || !is_integral(labels.dtype()) || capture_mode ||
       labels.impl().device.type != DeviceType::cpu)
     return;
-  const std::int64_t classes = logits.impl().shape.code[logits.dim() - 1];
+  const std::int64_t classes = logits.impl().shape.code[CrossEntropyFn::class_axis(logits.dim())];
   const Tensor dense = labels.contiguous(at);
   with_dtype(labels.dtype(), [&]<class T>(T) {
     const T* label = reinterpret_cast<const T*>(dense.impl().data);
@@ -213,18 +205,10 @@ TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
   if (!any) return single;
   return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
 }
-/// As in PyTorch: of two booleans the sum and the larger are "or", the product and the smaller "and".
-inline const Operator& of_booleans(const Operator& op) {
-  switch (op.primitive) {
-    case Op::add: case Op::max: return operator_entry<Op::logical_or>();
-    case Op::mul: case Op::min: return operator_entry<Op::logical_and>();
-    default: return op;
-  }
-}
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at) {
-  const Tensor* argument[max_arguments];
-  Tensor made[max_arguments];
+  const Tensor* argument[max_operands];
+  Tensor made[max_operands];
   const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted
   bool plain = true;
   for (int k = 0; k < count; ++k) {
@@ -233,21 +217,22 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
   }
   if (!plain) {
-    const Tensor* known[max_arguments];
+    const Tensor* known[max_operands];
     int n = 0;
     for (int k = first; k < count; ++k)
       if (argument[k]) known[n++] = argument[k];
     const DType d = result_dtype(known, n);
+    if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
+      TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
       if (!argument[k]) made[k] = operand[k].number(d);
-      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && n > 1)
+      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != DType::boolean && n > 1)
         made[k] = convert(*argument[k], d, at);
       else continue;
       argument[k] = &made[k];
     }
   }
-  const bool booleans = count == 2 && argument[0]->impl().dtype == DType::boolean && argument[1]->impl().dtype == DType::boolean;
-  return call_operator(booleans ? of_booleans(op) : op, argument, count, attributes, at);
+  return call_operator(op, argument, count, attributes, at);
 }
 
 TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {

@@ -54,32 +54,44 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 
 }  // namespace detail
 
-TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o = {});
-/// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
-inline Tensor empty(const IntList& shape, TensorOptions o = {}) {
-  if (detail::is_heard()) return full(shape, 0, o);
-  return detail::with_options(Tensor(o.dtype, shape_of(shape, "empty"), o.device), o);
+namespace detail {
+
+/// For the factory of this name.
+TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
+
+}  // namespace detail
+
+inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, SourceLine at = here()) {
+  return detail::filled(shape_of(shape, "full", at), value, o);
 }
-inline Tensor zeros(const IntList& shape, TensorOptions o = {}) { return full(shape, 0, o); }
-inline Tensor ones(const IntList& shape, TensorOptions o = {}) { return full(shape, 1, o); }
-inline Tensor zeros_like(const Tensor& t) { return full(t.shape(), 0, detail::on_device(t.dtype(), t.device())); }
-inline Tensor ones_like(const Tensor& t) { return full(t.shape(), 1, detail::on_device(t.dtype(), t.device())); }
-inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
-inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
-/// start, start + step, ... below end.
-TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o);
+/// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
+inline Tensor empty(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
+  const Shape s = shape_of(shape, "empty", at);
+  if (detail::is_heard()) return detail::filled(s, 0, o);
+  return detail::with_options(Tensor(o.dtype, s, o.device), o);
+}
+inline Tensor zeros(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return detail::filled(shape_of(shape, "zeros", at), 0, o); }
+inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return detail::filled(shape_of(shape, "ones", at), 1, o); }
+inline Tensor zeros_like(const Tensor& t) { return full(t.impl().shape, 0, detail::on_device(t.dtype(), t.device())); }
+inline Tensor ones_like(const Tensor& t) { return full(t.impl().shape, 1, detail::on_device(t.dtype(), t.device())); }
+inline Tensor full_like(const Tensor& t, double value) { return full(t.impl().shape, value, detail::on_device(t.dtype(), t.device())); }
+inline Tensor empty_like(const Tensor& t) { return empty(t.impl().shape, detail::on_device(t.dtype(), t.device())); }
+/// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
+/// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
+TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
 /// i64 if all numbers are integers, else f32, as in PyTorch.
 template <class A, class B, class C = int>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
 Tensor arange(A start, B end, C step = 1) {
   constexpr bool integers = std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>;
   return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step),
-                {.dtype = integers ? DType::i64 : DType::f32});
+                {.dtype = integers ? DType::i64 : DType::f32}, {});
 }
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
-TT_INLINE Tensor eye(std::int64_t n, TensorOptions o = {});
+inline Tensor arange(const Size& end) { return arange(end.untold()); }
+TT_INLINE Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
 
 /// A Tensor with a copy of these elements.
 template <Element T>
@@ -101,7 +113,7 @@ Tensor from_blob(T* data, const IntList& shape, void (*deleter)(void*) = nullptr
   auto* storage = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
   storage->data = data;
   storage->bytes = static_cast<std::size_t>(s.size().code) * sizeof(T);
-  storage->padded = false;
+  storage->room = storage->bytes;
   storage->context = reinterpret_cast<void*>(deleter);
   storage->free_data = [](Storage& own) {
     if (own.context) reinterpret_cast<void (*)(void*)>(own.context)(own.data);
@@ -126,8 +138,8 @@ template <class A>
 A to_array(const Tensor& t, SourceLine at = here()) {
   using T = typename A::value_type;
   Shape needed;
-  for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.shape()[k] : Extent(A::Extents::value[k]));
-  if (t.dtype() != dtype_of<T> || !(needed == t.shape()))
+  for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.impl().shape[k] : Extent(A::Extents::value[k]));
+  if (t.dtype() != dtype_of<T> || !(needed == t.impl().shape))
     TT_THROW(Error(Text("tt::to_array: the Tensor is ") << name(t.dtype()) << ' ' << t.shape() << ", the Array "
                                                        << name(dtype_of<T>) << ' ' << needed << "."));
   if (detail::capture_mode) detail::capture_mode->need(t, "to_array", at);
@@ -138,7 +150,7 @@ A to_array(const Tensor& t, SourceLine at = here()) {
       std::int64_t extent[max_rank] = {};
       int n = 0;
       for (int k = 0; k < A::rank; ++k)
-        if (A::Extents::value[k] == dyn) extent[n++] = t.shape().code[k];
+        if (A::Extents::value[k] == dyn) extent[n++] = t.impl().shape.code[k];
       return A(extent[I]...);
     }
   }(std::make_index_sequence<[] {
@@ -158,34 +170,38 @@ class TensorData {
   template <class T>
     requires std::is_arithmetic_v<T>
   TensorData(T v) : real_(static_cast<double>(v)), integer_(std::is_integral_v<T> ? static_cast<std::int64_t>(v) : 0),
+        fits_(!std::is_unsigned_v<T> || integer_ >= 0),
         dtype_(std::is_same_v<T, bool> ? DType::boolean : std::is_integral_v<T> ? DType::i64 : std::is_same_v<T, double> ? DType::f64 : DType::f32) {}
   TensorData(std::initializer_list<TensorData> list) : list_(list), nested_(true) {}
 
-  TT_INLINE Tensor tensor(TensorOptions o, bool dtype_given) const;
+  TT_INLINE Tensor tensor(TensorOptions o, bool dtype_given, SourceLine at) const;
 
  private:
   double real_ = 0;
   std::int64_t integer_ = 0;
+  bool fits_ = true;  ///< a whole number fits an i64
   DType dtype_ = DType::f64;
   std::initializer_list<TensorData> list_;
   bool nested_ = false;
 
-  TT_INLINE void check(const Shape& s, int depth, DType& found) const;
+  TT_INLINE void check_braces(const Shape& s, int depth, DType& found, SourceLine at) const;
   template <class T>
-  void fill(T* out, std::int64_t& at) const;
+  void fill(T* out, std::int64_t& place, SourceLine at) const;
 };
 /// Floating numbers give f32, integers i64, as in PyTorch.
-inline Tensor tensor(const TensorData& values) { return values.tensor({}, false); }
-inline Tensor tensor(std::initializer_list<TensorData> values) { return TensorData(values).tensor({}, false); }
-inline Tensor tensor(const TensorData& values, TensorOptions o) { return values.tensor(o, true); }
-inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o) { return TensorData(values).tensor(o, true); }
+template <class = void>  // so that of `{}` options are made
+Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }
+template <class = void>
+Tensor tensor(std::initializer_list<TensorData> values, SourceLine at = here()) { return TensorData(values).tensor({}, false, at); }
+inline Tensor tensor(const TensorData& values, TensorOptions o, SourceLine at = here()) { return values.tensor(o, true, at); }
+inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o, SourceLine at = here()) { return TensorData(values).tensor(o, true, at); }
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
-TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {});
-TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {});
+TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
+TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/factories_inl.hpp"
 #endif

@@ -1,5 +1,6 @@
 // Definitions of factories.hpp.
 #pragma once
+#include <cstdio>
 #include <cstring>
 
 #include "tt/dispatch/factories.hpp"
@@ -42,30 +43,42 @@ Tensor make_now(const IntList& shape, const TensorOptions& o, Device device, con
 
 }  // namespace detail
 
-TT_INLINE Tensor full(const IntList& shape, double value, TensorOptions o) {
-  const Shape s = shape_of(shape, "full");
-  if (const Device host = detail::written_on(o.device); !(host == o.device) && s.rank > 0) {
+namespace detail {
+
+TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
+  if (const Device host = written_on(o.device); !(host == o.device) && s.rank > 0) {
     Tensor t;
     {
-      const detail::PauseCapture pause;  // whatever is captured: this is no step of it
-      t = detail::to_device(full({}, value, {o.dtype}), o.device, false, here()).expand(shape).clone();
+      const PauseCapture pause;  // whatever is captured: this is no step of it
+      t = to_device(filled({}, value, {o.dtype}), o.device, false, here()).expand(s).clone();
     }
     t.impl().is_fill = true;
-    return detail::with_options(t, o);
+    return with_options(t, o);
   }
-  Tensor t(o.dtype, s, detail::written_on(o.device));
+  Tensor t(o.dtype, s, written_on(o.device));
   if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) {
-      detail::fill_elements(detail::elements_of<T>(t), t.numel(), static_cast<T>(value));
-    });
+    with_dtype(o.dtype, [&]<class T>(T) { fill_elements(elements_of<T>(t), t.numel(), static_cast<T>(value)); });
   t.impl().is_fill = true;
-  return detail::with_options(t, o);
+  return with_options(t, o);
 }
 
-TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) {
-  if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.")));
+}  // namespace detail
+
+TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
+  if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.") << at));
   const double exact = (end - start) / step;
-  std::int64_t n = static_cast<std::int64_t>(exact);
+  const auto finite = [](double x) { return x - x == 0; };
+  if (!finite(start) || !finite(end) || !finite(step) || !(exact < 0x1p45)) {
+    char numbers[100];
+    std::snprintf(numbers, sizeof(numbers), "from %g to %g by %g", start, end, step);
+    TT_THROW(Error(Text("tt::arange: there is no such number of elements, or memory cannot hold them: ") << numbers << ". Smaller bounds?" << at));
+  }
+  if (exact < 0) end = start;  // none: that number may be beyond an i64
+  if (is_integral(o.dtype)) {
+    start = __builtin_trunc(start);
+    step = __builtin_trunc(step);
+  }
+  std::int64_t n = exact < 0 ? 0 : static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
   const auto whole = [](double v) { return v > -0x1p53 && v < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(v)) == v; };
   const bool integers = whole(start) && whole(end) && whole(step);
@@ -93,8 +106,9 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o) 
   return t;
 }
 
-TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
-  Tensor t = zeros({n, n}, detail::on_device(o.dtype, detail::written_on(o.device)));
+TT_INLINE Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
+  const std::int64_t n = size;
+  Tensor t = detail::filled(shape_of({n, n}, "eye", at), 0, detail::on_device(o.dtype, detail::written_on(o.device)));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
@@ -108,7 +122,8 @@ TT_INLINE Tensor eye(std::int64_t n, TensorOptions o) {
 namespace detail {
 
 template <class Fn>
-Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o) {
+Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o, const char* op, SourceLine at) {
+  (void)shape_of(shape, op, at);
   const Tensor t = make_now<Fn>(shape, o, o.device, seed);
   if (is_heard()) {
     const Tensor key = TensorOperand(seed).number(DType::i64);
@@ -119,38 +134,47 @@ Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o) {
 
 }  // namespace detail
 
-TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o) { return detail::random<detail::RandLikeFn>(shape, seed, o); }
-
-TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o) { return detail::random<detail::RandnLikeFn>(shape, seed, o); }
-
-template <class T>
-void TensorData::fill(T* out, std::int64_t& at) const {
-  if (!nested_) out[at++] = is_floating(dtype_) ? static_cast<T>(real_) : static_cast<T>(integer_);
-  for (const TensorData& d : list_) d.fill(out, at);
+TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
+  return detail::random<detail::RandLikeFn>(shape, seed, o, "rand", at);
 }
 
-TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given) const {
+TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
+  return detail::random<detail::RandnLikeFn>(shape, seed, o, "randn", at);
+}
+
+template <class T>
+void TensorData::fill(T* out, std::int64_t& place, SourceLine at) const {
+  if (!nested_) {
+    const bool as_real = is_floating(dtype_) || (std::is_floating_point_v<T> && !fits_);
+    if (!as_real && is_integral(dtype_of<T>) && (!fits_ || integer_ != static_cast<std::int64_t>(static_cast<T>(integer_))))
+      TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = "tensor", .dtype = dtype_of<T>, .number = integer_, .where = at})));
+    out[place++] = as_real ? static_cast<T>(real_) : static_cast<T>(integer_);
+  }
+  for (const TensorData& d : list_) d.fill(out, place, at);
+}
+
+TT_INLINE Tensor TensorData::tensor(TensorOptions o, bool dtype_given, SourceLine at) const {
   Shape s;
   for (const TensorData* d = this; d->nested_; d = d->list_.size() ? d->list_.begin() : nullptr) {
     s.push_back(static_cast<std::int64_t>(d->list_.size()));
     if (d->list_.size() == 0) break;
   }
   DType found = DType::boolean;
-  check(s, 0, found);
+  check_braces(s, 0, found, at);
   if (!dtype_given) o.dtype = found == DType::f64 ? DType::f32 : s.size() == Extent(0) ? DType::f32 : found;
   Tensor t(o.dtype, s, detail::written_on(o.device));
-  std::int64_t at = 0;
-  if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), at); });
+  std::int64_t place = 0;
+  if (!t.is_meta()) with_dtype(o.dtype, [&]<class T>(T) { fill(detail::elements_of<T>(t), place, at); });
   t = detail::with_options(t, o);
   detail::note_made(t, nullptr);
   return t;
 }
 
-TT_INLINE void TensorData::check(const Shape& s, int depth, DType& found) const {
+TT_INLINE void TensorData::check_braces(const Shape& s, int depth, DType& found, SourceLine at) const {
   if (nested_ != (depth < s.rank) || (nested_ && static_cast<std::int64_t>(list_.size()) != s.code[depth]))
-    TT_THROW(Error(Text("tt::tensor: the braces are not of one shape: expected ") << s << "."));
+    TT_THROW(Error(Text("tt::tensor: the braces are not of one shape: expected ") << s << "." << at));
   if (!nested_) found = promote(found, dtype_);
-  for (const TensorData& d : list_) d.check(s, depth + 1, found);
+  for (const TensorData& d : list_) d.check_braces(s, depth + 1, found, at);
 }
 
 }  // namespace tt

@@ -11,18 +11,17 @@ namespace tt {
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
     : graph_(static_cast<Graph&&>(graph)), options_(options), results_change_(results_change) {
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
-  Vec<std::uint64_t> flow(graph_.size(), 0);
+  std::vector<BitSet> flow(static_cast<std::size_t>(graph_.size()));
   for (int i : post_order(graph_, graph_.outputs)) {
-    for (int k = 0; k < graph_.inputs.size(); ++k)
-      if (graph_.inputs[k] == i) {
-        read_[k] = 1;
-        if (k < 64) flow[i] |= std::uint64_t{1} << k;
-      }
+    const Node& n = graph_[i];
+    if (n.op == Op::input) read_[static_cast<int>(n.attribute)] = 1;
+    if (!is_floating(n.dtype)) continue;
+    BitSet& into = flow[static_cast<std::size_t>(i)];
+    if (n.op == Op::input) into.set(static_cast<int>(n.attribute));
     for (int k = 0; k < max_operands; ++k)
-      if (const int o = graph_[i].operand[k]; o >= 0 && graph_[i].op != Op::detach) flow[i] |= flow[o];
-    if (!is_floating(graph_[i].dtype)) flow[i] = 0;
+      if (const int o = n.operand[k]; o >= 0 && n.op != Op::detach) into |= flow[static_cast<std::size_t>(o)];
   }
-  for (int o : graph_.outputs) flow_.push_back(flow[o]);
+  for (int o : graph_.outputs) flow_.push_back(flow[static_cast<std::size_t>(o)]);
 }
 TT_INLINE GraphFunction::~GraphFunction() {
   delete program_.load();  // a reference; others may hold more
@@ -43,8 +42,8 @@ TT_INLINE GraphFunction::~GraphFunction() {
 TT_INLINE GraphFunction::Joint::~Joint() { delete second.load(); }
 
 TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
-  void* external[2 * max_inputs + 2 * max_outputs];
   int n = graph_.inputs.size();
+  SmallVec<void*, 32> external(n + outputs());
   if (const Device device = device_of(argument, n, otherwise); program_maker(device.type)) return run_on(device, argument, symbols, result);
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
@@ -60,7 +59,7 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
     result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols));
     external[n++] = result[k].data();
   }
-  program().run(external, symbols);
+  program().run(external.data(), symbols);
 }
 TT_INLINE void GraphFunction::write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const {
   void* external[] = {to.impl().data, from.impl().data};
@@ -95,7 +94,7 @@ TT_INLINE const std::shared_ptr<backend::TileProgram>& GraphFunction::share_prog
 TT_INLINE int GraphFunction::kernels() const { return program().plan().kernels.size(); }
 TT_INLINE backend::TileProgram::Calls GraphFunction::calls() const { return program().calls(); }
 
-TT_INLINE const GraphFunction::Derivative& GraphFunction::derivative(std::uint64_t wanted) const {
+TT_INLINE const GraphFunction::Derivative& GraphFunction::derivative(const BitSet& wanted) const {
   Derivative* first = derivatives_.load(std::memory_order_acquire);
   for (Derivative* d = first; d; d = d->next)
     if (d->wanted == wanted) return *d;
@@ -105,7 +104,7 @@ TT_INLINE const GraphFunction::Derivative& GraphFunction::derivative(std::uint64
   }
   return *fresh;
 }
-TT_INLINE const GraphFunction::Joint* GraphFunction::joint(std::uint64_t wanted, const SymbolValues& sizes) const {
+TT_INLINE const GraphFunction::Joint* GraphFunction::joint(const BitSet& wanted, const SymbolValues& sizes) const {
   Joint* first = joints_.load(std::memory_order_acquire);
   Joint* j = first;
   while (j && j->wanted != wanted) j = j->next;
@@ -124,44 +123,53 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::second_backward(c
   return j.second.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *expected;
 }
 
-TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(std::uint64_t wanted) const {
+TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet& wanted) const {
   JointGraph joint = make_joint(graph_, wanted);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
-  const std::uint64_t given = joint.given;
+  const BitSet given = joint.given;
   return new Derivative{wanted, given, new GraphFunction(derivative_of(static_cast<JointGraph&&>(joint)), options_)};
 }
 
-TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, std::uint64_t given) const {
+TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, const BitSet& given) const {
   return {std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
-          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints)};
+          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints), {}, {}};
 }
+namespace detail {
+/// Where each of `some` is in `all`.
+inline Vec<int> places(const Vec<int>& some, const Vec<int>& all) {
+  int most = 0;
+  for (int x : all) most = x > most ? x : most;
+  Vec<int> place(most + 1, -1), r;
+  for (int k = 0; k < all.size(); ++k) place[all[k]] = k;
+  for (int x : some) {
+    if (x > most || place[x] < 0) TT_THROW(InternalError(Text("tt::backward: a value that the function was to save is not there.")));
+    r.push_back(place[x]);
+  }
+  return r;
+}
+}  // namespace detail
 
-TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(std::uint64_t wanted, const SymbolValues& sizes) const {
+TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(const BitSet& wanted, const SymbolValues& sizes) const {
   const JointGraph joint = make_joint(graph_, wanted, results_change_ ? graph_.outputs.size() : 0);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
   auto made = std::make_unique<Joint>();
   made->wanted = wanted;
-  if (!joint.given) return made.release();
+  if (joint.given.empty()) return made.release();
   Partition once = partition(joint, sizes);
   made->operations = once.operations;
   made->recomputed = once.recomputed;
-  if (once.forward.outputs.size() > max_outputs) return made.release();
   for (int k : once.saved) {
     const Node& n = once.forward[once.forward.outputs[k]];
     made->saved_bytes += n.shape.size().value(sizes) * size_of(n.dtype);
   }
-  for (int k = 0; k < joint.inputs; ++k) {
-    bool found = false;
-    for (const Vec<int>* list : {&once.inputs, &once.further})
-      for (int x : *list) found = found || x == k;
-    if (found) made->kept.push_back(k);
-  }
-  auto forward = std::make_unique<GraphFunction>(static_cast<Graph&&>(once.forward), options_);
+  BitSet kept;
+  for (const Vec<int>* list : {&once.inputs, &once.further})
+    for (int x : *list) kept.set(x);
+  for (int k : kept) made->kept.push_back(k);
+  made->forward = std::make_unique<GraphFunction>(static_cast<Graph&&>(once.forward), options_);
   made->first = backward_of(static_cast<Partition&&>(once), joint.given);
-  int most = made->kept.size() + made->first.saved.size();
-  for (int k = 0; k < forward->outputs(); ++k) most += forward->flows_into(k) & wanted ? 1 : 0;
-  made->is_wide = most > 64;
-  made->forward = std::move(forward);
+  made->first.kept_at = detail::places(made->first.inputs, made->kept);
+  made->first.saved_at = detail::places(made->first.saved, made->first.saved);
   return made.release();
 }
 
@@ -171,7 +179,10 @@ TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_second(const Joint&
   if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
   Vec<char> saved(again.graph.size(), 0);
   for (int k : j.first.saved) saved[again.graph.outputs[k]] = 1;
-  return backward_of(split(again, saved), again.given);
+  Joint::Backward b = backward_of(split(again, saved), again.given);
+  b.kept_at = detail::places(b.inputs, j.kept);
+  b.saved_at = detail::places(b.saved, j.first.saved);
+  return b;
 }
 
 TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
@@ -209,11 +220,11 @@ TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool wri
 }
 
 TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
-  void* external[2 * max_inputs + 2 * max_outputs];
+  SmallVec<void*, 32> external(graph_.inputs.size() + outputs());
   std::vector<Tensor> moved;
   DeviceProgram& program = device_program(device.type, false);
-  const std::uint64_t may_be_on_host = program.may_be_on_host();
-  std::uint64_t on_host = 0;
+  const BitSet& may_be_on_host = program.may_be_on_host();
+  BitSet on_host;
   int n = graph_.inputs.size();
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
@@ -223,8 +234,8 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     for (const int into : graph_.donated) updated = updated || into == k;
     if (t.numel != 1 || t.device.type == DeviceType::meta || updated)
       TT_THROW(Error(Text("tt: Tensors on different devices: ") << to_text(device) << " and " << to_text(t.device) << '.'));
-    if (k < 64 && (may_be_on_host >> k & 1) && is_host(t.device)) {
-      on_host |= std::uint64_t{1} << k;
+    if (may_be_on_host.test(k) && is_host(t.device)) {
+      on_host.set(k);
       continue;
     }
     moved.emplace_back(t.dtype, t.shape, device);  // a single element goes where the others are
@@ -239,7 +250,7 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
     result[k] = Tensor(graph_[graph_.outputs[k]].dtype, output_shape(k, symbols), device);
     external[n++] = result[k].impl().data;
   }
-  program.run(device.index, {external, on_host}, symbols);
+  program.run(device.index, {external.data(), &on_host}, symbols);
 }
 
 namespace detail {
@@ -259,11 +270,11 @@ inline void forget_certain_lengths(Graph& g) {
 /// Records a call; what is wrong stays in the graph.
 inline Graph record_call(const Operator& op, const Attributes& attributes, const Signature& s) {
   Graph g;
-  int id[max_arguments] = {}, result[max_results] = {};
-  for (int k = 0; k < s.arguments; ++k) id[k] = g.input(s.dtype[k], s.shape[k], s.strides[k]);
-  op.record(g, op, {id, static_cast<std::size_t>(s.arguments)}, attributes, result);
+  std::vector<int> id, result(static_cast<std::size_t>(op.results));
+  for (const Signature::Input& in : s.inputs()) id.push_back(g.input(in.dtype, in.shape, in.strides));
+  op.record(g, op, id, attributes, result.data());
   forget_certain_lengths(g);
-  for (int k = 0; k < op.results; ++k) g.output(result[k]);
+  for (int r : result) g.output(r);
   return g;
 }
 
@@ -292,8 +303,7 @@ class FunctionCache {
   /// Is the signature known, and which function is it? Null: these sizes must be numbers.
   bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f, unsigned& as_numbers) const {
     for (const Entry* e = bucket_[index(op, hash)].load(std::memory_order_acquire); e; e = e->next)
-      if (e->hash == hash && e->op == &op && e->words == s.words &&
-          std::memcmp(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words)) == 0) {
+      if (e->hash == hash && e->op == &op && Signature::same_words(s.word, e->word, e->words)) {
         f = e->function;
         as_numbers = e->as_numbers;
         return true;
@@ -304,9 +314,9 @@ class FunctionCache {
     auto* e = new Entry;
     e->hash = hash;
     e->op = &op;
-    e->words = s.words;
-    e->word = new std::int64_t[static_cast<std::size_t>(s.words)];
-    std::memcpy(e->word, s.word, sizeof(std::int64_t) * static_cast<std::size_t>(s.words));
+    e->words = s.word.size();
+    e->word = new std::int64_t[static_cast<std::size_t>(e->words)];
+    std::memcpy(e->word, s.word.data(), sizeof(std::int64_t) * static_cast<std::size_t>(e->words));
     e->function = f;
     e->as_numbers = as_numbers;
     std::atomic<Entry*>& head = bucket_[index(op, hash)];

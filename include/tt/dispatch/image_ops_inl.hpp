@@ -5,7 +5,8 @@
 namespace tt {
 namespace detail {
 
-/// The lists of a call, one behind the other: none is the default, one number is for both axes.
+/// The lists of a call, one behind the other: none is the default, one number is for both axes. What is no int is out of range
+/// of all of them.
 struct SizesReader {
   const Attributes& a;
   int at = 0;
@@ -13,7 +14,7 @@ struct SizesReader {
     const IntList l = a.list(at);
     at += 1 + l.size();
     if (l.size() > 2) TT_THROW(Error(Text("tt: of the last two axes, one number or two are expected, and there are ") << l.size() << "."));
-    const auto number = [&](int k) { return static_cast<int>(l[k]); };
+    const auto number = [&](int k) { return axis_given(l[k]); };
     return l.size() == 0 ? HeightWidth(left_out) : l.size() == 1 ? HeightWidth(number(0)) : HeightWidth(number(0), number(1));
   }
 };
@@ -71,7 +72,7 @@ TT_INLINE void record_unfold(Graph& g, const Operator&, std::span<const int> in,
 
 TT_INLINE void unfold_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
-  const std::int64_t* a = c.attrs().value;
+  const std::int64_t* a = c.attrs().value.data();
   const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
   Shape shape = t.shape;
   std::int64_t strides[max_rank] = {};

@@ -13,6 +13,7 @@ TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, Sou
 /// of `index` are those of `x` or smaller. Has a gradient.
 TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
 /// gather of what `x` and `index` are broadcast to beside the axis: what argsort gives sorts, what argmax(keepdim) gives takes.
+/// Negative indices count from the end.
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at = here());
 /// The rows of a table of vectors, (n, d), that indices of any shape name: (..., d). Has a gradient.
 TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at = here());
@@ -30,6 +31,6 @@ TT_INLINE void register_index_ops();
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/index_ops_inl.hpp"
 #endif

@@ -30,10 +30,16 @@ inline Attributes along(int dim, bool wrap = false) {
   a.push(wrap);
   return a;
 }
-inline Operator& define_indexed(const char* name, int arguments, OpKernel kernel, OpDerivative derivative) {
+inline Operator& define_indexed(const char* name, int arguments, OpKernel kernel, OpDerivative derivative, OpFront front = nullptr) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
-    fill_computed(op, arguments, 1, "int dim, bool wrap", kernel, derivative);
+    fill_computed(op, arguments, 1, "int dim, bool wrap=false", kernel, derivative);
+    op.front = front;
   });
+}
+/// As the function of Tensors does it, which takes no `wrap`.
+template <class F>
+void call_index_front(Call& c, const F& function) {
+  c.result[0] = c.attrs().value[1] ? call_operator(*c.op, c.argument, c.arguments, c.attrs(), c.at) : function(axis_given(c.attrs().value[0]));
 }
 
 // ---- indices
@@ -57,7 +63,7 @@ inline void need_indices(const Call& c) {
 /// Dense and of i64, each within its axis.
 inline Tensor checked_indices(const Call& c, int axis) {
   Tensor index = convert(c[1], DType::i64, c.at).contiguous();
-  const std::int64_t size = c[0].size(axis), n = index.numel();
+  const std::int64_t size = c[0].size(axis), n = index.impl().numel;
   const auto wrong = [&] {  // the sign of either is that of a wrong one; eight at a time are a vector
     const auto* i = index.data_ptr<std::int64_t>();
     const auto sign = [&](std::int64_t k) {
@@ -133,14 +139,14 @@ struct AxisBlocks {
 inline void index_select_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   const AxisBlocks b(c);
-  Shape shape = c[0].shape();
-  shape.set(b.axis, c[1].numel());
+  Shape shape = c[0].impl().shape;
+  shape.set(b.axis, c[1].impl().numel);
   Tensor result(c[0].dtype(), shape, c[0].device());
   c.result[0] = result;
   if (c[0].is_meta()) return;
   const Tensor dense = c[0].contiguous(), index = checked_indices(c, b.axis);
   const auto* place = index.data_ptr<std::int64_t>();
-  const std::int64_t count = index.numel();
+  const std::int64_t count = index.impl().numel;
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());
@@ -156,10 +162,10 @@ inline void index_select_kernel(Call& c, void*) {
 inline void index_add_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   const AxisBlocks b(c);
-  Shape shape = c[0].shape();
-  shape.set(b.axis, c[1].numel());
-  if (!(c[2].shape() == shape)) sizes_differ(c, "source", c[2]);
-  c.result[0] = Tensor(c[0].dtype(), c[0].shape(), c[0].device());
+  Shape shape = c[0].impl().shape;
+  shape.set(b.axis, c[1].impl().numel);
+  if (!(c[2].impl().shape == shape)) sizes_differ(c, "source", c[2]);
+  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis);
     Tensor& result = c.result[0].copy_(c[0].detach());
@@ -167,7 +173,7 @@ inline void index_add_kernel(Call& c, void*) {
     const auto* from = source.data_ptr<T>();
     auto* to = result.data_ptr<T>();
     for (std::int64_t o = 0; o < b.outer; ++o, to += b.size * b.inner)
-      for (std::int64_t k = 0; k < index.numel(); ++k, from += b.inner)
+      for (std::int64_t k = 0; k < index.impl().numel; ++k, from += b.inner)
         for (std::int64_t i = 0; i < b.inner; ++i) to[place[k] * b.inner + i] = sum_of(to[place[k] * b.inner + i], from[i]);
   });
 }
@@ -180,13 +186,13 @@ struct AxisElements {
   Shape shape;                  ///< of the indices
   std::int64_t columns, rows;
   explicit AxisElements(const Call& c)
-      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), shape(c[1].shape()) {
+      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), shape(c[1].impl().shape) {
     need_indices(c);
     bool fits = shape.rank == c[0].dim();
     for (int k = 0; k < shape.rank && fits; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
     if (!fits) sizes_differ(c, "index", c[1]);
     columns = shape.code[shape.rank - 1];
-    rows = columns > 0 ? c[1].numel() / columns : 0;
+    rows = columns > 0 ? c[1].impl().numel / columns : 0;
   }
   /// f(first element of the row among the indices, place of it in `t` if its index were 0).
   template <class F>
@@ -231,8 +237,8 @@ inline void gather_kernel(Call& c, void*) {
 inline void scatter_add_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   const AxisElements e(c);
-  if (!(c[2].shape() == e.shape)) sizes_differ(c, "source", c[2]);
-  c.result[0] = Tensor(c[0].dtype(), c[0].shape(), c[0].device());
+  if (!(c[2].impl().shape == e.shape)) sizes_differ(c, "source", c[2]);
+  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis);
     Tensor& result = c.result[0].copy_(c[0].detach());
@@ -248,7 +254,7 @@ inline void nonzero_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   const Tensor mask = convert(c[0], DType::boolean, c.at).contiguous();
   const auto* there = mask.data_ptr<bool>();
-  const std::int64_t n = mask.numel();
+  const std::int64_t n = mask.impl().numel;
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < n; ++i) count += there[i];
   const int rank = c[0].dim();
@@ -284,13 +290,13 @@ inline Tensor call_adding(const Operator& op, const Tensor& x, const Tensor& ind
 }
 /// Of the argument, whose shape is all that is known, where its gradient is.
 inline Tensor zeros_of(const DerivativeStep& s) {
-  return tt::zeros(s.argument[0].shape(), {s.gradient[0].dtype(), s.gradient[0].device()});
+  return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
 }
 
 TT_INLINE Operator& index_select_operator() {
   static Operator& op = define_indexed("index_select", 2, &index_select_kernel, [](const DerivativeStep& s) {
     s.out[0] = call_adding(index_add_operator(), zeros_of(s), s.argument[1], s.gradient[0], *s.attributes, s.at);
-  });
+  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::index_select(c[0], dim, c[1], c.at); }); });
   return op;
 }
 TT_INLINE Operator& index_add_operator() {
@@ -303,14 +309,14 @@ TT_INLINE Operator& index_add_operator() {
 TT_INLINE Operator& gather_operator() {
   static Operator& op = define_indexed("gather", 2, &gather_kernel, [](const DerivativeStep& s) {
     s.out[0] = call_adding(scatter_add_operator(), zeros_of(s), s.argument[1], s.gradient[0], *s.attributes, s.at);
-  });
+  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::gather(c[0], dim, c[1], c.at); }); });
   return op;
 }
 TT_INLINE Operator& scatter_add_operator() {
   static Operator& op = define_indexed("scatter_add", 3, &scatter_add_kernel, [](const DerivativeStep& s) {
     s.out[0] = s.gradient[0];
     s.out[2] = call_indexed(gather_operator(), s.gradient[0], s.argument[1], *s.attributes, s.at);
-  });
+  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::scatter_add(c[0], dim, c[1], c[2], c.at); }); });
   return op;
 }
 inline Operator& nonzero_operator() {
@@ -329,13 +335,13 @@ inline void need_defined(const char* op, std::initializer_list<const Tensor*> al
 }
 /// Rows of `x` that indices of any shape name.
 inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
-  IntList shape = index.shape();
-  for (int k = 1; k < x.dim(); ++k) shape.push_back(x.size(k));
-  return call_indexed(index_select_operator(), x, index.reshape({index.numel()}, at), along(0, wrap), at).reshape(shape, at);
+  IntList shape = index.impl().shape;
+  for (int k = 1; k < x.dim(); ++k) shape.push_back(x.impl().shape.code[k]);
+  return call_indexed(index_select_operator(), x, index.reshape({index.impl().numel}, at), along(0, wrap), at).reshape(shape, at);
 }
 /// Where elements of a mask are true, in row-major order.
 inline Tensor places_of(const Tensor& mask, SourceLine at) {
-  return call_unary(nonzero_operator(), mask.reshape({mask.numel()}, at), no_attributes, at).select(1, 0, at);
+  return call_unary(nonzero_operator(), mask.reshape({mask.impl().numel}, at), no_attributes, at).select(1, 0, at);
 }
 
 }  // namespace detail
@@ -343,7 +349,7 @@ inline Tensor places_of(const Tensor& mask, SourceLine at) {
 // What has no axes is a vector of one element to these.
 TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
   detail::need_defined("index_select", {&x, &index}, at);
-  if (x.dim() == 0 && index.numel() == 1) return index_select(x.reshape({1}, at), dim, index, at).reshape({}, at);
+  if (x.dim() == 0 && index.impl().numel == 1) return index_select(x.reshape({1}, at), dim, index, at).reshape({}, at);
   return detail::call_indexed(detail::index_select_operator(), x, index, detail::along(dim), at);
 }
 TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
@@ -354,15 +360,15 @@ TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLin
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
   detail::need_defined("take_along_dim", {&x, &index}, at);
   const int axis = detail::axis_of(x, dim, "take_along_dim", at, x.dim());
-  Shape from = x.shape(), to = index.shape();
+  Shape from = x.impl().shape, to = index.impl().shape;
   if (from.rank == to.rank) {
     from.set(axis, 1);
     to.set(axis, 1);
     if (const BroadcastResult both = try_broadcast(from, to); both.ok) {
       from = to = both.shape;
-      from.set(axis, x.size(axis));
-      to.set(axis, index.size(axis));
-      return gather(x.expand(from, at), axis, index.expand(to, at), at);
+      from.set(axis, x.impl().shape[axis]);
+      to.set(axis, index.impl().shape[axis]);
+      return detail::call_indexed(detail::gather_operator(), x.expand(from, at), index.expand(to, at), detail::along(axis, true), at);
     }
   }
   TT_THROW(Error(Text("tt::take_along_dim: shapes do not broadcast beside axis ") << axis << ": " << x.shape() << " and " << index.shape() << "." << at));
@@ -389,7 +395,7 @@ TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine a
   detail::need_defined("masked_select", {&x, &mask}, at);
   if (mask.dtype() != DType::boolean)
     TT_THROW(Error(Text("tt::masked_select: the mask is ") << name(mask.dtype()) << ", not bool." << at));
-  const BroadcastResult both = try_broadcast(x.shape(), mask.shape());
+  const BroadcastResult both = try_broadcast(x.impl().shape, mask.impl().shape);
   if (!both.ok) TT_THROW(Error(Text("tt::masked_select: shapes do not broadcast: ") << x.shape() << " and " << mask.shape() << "." << at));
   const Tensor all = x.expand(both.shape, at).reshape({both.shape.size().code}, at);
   return index_select(all, 0, detail::places_of(mask.expand(both.shape, at), at), at);
@@ -399,11 +405,11 @@ TT_INLINE Tensor Tensor::index_select(int axis, const Tensor& index, SourceLine 
 TT_INLINE Tensor Tensor::gather(int axis, const Tensor& index, SourceLine at) const { return tt::gather(*this, axis, index, at); }
 TT_INLINE Tensor Tensor::masked_select(const Tensor& mask, SourceLine at) const { return tt::masked_select(*this, mask, at); }
 TT_INLINE Tensor Tensor::nonzero(SourceLine at) const { return tt::nonzero(*this, at); }
-TT_INLINE Tensor Tensor::operator[](const TensorIndex& i) const {
+TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
   const Tensor& index = i.tensor;
   detail::need_defined("Tensor", {this, &index}, i.at);
   if (index.dtype() != DType::boolean) return detail::rows_at(*this, index, true, i.at);
-  IntList shape{index.numel()};
+  IntList shape{index.impl().numel};
   bool fits = index.dim() <= dim();
   for (int k = 0; k < dim(); ++k) {
     if (k >= index.dim()) shape.push_back(size(k));

@@ -1,4 +1,5 @@
-// Changing Tensors in place. The tape sees an in-place op as the op on the old value, whose result
+// Changing Tensors in place. Operands that share memory with the Tensor are read before it is written, as if they were copies;
+// PyTorch refuses them where they do not lie alike. The tape sees an in-place op as the op on the old value, whose result
 // takes the Tensor's place; the storage's version tells what was saved before.
 #pragma once
 #include "tt/dispatch/to_device.hpp"
@@ -68,6 +69,15 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor& Tensor::div_(A o, SourceLine at) { return detail::update(operator_entry<Op::div>(), *this, {o, at}, "div_", at); }
 
+inline Tensor& Tensor::operator=(detail::TensorOperand from) && {
+  if (from.tensor) return copy_(*from.tensor, from.where);
+  return copy_(from.number(dtype()), from.where);
+}
+template <class Never>
+void Tensor::operator=(detail::TensorOperand) const&& {
+  static_assert(std::is_void_v<Never>, "tt: x[mask] and x[indices] are copies: what is assigned to them would be lost. Use tt::where, or slices?");
+}
+
 inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::add>(), a, b, "add_", b.where); }
 inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::sub>(), a, b, "sub_", b.where); }
 inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::mul>(), a, b, "mul_", b.where); }
@@ -75,6 +85,6 @@ inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::u
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/inplace_inl.hpp"
 #endif

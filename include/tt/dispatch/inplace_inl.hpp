@@ -19,14 +19,14 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
     TT_THROW(Error(Text("tt::copy_: a Tensor on device meta has no elements to copy.") << at));
   const ExcludeKeys below(KeySet(DispatchKey::autograd) | DispatchKey::trace);
   Tensor source = from.dtype() == to.dtype() ? from : convert(from, to.dtype(), at);
-  if (!is_host(to.device()) && is_host(source.device()) && source.numel() < to.numel())
+  if (!is_host(to.device()) && is_host(source.device()) && source.impl().numel < to.impl().numel)
     source = to_device(source, to.device(), false, at);  // repeated there
-  if (!(source.shape() == to.shape())) source = source.expand(to.shape(), at);
+  if (!(source.impl().shape == to.impl().shape)) source = source.expand(to.impl().shape, at);
   if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
-  if (to.numel() == 0 || to.is_meta()) return;
+  if (to.impl().numel == 0 || to.is_meta()) return;
   if (!is_host(to.device()) || !is_host(source.device())) return write_on_devices(to, source, at);
   if (to.is_contiguous())
-    std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.numel()) * static_cast<std::size_t>(size_of(to.dtype())));
+    std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.impl().numel) * static_cast<std::size_t>(size_of(to.dtype())));
   else
     with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
 }
@@ -50,7 +50,7 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
 }
 
 TT_INLINE void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {
-  if (!(result.shape() == target.shape()))
+  if (!(result.impl().shape == target.impl().shape))
     TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
                                 << " and " << target.shape() << "." << at));
   if (category(result.dtype()) > category(target.dtype()))
@@ -101,6 +101,10 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
 }  // namespace detail
 
 TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
+  if (!from.defined()) detail::refuse_undefined(at);
+  if (const BroadcastResult r = try_broadcast(from.impl().shape, impl().shape); !r.ok || !(r.shape == impl().shape))
+    TT_THROW(Error(Text("tt::copy_: shapes do not broadcast: ") << from.impl().shape << " and " << impl().shape
+                                                                << ". Only axes of extent 1 can be repeated." << at));
   if (detail::capture_mode) [[unlikely]] {
     if (detail::capture_mode->begin_update(*this, &from, "copy_", at)) {
       const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number

@@ -12,7 +12,7 @@ TT_INLINE void record_slice_scatter(Graph& g, const Operator&, std::span<const i
 TT_INLINE void record_tril(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void record_triu(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 inline Operator& slice_scatter_operator() {
-  static Operator& op = define_recorded("slice_scatter", 2, &record_slice_scatter, "int dim, int start");
+  static Operator& op = define_recorded("slice_scatter", 2, &record_slice_scatter, "int dim=0, int start=0");
   return op;
 }
 inline Operator& tril_operator() {
@@ -68,6 +68,6 @@ struct TensorFunction<TriangleFn<Diagonal, Lower>> {
 }  // namespace detail
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/join_ops_inl.hpp"
 #endif

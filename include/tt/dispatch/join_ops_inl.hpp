@@ -24,17 +24,21 @@ TT_INLINE void record_triu(Graph& g, const Operator&, std::span<const int> in, c
 
 /// On the host: rows of bytes. A program for each set of sizes, as other ops have, would be made anew for lists that grow.
 TT_INLINE void cat_kernel(Call& c, void*) {
-  const int rank = c[0].dim(), axis = normalize_axis(axis_given(c.attrs().value[0]), rank);
-  Shape shape = c[0].shape();
+  int first = 0;
+  while (first + 1 < c.arguments && is_empty_vector(c[first].impl().shape)) ++first;
+  const int rank = c[first].dim(), axis = normalize_axis(axis_given(c.attrs().value[0]), rank);
+  const auto left_out = [&](int k) { return rank != 1 && is_empty_vector(c[k].impl().shape); };
+  Shape shape = c[first].impl().shape;
   DType dtype = c[0].dtype();
   std::int64_t total = 0;
   bool fits = axis >= 0;
   for (int k = 0; k < c.arguments && fits; ++k) {
+    dtype = promote(dtype, c[k].dtype());
+    if (left_out(k)) continue;
     fits = c[k].dim() == rank;
     for (int j = 0; j < rank && fits; ++j) fits = j == axis || c[k].size(j) == shape.code[j];
     if (!fits) break;
     total += c[k].size(axis);
-    dtype = promote(dtype, c[k].dtype());
   }
   if (!fits) {  // in the words of the graph
     Graph g = record_call(*c.op, c.attrs(), Signature(c.argument, c.arguments, c.attrs(), all_sizes));
@@ -49,7 +53,7 @@ TT_INLINE void cat_kernel(Call& c, void*) {
   auto* to = static_cast<std::byte*>(result.impl().data);
   for (int k = 0; k < c.arguments; ++k) {
     const Tensor part = convert(c[k], dtype, c.at).contiguous();
-    const std::int64_t bytes = rows > 0 ? part.numel() / rows * size_of(dtype) : 0;
+    const std::int64_t bytes = rows > 0 ? part.impl().numel / rows * size_of(dtype) : 0;
     const auto* from = static_cast<const std::byte*>(part.impl().data);
     if (bytes == size_of(dtype))
       with_element_size(dtype, [&]<class T>(T) {
@@ -66,8 +70,13 @@ TT_INLINE void cat_kernel(Call& c, void*) {
 TT_INLINE void cat_derivative(const DerivativeStep& s) {
   const int axis = normalize_axis(static_cast<int>(s.attributes->value[0]), s.gradient[0].dim());
   std::int64_t start = 0;
-  for (int k = 0; k < s.only; ++k) start += s.argument[k].size(axis);
+  const auto left_out = [&](const Tensor& part) { return s.gradient[0].dim() != 1 && is_empty_vector(part.impl().shape); };
+  for (int k = 0; k < s.only; ++k) start += left_out(s.argument[k]) ? 0 : s.argument[k].impl().shape.code[axis];
   const Tensor& part = s.argument[s.only];
+  if (left_out(part)) {
+    s.out[s.only] = tt::zeros({0}, {part.dtype(), s.gradient[0].device()});
+    return;
+  }
   s.out[s.only] = convert(s.gradient[0].slice(axis, start, start + part.size(axis), 1, s.at), part.dtype(), s.at);
 }
 TT_INLINE Operator& cat_operator() {
@@ -87,34 +96,20 @@ TT_INLINE Tensor cat(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::cat: there is no Tensor to join.") << at));
   Attributes a;
   a.push(dim);
-  const auto joined = [&](std::span<const Tensor> some) {
-    const Tensor* argument[max_arguments];
-    for (std::size_t k = 0; k < some.size(); ++k) argument[k] = &some[k];
-    return detail::call_operator(detail::cat_operator(), argument, static_cast<int>(some.size()), a, at);
-  };
-  for (std::size_t k = max_arguments; k < parts.size(); ++k) {  // what does not fit the first part is named beside that one
-    const int axis = normalize_axis(dim, parts[0].dim());
-    bool fits = axis >= 0 && parts[k].defined() && parts[k].dim() == parts[0].dim();
-    for (int j = 0; fits && j < parts[0].dim(); ++j) fits = j == axis || parts[k].size(j) == parts[0].size(j);
-    if (!fits) return joined(std::vector<Tensor>{parts[0], parts[k]});
-  }
-  std::vector<Tensor> fewer;  // in groups of as many as an operator takes
-  while (parts.size() > max_arguments) {
-    std::vector<Tensor> groups;
-    for (std::size_t k = 0; k < parts.size(); k += max_arguments)
-      groups.push_back(joined(parts.subspan(k, std::min<std::size_t>(max_arguments, parts.size() - k))));
-    fewer = static_cast<std::vector<Tensor>&&>(groups);
-    parts = fewer;
-  }
-  return joined(parts);
+  SmallVec<const Tensor*, few_arguments> argument;
+  for (const Tensor& t : parts) argument.push_back(&t);
+  return detail::call_operator(detail::cat_operator(), argument.data(), argument.size(), a, at);
 }
 TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::stack: there is no Tensor to join.") << at));
   std::vector<Tensor> rows;
   for (const Tensor& t : parts) {
     if (!t.defined()) TT_THROW(Error(Text("tt::stack: argument ") << static_cast<std::int64_t>(&t - parts.data()) << " is an undefined Tensor." << at));
-    if (rows.empty()) detail::axis_of(t, dim, "stack", at, t.dim() + 1);
-    if (!(t.shape() == parts[0].shape()))
+    if (rows.empty()) {
+      detail::axis_of(t, dim, "stack", at, t.dim() + 1);
+      detail::need_room_for_axis(t, "stack", at);
+    }
+    if (!(t.impl().shape == parts[0].impl().shape))
       TT_THROW(Error(Text("tt::stack: shapes differ: ") << parts[0].shape() << " and " << t.shape() << "." << at));
     rows.push_back(t.unsqueeze(dim, at));
   }

@@ -58,7 +58,7 @@ template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, Sou
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 namespace tt {
 
 TT_INLINE Tensor Tensor::exp(SourceLine at) const { return tt::call<Exp>(at, *this); }

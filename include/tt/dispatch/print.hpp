@@ -19,6 +19,6 @@ Stream& operator<<(Stream& stream, const Tensor& t) {
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/print_inl.hpp"
 #endif

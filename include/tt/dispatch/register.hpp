@@ -49,10 +49,10 @@ const char* make_schema(std::string_view names) {
 template <class... A>
 bool fits_schema(const Operator& op) {
   int tensors = 0;
-  SchemaReader s{op.attribute_names, {}, {}};
+  SchemaReader s{op.attribute_names, {}, {}, {}};
   const auto fits = [&](std::string_view type) {
     if (type == "Tensor") return ++tensors <= op.arguments;
-    return s.next() && s.type == type;
+    return s.next() && (s.type == type || (type == "int[]" && s.type.starts_with("int[")));
   };
   return (fits(schema_type<A>()) && ...) && tensors == op.arguments && !s.next();
 }
@@ -93,7 +93,7 @@ struct FunctionOperator {
   Operator* op = nullptr;
 
   Tensor operator()(A... a, SourceLine at = here()) const {
-    const Tensor* argument[max_arguments];
+    const Tensor* argument[sizeof...(A)];
     Attributes attributes;
     int tensors = 0;
     const auto put = [&](const auto& x) {
@@ -105,13 +105,14 @@ struct FunctionOperator {
   }
 };
 
-/// A new operator that runs `function` on every backend; names: of the arguments behind the Tensors, "t, n".
+/// A new operator that runs `function` on every backend; names: of the arguments behind the Tensors, "t, n=10", with defaults for calls
+/// by name.
 /// Throws Error when another definition has the name.
 template <class... A>
 FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A...), const char* names = "") {
   constexpr int tensors = (0 + ... + std::is_same_v<std::remove_cvref_t<A>, Tensor>);
   constexpr bool tensor[] = {std::is_same_v<std::remove_cvref_t<A>, Tensor>...};
-  static_assert(tensors > 0 && tensors <= max_arguments && tensor[tensors - 1], "tt: one to eight Tensors come first");
+  static_assert(tensors > 0 && tensor[tensors - 1], "tt: Tensors come first, at least one");
   auto* context = reinterpret_cast<void*>(function);
   return {&Dispatcher::get().define(name, context, [&](Operator& op) {
     op.arguments = tensors;

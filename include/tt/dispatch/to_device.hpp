@@ -11,7 +11,7 @@ TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_block
 /// Without the tape: Tensor::to records what it does.
 TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, SourceLine at);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_blocking) {
   const std::size_t bytes = static_cast<std::size_t>(from.numel()) * static_cast<std::size_t>(size_of(from.dtype()));
   if (bytes == 0) return;
@@ -26,12 +26,12 @@ TT_INLINE Tensor to_device(const Tensor& t, Device device, bool non_blocking, So
   if (t.impl().trace_id >= 0)
     TT_THROW(Error(Text("tt::to: inside a captured function Tensors stay on their device: ") << to_text(t.device()) << ", not " << to_text(device) << "." << at));
   const ExcludeKeys below(DispatchKey::autograd);
-  if (device.type == DeviceType::meta) return Tensor(t.dtype(), t.shape(), device);
+  if (device.type == DeviceType::meta) return Tensor(t.dtype(), t.impl().shape, device);
   if (t.is_meta()) TT_THROW(Error(Text("tt::to: a Tensor on device meta has no elements to copy.") << at));
   if (device.type == DeviceType::cuda && !device_api(device.type))
     TT_THROW(Unavailable(Text("tt::to: device cuda is not part of this program.") << at));
   const Tensor dense = t.is_contiguous() ? t : call_unary(copy_operator(), t, no_attributes, at);
-  Tensor result(t.dtype(), t.shape(), device);
+  Tensor result(t.dtype(), t.impl().shape, device);
   copy_between(result, dense, non_blocking);
   return result;
 }

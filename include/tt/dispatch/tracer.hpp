@@ -24,6 +24,20 @@ TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_
 
 }  // namespace detail
 
+/// How a view was made. Sizes that it was given are those of `shape`, in symbols.
+struct ViewStep {
+  const Operator* op = nullptr;
+  Attributes attributes;
+  Shape shape;
+
+  bool has_sizes() const { return op == &detail::reshape_operator() || op == &detail::expand_operator(); }
+  /// The same view of a Tensor that is there.
+  TT_INLINE Tensor of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const;
+  friend bool operator==(const ViewStep& a, const ViewStep& b) {
+    return a.op == b.op && a.shape == b.shape && (a.has_sizes() || a.attributes == b.attributes);
+  }
+};
+
 class Tracer final : public detail::CaptureMode {
  public:
   Graph graph;
@@ -31,6 +45,7 @@ class Tracer final : public detail::CaptureMode {
   const unsigned as_numbers;  ///< symbols, as bits, whose sizes are numbers
   Text broken;          ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at{};
+  SizesNeeded needed{.as_numbers = 0};  ///< the same of sizes; none: nothing
 
   Device runs_on{};     ///< where the function's arguments are
 
@@ -83,12 +98,22 @@ class Tracer final : public detail::CaptureMode {
     return n;
   }
 
+  /// The steps that a view was made by, from the Tensor that is returned: the one it is a view of, or itself.
+  TT_INLINE const detail::TensorImpl* steps_to(const Tensor& t, std::vector<ViewStep>& steps) const;
+
   TT_INLINE void record(Call& c) override;
   /// The same for nodes.
   TT_INLINE void record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result);
 
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE void may_be_written(const Tensor& t) override;
+  TT_INLINE unsigned symbols_of(const Tensor& t, int axis) override;
+  void tell_sizes(unsigned symbols, SourceLine at) override {
+    if (!told) told_at = at;
+    told |= symbols;
+  }
+  unsigned told = 0;     ///< symbols, as bits, whose sizes the function looked at
+  SourceLine told_at{};  ///< the first of them
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
 
@@ -117,6 +142,8 @@ class Tracer final : public detail::CaptureMode {
   struct View {
     Tensor tensor;
     int id, root;
+    const detail::TensorImpl* base;  ///< perhaps of a Tensor that is no more, and then of no earlier view
+    ViewStep step;
   };
   struct Held {
     Tensor tensor;
@@ -176,6 +203,7 @@ class Tracer final : public detail::CaptureMode {
     impl.trace_id = id;
   }
   [[noreturn]] TT_INLINE void stop(const Tensor& t, const char* op, SourceLine at);
+  [[noreturn]] TT_INLINE void fail();
 
   /// a / b, if that is an extent again.
   static bool divide(Extent a, Extent b, Extent& q) {
@@ -192,6 +220,6 @@ class Tracer final : public detail::CaptureMode {
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/tracer_inl.hpp"
 #endif

@@ -41,6 +41,23 @@ TT_INLINE Tensor Tracer::tensor_of(int id) {
   return t;
 }
 
+TT_INLINE Tensor ViewStep::of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const {
+  if (!has_sizes()) return detail::call_unary(*op, t, attributes, at);
+  IntList sizes;
+  for (int k = 0; k < shape.rank; ++k) sizes.push_back(shape[k].value(symbols));
+  return detail::call_list(*op, t, sizes, at);
+}
+
+TT_INLINE const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<ViewStep>& steps) const {
+  const detail::TensorImpl* at = &t.impl();
+  for (std::size_t k = views_.size(); k-- > 0;)
+    if (&views_[k].tensor.impl() == at) {
+      steps.insert(steps.begin(), views_[k].step);
+      at = views_[k].base;
+    }
+  return at;
+}
+
 TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.trace_id >= 0) {
@@ -69,13 +86,13 @@ TT_INLINE int Tracer::constant_of(const Tensor& t) {
 
 TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) {
   if (!op) {
-    if (t.numel() <= most_in_text) note(t, -1);
+    if (t.impl().numel <= most_in_text) note(t, -1);
     return;
   }
-  int id[max_arguments], result = -1;
-  id[0] = graph.constant(t.dtype(), 0, symbolic_shape(t.shape()));
-  for (int k = 0; k < count; ++k) id[k + 1] = constant_of(*number[k]);
-  record(*op, {id, static_cast<std::size_t>(count) + 1}, no_attributes, {}, false, &result);
+  std::vector<int> id{graph.constant(t.dtype(), 0, symbolic_shape(t.impl().shape))};
+  int result = -1;
+  for (int k = 0; k < count; ++k) id.push_back(constant_of(*number[k]));
+  record(*op, id, no_attributes, {}, false, &result);
   note(t, result);
 }
 
@@ -88,7 +105,7 @@ TT_INLINE int Tracer::known(const Tensor& t) {
 
 TT_INLINE int Tracer::text_of(const Tensor& t) {
   const Tensor elements = detail::to_device(t, Device{}, false, {});
-  const std::int64_t n = t.numel();
+  const std::int64_t n = t.impl().numel;
   Tensor one(t.dtype(), Shape{});
   const auto number = [&](std::int64_t k) {
     const auto size = static_cast<std::size_t>(size_of(t.dtype()));
@@ -97,7 +114,7 @@ TT_INLINE int Tracer::text_of(const Tensor& t) {
     return constant_of(one);
   };
   const int first = number(0);
-  int r = graph.broadcast_to(first, t.shape());
+  int r = graph.broadcast_to(first, t.impl().shape);
   const Sym place = detail::flat_index({&graph, r});
   for (std::int64_t k = 1; k < n; ++k)
     if (const int other = number(k); other != first)
@@ -114,14 +131,15 @@ TT_INLINE bool Tracer::run_at_once(Call& c) {
     all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
   }
   if (!own && options_.holds) return false;
-  int id[max_arguments] = {}, result[max_results] = {};
+  std::vector<int> id(static_cast<std::size_t>(c.arguments)), result(static_cast<std::size_t>(c.op->results));
   for (int k = 0; k < c.arguments && all_known; ++k) {
-    id[k] = own ? known(c[k]) : -1;
-    if (id[k] < 0 && own && is_constant(c[k])) {
-      id[k] = constant_of(c[k]);
-      if (c.op->is_view) note(c[k], id[k]);  // the view may be written to, but then the version tells
+    int& in = id[static_cast<std::size_t>(k)];
+    in = own ? known(c[k]) : -1;
+    if (in < 0 && own && is_constant(c[k])) {
+      in = constant_of(c[k]);
+      if (c.op->is_view) note(c[k], in);  // the view may be written to, but then the version tells
     }
-    all_known = id[k] >= 0;
+    all_known = in >= 0;
   }
   {
     const detail::PauseCapture pause;
@@ -130,8 +148,8 @@ TT_INLINE bool Tracer::run_at_once(Call& c) {
   if (!own) return true;
   for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
   if (!all_known) return true;
-  record(*c.op, {id, static_cast<std::size_t>(c.arguments)}, c.attrs(), c.at, detaches && !state().grad_enabled, result);
-  for (int k = 0; k < c.op->results; ++k) note(c.result[k], result[k]);
+  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result.data());
+  for (int k = 0; k < c.op->results; ++k) note(c.result[k], result[static_cast<std::size_t>(k)]);
   return true;
 }
 
@@ -141,23 +159,23 @@ TT_INLINE void Tracer::record(Call& c) {
     stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
     return;
   }
-  int id[max_arguments] = {}, result[max_results] = {};
+  std::vector<int> id(static_cast<std::size_t>(c.arguments)), result(static_cast<std::size_t>(c.op->results));
   bool required = false;
   for (int k = 0; k < c.arguments; ++k) {
-    id[k] = id_of(c[k], c.at);
+    id[static_cast<std::size_t>(k)] = id_of(c[k], c.at);
     required = required || c[k].impl().requires_grad;
   }
-  record(*c.op, {id, static_cast<std::size_t>(c.arguments)}, c.attrs(), c.at, detaches && !state().grad_enabled, result);
+  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result.data());
   if (made_by_.size() < static_cast<std::size_t>(graph.size())) made_by_.resize(static_cast<std::size_t>(graph.size()));
-  for (int k = 0; k < c.op->results; ++k) made_by_[static_cast<std::size_t>(result[k])] = c.op->name();
+  for (int r : result) made_by_[static_cast<std::size_t>(r)] = c.op->name();
   required = required && state().grad_enabled && c.op != &detail::detach_operator();
   for (int k = 0; k < c.op->results; ++k) {
-    c.result[k] = tensor_of(result[k]);
+    c.result[k] = tensor_of(result[static_cast<std::size_t>(k)]);
     c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
   }
   if (c.op->is_view) {
     c.result[0].impl().is_view = true;
-    views_.push_back({c.result[0], result[0], root_of(id[0])});
+    views_.push_back({c.result[0], result[0], root_of(id[0]), &c[0].impl(), {c.op, c.attrs(), graph[result[0]].shape}});
   }
 }
 
@@ -171,9 +189,9 @@ TT_INLINE void Tracer::record(const Operator& op, std::span<const int> id, const
   else op.record(graph, op, id, attributes, result);
   detail::forget_certain_lengths(graph);
   if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
-    if (as_numbers != all_sizes) throw SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers)};
+    if (as_numbers != all_sizes) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers)};
     graph.failure.where = at;
-    TT_THROW(Error(describe(graph.failure)));
+    fail();
   }
   for (int k = 0; k < op.results && detached; ++k)
     if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
@@ -187,6 +205,25 @@ TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
 
 TT_INLINE void Tracer::may_be_written(const Tensor& t) {
   std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
+}
+
+TT_INLINE unsigned Tracer::symbols_of(const Tensor& t, int axis) {
+  const detail::TensorImpl& impl = t.impl();
+  int id = impl.trace_id >= 0 && impl.capture == number_ ? static_cast<int>(impl.trace_id) : -1;
+  for (const Held& h : held_)
+    if (id < 0 && h.tensor.is_same(t)) id = h.id;
+  for (const Made& m : made_)
+    if (id < 0 && m.tensor.is_same(t)) id = m.id;
+  unsigned symbols = 0;
+  if (id >= 0) {
+    const Shape& s = graph[id].shape;
+    for (int k = 0; k < s.rank; ++k)
+      if (axis < 0 || k == axis) symbols |= s[k].symbols();
+  } else if (impl.capture == number_ && !impl.is_number) {  // made of others, it is not known how
+    for (int k = 0; k < max_symbols; ++k)
+      if (values.value[k] != 0) symbols |= 1u << k;
+  }
+  return symbols;
 }
 
 TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
@@ -236,7 +273,7 @@ TT_INLINE bool Tracer::gradients(const Tensor& value, const Tensor* variables, i
   Vec<int> ids;
   for (int k = 0; k < count; ++k) ids.push_back(id_of(variables[k]));
   const Vec<int> d = tt::gradients(graph, id_of(value), ids);
-  if (graph.failure) TT_THROW(Error(describe(graph.failure)));
+  if (graph.failure) fail();
   for (int k = 0; k < count; ++k) result[k] = tensor_of(d[k]);
   return true;
 }
@@ -245,6 +282,13 @@ TT_INLINE bool Tracer::has_views(int id) const {
   for (const View& v : views_)
     if (v.root == root_of(id) && v.id != id && v.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
   return false;
+}
+
+/// The function may catch the error, as it would the op's own, and go on without the node.
+[[noreturn]] TT_INLINE void Tracer::fail() {
+  const Failure f = graph.failure;
+  graph.failure = {};
+  TT_THROW(Error(describe(f)));
 }
 
 [[noreturn]] TT_INLINE void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {

@@ -30,21 +30,24 @@ TT_INLINE void slice_kernel(Call& c, void*);
 TT_INLINE void record_detach(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
 TT_INLINE void detach_kernel(Call& c, void*);
 
-TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel);
+TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front = nullptr);
 inline Operator& reshape_operator() {
-  static Operator& op = define_view("reshape", "int[] shape", &record_reshape, &reshape_kernel);
+  static Operator& op = define_view("reshape", "int[] shape", &record_reshape, &reshape_kernel,
+                                    [](Call& c) { c.result[0] = c[0].reshape(c.attrs().list(0), c.at); });
   return op;
 }
 inline Operator& permute_operator() {
-  static Operator& op = define_view("permute", "int[] dims", &record_permute, &permute_kernel);
+  static Operator& op = define_view("permute", "int[] dims", &record_permute, &permute_kernel,
+                                    [](Call& c) { c.result[0] = c[0].permute(c.attrs().list(0), c.at); });
   return op;
 }
 inline Operator& expand_operator() {
-  static Operator& op = define_view("expand", "int[] size", &record_expand, &expand_kernel);
+  static Operator& op = define_view("expand", "int[] size", &record_expand, &expand_kernel,
+                                    [](Call& c) { c.result[0] = c[0].expand(c.attrs().list(0), c.at); });
   return op;
 }
 inline Operator& slice_operator() {
-  static Operator& op = define_view("slice", "int dim, int start, int length, int step", &record_slice, &slice_kernel);
+  static Operator& op = define_view("slice", "int dim, int start, int length, int step=1", &record_slice, &slice_kernel);
   return op;
 }
 inline Operator& detach_operator() {
@@ -53,6 +56,8 @@ inline Operator& detach_operator() {
 }
 
 TT_INLINE int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, int rank);
+/// Throws Error when there is no room for a further axis.
+TT_INLINE void need_room_for_axis(const Tensor& t, const char* op, SourceLine at);
 inline Tensor call_list(const Operator& op, const Tensor& t, const IntList& list, SourceLine at) {
   Attributes a;
   a.push(list);
@@ -87,6 +92,6 @@ struct TensorFunction<DetachFn> {
 }  // namespace detail
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(dispatch)
 #include "tt/dispatch/views_inl.hpp"
 #endif

@@ -110,7 +110,7 @@ TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, 
 
 TT_INLINE void slice_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
-  const std::int64_t* a = c.attrs().value;
+  const std::int64_t* a = c.attrs().value.data();
   const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
   Shape shape = t.shape;
   shape.set(axis, a[2]);
@@ -127,11 +127,12 @@ TT_INLINE void detach_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], t.shape, t.stride, t.data);
 }
 
-TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel) {
+TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& op) {
     op.record = record;
     op.attribute_names = attributes;
     op.is_view = true;
+    op.front = front;
     for (int k = 0; k < dispatch_key_count; ++k)
       if (backend_keys.contains(static_cast<DispatchKey>(k))) op.set_kernel(static_cast<DispatchKey>(k), kernel);
   });
@@ -143,6 +144,10 @@ TT_INLINE int axis_of(const Tensor& t, int axis, const char* op, SourceLine at, 
     TT_THROW(Error(Text("tt::") << op << ": axis is out of range: " << axis << " for shape " << t.shape() << " of rank "
                                 << t.dim() << "." << at));
   return a;
+}
+TT_INLINE void need_room_for_axis(const Tensor& t, const char* op, SourceLine at) {
+  if (t.dim() == max_rank)
+    TT_THROW(Error(describe({.mistake = Mistake::rank_too_high, .op = op, .a = t.impl().shape, .number = max_rank + 1, .where = at})));
 }
 
 }  // namespace detail
@@ -158,12 +163,12 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
     else if (__builtin_mul_overflow(known, to[k], &known)) known = 0;
   }
   if (open >= 0) {
-    if (known == 0 || numel() % known != 0)
-      TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << numel() << " elements, " << known << " in the other sizes." << at));
-    to[open] = numel() / known;
+    if (known == 0 || impl().numel % known != 0)
+      TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << impl().numel << " elements, " << known << " in the other sizes." << at));
+    to[open] = impl().numel / known;
   }
-  const Shape s = shape_of(to, "reshape");
-  if (s.size().code != numel())
+  const Shape s = shape_of(to, "reshape", at);
+  if (s.size().code != impl().numel)
     TT_THROW(Error(Text("tt::reshape: numbers of elements differ: ") << this->shape() << " and " << s << "." << at));
   return detail::call_list(detail::reshape_operator(), *this, to, at);
 }
@@ -171,7 +176,7 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
 TT_INLINE Tensor Tensor::view(const IntList& shape, SourceLine at) const {
   std::int64_t strides[max_rank] = {};
   const Tensor r = reshape(shape, at);
-  if (!detail::reshaped_strides(impl(), r.shape(), strides))
+  if (!detail::reshaped_strides(impl(), r.impl().shape, strides))
     TT_THROW(Error(Text("tt::view: the elements of ") << this->shape() << " do not lie so that they can be seen as "
                                                       << r.shape() << ". Use reshape?" << at));
   return r;
@@ -206,17 +211,20 @@ TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   for (int k = 0; k < to.size(); ++k)
     if (const int from = dim() - to.size() + k; to[k] == -1 && from >= 0) to[k] = impl().shape.code[from];
-  const Shape s = shape_of(to, "expand");
-  const BroadcastResult r = try_broadcast(this->shape(), s);
+  const Shape s = shape_of(to, "expand", at);
+  const BroadcastResult r = try_broadcast(impl().shape, s);
   if (!r.ok || !(r.shape == s))
     TT_THROW(Error(Text("tt::expand: shapes do not broadcast: ") << this->shape() << " and " << s
                                                                  << ". Only axes of extent 1 can be repeated." << at));
   return detail::call_list(detail::expand_operator(), *this, to, at);
 }
 
-TT_INLINE Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, std::int64_t step, SourceLine at) const {
+TT_INLINE Tensor Tensor::slice(int axis, SizeArgument from, SizeArgument to, SizeArgument by, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "slice", at, dim());
-  const std::int64_t n = impl().shape.code[d];
+  const std::int64_t n = impl().shape.code[d], step = by;
+  std::int64_t start = from, end = to;
+  for (const SizeArgument& x : {from, to})  // is it beyond the end?
+    if (!x.is_size && x > 0 && x != INT64_MAX) (void)std::int64_t{size(d, at)};
   if (step <= 0) TT_THROW(Error(Text("tt::slice: the step must be positive: ") << step << "." << at));
   const auto clamp = [n](std::int64_t i) { return i < 0 ? (i + n < 0 ? 0 : i + n) : i > n ? n : i; };
   start = clamp(start);
@@ -224,17 +232,20 @@ TT_INLINE Tensor Tensor::slice(int axis, std::int64_t start, std::int64_t end, s
   Attributes a;
   a.push(d);
   a.push(start);
-  a.push(end > start ? (end - start + step - 1) / step : 0);
-  a.push(step);
+  const std::int64_t length = end > start ? (end - start - 1) / step + 1 : 0;
+  a.push(length);
+  constexpr std::int64_t most_step = (1 << 23) - 1;  // that a graph holds
+  a.push(length > 1 || step < most_step ? step : most_step);
   return detail::call_unary(detail::slice_operator(), *this, a, at);
 }
 
-TT_INLINE Tensor Tensor::select(int axis, std::int64_t index, SourceLine at) const {
+TT_INLINE Tensor Tensor::select(int axis, SizeArgument given, SourceLine at) const {
+  const std::int64_t index = given;
   const int d = detail::axis_of(*this, axis, "select", at, dim());
   const std::int64_t n = impl().shape.code[d], i = index < 0 ? index + n : index;
   if (i < 0 || i >= n)
     TT_THROW(Error(Text("tt::select: index is out of range: ") << index << " for axis " << axis << " of shape " << shape() << "." << at));
-  const Tensor one = slice(d, i, i + 1, 1, at);
+  const Tensor one = slice(d, Size(i), Size(i + 1), 1, at);
   IntList rest;
   for (int k = 0; k < dim(); ++k)
     if (k != d) rest.push_back(impl().shape.code[k]);
@@ -243,6 +254,7 @@ TT_INLINE Tensor Tensor::select(int axis, std::int64_t index, SourceLine at) con
 
 TT_INLINE Tensor Tensor::unsqueeze(int axis, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "unsqueeze", at, dim() + 1);
+  detail::need_room_for_axis(*this, "unsqueeze", at);
   IntList s;
   for (int k = 0; k <= dim(); ++k)
     if (k == d) s.push_back(1);
@@ -251,6 +263,7 @@ TT_INLINE Tensor Tensor::unsqueeze(int axis, SourceLine at) const {
 }
 
 TT_INLINE Tensor Tensor::squeeze(int axis, SourceLine at) const {
+  if (dim() == 0 && (axis == 0 || axis == -1)) return *this;
   const int d = detail::axis_of(*this, axis, "squeeze", at, dim());
   if (impl().shape.code[d] != 1) return *this;
   IntList s;

@@ -39,7 +39,7 @@ TT_NOINLINE void evaluate_into(A& to, const DynamicProgram& p, void** external, 
   SymbolValues values;
   std::int64_t given[max_rank] = {};
   p.bind(extent, values, given);
-  bool fits = (to.data() != nullptr || to.size() == 0) && !clashes;  // not what was moved away
+  bool fits = to.has_elements() && !clashes;
   for (int k = 0; k < A::rank; ++k) fits = fits && to.extent(k) == given[k];
   if (fits) {
     external[p.leaves] = to.data();
@@ -97,7 +97,7 @@ template <class X, class Isa>
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
     using Evaluation = detail::Evaluation<X, Array, Isa>;
-    Evaluation e(x, Evaluation::reads_first ? nullptr : data());
+    Evaluation e(x, Evaluation::reads_first || !has_elements() ? nullptr : data());
     if constexpr (Evaluation::is_dynamic) {
       detail::evaluate_into(*this, Evaluation::program(), e.list.external, e.list.extent, e.list.clashes);
     } else if constexpr (is_inline && Evaluation::reads_first) {
@@ -107,7 +107,7 @@ Array<T, E...>& Array<T, E...>::operator=(const X& x) {
       e.run(e.list.clashes ? result.data() : data());
       if (e.list.clashes) *this = result;
     } else {
-      bool fits = data() != nullptr || size() == 0;  // not what was moved away
+      bool fits = has_elements();
       std::int64_t given[max_rank] = {};
       Evaluation::constant_extents(given);
       if constexpr (!is_static)

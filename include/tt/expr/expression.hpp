@@ -63,9 +63,8 @@ struct ArrayLeaf<const Array<T, E...>&> {
   const Array<T, E...>& get() const {
     if constexpr (TT_DEBUG) {
       if (witness.ended()) operand_has_ended(dtype, Extents::value, Extents::rank);
-      if (!array->data() && array->size() > 0)
-        operand_was_moved(dtype, Extents::value, Extents::rank);
     }
+    if (!array->has_elements()) operand_was_moved(dtype, Extents::value, Extents::rank);
     return *array;
   }
 };
@@ -157,6 +156,12 @@ struct Expression {
   template <class Isa = IsaTag>
   Result eval() const {
     return Result(*this);
+  }
+  /// Without axes, a number, as such an Array is: std::exp(r + 1.0). Of the value's own type, so that one overload fits.
+  template <class T, class Isa = IsaTag>
+    requires(std::same_as<T, typename Result::value_type> && Result::rank == 0)
+  operator T() const {
+    return Result(*this).item();
   }
 };
 

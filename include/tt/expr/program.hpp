@@ -315,7 +315,11 @@ constexpr bool show_mistake() {
   else if constexpr (f.mistake == Mistake::pooling_out_of_range)
     static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pooling: stride or padding is out of range");
   else if constexpr (f.mistake == Mistake::padding_not_in_pairs)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: sizes come in pairs, none negative");
+    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: sizes come in pairs");
+  else if constexpr (f.mistake == Mistake::padding_out_of_range)
+    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: padding is out of range");
+  else if constexpr (f.mistake == Mistake::negative_power)
+    static_assert(number_is_in_range<f.dtype, f.number, line>::value, "tt: pow: integers have no negative powers. Cast the base to f32?");
   else if constexpr (f.mistake == Mistake::channels_differ)
     static_assert(channels_agree<shown_a<H>, shown_b<H>, f.number, line>::value,
                   "tt: conv2d: channels differ: the weights have those of the images, divided by groups");

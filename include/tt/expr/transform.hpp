@@ -69,21 +69,39 @@ constexpr A with_ids(const A& like, const Vec<int>& ids, int& at) {
   }
 }
 
-/// The front end of run-time values (Tensors, structs of them), or void.
-template <class A>
-constexpr auto run_time_front() {
-  using T = std::remove_cvref_t<A>;
-  if constexpr (requires { typename T::tt_front::run_time; }) return std::type_identity<typename T::tt_front>{};
-  else if constexpr (ParameterStruct<T>) {
-    if constexpr (requires { typename kind_of<T>::type::tt_front; })
-      return std::type_identity<typename kind_of<T>::type::tt_front>{};
-    else return std::type_identity<void>{};
-  } else return std::type_identity<void>{};
-}
 template <class... A>
 struct common_run_time_front {
   using type = void;
 };
+template <class T>
+struct run_time_front_of_all;
+template <class... A>
+struct run_time_front_of_all<std::tuple<A...>> : common_run_time_front<A...> {};
+template <class A, class B>
+struct run_time_front_of_all<std::pair<A, B>> : common_run_time_front<A, B> {};
+/// The front end of run-time values (Tensors, structs and lists of them), or void.
+template <class A>
+constexpr auto run_time_front() {
+  using T = std::remove_cvref_t<A>;
+  if constexpr (requires { typename T::tt_front; }) {
+    if constexpr (requires { typename T::tt_front::run_time; }) return std::type_identity<typename T::tt_front>{};
+    else return std::type_identity<void>{};
+  } else if constexpr (ParameterStruct<T>) {
+    if constexpr (requires { typename kind_of<T>::type::tt_front; })
+      return std::type_identity<typename kind_of<T>::type::tt_front>{};
+    else return std::type_identity<void>{};
+  } else if constexpr (std::is_array_v<T>) {
+    return run_time_front<std::remove_extent_t<T>>();
+  } else if constexpr (requires { typename run_time_front_of_all<T>::type; }) {
+    return std::type_identity<typename run_time_front_of_all<T>::type>{};
+  } else if constexpr (requires(T& a) { typename T::value_type; a.begin() == a.end(); }) {
+    return run_time_front<typename T::value_type>();
+  } else if constexpr (PlainStruct<T> && !std::is_empty_v<T>) {
+    if constexpr (constexpr int n = count_members<T>(); n >= 1 && n <= 16)
+      return std::type_identity<typename run_time_front_of_all<decltype(with_members(std::declval<T&>(), Tie{}))>::type>{};
+    else return std::type_identity<void>{};
+  } else return std::type_identity<void>{};
+}
 template <class First, class... Rest>
 struct common_run_time_front<First, Rest...> {
   using own = typename decltype(run_time_front<First>())::type;

@@ -26,7 +26,7 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   int id = o[0];
   switch (n.op) {
     case Op::sum: case Op::amax: case Op::amin:
-      id = alone.reduction(n.op, o[0], static_cast<unsigned>(n.attribute));
+      id = alone.reduction(n.op, o[0], static_cast<unsigned>(n.attribute), n.bits);
       break;
     case Op::matmul: id = alone.product(o[0], o[1]); break;
     case Op::permute: {
@@ -119,7 +119,7 @@ constexpr const char* wrong_node(const Graph& g, int i) {
 
 }  // namespace detail
 
-constexpr CheckResult check(const Graph& g) {
+constexpr CheckResult (check)(const Graph& g) {  // in brackets here and where it is called: a program may have a macro check(x)
   if (g.failure) return {0, words(g.failure.mistake)};
   for (int i = 0; i < g.size(); ++i)
     if (const char* why = detail::wrong_node(g, i); *why) return {i, why};

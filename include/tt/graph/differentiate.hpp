@@ -3,7 +3,7 @@
 //   Vec<int> d = gradients(g, loss, {w, b});
 // Order, so that eager and fused training agree bit for bit: what one op contributes to one operand
 // is summed first, then the uses of a value in reverse program order.
-// Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal,
+// Rules follow PyTorch: min and max share evenly where equal, amax and amin over all that are equal (of NaN it is NaN),
 // nothing flows into integers.
 #pragma once
 #include "tt/graph/transform.hpp"
@@ -151,6 +151,25 @@ constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: 
   return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis].code, 1);
 }
 
+/// The adjoint of amax or amin, node `i`, for the first of equals: the least number, in row-major order, of those that are it.
+constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
+  const int a = n.operand[0];
+  const Shape s = g[a].shape;  // a copy: nodes may move
+  const auto axes = static_cast<unsigned>(n.attribute);
+  int place = -1;
+  Extent behind = 1;
+  for (int k = s.rank - 1; k >= 0; --k) {
+    if (!(axes >> k & 1)) continue;
+    const int along = index_along(g, s, k);
+    place = place < 0 ? along : g.add(g.mul(along, g.extent(DType::i64, behind)), place);
+    behind = behind * s[k];
+  }
+  int hit = g.elementwise(Op::eq, {a, i});
+  if (is_floating(n.dtype)) hit = g.elementwise(Op::logical_or, {hit, g.elementwise(Op::ne, {a, a})});  // of NaN to the first NaN
+  const int first = g.reduce<Op::amin>(g.where_(hit, place, g.extent(DType::i64, behind)), axes);
+  return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
+}
+
 /// What node `i` with adjoint `d` contributes to its operands; -1 for nothing.
 constexpr void contributions(Graph& g, int i, int d, int* out) {
   const Node n = g[i];
@@ -225,10 +244,14 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     case Op::conv: differentiate_conv(g, n, d, out); break;
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
+      if (n.bits == gradient_to_first) {
+        out[0] = of_the_first(g, n, i, d);
+        break;
+      }
       const int hit = g.elementwise(Op::eq, {a, i});
       const int count = g.reduce<Op::sum>(g.cast(hit, n.dtype),
                                  static_cast<unsigned>(n.attribute));
-      out[0] = g.where_(hit, g.div(d, count), number(0));
+      out[0] = g.where_(hit, g.div(d, count), g.div(number(0), count));  // NaN where nothing is equal: of NaN
       break;
     }
     case Op::matmul: {

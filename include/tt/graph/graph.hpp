@@ -45,10 +45,12 @@ struct OpDef {
   std::uint64_t id = 0;                ///< from the name of its type
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
+  bool has_integer_form = false;       ///< `of_integers` is set
   int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands
   void (*differentiate)(Graph&, const int* operands, int result, int grad,
                         int* contributions) = nullptr;
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
+  const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
 };
 
 /// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
@@ -198,6 +200,8 @@ struct ConvAttribute {
     return {{part(0), part(1)}, {part(2), part(3)}, {part(4), part(5)}};
   }
 };
+/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
+inline constexpr std::uint64_t gradient_to_first = 1;
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
 /// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
@@ -323,13 +327,13 @@ struct Graph {
   // ---- reductions and products
   /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum. One that is known where a
   /// program is compiled brings in no other.
-  constexpr int reduce(Op op, int a, unsigned axes);
+  constexpr int reduce(Op op, int a, unsigned axes, std::uint64_t bits = 0);
   template <Op K>
-  constexpr int reduce(int a, unsigned axes) {
+  constexpr int reduce(int a, unsigned axes, std::uint64_t bits = 0) {
     if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_reduction<K>);
-    return reduction(K, a, axes);
+    return reduction(K, a, axes, bits);
   }
-  constexpr int reduction(Op op, int a, unsigned axes);  ///< reduce, where the program has it already
+  constexpr int reduction(Op op, int a, unsigned axes, std::uint64_t bits = 0);  ///< reduce, where the program has it already
   constexpr int matmul(int a, int b);
   constexpr int product(int a, int b);  ///< matmul, where the program has one already
   /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.
@@ -384,15 +388,12 @@ struct Graph {
                                                                              : id;
   }
   constexpr int find(const Node& node) const {
-    for (int i = heads_[hash(node)] - 1; i >= 0; i = chain_[i])
-      if (nodes[i] == node) return i;
-    return -1;
+    return find(node, hash(node));
   }
   /// The node's id: an equal one that exists already, or a new one.
   constexpr int intern(const Node& node) {
-    const unsigned h = hash(node);
-    for (int i = heads_[h] - 1; i >= 0; i = chain_[i])
-      if (nodes[i] == node) return i;
+    const std::uint64_t h = hash(node);
+    if (const int i = find(node, h); i >= 0) return i;
     const bool countable = is_countable(node.shape);
     if (!countable)
       fail({.mistake = Mistake::too_many_elements, .op = name(node.op), .a = node.shape,
@@ -402,15 +403,36 @@ struct Graph {
     Node& kept = nodes.back();
     if (!kept.where.line) kept.where = where;
     if (!countable) kept.shape = {};
-    chain_.push_back(heads_[h] - 1);
-    heads_[h] = nodes.size();
+    chain_.push_back(0);
+    if (nodes.size() > 2 * buckets()) grow();
+    else link(nodes.size() - 1, h);
     return nodes.size() - 1;
   }
 
  private:
-  static constexpr unsigned buckets = 64;
-  int heads_[buckets] = {};  // newest node of each bucket, plus one
+  // A hash table: the newest node of each bucket, plus one; of each node the one before it there.
+  static constexpr int few = 64;
+  int few_heads_[few] = {};
+  Vec<int> heads_;  ///< in their place, once there are many nodes
   Vec<int> chain_;
+
+  constexpr int buckets() const { return heads_.empty() ? few : heads_.size(); }
+  constexpr int head(std::uint64_t h) const {
+    return heads_.empty() ? few_heads_[h % few] : heads_[static_cast<int>(h & static_cast<unsigned>(heads_.size() - 1))];
+  }
+  constexpr int find(const Node& node, std::uint64_t h) const {
+    for (int i = head(h) - 1; i >= 0; i = chain_[i])
+      if (nodes[i] == node) return i;
+    return -1;
+  }
+  constexpr void link(int id, std::uint64_t h) {
+    chain_[id] = head(h) - 1;
+    (heads_.empty() ? few_heads_[h % few] : heads_[static_cast<int>(h & static_cast<unsigned>(heads_.size() - 1))]) = id + 1;
+  }
+  constexpr void grow() {
+    heads_ = Vec<int>(4 * buckets(), 0);
+    for (int i = 0; i < nodes.size(); ++i) link(i, hash(nodes[i]));
+  }
 
   /// So that recording goes on in a full graph: the last place becomes a leaf of this shape.
   constexpr int refuse(const Node& node, bool countable) {
@@ -425,12 +447,13 @@ struct Graph {
     ++refused;
     return operand;
   }
-  static constexpr unsigned hash(const Node& n) {
-    return (static_cast<unsigned>(n.op) * 31u + static_cast<unsigned>(n.operand[0] + 1) * 7u +
-            static_cast<unsigned>(n.operand[1] + 1) * 13u +
-            static_cast<unsigned>(n.operand[2] + 1) * 17u + static_cast<unsigned>(n.attribute) * 29u +
-            static_cast<unsigned>(n.bits >> 16) * 3u + static_cast<unsigned>(n.bits) * 5u) %
-           buckets;
+  static constexpr std::uint64_t hash(const Node& n) {
+    std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.dtype) + n.def_id;
+    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[0] + 1) + (static_cast<std::uint64_t>(n.operand[1] + 1) << 32);
+    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute);
+    h = h * 0x9e3779b97f4a7c15u + n.bits + static_cast<std::uint64_t>(n.shape.rank);
+    if (n.shape.rank > 0) h += static_cast<std::uint64_t>(n.shape.code[0]) + static_cast<std::uint64_t>(n.shape.code[n.shape.rank - 1]) * 29;
+    return h ^ h >> 32;
   }
 };
 

@@ -45,6 +45,11 @@ constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bit
 constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, const Conv2dOptions& c) {
   Graph& g = *images.graph;
   const Shape x = images.shape(), w = weights.shape();
+  if (x.rank == 3) {  // one image without a batch
+    const Sym y = conv2d({&g, g.reshape(images.id, {1, x[0], x[1], x[2]})}, weights, bias, c);
+    const Shape of_batch = y.shape();
+    return {&g, g.reshape(y.id, {of_batch[1], of_batch[2], of_batch[3]})};
+  }
   if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && (c.groups < 1 || c.groups * w[1].code != x[1].code))
     return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
   const int r = g.conv(images.id, weights.id,
@@ -55,7 +60,8 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
   return {&g, g.add(r, g.reshape(bias->id, {w[0], 1, 1}))};
 }
 
-/// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images.
+/// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images. The gradient of
+/// a greatest element goes to the first that is it.
 template <Op K>
 constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t outside, const char* op) {
   Graph& g = *images.graph;
@@ -63,11 +69,14 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
   if (s.rank < 2 || s.rank > 4)
     return {&g, g.fail({.mistake = s.rank < 2 ? Mistake::rank_too_low : Mistake::rank_too_high, .op = op, .a = s,
                         .number = s.rank < 2 ? 2 : s.rank + 2}, images.id)};
-  if (p.stride.h < 0 || p.stride.w < 0 || p.padding.h < 0 || p.padding.w < 0 || 2 * p.padding.h > p.kernel_size.h ||
-      2 * p.padding.w > p.kernel_size.w)
+  if (p.stride.h < 0 || p.stride.w < 0 || p.padding.h < 0 || p.padding.w < 0 || std::int64_t{2} * p.padding.h > p.kernel_size.h ||
+      std::int64_t{2} * p.padding.w > p.kernel_size.w)
     return {&g, g.fail({.mistake = Mistake::pooling_out_of_range, .op = op, .a = s}, images.id)};
+  constexpr std::uint64_t bits = K == Op::amax ? gradient_to_first : 0;
   const int r = s.rank;
   const HeightWidth step{p.stride.h > 0 ? p.stride.h : p.kernel_size.h, p.stride.w > 0 ? p.stride.w : p.kernel_size.w};
+  if (!WindowAttribute{r - 2, step.h}.fits() || !WindowAttribute{r - 1, step.w}.fits())
+    return {&g, g.fail({.mistake = Mistake::pooling_out_of_range, .op = op, .a = s}, images.id)};
   int x = with_margin(g, images.id, p.padding, outside);
   const Shape in = g[x].shape;
   const Extent height = in[r - 2], width = in[r - 1];
@@ -85,11 +94,11 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
     Shape to = in;
     to.set(r - 2, rows);
     to.set(r - 1, columns);
-    return {&g, g.reshape(g.reduce<K>(g.reshape(x, apart), 0b1010), to)};
+    return {&g, g.reshape(g.reduce<K>(g.reshape(x, apart), 0b1010, bits), to)};
   }
   const auto along = [&](int axis, int size, int distance) {
     const int windows = g.window(x, axis, size, distance);
-    x = reduce<K>(Sym{&g, windows}, 1u << r, false).id;
+    x = reduce<K>(Sym{&g, windows}, 1u << r, false, bits).id;
   };
   along(r - 1, p.kernel_size.w, step.w);
   along(r - 2, p.kernel_size.h, step.h);
@@ -103,17 +112,34 @@ constexpr Sym max_pool2d(const Sym& x, const Pool2dOptions& p) {
   return pool2d<Op::amax>(x, p, least, "max_pool2d");
 }
 constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
-  return pool2d<Op::sum>(to_real(x), p, 0, "avg_pool2d") / (p.kernel_size.h * p.kernel_size.w);
+  constexpr const char* op = "avg_pool2d";
+  if (x.dtype() != DType::i64) return pool2d<Op::sum>(need_real(x, op), p, 0, op) / (p.kernel_size.h * p.kernel_size.w);
+  return cast<std::int64_t>(cast<double>(pool2d<Op::sum>(x, p, 0, op)) / (p.kernel_size.h * p.kernel_size.w));
 }
 
-/// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts.
+/// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts. Negative: so many are cut off.
 constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double value) {
   Graph& g = *x.graph;
   int r = x.id;
   const Shape s = x.shape();
-  bool legal = count % 2 == 0 && count <= 2 * s.rank;
-  for (int k = 0; k < count; ++k) legal = legal && sizes[k] >= 0;
-  if (!legal) return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
+  if (count % 2 != 0 || count > 2 * s.rank)
+    return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
+  constexpr std::int64_t most = std::int64_t{1} << 45;
+  const auto added = [&](int k) { return sizes[k] > 0 ? sizes[k] : 0; };
+  const auto outside = [&](int k) {
+    return Sym{&g, g.fail({.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = sizes[k]}, r)};
+  };
+  for (int k = 0; k < count; ++k)
+    if (sizes[k] > most || sizes[k] < -most) return outside(k);
+  for (int k = 0; k < count; k += 2) {
+    const int axis = s.rank - 1 - k / 2;
+    const std::int64_t before = added(k) - sizes[k], after = added(k + 1) - sizes[k + 1];
+    if (before + after == 0) continue;
+    g.need_number(s[axis]);
+    if (!s[axis].is_constant()) continue;  // refused below
+    if (before + after > s[axis].code) return outside(before > after ? k : k + 1);
+    r = g.slice(r, axis, before, s[axis].code - before - after, 1);
+  }
   const bool holds = is_floating(x.dtype()) || (value > -2147483649.0 && value < 2147483648.0 && value == static_cast<double>(static_cast<std::int64_t>(value)));
   if (!holds) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "pad", .a = s, .dtype = x.dtype()}, r)};
   const std::uint64_t bits = encode(x.dtype(), value);
@@ -123,12 +149,12 @@ constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double val
     for (int j = 0; j < 2; ++j) {
       const bool more = k + 2 * j < count;
       p.axis[j] = more ? s.rank - 1 - k / 2 - j : p.axis[0];
-      p.before[j] = more ? sizes[k + 2 * j] : 0;
-      if (!more || (p.before[j] == 0 && sizes[k + 2 * j + 1] == 0)) continue;
+      p.before[j] = more ? added(k + 2 * j) : 0;
+      if (!more || (sizes[k + 2 * j] == 0 && sizes[k + 2 * j + 1] == 0)) continue;
       g.need_number(to[p.axis[j]]);
       if (!to[p.axis[j]].is_constant())
         return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = "pad", .a = s}, r)};
-      to.set(p.axis[j], to[p.axis[j]].code + p.before[j] + sizes[k + 2 * j + 1]);
+      to.set(p.axis[j], to[p.axis[j]].code + p.before[j] + added(k + 2 * j + 1));
     }
     r = g.pad(r, p, to, bits);
   }
@@ -167,7 +193,7 @@ struct UnfoldFn {
 
 }  // namespace detail
 
-/// Convolution (what mathematics calls correlation) of images (N, C, H, W) with weights (O, C / groups, KH, KW), and a
+/// Convolution (what mathematics calls correlation) of images (N, C, H, W), or of one (C, H, W), with weights (O, C / groups, KH, KW), and a
 /// bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each element is
 /// the sum over c, kh, kw in this order. Only N may be known at run time. Throws Error (or does not compile) when channels
 /// or sizes do not fit.
@@ -180,18 +206,18 @@ constexpr auto conv2d(X&& images, W&& weights, B&& bias, SourceLine at = here())
   return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights),
                                                                static_cast<B&&>(bias));
 }
-/// The largest of each window of the last two axes; NaN if there is one. Gradient: shared evenly among the equals of a
-/// row, and among rows.
+/// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr auto max_pool2d(X&& images, SourceLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::MaxPool2dFn<P>>(at, static_cast<X&&>(images));
 }
-/// The mean of each window of the last two axes; padding counts as zeros.
+/// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr auto avg_pool2d(X&& images, SourceLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::AvgPool2dFn<P>>(at, static_cast<X&&>(images));
 }
-/// Zeros around a value: so many before and after the last axis, then the one before it, and so on.
+/// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
+/// off so many elements.
 template <std::int64_t... Sizes, Value X>
 constexpr auto pad(X&& x, SourceLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::PadFn<Sizes...>>(at, static_cast<X&&>(x));

@@ -78,6 +78,20 @@ constexpr int simplify(const Graph& g, Op op, int a, int b, int c) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// As in PyTorch: of two booleans the sum and the larger are "or", the product and the smaller "and".
+constexpr Op of_booleans(Op op) {
+  switch (op) {
+    case Op::add: case Op::max: case Op::bit_or: return Op::logical_or;
+    case Op::mul: case Op::min: case Op::bit_and: return Op::logical_and;
+    case Op::bit_xor: return Op::ne;
+    default: return op;
+  }
+}
+
+}  // namespace detail
+
 constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
   if (refused > 0) return skip(operands[n - 1]);
@@ -88,12 +102,18 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   if (op == Op::where && nodes[id[0]].dtype != DType::boolean)
     return fail({.mistake = Mistake::condition_is_not_bool, .op = "where",
                  .dtype = nodes[id[0]].dtype}, id[1]);
-  for (int k = first; k < n; ++k) dtype = promote(dtype, nodes[id[k]].dtype);
+  bool any_bool = false;
+  for (int k = first; k < n; ++k) {
+    any_bool = any_bool || nodes[id[k]].dtype == DType::boolean;
+    dtype = promote(dtype, nodes[id[k]].dtype);
+  }
+  if (dtype == DType::boolean) op = detail::of_booleans(op);
+  if (is_logical(op)) dtype = DType::boolean;  // of numbers: are they other than 0?
+  if (op == Op::sub && any_bool) dtype = DType::boolean;  // PyTorch refuses it
   if (op == Op::cast && dtype == to) return id[0];
   if (op == Op::bitcast && dtype == to) return id[0];
   if (is_real(op) && !is_floating(dtype)) dtype = DType::f32;
-  const bool accepted = is_logical(op)   ? dtype == DType::boolean
-                        : is_bitwise(op) ? is_integral(dtype)
+  const bool accepted = is_bitwise(op)   ? is_integral(dtype)
                         : op == Op::bitcast ? size_of(dtype) == size_of(to)
                         : is_arithmetic(op) && op != Op::copy ? dtype != DType::boolean
                                                               : true;
@@ -163,12 +183,18 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
   DType dtype = DType::boolean;
   Shape shape;
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
+  if (def.has_integer_form && is_integral(dtype)) return cast(call(def.of_integers(), operands), dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
   if (def.info.domain == Domain::integer) {
     if (is_floating(dtype))
       return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = dtype},
                   operands[0]);
     dtype = DType::i64;
+  }
+  if (dtype == DType::boolean && def.info.domain == Domain::number && def.info.of_bool != OfBool::body) {
+    for (int k = 0; k < def.info.arity; ++k) operands.id[k] = cast(operands[k], DType::i64);
+    const int r = call(def, operands);
+    return def.info.of_bool == OfBool::bools ? cast(r, DType::boolean) : r;
   }
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
@@ -264,10 +290,10 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
   const int k = normalize_axis(axis, s.rank);
   if (k < 0)
     return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
-  const std::int64_t last = start + (length - 1) * step;
-  if (length < 0 || start < 0 || step == 0 || (length > 0 && last < 0) ||
-      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)) ||
-      !SliceAttribute{k, start, step}.fits())
+  const bool fits = SliceAttribute{k, start, step}.fits() && step != 0 && length >= 0 && length < most_bytes / (step < 0 ? -step : step);
+  const std::int64_t last = fits ? start + (length - 1) * step : start;
+  if (!fits || (length > 0 && last < 0) ||
+      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)))
     return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
                  .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
   if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
@@ -282,11 +308,11 @@ constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t len
 
 // Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
 // shape are flattened into one first; so the order of summation depends on shape and axes only.
-constexpr int Graph::reduce(Op op, int a, unsigned axes) {
+constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
   if (!std::is_constant_evaluated()) detail::enlist(op);
-  return reduction(op, a, axes);
+  return reduction(op, a, axes, bits);
 }
-constexpr int Graph::reduction(Op op, int a, unsigned axes) {
+constexpr int Graph::reduction(Op op, int a, unsigned axes, std::uint64_t bits) {
   if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
     a = cast(a, DType::i64);
   if (nodes[a].dtype == DType::boolean)
@@ -311,19 +337,19 @@ constexpr int Graph::reduction(Op op, int a, unsigned axes) {
     flat.push_back(s.count(begin, end));
     Shape keep_rest = s;
     for (int k = begin; k < s.rank; ++k) keep_rest.set(k, 1);
-    const int r = reduction(op, reshape(a, flat), 1u << begin);
+    const int r = reduction(op, reshape(a, flat), 1u << begin, bits);
     const unsigned rest = axes & ((1u << begin) - 1);
-    return reduction(op, reshape(r, keep_rest), rest);
+    return reduction(op, reshape(r, keep_rest), rest, bits);
   }
   if (begin < end && axes != 1u << begin)
-    return reduction(op, reduction(op, a, 1u << begin), axes & ~(1u << begin));
+    return reduction(op, reduction(op, a, 1u << begin, bits), axes & ~(1u << begin), bits);
   if (begin == end && end < s.rank) {  // drop trailing ones, put them back after
     Shape cut;
     for (int k = 0; k < end; ++k) cut.push_back(s[k]);
-    return reshape(reduction(op, reshape(a, cut), axes), kept);
+    return reshape(reduction(op, reshape(a, cut), axes, bits), kept);
   }
   return intern({.op = op, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
-                 .attribute = axes, .shape = kept});
+                 .attribute = axes, .bits = bits, .shape = kept});
 }
 
 // (..., M, K) x (..., K, N); batch axes broadcast.

@@ -78,8 +78,8 @@ struct Lowering {
     for (int i = 0; i < g.size(); ++i)
       if (s.block_of[i] >= 0 && !is_view(g[i])) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
-      bool writes = false;  // what is rebuilt by every reader needs no kernel
-      for (int i : members[next]) writes = writes || s.stored[i];
+      bool writes = false;  // what is rebuilt by every reader, or has no elements, needs no kernel
+      for (int i : members[next]) writes = writes || (s.stored[i] && g[i].shape.size() != Extent(0));
       if (!writes) continue;
       now = plan.kernels.size();
       lower(next, members[next]);
@@ -377,7 +377,7 @@ struct Lowering {
         } else if (is_reduction(g[i].op)) {
           const int a = value(g[i].operand[0], segment);
           keep(i, emit(segment, {.op = g[i].op, .dtype = g[i].dtype, .from = g[i].dtype,
-                                 .a = static_cast<short>(a)}), segment + 1);
+                                 .a = a}), segment + 1);
           continue;
         } else if (!valid(i, segment)) {
           compute(i, segment);
@@ -409,7 +409,7 @@ struct Lowering {
   }
   constexpr int emit(int segment, Instruction x, bool has_result = true) {
     if (has_result)
-      x.result = static_cast<short>(kernel.registers[static_cast<int>(x.dtype)]++);
+      x.result = kernel.registers[static_cast<int>(x.dtype)]++;
     pending.push_back(x);
     pending_segment.push_back(segment);
     return x.result;
@@ -446,9 +446,9 @@ struct Lowering {
 
   constexpr int compute(int o, int segment) {
     const Node& n = g[o];
-    short r[3] = {-1, -1, -1};
+    int r[3] = {-1, -1, -1};
     for (int k = 0; k < 3; ++k)
-      if (n.operand[k] >= 0 && !(k == 0 && n.op == Op::slice_scatter)) r[k] = static_cast<short>(value(n.operand[k], segment));
+      if (n.operand[k] >= 0 && !(k == 0 && n.op == Op::slice_scatter)) r[k] = value(n.operand[k], segment);
     if (n.op == Op::slice_scatter) {
       keep(o, r[1], segment);
       return r[1];
@@ -523,7 +523,7 @@ struct Lowering {
   constexpr void emit_store(int o, int segment, int buffer) {
     const int access = buffer == scratch_of[o] ? scratch_access(buffer)
                                                : node_access(o, buffer, segment);
-    emit(segment, {.op = Op::store, .dtype = g[o].dtype, .a = static_cast<short>(slot[o]),
+    emit(segment, {.op = Op::store, .dtype = g[o].dtype, .a = slot[o],
                    .access = access}, false);
   }
   constexpr int touch(int buffer) {
@@ -841,6 +841,7 @@ struct Lowering {
       if (g.donated[k] < 0 || indirect[k]) continue;
       const int out = buffer_of[s.memory_of(g.outputs[k])];
       const int in = buffer_of[g.inputs[g.donated[k]]];
+      if (plan.buffers[out].first < 0) continue;  // without elements it is not written
       const bool late = plan.buffers[in].last > plan.buffers[out].first ||
                         (plan.buffers[in].last == plan.buffers[out].first &&
                          !reads_before_writes(plan.kernels[plan.buffers[out].first], in, out));

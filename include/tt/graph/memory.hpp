@@ -69,7 +69,7 @@ constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_
 /// make_plan at run time: the whole compiler is then built once, in tt::compiled.
 TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(graph)
 TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t) { return make_plan(recorded, t); }
 #endif
 

@@ -394,6 +394,7 @@ struct Normalizer {
     const bool other_strides = (is_view(op) && op != Op::reshape) || op == Op::broadcast || r.is_strided(i);
     return other_strides ? copy_of(id) : id;
   }
+  /// A slice of what has run-time strides, be it dense with run-time extents or an input that does not lie dense.
   constexpr bool shows_a_slice(int id) const {
     bool constant = r[id].shape.is_constant(), slice = false;
     while (is_view(r[id].op)) {
@@ -401,6 +402,7 @@ struct Normalizer {
       id = r[id].operand[0];
       constant = constant && r[id].shape.is_constant();
     }
+    if (r.is_strided(id)) constant = constant && r.input_strides[static_cast<int>(r[id].attribute)].is_constant();
     return slice && !constant;
   }
   constexpr int copy_of(int id, std::int64_t attribute = 0) {

@@ -1,6 +1,6 @@
 // Partition: a function and its reverse mode, one graph, cut into a forward and a backward graph. Which
 // values of the forward part the backward is given, and which it computes anew, is a minimum cut.
-//   JointGraph joint = make_joint(graph, 0b11);          // adjoints of inputs 0 and 1
+//   JointGraph joint = make_joint(graph, {0, 1});             // adjoints of inputs 0 and 1
 //   Partition p = partition(joint, symbols);             // p.forward, p.backward
 //
 // The choice is one of speed alone: either graph holds the joint graph's own nodes, so every choice has the
@@ -17,6 +17,7 @@
 // cut, functorch's min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc
 // from the source, so both prices are weighed in one cut.
 #pragma once
+#include "tt/core/bit_set.hpp"
 #include "tt/graph/differentiate.hpp"
 
 namespace tt {
@@ -26,21 +27,21 @@ struct JointGraph {
   Graph graph;              ///< inputs: the function's, then an adjoint for each result. Outputs: results, then adjoints
   int inputs = 0;           ///< of the function
   int results = 0;          ///< of the function
-  std::uint64_t given = 0;  ///< inputs, as bits, that something flows into: one further output each
+  BitSet given;             ///< inputs that something flows into: one further output each
   int may_change = 0;       ///< so many of the first results whoever gets them may change before the backward: it is not given these
   Vec<char> depends;        ///< for each node: a change of a wanted input changes it, as far as derivatives go
   Vec<char> reached;        ///< for each node of the function: it has an adjoint
 };
 
-/// Reverse mode behind a function: adjoints of the inputs `wanted` (bits). What flows into a value that several
+/// Reverse mode behind a function: adjoints of the inputs `wanted`. What flows into a value that several
 /// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
-constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int may_change = 0) {
-  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), 0, may_change, {}, {}};
+constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int may_change = 0) {
+  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), {}, may_change, {}, {}};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
   Vec<int> with_respect_to, seeds;
-  for (int k = 0; k < joint.inputs && k < 64; ++k)
-    if (wanted >> k & 1) with_respect_to.push_back(g.inputs[k]);
+  for (int k : wanted)
+    with_respect_to.push_back(g.inputs[k]);
   for (int root : roots) {
     const Shape shape = g[root].shape;
     const int seed = g.input(g[root].dtype, shape);
@@ -49,14 +50,13 @@ constexpr JointGraph make_joint(const Graph& function, std::uint64_t wanted, int
   const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to, &joint.reached);
   joint.depends = detail::depends_on(g, with_respect_to);
   int w = 0;
-  for (int k = 0; k < joint.inputs && k < 64; ++k)
-    if (wanted >> k & 1) {
-      const int a = adjoint[w++];
-      if (a < 0) continue;
-      joint.given |= std::uint64_t{1} << k;
-      const Shape shape = g[g.inputs[k]].shape;
-      g.output(g.broadcast_to(a, shape));
-    }
+  for (int k : wanted) {
+    const int a = adjoint[w++];
+    if (a < 0) continue;
+    joint.given.set(k);
+    const Shape shape = g[g.inputs[k]].shape;
+    g.output(g.broadcast_to(a, shape));
+  }
   return joint;
 }
 /// Only the adjoints: what computes everything anew from the inputs.

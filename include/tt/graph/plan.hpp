@@ -106,7 +106,7 @@ struct Instruction {
   Op op = Op::copy;
   DType dtype = DType::f32;  ///< of the result (of the value, for stores and reductions)
   DType from = DType::f32;   ///< of the operands, where that differs
-  short result = -1, a = -1, b = -1, c = -1;  ///< registers, numbered per dtype
+  int result = -1, a = -1, b = -1, c = -1;  ///< registers, numbered per dtype
   int attribute = 0;         ///< shift; code of an opaque op; number of a row scratch
   int access = -1;
   std::uint64_t bits = 0;

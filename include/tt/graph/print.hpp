@@ -103,6 +103,7 @@ constexpr Text to_string(const Graph& g) {
       for (int k = 0; k < max_rank; ++k)
         if (n.attribute >> k & 1) t << ' ' << k;
       if (n.attribute & in_row_order) t << " in a row's order";
+      if (n.bits == gradient_to_first) t << ", gradient to the first";
     }
     t << " : " << name(n.dtype) << ' ' << n.shape;
     for (int k = 0; k < g.outputs.size(); ++k)
@@ -188,7 +189,7 @@ constexpr Text to_string(const P& plan) {
         if (x.result >= 0) t << name(x.dtype) << " r" << x.result << " = ";
         t << (x.op == Op::call ? "call " : name(x.op));
         if (x.op == Op::call) t << x.attribute;
-        for (short r : {x.a, x.b, x.c})
+        for (int r : {x.a, x.b, x.c})
           if (r >= 0) t << " r" << r;
         if (x.op == Op::constant) t << ' ' << number_text(x.dtype, x.bits);
         if (x.access >= 0) detail::list_access(t, plan, k, plan.accesses[x.access]);

@@ -207,6 +207,9 @@ constexpr Sym& operator/=(Sym& a, SymOperand b) {
 
 namespace detail {
 
+template <class F>
+constexpr const OpDef& def_of();
+
 template <class F, int Arity>
 struct body_runner;
 template <class F>
@@ -301,6 +304,10 @@ constexpr OpDef make_op_def() {
     d.has_rule = true;
     d.differentiate = &differentiate_by_rule<F>;
   }
+  if constexpr (requires { typename F::of_integers; }) {
+    d.has_integer_form = true;
+    d.of_integers = &def_of<typename F::of_integers>;
+  }
   return d;
 }
 
@@ -308,6 +315,14 @@ constexpr OpDef make_op_def() {
 
 template <class F>
 inline constexpr OpDef op_def = detail::make_op_def<F>();
+template <class F>
+constexpr const OpDef& detail::def_of() { return op_def<F>; }
+
+/// Integers have no powers to a whole number below 0. (nvcc 13 loses the braces where they stand in a template's `if constexpr`.)
+constexpr void refuse_negative(Graph& g, const char* op, const SymOperand& exponent) {
+  if (exponent.is_literal() && exponent.literal == DType::i64 && exponent.fits && exponent.integer < 0)
+    g.fail({.mistake = Mistake::negative_power, .op = op, .number = exponent.integer});
+}
 
 template <class F, class... A>
 constexpr Sym SymFront::call(SourceLine at, const A&... a) {
@@ -324,7 +339,10 @@ constexpr Sym SymFront::call(SourceLine at, const A&... a) {
   OperandIds ids;
   int k = 0;
   for (const SymOperand& o : list) ids.id[k++] = o.id_beside(*g, d);
-  return {g, at_line(g, at).call(op_def<F>, ids)};
+  at_line(g, at);
+  if constexpr (requires { typename F::of_integers; })
+    if (is_integral(d)) refuse_negative(*g, F::info.name, list[1]);
+  return {g, g->call(op_def<F>, ids)};
 }
 
 /// The name of an op from its place in OpaqueOps.
@@ -336,9 +354,9 @@ constexpr const char* opaque_name(int code) {
 }
 /// The op from its place in OpaqueOps: one that a graph of this program has; tt::compiled has them all.
 TT_INLINE const OpDef& opaque_op(int code);
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(graph)
 TT_INLINE const OpDef& opaque_op(int code) {
-#if defined(TT_BUILD)
+#if defined(TT_COMPILED)
   return *[]<class... F>(TypeList<F...>, int c) {
     static constexpr const OpDef* defs[] = {&op_def<F>...};
     return defs[c];

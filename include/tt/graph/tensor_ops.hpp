@@ -9,11 +9,13 @@
 namespace tt {
 namespace detail {
 
+/// What has no axes is a vector of one element to these, as in PyTorch.
 constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const char* op) {
-  if (count == 0) return (1u << x.shape().rank) - 1;
+  const int rank = x.shape().rank;
+  if (count == 0) return (1u << rank) - 1;
   unsigned bits = 0;
   for (int k = 0; k < count; ++k) {
-    const int axis = normalize_axis(dims[k], x.shape().rank);
+    const int axis = normalize_axis(dims[k], rank > 0 ? rank : 1);
     if (axis < 0 || bits >> axis & 1) {
       x.graph->fail({.mistake = axis < 0 ? Mistake::axis_out_of_range : Mistake::axis_given_twice, .op = op, .a = x.shape(),
                      .number = dims[k]});
@@ -21,23 +23,26 @@ constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const cha
     }
     bits |= 1u << axis;
   }
-  return bits;
+  return rank > 0 ? bits : 0;
 }
 
 template <Op K>
-constexpr Sym reduce(const Sym& x, unsigned axes, bool keepdim) {
-  const int kept = x.graph->reduce<K>(x.id, axes);
+constexpr Sym reduce(const Sym& x, unsigned axes, bool keepdim, std::uint64_t bits = 0) {
+  const int kept = x.graph->reduce<K>(x.id, axes, bits);
   if (keepdim) return {x.graph, kept};
   Shape s;
   for (int k = 0; k < x.shape().rank; ++k)
     if (!(axes >> k & 1)) s.push_back(x.shape()[k]);
   return {x.graph, x.graph->reshape(kept, s)};
 }
-constexpr Sym count_of(const Sym& x, unsigned axes) {
+constexpr Extent elements_along(const Sym& x, unsigned axes) {
   Extent n = 1;
   for (int k = 0; k < x.shape().rank; ++k)
     if (axes >> k & 1) n = n * x.shape()[k];
-  return {x.graph, x.graph->extent(is_floating(x.dtype()) ? x.dtype() : DType::f32, n)};
+  return n;
+}
+constexpr Sym count_of(const Sym& x, unsigned axes) {
+  return {x.graph, x.graph->extent(is_floating(x.dtype()) ? x.dtype() : DType::f32, elements_along(x, axes))};
 }
 constexpr Sym detach(const Sym& x) { return {x.graph, x.graph->detach(x.id)}; }
 constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
@@ -50,6 +55,11 @@ constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
 constexpr Sym to_real(const Sym& x) {
   return is_floating(x.dtype()) ? x : Sym{x.graph, x.graph->cast(x.id, DType::f32)};
 }
+/// Of integers PyTorch gives no mean: which dtype it has is the caller's to say.
+constexpr Sym need_real(const Sym& x, const char* op) {
+  if (!is_floating(x.dtype())) x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = x.dtype()});
+  return to_real(x);
+}
 
 struct SumFn {
   static constexpr const char* name = "sum";
@@ -60,7 +70,7 @@ struct SumFn {
 struct MeanFn {
   static constexpr const char* name = "mean";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    const Sym r = to_real(x);
+    const Sym r = need_real(x, name);
     return reduce<Op::sum>(r, axes, keepdim) / count_of(r, axes);
   }
 };
@@ -87,21 +97,48 @@ struct AminFn {
     return reduce<Op::amin>(x, axes, keepdim);
   }
 };
-/// Of one axis: the first place of the maximum, or of the first NaN.
+/// The first place along one axis where x is `m`, or NaN.
+constexpr Sym place_of(const Sym& x, const Sym& m, unsigned axes, bool keepdim) {
+  const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
+  return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
+}
+/// The first place of the maximum, or of the first NaN: along one axis, or of all axes among the elements in row-major order.
 struct ArgmaxFn {
   static constexpr const char* name = "argmax";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
     need_elements(x, axes, name);
-    const Sym m = reduce<Op::amax>(x, axes, true);
-    const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
-    return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
+    if (const int rank = x.shape().rank; rank != 1 && axes == (1u << rank) - 1) {
+      Shape to;
+      for (int k = 0; k < (keepdim ? rank : 0); ++k) to.push_back(1);
+      const Sym place = run({x.graph, x.graph->reshape(x.id, {x.shape().size()})}, 1, false);
+      return {x.graph, x.graph->reshape(place.id, to)};
+    }
+    return place_of(x, reduce<Op::amax>(x, axes, true), axes, keepdim);
   }
 };
+/// The greatest, or least, element along one axis and its first place. Gradient: to that place alone.
+struct ExtremeResult {
+  Sym values, places;
+};
+template <Op K>
+struct ExtremeFn {
+  static constexpr const char* name = K == Op::amax ? "max" : "min";
+  static constexpr ExtremeResult run(const Sym& x, unsigned axes, bool keepdim) {
+    need_elements(x, axes, name);
+    if (axes == 0) return {x, {x.graph, x.graph->constant_integer(DType::i64, 0)}};
+    const Sym number = x.dtype() == DType::boolean ? cast<std::int32_t>(x) : x;
+    const Sym values = reduce<K>(number, axes, keepdim, gradient_to_first);
+    const Sym places = place_of(number, reduce<K>(number, axes, true, gradient_to_first), axes, keepdim);
+    return {x.dtype() == DType::boolean ? values != 0 : values, places};
+  }
+};
+using MaxFn = ExtremeFn<Op::amax>;
+using MinFn = ExtremeFn<Op::amin>;
 // Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
 struct SoftmaxFn {
   static constexpr const char* name = "softmax";
   static constexpr Sym run(const auto& x, unsigned axes, bool) {
-    const auto r = to_real(x);
+    const auto r = need_real(x, name);
     const auto e = tt::exp(r - detach(reduce<Op::amax>(r, axes, true)));
     return e / reduce<Op::sum>(e, axes, true);
   }
@@ -109,7 +146,7 @@ struct SoftmaxFn {
 struct LogSoftmaxFn {
   static constexpr const char* name = "log_softmax";
   static constexpr Sym run(const auto& x, unsigned axes, bool) {
-    const auto r = to_real(x);
+    const auto r = need_real(x, name);
     const auto z = r - detach(reduce<Op::amax>(r, axes, true));
     return z - tt::log(reduce<Op::sum>(tt::exp(z), axes, true));
   }
@@ -124,13 +161,14 @@ struct LogsumexpFn {
     return keepdim ? s : reduce<Op::sum>(s, axes, false);
   }
 };
-/// Variance along axes, divided by n - 1.
+/// Variance along axes, divided by n - 1; of no elements by 0.
 struct VarFn {
   static constexpr const char* name = "var";
   static constexpr Sym run(const Sym& x, unsigned axes, bool keepdim) {
-    const Sym r = to_real(x);
-    const Sym c = r - MeanFn::run(r, axes, true);
-    return reduce<Op::sum>(c * c, axes, keepdim) / (count_of(r, axes) - 1);
+    const Sym r = need_real(x, name), c = r - MeanFn::run(r, axes, true), n = count_of(r, axes);
+    const Extent e = elements_along(r, axes);
+    const Sym divisor = e == Extent(0) ? n : e.is_constant() ? n - 1 : tt::maximum(n - 1, 0);
+    return reduce<Op::sum>(c * c, axes, keepdim) / divisor;
   }
 };
 
@@ -190,7 +228,7 @@ template <int... Dims, Value A>
 constexpr auto sum_keepdim(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::SumFn, true, Dims...>>(at, static_cast<A&&>(a));
 }
-/// The mean over the axes; integers as f32.
+/// The mean over the axes, of floating elements.
 template <int... Dims, Value A>
 constexpr auto mean(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::MeanFn, false, Dims...>>(at, static_cast<A&&>(a));
@@ -207,7 +245,7 @@ template <int... Dims, Value A>
 constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::MeanFn, true, Dims...>>(at, static_cast<A&&>(a));
 }
-/// The variance over the axes, divided by n - 1 as in PyTorch.
+/// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
 template <int... Dims, Value A>
 constexpr auto var(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::Reduction<detail::VarFn, false, Dims...>>(at, static_cast<A&&>(a));
@@ -354,29 +392,28 @@ struct DetachFn {
 };
 struct CrossEntropyFn {
   static constexpr const char* name = "cross_entropy";
+  static constexpr int class_axis(int rank) { return rank > 1 ? 1 : 0; }
   static constexpr Sym record(const auto& logits, const auto& labels) {
-    const int last = logits.shape().rank - 1;
-    Shape column = labels.shape();
-    column.push_back(1);
-    if (last < 0 || labels.shape().rank != last || labels.dtype() == DType::boolean ||
-        is_floating(labels.dtype()))
+    const int rank = logits.shape().rank, classes = class_axis(rank);
+    const bool of_one_rank = rank > 0 && labels.shape().rank == rank - 1;
+    if (!of_one_rank || labels.dtype() == DType::boolean || is_floating(labels.dtype()))
       return {logits.graph,
-              logits.graph->fail({.mistake = last < 0 || labels.shape().rank != last
-                                                 ? Mistake::shapes_do_not_broadcast
-                                                 : Mistake::dtype_not_accepted,
-                                  .op = "cross_entropy", .a = logits.shape(), .b = labels.shape(),
-                                  .dtype = labels.dtype()}, logits.id)};
+              logits.graph->fail({.mistake = of_one_rank ? Mistake::dtype_not_accepted : Mistake::shapes_do_not_broadcast,
+                                  .op = name, .a = logits.shape(), .b = labels.shape(), .dtype = labels.dtype()}, logits.id)};
     const auto differ = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = name, .a = logits.shape(), .b = labels.shape()}; };
-    for (int k = 0; k < last; ++k)
-      if (!logits.graph->equal(labels.shape()[k], logits.shape()[k], differ)) return {logits.graph, logits.graph->fail(differ(), logits.id)};
-    const unsigned axis = 1u << last;
+    Shape column;  // the labels, with an axis of extent 1 where the classes are
+    for (int k = 0; k < rank; ++k) {
+      column.push_back(k == classes ? Extent(1) : labels.shape()[k < classes ? k : k - 1]);
+      if (k != classes && !logits.graph->equal(column[k], logits.shape()[k], differ)) return {logits.graph, logits.graph->fail(differ(), logits.id)};
+    }
+    const unsigned axis = 1u << classes;
     const auto r = to_real(logits);
     const auto z = r - detach(reduce<Op::amax>(r, axis, true));
     const Sym label = {labels.graph, labels.graph->reshape(labels.id, column)};
     const auto hit = iota_like(z, axis) == label;
     const auto picked = reduce<Op::sum>(tt::where(hit, z, 0), axis, true);
     const auto loss = tt::log(reduce<Op::sum>(tt::exp(z), axis, true)) - picked;
-    return MeanFn::run(loss, (1u << (last + 1)) - 1, false);
+    return MeanFn::run(loss, (1u << rank) - 1, false);
   }
 };
 /// start, start + step, ... along the one axis of `like`, in its dtype; reckoned in that of the numbers.
@@ -444,8 +481,8 @@ template <Value A>
 constexpr auto detach(A&& a, SourceLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::DetachFn>(at, static_cast<A&&>(a));
 }
-/// Mean over the rows of -log softmax(logits)[label]: logits (N, C), labels (N) of an integer
-/// dtype in [0, C). Eager calls on the host look at them; elsewhere one outside adds logsumexp(logits - max).
+/// The mean of -log softmax(logits)[label]: logits (N, C), (C) or (N, C, d1, ...), labels, of an integer dtype in [0, C), of
+/// that shape without C. Eager calls on the host look at them; elsewhere one outside adds logsumexp(logits - max).
 template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return front_t<A, B>::template function<detail::CrossEntropyFn>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));

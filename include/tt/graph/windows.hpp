@@ -26,6 +26,19 @@ constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t ste
   return intern(node);
 }
 
+namespace detail {
+
+/// `r`, into which nothing of `a` went, as that has no elements; but it is a function of `a`, with a gradient.
+constexpr int beside_nothing(Graph& g, int r, int a) {
+  if (!is_floating(g[a].dtype)) return r;
+  const int none = g.reshape(g.reduce<Op::sum>(a, (1u << g[a].shape.rank) - 1), {});
+  return g.where_(g.constant_integer(DType::boolean, 0), none, r);
+}
+/// To cat a vector without elements fits among Tensors of any shape, as in PyTorch.
+constexpr bool is_empty_vector(const Shape& s) { return s.rank == 1 && s[0] == Extent(0); }
+
+}  // namespace detail
+
 constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits) {
   const Shape s = nodes[a].shape;
   if (s == to) return a;
@@ -36,7 +49,7 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
   }
   if (!fits) return fail({.mistake = Mistake::window_does_not_fit, .op = "pad", .a = to, .number = before.before[0]}, a);
   if (const int c = repeated_constant(a); is_constant(c) && nodes[c].bits == bits) return broadcast_to(c, to);
-  if (s.size() == Extent(0)) return broadcast_to(constant_bits(nodes[a].dtype, bits), to);
+  if (s.size() == Extent(0)) return detail::beside_nothing(*this, broadcast_to(constant_bits(nodes[a].dtype, bits), to), a);
   const int first = before.axis[0] < before.axis[1] ? 0 : 1, low = before.axis[first], high = before.axis[1 - first];
   if (!to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
     Shape half = s;
@@ -64,14 +77,17 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start
   const Failure outside{.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1};
   if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code)) return fail(outside, base);
   if (!to[k].is_constant()) needed.push_back({to[k], end, located(outside)});
-  if (s.size() == Extent(0)) return base;
   a = cast(a, nodes[base].dtype);
+  if (s.size() == Extent(0)) return detail::beside_nothing(*this, base, a);
   if (s[k] == to[k]) return a;
   return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .attribute = before.pack(), .shape = to});
 }
 
 constexpr int Graph::cat(const int* a, int count, int axis) {
-  Shape to = nodes[a[0]].shape;
+  int first = 0;  // that says which shape the others have
+  while (first + 1 < count && detail::is_empty_vector(nodes[a[first]].shape)) ++first;
+  const Shape to = nodes[a[first]].shape;
+  const auto left_out = [&](int i) { return to.rank != 1 && detail::is_empty_vector(nodes[a[i]].shape); };
   if (to.rank == 0) return fail({.mistake = Mistake::rank_too_low, .op = "cat", .a = to, .number = 1}, a[0]);
   const int k = normalize_axis(axis, to.rank);
   if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "cat", .a = to, .number = axis}, a[0]);
@@ -80,6 +96,8 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
   for (int i = 0; i < count; ++i) {
     const Shape s = nodes[a[i]].shape;
     const auto differ = [&] { return Failure{.mistake = Mistake::extents_beside_axis_differ, .op = "cat", .a = to, .b = s, .number = k}; };
+    dtype = promote(dtype, nodes[a[i]].dtype);
+    if (left_out(i)) continue;
     bool fits = s.rank == to.rank;
     for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(to[j], s[j], differ);
     if (!fits) return fail(differ(), a[0]);
@@ -87,19 +105,21 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
     if (!s[k].is_constant())
       return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "cat", .a = s, .number = k}, a[0]);
     total += s[k].code;
-    dtype = promote(dtype, nodes[a[i]].dtype);
   }
-  int r = cast(a[0], dtype);
+  int r = cast(a[first], dtype);
   std::int64_t start = 0;
   for (int i = 0; i < count; ++i) {
     Shape whole = nodes[a[i]].shape;
-    const Extent n = whole[k];
-    if (n == Extent(0)) continue;
+    if (left_out(i) || whole[k] == Extent(0)) continue;
+    const std::int64_t n = whole.code[k];
     whole.set(k, total);
     const int x = cast(a[i], dtype);
     r = start == 0 ? pad(x, {{k, k}, {0, 0}}, whole) : slice_scatter(r, x, k, start);
-    start += n.code;
+    start += n;
   }
+  for (int i = 0; i < count; ++i)
+    if (left_out(i) || (nodes[a[i]].shape[k] == Extent(0) && (start > 0 || i != first)))
+      r = detail::beside_nothing(*this, r, cast(a[i], dtype));
   return r;
 }
 

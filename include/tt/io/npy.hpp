@@ -43,16 +43,66 @@ struct NpyHeader {
   DType dtype = DType::f32;
   int rank = 0;
   std::int64_t extent[max_rank] = {};
+
+  Shape shape() const {
+    Shape s;
+    for (int k = 0; k < rank; ++k) s.push_back(extent[k]);
+    return s;
+  }
 };
 
-/// The value after 'key': in the header's Python dict, or null.
-inline const char* npy_value(const char* header, const char* key) {
-  const char* p = std::strstr(header, key);
-  if (!p) return nullptr;
-  p += std::strlen(key);
-  while (*p == '\'' || *p == '"' || *p == ' ' || *p == ':') ++p;
-  return p;
-}
+/// The text of a header's Python dict from `begin` to `end`, which is a 0.
+struct NpyDict {
+  const char* begin;
+  const char* end;
+
+  /// Where the value of this key begins, or null; of several the last one's, as in NumPy.
+  const char* value(const char* key) const {
+    const char* found = nullptr;
+    const std::size_t length = std::strlen(key);
+    for (const char* p = skip_spaces(begin); *p == '{' || *p == ',';) {
+      p = skip_spaces(p + 1);
+      const char* const name = p;
+      if (*p != '\'' && *p != '"') break;
+      p = skip_string(p);
+      const bool same = static_cast<std::size_t>(p - name) == length + 2 && std::memcmp(name + 1, key, length) == 0;
+      p = skip_spaces(p);
+      if (*p != ':') break;
+      p = skip_spaces(p + 1);
+      if (same) found = p;
+      p = skip_value(p);
+    }
+    return found;
+  }
+  static bool is_string(const char* p, const char* text) {
+    const std::size_t length = std::strlen(text);
+    return (*p == '\'' || *p == '"') && std::strncmp(p + 1, text, length) == 0 && p[length + 1] == *p;
+  }
+  static const char* skip_spaces(const char* p) {
+    while (*p == ' ' || *p == '\t' || *p == '\n') ++p;
+    return p;
+  }
+
+ private:
+  const char* skip_string(const char* p) const {
+    for (const char quote = *p++; p < end && *p != quote; ++p)
+      if (*p == '\\' && p + 1 < end) ++p;
+    return p < end ? p + 1 : p;
+  }
+  /// To the comma behind it, or the dict's end.
+  const char* skip_value(const char* p) const {
+    for (int depth = 0; p < end;) {
+      if (*p == '\'' || *p == '"') {
+        p = skip_string(p);
+        continue;
+      }
+      if (depth == 0 && (*p == ',' || *p == '}')) break;
+      depth += (*p == '(' || *p == '[' || *p == '{') - (*p == ')' || *p == ']' || *p == '}');
+      ++p;
+    }
+    return p;
+  }
+};
 
 inline NpyHeader read_npy_header(const NpySource& from) {
   unsigned char start[10];
@@ -72,18 +122,20 @@ inline NpyHeader read_npy_header(const NpySource& from) {
   if (std::fread(header.begin(), 1, length, from.f) != length)
     npy_fail(from, "the file ends in its header.");
   NpyHeader h;
-  const char* descr = npy_value(header.begin(), "'descr'");
+  const NpyDict dict{header.begin(), header.begin() + length};
+  const char* descr = dict.value("descr");
   bool known = false;
   for (int d = 0; descr && d < dtype_count; ++d)
-    if (std::strncmp(descr, npy_descr(static_cast<DType>(d)), 3) == 0) {
+    if (NpyDict::is_string(descr, npy_descr(static_cast<DType>(d)))) {
       h.dtype = static_cast<DType>(d);
       known = true;
     }
   if (!known) npy_fail(from, "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
-  const char* order = npy_value(header.begin(), "'fortran_order'");
-  if (!order || std::strncmp(order, "False", 5) != 0)
+  const char* order = dict.value("fortran_order");
+  if (!order) npy_fail(from, "the header does not say fortran_order.");
+  if (std::strncmp(order, "False", 5) != 0)
     npy_fail(from, "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
-  const char* p = npy_value(header.begin(), "'shape'");
+  const char* p = dict.value("shape");
   if (!p || *p != '(') npy_fail(from, "the header gives no shape.");
   const auto skip_spaces = [&p] {
     while (*p == ' ') ++p;
@@ -124,41 +176,41 @@ std::size_t bytes_of(const A& a) {
   return static_cast<std::size_t>(a.size()) * sizeof(typename A::value_type);
 }
 
-/// Reads the header of elements that end before byte `end` of the file, and holds it against an
-/// Array type; extents are numbers or dyn.
-inline NpyHeader read_npy_header(const NpySource& from, std::int64_t end, DType dtype,
-                                 const std::int64_t* extent, int rank) {
-  const NpyHeader h = read_npy_header(from);
+/// Holds a header against what is wanted; extents are numbers or dyn.
+inline void check_wanted(const NpySource& from, const NpyHeader& h, DType dtype, const std::int64_t* extent, int rank) {
   bool same = h.rank == rank && h.dtype == dtype;
   for (int k = 0; same && k < rank; ++k) same = extent[k] == dyn || extent[k] == h.extent[k];
-  Shape found;
-  for (int k = 0; k < h.rank; ++k) found.push_back(h.extent[k]);
   if (!same)
-    npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << found << ", wanted is " << name(dtype)
+    npy_fail(from, Text("holds ") << name(h.dtype) << ' ' << h.shape() << ", wanted is " << name(dtype)
                                   << ' ' << declared_shape(extent, rank) << ".");
+}
+/// The elements, which follow, end before byte `end` of the file. Throws Error if there are fewer, or more than memory holds.
+inline void check_size(const NpySource& from, const NpyHeader& h, std::int64_t end) {
+  const Shape found = h.shape();
   Text reader;
   for (int i = 0; i + 2 < from.place.size(); ++i) reader << from.place[i];  // without ": "
-  const std::size_t bytes = bytes_of(reader.c_str(), dtype, found);
+  const std::size_t bytes = bytes_of(reader.c_str(), h.dtype, found);
   if (const std::int64_t rest = end - std::ftell(from.f); rest < static_cast<std::int64_t>(bytes))
-    npy_fail(from, Text("the file ends before its last element: ") << name(dtype) << ' ' << found << " takes " << bytes
+    npy_fail(from, Text("the file ends before its last element: ") << name(h.dtype) << ' ' << found << " takes " << bytes
                                                                   << " bytes, the file holds " << rest << '.');
-  return h;
+}
+inline void read_elements(const NpySource& from, DType dtype, void* to, std::size_t bytes) {
+  if (std::fread(to, 1, bytes, from.f) != bytes) npy_fail(from, "the file cannot be read to its last element.");
+  if (dtype != DType::boolean) return;
+  const auto* byte = static_cast<const unsigned char*>(to);
+  for (std::size_t k = 0; k < bytes; ++k)
+    if (byte[k] > 1) npy_fail(from, Text("element ") << static_cast<std::int64_t>(k) << " is no bool: " << static_cast<int>(byte[k]) << '.');
 }
 template <class A>
 A read_npy(const NpySource& from, std::int64_t end) {
-  const NpyHeader h = read_npy_header(from, end, A::dtype, A::Extents::value, A::rank);
+  const NpyHeader h = read_npy_header(from);
+  check_wanted(from, h, A::dtype, A::Extents::value, A::rank);
+  check_size(from, h, end);
   A a = [&] {
     if constexpr (A::is_static) return A();
     else return A(Uninitialized{}, h.extent);
   }();
-  const std::size_t bytes = bytes_of(a);
-  if (std::fread(a.data(), 1, bytes, from.f) != bytes)
-    npy_fail(from, "the file cannot be read to its last element.");
-  if constexpr (std::is_same_v<typename A::value_type, bool>) {
-    const unsigned char* byte = reinterpret_cast<const unsigned char*>(a.data());
-    for (std::size_t k = 0; k < bytes; ++k)
-      if (byte[k] > 1) npy_fail(from, Text("element ") << static_cast<std::int64_t>(k) << " is no bool: " << static_cast<int>(byte[k]) << '.');
-  }
+  read_elements(from, A::dtype, a.data(), bytes_of(a));
   return a;
 }
 

@@ -76,6 +76,7 @@ class NpzWriter {
     add(name, npy_start(A::dtype, a.shape()), reinterpret_cast<const char*>(a.data()), bytes_of(a));
   }
   void add(const char* name, const Text& start, const char* data, std::size_t bytes) {
+    if (entries_.size() == 0xfffe) fail("65,535 arrays are more than a .npz file holds. Save parts of it?");
     NpzEntry e{.name = name, .offset = position_,
                .size = start.size() + static_cast<std::int64_t>(bytes)};
     if (e.size + e.offset > zip_limit - (1 << 20))
@@ -139,19 +140,19 @@ class NpzReader {
     read_directory();
   }
   const Vec<NpzEntry>& entries() const { return entries_; }
-  int find(const char* name) const {
-    const Text wanted(name);
-    for (int k = 0; k < entries_.size(); ++k)
-      if (entries_[k].name == wanted) return k;
-    return -1;
-  }
-  template <class A>
-  A read(int k) const {
+  /// The number of an entry, or -1.
+  int find(const Text& name) const { return slots_.empty() ? -1 : slots_[slot_of(name)]; }
+  /// Where entry k stands, its checksum being right; it ends before end_of(k).
+  NpySource open(int k) const {
     const NpzEntry& e = entries_[k];
-    const NpySource from{file_.f, place() << e.name << ": "};
     check_sum(e);
     seek(e.offset);
-    return read_npy<A>(from, e.offset + e.size);
+    return {file_.f, place() << e.name << ": "};
+  }
+  std::int64_t end_of(int k) const { return entries_[k].offset + entries_[k].size; }
+  template <class A>
+  A read(int k) const {
+    return read_npy<A>(open(k), end_of(k));
   }
   [[noreturn]] TT_NOINLINE void fail(const Text& what) const { TT_THROW(Error(place() << what)); }
 
@@ -185,6 +186,9 @@ class NpzReader {
     const Vec<char> directory = bytes_at(offset, size);
     const char* p = directory.begin();
     const char* last = directory.end();
+    int slots = 4;
+    while (slots < 2 * static_cast<int>(number_at(end + 10, 2))) slots *= 2;
+    slots_ = Vec<int>(slots, -1);
     for (std::uint32_t k = 0; k < number_at(end + 10, 2); ++k) {
       if (last - p < zip_entry_size || number_at(p, 4) != zip_entry) fail(damaged);
       const std::int64_t name = number_at(p + 28, 2),
@@ -200,12 +204,16 @@ class NpzReader {
   /// `limit`: where the arrays end and the directory begins.
   void read_entry(const char* p, int name_size, std::int64_t limit) {
     NpzEntry e;
-    for (int k = 0; k < name_size; ++k) e.name << p[zip_entry_size + k];
+    e.name.append(p + zip_entry_size, name_size);
+    for (char c : e.name)
+      if (c == 0) fail(Text("the name of array ") << entries_.size() << " has a zero byte in it.");
     const int stem = name_size - 4;
     if (stem <= 0 || !(tail_of(e.name, stem) == Text(".npy")))
       fail(Text("holds '") << e.name << "', which is no .npy file.");
     e.name = head_of(e.name, stem);
-    if (find(e.name.c_str()) >= 0) fail(Text(e.name) << ": stands in it twice.");
+    int& slot = slots_[slot_of(e.name)];
+    if (slot >= 0) fail(Text(e.name) << ": stands in it twice.");
+    slot = entries_.size();
     if (number_at(p + 8, 2) & 1) fail(Text(e.name) << ": is encrypted.");
     if (number_at(p + 10, 2) != 0)
       fail(Text(e.name) << ": is compressed. Write it with numpy.savez, not savez_compressed.");
@@ -217,6 +225,15 @@ class NpzReader {
     e.offset = local + zip_local_size + number_at(header.begin() + 26, 2) + number_at(header.begin() + 28, 2);
     if (number_at(header.begin(), 4) != zip_local || e.offset + e.size > limit) fail(damaged);
     entries_.push_back(static_cast<NpzEntry&&>(e));
+  }
+  /// Where a name is in the table of names, or would be: a hash (FNV-1a) and the next free place.
+  int slot_of(const Text& name) const {
+    std::uint32_t hash = 2166136261u;
+    for (int k = 0; k < name.size(); ++k) hash = (hash ^ static_cast<unsigned char>(name[k])) * 16777619u;
+    const auto mask = static_cast<std::uint32_t>(slots_.size() - 1);
+    auto at = static_cast<int>(hash & mask);
+    while (slots_[at] >= 0 && !(entries_[slots_[at]].name == name)) at = (at + 1) & static_cast<int>(mask);
+    return at;
   }
   void check_sum(const NpzEntry& e) const {
     std::uint32_t crc = 0;
@@ -243,6 +260,7 @@ class NpzReader {
   File file_;
   std::int64_t size_ = 0;
   Vec<NpzEntry> entries_;
+  Vec<int> slots_;  ///< of their names: numbers of entries, at most half of them; -1: none
 };
 
 }  // namespace tt::detail

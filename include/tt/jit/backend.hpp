@@ -6,6 +6,7 @@
 //   });
 //   tt::compile(f, {.backend = "count"})
 #pragma once
+#include "tt/core/kept_text.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/jit/capture.hpp"
 
@@ -37,7 +38,10 @@ TT_INLINE std::vector<Text> list_backends();
 class BackendChoice {
  public:
   BackendChoice() = default;
-  BackendChoice(const char* name) : name_(name) {}
+  BackendChoice(const char* name) : name_(name ? KeptText(name).text : "default") {}
+  template <class S>
+    requires(std::convertible_to<const S&, KeptText> && !std::convertible_to<const S&, const char*>)
+  BackendChoice(const S& name) : name_(KeptText(name).text) {}
   template <class F>
     requires std::is_invocable_r_v<CompiledGraph, F&, const Graph&, const std::vector<ExampleInput>&>
   BackendChoice(F f) : name_("one of its own"), own_(static_cast<F&&>(f)) {}
@@ -55,7 +59,7 @@ namespace jit {
 /// What the symbols of a graph are for these Tensors; false: argument `wrong` does not fit.
 TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 
 TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong) {
   bool known[max_symbols] = {};
@@ -159,23 +163,23 @@ class BackendList {
 #endif
 }  // namespace jit
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 
 TT_INLINE CompiledGraph compile_graph(const Graph& graph) {
   if (graph.failure) TT_THROW(Error(describe(graph.failure)));
-  if (const CheckResult r = check(graph); !r)
+  if (const CheckResult r = (check)(graph); !r)
     TT_THROW(Error(Text("tt::compile_graph: node ") << r.node << " of the graph " << r.why << "."));
   const auto f = std::make_shared<const GraphFunction>(canonical(jit::of_dense_inputs(graph)), ProgramOptions{}, true);
   return [f](const std::vector<Tensor>& given) {
     SymbolValues sizes;
     const std::vector<Tensor> dense = jit::fitting(f->graph(), given, sizes);
-    const Tensor* tensor[max_inputs];
-    for (std::size_t k = 0; k < dense.size(); ++k) tensor[k] = &dense[k];
-    const int count = static_cast<int>(dense.size());
+    SmallVec<const Tensor*, 16> tensor;
+    for (const Tensor& t : dense) tensor.push_back(&t);
+    const int count = tensor.size();
     std::vector<Tensor> out(static_cast<std::size_t>(f->outputs()));
-    if (autograd::required_gradients(tensor, count) && DispatchState::of_this_thread().grad_enabled)
-      autograd::run_on_tape(*f, f, sizes, "graph", {}, tensor, count, out.data());
-    else f->run(tensor, sizes, out.data());
+    if (!autograd::required_gradients(tensor.data(), count).empty() && DispatchState::of_this_thread().grad_enabled)
+      autograd::run_on_tape(*f, f, sizes, "graph", {}, tensor.data(), count, out.data());
+    else f->run(tensor.data(), sizes, out.data());
     return out;
   };
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tt/autograd/functional.hpp"
+#include "tt/jit/recent_table.hpp"
 #include "tt/dispatch/capture_events.hpp"
 
 namespace tt {
@@ -14,22 +15,9 @@ using CompiledGraph = Callable<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 namespace jit {
 
-/// A struct whose members are visible and are not those of a list.
-template <class T>
-concept PlainStruct = std::is_aggregate_v<T> && std::is_class_v<T> && !requires { std::tuple_size<T>::value; };
+using tt::detail::each_leaf;
+using tt::detail::PlainStruct;
 
-/// The Tensors of an argument or a result, in order.
-template <class A, class F>
-void each_leaf(A& a, const F& f) {
-  using T = std::remove_cv_t<A>;
-  if constexpr (std::is_same_v<T, Tensor>) f(a);
-  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return;
-  else if constexpr (ParameterStruct<T>) for_each_member([&](auto& leaf) { each_leaf(leaf, f); }, a);
-  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](auto&... x) { (each_leaf(x, f), ...); }, a);
-  else if constexpr (requires { std::begin(a); std::end(a); }) for (auto& x : a) each_leaf(x, f);
-  else if constexpr (PlainStruct<T>) tt::detail::with_members(a, [&](auto&... m) { (each_leaf(m, f), ...); });
-  else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
-}
 /// Numbers are guarded by value, lists by their length: f(its bits, is it a floating one).
 template <class A, class F>
 void each_number(const A& a, const F& f) {
@@ -51,18 +39,12 @@ void each_number(const A& a, const F& f) {
 }
 /// The numbers of a call, in order.
 struct Numbers {
-  static constexpr std::size_t capacity = 64;
-  std::int64_t value[capacity];
-  std::uint64_t real = 0;  ///< which are floating, as bits
-  std::size_t size = 0;
+  SmallVec<std::int64_t, 16> value;
+  BitSet real;  ///< which are floating
   void push(std::int64_t v, bool floating) {
-    if (size == capacity) [[unlikely]] refuse();
-    if (floating) real |= std::uint64_t{1} << size;
-    value[size++] = v;
+    if (floating) real.set(value.size());
+    value.push_back(v);
   }
-
- private:
-  [[noreturn]] TT_INLINE static void refuse();
 };
 
 /// Tells the types of arguments apart.
@@ -76,22 +58,37 @@ std::int64_t type_number() {
 TT_INLINE bool overlap(const Tensor& x, const Tensor& y);
 /// All Tensors of a call.
 struct Arguments {
-  const Tensor* tensor[max_inputs];
-  int count = 0;
+  SmallVec<const Tensor*, 16> tensor;
+  /// Undefined Tensors among them, which are no inputs, and may be given a value: their places.
+  struct Absent {
+    const Tensor* tensor;
+    int place;
+  };
+  SmallVec<Absent, 2> absent;
 
   Arguments() = default;
   template <class... A>
   explicit Arguments(const char* name, const A&... a) {
-    (each_leaf(a, [&](const Tensor& t) { add(name, t); }), ...);
+    int place = 0;
+    (each_leaf(a, [&](const Tensor& t) {
+       if (t.defined()) [[likely]] add(name, t);
+       else absent.push_back({&t, place});
+       ++place;
+     }), ...);
+  }
+  /// Which of the absent ones stands there, or -1.
+  int absent_at(int place) const {
+    for (int k = 0; k < absent.size(); ++k)
+      if (absent[k].place == place) return k;
+    return -1;
   }
   void add(const char* name, const Tensor& t) {
-    if (count == max_inputs || t.is_meta()) [[unlikely]] refuse(name, t);
-    tensor[count++] = &t;
+    if (t.is_meta()) [[unlikely]] refuse(name, t);
+    tensor.push_back(&t);
   }
+  int count() const { return tensor.size(); }
   const Tensor& operator[](int k) const { return *tensor[k]; }
   bool share(int j, int k) const { return overlap(*tensor[j], *tensor[k]); }
-  /// The first argument that shares memory, or k.
-  TT_INLINE int first_sharing(int k) const;
   /// The first argument that is the same elements in the same shape, or k.
   TT_INLINE int first_same(int k) const;
   /// Does the tape record what is done with them?
@@ -104,26 +101,38 @@ struct Arguments {
 
 /// What one capture is good for: everything that is compared, word by word.
 struct Guards {
-  BasicSignature<max_inputs> sizes;  ///< behind the sizes: overlaps and other devices, what requires a gradient, modes, numbers
-  int overlaps = 0, requires_grad = 0, numbers = 0;  ///< where those begin
-  std::uint64_t real_numbers = 0;
+  Signature sizes;  ///< behind the sizes: overlaps and other devices, what requires a gradient, modes, numbers
+  int overlaps = 0, requires_grad = 0, modes = 0, numbers = 0;  ///< where those begin
+  BitSet real_numbers;
 
   TT_INLINE Guards(const Arguments& a, const Numbers* n, unsigned as_numbers);
   bool same(const Guards& o) const { return sizes == o.sizes; }
   /// But for values of numbers among the arguments?
   TT_INLINE bool differs_in_numbers_only(const Guards& o) const;
+  /// But for sizes that are numbers?
+  TT_INLINE bool differs_in_sizes_only(const Guards& o) const;
   /// Does the tape record what is done with the arguments?
-  bool on_tape() const { return sizes.word[requires_grad] && sizes.word[requires_grad + 1] & 1; }
-  bool in_inference_mode() const { return sizes.word[requires_grad + 1] & 2; }
+  bool on_tape() const {
+    bool any = false;
+    for (int k = requires_grad; k < modes; ++k) any = any || sizes.word[k] != 0;
+    return any && sizes.word[modes] & 1;
+  }
+  bool in_inference_mode() const { return sizes.word[modes] & 2; }
+  /// Does argument k require a gradient?
+  bool requires_gradient(int k) const { return sizes.word[requires_grad + k / 64] >> k % 64 & 1; }
 };
 
 /// In words, what differs between a call and an earlier capture.
 TT_INLINE Text difference(const Guards& before, const Guards& now);
 
+/// Results that are arguments, or views of them: eager gives no copies. And what becomes of undefined arguments.
+struct SharedResults;
+
 /// What a function did.
 struct Recording {
   Graph graph;
   int results = 0;                     ///< outputs that the function returns; the rest are updates
+  std::shared_ptr<const SharedResults> shared;  ///< what it gives besides; null: nothing
   std::vector<int> updated;            ///< for each update: which argument
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
 };
@@ -153,10 +162,11 @@ class RecordingRun {
   std::unique_ptr<Work> work_;
 };
 
+/// Of those that are defined.
 template <class... A>
 int count_leaves(const A&... a) {
   int n = 0;
-  (each_leaf(a, [&](const Tensor&) { ++n; }), ...);
+  (each_leaf(a, [&](const Tensor& t) { n += t.defined() ? 1 : 0; }), ...);
   return n;
 }
 template <class A>
@@ -170,7 +180,7 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
   RecordingRun run(name, guards, options, sizes, argument, count_leaves(a...));
   std::tuple<std::remove_cvref_t<A>...> traced(a...);
   std::shared_ptr<const void> kept;
-  std::apply([&](auto&... x) { (each_leaf(x, [&](Tensor& t) { t = run.next(); }), ...); }, traced);
+  std::apply([&](auto&... x) { (each_leaf(x, [&](Tensor& t) { if (t.defined()) t = run.next(); }), ...); }, traced);
   using Result = std::invoke_result_t<const F&, A&...>;
   if constexpr (std::is_void_v<Result>) {
     std::apply(f, traced);
@@ -185,23 +195,10 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
 
 /// A function, recorded once on stand-ins of the sizes that it is given.
 using RecordOnce = CallableRef<Recording(const SymbolValues&)>;
-/// Records it, and twice more where sizes are symbols, with others: a function that uses sizes as numbers
-/// does something else then. Throws SizesNeeded if it does, with the sizes that matter. A branch that these sizes take
-/// alike, such as one on a far larger size, is not found: pass what decides it as a number.
+/// Records it, and twice more where sizes are symbols, with others: if ops get other numbers then, it uses sizes as numbers.
+/// Throws SizesNeeded if it does, with the sizes that matter. Sizes that the function itself looks at are known already,
+/// see Size.
 TT_INLINE Recording record(const RecordOnce& once, const Guards& guards);
-
-/// Undefined Tensors on the stack, as many as are asked for.
-class Results {
- public:
-  TT_INLINE explicit Results(int count);
-  Results(const Results&) = delete;
-  TT_INLINE ~Results();
-  Tensor& operator[](int k) { return reinterpret_cast<Tensor*>(memory_)[k]; }
-
- private:
-  int count_;
-  alignas(Tensor) std::byte memory_[sizeof(Tensor) * max_outputs];
-};
 
 /// What a graph has become: a function of tt's own, or what a backend made of it.
 struct Executable {
@@ -219,16 +216,23 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
 /// Runs a recording: its outputs, the updates written. `plain`: neither on the tape nor in inference mode.
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
                         bool plain, const char* name, SourceLine at);
+/// Result number `place`, if it is no output.
+TT_INLINE bool find_shared(const SharedResults& shared, int place, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t);
+/// Undefined arguments become what the function assigned to them: `out` on.
+TT_INLINE void define_absent(const SharedResults& shared, Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at);
 /// The same; returns the results.
 template <class R>
 R run(const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols, bool plain, const char* name,
       SourceLine at) {
-  Results results(e.function->outputs());
-  run_into(&results[0], r, e, argument, symbols, plain, name, at);
+  SmallVec<Tensor, few_results> results(e.function->outputs());
+  run_into(results.data(), r, e, argument, symbols, plain, name, at);
+  if (r.shared) define_absent(*r.shared, results.data() + r.results + r.updated.size(), argument, symbols, at);
   if constexpr (!std::is_void_v<R>) {
     R result = *static_cast<const R*>(r.result.get());
-    std::size_t next = 0;
-    each_leaf(result, [&](Tensor& t) { t = results[static_cast<int>(next++)]; });
+    int place = 0, next = 0;
+    each_leaf(result, [&](Tensor& t) {
+      if (!r.shared || !find_shared(*r.shared, place++, argument, symbols, at, t)) t = results[next++];
+    });
     return result;
   }
 }
@@ -236,6 +240,6 @@ R run(const Recording& r, const Executable& e, const Arguments& argument, const 
 }  // namespace jit
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 #include "tt/jit/capture_inl.hpp"
 #endif

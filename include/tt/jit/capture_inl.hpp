@@ -1,5 +1,6 @@
 // Definitions of capture.hpp: guards, one run on stand-ins, which sizes are used as numbers, and how a recording runs.
 #pragma once
+#include "tt/autograd/joint_node.hpp"
 #include "tt/dispatch/tracer.hpp"
 #include "tt/jit/capture.hpp"
 
@@ -12,19 +13,9 @@ TT_INLINE bool overlap(const Tensor& x, const Tensor& y) {
   const auto *p = static_cast<const std::byte*>(a->data), *q = static_cast<const std::byte*>(b->data);
   return p < q + b->bytes && q < p + a->bytes;
 }
-[[noreturn]] TT_INLINE void Numbers::refuse() {
-  TT_THROW(Error(Text("tt::compile: a call has at most ") << capacity << " numbers."));
-}
 [[noreturn]] TT_INLINE void Arguments::refuse(const char* name, const Tensor& t) const {
-  if (count == max_inputs)
-    TT_THROW(Error(Text("tt::compile: ") << name << ": at most " << max_inputs << " Tensors can be passed."));
-  TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count << " has no elements: it is on device meta"
+  TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count() << " has no elements: it is on device meta"
                  << (t.impl().trace_id < 0 ? "." : ", recorded by a capture.")));
-}
-TT_INLINE int Arguments::first_sharing(int k) const {
-  for (int j = 0; j < k; ++j)
-    if (share(j, k)) return j;
-  return k;
 }
 TT_INLINE int Arguments::first_same(int k) const {
   const auto& t = tensor[k]->impl();
@@ -40,50 +31,118 @@ TT_INLINE int Arguments::first_same(int k) const {
 }
 TT_INLINE bool Arguments::on_tape() const {
   bool any = false;
-  for (int k = 0; k < count; ++k) any = any || tensor[k]->impl().requires_grad;
+  for (int k = 0; k < count(); ++k) any = any || tensor[k]->impl().requires_grad;
   return any && DispatchState::of_this_thread().grad_enabled;
 }
 TT_INLINE bool Arguments::overlaps_another(int k) const {
-  for (int j = 0; j < count; ++j)
+  for (int j = 0; j < count(); ++j)
     if (j != k && share(j, k)) return true;
   return false;
 }
-TT_INLINE Results::Results(int count) : count_(count) {
-  for (int k = 0; k < count_; ++k) new (&(*this)[k]) Tensor;
-}
-TT_INLINE Results::~Results() {
-  for (int k = 0; k < count_; ++k) (*this)[k].~Tensor();
-}
-
 TT_INLINE bool Guards::differs_in_numbers_only(const Guards& o) const {
-  if (numbers != o.numbers || sizes.words != o.sizes.words) return false;
-  auto other = o.sizes;
-  for (int k = numbers + 1; k < sizes.words; ++k) other.word[k] = sizes.word[k];  // the first is the types of arguments
-  return sizes == other;
+  return numbers == o.numbers && sizes.word.size() == o.sizes.word.size() &&  // the first number is the types of arguments
+         std::memcmp(sizes.word.data(), o.sizes.word.data(), sizeof(std::int64_t) * static_cast<std::size_t>(numbers + 1)) == 0;
 }
+TT_INLINE bool Guards::differs_in_sizes_only(const Guards& o) const {
+  const auto &a = sizes.word, &b = o.sizes.word;
+  if (sizes.as_numbers == 0 || sizes.as_numbers != o.sizes.as_numbers || overlaps != o.overlaps || a.size() != b.size()) return false;
+  for (int k = 0; k < overlaps; k = sizes.behind_input(k))
+    if (a[k] != b[k]) return false;
+  return std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) == 0;
+}
+/// The memory of a call's Tensors: which of them overlap. Storages are looked up by address; those over memory that is
+/// not tt's own (from_blob) may overlap others, and are compared with each.
+class MemoryList {
+ public:
+  explicit MemoryList(int count) : table_(1) {
+    while (table_.size() < 2 * count) table_.resize(2 * table_.size());
+    for (Entry& e : table_) e = {nullptr, -1};
+  }
+  /// The first Tensor that has some of the memory of number k, which is given next; or k.
+  int first_sharing(int k, const Storage* s) {
+    if (!s) return k;
+    Entry& own = place(s);
+    if (own.storage) return own.first;
+    own = {s, k};
+    const bool foreign = s->free_data != nullptr;
+    int first = k;
+    for (const Entry& e : foreign ? all_ : foreign_)
+      if (e.first < first && overlap(*s, *e.storage)) first = e.first;
+    own.first = first;
+    all_.push_back({s, k});
+    if (foreign) foreign_.push_back({s, k});
+    return first;
+  }
+
+ private:
+  struct Entry {
+    const Storage* storage;
+    int first;
+  };
+  SmallVec<Entry, 64> table_;  // a power of two, less than half full
+  SmallVec<Entry, 32> all_, foreign_;
+
+  Entry& place(const Storage* s) {
+    const std::uint64_t mask = static_cast<std::uint64_t>(table_.size() - 1);
+    std::uint64_t at = reinterpret_cast<std::uintptr_t>(s) * 0x9e3779b97f4a7c15u >> 32;
+    while (table_[static_cast<int>(at & mask)].storage && table_[static_cast<int>(at & mask)].storage != s) ++at;
+    return table_[static_cast<int>(at & mask)];
+  }
+  static bool overlap(const Storage& a, const Storage& b) {
+    const auto *p = static_cast<const std::byte*>(a.data), *q = static_cast<const std::byte*>(b.data);
+    return p < q + b.bytes && q < p + a.bytes;
+  }
+};
+
 TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
-    : sizes(a.tensor, a.count, no_attributes, as_numbers), overlaps(sizes.words) {
-  std::int64_t required = 0;
-  const std::byte *begin[max_inputs], *end[max_inputs];  // of the memory of each
-  for (int k = 0; k < a.count; ++k) {
+    : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers), overlaps(sizes.word.size()) {
+  BitSet required;
+  MemoryList memory(a.count());
+  for (int k = 0; k < a.count(); ++k) {
     const detail::TensorImpl& t = a[k].impl();
-    if (t.requires_grad) required |= std::int64_t{1} << k;
+    if (t.requires_grad) required.set(k);
     if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
-    begin[k] = t.storage ? static_cast<const std::byte*>(t.storage->data) : nullptr;
-    end[k] = begin[k] + (t.storage ? t.storage->bytes + (t.storage->bytes == 0) : 0);
-    int first = 0;
-    while (first < k && (begin[first] >= end[k] || begin[k] >= end[first])) ++first;
-    if (first != k) sizes.push((k << 8 | first) << 8 | a.first_same(k));
+    if (const int first = memory.first_sharing(k, t.storage); first != k)
+      sizes.push((std::int64_t{k} << 20 | first) << 20 | a.first_same(k));
   }
   sizes.push(-1);
-  requires_grad = sizes.words;
-  sizes.push(required);
+  requires_grad = sizes.word.size();
+  for (int w = 0; 64 * w < a.count() || w == 0; ++w) sizes.push(w < required.words() ? static_cast<std::int64_t>(required.bits(w)) : 0);
+  modes = sizes.word.size();
   const DispatchState& state = DispatchState::of_this_thread();
   sizes.push((state.grad_enabled ? 1 : 0) | (state.inference ? 2 : 0));
-  numbers = sizes.words;
+  numbers = sizes.word.size();
   if (!n) return;
   real_numbers = n->real;
-  for (std::size_t k = 0; k < n->size; ++k) sizes.push(n->value[k]);
+  sizes.word.append(n->value.data(), n->value.size());
+}
+
+struct SharedResults {
+  struct One {
+    int result = 0, argument = 0;
+    std::vector<ViewStep> steps = {};
+    friend bool operator==(const One&, const One&) = default;
+  };
+  std::vector<One> list;      ///< result -1 - k: what absent argument k becomes
+  std::vector<int> assigned;  ///< absent arguments that become outputs, the last ones
+};
+TT_INLINE void define_absent(const SharedResults& shared, Tensor* out, const Arguments& argument, const SymbolValues& symbols, SourceLine at) {
+  const auto put = [&](int k, const Tensor& value) { const_cast<Tensor&>(*argument.absent[k].tensor) = value; };
+  for (const int k : shared.assigned) {
+    if (DispatchState::of_this_thread().inference) out->impl().inference = true;
+    put(k, *out++);
+  }
+  for (const SharedResults::One& s : shared.list)
+    if (Tensor t; s.result < 0 && find_shared(shared, s.result, argument, symbols, at, t)) put(-1 - s.result, t);
+}
+TT_INLINE bool find_shared(const SharedResults& shared, int place, const Arguments& argument, const SymbolValues& symbols, SourceLine at, Tensor& t) {
+  for (const SharedResults::One& s : shared.list) {
+    if (s.result != place) continue;
+    t = argument[s.argument];
+    for (const ViewStep& step : s.steps) t = step.of(t, symbols, at);
+    return true;
+  }
+  return false;
 }
 
 /// Of a RecordingRun.
@@ -92,6 +151,8 @@ class RecordingRun::Work {
   Work(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes, const Arguments& argument, int passed);
   Tensor next();
   void returned(Tensor& t);
+  void give(const Tensor& t, int result);
+  void output_given(bool results);
   void left(const Tensor& t, bool constant);
   Recording finish(std::shared_ptr<const void> result);
 
@@ -99,11 +160,23 @@ class RecordingRun::Work {
   const char* name_;
   const Arguments& argument_;
   const int passed_;
-  int next_ = 0, left_ = 0;
+  const bool shares_;
+  int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
   Tracer tracer_;
   Recording recording_;
+  SharedResults results_;
   std::vector<Tensor> stand_in_;
   std::vector<int> input_;  ///< nodes of the stand-ins
+  /// What is given to the caller, and whether as an argument, or a view of one: not if that is assigned to, as its elements
+  /// are others then.
+  struct Given {
+    int id;
+    bool shared;
+    SharedResults::One as;
+  };
+  std::vector<Given> given_;  ///< results, then what absent arguments become
+  std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
+  std::vector<char> assigned_;  ///< is an argument?
 
   static TracerOptions with_numbers(TracerOptions o, const Guards& guards) {
     o.as_numbers = guards.sizes.as_numbers;
@@ -113,29 +186,40 @@ class RecordingRun::Work {
 };
 inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
                                 const Arguments& argument, int passed)
-    : name_(name), argument_(argument), passed_(passed), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)) {
+    : name_(name), argument_(argument), passed_(passed), shares_(options.shares), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)),
+      assigned_(static_cast<std::size_t>(argument.count())) {
   tracer_.values = sizes;
-  for (int k = argument.count - 1; k >= 0; --k)
+  for (int k = argument.count() - 1; k >= 0; --k)
     if (argument[k].dim() > 0 || k == 0) tracer_.runs_on = argument[k].device();
-  for (int k = 0; k < argument.count; ++k) {
-    const Tensor own = tracer_.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  for (int k = 0; k < argument.count(); ++k) {
+    const Signature::Input& in = inputs[static_cast<std::size_t>(k)];
+    const Tensor own = tracer_.input(in.dtype, in.shape, in.strides);
     own.impl().requires_grad = argument[k].impl().requires_grad;
     const int same = argument.first_same(k);  // what is passed twice is one Tensor
     stand_in_.push_back(same == k ? own : stand_in_[static_cast<std::size_t>(same)]);
   }
   for (const Tensor& t : stand_in_) input_.push_back(tracer_.id_of(t));
-  for (int k = passed; k < argument.count; ++k) tracer_.hold(argument[k], input_[static_cast<std::size_t>(k)]);
+  for (int k = passed; k < argument.count(); ++k) tracer_.hold(argument[k], input_[static_cast<std::size_t>(k)]);
 }
 inline Tensor RecordingRun::Work::next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
+inline void RecordingRun::Work::give(const Tensor& t, int result) {
+  Given g{tracer_.id_of(t), false, {.result = result}};
+  const detail::TensorImpl* const base = tracer_.steps_to(t, g.as.steps);
+  for (int k = 0; shares_ && !g.shared && k < argument_.count(); ++k) {
+    g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
+    g.as.argument = k;
+  }
+  given_.push_back(static_cast<Given&&>(g));
+}
 inline void RecordingRun::Work::returned(Tensor& t) {
-  tracer_.graph.output(tracer_.id_of(t));
-  ++recording_.results;
+  give(t, returned_++);
   t = Tensor();
 }
 /// An argument is changed, and becomes what a node is.
 inline void RecordingRun::Work::put(int number, int id, bool assigned) {
   bool shared = false;
-  for (int j = 0; j < argument_.count; ++j)
+  for (int j = 0; j < argument_.count(); ++j)
     shared = shared || (j != number && argument_.share(j, number) &&
                         (assigned || number >= passed_ || j >= passed_ || argument_.first_same(j) != argument_.first_same(number)));
   if (shared)
@@ -143,10 +227,15 @@ inline void RecordingRun::Work::put(int number, int id, bool assigned) {
                    "Pass a copy of one of them?"));
   const bool taped = argument_.on_tape();  // then what was saved must stay as it is
   const bool donated = !taped && argument_[number].is_contiguous() && !argument_.overlaps_another(number);
-  tracer_.graph.output(id, donated ? number : -1);
+  updates_.push_back({id, donated ? number : -1});
   recording_.updated.push_back(number);
+  if (assigned) assigned_[static_cast<std::size_t>(number)] = 1;
 }
 inline void RecordingRun::Work::left(const Tensor& t, bool constant) {
+  if (const int k = argument_.absent_at(place_++); k >= 0) {
+    if (!constant && t.defined()) give(t, -1 - k);
+    return;
+  }
   const int number = left_++, id = tracer_.id_of(t);
   const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
   const bool assigned = !t.is_same(before);  // to the handle only
@@ -155,15 +244,34 @@ inline void RecordingRun::Work::left(const Tensor& t, bool constant) {
   check_parameter(before, t, name_);
   put(number, id, assigned);
 }
+/// Results, or what absent arguments become.
+inline void RecordingRun::Work::output_given(bool results) {
+  for (Given& x : given_) {
+    if ((x.as.result >= 0) != results) continue;
+    if (x.shared && !assigned_[static_cast<std::size_t>(x.as.argument)]) {
+      results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
+      continue;
+    }
+    tracer_.graph.output(x.id);
+    if (results) ++recording_.results;
+    else results_.assigned.push_back(-1 - x.as.result);
+  }
+}
 inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) {
   Graph& g = tracer_.graph;
-  for (int k = passed_; k < argument_.count; ++k)
+  for (int k = passed_; k < argument_.count(); ++k)
     if (const int id = tracer_.id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
-  if (g.outputs.size() > max_outputs) g.fail({.mistake = Mistake::too_many_outputs, .op = "compile", .number = g.outputs.size()});
+  output_given(true);
+  for (const auto& [id, into] : updates_) g.output(id, into);
+  output_given(false);
+  if (tracer_.needed.as_numbers) throw tracer_.needed;
+  if (const unsigned known = tracer_.as_numbers; tracer_.told & ~known)
+    throw SizesNeeded{"the function itself, which looks at them", tracer_.told_at, known | tracer_.told};
   if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
   recording_.graph = canonical(g);
+  if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
   return static_cast<Recording&&>(recording_);
 }
 TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
@@ -179,7 +287,8 @@ TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
 
 inline bool same_graph(const Recording& a, const Recording& b) {
   const Graph &g = a.graph, &h = b.graph;
-  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated) return false;
+  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated || !a.shared != !b.shared) return false;
+  if (a.shared && (!(a.shared->list == b.shared->list) || a.shared->assigned != b.shared->assigned)) return false;
   for (int k = 0; k < g.outputs.size(); ++k)
     if (g.outputs[k] != h.outputs[k]) return false;
   for (int i = 0; i < g.size(); ++i)
@@ -233,7 +342,7 @@ TT_INLINE Recording record(const RecordOnce& once, const Guards& guards) {
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
                         bool plain, const char* name, SourceLine at) {
-  if (plain && r.updated.empty() && !e.by_backend) return e.function->run(argument.tensor, symbols, out);
+  if (plain && r.updated.empty() && !e.by_backend) return e.function->run(argument.tensor.data(), symbols, out);
   const bool taped = !plain && argument.on_tape();
   execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
 }
@@ -243,14 +352,15 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
   const auto &a = before.sizes, &b = now.sizes;
   if (a.is_constant()) return t << "all sizes were needed as numbers, and they are others";
   if (a.arguments != b.arguments) return t << "there are " << b.arguments << " Tensors, were " << a.arguments;
+  const std::vector<Signature::Input> was_given = a.inputs(), given = b.inputs();
   for (int k = 0; k < b.arguments; ++k) {
-    if (b.dtype[k] != a.dtype[k]) return t << "argument " << k << " is " << name(b.dtype[k]) << ", was " << name(a.dtype[k]);
-    if (b.shape[k].rank != a.shape[k].rank)
-      return t << "argument " << k << " has rank " << b.shape[k].rank << ", had " << a.shape[k].rank;
-    if (!(b.shape[k] == a.shape[k]))
-      return t << "argument " << k << " has sizes " << b.shape[k] << ", had " << a.shape[k]
+    const Signature::Input &is = given[static_cast<std::size_t>(k)], &was = was_given[static_cast<std::size_t>(k)];
+    if (is.dtype != was.dtype) return t << "argument " << k << " is " << name(is.dtype) << ", was " << name(was.dtype);
+    if (is.shape.rank != was.shape.rank) return t << "argument " << k << " has rank " << is.shape.rank << ", had " << was.shape.rank;
+    if (!(is.shape == was.shape))
+      return t << "argument " << k << " has sizes " << is.shape << ", had " << was.shape
                << " (equal sizes share a symbol; 0 and 1 are themselves)";
-    if (!(b.strides[k] == a.strides[k])) return t << "argument " << k << " lies otherwise in memory";
+    if (!(is.strides == was.strides)) return t << "argument " << k << " lies otherwise in memory";
   }
   const auto same = [&](int from, int to, int other_from, int other_to) {
     if (to - from != other_to - other_from) return false;
@@ -266,22 +376,22 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
   };
   if (devices(before) != devices(now)) return t << "an argument is on another device";
   if (!same(before.overlaps, before.requires_grad, now.overlaps, now.requires_grad)) return t << "arguments share memory otherwise";
-  if (const std::int64_t was = a.word[before.requires_grad], is = b.word[now.requires_grad]; was != is)
-    for (int k = 0; k < b.arguments; ++k)
-      if ((was ^ is) >> k & 1) return t << "argument " << k << (is >> k & 1 ? " requires a gradient, did not" : " requires no gradient, did");
-  if (const std::int64_t was = a.word[before.requires_grad + 1], is = b.word[now.requires_grad + 1]; was != is) {
+  for (int k = 0; k < b.arguments; ++k)
+    if (now.requires_gradient(k) != before.requires_gradient(k))
+      return t << "argument " << k << (now.requires_gradient(k) ? " requires a gradient, did not" : " requires no gradient, did");
+  if (const std::int64_t was = a.word[before.modes], is = b.word[now.modes]; was != is) {
     if ((was ^ is) & 2) return t << "inference mode is " << (is & 2 ? "on, was off" : "off, was on");
     return t << "gradients are " << (is & 1 ? "enabled, were not" : "disabled, were not");
   }
-  if (a.words - before.numbers != b.words - now.numbers || (a.words > before.numbers && a.word[before.numbers] != b.word[now.numbers]))
+  if (a.word.size() - before.numbers != b.word.size() - now.numbers || (a.word.size() > before.numbers && a.word[before.numbers] != b.word[now.numbers]))
     return t << "arguments have other types";
-  const auto number = [&](std::int64_t v, std::uint64_t real, int k) {
+  const auto number = [&](std::int64_t v, const BitSet& real, int k) {
     char s[32];
-    if (real >> k & 1) std::snprintf(s, sizeof s, "%.9g", std::bit_cast<double>(v));
+    if (real.test(k)) std::snprintf(s, sizeof s, "%.9g", std::bit_cast<double>(v));
     else std::snprintf(s, sizeof s, "%lld", static_cast<long long>(v));
     t << s;
   };
-  for (int k = 1; k < b.words - now.numbers; ++k) {
+  for (int k = 1; k < b.word.size() - now.numbers; ++k) {
     const std::int64_t was = a.word[before.numbers + k], is = b.word[now.numbers + k];
     if (was == is) continue;
     t << "number " << k - 1 << " is ";
@@ -294,7 +404,7 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
 }
 
 TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name) {
-  if (before.dtype() != after.dtype() || !(before.shape() == after.shape()))
+  if (before.dtype() != after.dtype() || !(before.impl().shape == after.impl().shape))
     TT_THROW(Error(Text("tt::compile: ") << name << ": a parameter changes its shape or dtype: " << tt::name(before.dtype()) << ' '
                    << before.shape() << " became " << tt::name(after.dtype()) << ' ' << after.shape() << "."));
 }
@@ -302,29 +412,30 @@ TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const 
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out) {
   const auto target = [&](std::size_t u) { return Tensor(argument[updated[u]]); };
-  const Tensor* tensor[max_inputs];
-  for (int k = 0; k < argument.count; ++k) tensor[k] = &argument[k];
+  SmallVec<const Tensor*, 16> tensor = argument.tensor;
   std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
   if (taped) old.reserve(updated.size());
+  std::vector<int> same;  // for each argument: the first one that is the same
+  for (int k = 0; k < argument.count() && taped && !updated.empty(); ++k) same.push_back(argument.first_same(k));
   for (std::size_t u = 0; u < updated.size(); ++u) {
     detail::check_no_repeats(target(u), name, at);
     if (!taped) continue;
     old.push_back(target(u).clone(at));
-    for (int k = 0; k < argument.count; ++k)
-      if (argument.first_same(k) == argument.first_same(updated[u])) tensor[k] = &old.back();
+    for (int k = 0; k < argument.count(); ++k)
+      if (same[static_cast<std::size_t>(k)] == same[static_cast<std::size_t>(updated[u])]) tensor[k] = &old.back();
   }
   if (e.by_backend) {
     std::vector<Tensor> given;
-    for (int k = 0; k < argument.count; ++k) given.push_back(*tensor[k]);
+    for (int k = 0; k < argument.count(); ++k) given.push_back(*tensor[k]);
     std::vector<Tensor> made = e.by_backend(given);
     if (static_cast<int>(made.size()) != e.function->outputs())
       TT_THROW(Error(Text("tt::compile: ") << name << ": the backend gave " << static_cast<int>(made.size()) << " Tensors, the graph has "
                      << e.function->outputs() << " outputs." << at));
     for (std::size_t k = 0; k < made.size(); ++k) out[k] = made[k];
   } else if (taped) {
-    autograd::run_on_tape(*e.function, e.function, symbols, name, at, tensor, argument.count, out);
+    autograd::run_on_tape(*e.function, e.function, symbols, name, at, tensor.data(), argument.count(), out);
   } else {
-    e.function->run(tensor, symbols, out);
+    e.function->run(tensor.data(), symbols, out);
   }
   if (DispatchState::of_this_thread().inference)
     for (int k = 0; k < results; ++k) out[k].impl().inference = true;

@@ -15,35 +15,42 @@ struct Capture {
   unsigned as_numbers = 0;  ///< nothing runs: sizes that must be numbers
   Text why;  ///< it was made
   std::atomic<std::int64_t> calls = 0;
-  Capture* next = nullptr;  ///< made before
 
   bool is_ready() const { return run.function || breaks; }
   /// What is not ready: the sizes that must be numbers.
   TT_INLINE unsigned numbers_for(const Guards& now, const char* name) const;
 };
 
-/// The captures of a function. Grows only: reading takes no lock.
+/// The captures of a function.
 struct CompiledState {
-  std::atomic<Capture*> newest = nullptr;
+  /// Calls that would need more of them are recorded, as functions with graph breaks are.
+  RecentTable<Capture, 128> captures;
   std::atomic_flag busy;
   SegmentStore segments;
-  CompileOptions options;
-  Tensor held[max_inputs];  ///< Tensors that a frozen function met
-  std::atomic<int> held_count = 0;
+  const CompileOptions options;
+  /// Tensors that a frozen function met. Grows only.
+  struct Held {
+    Tensor tensor;
+    std::atomic<Held*> next = nullptr;
+  };
+  std::atomic<Held*> held = nullptr;
 
   TT_INLINE CompiledState(const CompileOptions& o, SourceLine at);
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
-  TT_INLINE Capture* find(const Guards& now) const;
-  /// Captures that differ in numbers only: of a call with others the ops are recorded, where numbers that vary are inputs.
-  static constexpr int most_numbers = 8;
-  std::atomic<std::int64_t> further_numbers = 0;  ///< such calls
+  /// While its captures are read.
+  TT_INLINE Capture* find(const Guards& now);
+  /// Captures that differ in numbers only, or in sizes that the function looks at: of a call with others the ops are recorded,
+  /// where numbers that vary are inputs and sizes are symbols.
+  static constexpr int most_alike = 8;
+  std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
   TT_INLINE bool numbers_vary(const Guards& now);
-  /// The capture for these guards, made if there is none; null: the function holds one more Tensor.
+  /// Is a call that no capture fits to be recorded only, without one of its own?
+  bool records_only(const Guards& now) { return numbers_vary(now) || !(options.fullgraph || captures.has_room()); }
+  /// The capture for these guards, made if there is none; null: the function holds one more Tensor, or there is no more room.
   TT_INLINE Capture* capture(const RecordOnce& once, const Guards& now, const Arguments& argument);
   /// One that waits to be filled: its reason is known.
   TT_INLINE std::unique_ptr<Capture> fresh(const Guards& now) const;
-  TT_INLINE Capture* keep(std::unique_ptr<Capture> c);
   /// Something else is needed: sizes as numbers, elements in between.
   TT_INLINE static void note(Capture& c, const SizesNeeded& e);
   TT_INLINE static void note(Capture& c, const GraphBreak& e);
@@ -51,23 +58,29 @@ struct CompiledState {
   TT_INLINE void hold(const Tensor& t);
   /// What an error about a graph break begins with.
   TT_INLINE Text whole() const;
-  TT_INLINE Text explain() const;
+  TT_INLINE Text explain();
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 
-TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) : segments(o, at), options(o) {}
-TT_INLINE Capture* CompiledState::find(const Guards& now) const {
-  for (Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
-    if (c->guards.same(now)) return c;
-  return nullptr;
+inline CompileOptions with_name(CompileOptions o) {
+  if (!o.name.text) o.name = CompileOptions().name;
+  return o;
+}
+TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) : segments(with_name(o), at), options(with_name(o)) {}
+TT_INLINE Capture* CompiledState::find(const Guards& now) {
+  return captures.find(now.sizes.hash(), [&](const Capture& c) { return c.guards.same(now); });
 }
 TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
-  int others = 0;
-  for (const Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
-    others += c->run.function && c->guards.differs_in_numbers_only(now);
-  if (options.fullgraph || others < most_numbers) return false;
-  further_numbers.fetch_add(1, std::memory_order_relaxed);
+  if (options.fullgraph) return false;
+  int in_numbers = 0, in_sizes = 0;
+  captures.each([&](const Capture& c) {
+    in_numbers += c.run.function && c.guards.differs_in_numbers_only(now);
+    in_sizes += c.run.function && c.guards.differs_in_sizes_only(now);
+    return in_numbers >= most_alike || in_sizes >= most_alike;
+  });
+  if (in_numbers < most_alike && in_sizes < most_alike) return false;
+  (in_numbers < most_alike ? further_sizes : further_numbers).fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 TT_INLINE Text CompiledState::whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
@@ -76,28 +89,32 @@ TT_INLINE unsigned Capture::numbers_for(const Guards& now, const char* name) con
   return as_numbers;
 }
 TT_INLINE CompiledState::~CompiledState() {
-  for (Capture* c = newest; c;) {
-    Capture* const next = c->next;
-    delete c;
-    c = next;
+  for (Held* h = held; h;) {
+    Held* const next = h->next;
+    delete h;
+    h = next;
   }
 }
 TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const {
-  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, 0, Text("first call"), 0, newest.load()});
-  if (c->next && !c->next->is_ready()) c->why = c->next->why;
+  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, 0, Text("first call"), 0});
+  const Capture* newest = nullptr;
   const Guards* alike = nullptr;  // the reason is what differs from the capture that is most alike
   int least = 0;
-  for (const Capture* o = c->next; o && o != c.get(); o = o->next) {
-    if (!c->next->is_ready()) break;
-    const auto &a = o->guards.sizes, &b = now.sizes;
-    int differing = a.words < b.words ? b.words - a.words : a.words - b.words;
-    for (int k = 0; k < a.words && k < b.words; ++k)
-      differing += k == now.requires_grad ? std::popcount(static_cast<std::uint64_t>(a.word[k] ^ b.word[k])) : a.word[k] != b.word[k];
-    if (!o->is_ready() || (alike && differing >= least)) continue;
-    alike = &o->guards;
-    least = differing;
-  }
-  if (alike) c->why = difference(*alike, now);
+  captures.each([&](const Capture& o) {
+    if (!newest) newest = &o;
+    if (!newest->is_ready()) return true;
+    const auto &a = o.guards.sizes.word, &b = now.sizes.word;
+    int differing = a.size() < b.size() ? b.size() - a.size() : a.size() - b.size();
+    for (int k = 0; k < a.size() && k < b.size(); ++k)
+      differing += k >= now.requires_grad && k < now.modes ? std::popcount(static_cast<std::uint64_t>(a[k] ^ b[k])) : a[k] != b[k];
+    if (o.is_ready() && (!alike || differing < least)) {
+      alike = &o.guards;
+      least = differing;
+    }
+    return false;
+  });
+  if (newest && !newest->is_ready()) c->why = newest->why;
+  else if (alike) c->why = difference(*alike, now);
   return c;
 }
 TT_INLINE Capture* CompiledState::capture(const RecordOnce& once, const Guards& now, const Arguments& argument) {
@@ -115,11 +132,7 @@ TT_INLINE Capture* CompiledState::capture(const RecordOnce& once, const Guards& 
   } catch (const GraphBreak& e) {
     note(*c, e);
   }
-  return keep(std::move(c));
-}
-TT_INLINE Capture* CompiledState::keep(std::unique_ptr<Capture> c) {
-  newest.store(c.get(), std::memory_order_release);
-  return c.release();
+  return captures.insert(now.sizes.hash(), std::move(c), options.fullgraph);
 }
 TT_INLINE void CompiledState::note(Capture& c, const SizesNeeded& e) {
   c.as_numbers = e.as_numbers;
@@ -128,26 +141,26 @@ TT_INLINE void CompiledState::note(Capture& c, const SizesNeeded& e) {
 }
 TT_INLINE void CompiledState::note(Capture& c, const GraphBreak&) { c.breaks = true; }
 TT_INLINE void CompiledState::hold(const Tensor& t) {
-  const int n = held_count.load();
-  if (n == max_inputs) TT_THROW(Error(Text("tt::compile: ") << options.name << ": a frozen function holds at most " << max_inputs << " Tensors."));
-  held[n] = t;
-  held_count.store(n + 1, std::memory_order_release);
+  std::atomic<Held*>* last = &held;
+  while (Held* h = last->load()) last = &h->next;
+  last->store(new Held{t}, std::memory_order_release);
 }
 
 /// What a call is compared with, in words.
 inline void list_guards(Text& t, const Guards& g) {
   t << "     guards:";
-  for (int k = 0; k < g.sizes.arguments; ++k) {
-    t << (k ? ", " : " ") << name(g.sizes.dtype[k]) << ' ' << g.sizes.shape[k];
-    if (g.sizes.strides[k].rank > 0) t << " with strides " << g.sizes.strides[k];
-    if (g.sizes.word[g.requires_grad] >> k & 1) t << " that requires a gradient";
+  int k = 0;
+  for (const Signature::Input& in : g.sizes.inputs()) {
+    t << (k ? ", " : " ") << name(in.dtype) << ' ' << in.shape;
+    if (in.strides.rank > 0) t << " with strides " << in.strides;
+    if (g.requires_gradient(k++)) t << " that requires a gradient";
   }
-  const std::int64_t modes = g.sizes.word[g.requires_grad + 1];
+  const std::int64_t modes = g.sizes.word[g.modes];
   if (g.sizes.as_numbers != 0) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
   bool shared = false, elsewhere = false;
-  for (int k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
+  for (k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
   t << (shared ? "; some share memory" : "") << (elsewhere ? "; on other devices" : "");
-  if (const int n = g.sizes.words - g.numbers - 1; n > 0) t << "; " << n << (n == 1 ? " number" : " numbers");
+  if (const int n = g.sizes.word.size() - g.numbers - 1; n > 0) t << "; " << n << (n == 1 ? " number" : " numbers");
   t << "; gradients " << (modes & 1 ? "enabled" : "disabled") << (modes & 2 ? "; inference mode" : "") << '\n';
 }
 inline void list_capture(Text& t, const Capture& c, int number, const CompileOptions& options) {
@@ -165,28 +178,42 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
   for (std::size_t k = 0; k < c.recording.updated.size(); ++k)
     t << (k ? ", " : "     changes in place: ") << "argument " << c.recording.updated[k];
   if (!c.recording.updated.empty()) t << '\n';
+  if (c.recording.shared)
+    for (const auto& s : c.recording.shared->list)
+      if (s.result >= 0) t << "     result " << s.result << (s.steps.empty() ? " is argument " : " is a view of argument ") << s.argument << '\n';
   list_kernels(t, c.run, options);
 }
 
-TT_INLINE Text CompiledState::explain() const {
+TT_INLINE Text CompiledState::explain() {
+  const auto reading = captures.read();
   std::vector<const Capture*> list;
-  for (const Capture* c = newest.load(std::memory_order_acquire); c; c = c->next)
-    if (c->is_ready()) list.insert(list.begin(), c);
+  captures.each([&](const Capture& c) {
+    if (c.is_ready()) list.insert(list.begin(), &c);
+    return false;
+  });
   Text t;
   t << options.name << ": " << list.size() << (list.size() == 1 ? " capture\n" : " captures\n");
   int k = 0;
   for (const Capture* c : list) list_capture(t, *c, ++k, options);
   if (const std::int64_t n = further_numbers.load())
-    t << "  " << n << " calls with other numbers, recorded at each: more than " << most_numbers << " were met\n";
+    t << "  " << n << " calls with other numbers, recorded at each: more than " << most_alike << " were met\n";
+  if (const std::int64_t n = further_sizes.load())
+    t << "  " << n << " calls with other sizes, recorded at each: the function looks at sizes, and more than " << most_alike << " were met\n";
+  if (captures.evicted() + captures.refused() > 0)
+    t << "  " << captures.evicted() << " captures were dropped for others, " << captures.refused() << " were not kept: at most " << captures.most
+      << " are\n";
   segments.explain(t);
-  for (k = 0; k < held_count.load(); ++k)
-    t << (k ? ", " : "  holds ") << name(held[k].dtype()) << ' ' << held[k].shape();
-  if (k) t << '\n';
+  const char* between = "  holds ";
+  for (const Held* h = held.load(std::memory_order_acquire); h; h = h->next.load(std::memory_order_acquire)) {
+    t << between << name(h->tensor.dtype()) << ' ' << h->tensor.shape();
+    between = ", ";
+  }
+  if (held.load()) t << '\n';
   if (options.tier > 0) t << "  " << CodeCache::get().report();
   return t;
 }
 
-TT_INLINE void SegmentStore::explain(Text& t) const {
+TT_INLINE void SegmentStore::explain(Text& t) {
   std::vector<const Break*> breaks;
   for (const Break* b = breaks_.load(std::memory_order_acquire); b; b = b->next) breaks.insert(breaks.begin(), b);
   if (!breaks.empty()) t << "  graph breaks:\n";
@@ -195,9 +222,12 @@ TT_INLINE void SegmentStore::explain(Text& t) const {
     if (b->at.line) t << "   " << b->at.file << ':' << b->at.line;
     t << '\n';
   }
+  const auto reading = segments_.read();
   std::vector<const Segment*> list;
-  for (const Segment* s = newest_.load(std::memory_order_acquire); s; s = s->before)
-    if (s->run.function) list.insert(list.begin(), s);
+  segments_.each([&](const Segment& s) {
+    if (s.run.function) list.insert(list.begin(), &s);
+    return false;
+  });
   if (!list.empty()) t << "  segments:\n";
   int k = 0;
   for (const Segment* s : list) {
@@ -209,8 +239,9 @@ TT_INLINE void SegmentStore::explain(Text& t) const {
     t << "; " << s->why << '\n';
     list_kernels(t, s->run, options_);
   }
+  if (segments_.evicted() > 0) t << "  " << segments_.evicted() << " segments were dropped for others: at most " << segments_.most << " are kept\n";
   if (const std::int64_t n = one_by_one_.load())
-    t << "  " << n << " times a segment ran op by op: there are more than " << most << " different ones\n";
+    t << "  " << n << " times a segment ran op by op: there are more than " << segments_.most << " different ones\n";
 }
 
 #endif

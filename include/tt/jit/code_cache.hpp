@@ -8,6 +8,7 @@
 // What goes wrong leaves a program on tier 0, where its results are the same, and is counted:
 //   no compiler, or it fails, hangs or writes garbage     failures, last_failure()
 //   several programs in one text of which one fails        each is compiled alone
+//   programs are made and dropped faster than looked up     abandoned, where more than 64 wait
 //   the folder is not ours alone, cannot be made            no disk cache; report() says why
 //   an entry is torn, foreign or tampered with              rejected; compiled again
 //   entries cannot be written (disk full)                   unsaved; the kernels run
@@ -48,7 +49,7 @@ class CodeCache {
   bool wait(int milliseconds = 600'000);
 
   struct Counters {
-    std::int64_t requests = 0;        ///< each becomes one of the next four, in time
+    std::int64_t requests = 0;        ///< each becomes one of the next four, in time, or is abandoned
     std::int64_t compiled = 0;        ///< programs
     std::int64_t memory_hits = 0, disk_hits = 0;
     std::int64_t failures = 0;        ///< programs that stay on tier 0
@@ -56,6 +57,7 @@ class CodeCache {
     std::int64_t rejected = 0;        ///< entries on disk that were not what they should be
     std::int64_t unsaved = 0;         ///< programs that could not be kept on disk, though they should
     std::int64_t milliseconds = 0;    ///< in compilers
+    std::int64_t abandoned = 0;       ///< programs that nobody had any more when many waited
   };
   Counters counters() const;
   Text last_failure() const;
@@ -79,6 +81,6 @@ class CodeCache {
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 #include "tt/jit/code_cache_inl.hpp"
 #endif

@@ -1,4 +1,5 @@
-// What jit/code_cache.hpp declares: two stages with a thread each, the compiler, and what is kept.
+// What jit/code_cache.hpp declares: two stages with a thread each, the compiler, and what is kept. Long, because all of it
+// shares one mutex, and what fork, exit and unloading do to its jobs is read together.
 #pragma once
 #include <pthread.h>
 #include <signal.h>
@@ -47,10 +48,14 @@ class CodeCache::Service {
     backend::Library* library = nullptr;
   };
   static constexpr int most_in_one_text = 16;
+  static constexpr int most_waiting = 64;
   /// A kind of work, and the thread that does it.
   struct Stage {
     Vec<JobPointer> waiting, active;
     bool working = false;
+    int forget_from = most_waiting;  ///< so many waiting: those whose programs were dropped are forgotten
+    bool has_thread = false;  ///< `thread` was started, and is not joined
+    pthread_t thread = {};
     bool idle() const { return !working && waiting.empty(); }
   };
 
@@ -76,8 +81,10 @@ class CodeCache::Service {
   void make_condition();
   void become_child();
   bool look_later(const JobPointer& job);
+  void add(Stage& stage, const JobPointer& job, Vec<JobPointer>& dropped);
   bool closing() const;
   bool start(Stage& stage);
+  static void join(Stage& stage);
   void work(Stage& stage);
   void work_on(Stage& stage);
   bool look_up(Job& job);
@@ -123,8 +130,10 @@ inline CodeCache::Service& CodeCache::Service::get() {
         for (Stage* s : {&c.looking_, &c.compiling_}) s->waiting = {};
       }
       c.process_.stop();
+      // A library with this code in it is unloaded next, perhaps: its threads must have left it.
       const auto idle = [](const Service& s, const Job*) { return !s.looking_.working && !s.compiling_.working; };
-      c.await(idle, nullptr, backend::milliseconds_now() + 5000);
+      if (!c.await(idle, nullptr, backend::milliseconds_now() + 5000)) return;
+      for (Stage* s : {&c.looking_, &c.compiling_}) join(*s);
     });
     return made;
   }();
@@ -191,9 +200,10 @@ inline bool CodeCache::Service::request(Target target, const char* name, const T
   if (!options.wait && look_later(job)) return false;
   if (look_up(*job)) return true;
   {
+    Vec<JobPointer> dropped;
     const Lock lock(mutex_);
     if (closing_) return false;
-    compiling_.waiting.push_back(job);
+    add(compiling_, job, dropped);
     start(compiling_);  // where no thread can be started, a later request or wait() tries again
   }
   if (!options.wait) return false;
@@ -202,11 +212,24 @@ inline bool CodeCache::Service::request(Target target, const char* name, const T
   return job->ready;
 }
 
+/// Under mutex_. What the stage forgets goes to `dropped`: the caller lets go of it without the lock.
+inline void CodeCache::Service::add(Stage& stage, const JobPointer& job, Vec<JobPointer>& dropped) {
+  if (stage.waiting.size() >= stage.forget_from) {
+    Vec<JobPointer> rest;
+    const int before = dropped.size();
+    for (const JobPointer& j : stage.waiting) (j->target.program.use_count() == 1 ? dropped : rest).push_back(j);
+    counters_.abandoned += dropped.size() - before;
+    stage.forget_from = 2 * rest.size() + most_waiting;
+    stage.waiting = static_cast<Vec<JobPointer>&&>(rest);
+  }
+  stage.waiting.push_back(job);
+}
 /// False: there is no thread for it, and the caller has to look.
 inline bool CodeCache::Service::look_later(const JobPointer& job) {
+  Vec<JobPointer> dropped;
   const Lock lock(mutex_);
   if (closing_) return true;
-  looking_.waiting.push_back(job);
+  add(looking_, job, dropped);
   if (start(looking_)) return true;
   looking_.waiting[looking_.waiting.size() - 1] = nullptr;
   looking_.waiting.pop_back();
@@ -217,23 +240,25 @@ inline bool CodeCache::Service::closing() const {
   return closing_;
 }
 
+/// A thread that works no more needs mutex_ no more.
+inline void CodeCache::Service::join(Stage& stage) {
+  if (stage.has_thread) pthread_join(stage.thread, nullptr);
+  stage.has_thread = false;
+}
+
 /// Under mutex_. False: there is no thread, and none can be started.
 inline bool CodeCache::Service::start(Stage& stage) {
-  if (stage.working || stage.waiting.empty()) return true;
-  pthread_attr_t detached;
-  pthread_attr_init(&detached);
-  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  if (stage.working || stage.waiting.empty() || closing_) return true;
+  join(stage);
   sigset_t all, before;  // signals are for the program's own threads
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
   const auto run = [](void* of) -> void* {
     get().work(*static_cast<Stage*>(of));
     return nullptr;
   };
-  stage.working = pthread_create(&thread, &detached, run, &stage) == 0;
+  stage.working = stage.has_thread = pthread_create(&stage.thread, nullptr, run, &stage) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&detached);
   return stage.working;
 }
 
@@ -269,9 +294,10 @@ inline void CodeCache::Service::work_on(Stage& stage) {
     }
     if (missing.empty()) return;
     if (&stage == &compiling_) return compile(missing);
+    Vec<JobPointer> dropped;
     const Lock lock(mutex_);
     stage.active = {};
-    for (const JobPointer& j : missing) compiling_.waiting.push_back(j);
+    for (const JobPointer& j : missing) add(compiling_, j, dropped);
     start(compiling_);
     return;
   } catch (const std::exception& e) {
@@ -480,6 +506,7 @@ inline Text CodeCache::Service::report() const {
     << " on disk, " << c.failures << " failed, " << waiting << " wait\n";
   if (c.rejected) t << "  " << c.rejected << " entries on disk were torn or foreign, and were not used\n";
   if (c.unsaved) t << "  " << c.unsaved << " programs could not be kept on disk\n";
+  if (c.abandoned) t << "  " << c.abandoned << " programs were dropped before their turn\n";
   if (!why_no_disk_.empty()) t << "  nothing is kept on disk: " << why_no_disk_ << '\n';
   if (c.failures) t << "  they stay on tier 0; the last: " << last_failure_ << '\n';
   return t;

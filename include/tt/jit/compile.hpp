@@ -1,8 +1,8 @@
 // compile: a function of Tensors captured once into a graph, and run as a few fused kernels from then
 // on. What the capture took for granted is guarded at every call: dtypes, ranks, which sizes are 1 and
 // which are equal, how operands lie and overlap, numbers, and the thread's modes. Other sizes are
-// symbols, so another batch size is not another capture; to see that sizes are not used as numbers the
-// function is run three times then.
+// symbols, so another batch size is not another capture, unless the function looks at them (core/size.hpp); to see
+// that sizes it hands on are not used as numbers it is run three times then.
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
 // Arguments are Tensors, numbers, and structs of them; what the function assigns through a reference is
 // updated in place. A function that asks for elements (item(), a branch, printing) has graph breaks: it is
@@ -58,7 +58,7 @@ inline constexpr bool is_frozen<Frozen<F>> = true;
 
 }  // namespace jit
 
-/// A compiled function. Copies share what was captured; any thread may call it.
+/// A compiled function. Copies share what was captured, and so does what was moved from; any thread may call it.
 template <class F>
 class CompiledFunction {
  public:
@@ -66,41 +66,62 @@ class CompiledFunction {
       : f_(static_cast<F&&>(f)), where_(at), state_(std::make_shared<jit::CompiledState>(o, at)) {
     (void)o.backend.find();  // throws here if there is none
   }
+  CompiledFunction(const CompiledFunction&) = default;
+  CompiledFunction(CompiledFunction&& o) : f_(copied(o.f_)), where_(o.where_), state_(o.state_) {}
+  CompiledFunction& operator=(const CompiledFunction&) = default;
 
   template <class... A>
   auto operator()(A&&... a) const {
-    if constexpr (requires { f_.module; }) return call(jit::CallModule{}, *f_.module, a...);
+    constexpr bool taken = ((detail::has_leaves<std::remove_cvref_t<A>>() && !std::is_array_v<std::remove_reference_t<A>>) && ...);
+    static_assert(taken, "tt::compile: an argument is a Tensor, a number, or a struct, std::vector, std::array, std::string, pair or tuple "
+                         "of these; no pointer, no C array, and of a literal \"x\" std::string(\"x\")");
+    if constexpr (!taken) return Tensor();
+    else if constexpr (requires { f_.module; }) return call(jit::CallModule{}, *f_.module, a...);
     else return call(f_, a...);
   }
   /// Captures so far; each has a reason in explain().
   int captures() const {
     int n = 0;
-    for (const jit::Capture* c = newest(); c; c = c->next) n += c->is_ready() ? 1 : 0;
+    each_capture([&](const jit::Capture& c) {
+      n += c.is_ready() ? 1 : 0;
+      return false;
+    });
     return n;
   }
   /// Segments between graph breaks that were compiled.
   int segments() const { return state_->segments.segments(); }
   /// Kernels of the newest capture, or segment.
   int kernels() const {
-    const jit::Capture* c = newest_whole();
-    return c && !c->run.by_backend ? c->run.forward().kernels() : state_->segments.kernels();
+    int n = -1;
+    each_capture([&](const jit::Capture& c) {
+      if (c.run.function && !c.run.by_backend) n = c.run.forward().kernels();
+      return c.run.function != nullptr;
+    });
+    return n >= 0 ? n : state_->segments.kernels();
   }
-  /// The graph of the newest capture without graph breaks; throws Error before the first call.
+  /// The graph of the newest capture without graph breaks; throws Error before the first call. It lives as long as the capture does.
   const Graph& graph() const {
-    const jit::Capture* c = newest_whole();
-    if (!c) TT_THROW(Error(Text("tt::compile: ") << state_->options.name << (newest() && newest()->breaks ? ": the function has graph breaks. See explain()?"
-                                                                                             : ": nothing was captured yet. Call it first?")));
-    return c->run.function->graph();
+    const Graph* g = nullptr;
+    bool breaks = false;
+    each_capture([&](const jit::Capture& c) {
+      breaks = breaks || c.breaks;
+      if (c.run.function) g = &c.run.function->graph();
+      return g != nullptr;
+    });
+    if (!g) TT_THROW(Error(Text("tt::compile: ") << state_->options.name << (breaks ? ": the function has graph breaks. See explain()?"
+                                                                                    : ": nothing was captured yet. Call it first?")));
+    return *g;
   }
   /// Calls so far in which every kernel ran compiled (tier 1), and the others.
   backend::TileProgram::Calls calls() const {
     backend::TileProgram::Calls sum = state_->segments.calls();
-    for (const jit::Capture* c = newest(); c; c = c->next) {
-      if (!c->run.function || c->run.by_backend) continue;
-      const auto [tier0, tier1] = c->run.forward().calls();
+    each_capture([&](const jit::Capture& c) {
+      if (!c.run.function || c.run.by_backend) return false;
+      const auto [tier0, tier1] = c.run.forward().calls();
       sum.tier0 += tier0;
       sum.tier1 += tier1;
-    }
+      return false;
+    });
     return sum;
   }
   /// How often a part of the function ran op by op, as there were too many different ones to compile.
@@ -111,14 +132,19 @@ class CompiledFunction {
  private:
   F f_;
   SourceLine where_;
+  /// What can only be moved is.
+  static decltype(auto) copied(F& f) {
+    if constexpr (std::is_copy_constructible_v<F>) return static_cast<const F&>(f);
+    else return static_cast<F&&>(f);
+  }
   std::shared_ptr<jit::CompiledState> state_;
   static constexpr bool holds = jit::is_frozen<F>;
 
-  jit::Capture* newest() const { return state_->newest.load(std::memory_order_acquire); }
-  const jit::Capture* newest_whole() const {
-    const jit::Capture* c = newest();
-    while (c && !c->run.function) c = c->next;
-    return c;
+  /// The newest first, until f returns true.
+  template <class Visit>
+  void each_capture(const Visit& f) const {
+    const auto reading = state_->captures.read();
+    state_->captures.each(f);
   }
   template <class Fn, class... A>
   auto call(const Fn& f, A&... a) const -> std::decay_t<std::invoke_result_t<const Fn&, A&...>> {
@@ -129,14 +155,20 @@ class CompiledFunction {
     numbers.push(jit::type_number<std::remove_cvref_t<A>...>(), false);
     (jit::each_number(a, [&](std::int64_t v, bool real) { numbers.push(v, real); }), ...);
     jit::Arguments argument(name, a...);
+    const auto reading = state_->captures.read();
+    [[maybe_unused]] const std::atomic<jit::CompiledState::Held*>* next_held = &state_->held;
+    for (int k = 0; k < argument.absent.size(); ++k) numbers.push(argument.absent[k].place, false);
     for (unsigned as_numbers = 0;;) {
       if constexpr (holds)
-        for (int k = argument.count - jit::count_leaves(a...); k < state_->held_count.load(std::memory_order_acquire); ++k) argument.add(name, state_->held[k]);
+        while (jit::CompiledState::Held* h = next_held->load(std::memory_order_acquire)) {
+          argument.add(name, h->tensor);
+          next_held = &h->next;
+        }
       const jit::Guards now(argument, &numbers, as_numbers);
       jit::Capture* c = state_->find(now);
-      if (!c && state_->numbers_vary(now)) return run_recorded<R>(f, argument, a...);
+      if (!c && state_->records_only(now)) return run_recorded<R>(f, argument, a...);
       if (!c) c = capture(f, now, argument, a...);
-      if (!c) continue;  // it holds one more Tensor
+      if (!c) continue;  // it holds one more Tensor, or there is no room any more
       if (!c->is_ready()) {
         as_numbers = c->numbers_for(now, name);
         continue;
@@ -150,7 +182,7 @@ class CompiledFunction {
   jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
     const CompileOptions& o = state_->options;
     const auto once = [&](const SymbolValues& sizes) {
-      return jit::record_once(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds}, sizes, argument, a...);
+      return jit::record_once(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds, .shares = true}, sizes, argument, a...);
     };
     return state_->capture(once, now, argument);
   }

@@ -1,15 +1,16 @@
 // What compile can be told, and how a graph becomes something that runs.
 #pragma once
+#include "tt/core/kept_text.hpp"
 #include "tt/jit/backend.hpp"
 #include "tt/jit/code_cache.hpp"
 
 namespace tt {
 
 struct CompileOptions {
-  const char* name = "compiled";  ///< in listings, errors and emitted kernels
+  KeptText name = "compiled";     ///< in listings, errors and emitted kernels
   int tier = 1;                   ///< 0: the interpreter only; 1: compiled in the background, then swapped in
   bool wait = false;              ///< the first call waits for that
-  const char* cache_dir = nullptr;  ///< of compiled kernels; null: see TierOptions
+  KeptText cache_dir = nullptr;   ///< of compiled kernels; null: see TierOptions
   bool fullgraph = false;         ///< a graph break is an error
   BackendChoice backend = {};     ///< what runs the graphs: a name, or a Backend
   CompileMode mode = CompileMode::default_mode;  ///< reduce_overhead: CUDA graphs; see CompileMode
@@ -24,7 +25,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
 /// Its kernels, one a line.
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 
 TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
                                      const CompileOptions& options) {
@@ -33,7 +34,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     std::vector<ExampleInput> inputs;
     for (int k = 0; k < graph.inputs.size(); ++k) {
       const Node& in = graph[graph.inputs[k]];
-      if (k >= examples.count) {  // a number
+      if (k >= examples.count()) {  // a number
         inputs.push_back({in.dtype, in.shape, {}, {}, false});
         continue;
       }
@@ -46,10 +47,11 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     if (!e.by_backend) TT_THROW(Error(Text("tt::compile: ") << options.name << ": the backend gave nothing to call."));
     return e;
   }
-  if (taped) e.joint = e.function->joint(autograd::required_gradients(examples.tensor, examples.count), sizes);
-  for (int k = 0; k < examples.count; ++k)
+  if (taped) e.joint = e.function->joint(autograd::required_gradients(examples.tensor.data(), examples.count()), sizes);
+  for (int k = 0; k < examples.count(); ++k)
     if (program_maker(examples[k].device().type)) return e;  // the device compiles its kernels itself
   CodeCache& cache = CodeCache::get();
+  if (e.forward().kernels() == 0) return e;
   const bool two = e.joint && options.tier > 0;
   cache.request(e.forward().share_program(), options.name,
                 {.tier = options.tier, .wait = options.wait && !two, .cache_dir = options.cache_dir});

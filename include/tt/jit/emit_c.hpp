@@ -15,7 +15,7 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 #include "tt/graph/emit_text.hpp"
 #include "tt/graph/reduce_order.hpp"
 

@@ -65,8 +65,7 @@ class Recorder final : public detail::CaptureMode {
   const std::vector<Update>& updates() const { return lists_->updates; }
   Attributes attributes(const Step& s) const {
     Attributes a;
-    a.size = s.words;
-    for (int k = 0; k < s.words; ++k) a.value[k] = words()[static_cast<std::size_t>(s.word + k)];
+    a.value.append(words().data() + s.word, s.words);
     return a;
   }
   /// The Tensor that holds a value once it has been computed.
@@ -106,8 +105,8 @@ class Recorder final : public detail::CaptureMode {
     int in_table = 0;
     TT_INLINE void clear();
   };
-  static std::unique_ptr<Lists>& spare() {
-    thread_local std::unique_ptr<Lists> lists;
+  static tt::detail::Spare<Lists>& spare() {
+    thread_local constinit tt::detail::Spare<Lists> lists;
     return lists;
   }
 
@@ -122,8 +121,9 @@ class Recorder final : public detail::CaptureMode {
   SegmentStore& store_;
   const Arguments& arguments_;
   const bool holds_;
-  int left_ = 0;
+  int left_ = 0, place_ = 0;
   std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
+  std::vector<std::pair<const Tensor*, Tensor>> defined_;  ///< undefined ones
   std::unique_ptr<Lists> lists_;
   std::vector<Mark> marks_;
   std::vector<const Storage*> exposed_;  ///< some may have ended

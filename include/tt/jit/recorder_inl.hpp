@@ -1,5 +1,6 @@
 // How the Recorder of recorder.hpp works: steps go to lists, and a flush runs them as segments.
 #pragma once
+#include "tt/dispatch/direct_call.hpp"
 #include "tt/jit/segments.hpp"
 
 namespace tt {
@@ -17,7 +18,7 @@ TT_INLINE void Recorder::Lists::clear() {
 }
 
 TT_INLINE Recorder::Recorder(SegmentStore& store, const Arguments& arguments, bool holds)
-    : store_(store), arguments_(arguments), holds_(holds), lists_(spare() ? std::move(spare()) : std::make_unique<Lists>()),
+    : store_(store), arguments_(arguments), holds_(holds), lists_(spare().take()),
       mode_before_(detail::capture_mode), state_before_(DispatchState::of_this_thread()) {
   detail::register_captures();
   if (lists_->table.empty()) lists_->table.resize(64);
@@ -33,7 +34,7 @@ TT_INLINE Recorder::~Recorder() {
   state.capture = state_before_.capture;
   state.include = state_before_.include;
   lists_->clear();
-  spare() = std::move(lists_);
+  spare().keep(lists_.release());
 }
 
 // ---- Tensors and values
@@ -70,7 +71,7 @@ TT_INLINE bool Recorder::is_recorded(const Tensor& t, SourceLine at) const {
 TT_INLINE bool Recorder::is_foreign(const Tensor& t) const {
   const detail::TensorImpl& impl = t.impl();
   if (holds_ || impl.is_number || impl.capture == number_) return false;
-  for (int k = 0; k < arguments_.count; ++k)
+  for (int k = 0; k < arguments_.count(); ++k)
     if (arguments_[k].is_same(t) || arguments_[k].shares_storage(t)) return false;
   return true;
 }
@@ -156,11 +157,11 @@ TT_INLINE void Recorder::record(Call& c) {
     if (is_exposed(c[k])) return run_at_once(c, exposed_in_words);
   if (!c.op->record) return run_at_once(c, ", which has no graph");
   if (c.op->is_view) return record_view(c);
-  int value[max_arguments] = {};
+  SmallVec<int, few_arguments> value;
   bool required = false;
   Device device;
   for (int k = 0; k < c.arguments; ++k) {
-    value[k] = value_of(c[k], c.at);
+    value.push_back(value_of(c[k], c.at));
     required = required || c[k].impl().requires_grad;
     if (c[k].dim() > 0 || k == 0) device = c[k].device();
   }
@@ -184,8 +185,8 @@ TT_INLINE void Recorder::record(Call& c) {
   const int number = static_cast<int>(lists_->steps.size());
   Step& s = add_step(c.op, Kind::call, c.at);
   for (int k = 0; k < c.arguments; ++k) add_operand(s, value[k]);
-  for (int k = 0; k < c.attrs().size; ++k) lists_->words.push_back(c.attrs().value[k]);
-  s.words = c.attrs().size;
+  for (int k = 0; k < c.attrs().size(); ++k) lists_->words.push_back(c.attrs().value[k]);
+  s.words = c.attrs().size();
   s.results = c.op->results;
   s.detached = required && !s.grad_enabled;
   required = required && s.grad_enabled;
@@ -211,15 +212,15 @@ TT_INLINE void Recorder::record_view(Call& c) {
     Call view = c;
     view.result = &made;
     c.op->slot(backend_key(base.device.type)).kernel.load(std::memory_order_acquire)(view, c.op->slot(backend_key(base.device.type)).context);
-    shape = made.shape();
+    shape = made.impl().shape;
     for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
   }
   const int value = value_of(c[0], c.at);
   const int number = static_cast<int>(lists_->steps.size());
   Step& s = add_step(c.op, is_view ? Kind::view : Kind::call, c.at);
   add_operand(s, value);
-  for (int k = 0; k < c.attrs().size; ++k) lists_->words.push_back(c.attrs().value[k]);
-  s.words = c.attrs().size;
+  for (int k = 0; k < c.attrs().size(); ++k) lists_->words.push_back(c.attrs().value[k]);
+  s.words = c.attrs().size();
   s.detached = base.requires_grad && !s.grad_enabled;
   const bool required = base.requires_grad && s.grad_enabled && c.op != &detail::detach_operator();
   c.result[0] = make(base.dtype, shape, is_view ? strides : nullptr, base.device, number);
@@ -318,6 +319,10 @@ TT_INLINE void Recorder::finish_update(Tensor& target, const Tensor& value, cons
   lists_->updates.push_back({own, now});
 }
 TT_INLINE void Recorder::left(Tensor& t, bool constant) {
+  if (const int k = arguments_.absent_at(place_++); k >= 0) {
+    if (t.defined() && !constant) defined_.push_back({arguments_.absent[k].tensor, static_cast<Tensor&&>(t)});
+    return;
+  }
   const Tensor& argument = arguments_[left_++];
   if (!t.is_same(argument) && !constant) assigned_.push_back({argument, static_cast<Tensor&&>(t)});
 }
@@ -336,6 +341,7 @@ TT_INLINE void Recorder::finish(const char* name, SourceLine at) {
   }
   assigned_.clear();  // what is still held is computed
   flush();
+  for (const auto& [to, value] : defined_) const_cast<Tensor&>(*to) = value;
 }
 
 // ---- gradients
@@ -349,7 +355,7 @@ TT_INLINE Tensor Recorder::variable(const Tensor& t) {
   const int number = static_cast<int>(lists_->steps.size());
   Step& s = add_step(nullptr, Kind::variable, {});
   add_operand(s, value);
-  Tensor v = make(t.dtype(), t.shape(), nullptr, t.device(), number);
+  Tensor v = make(t.dtype(), t.impl().shape, nullptr, t.device(), number);
   v.impl().requires_grad = true;
   return v;
 }
@@ -372,7 +378,7 @@ TT_INLINE bool Recorder::gradients(const Tensor& value, const Tensor* variables,
   }
   required = required && s.grad_enabled;
   for (int k = 0; k < count; ++k) {
-    result[k] = make(variables[k].dtype(), variables[k].shape(), nullptr, variables[k].device(), number);
+    result[k] = make(variables[k].dtype(), variables[k].impl().shape, nullptr, variables[k].device(), number);
     result[k].impl().requires_grad = required;
   }
   marks_.back() = {};
@@ -473,15 +479,14 @@ TT_INLINE void Recorder::make_views() {
 
 TT_INLINE void Recorder::run_step(int step) {
   const Step s = lists_->steps[static_cast<std::size_t>(step)];
-  Tensor result[max_results];
-  const Tensor* argument[max_arguments];
+  SmallVec<Tensor, few_results> result(s.results);
+  SmallVec<const Tensor*, few_arguments> argument(s.operands);
   const autograd::StepMode mode(s.grad_enabled);
   if (s.kind == Kind::variable || s.kind == Kind::gradients)
-    TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": has more than " << SegmentStore::most
-                   << " different segments, and this one takes gradients, so it cannot run op by op." << s.at));
+    TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": has too many different segments to keep, and this one takes gradients, so it cannot run op by op." << s.at));
   for (int k = 0; k < s.operands; ++k) argument[k] = &real(lists_->operands[static_cast<std::size_t>(s.operand + k)]);
   const Attributes a = attributes(s);
-  Call c{s.op, argument, s.operands, &a, result, s.at, {}};
+  Call c{s.op, argument.data(), s.operands, &a, result.data(), s.at, {}};
   Dispatcher::get().call(c);
   for (int k = 0; k < s.results; ++k) {
     Value& v = lists_->values[static_cast<std::size_t>(s.result + k)];

@@ -17,39 +17,34 @@ struct Segment;
 
 class SegmentStore {
  public:
-  SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
+  TT_INLINE SegmentStore(const CompileOptions& o, SourceLine at);
   SegmentStore(const SegmentStore&) = delete;
   TT_INLINE ~SegmentStore();
-
-  /// More distinct segments than this: further ones run op by op.
-  static constexpr int most = 256;
 
   /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
   TT_INLINE void run(Recorder& r, int begin, int end, bool last);
   TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
   bool broken() const { return breaks_.load(std::memory_order_acquire); }
-  int segments() const { return count_.load(std::memory_order_relaxed); }
-  TT_INLINE int kernels() const;
-  TT_INLINE backend::TileProgram::Calls calls() const;
+  int segments() const { return count_.load(std::memory_order_relaxed) - static_cast<int>(segments_.evicted()); }
+  TT_INLINE int kernels();
+  TT_INLINE backend::TileProgram::Calls calls();
   std::int64_t fallbacks() const { return one_by_one_.load(std::memory_order_relaxed); }
-  TT_INLINE void explain(Text& t) const;
+  TT_INLINE void explain(Text& t);
   const char* name() const { return options_.name; }
   SourceLine where() const { return where_; }
 
  private:
-  static constexpr unsigned buckets = 64;
   CompileOptions options_;
   SourceLine where_;
-  std::atomic<Segment*> bucket_[buckets] = {};
-  std::atomic<Segment*> newest_ = nullptr;
+  RecentTable<Segment, 256> segments_;  ///< where there is no room, further ones run op by op
   std::atomic<Break*> breaks_ = nullptr;
   std::atomic<int> count_ = 0;
   std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
   std::atomic_flag busy_;
 
-  TT_INLINE static bool number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
+  TT_INLINE static void number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
   TT_INLINE static void describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key);
-  TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const;
+  TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash);
   TT_INLINE Segment* compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
   TT_INLINE Graph build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
   TT_INLINE void run_op_by_op(Recorder& r, int begin, int end, bool last);
@@ -73,7 +68,7 @@ class RecordedCall {
 }  // namespace jit
 }  // namespace tt
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(jit)
 #include "tt/jit/recorder.hpp"
 
 namespace tt {
@@ -101,12 +96,10 @@ struct RangeKey {
   bool taped = false;
 };
 
-/// Segments are made once and kept as long as their function.
 struct Segment {
   Guards guards;
   std::vector<std::int64_t> words, numbers;
   std::vector<char> dynamic;  ///< numbers that are inputs
-  std::uint64_t hash = 0;
   Executable run;             ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
   unsigned as_numbers = 0;    ///< which ones
@@ -114,8 +107,6 @@ struct Segment {
   SourceLine from{};          ///< its first step
   Text why{};                 ///< it was compiled
   std::atomic<std::int64_t> calls = 0;
-  Segment* next = nullptr;    ///< in its bucket
-  Segment* before = nullptr;  ///< made before
 };
 
 TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
@@ -128,12 +119,8 @@ TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
   std::launder(reinterpret_cast<Recorder*>(recorder_))->finish(name, at);
 }
 
+TT_INLINE SegmentStore::SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
 TT_INLINE SegmentStore::~SegmentStore() {
-  for (Segment* s = newest_; s;) {
-    Segment* const before = s->before;
-    delete s;
-    s = before;
-  }
   for (Break* b = breaks_; b;) {
     Break* const next = b->next;
     delete b;
@@ -169,11 +156,11 @@ inline std::int64_t bits_of(const Tensor& number) {
 }
 inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
 
-/// Names for all values of the range, and what is left of it afterwards. False: too many for one segment.
-TT_INLINE bool SegmentStore::number_values(Recorder& r, int begin, int end, bool last, RangeKey& key) {
+/// Names for all values of the range, and what is left of it afterwards.
+TT_INLINE void SegmentStore::number_values(Recorder& r, int begin, int end, bool last, RangeKey& key) {
   const std::vector<Recorder::Step>& steps = r.steps();
   std::vector<Recorder::Value>& values = r.values();
-  key.inputs.count = 0;
+  key.inputs.tensor.clear();
   key.input_value.clear();
   key.number_value.clear();
   key.number.clear();
@@ -184,10 +171,8 @@ TT_INLINE bool SegmentStore::number_values(Recorder& r, int begin, int end, bool
   key.local.assign(values.size(), -1);
   int results = 0;
   const auto add_input = [&](int v) {
-    const bool room = key.inputs.count < max_inputs;
-    if (room) key.inputs.tensor[key.inputs.count++] = &r.real(v);
+    key.inputs.tensor.push_back(&r.real(v));
     key.input_value.push_back(v);
-    return room;
   };
   for (int i = begin; i < end; ++i) {
     const Recorder::Step& s = steps[static_cast<std::size_t>(i)];
@@ -200,8 +185,8 @@ TT_INLINE bool SegmentStore::number_values(Recorder& r, int begin, int end, bool
         key.number_value.push_back(o);
         key.number.push_back(bits_of(values[static_cast<std::size_t>(o)].tensor));
       } else {
-        local = key.inputs.count;
-        if (!add_input(o)) return false;
+        local = key.inputs.count();
+        add_input(o);
       }
     }
     for (int k = 0; k < s.results; ++k) {
@@ -220,15 +205,13 @@ TT_INLINE bool SegmentStore::number_values(Recorder& r, int begin, int end, bool
       int& local = key.local[static_cast<std::size_t>(u.target)];
       int input = local;
       if (local < 0 || local >= constant_name) {
-        input = key.inputs.count;
-        if (!add_input(u.target)) return false;
+        input = key.inputs.count();
+        add_input(u.target);
         if (local < 0) local = input;
       }
       key.updated.push_back(input);
       key.update.push_back(u.value);
     }
-  return key.output.size() + key.update.size() <= static_cast<std::size_t>(max_outputs) &&
-         key.inputs.count + static_cast<int>(key.number.size()) <= max_inputs;
 }
 
 /// The range in words. Sizes among the attributes are symbols where symbols have them, and one of a reshape's
@@ -272,14 +255,13 @@ TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Gua
   }
 }
 
-TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, std::uint64_t hash) const {
-  for (Segment* s = bucket_[hash % buckets].load(std::memory_order_acquire); s; s = s->next) {
-    if (s->hash != hash || !s->guards.same(guards) || s->words != key.words) continue;
+TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+  return segments_.find(hash, [&](const Segment& s) {
+    if (!s.guards.same(guards) || s.words != key.words) return false;
     bool same = true;
-    for (std::size_t k = 0; k < key.number.size() && same; ++k) same = s->dynamic[k] || s->numbers[k] == key.number[k];
-    if (same) return s;
-  }
-  return nullptr;
+    for (std::size_t k = 0; k < key.number.size() && same; ++k) same = s.dynamic[k] || s.numbers[k] == key.number[k];
+    return same;
+  });
 }
 
 TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
@@ -287,15 +269,17 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
   tracer.values = guards.sizes.values;
   Graph& g = tracer.graph;
   std::vector<int> id(r.values().size(), -1);
-  for (int k = 0; k < key.inputs.count; ++k) {
-    const int in = g.input(guards.sizes.dtype[k], guards.sizes.shape[k], guards.sizes.strides[k]);
+  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  for (int k = 0; k < key.inputs.count(); ++k) {
+    const Signature::Input& given = inputs[static_cast<std::size_t>(k)];
+    const int in = g.input(given.dtype, given.shape, given.strides);
     int& of_value = id[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])];
     if (!r.values()[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])].constant) of_value = in;
   }
   for (std::size_t k = 0; k < key.number_value.size(); ++k) {
     const Tensor& t = r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
     id[static_cast<std::size_t>(key.number_value[k])] =
-        s.dynamic[k] ? g.input(t.dtype(), tracer.symbolic_shape(IntList(t.shape()))) : tracer.constant_of(t);
+        s.dynamic[k] ? g.input(t.dtype(), tracer.symbolic_shape(IntList(t.impl().shape))) : tracer.constant_of(t);
   }
   for (int i = begin; i < end; ++i) {
     const Recorder::Step& step = r.steps()[static_cast<std::size_t>(i)];
@@ -330,11 +314,13 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
 TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
   const detail::FlagLock lock(busy_);
   if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
-  if (segments() >= most) return nullptr;
-  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), hash, {}, key.updated});
+  if (!segments_.has_room()) return nullptr;
+  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), {}, key.updated});
   const Segment* alike = nullptr;  // the same but for numbers, or but for the Tensors
-  for (const Segment* s = newest_.load(); s && !alike; s = s->before)
-    if (s->words == key.words) alike = s;
+  segments_.each([&](const Segment& s) {
+    if (s.words == key.words) alike = &s;
+    return alike != nullptr;
+  });
   fresh->why << (count_ ? "other ops, or other results in use" : "first call");
   if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
   else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
@@ -355,45 +341,28 @@ TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const 
     fresh->why = Text("sizes are needed as numbers by ") << e.why;
     if (e.at.line) fresh->why << " at " << e.at.file << ':' << e.at.line;
   }
-  fresh->before = newest_.load();
-  fresh->next = bucket_[hash % buckets].load();
-  newest_.store(fresh.get(), std::memory_order_release);
-  bucket_[hash % buckets].store(fresh.get(), std::memory_order_release);
-  return fresh.release();
+  return segments_.insert(hash, std::move(fresh));
 }
 
 TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
   if (begin >= end) return;
-  thread_local std::unique_ptr<RangeKey> spare;
-  std::unique_ptr<RangeKey> own = spare ? std::move(spare) : std::make_unique<RangeKey>();
+  const auto reading = segments_.read();
+  thread_local constinit tt::detail::Spare<RangeKey> spare;
+  std::unique_ptr<RangeKey> own(spare.take());
   RangeKey& key = *own;
-  if (!number_values(r, begin, end, last, key)) {
-    spare = std::move(own);
-    if (end - begin == 1)
-      TT_THROW(Error(Text("tt::compile: ") << options_.name << ": one step reads or writes more than " << max_inputs << " Tensors."));
-    const int middle = begin + (end - begin) / 2;
-    if (last) r.keep_updates();
-    run(r, begin, middle, false);
-    run(r, middle, end, last);
-    if (last) r.write_updates(begin, middle);
-    return;
-  }
+  number_values(r, begin, end, last, key);
   if (key.output.empty() && key.update.empty()) {  // nothing of it is in use
-    spare = std::move(own);
+    spare.keep(own.release());
     return;
   }
   for (unsigned as_numbers = 0;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
-    std::uint64_t hash = guards.sizes.hash();
-    for (const std::int64_t w : key.words) {
-      hash = (hash ^ static_cast<std::uint64_t>(w)) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 29;
-    }
+    const std::uint64_t hash = Signature::hash_words(key.words.data(), static_cast<int>(key.words.size()), guards.sizes.hash());
     Segment* s = find(guards, key, hash);
     if (!s) s = compile(r, begin, end, guards, key, hash);
     if (!s) {
-      spare = std::move(own);
+      spare.keep(own.release());
       return run_op_by_op(r, begin, end, last);
     }
     if (!s->run.function) {
@@ -402,19 +371,17 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
     }
     s->calls.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t k = 0; k < key.number.size(); ++k)
-      if (s->dynamic[k]) key.inputs.tensor[key.inputs.count++] = &r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
-    Tensor few[max_results];
-    const std::size_t outputs = key.output.size() + key.update.size();
-    std::vector<Tensor> many(outputs > max_results ? outputs : 0);
-    Tensor* const out = many.empty() ? few : many.data();
+      if (s->dynamic[k]) key.inputs.tensor.push_back(&r.values()[static_cast<std::size_t>(key.number_value[k])].tensor);
+    SmallVec<Tensor, few_results> out(static_cast<int>(key.output.size() + key.update.size()));
     execute(s->run, key.inputs, guards.sizes.values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
-            options_.name, s->from, out);
+            options_.name, s->from, out.data());
     for (std::size_t k = 0; k < key.output.size(); ++k) {
       Recorder::Value& v = r.values()[static_cast<std::size_t>(key.output[k])];
-      if (r.steps()[static_cast<std::size_t>(v.step)].kind == Recorder::Kind::view) v.real = out[k];
-      else Recorder::adopt(v.tensor, out[k]);
+      Tensor& made = out[static_cast<int>(k)];
+      if (r.steps()[static_cast<std::size_t>(v.step)].kind == Recorder::Kind::view) v.real = made;
+      else Recorder::adopt(v.tensor, made);
     }
-    spare = std::move(own);
+    spare.keep(own.release());
     return;
   }
 }
@@ -425,19 +392,26 @@ TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool 
   if (last) r.write_updates(begin, end);
 }
 
-TT_INLINE int SegmentStore::kernels() const {
-  const Segment* s = newest_.load(std::memory_order_acquire);
-  while (s && (!s->run.function || s->run.by_backend)) s = s->before;
-  return s ? s->run.forward().kernels() : 0;
+TT_INLINE int SegmentStore::kernels() {
+  const auto reading = segments_.read();
+  int n = 0;
+  segments_.each([&](const Segment& s) {
+    const bool runs = s.run.function && !s.run.by_backend;
+    if (runs) n = s.run.forward().kernels();
+    return runs;
+  });
+  return n;
 }
-TT_INLINE backend::TileProgram::Calls SegmentStore::calls() const {
+TT_INLINE backend::TileProgram::Calls SegmentStore::calls() {
+  const auto reading = segments_.read();
   backend::TileProgram::Calls sum;
-  for (const Segment* s = newest_.load(std::memory_order_acquire); s; s = s->before) {
-    if (!s->run.function || s->run.by_backend) continue;
-    const auto [tier0, tier1] = s->run.forward().calls();
+  segments_.each([&](const Segment& s) {
+    if (!s.run.function || s.run.by_backend) return false;
+    const auto [tier0, tier1] = s.run.forward().calls();
     sum.tier0 += tier0;
     sum.tier1 += tier1;
-  }
+    return false;
+  });
   return sum;
 }
 

@@ -25,7 +25,7 @@ class Traced {
   void recompile() {
     const Graph& before = recording_.graph;
     if (graph.failure) TT_THROW(Error(describe(graph.failure)));
-    if (const CheckResult r = check(graph); !r)
+    if (const CheckResult r = (check)(graph); !r)
       TT_THROW(Error(Text("tt::trace: node ") << r.node << " of the graph " << r.why << "."));
     if (graph.inputs.size() != before.inputs.size() || graph.outputs.size() != before.outputs.size())
       TT_THROW(Error(Text("tt::trace: the graph has ") << graph.inputs.size() << " inputs and " << graph.outputs.size()
@@ -38,9 +38,9 @@ class Traced {
     static_assert((!std::is_arithmetic_v<std::remove_cvref_t<A>> && ...), "tt::trace: numbers are fixed in the graph: pass the Tensors only");
     const jit::Arguments given("trace", a...);
     std::vector<Tensor> dense;
-    for (int k = 0; k < given.count; ++k) dense.push_back(given[k].contiguous());
+    for (int k = 0; k < given.count(); ++k) dense.push_back(given[k].contiguous());
     for (int k : recording_.updated)
-      if (k < given.count && (given.overlaps_another(k) || !given[k].is_contiguous()))
+      if (k < given.count() && (given.overlaps_another(k) || !given[k].is_contiguous()))
         TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
     const jit::Arguments argument("trace", dense);
     return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), false, "traced", {});
@@ -56,10 +56,10 @@ class Traced {
   /// What the symbols of the graph are in this call.
   SymbolValues sizes_of(const jit::Arguments& a) const {
     const Graph& g = function_->graph();
-    if (a.count != g.inputs.size())
-      TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() << " Tensors, not " << a.count << "."));
+    if (a.count() != g.inputs.size())
+      TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() << " Tensors, not " << a.count() << "."));
     std::vector<Tensor> given;
-    for (int k = 0; k < a.count; ++k) given.push_back(a[k]);
+    for (int k = 0; k < a.count(); ++k) given.push_back(a[k]);
     SymbolValues sizes;
     if (int k = 0; !jit::bind_sizes(g, given, sizes, k))
       TT_THROW(Error(Text("tt::trace: argument ") << k << " is " << name(a[k].dtype()) << ' ' << a[k].shape() << ", the graph takes "
@@ -74,7 +74,7 @@ auto trace(const F& f, const A&... examples) {
   using R = std::decay_t<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>;
   std::tuple<A...> own(examples...);
   const auto fresh = [](auto& x) {
-    jit::each_leaf(x, [](Tensor& t) { t = Tensor(t.dtype(), t.shape()); });  // dense, and no two the same
+    jit::each_leaf(x, [](Tensor& t) { t = Tensor(t.dtype(), t.impl().shape); });  // dense, and no two the same
   };
   return std::apply([&](auto&... a) {
     (fresh(a), ...);

@@ -107,14 +107,14 @@ TT_ALWAYS_INLINE constexpr auto mish(A&& a, SourceLine at = here()) {
   return call<Mish>(at, static_cast<A&&>(a));
 }
 
-/// The rule is PyTorch's at the kinks.
+/// The rule is PyTorch's at the kinks: 0 at -3, 1 at 3.
 struct Hardswish {
   static constexpr OpInfo info{.name = "hardswish", .max_ulp = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return x * (minimum(maximum(x + 3, 0), 6) / 6);
   }
   static constexpr auto derivative(auto x, auto, auto grad) {
-    return where(x < -3, 0, where(x <= 3, grad * (x / 3 + 0.5), grad));
+    return where(x <= -3, 0, where(x < 3, grad * (x / 3 + 0.5), grad));
   }
 };
 /// x * clamp(x + 3, 0, 6) / 6, elementwise.
@@ -124,12 +124,11 @@ TT_ALWAYS_INLINE constexpr auto hardswish(A&& a, SourceLine at = here()) {
 }
 
 struct Sign {
-  static constexpr OpInfo info{.name = "sign", .domain = Domain::number};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    return where(x > 0, 1, where(x < 0, -1, where(x == 0, 0, x)));
-  }
+  static constexpr OpInfo info{.name = "sign", .domain = Domain::number, .of_bool = OfBool::bools};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x > 0, 1, where(x < 0, -1, where(x > 0, x, 0))); }
+  static constexpr auto derivative(auto x, auto, auto) { return where(x > 0 && x < 0, x, 0); }  // 0 in the dtype of x, of NaN too
 };
-/// -1, 0 or 1, elementwise. NaN stays NaN.
+/// -1, 0 or 1, elementwise, and 0 of NaN, as in PyTorch; of bool the value itself. The gradient is 0 everywhere.
 template <Value A>
 TT_ALWAYS_INLINE constexpr auto sign(A&& a, SourceLine at = here()) {
   return call<Sign>(at, static_cast<A&&>(a));
@@ -137,13 +136,14 @@ TT_ALWAYS_INLINE constexpr auto sign(A&& a, SourceLine at = here()) {
 
 struct Clamp {
   static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) {
-    const auto above = where(x < low, low, x);
-    return where(above > high, high, above);
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
+  static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
+    const auto inside = where(x < high, grad, 0), kept = where(low > high, 0, grad);
+    return ThreeGradients{where(low < x, inside, 0), where(x < low, kept, 0), where(maximum(low, x) > high, grad, 0)};
   }
 };
-/// x held between low and high; high where they are crossed. NaN stays NaN. The gradient is 1 where
-/// low <= x <= high.
+/// x held between low and high; high where they are crossed. NaN if one of the three is. The gradient is 1 where
+/// low < x < high, and 0 at the bounds, as in PyTorch 2.15.
 template <class A, class L, class H>
   requires Operands<A, L, H>
 TT_ALWAYS_INLINE constexpr auto clamp(A&& a, L&& low, H&& high,
@@ -152,10 +152,10 @@ TT_ALWAYS_INLINE constexpr auto clamp(A&& a, L&& low, H&& high,
 }
 
 struct Square {
-  static constexpr OpInfo info{.name = "square", .domain = Domain::number, .max_ulp = 0.5f};
+  static constexpr OpInfo info{.name = "square", .domain = Domain::number, .max_ulp = 0.5f, .of_bool = OfBool::integers};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * x; }
 };
-/// x * x, elementwise.
+/// x * x, elementwise; of bool i64, as in PyTorch.
 template <Value A>
 TT_ALWAYS_INLINE constexpr auto square(A&& a, SourceLine at = here()) {
   return call<Square>(at, static_cast<A&&>(a));

@@ -16,6 +16,9 @@ namespace tt {
 /// integer ops take them as i64 and refuse floats.
 enum class Domain : std::uint8_t { real, number, integer };
 
+/// What a number op makes of bool: the body sees bool, or i64 in its place; `bools`: and the result is bool again.
+enum class OfBool : std::uint8_t { body, integers, bools };
+
 struct OpInfo {
   const char* name = "";
   Domain domain = Domain::real;
@@ -23,9 +26,10 @@ struct OpInfo {
   float max_ulp = 0;      ///< largest error of the f32 form against the exact result
   float max_ulp_f64 = 0;  ///< the same for f64; 0 means as max_ulp
   bool opaque = false;    ///< stays one instruction in kernels; needs a `derivative` rule
+  OfBool of_bool = OfBool::body;
 };
 
-/// What the `derivative` of a binary op returns: one gradient for each operand.
+/// What the `derivative` of an op of two operands returns, and of three: one gradient for each.
 template <class A, class B>
 struct Gradients {
   A first;
@@ -33,6 +37,14 @@ struct Gradients {
 };
 template <class A, class B>
 Gradients(A, B) -> Gradients<A, B>;
+template <class A, class B, class C>
+struct ThreeGradients {
+  A first;
+  B second;
+  C third;
+};
+template <class A, class B, class C>
+ThreeGradients(A, B, C) -> ThreeGradients<A, B, C>;
 
 /// Can the opaque op F be asked for in dtype T? Real ops take floats, integer ops i64.
 template <class F, class T>

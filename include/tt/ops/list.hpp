@@ -13,6 +13,6 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =
-    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Philox>;
+    TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Philox, IntegerPow>;
 
 }  // namespace tt

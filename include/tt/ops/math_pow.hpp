@@ -93,8 +93,34 @@ TT_ALWAYS_INLINE constexpr auto pow_edges(auto x, auto y, auto power) {
 
 }  // namespace detail
 
+/// a^b of integers by squaring, a product wraps around. b below 0 gives 0, but 1 for a = 1 and 1 or -1 for a = -1.
+struct IntegerPow {
+  static constexpr OpInfo info{.name = "integer_pow", .domain = Domain::integer, .arity = 2, .opaque = true};
+
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) {
+    // `bits` of b are looked at. What is squared is a choice: gcc 12 writes products of products out, 2^62 terms, to see how they go on
+    // along a loop.
+    const auto powers = [=](int bits) TT_LAMBDA_INLINE {
+      auto square = a, power = where((b & 1) == 1, a, 1);
+      for (int k = 1; k < bits; ++k) {
+        const auto rest = b >> k;
+        square = where(rest == 0, 0, square * square);
+        power = where((rest & 1) == 1, power * square, power);
+      }
+      return power;
+    };
+    const auto any = [=]() TT_LAMBDA_INLINE {
+      const auto of_one = where(a == 1, a, where(a == -1, where((b & 1) == 1, a, 1), 0));
+      return where(b < 0, of_one, powers(63));
+    };
+    return detail::where_often(b >= 0 && b < 16, [=]() TT_LAMBDA_INLINE { return powers(4); }, any);
+  }
+};
+
 /// x^y with the special cases of C99: negative x with whole y, zeros, infinities, NaN. x^2 is x * x.
 struct Pow {
+  using of_integers = IntegerPow;
   static constexpr OpInfo info{
       .name = "pow", .arity = 2, .max_ulp = 0.75f, .max_ulp_f64 = 1.5f, .opaque = true};
 
@@ -117,7 +143,8 @@ struct Pow {
   /// PyTorch's: no NaN from 0 * inf where y is 0, or where x is 0 and y >= 0.
   static constexpr auto derivative(auto a, auto b, auto y, auto grad);
 };
-/// a^b, elementwise. Integers are taken as f32.
+/// a^b, elementwise. Of integers it is one, which wraps around; a number below 0 is no power of theirs: an error, and 0 where
+/// it is an element.
 template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr auto pow(A&& a, B&& b, SourceLine at = here()) {

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,7 +44,9 @@ class Process {
     close(out[1]);
     if (pid > 0) {
       r.started = true;
-      setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 10);
+      // Beside a busy program on one core it takes half of the core: with nice 10 it took 11 times as long as alone, so twice.
+      const sched_param none{};
+      sched_setscheduler(pid, SCHED_BATCH, &none);
       follow(pid, out[0], milliseconds_now() + milliseconds, r);
     }
     close(out[0]);

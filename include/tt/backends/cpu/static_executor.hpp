@@ -345,8 +345,8 @@ TT_ALWAYS_INLINE void launch(std::index_sequence<I...>, std::byte* arena, void* 
 }
 
 template <class H, std::size_t... J>
-TT_ALWAYS_INLINE void run_kernels(std::index_sequence<J...>, std::byte* arena, void* const* external,
-                                  const std::int64_t* offsets, const SymbolValues& symbols) {
+TT_ALWAYS_INLINE void run_kernels(std::index_sequence<J...>, [[maybe_unused]] std::byte* arena, [[maybe_unused]] void* const* external,
+                                  [[maybe_unused]] const std::int64_t* offsets, [[maybe_unused]] const SymbolValues& symbols) {
   const int done[] = {0, (launch<H, static_cast<int>(J)>(
                               std::make_index_sequence<static_cast<std::size_t>(H::plan.kernels[J].bindings)>{},
                               arena, external, offsets, symbols), 0)...};
@@ -361,7 +361,7 @@ constexpr bool needs_arena() {
   for (const Buffer& b : H::plan.buffers)
     if (b.external < 0 && !b.scratch) return true;
   return []<std::size_t... J>(std::index_sequence<J...>) {
-    constexpr auto needs = []<int K>(std::integral_constant<int, K>) {
+    [[maybe_unused]] constexpr auto needs = []<int K>(std::integral_constant<int, K>) {
       const Kernel& k = H::plan.kernels[K];
       for (int i = 0; i < k.bindings; ++i)
         if (H::plan.buffers[H::plan.bindings[k.first_binding + i]].external < 0)

@@ -5,6 +5,7 @@
 #pragma once
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <new>
@@ -18,9 +19,11 @@ using PartFunction = void (*)(void* context, int part);
 
 class ThreadPool {
  public:
-  /// Never destroyed, so threads may end at exit while others still work.
+  /// Never destroyed, so threads may end at exit while others still work. Its own threads end then: a library with this
+  /// code in it may be unloaded. Who works later works alone.
   static ThreadPool& instance() {
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { slot() = new ThreadPool; });
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { slot() = new ThreadPool; }) + atexit([] { slot()->end_workers(); });
     (void)registered;
     return *slot();
   }
@@ -71,7 +74,9 @@ class ThreadPool {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER, finished_ = PTHREAD_COND_INITIALIZER;
   Job* job_ = nullptr;
   unsigned generation_ = 0;
-  int active_ = 0, workers_ = 0;  // active_: atomic, changed with mutex_ only
+  int active_ = 0;  // atomic, changed with mutex_ only
+  Vec<pthread_t> workers_;
+  bool ended_ = false;  // with mutex_ only
 
   /// Some ten microseconds at most: to sleep and be woken takes longer than most kernels. Is it so?
   template <class Condition>
@@ -97,16 +102,18 @@ class ThreadPool {
   }
 
   void start_workers(int wanted) {
-    while (workers_ < wanted) {
-      pthread_attr_t detached;
-      pthread_attr_init(&detached);
-      pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-      pthread_t thread;
-      const int failed = pthread_create(&thread, &detached, &ThreadPool::worker, this);
-      pthread_attr_destroy(&detached);
-      if (failed) return;  // those that exist do the work
-      ++workers_;
-    }
+    if (workers_.size() >= wanted) return;
+    pthread_mutex_lock(&mutex_);
+    pthread_t thread;  // where none can be made, those that exist do the work
+    while (!ended_ && workers_.size() < wanted && pthread_create(&thread, nullptr, &ThreadPool::worker, this) == 0) workers_.push_back(thread);
+    pthread_mutex_unlock(&mutex_);
+  }
+  void end_workers() {
+    pthread_mutex_lock(&mutex_);
+    ended_ = true;
+    pthread_cond_broadcast(&wake_);
+    pthread_mutex_unlock(&mutex_);
+    for (const pthread_t thread : workers_) pthread_join(thread, nullptr);
   }
 
   static void* worker(void* self) {
@@ -120,6 +127,10 @@ class ThreadPool {
       wait_briefly([&] { return __atomic_load_n(&generation_, __ATOMIC_ACQUIRE) != seen; });
       pthread_mutex_lock(&mutex_);
       while (generation_ == seen || !job_) {
+        if (ended_) {
+          pthread_mutex_unlock(&mutex_);
+          return;
+        }
         seen = generation_;
         pthread_cond_wait(&wake_, &mutex_);
       }

@@ -24,6 +24,6 @@ TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribu
 }  // namespace TT_ISA
 }  // namespace tt::cpu
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cpu)
 #include "tt/backends/cpu/tile_functions_inl.hpp"
 #endif

@@ -112,11 +112,11 @@ class TileProgram {
 
   /// The thread's memory for one run at a time: arena, tiles, tables; and that of its helpers.
   static Scratch& workspace() {
-    thread_local Scratch scratch;
+    thread_local constinit Scratch scratch;
     return scratch;
   }
   static Scratch& helpers_workspace() {
-    thread_local Scratch scratch;
+    thread_local constinit Scratch scratch;
     return scratch;
   }
 
@@ -129,6 +129,6 @@ class TileProgram {
 
 TT_KERNELS_END
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cpu)
 #include "tt/backends/cpu/tile_interpreter_inl.hpp"
 #endif

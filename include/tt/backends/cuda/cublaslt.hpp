@@ -57,7 +57,7 @@ struct CublasLt {
   Text why_not_;
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE CublasLt CublasLt::open(const char* const* names, int count) {
   CublasLt c;
   DriverLibrary library;

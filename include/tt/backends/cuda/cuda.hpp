@@ -102,6 +102,6 @@ TT_INLINE void register_cuda();
 
 }  // namespace tt::cuda
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 #include "tt/backends/cuda/cuda_inl.hpp"
 #endif

@@ -47,7 +47,7 @@ class PlanProgram {
   void run(int index, const ProgramArguments& arguments, const SymbolValues& symbols) {
     launch_count.fetch_add(program_.run(Device::get(index), arguments, symbols), std::memory_order_relaxed);
   }
-  std::uint64_t may_be_on_host() const { return program_.may_be_on_host(); }
+  const BitSet& may_be_on_host() const { return program_.may_be_on_host(); }
   Text report() const { return program_.report(); }
 
  private:

@@ -85,7 +85,7 @@ struct Cudnn {
   Text why_not_;
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE Cudnn Cudnn::open(const char* const* names, int count) {
   Cudnn c;
   DriverLibrary library;

@@ -137,7 +137,7 @@ class DeviceMemory {
   DevicePointer begin_;
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE int Device::count() {
   const Driver& driver = Driver::get();
   int n = 0;

@@ -138,7 +138,7 @@ class ToolkitNames {
   }
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE Driver Driver::open(const char* const* names, int count) {
   DriverLibrary library;
   if (!library.open(names, count))

@@ -447,7 +447,7 @@ class CudaEmitter : tt::detail::KernelText {
 /// CUDA C++ text with the functions of every kernel, named `name`_k.
 TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE Text emit_cuda(const Vec<NamedPlan>& plans, bool has_fma) {
   detail::CudaEmitter emitter;
   for (const NamedPlan& p : plans) emitter.add(*p.plan, p.name);

@@ -317,7 +317,7 @@ constexpr ConvDescription describe_convolution(const AnyPlan& plan, const Kernel
   return detail::ConvReader<AnyPlan>(plan, k, symbols).read();
 }
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE std::shared_ptr<const LibraryConvolution> LibraryConvolution::make(Device& device, const ConvDescription& p, const ConvSettings& settings,
                                                                              Text& refused) {
   const auto refuse = [&](const Text& why) {

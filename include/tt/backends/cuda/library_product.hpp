@@ -112,7 +112,7 @@ constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel&
   return p;
 }
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE std::shared_ptr<const LibraryProduct> LibraryProduct::make(Device& device, const ProductDescription& p, const MatmulSettings& settings,
                                                                      Text& refused) {
   const auto refuse = [&](const Text& why) {

@@ -43,7 +43,7 @@ class Nvrtc {
   int newest_architecture(int wanted) const;
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE Nvrtc Nvrtc::open(const char* const* names, int count) {
   DriverLibrary library;
   if (!library.open(names, count))

@@ -21,7 +21,7 @@ class Program {
       if (b.scratch) b.first = -1;  // no place in the arena: threads and teams have their own
     const Vec<char> values = may_be_values(plan_);
     for (int k = 0; k < values.size(); ++k)
-      if (const int input = plan_.buffers[k].external; values[k] && input < 64) may_be_on_host_ |= std::uint64_t{1} << input;
+      if (const int input = plan_.buffers[k].external; values[k] && input >= 0) may_be_on_host_.set(input);
   }
   Program(const Program&) = delete;
   ~Program() {
@@ -34,7 +34,7 @@ class Program {
   /// Thread-safe. Returns the number of kernels launched.
   int run(Device& device, const ProgramArguments& arguments, const SymbolValues& symbols);
   /// Inputs whose single element becomes a part of the kernels' parameters, if it lies in host memory.
-  std::uint64_t may_be_on_host() const { return may_be_on_host_; }
+  const BitSet& may_be_on_host() const { return may_be_on_host_; }
   /// How often launches were planned: once for a device and sizes, while they are among the last ones.
   int planned() const { return planned_.load(std::memory_order_relaxed); }
   /// Of its graphs and of what libraries did, in words; nothing if neither was asked for.
@@ -67,7 +67,7 @@ class Program {
   Plan plan_;
   Text name_;
   ProgramOptions options_;
-  std::uint64_t may_be_on_host_ = 0;
+  BitSet may_be_on_host_;
   std::atomic<int> planned_ = 0;
   std::atomic<std::int64_t> runs_ = 0, replays_ = 0, changed_ = 0, without_graph_ = 0;
   LibraryCounts libraries_[2];  ///< by LibraryWork
@@ -91,7 +91,7 @@ class Program {
   Handle function_of(const Loaded& f, int kernel, const Launch& l) const { return f.function[3 * plan_.kernels[kernel].code + l.function]; }
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 TT_INLINE void Program::load(Device& device, Program* const* programs, int count) {
   Vec<NamedPlan> plans;
   for (int k = 0; k < count; ++k) plans.push_back({&programs[k]->plan_, programs[k]->name_.c_str()});

@@ -36,7 +36,7 @@ class ReplayGraph {
   Vec<std::uint64_t> words_;   // the parameters that the executable graph has
 };
 
-#if !defined(TT_COMPILED) || defined(TT_BUILD)
+#if TT_DEFINES(cuda)
 namespace detail {
 inline KernelNode kernel_node(const LaunchList::Item& l, void** parameters) {
   return {.function = l.function.handle, .grid_x = l.function.grid, .block_x = l.function.block, .shared = l.function.shared, .parameters = parameters};

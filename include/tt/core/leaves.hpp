@@ -1,0 +1,45 @@
+// The Tensors in a value: a Tensor, a number (none), structs whose members are visible, arrays, pairs, tuples, lists of these.
+//   struct Net { tt::Tensor w, b; };   Net net;   detail::each_leaf(net, [](tt::Tensor& t) { ... });
+// What grad, compile and load take is walked through here, in order of declaration.
+#pragma once
+#include "tt/core/members.hpp"
+#include "tt/core/tensor.hpp"
+
+namespace tt::detail {
+
+template <class T>
+constexpr bool has_leaves();
+template <class T>
+inline constexpr bool all_have_leaves = false;
+template <class... T>
+inline constexpr bool all_have_leaves<std::tuple<T&...>> = (has_leaves<std::remove_cv_t<T>>() && ...);
+
+/// Can each_leaf walk through it?
+template <class T>
+constexpr bool has_leaves() {
+  if constexpr (std::is_same_v<T, Tensor> || std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return true;
+  else if constexpr (ParameterStruct<T>) return all_have_leaves<decltype(leaves(std::declval<T&>()))>;
+  else if constexpr (requires { std::tuple_size<T>::value; })
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (has_leaves<std::remove_cv_t<std::tuple_element_t<I, T>>>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>{});
+  else if constexpr (requires(T& a) { std::begin(a); std::end(a); })
+    return has_leaves<std::remove_cvref_t<decltype(*std::begin(std::declval<T&>()))>>();
+  else if constexpr (PlainStruct<T>) return all_have_leaves<decltype(with_members(std::declval<T&>(), Tie{}))>;
+  else return false;
+}
+
+/// f(each Tensor), in order; numbers are passed over.
+template <class A, class F>
+void each_leaf(A& a, const F& f) {
+  using T = std::remove_cv_t<A>;
+  if constexpr (std::is_same_v<T, Tensor>) f(a);
+  else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_empty_v<T>) return;
+  else if constexpr (ParameterStruct<T>) for_each_member([&](auto& leaf) { each_leaf(leaf, f); }, a);
+  else if constexpr (requires { std::tuple_size<T>::value; }) std::apply([&](auto&... x) { (each_leaf(x, f), ...); }, a);
+  else if constexpr (requires { std::begin(a); std::end(a); }) for (auto& x : a) each_leaf(x, f);
+  else if constexpr (PlainStruct<T>) with_members(a, [&](auto&... m) { (each_leaf(m, f), ...); });
+  else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
+}
+
+}  // namespace tt::detail

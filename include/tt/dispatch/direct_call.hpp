@@ -1,0 +1,28 @@
+// An op as a function of whole tiles, for calls that need no graph: eager ones, and those that jit/recorder_inl.hpp repeats.
+#pragma once
+#include "tt/backends/runtime.hpp"
+#include "tt/dispatch/dispatcher.hpp"
+
+namespace tt::detail {
+
+/// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
+/// lie dense in one shape or are single numbers.
+struct DirectCall {
+  backend::TileFunction function = nullptr;
+  DType result = DType::f32;
+};
+inline DirectCall direct_call(const Operator& op, DType d) {
+  const Op k = op.primitive;
+  if (op.body) {
+    const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
+    if (op.body->code < 0 || !takes) return {};
+    return {backend::tile_kernels().function(Op::call, d, d, op.body->code), d};
+  }
+  if (is_comparison(k)) return {backend::tile_kernels().function(k, DType::boolean, d, 0), DType::boolean};
+  if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
+      (is_bitwise(k) && !is_integral(d)))
+    return {};
+  return {backend::tile_kernels().function(k, d, d, 0), d};
+}
+
+}  // namespace tt::detail

@@ -1,0 +1,159 @@
+// Tensors in one file, a .npz by NumPy's name: one Tensor, a struct of Tensors and numbers, vectors, arrays, pairs and tuples of
+// these, of any depth.
+//   struct Net { tt::Tensor w; std::vector<Layer> layers; };
+//   tt::save("net.npz", net);   tt::load("net.npz", net);     // "w", "layers.0.bias": the names of the members
+// In Python: numpy.load("net.npz")["layers.0.bias"], and numpy.savez("net.npz", **arrays) writes what tt::load reads. Structs
+// of Arrays: io/parameters.hpp.
+#pragma once
+#include <vector>
+
+#include "tt/autograd/functional.hpp"
+#include "tt/core/member_names.hpp"
+#include "tt/expr/transform.hpp"
+#include "tt/io/npz.hpp"
+
+namespace tt {
+namespace detail {
+
+inline Text dotted_name(const Text& before, const Text& last) { return before.size() > 0 ? Text(before) << '.' << last : last; }
+template <class T>
+concept NamedLeaf = std::is_same_v<T, Tensor> || Element<T>;
+
+/// visit(name, leaf) for every Tensor and number; before the elements of an empty list visit.length(name) may say how many it is
+/// to have.
+template <class A, class V>
+void each_named(const Text& name, A& a, const V& visit) {
+  using T = std::remove_cv_t<A>;
+  const auto element = [&](std::int64_t number, auto& x) { each_named(dotted_name(name, Text() << number), x, visit); };
+  if constexpr (NamedLeaf<T>) {
+    visit(name, a);
+  } else if constexpr (ParameterStruct<T> || (PlainStruct<T> && !std::is_empty_v<T>)) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (each_named(dotted_name(name, Text().append(member_name<T, I>.begin, static_cast<int>(member_name<T, I>.size))), member<I>(a), visit), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(count_members<T>())>{});
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    std::int64_t k = 0;
+    std::apply([&](auto&... x) { (element(k++, x), ...); }, a);
+  } else if constexpr (requires { std::begin(a); std::end(a); }) {
+    if constexpr (requires { a.resize(static_cast<std::size_t>(visit.length(name))); })
+      if (a.empty()) a.resize(static_cast<std::size_t>(visit.length(name)));
+    std::int64_t k = 0;
+    for (auto& x : a) element(k++, x);
+  } else {
+    static_assert(std::is_empty_v<T>, "tt::save, tt::load: a member is a Tensor, a number of a Tensor's dtypes, or a struct, std::vector, "
+                                      "std::array, pair or tuple of these");
+  }
+}
+/// numpy.savez's name for what has none.
+inline Text leaf_name(const Text& name) { return name.size() > 0 ? name : Text("arr_0"); }
+
+/// Reads what it visits; Tensors are kept beside, and written when all has been read.
+class TensorLoader {
+ public:
+  explicit TensorLoader(const char* path) : in_(path), used_(in_.entries().size(), 0) {}
+
+  void operator()(const Text& leaf, Tensor& t) const {
+    const int k = find(leaf);
+    const NpySource from = in_.open(k);
+    const NpyHeader h = read_npy_header(from);
+    if (t.defined()) check_wanted(from, h, t.dtype(), t.shape().code, t.dim());
+    check_size(from, h, in_.end_of(k));
+    Tensor value(h.dtype, h.shape());
+    read_elements(from, h.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(h.dtype)));
+    read_.push_back({&t, value});
+  }
+  template <Element T>
+  void operator()(const Text& leaf, T& number) const {
+    const int k = find(leaf);
+    const NpySource from = in_.open(k);
+    const NpyHeader h = read_npy_header(from);
+    check_wanted(from, h, dtype_of<T>, h.extent, 0);
+    check_size(from, h, in_.end_of(k));
+    read_elements(from, h.dtype, &number, sizeof number);
+  }
+  /// As many as the names in the file have numbers behind that of the list.
+  std::int64_t length(const Text& list) const {
+    const Text before = list.size() > 0 ? Text(list) << '.' : Text();
+    std::int64_t most = 0;
+    for (const NpzEntry& e : in_.entries()) {
+      std::int64_t number = 0;
+      int at = 0;
+      while (at < before.size() && at < e.name.size() && e.name[at] == before[at]) ++at;
+      if (at < before.size()) continue;
+      for (; at < e.name.size() && e.name[at] >= '0' && e.name[at] <= '9' && number <= in_.entries().size(); ++at)
+        number = number * 10 + (e.name[at] - '0');
+      const bool whole = at > before.size() && (at == e.name.size() || e.name[at] == '.');
+      if (whole && number >= most && number < in_.entries().size()) most = number + 1;
+    }
+    return most;
+  }
+  void finish(SourceLine at) {
+    for (int k = 0; k < used_.size(); ++k)
+      if (!used_[k]) in_.fail(Text(in_.entries()[k].name) << ": is not expected; the file has it, the struct has not.");
+    const NoGrad off;
+    for (auto& [to, value] : read_) {
+      if (to->defined()) to->copy_(value, at);
+      else *to = value;
+    }
+  }
+
+ private:
+  struct Read {
+    Tensor* to;
+    Tensor value;
+  };
+  NpzReader in_;
+  mutable Vec<int> used_;
+  mutable std::vector<Read> read_;
+
+  int find(const Text& leaf) const {
+    const Text name = leaf_name(leaf);
+    const int k = in_.find(name);
+    if (k < 0) in_.fail(Text(name) << ": is missing; the struct has it, the file has not.");
+    used_[k] = 1;
+    return k;
+  }
+};
+
+}  // namespace detail
+
+/// Writes all Tensors, wherever they are, and numbers; throws tt::Error naming the path when that fails, and the name of a Tensor
+/// that is undefined.
+template <class S>
+  requires(detail::at_run_time<S>)
+void save(const char* path, const S& tensors, SourceLine at = here()) {
+  detail::each_named(Text(), tensors, [&](const Text& leaf, const auto& x) {
+    if constexpr (requires { x.defined(); })
+      if (!x.defined())
+        TT_THROW(Error(Text("tt::save: ") << path << ": " << detail::leaf_name(leaf) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
+  });
+  detail::NpzWriter out(path);
+  detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
+    Text name = detail::leaf_name(leaf);
+    if constexpr (std::is_same_v<T, Tensor>) {
+      const Tensor dense = x.detach().cpu().contiguous();
+      with_dtype(dense.dtype(), [&]<class E>(E) {
+        const std::span<const E> all = std::as_const(dense).template elements<E>(at);
+        out.add(name.c_str(), detail::npy_start(dense.dtype(), dense.shape()), reinterpret_cast<const char*>(all.data()), all.size_bytes());
+      });
+    } else {
+      out.add(name.c_str(), detail::npy_start(dtype_of<T>, Shape{}), reinterpret_cast<const char*>(&x), sizeof x);
+    }
+  });
+  out.finish();
+}
+
+/// Reads all Tensors and numbers: Tensors that are defined are written in place, so their dtype and shape must be the file's;
+/// others are made, and so are the elements of vectors that are empty. The file must hold exactly these names, in any order;
+/// otherwise tt::Error is thrown and `tensors` is as before. Takes memory for a second set.
+template <class S>
+  requires(detail::at_run_time<S>)
+void load(const char* path, S& tensors, SourceLine at = here()) {
+  detail::TensorLoader in(path);
+  S loaded = tensors;  // the same Tensors
+  detail::each_named(Text(), loaded, in);
+  in.finish(at);
+  tensors = static_cast<S&&>(loaded);
+}
+
+}  // namespace tt

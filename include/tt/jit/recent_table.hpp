@@ -1,0 +1,150 @@
+// RecentTable: entries found by a hash, at most so many. Reading takes no lock. Where the table is full, the entry whose use
+// lies longest back makes room, unless that is so recent that the entries in turn are simply more than there is room for:
+// then a new one is refused, and its maker does without. Removed entries live on while anybody reads.
+//   RecentTable<Capture, 128> table;
+//   const auto reading = table.read();                       // as long as what is found is used
+//   Capture* c = table.find(hash, [&](const Capture& c) { return c.fits(call); });
+//   if (!c) c = table.insert(hash, std::move(fresh));        // by one thread at a time
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "tt/core/flag_lock.hpp"
+
+namespace tt {
+
+template <class Entry, int Most>
+class RecentTable {
+  static_assert((Most & (Most - 1)) == 0, "a power of two");
+
+ public:
+  static constexpr int most = Most;
+
+  RecentTable() = default;
+  RecentTable(const RecentTable&) = delete;
+  ~RecentTable() {
+    while (Node* n = newest_.load()) {
+      newest_.store(n->older.load());
+      delete n;
+    }
+    free_list(removed_);
+  }
+
+  class Reading {
+   public:
+    explicit Reading(RecentTable& t) : table_(t) { table_.readers_.fetch_add(1); }
+    Reading(const Reading&) = delete;
+    ~Reading() {
+      if (table_.readers_.fetch_sub(1) == 1 && table_.any_removed_.load()) table_.free_removed();
+    }
+
+   private:
+    RecentTable& table_;
+  };
+  [[nodiscard]] Reading read() { return Reading(*this); }
+
+  /// While reading.
+  template <class Fits>
+  Entry* find(std::uint64_t hash, const Fits& fits) {
+    const std::int64_t now = finds_.fetch_add(1, std::memory_order_relaxed);
+    for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
+      if (n->hash == hash && fits(*n->entry)) {
+        n->used.store(now, std::memory_order_relaxed);
+        return n->entry.get();
+      }
+    return nullptr;
+  }
+  /// Would a new entry be taken?
+  bool has_room() const { return size() < Most || oldest_use() < finds_.load(std::memory_order_relaxed) - 4 * Most; }
+  /// While reading, and by one thread at a time. Null: refused, unless `always`.
+  Entry* insert(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always = false) {
+    const detail::FlagLock lock(busy_);
+    if (!always && !has_room()) {
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (size() == Most) remove_oldest();
+    Node* n = new Node;
+    n->entry = static_cast<std::unique_ptr<Entry>&&>(entry);
+    n->hash = hash;
+    n->used.store(finds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    n->next.store(bucket_[hash % Most].load());
+    n->older.store(newest_.load());
+    bucket_[hash % Most].store(n, std::memory_order_release);
+    newest_.store(n, std::memory_order_release);
+    size_.fetch_add(1, std::memory_order_relaxed);
+    return n->entry.get();
+  }
+  /// Every entry, the newest first, while reading; until `f` returns true.
+  template <class F>
+  void each(const F& f) const {
+    for (const Node* n = newest_.load(std::memory_order_acquire); n; n = n->older.load(std::memory_order_acquire))
+      if (f(*n->entry)) return;
+  }
+  int size() const { return size_.load(std::memory_order_relaxed); }
+  /// Entries that made room for others, and others for which there was none.
+  std::int64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
+  std::int64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Node {
+    std::unique_ptr<Entry> entry;
+    std::uint64_t hash = 0;
+    std::atomic<std::int64_t> used = 0;        ///< the number of the last find
+    std::atomic<Node*> next = nullptr;         ///< in its bucket
+    std::atomic<Node*> older = nullptr;
+    Node* next_removed = nullptr;
+  };
+  std::atomic<int> readers_ = 0;
+  std::atomic<int> size_ = 0;
+  std::atomic<std::int64_t> finds_ = 0, evicted_ = 0, refused_ = 0;
+  std::atomic<bool> any_removed_ = false;
+  std::atomic_flag busy_;
+  std::atomic<Node*> newest_ = nullptr;
+  Node* removed_ = nullptr;
+  std::atomic<Node*> bucket_[Most] = {};
+
+  std::int64_t oldest_use() const {
+    std::int64_t oldest = INT64_MAX;
+    for (const Node* n = newest_.load(); n; n = n->older.load())
+      if (const std::int64_t used = n->used.load(std::memory_order_relaxed); used < oldest) oldest = used;
+    return oldest;
+  }
+  void remove_oldest() {
+    const std::int64_t used = oldest_use();
+    Node* gone = newest_.load();
+    while (gone->used.load(std::memory_order_relaxed) > used) gone = gone->older.load();
+    unlink(newest_, &Node::older, gone);
+    unlink(bucket_[gone->hash % Most], &Node::next, gone);
+    gone->next_removed = removed_;  // its other links stay: somebody may stand on it
+    removed_ = gone;
+    any_removed_.store(true);
+    size_.fetch_sub(1, std::memory_order_relaxed);
+    evicted_.fetch_add(1, std::memory_order_relaxed);
+  }
+  static void unlink(std::atomic<Node*>& head, std::atomic<Node*> Node::*link, Node* gone) {
+    std::atomic<Node*>* at = &head;
+    while (at->load() != gone) at = &(at->load()->*link);
+    at->store((gone->*link).load());
+  }
+  void free_removed() {
+    Node* list = nullptr;
+    {
+      const detail::FlagLock lock(busy_);
+      if (readers_.load() != 0) return;  // who begins to read now finds none of them
+      std::swap(list, removed_);
+      any_removed_.store(false);
+    }
+    free_list(list);
+  }
+  static void free_list(Node* n) {
+    while (n) {
+      Node* const next = n->next_removed;
+      delete n;
+      n = next;
+    }
+  }
+};
+
+}  // namespace tt

@@ -1,0 +1,11 @@
+// The compiled build of dispatch/, but for eager.hpp: what Tensors do besides elementwise ops and reductions.
+#define TT_BUILD TT_PART_dispatch
+#include "tt/autograd/history.hpp"  // Tensor::requires_grad
+#include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/image_ops.hpp"
+#include "tt/dispatch/index_ops.hpp"
+#include "tt/dispatch/join_ops.hpp"
+#include "tt/dispatch/methods.hpp"
+#include "tt/dispatch/print.hpp"
+#include "tt/dispatch/tracer.hpp"

@@ -1,0 +1,171 @@
+// Nothing that a program has many of has a limit: Tensors to a compiled function and in a segment, parts of a cat, numbers
+// among arguments; and what is kept of them is bounded.
+#include <doctest/doctest.h>
+
+#include "tensors.hpp"
+#include "tt/jit/recent_table.hpp"
+#include "tt/dispatch/all_ops.hpp"
+
+namespace {
+
+using tt::Tensor;
+
+std::vector<Tensor> many(int count, bool gradients = false) {
+  std::vector<Tensor> list;
+  for (int k = 0; k < count; ++k) {
+    list.push_back(tt::full({2, 3}, 0.25 * (k % 7) - 0.5));
+    if (gradients) list.back().requires_grad_();
+  }
+  return list;
+}
+Tensor weighted_sum(const std::vector<Tensor>& list) {
+  Tensor total = list[0] * 1;
+  for (std::size_t k = 1; k < list.size(); ++k) total = total + list[k] * static_cast<double>(k % 5);
+  return total;
+}
+/// A step of gradient descent with momentum, as one function of all Tensors.
+Tensor descend(std::vector<Tensor>& parameters, std::vector<Tensor>& momenta, const Tensor& x) {
+  Tensor loss = x.sum();
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    loss = loss + (parameters[k] * x).sum();
+    momenta[k] = momenta[k] * 0.5 + parameters[k] * x;
+    parameters[k] = parameters[k] - momenta[k] * 0.125;
+  }
+  return loss;
+}
+
+}  // namespace
+
+TEST_CASE("a compiled function takes two thousand Tensors") {
+  const std::vector<Tensor> list = many(2000);
+  auto f = tt::compile([](const std::vector<Tensor>& l) { return weighted_sum(l); }, {.tier = 0});
+  const Tensor want = weighted_sum(list);
+  for (int call = 0; call < 2; ++call) CHECK(same_bits(f(list), want));
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("two thousand Tensors are changed in place by one compiled function") {
+  std::vector<Tensor> p = many(1000), m = many(1000), eager_p = many(1000), eager_m = many(1000);
+  const Tensor x = tt::full({2, 3}, 0.5);
+  auto step = tt::compile([](std::vector<Tensor>& a, std::vector<Tensor>& b, const Tensor& c) { return descend(a, b, c); }, {.tier = 0});
+  for (int call = 0; call < 2; ++call) CHECK(same_bits(step(p, m, x), descend(eager_p, eager_m, x)));
+  for (std::size_t k = 0; k < p.size(); k += 37) CHECK((same_bits(p[k], eager_p[k]) && same_bits(m[k], eager_m[k])));
+  CHECK(step.captures() == 1);
+}
+
+TEST_CASE("gradients reach each of three hundred Tensors, to second order") {
+  const std::vector<Tensor> list = many(300, true), eager = many(300, true);
+  const auto cube = [](const std::vector<Tensor>& l) {
+    const Tensor s = weighted_sum(l);
+    return (s * s * s).sum();
+  };
+  auto f = tt::compile(cube, {.tier = 0});
+  const auto second = [&](const Tensor& y, const std::vector<Tensor>& of) {
+    const std::vector<Tensor> first = tt::grad({y}, of, {}, true, true);
+    return tt::grad({(first[4] * first[4]).sum()}, {of[1], of[299]});
+  };
+  const std::vector<Tensor> a = second(f(list), list), b = second(cube(eager), eager);
+  CHECK(same_bits(a[0], b[0]));
+  CHECK(same_bits(a[1], b[1]));
+  f(list).backward();
+  cube(eager).backward();
+  for (std::size_t k = 0; k < list.size(); k += 13) CHECK(same_bits(list[k].grad(), eager[k].grad()));
+}
+
+TEST_CASE("a function with a graph break has segments of hundreds of Tensors") {
+  const std::vector<Tensor> list = many(400);
+  const auto f = [](const std::vector<Tensor>& l) {
+    const Tensor s = weighted_sum(l);
+    return s.sum().item() > 0 ? s : s * 2;
+  };
+  auto compiled = tt::compile(f, {.tier = 0});
+  for (int call = 0; call < 2; ++call) CHECK(same_bits(compiled(list), f(list)));
+  CHECK(compiled.segments() == 1);
+}
+
+TEST_CASE("a frozen function holds hundreds of Tensors") {
+  const std::vector<Tensor> list = many(200);
+  const auto f = [list](const Tensor& x) { return weighted_sum(list) * x; };
+  auto compiled = tt::compile(tt::frozen(f), {.tier = 0});
+  const Tensor x = tt::full({2, 3}, 1.5);
+  CHECK(same_bits(compiled(x), f(x)));
+}
+
+TEST_CASE("cat joins any number of parts at once, with gradients, compiled too") {
+  for (const int count : {9, 65, 300}) {
+    CAPTURE(count);
+    const std::vector<Tensor> list = many(count, true), other = many(count, true);
+    const Tensor joined = tt::cat(list, 1);
+    REQUIRE(shape(joined) == shape(tt::zeros({2, 3 * count})));
+    for (int k = 0; k < count; k += 7) CHECK(same_bits(joined.slice(1, 3 * k, 3 * k + 3), list[static_cast<std::size_t>(k)]));
+    (joined * joined).sum().backward();
+    auto f = tt::compile([](const std::vector<Tensor>& l) {
+      const Tensor j = tt::cat(l, 1);
+      return (j * j).sum();
+    }, {.tier = 0});
+    f(other).backward();
+    for (int k = 0; k < count; k += 5)
+      CHECK(same_bits(list[static_cast<std::size_t>(k)].grad(), other[static_cast<std::size_t>(k)].grad()));
+  }
+}
+
+TEST_CASE("a hundred numbers are arguments of a compiled function") {
+  auto f = tt::compile([](const Tensor& x, const std::vector<double>& by) {
+    Tensor y = x;
+    for (double b : by) y = y + b;
+    return y;
+  }, {.tier = 0});
+  std::vector<double> by(100, 0.5);
+  CHECK(f(tt::zeros({2}), by)[0].item() == 50);
+  by[99] = 1.5;
+  CHECK(f(tt::zeros({2}), by)[0].item() == 51);
+}
+
+TEST_CASE("a table of recent entries drops the oldest, but not those in turn, and keeps what is read") {
+  struct Entry {
+    int number;
+    int* gone;
+    ~Entry() { ++*gone; }
+  };
+  int gone = 0;
+  tt::RecentTable<Entry, 4> table;
+  const auto find = [&](int k) { return table.find(static_cast<std::uint64_t>(k), [&](const Entry& e) { return e.number == k; }); };
+  const auto use = [&](int k) {
+    const auto reading = table.read();
+    Entry* e = find(k);
+    if (!e) e = table.insert(static_cast<std::uint64_t>(k), std::unique_ptr<Entry>(new Entry{k, &gone}));
+    return e != nullptr;
+  };
+  for (int k = 0; k < 4; ++k) CHECK(use(k));
+  for (int round = 0; round < 10; ++round)
+    for (int k = 0; k < 5; ++k) CHECK(use(k) == (k < 4));  // five in turn, room for four
+  CHECK(table.evicted() == 0);
+  CHECK(table.refused() == 10);
+  gone = 0;
+  for (int k = 0; k < 30; ++k) CHECK(use(k % 3));  // 3 is not used any more
+  {
+    const auto reading = table.read();
+    Entry* const old = find(2);
+    CHECK(use(7));
+    CHECK(gone == 0);  // somebody reads
+    CHECK(old->number == 2);
+  }
+  CHECK(gone == 1);
+  CHECK((table.evicted() == 1 && table.size() == 4 && use(0) && use(1) && use(2)));
+}
+
+TEST_CASE("captures of a function are bounded, and explain counts those that were dropped") {
+  auto f = tt::compile([](const Tensor& x, const Tensor& y) { return x + y; }, {.tier = 0, .fullgraph = true});
+  for (int rank = 1; rank <= 4; ++rank)
+    for (int ones = 0; ones < 1 << rank; ++ones)
+      for (int other = 0; other < 1 << rank; ++other) {
+        tt::IntList a, b;
+        for (int k = 0; k < rank; ++k) {
+          a.push_back(ones >> k & 1 ? 1 : 2);
+          b.push_back(other >> k & 1 ? 1 : 2);
+        }
+        CHECK(f(tt::ones(a), tt::ones(b)).amax().item() == 2);
+      }
+  CHECK(f.captures() <= 128);
+  CHECK(contains(std::string(f.explain()), "captures were dropped for others"));
+}
