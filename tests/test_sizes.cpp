@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "random_graph.hpp"
+#include "tt/core/size_guard.hpp"
 #include "tensors.hpp"
 
 namespace {
@@ -87,6 +88,185 @@ TEST_CASE("sizes that are only handed on to ops stay symbols") {
   }, {.tier = 0});
   for (std::int64_t n = 2; n < 34; ++n) CHECK(f(numbered(n, 50)).numel() == 50 * n);
   CHECK(f.captures() == 1);
+}
+
+TEST_CASE("expressions of sizes: equal ones are one number") {
+  using tt::Extent, tt::floor_div;
+  const Extent a = Extent::symbol(0), b = Extent::symbol(1), z = Extent::symbol(30);
+  const auto text = [](Extent e) { return std::string(tt::Text() << e); };
+  CHECK((a + 1) * (a - 1) == a * a - 1);
+  CHECK((a + b) * (a + b) - 2 * a * b == a * a + b * b);
+  CHECK(a + z - z == a);
+  CHECK(z * 2 - z == z);
+  CHECK((a * 6 + 4) - (a * 6 + 4) == Extent(0));
+  CHECK(text((a + 1) * 10) == "10*s0 + 10");
+  CHECK(text(z * a - 3) == "s0*s30 - 3");
+  CHECK(floor_div(a * 2 + 1, 2) == a);
+  CHECK(floor_div(a * b + b, a + 1) == b);
+  CHECK(floor_div(a * 4 + 2, 6) == floor_div(a * 2 + 1, 3));
+  CHECK(text(floor_div(a + 1, 2)) == "floor_div(s0 + 1, 2)");
+  CHECK(tt::max(a, 1) == a);
+  CHECK(tt::min(a + b, a) == a);
+  CHECK(text(tt::min(a, 7) + 1) == "min(s0, 7) + 1");
+  Extent product = 1, power = 1;
+  for (int k = 0; k < 9; ++k) product = product * a;
+  for (int k = 0; k < 3; ++k) power = power * (a * a * a);
+  CHECK(product == power);
+  CHECK((a + 1).least() == 3);
+  CHECK((a - b).least() == INT64_MIN);
+}
+
+TEST_CASE("expressions of sizes have the value of what they are made of") {
+  fuzz::Random dice(3);
+  tt::SymbolValues values;
+  for (int k = 0; k < 12; ++k) values.set(k, 2 + dice.below(50));
+  for (int round = 0; round < 20000; ++round) {
+    tt::Extent e = tt::Extent::symbol(dice.below(12));
+    std::int64_t v = e.value(values);
+    for (int k = dice.below(6); k > 0; --k) {
+      const tt::Extent o = dice.below(2) ? tt::Extent::symbol(dice.below(12)) : tt::Extent(1 + dice.below(20));
+      const std::int64_t w = o.value(values);
+      const std::int64_t down = v / w - (v % w != 0 && v < 0);
+      switch (dice.below(6)) {
+        case 0: e = e + o, v += w; break;
+        case 1: e = e - o, v -= w; break;
+        case 2: e = e * o, v *= w; break;
+        case 3: e = tt::floor_div(e, o), v = down; break;
+        case 4: e = tt::max(e, o), v = v > w ? v : w; break;
+        default: e = tt::min(o, e), v = v < w ? v : w; break;
+      }
+    }
+    REQUIRE(e.value(values) == v);
+    REQUIRE(e.least() <= v);
+    tt::SizeGuard guard{e, v - 3, v};
+    if (!e.is_constant()) guard.normalize();
+    REQUIRE(guard.holds(values));
+  }
+}
+
+TEST_CASE("a cache that grows is one capture") {
+  struct Decoded {
+    Tensor y, keys, values;
+  };
+  const auto step = [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& keys, const Tensor& values) {
+    const Tensor all_keys = tt::cat({keys, k}, 0), all_values = tt::cat({values, v}, 0);
+    const Tensor weights = tt::softmax(tt::matmul(q, all_keys.t()) / 2.0, 1);
+    return Decoded{tt::matmul(weights, all_values), all_keys, all_values};
+  };
+  for (const int tier : {0, 1}) {
+    CAPTURE(tier);
+    auto compiled = tt::compile(step, {.tier = tier});
+    Tensor keys = numbered(1, 4), values = numbered(1, 4) - 1, own_keys = keys, own_values = values;
+    for (int token = 0; token < 300; ++token) {
+      CAPTURE(token);
+      const Tensor q = numbered(1, 4) * (token * 0.01), k = q.cos(), v = q.sin();
+      const Decoded want = step(q, k, v, own_keys, own_values), got = compiled(q, k, v, keys, values);
+      own_keys = want.keys, own_values = want.values, keys = got.keys, values = got.values;
+      REQUIRE(same_bits(got.y, want.y));
+      REQUIRE(same_bits(got.values, want.values));
+    }
+    CHECK(compiled.captures() <= 2);
+  }
+}
+
+TEST_CASE("a function of any number of different sizes is one capture") {
+  auto f = tt::compile([](const std::vector<Tensor>& x) {
+    Tensor sum = tt::zeros({x[0].size(0)});
+    for (const Tensor& t : x) sum = sum + (t * 0.5).sum(1);
+    return sum;
+  }, {.tier = 0});
+  for (const int batch : {32, 48, 56, 64}) {
+    std::vector<Tensor> x;
+    for (int k = 0; k < 20; ++k) x.push_back(numbered(batch, 100 + k));
+    Tensor want = tt::zeros({batch});
+    for (const Tensor& t : x) want = want + (t * 0.5).sum(1);
+    CHECK(same_bits(f(x), want));
+  }
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("joins, pads, slices and windows along sizes are one capture, and right for gradients too") {
+  const auto captures = [](const auto& f, std::initializer_list<std::int64_t> sizes) {
+    auto compiled = tt::compile(tt::frozen(f), {.tier = 0});
+    for (const std::int64_t n : sizes) {
+      CAPTURE(n);
+      const Tensor x = numbered(n, 3);
+      CHECK(same_bits(compiled(x), f(x)));
+      const Tensor a = numbered(n, 3).requires_grad_(), b = numbered(n, 3).requires_grad_();
+      (compiled(a) * compiled(a)).sum().backward();
+      (f(b) * f(b)).sum().backward();
+      CHECK(same_bits(a.grad(), b.grad()));
+    }
+    return compiled.captures() / 2;  // one with, one without gradients
+  };
+  CHECK(captures([](const Tensor& x) { return tt::cat({x, x * 2, x}, 0); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.slice(0, 1, x.size(0)) - x.slice(0, 0, x.size(0) - 1); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.slice(0, 0, -2); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.slice(0, 1, INT64_MAX, 2) * 3; }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return tt::pad(x, {0, 1, 2, x.size(0)}); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.unfold(0, 3, 2).sum(2); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.unfold(0, 3, 1).mean(0); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x + tt::arange(x.size(0)).unsqueeze(1); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x * x.size(0) / (x.size(0) + 1); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return tt::cat({x, tt::zeros({x.size(0) * 2 + 1, 3})}, 0).reshape({-1}); }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.slice(0, x.size(0) / 2, x.size(0)) * 2; }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return x[x.size(0) - 1] + x[0]; }, {5, 9, 17, 6}) == 1);
+  CHECK(captures([](const Tensor& x) { return tt::slice_scatter(tt::cat({x, x}, 0), x * 7, 0, x.size(0)); }, {5, 9, 17, 6}) == 1);
+}
+
+TEST_CASE("a comparison splits the sizes in two") {
+  auto f = tt::compile([](const Tensor& x) { return x.size(0) > 100 ? x * 10 : x * 2; }, {.name = "f", .tier = 0});
+  for (const std::int64_t n : {4, 101, 100, 300, 5, 99, 2000, 1, 7}) CHECK(same_bits(f(numbered(n, 3)), numbered(n, 3) * (n > 100 ? 10.0 : 2.0)));
+  CHECK(f.captures() == 3);  // and one row is a capture of its own
+  const std::string said = f.explain();
+  CHECK(contains(said, "s0 is 2 to 100 (") != contains(said, "s0 is at most 100 ("));
+  CHECK(contains(said, "s0 is at least 101 ("));
+  auto g = tt::compile([](const Tensor& x) { return x.size(0) % 64 == 0 ? x + 1 : x - 1; }, {.tier = 0});
+  for (std::int64_t n = 2; n < 200; ++n) CHECK(same_bits(g(numbered(n, 3)), numbered(n, 3) + (n % 64 == 0 ? 1.0 : -1.0)));
+  CHECK(g.captures() <= 9);
+}
+
+TEST_CASE("random programs of sizes that stay expressions agree with eager") {
+  const char* const more = std::getenv("TT_FUZZ_COUNT");
+  const int programs = more ? std::atoi(more) : 400;
+  fuzz::Random dice(77);
+  for (int program = 0; program < programs; ++program) {
+    CAPTURE(program);
+    struct Step {
+      int kind, comparison, number;
+    };
+    std::vector<Step> steps;
+    for (int k = 1 + dice.below(5); k > 0; --k) steps.push_back({dice.below(10), dice.below(6), 1 + dice.below(12)});
+    const auto f = [&](const Tensor& x) {
+      Tensor y = x;
+      for (const Step& s : steps) {
+        if (y.numel() > 20000) y = y.slice(0, 0, 10);
+        const tt::Size n = y.size(0), m = y.size(1);
+        const bool taken = s.comparison == 0 ? n > s.number : s.comparison == 1 ? n * m < 10 * s.number : s.comparison == 2 ? n % 3 == 1
+                         : s.comparison == 3 ? n == m : s.comparison == 4 ? n / 2 >= m : n + m != s.number;
+        switch (s.kind) {
+          case 0: y = taken ? tt::cat({y, y + 1}, 0) : y * 2; break;
+          case 1: y = n > s.number ? y.slice(0, s.number, n) : y - 1; break;
+          case 2: y = tt::pad(y, {s.number, 0, 0, taken ? n : tt::Size(1)}); break;
+          case 3: y = y.reshape({n * m}).reshape({m, n}); break;
+          case 4: y = n > 3 ? y.unfold(0, 2, 1 + s.number % 3).sum(2) : y; break;
+          case 5: y = y + tt::arange(m) * n; break;
+          case 6: y = y * (taken ? n : m) / (n + 1); break;
+          case 7: y = y.slice(0, 0, INT64_MAX, 1 + s.number % 2); break;
+          case 8: y = y - y.mean(0, true) + tt::full({n, 1}, 0.5); break;
+          default: y = tt::matmul(y, tt::ones({m, 1 + s.number})) * 0.25; break;
+        }
+      }
+      return y;
+    };
+    auto compiled = tt::compile(tt::frozen(f), {.tier = 0});
+    for (int call = 0; call < 6; ++call) {
+      const Tensor x = numbered(1 + dice.below(30), 1 + dice.below(6));
+      CAPTURE(std::int64_t{x.size(0)});
+      CAPTURE(std::int64_t{x.size(1)});
+      REQUIRE(same_bits(compiled(x), f(x)));
+    }
+  }
 }
 
 TEST_CASE("random programs that branch on sizes agree with eager") {

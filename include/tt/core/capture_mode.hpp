@@ -3,9 +3,11 @@
 //   if (detail::capture_mode) detail::capture_mode->need(t, "item", at);
 #pragma once
 #include "tt/core/error.hpp"
+#include "tt/core/size_set.hpp"
 
 namespace tt {
 
+class IntList;
 class Tensor;
 class Operator;
 struct Call;
@@ -15,15 +17,17 @@ namespace detail {
 
 class CaptureMode {
  public:
+  std::uint64_t capture_number = 0;  ///< of the capture: what is recorded by another one is foreign
+
   /// A call of the dispatcher.
   virtual void record(Call& c) = 0;
   /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
   virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
-  /// The symbols, as bits, that the size of one axis of `t` is made of, or of all axes (-1).
-  virtual unsigned symbols_of(const Tensor&, int /*axis*/) { return 0; }
-  /// The function looks at a size that is made of these.
-  virtual void tell_sizes(unsigned /*symbols*/, SourceLine) {}
+  /// What the size of one axis of `t` is an expression of, or its number of elements (-1); a constant, -1, where that is nothing.
+  virtual Extent size_of(const Tensor&, int /*axis*/) { return -1; }
+  /// From now on it is taken for granted that an expression is in this interval, as it is in this call.
+  virtual void guard_size(Extent, std::int64_t /*least*/, std::int64_t /*most*/, SourceLine) {}
   /// What points to the elements of `t` may be written to.
   virtual void may_be_written(const Tensor&) {}
   /// `target` is about to change in place. True: compute the new value and hand it over; false: change it now,
@@ -37,6 +41,9 @@ class CaptureMode {
   /// `t`, which is there, is what `op` makes of a fill of its shape and dtype, and of numbers; null: it was written in
   /// the program's text.
   virtual void made(const Tensor&, const Operator*, const Tensor* const*, int) {}
+  /// A Tensor that is there has sizes that are expressions; or is a number that is one.
+  virtual void made_of_sizes(const Tensor&, const IntList&) {}
+  virtual void made_of_size(const Tensor&, Extent) {}
   /// Around a function that is differentiated.
   virtual void open_gradient() = 0;
   virtual void close_gradient() = 0;

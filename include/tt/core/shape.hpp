@@ -1,16 +1,23 @@
-// Extents and shapes. An extent is a constant, or a coefficient times a product of symbols (sizes
-// known only at run time), packed into one integer so that products and equality are plain integer
-// operations. Broadcasting: from the right, extents are equal or one of them is 1.
-//   broadcast({3, 1}, {4})  is  {3, 4};   Extent::symbol(0) * 10  prints as  10*s0
+// Extents and shapes. An extent is a constant, or an expression of symbols (sizes known only at run time), as one integer, so
+// that equal extents are equal integers. In constant expressions it is a coefficient times a product of at most eight symbols;
+// at run time any sum of such products, floor_div, min and max (core/size_expression.hpp).
+// Broadcasting: from the right, extents are equal or one of them is 1.
+//   broadcast({3, 1}, {4})  is  {3, 4};   Extent::symbol(0) * 10 + 1  prints as  10*s0 + 1
 #pragma once
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
+#include "tt/config.hpp"
 #include "tt/core/text.hpp"
 
 namespace tt {
 
+struct Extent;
+class BitSet;
+
 inline constexpr int max_rank = 6;
+/// In constant expressions; at run time there are any number.
 inline constexpr int max_symbols = 8;
 /// More than any machine has (x86-64 addresses have 47 bits), and a sum of many does not overflow.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
@@ -18,46 +25,71 @@ inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
 /// The sizes that the symbols have in one call.
 struct SymbolValues {
   std::int64_t value[max_symbols] = {};
+  Vec<std::int64_t> more = {};  ///< of symbols beyond those
+
+  constexpr std::int64_t operator[](int k) const { return k < max_symbols ? value[k] : k - max_symbols < more.size() ? more[k - max_symbols] : 0; }
+  constexpr void set(int k, std::int64_t v) {
+    while (more.size() <= k - max_symbols) more.push_back(0);
+    (k < max_symbols ? value[k] : more[k - max_symbols]) = v;
+  }
+  constexpr int size() const { return max_symbols + more.size(); }
   friend constexpr bool operator==(const SymbolValues&, const SymbolValues&) = default;
 };
 
 /// For programs whose sizes are all constants.
 inline constexpr SymbolValues no_symbols{};
 
+namespace detail {
+TT_INLINE Extent size_symbol(int index);  ///< beyond the eighth
+TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b);
+TT_INLINE Extent size_product(Extent a, Extent b);
+TT_INLINE bool size_quotient(Extent a, Extent b, Extent& q);
+TT_INLINE Extent size_floor_div(Extent a, Extent b);
+TT_INLINE Extent size_extreme(Extent a, Extent b, bool max);
+TT_INLINE std::int64_t size_value(Extent e, const SymbolValues& symbols);
+TT_INLINE std::int64_t size_least(Extent e);
+TT_INLINE void size_symbols(Extent e, BitSet& to);
+TT_INLINE void size_write(Text& t, Extent e, const char* symbols);
+}  // namespace detail
+
 struct Extent {
-  // A constant is itself; with symbols: `symbolic` minus (biased coefficient << 16 | exponents),
-  // three bits a symbol. Constants may be negative: strides of reversed slices are.
+  // A constant is itself; a packed product: `symbolic` minus (biased coefficient << 24 | exponents), three bits a symbol;
+  // what is no such product: `kept` minus its place in the WordTable. Constants may be negative: strides of reversed slices are.
   std::int64_t code = 1;
 
   constexpr Extent() = default;
   constexpr Extent(std::int64_t constant) : code(constant) {}
   static constexpr int exponent_bits = 24;
-  static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 36;
+  static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 36,
+                                kept = symbolic - (bias << (exponent_bits + 1));
   static constexpr Extent product(std::int64_t coefficient, std::int64_t exponents) {
     return from_code(symbolic - ((coefficient + bias) << exponent_bits | exponents));
   }
+  static constexpr Extent at(int place) { return from_code(kept - place); }
 
-  static constexpr Extent from_code(std::int64_t code) { return code; }
+  static constexpr Extent from_code(std::int64_t code) {
+    Extent e;
+    e.code = code;
+    return e;
+  }
   static constexpr Extent symbol(int index) {
-    return product(1, std::int64_t{1} << (3 * index));
+    if (index < max_symbols) return product(1, std::int64_t{1} << (3 * index));
+    return detail::size_symbol(index);
   }
   constexpr bool is_constant() const { return code > symbolic; }
+  constexpr bool is_packed() const { return code > kept; }
+  /// Of what is not packed.
+  constexpr int place() const { return static_cast<int>(kept - code); }
   constexpr std::int64_t coefficient() const {
     return is_constant() ? code : ((symbolic - code) >> exponent_bits) - bias;
   }
   constexpr std::int64_t exponents() const { return is_constant() ? 0 : (symbolic - code) & 0xffffff; }
-  /// How often symbol i is a factor.
+  /// How often symbol i is a factor of what is packed.
   constexpr int exponent(int i) const { return static_cast<int>(exponents() >> (3 * i) & 7); }
-
-  /// The symbols that are factors, as bits.
-  constexpr unsigned symbols() const {
-    unsigned bits = 0;
-    for (int i = 0; i < max_symbols; ++i) bits |= exponent(i) > 0 ? 1u << i : 0;
-    return bits;
-  }
 
   constexpr std::int64_t value(const SymbolValues& symbols) const {
     if (is_constant()) return code;
+    if (!is_packed()) return detail::size_value(*this, symbols);
     std::int64_t v = coefficient();
     int i = 0;
     for (std::int64_t e = exponents(); e != 0; e >>= 3, ++i)
@@ -67,21 +99,72 @@ struct Extent {
   friend constexpr bool operator==(Extent, Extent) = default;
   friend constexpr Extent operator*(Extent a, Extent b) {
     if (a.is_constant() && b.is_constant()) return Extent(a.code * b.code);
-    const std::int64_t coefficient = a.coefficient() * b.coefficient();
-    if (coefficient == 0) return Extent(0);
-    return product(coefficient, a.exponents() + b.exponents());
+    if (a.is_packed() && b.is_packed()) {
+      const std::int64_t coefficient = a.coefficient() * b.coefficient(), x = a.exponents(), y = b.exponents();
+      if (coefficient == 0) return Extent(0);
+      constexpr std::int64_t low = 0333333333, high = 0444444444;  // no carry from one symbol's bits into another's
+      const bool fits = (((x & low) + (y & low)) & high & (x | y)) == 0 && (x & y & high) == 0 && coefficient < bias && coefficient > -bias;
+      if (fits || std::is_constant_evaluated()) return product(coefficient, x + y);
+    }
+    return detail::size_product(a, b);
   }
-  /// Of constants, or of multiples of the same symbols (normalize sees to it).
+  /// In constant expressions of constants, or of multiples of the same symbols (normalize sees to it).
   friend constexpr Extent operator+(Extent a, Extent b) {
     if (a.is_constant() && b.is_constant()) return Extent(a.code + b.code);
     if (a == Extent(0)) return b;
     if (b == Extent(0)) return a;
-    return product(a.coefficient() + b.coefficient(), a.exponents());
+    if (a.is_packed() && b.is_packed() && a.exponents() == b.exponents()) {
+      const std::int64_t c = a.coefficient() + b.coefficient();
+      if (c == 0) return Extent(0);
+      if (c < bias && c > -bias) return product(c, a.exponents());
+    }
+    return detail::size_sum(a, b, 1);
   }
+  friend constexpr Extent operator-(Extent a, Extent b) {
+    if (a.is_constant() && b.is_constant()) return Extent(a.code - b.code);
+    return detail::size_sum(a, b, -1);
+  }
+  /// Below any value that it has: symbols are 2 or more.
+  constexpr std::int64_t least() const { return is_constant() ? code : detail::size_least(*this); }
 };
+
+/// a divided by b, if it is that times an extent.
+constexpr bool divide(Extent a, Extent b, Extent& q) {
+  if (a.is_packed() && b.is_packed() && !(a.is_constant() && a.code == 0)) {
+    const std::int64_t c = b.coefficient();
+    if (c == 0 || a.coefficient() % c != 0) return false;
+    for (int i = 0; i < max_symbols; ++i)
+      if (a.exponent(i) < b.exponent(i)) return false;
+    const std::int64_t exponents = a.exponents() - b.exponents();
+    q = exponents == 0 ? Extent(a.coefficient() / c) : Extent::product(a.coefficient() / c, exponents);
+    return true;
+  }
+  if (a == Extent(0)) {
+    q = a;
+    return b != Extent(0);
+  }
+  return detail::size_quotient(a, b, q);
+}
+/// The greatest whole number that is not above a / b.
+constexpr Extent floor_div(Extent a, Extent b) {
+  if (a.is_constant() && b.is_constant()) return a.code / b.code - (a.code % b.code != 0 && (a.code < 0) != (b.code < 0));
+  return detail::size_floor_div(a, b);
+}
+constexpr Extent max(Extent a, Extent b) {
+  if (a.is_constant() && b.is_constant()) return a.code > b.code ? a : b;
+  return detail::size_extreme(a, b, true);
+}
+constexpr Extent min(Extent a, Extent b) {
+  if (a.is_constant() && b.is_constant()) return a.code < b.code ? a : b;
+  return detail::size_extreme(a, b, false);
+}
 
 constexpr Text& operator<<(Text& out, Extent e) {
   if (e.is_constant()) return out << e.code;
+  if (!e.is_packed()) {
+    detail::size_write(out, e, nullptr);
+    return out;
+  }
   if (e.coefficient() != 1) out << e.coefficient() << '*';
   bool first = true;
   for (int i = 0; i < max_symbols; ++i)
@@ -145,6 +228,7 @@ constexpr bool is_countable(const Shape& s) {
   const std::int64_t most = std::int64_t{1} << (s.is_constant() ? 58 : 35);
   std::int64_t n = 1;
   for (int k = 0; k < s.rank; ++k) {
+    if (!s[k].is_packed()) continue;
     const std::int64_t e = s[k].coefficient();
     if (e > 1 && n > most / e) return false;
     if (e > 1) n *= e;
@@ -194,3 +278,7 @@ constexpr Extent round_up(Extent n, int step) {
 static_assert(round_up(65, 64) == Extent(128));
 
 }  // namespace tt
+
+#if TT_DEFINES(core)
+#include "tt/core/size_expression.hpp"
+#endif

@@ -1,8 +1,10 @@
-// Size: what size() and numel() of a Tensor give: a whole number that knows, while a function is captured, of which sizes it is
-// made. Handed on to ops, and in sums, differences and products, it stays what it is. Whoever looks at it (a comparison, a
-// remainder, a loop, an index, any conversion to a plain integer) tells the capture, which then is one for that size alone.
+// Size: what size() and numel() of a Tensor give: a whole number that is also an expression of sizes (see Extent) while a
+// function is captured. Handed on to ops, and in arithmetic, it stays what it is. A comparison is taken for granted as it came
+// out, for every size for which it comes out so; any other conversion to a plain integer (a loop's bound, an index) is taken
+// for granted as that number. The capture guards what was taken for granted.
 //   x.reshape({x.size(0) * 2, -1})         one capture for every size
-//   if (x.size(0) > 100) ...               one for each, and after a few of them calls are recorded anew
+//   if (x.size(0) > 100) ...               two: one up to 100, one from 101 on
+//   double m[9]; m[x.size(0)] = 1;         one for each, and after a few of them calls are recorded anew
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -15,31 +17,61 @@ class Size {
  public:
   constexpr Size() = default;
   template <std::integral T>
-  constexpr Size(T value) : value_(static_cast<std::int64_t>(value)) {}
-  /// `symbols`: the sizes that it is made of, as bits, numbered by the capture.
-  constexpr Size(std::int64_t value, unsigned symbols, SourceLine at) : value_(value), symbols_(symbols), at_(at) {}
+  constexpr Size(T value) : value_(static_cast<std::int64_t>(value)), extent_(value_) {}
+  /// An expression of the capture's; an extent that is a constant makes it a plain number.
+  constexpr Size(std::int64_t value, Extent extent, std::uint64_t capture, SourceLine at)
+      : value_(value), extent_(extent), capture_(extent.is_constant() ? 0 : capture), at_(at) {}
 
   constexpr operator std::int64_t() const {
-    tell();
+    if (capture_ != 0) [[unlikely]] guard(*this, value_, value_);
     return value_;
   }
-  /// For those who hand it on to an op, where a capture sees it.
-  constexpr std::int64_t untold() const { return value_; }
+  /// For those who hand both on: the number, and what it is an expression of while it is captured (else the number).
+  constexpr std::int64_t value() const { return value_; }
+  constexpr Extent extent() const { return is_expression() ? extent_ : Extent(value_); }
+  /// One that outlived its capture is a number.
+  constexpr bool is_expression() const { return capture_ != 0 && detail::capture_mode && detail::capture_mode->capture_number == capture_; }
 
-  friend constexpr Size operator+(const Size& a, const Size& b) { return made(a.value_ + b.value_, a, b); }
-  friend constexpr Size operator-(const Size& a, const Size& b) { return made(a.value_ - b.value_, a, b); }
-  friend constexpr Size operator*(const Size& a, const Size& b) { return made(a.value_ * b.value_, a, b); }
-  /// One that leaves a remainder is looked at: floors are equal for several sizes.
-  friend constexpr Size operator/(const Size& a, const Size& b) {
-    b.tell();
-    if (b.value_ == 0 || a.value_ % b.value_ != 0 || a.value_ == 0) a.tell();
-    return made(a.value_ / b.value_, a, b);
+  friend constexpr Size operator+(const Size& a, const Size& b) {
+    const std::int64_t v = a.value_ + b.value_;
+    return plain(a, b) ? Size(v) : made(v, a.extent() + b.extent(), a, b);
   }
-  friend constexpr std::int64_t operator%(const Size& a, const Size& b) { return std::int64_t{a} % std::int64_t{b}; }
+  friend constexpr Size operator-(const Size& a, const Size& b) {
+    const std::int64_t v = a.value_ - b.value_;
+    return plain(a, b) ? Size(v) : made(v, a.extent() - b.extent(), a, b);
+  }
+  friend constexpr Size operator*(const Size& a, const Size& b) {
+    const std::int64_t v = a.value_ * b.value_;
+    return plain(a, b) ? Size(v) : made(v, a.extent() * b.extent(), a, b);
+  }
+  /// Towards 0, as of integers.
+  friend constexpr Size operator/(const Size& a, const Size& b) {
+    if (plain(a, b)) return Size(a.value_ / b.value_);
+    if (b <= Size(0)) return Size(a.value_ / std::int64_t{b});
+    const bool negative = a < Size(0);
+    const Extent q = floor_div(negative ? Extent(0) - a.extent() : a.extent(), b.extent());
+    return made(a.value_ / b.value_, negative ? Extent(0) - q : q, a, b);
+  }
+  friend constexpr Size operator%(const Size& a, const Size& b) { return plain(a, b) ? Size(a.value_ % b.value_) : a - a / b * b; }
   constexpr Size operator-() const { return Size(0) - *this; }
 
-  friend constexpr bool operator==(const Size& a, const Size& b) { return std::int64_t{a} == std::int64_t{b}; }
-  friend constexpr bool operator<(const Size& a, const Size& b) { return std::int64_t{a} < std::int64_t{b}; }
+  friend constexpr bool operator==(const Size& a, const Size& b) {
+    if (!plain(a, b)) [[unlikely]] {
+      const Size d = a - b;
+      if (d.value_ == 0) guard(d, 0, 0);
+      else if (d.value_ < 0) guard(d, INT64_MIN, -1);
+      else guard(d, 1, INT64_MAX);
+    }
+    return a.value_ == b.value_;
+  }
+  friend constexpr bool operator<(const Size& a, const Size& b) {
+    if (!plain(a, b)) [[unlikely]] {
+      const Size d = a - b;
+      if (d.value_ < 0) guard(d, INT64_MIN, -1);
+      else guard(d, 0, INT64_MAX);
+    }
+    return a.value_ < b.value_;
+  }
   friend constexpr bool operator>(const Size& a, const Size& b) { return b < a; }
   friend constexpr bool operator<=(const Size& a, const Size& b) { return !(b < a); }
   friend constexpr bool operator>=(const Size& a, const Size& b) { return !(a < b); }
@@ -53,14 +85,17 @@ class Size {
 
  private:
   std::int64_t value_ = 0;
-  unsigned symbols_ = 0;
+  Extent extent_ = 0;
+  std::uint64_t capture_ = 0;  ///< of which the symbols are; 0: a plain number
   SourceLine at_{};
 
-  constexpr void tell() const {
-    if (symbols_ != 0 && detail::capture_mode) [[unlikely]] detail::capture_mode->tell_sizes(symbols_, at_);
+  static constexpr bool plain(const Size& a, const Size& b) { return (a.capture_ | b.capture_) == 0; }
+  static constexpr Size made(std::int64_t value, Extent e, const Size& a, const Size& b) {
+    const Size& captured = a.is_expression() ? a : b;
+    return Size(value, e, captured.capture_, captured.at_);
   }
-  static constexpr Size made(std::int64_t value, const Size& a, const Size& b) {
-    return Size(value, a.symbols_ | b.symbols_, a.symbols_ ? a.at_ : b.at_);
+  static constexpr void guard(const Size& s, std::int64_t least, std::int64_t most) {
+    if (s.is_expression()) detail::capture_mode->guard_size(s.extent_, least, most, s.at_);
   }
 };
 template <std::integral T>
@@ -80,9 +115,9 @@ constexpr Size operator/(const Size& a, T b) { return a / Size(b); }
 template <std::integral T>
 constexpr Size operator/(T a, const Size& b) { return Size(a) / b; }
 template <std::integral T>
-constexpr std::int64_t operator%(const Size& a, T b) { return a % Size(b); }
+constexpr Size operator%(const Size& a, T b) { return a % Size(b); }
 template <std::integral T>
-constexpr std::int64_t operator%(T a, const Size& b) { return Size(a) % b; }
+constexpr Size operator%(T a, const Size& b) { return Size(a) % b; }
 template <std::integral T>
 constexpr bool operator==(const Size& a, T b) { return a == Size(b); }
 template <std::integral T>
@@ -102,16 +137,14 @@ constexpr bool operator>=(const Size& a, T b) { return a >= Size(b); }
 template <std::integral T>
 constexpr bool operator>=(T a, const Size& b) { return Size(a) >= b; }
 
-/// A number among the arguments of an op: a plain one, or a Size, which it does not look at.
+/// A number among the arguments of an op: a plain one, or a Size, which it hands on.
 struct SizeArgument {
-  std::int64_t value = 0;
-  bool is_size = false;
+  Size size;
   constexpr SizeArgument() = default;
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  constexpr SizeArgument(T v) : value(static_cast<std::int64_t>(v)) {}
-  constexpr SizeArgument(const Size& s) : value(s.untold()), is_size(true) {}
-  constexpr operator std::int64_t() const { return value; }
+  constexpr SizeArgument(T v) : size(v) {}
+  constexpr SizeArgument(const Size& s) : size(s) {}
 };
 
 }  // namespace tt

@@ -23,23 +23,24 @@ struct TensorIndex {
 };
 /// A number in brackets, with the line it is in.
 struct AxisIndex {
-  std::int64_t number;
+  Size number;
   SourceLine at;
   template <std::integral T>
-  AxisIndex(T index, SourceLine line = here()) : number(static_cast<std::int64_t>(index)), at(line) {}
+  AxisIndex(T index, SourceLine line = here()) : number(index), at(line) {}
+  AxisIndex(const Size& index, SourceLine line = here()) : number(index), at(line) {}
 };
 
 /// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is.
 class IntList {
  public:
   static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
-  constexpr IntList() = default;
+  constexpr IntList() {}
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   constexpr IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
-  constexpr IntList(const Size& one) { push_back(one.untold()); }
+  constexpr IntList(const Size& one) { push_back(one); }
   constexpr IntList(std::initializer_list<SizeArgument> v) {
-    for (const SizeArgument& n : v) push_back(n.value);
+    for (const SizeArgument& n : v) push_back(n.size);
   }
   constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
   template <class T>
@@ -47,12 +48,30 @@ class IntList {
   constexpr IntList(const T& s) { assign(s.code, s.rank); }
   constexpr int size() const { return size_; }
   constexpr std::int64_t operator[](int i) const { return value_[i]; }
-  constexpr std::int64_t& operator[](int i) { return value_[i]; }
+  constexpr void set(int i, const Size& s) {
+    value_[i] = s.value();
+    expressions_ &= ~(1u << i);
+    if (s.is_expression()) {
+      expression_[i] = s.extent();
+      expressions_ |= 1u << i;
+    }
+  }
+  /// What a size is an expression of, while a function is captured.
+  constexpr Extent extent(int i) const { return expressions_ >> i & 1 ? expression_[i] : Extent(value_[i]); }
+  constexpr bool has_expressions() const { return expressions_ != 0; }
+  constexpr bool is_expression(int i) const { return expressions_ >> i & 1; }
+  constexpr Size at(int i) const {
+    return expressions_ >> i & 1 ? Size(value_[i], expression_[i], detail::capture_mode ? detail::capture_mode->capture_number : 0, {}) : Size(value_[i]);
+  }
   constexpr const std::int64_t* begin() const { return value_; }
   constexpr const std::int64_t* end() const { return value_ + size_; }
   constexpr void push_back(std::int64_t v) {
     if (size_ == capacity) TT_THROW(Error(Text("tt: at most ") << capacity << " axes or sizes can be given."));
     value_[size_++] = v;
+  }
+  constexpr void push_back(const Size& s) {
+    push_back(s.value());
+    set(size_ - 1, s);
   }
   friend constexpr bool operator==(const IntList& a, const IntList& b) {
     if (a.size_ != b.size_) return false;
@@ -63,7 +82,11 @@ class IntList {
 
  private:
   int size_ = 0;
+  unsigned expressions_ = 0;  ///< as bits: which sizes are
   std::int64_t value_[capacity] = {};
+  union {
+    Extent expression_[capacity];
+  };
   constexpr void assign(const std::int64_t* v, int n) {
     for (int i = 0; i < n; ++i) push_back(v[i]);
   }
@@ -240,7 +263,7 @@ class Tensor {
   /// Its extents. A compiled function that looks at sizes is captured for these alone; what it only hands on to ops is not
   /// looked at. The same holds for size() and numel().
   const Shape& shape(SourceLine at = here()) const {
-    (void)std::int64_t{size_of_axis(0, -1, at)};
+    look_at_sizes(at);
     return impl().shape;
   }
   int dim() const { return impl().shape.rank; }
@@ -250,7 +273,8 @@ class Tensor {
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
-    return size_of_axis(impl().stride[checked_axis(axis)], -1, at);  // a product of sizes
+    look_at_sizes(at);  // a product of them
+    return impl().stride[checked_axis(axis)];
   }
   /// The number of elements.
   Size numel(SourceLine at = here()) const { return impl_ ? size_of_axis(impl_->numel, -1, at) : Size(0); }
@@ -466,7 +490,11 @@ class Tensor {
 
   TT_INLINE int checked_axis(int axis) const;
   Size size_of_axis(std::int64_t value, int axis, SourceLine at) const {
-    return Size(value, detail::capture_mode ? detail::capture_mode->symbols_of(*this, axis) : 0, at);
+    if (!detail::capture_mode) [[likely]] return value;
+    return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);
+  }
+  void look_at_sizes(SourceLine at) const {
+    for (int k = 0; detail::capture_mode && k < dim(); ++k) (void)std::int64_t{size(k, at)};
   }
   TT_INLINE void check_type(DType d, const char* op, SourceLine at) const;
   void need_elements(const char* op, SourceLine at) const {
@@ -484,6 +512,15 @@ class Tensor {
   TT_INLINE void check_elements(DType d, SourceLine at) const;
   Text why_empty() const;
 };
+namespace detail {
+/// Its sizes, to be handed on to ops.
+inline IntList sizes_of(const Tensor& t) {
+  if (!capture_mode) [[likely]] return t.impl().shape;
+  IntList s;
+  for (int k = 0; k < t.dim(); ++k) s.push_back(t.size(k));
+  return s;
+}
+}  // namespace detail
 inline void Tensor::zero_grad() { set_grad(Tensor()); }
 inline void Tensor::backward() const { backward(Tensor()); }
 

@@ -20,7 +20,7 @@ class BoxedValue {
     requires std::is_arithmetic_v<T>
   BoxedValue(T v) : number_(static_cast<double>(v)), integer_(std::is_integral_v<T> ? static_cast<std::int64_t>(v) : 0),
         kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_floating_point_v<T> ? Kind::real : Kind::integer) {}
-  BoxedValue(const Size& s) : BoxedValue(s.untold()) {}
+  BoxedValue(const Size& s) : BoxedValue(std::int64_t{s}) {}
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}

@@ -124,7 +124,7 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
     return;
   }
   if (op.is_view) {  // kernels of views trust their numbers: the graph checks them
-    Graph g = record_call(op, attributes, Signature(argument.data(), tensors, attributes, all_sizes));
+    Graph g = record_call(op, attributes, Signature(argument.data(), tensors, attributes, SizeSet::everything()));
     g.failure.where = at;
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }

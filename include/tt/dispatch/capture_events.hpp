@@ -1,17 +1,17 @@
 // What a capture is told before it begins, and what it throws when it cannot go on as it began.
 #pragma once
+#include "tt/core/size_guard.hpp"
+#include "tt/core/size_set.hpp"
 #include "tt/core/tensor.hpp"
 
 namespace tt {
-
-/// For `as_numbers`.
-inline constexpr unsigned all_sizes = ~0u;
 
 /// Thrown inside a capture when something needs sizes as numbers: it begins again with these known.
 struct SizesNeeded {
   const char* why = "";
   SourceLine at{};
-  unsigned as_numbers = all_sizes;
+  SizeSet as_numbers = SizeSet::everything();
+  Vec<SizeGuard> guards{};  ///< what had been taken for granted then
 };
 /// Thrown inside a capture where elements are needed, which it does not have.
 struct GraphBreak {
@@ -25,10 +25,12 @@ struct TensorMet {
 
 /// What a capture does beside recording.
 struct TracerOptions {
-  unsigned as_numbers = 0; ///< symbols, as bits, whose sizes are numbers
+  SizeSet as_numbers{};    ///< symbols whose sizes are numbers
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
   Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
+  bool guards_sizes = false;  ///< what is taken for granted of sizes is guarded, else they are numbers
+  bool by_value = false;   ///< sizes that ops are given are numbers; those that a symbol has are taken for it
   bool shares = false;     ///< results that are arguments, or views of them, are no outputs of the graph
 };
 

@@ -22,18 +22,44 @@ inline constexpr int few_arguments = 8, few_results = 16;
 /// floating kind are kept as their bits.
 struct Attributes {
   SmallVec<std::int64_t, 12> value;
+  Vec<Extent> expression;  ///< of those values that are sizes of a capture's; the others' are 0, or behind its end
   int size() const { return value.size(); }
-  void push(std::int64_t v) { value.push_back(v); }
+  template <std::integral T>
+  void push(T v) { value.push_back(static_cast<std::int64_t>(v)); }
+  void push(const Size& s) {
+    value.push_back(s.value());
+    if (s.is_expression()) [[unlikely]] express(size() - 1, s.extent());
+  }
   void push(const IntList& list) {  // its length, then the numbers
     push(list.size());
     for (std::int64_t v : list) push(v);
+    for (int k = 0; list.has_expressions() && k < list.size(); ++k)
+      if (list.is_expression(k)) express(size() - list.size() + k, list.extent(k));
+  }
+  void express(int at, Extent e) {
+    while (expression.size() <= at) expression.push_back(0);
+    expression[at] = e;
+  }
+  bool is_expression(int at) const { return at < expression.size() && !expression[at].is_constant(); }
+  /// What is recorded of a value that is a size. (Numbers that no size can be are no codes of expressions.)
+  Extent extent(int at) const {
+    constexpr std::int64_t most = std::int64_t{1} << 60;
+    if (is_expression(at)) return expression[at];
+    return value[at] > most ? most : value[at] < -most ? -most : value[at];
+  }
+  /// Of a list.
+  Shape extents(int at) const {
+    Shape s;
+    for (int k = 0; k < value[at]; ++k) s.push_back(extent(at + 1 + k));
+    return s;
   }
   IntList list(int at) const {
     return IntList(std::span<const std::int64_t>(value.data() + at + 1, static_cast<std::size_t>(value[at])));
   }
   friend bool operator==(const Attributes& a, const Attributes& b) {
     return a.size() == b.size() &&
-           std::memcmp(a.value.data(), b.value.data(), sizeof(std::int64_t) * static_cast<std::size_t>(a.size())) == 0;
+           std::memcmp(a.value.data(), b.value.data(), sizeof(std::int64_t) * static_cast<std::size_t>(a.size())) == 0 &&
+           a.expression == b.expression;
   }
 };
 inline const Attributes no_attributes{};

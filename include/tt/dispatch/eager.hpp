@@ -67,11 +67,14 @@ struct TensorOperand {
   std::int64_t integer = 0;
   DType literal = DType::f64;
   bool fits = true;  ///< a whole number fits an i64
+  Extent expression = 0;  ///< of a size of a captured function
   SourceLine where;
 
   TensorOperand() = default;
   TensorOperand(const Tensor& t, SourceLine at = here()) : tensor(&t), where(at) {}
-  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.untold(), at) {}
+  TensorOperand(const Size& value, SourceLine at = here()) : TensorOperand(value.value(), at) {
+    if (value.is_expression()) [[unlikely]] expression = value.extent();
+  }
   template <class A>
     requires std::is_arithmetic_v<A>
   TensorOperand(A value, SourceLine at = here())
@@ -90,6 +93,7 @@ struct TensorOperand {
     with_dtype(d, [&]<class T>(T) {
       *reinterpret_cast<T*>(t.impl().data) = as_real ? static_cast<T>(real) : static_cast<T>(integer);
     });
+    if (!expression.is_constant()) [[unlikely]] capture_mode->made_of_size(t, expression);
     return t;
   }
 };

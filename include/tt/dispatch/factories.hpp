@@ -56,26 +56,35 @@ T* elements_of(const Tensor& t) { return reinterpret_cast<T*>(t.impl().data); }
 
 namespace detail {
 
+/// Tells a capture of which sizes it was made.
+inline Tensor with_sizes(Tensor t, const IntList& sizes) {
+  if (sizes.has_expressions() && capture_mode) [[unlikely]] capture_mode->made_of_sizes(t, sizes);
+  return t;
+}
 /// For the factory of this name.
 TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
 
 }  // namespace detail
 
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, SourceLine at = here()) {
-  return detail::filled(shape_of(shape, "full", at), value, o);
+  return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
 }
 /// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
   const Shape s = shape_of(shape, "empty", at);
-  if (detail::is_heard()) return detail::filled(s, 0, o);
+  if (detail::is_heard()) return detail::with_sizes(detail::filled(s, 0, o), shape);
   return detail::with_options(Tensor(o.dtype, s, o.device), o);
 }
-inline Tensor zeros(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return detail::filled(shape_of(shape, "zeros", at), 0, o); }
-inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return detail::filled(shape_of(shape, "ones", at), 1, o); }
-inline Tensor zeros_like(const Tensor& t) { return full(t.impl().shape, 0, detail::on_device(t.dtype(), t.device())); }
-inline Tensor ones_like(const Tensor& t) { return full(t.impl().shape, 1, detail::on_device(t.dtype(), t.device())); }
-inline Tensor full_like(const Tensor& t, double value) { return full(t.impl().shape, value, detail::on_device(t.dtype(), t.device())); }
-inline Tensor empty_like(const Tensor& t) { return empty(t.impl().shape, detail::on_device(t.dtype(), t.device())); }
+inline Tensor zeros(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
+  return detail::with_sizes(detail::filled(shape_of(shape, "zeros", at), 0, o), shape);
+}
+inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
+  return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
+}
+inline Tensor full_like(const Tensor& t, double value) { return full(detail::sizes_of(t), value, detail::on_device(t.dtype(), t.device())); }
+inline Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
+inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
+inline Tensor empty_like(const Tensor& t) { return empty(detail::sizes_of(t), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
 /// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
 TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
@@ -90,7 +99,7 @@ Tensor arange(A start, B end, C step = 1) {
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
-inline Tensor arange(const Size& end) { return arange(end.untold()); }
+TT_INLINE Tensor arange(const Size& end);
 TT_INLINE Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
 
 /// A Tensor with a copy of these elements.

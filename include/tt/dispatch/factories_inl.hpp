@@ -64,7 +64,10 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
 
 }  // namespace detail
 
-TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
+namespace detail {
+
+/// `elements`: how many they are, if that is a size; else null.
+inline Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at, const Size* elements) {
   if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.") << at));
   const double exact = (end - start) / step;
   const auto finite = [](double x) { return x - x == 0; };
@@ -99,6 +102,7 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, 
   } else {
     t = detail::make_now<detail::ArangeLikeFn>(shape, o, device, number(start), number(step));
   }
+  if (elements) with_sizes(t, *elements);
   if (detail::is_heard()) {
     const Tensor numbers[] = {number(start), number(step)};
     detail::note_made(t, &function_operator<detail::ArangeLikeFn, 3>(), {&numbers[0], &numbers[1]});
@@ -106,15 +110,25 @@ TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, 
   return t;
 }
 
+}  // namespace detail
+
+TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
+  return detail::arange(start, end, step, o, at, nullptr);
+}
+TT_INLINE Tensor arange(const Size& end) {
+  const Size n = end > 0 ? end : Size(0);
+  return detail::arange(0, static_cast<double>(n.value()), 1, {.dtype = DType::i64}, {}, &n);
+}
+
 TT_INLINE Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
-  const std::int64_t n = size;
+  const std::int64_t n = size.size.value();
   Tensor t = detail::filled(shape_of({n, n}, "eye", at), 0, detail::on_device(o.dtype, detail::written_on(o.device)));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
       for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
     });
   t.impl().is_fill = false;
-  t = detail::with_options(t, o);
+  t = detail::with_sizes(detail::with_options(t, o), {size, size});
   if (detail::is_heard()) detail::note_made(t, &function_operator<detail::EyeLikeFn, 1>());
   return t;
 }
@@ -124,7 +138,7 @@ namespace detail {
 template <class Fn>
 Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o, const char* op, SourceLine at) {
   (void)shape_of(shape, op, at);
-  const Tensor t = make_now<Fn>(shape, o, o.device, seed);
+  const Tensor t = with_sizes(make_now<Fn>(shape, o, o.device, seed), shape);
   if (is_heard()) {
     const Tensor key = TensorOperand(seed).number(DType::i64);
     note_made(t, &function_operator<Fn, 2>(), {&key});

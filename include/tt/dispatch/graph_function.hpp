@@ -18,26 +18,22 @@ struct Partition;
 
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
 /// same; so are the strides of what does not lie dense. Where that is not legal, those that must be are
-/// numbers; where eight symbols do not suffice, or it is not known which, all are. Of an operator's call, and of a
-/// captured function's.
+/// numbers; where it is not known which, all are. Of an operator's call, and of a captured function's.
 class Signature {
  public:
   SmallVec<std::int64_t, 96> word;  ///< what is compared: the arguments, then what was pushed
   int arguments = 0, symbols = 0;
-  unsigned as_numbers = 0;  ///< symbols, as bits, whose sizes are numbers
+  SizeSet as_numbers;  ///< symbols whose sizes are numbers
   SymbolValues values;
 
-  Signature(const Tensor* const* argument, int count, const Attributes& attributes, unsigned numbers = 0)
+  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {})
       : arguments(count), as_numbers(numbers) {
-    if (!describe(argument) && !is_constant()) {
-      as_numbers = all_sizes;
-      describe(argument);
-    }
-    for (int s = 0; s < symbols; ++s)
-      if (as_numbers >> s & 1) values.value[s] = 0;  // no size is this symbol
+    describe(argument);
+    for (int s : as_numbers.some)
+      if (s < symbols) values.set(s, 0);  // no size is this symbol
     word.append(attributes.value.data(), attributes.size());
   }
-  bool is_constant() const { return as_numbers == all_sizes; }
+  bool is_constant() const { return as_numbers.all; }
   /// Something else that must be equal.
   void push(std::int64_t v) { word.push_back(v); }
   friend bool operator==(const Signature& a, const Signature& b) { return same_words(a.word, b.word.data(), b.word.size()); }
@@ -80,31 +76,22 @@ class Signature {
  private:
   static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17;
 
-  bool describe(const Tensor* const* argument) {
-    word.clear();
-    symbols = 0;
+  void describe(const Tensor* const* argument) {
     for (int i = 0; i < arguments; ++i) {
       const detail::TensorImpl& t = argument[i]->impl();
       push(static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0));
       for (int k = 0; k < t.shape.rank; ++k)
-        if (!push_size(t.shape.code[k])) return false;
+        push_size(t.shape.code[k]);
       if (t.contiguous) continue;
-      for (int k = 0; k < t.shape.rank; ++k)
-        if (!push_size(t.shape.code[k] == 1 ? 0 : t.stride[k])) return false;
+      for (int k = 0; k < t.shape.rank; ++k) push_size(t.shape.code[k] == 1 ? 0 : t.stride[k]);
     }
-    return true;
   }
-  bool push_size(std::int64_t n) {
-    if (is_constant() || n == 0 || n == 1) {
-      push(n);
-      return true;
-    }
+  void push_size(std::int64_t n) {
+    if (is_constant() || n == 0 || n == 1) return push(n);
     int s = 0;
-    while (s < symbols && values.value[s] != n) ++s;
-    if (s == max_symbols) return false;
-    if (s == symbols) values.value[symbols++] = n;
-    push(as_numbers >> s & 1 ? n : Extent::symbol(s).code);
-    return true;
+    while (s < symbols && values[s] != n) ++s;
+    if (s == symbols) values.set(symbols++, n);
+    push(as_numbers.some.test(s) ? n : Extent::symbol(s).code);
   }
 };
 

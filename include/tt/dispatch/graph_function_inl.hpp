@@ -255,42 +255,33 @@ TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argumen
 
 namespace detail {
 
-/// Symbols of Tensors are 2 or more, as 0 and 1 are themselves: then x[0] and x[1] are there whatever the size. (More
-/// than one element is not cut from a size that is no number: the adjoint of that is dear.)
-inline void forget_certain_lengths(Graph& g) {
-  int kept = 0;
-  for (const Graph::Needed& n : g.needed) {
-    std::int64_t least = n.extent.coefficient();
-    for (int k = 0; k < max_symbols; ++k)
-      for (int e = n.extent.exponent(k); e > 0 && least < n.least; --e) least *= 2;
-    if (!n.single || least < n.least) g.needed[kept++] = n;
-  }
-  g.needed.resize(kept);
-}
 /// Records a call; what is wrong stays in the graph.
 inline Graph record_call(const Operator& op, const Attributes& attributes, const Signature& s) {
   Graph g;
   std::vector<int> id, result(static_cast<std::size_t>(op.results));
   for (const Signature::Input& in : s.inputs()) id.push_back(g.input(in.dtype, in.shape, in.strides));
   op.record(g, op, id, attributes, result.data());
-  forget_certain_lengths(g);
   for (int r : result) g.output(r);
   return g;
 }
 
-/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all_sizes: nobody knows.
-inline unsigned sizes_needed(const Graph& g, unsigned as_numbers) {
+/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
+inline SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers) {
   if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant &&
       g.failure.mistake != Mistake::extent_along_axis_is_not_constant)
-    return all_sizes;
-  unsigned needed = g.as_numbers;
+    return SizeSet::everything();
+  SizeSet needed = g.as_numbers;
   for (const Graph::Assumed& x : g.assumed) {  // s0*s1 is 8*s0 where s1 is 8
-    unsigned differing = 0;
-    for (int k = 0; k < max_symbols; ++k) differing |= x.a.exponent(k) != x.b.exponent(k) ? 1u << k : 0;
-    needed |= differing ? differing : x.a.symbols();
+    SizeSet differing;
+    for (int k = 0; k < max_symbols && x.a.is_packed() && x.b.is_packed(); ++k)
+      if (x.a.exponent(k) != x.b.exponent(k)) differing.some.set(k);
+    if (differing.empty()) differing = symbols_of(x.a - x.b);
+    needed |= differing;
   }
-  for (const Graph::Needed& n : g.needed) needed |= n.extent.symbols();
-  return (needed & ~as_numbers) != 0 ? needed | as_numbers : all_sizes;
+  for (const Graph::Needed& n : g.needed) needed |= symbols_of(n.extent);
+  if (needed.within(as_numbers)) return SizeSet::everything();
+  needed |= as_numbers;
+  return needed;
 }
 
 /// Every GraphFunction of an operator, found by signature. Grows only; reading takes no lock.
@@ -301,7 +292,7 @@ class FunctionCache {
     return *cache;
   }
   /// Is the signature known, and which function is it? Null: these sizes must be numbers.
-  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f, unsigned& as_numbers) const {
+  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f, SizeSet& as_numbers) const {
     for (const Entry* e = bucket_[index(op, hash)].load(std::memory_order_acquire); e; e = e->next)
       if (e->hash == hash && e->op == &op && Signature::same_words(s.word, e->word, e->words)) {
         f = e->function;
@@ -310,7 +301,7 @@ class FunctionCache {
       }
     return false;
   }
-  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f, unsigned as_numbers = 0) {
+  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f, const SizeSet& as_numbers = {}) {
     auto* e = new Entry;
     e->hash = hash;
     e->op = &op;
@@ -335,7 +326,7 @@ class FunctionCache {
     int words = 0;
     std::int64_t* word = nullptr;
     const GraphFunction* function = nullptr;
-    unsigned as_numbers = 0;
+    SizeSet as_numbers;
     Entry* next = nullptr;
   };
   static constexpr unsigned buckets = 1024;
@@ -351,7 +342,7 @@ class FunctionCache {
 TT_INLINE BoundFunction bind_function(const Call& c) {
   if (!c.op->record)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no graph: give it a kernel, or a derivative of its own." << c.at));
-  for (unsigned as_numbers = 0;;) {
+  for (SizeSet as_numbers;;) {
     const Signature s(c.argument, c.arguments, c.attrs(), as_numbers);
     const std::uint64_t hash = s.hash();
     detail::FunctionCache& cache = detail::FunctionCache::get();

@@ -63,8 +63,14 @@ TT_INLINE void record_avg_pool2d(Graph& g, const Operator&, std::span<const int>
   out[0] = avg_pool2d({&g, in[0]}, pool2d_options(a)).id;
 }
 TT_INLINE void record_pad(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  const IntList sizes = a.list(0);
-  out[0] = pad({&g, in[0]}, sizes.begin(), sizes.size(), std::bit_cast<double>(a.value[1 + sizes.size()])).id;
+  const int count = static_cast<int>(a.value[0]);
+  Vec<Extent> sizes;
+  for (int k = 0; k < count; ++k) {
+    const std::int64_t n = a.value[1 + k];
+    if (n > most_bytes || n < -most_bytes) g.fail({.mistake = Mistake::padding_out_of_range, .op = "pad", .a = g[in[0]].shape, .number = n});
+    sizes.push_back(a.extent(1 + k));
+  }
+  out[0] = pad({&g, in[0]}, sizes.items, count, std::bit_cast<double>(a.value[1 + count])).id;
 }
 TT_INLINE void record_unfold(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.window(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2]);

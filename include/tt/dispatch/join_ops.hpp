@@ -38,7 +38,7 @@ inline Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine
   return stack(std::span(parts.begin(), parts.size()), dim, at);
 }
 /// `base` with `part` in place of its elements from `start` on along an axis. `base` keeps its elements.
-TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, std::int64_t start, SourceLine at = here());
+TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, SizeArgument start, SourceLine at = here());
 /// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `diagonal`, which is kept.
 TT_INLINE Tensor tril(const Tensor& x, std::int64_t diagonal, SourceLine at = here());
 /// The upper triangle: zeros below the diagonal.

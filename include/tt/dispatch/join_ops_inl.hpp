@@ -13,7 +13,7 @@ TT_INLINE void record_cat(Graph& g, const Operator&, std::span<const int> in, co
   out[0] = g.cat(in.data(), static_cast<int>(in.size()), axis_given(a.value[0]));
 }
 TT_INLINE void record_slice_scatter(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.slice_scatter(in[0], in[1], axis_given(a.value[0]), a.value[1]);
+  out[0] = g.slice_scatter(in[0], in[1], axis_given(a.value[0]), a.extent(1));
 }
 TT_INLINE void record_tril(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = triangle({&g, in[0]}, a.value[0], true, "tril").id;
@@ -41,7 +41,7 @@ TT_INLINE void cat_kernel(Call& c, void*) {
     total += c[k].size(axis);
   }
   if (!fits) {  // in the words of the graph
-    Graph g = record_call(*c.op, c.attrs(), Signature(c.argument, c.arguments, c.attrs(), all_sizes));
+    Graph g = record_call(*c.op, c.attrs(), Signature(c.argument, c.arguments, c.attrs(), SizeSet::everything()));
     g.failure.where = c.at;
     TT_THROW(Error(describe(g.failure)));
   }
@@ -115,11 +115,11 @@ TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
   }
   return cat(std::span<const Tensor>(rows), dim, at);
 }
-TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, std::int64_t start, SourceLine at) {
+TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, SizeArgument start, SourceLine at) {
   const Tensor* argument[] = {&base, &part};
   Attributes a;
   a.push(dim);
-  a.push(start);
+  a.push(start.size);
   return detail::call_operator(detail::slice_scatter_operator(), argument, 2, a, at);
 }
 TT_INLINE Tensor tril(const Tensor& x, std::int64_t diagonal, SourceLine at) {

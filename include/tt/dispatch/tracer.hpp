@@ -24,28 +24,23 @@ TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_
 
 }  // namespace detail
 
-/// How a view was made. Sizes that it was given are those of `shape`, in symbols.
+/// How a view was made.
 struct ViewStep {
   const Operator* op = nullptr;
   Attributes attributes;
-  Shape shape;
 
-  bool has_sizes() const { return op == &detail::reshape_operator() || op == &detail::expand_operator(); }
   /// The same view of a Tensor that is there.
   TT_INLINE Tensor of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const;
-  friend bool operator==(const ViewStep& a, const ViewStep& b) {
-    return a.op == b.op && a.shape == b.shape && (a.has_sizes() || a.attributes == b.attributes);
-  }
 };
 
 class Tracer final : public detail::CaptureMode {
  public:
   Graph graph;
   SymbolValues values;
-  const unsigned as_numbers;  ///< symbols, as bits, whose sizes are numbers
+  const SizeSet as_numbers;  ///< symbols whose sizes are numbers
   Text broken;          ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at{};
-  SizesNeeded needed{.as_numbers = 0};  ///< the same of sizes; none: nothing
+  SizesNeeded needed{.as_numbers = {}};  ///< the same of sizes; none: nothing
 
   Device runs_on{};     ///< where the function's arguments are
 
@@ -55,8 +50,8 @@ class Tracer final : public detail::CaptureMode {
   explicit Tracer(TracerOptions o)
       : as_numbers(o.as_numbers), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
     detail::register_captures();
-    number_ = detail::next_capture();
-    state().capture = number_;
+    capture_number = detail::next_capture();
+    state().capture = capture_number;
     state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
     detail::capture_mode = this;
     current() = this;
@@ -85,7 +80,7 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE int constant_of(const Tensor& t);
   /// From now on `t`, which was computed outside, is this node.
   void hold(const Tensor& t, int id) { held_.push_back({t, id}); }
-  /// Sizes as extents: a size that a symbol has is that symbol.
+  /// Where only numbers are known (TracerOptions::by_value): a size that a symbol has is that symbol.
   Shape symbolic_shape(const IntList& sizes) const {
     Shape s;
     for (std::int64_t n : sizes) s.push_back(extent_of(n));
@@ -93,8 +88,8 @@ class Tracer final : public detail::CaptureMode {
   }
   Extent extent_of(std::int64_t n) const {
     if (n > 1)
-      for (int k = 0; k < max_symbols; ++k)
-        if (!(as_numbers >> k & 1) && values.value[k] == n) return Extent::symbol(k);
+      for (int k = 0; k < values.size() && options_.by_value; ++k)
+        if (!as_numbers.test(k) && values[k] == n) return Extent::symbol(k);
     return n;
   }
 
@@ -107,19 +102,30 @@ class Tracer final : public detail::CaptureMode {
 
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE void may_be_written(const Tensor& t) override;
-  TT_INLINE unsigned symbols_of(const Tensor& t, int axis) override;
-  void tell_sizes(unsigned symbols, SourceLine at) override {
-    if (!told) told_at = at;
-    told |= symbols;
+  TT_INLINE Extent size_of(const Tensor& t, int axis) override;
+  TT_INLINE void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override;
+  Vec<SizeGuard> guards;  ///< what the function took for granted of sizes
+  /// Those of sizes that are not taken for one number.
+  Vec<SizeGuard> guards_but_for_fixed() const {
+    Vec<SizeGuard> some;
+    for (const SizeGuard& g : guards)
+      if (!symbols_of(g.extent).within(fixed)) some.push_back(g);
+    return some;
   }
-  unsigned told = 0;     ///< symbols, as bits, whose sizes the function looked at
-  SourceLine told_at{};  ///< the first of them
+  SizeSet fixed;          ///< symbols whose sizes it took for one number
+  SourceLine fixed_at{};  ///< the first of them
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
 
   Device device() const override { return runs_on; }
   bool hears_of_factories() const override { return true; }
-  TT_INLINE void made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) override;
+  TT_INLINE void made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) override;
+  void made_of_sizes(const Tensor& t, const IntList& sizes) override {
+    Shape s;
+    for (int k = 0; k < sizes.size(); ++k) s.push_back(sizes.extent(k));
+    sized_.push_back({t, s});
+  }
+  void made_of_size(const Tensor& t, Extent e) override { note(t, graph.extent(t.dtype(), e)); }
 
   // Gradients inside of the function become part of the graph.
   void open_gradient() override {
@@ -155,17 +161,22 @@ class Tracer final : public detail::CaptureMode {
     int id;  ///< -1: elements of the program's text, nodes when they are used
     std::uint32_t version;
   };
+  /// What is there, of sizes that are expressions.
+  struct Sized {
+    Tensor tensor;
+    Shape shape;
+  };
   static constexpr std::int64_t most_in_text = 16;
   TracerOptions options_;
   std::vector<View> views_;
   std::vector<Held> held_;
   std::vector<Made> made_;
+  std::vector<Sized> sized_;
   std::vector<char> detaches_before_;
   std::vector<const char*> made_by_;  ///< the op that each node is the result of, where it is one's
   Tracer* before_;
   CaptureMode* mode_before_;
   DispatchState state_before_;
-  std::uint64_t number_ = 0;
   static DispatchState& state() { return DispatchState::of_this_thread(); }
 
   int root_of(int id) const {
@@ -175,6 +186,14 @@ class Tracer final : public detail::CaptureMode {
   }
   /// A view of this node's Tensor that is still held: it would not see a change in place.
   TT_INLINE bool has_views(int id) const;
+  /// The shape of what is there, as it is recorded.
+  Shape shape_of(const Tensor& t) const {
+    for (const Sized& s : sized_)
+      if (s.tensor.is_same(t)) return s.shape;
+    return symbolic_shape(t.impl().shape);
+  }
+  /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
+  TT_INLINE void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
   /// The node of what was made here, and is as it was; -1: none.
   TT_INLINE int known(const Tensor& t);
   TT_INLINE int text_of(const Tensor& t);
@@ -189,11 +208,11 @@ class Tracer final : public detail::CaptureMode {
       if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
     return false;
   }
-  bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_; }
+  bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == capture_number; }
   /// A number of the program's text, or a fill that nothing has changed.
   bool is_constant(const Tensor& t) const {
     const detail::TensorImpl& impl = t.impl();
-    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
+    return impl.is_number || (impl.is_fill && impl.capture == capture_number && impl.storage && t.version() == 0 && !impl.requires_grad);
   }
   void become(Tensor& t, int id) {
     detail::TensorImpl& impl = t.impl();
@@ -205,15 +224,6 @@ class Tracer final : public detail::CaptureMode {
   [[noreturn]] TT_INLINE void stop(const Tensor& t, const char* op, SourceLine at);
   [[noreturn]] TT_INLINE void fail();
 
-  /// a / b, if that is an extent again.
-  static bool divide(Extent a, Extent b, Extent& q) {
-    if (b.coefficient() == 0 || a.coefficient() % b.coefficient() != 0) return false;
-    for (int k = 0; k < max_symbols; ++k)
-      if (a.exponent(k) < b.exponent(k)) return false;
-    const std::int64_t exponents = a.exponents() - b.exponents(), c = a.coefficient() / b.coefficient();
-    q = exponents == 0 ? Extent(c) : Extent::product(c, exponents);
-    return true;
-  }
   /// The shape of a reshape: where a size is no symbol's, it may be what the others leave.
   TT_INLINE Shape reshaped(const Shape& from, const IntList& sizes) const;
 };

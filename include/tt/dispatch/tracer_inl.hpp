@@ -37,15 +37,15 @@ TT_INLINE Tensor Tracer::tensor_of(int id) {
   Tensor t(graph[id].dtype, s, {DeviceType::meta, 0});
   t.impl().keys = t.impl().keys | DispatchKey::trace;
   t.impl().trace_id = id;
-  t.impl().capture = number_;
+  t.impl().capture = capture_number;
   return t;
 }
 
 TT_INLINE Tensor ViewStep::of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const {
-  if (!has_sizes()) return detail::call_unary(*op, t, attributes, at);
-  IntList sizes;
-  for (int k = 0; k < shape.rank; ++k) sizes.push_back(shape[k].value(symbols));
-  return detail::call_list(*op, t, sizes, at);
+  if (attributes.expression.empty()) return detail::call_unary(*op, t, attributes, at);
+  Attributes now;
+  for (int k = 0; k < attributes.size(); ++k) now.push(attributes.is_expression(k) ? attributes.expression[k].value(symbols) : attributes.value[k]);
+  return detail::call_unary(*op, t, now, at);
 }
 
 TT_INLINE const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<ViewStep>& steps) const {
@@ -61,7 +61,7 @@ TT_INLINE const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vecto
 TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.trace_id >= 0) {
-    if (impl.capture != number_)
+    if (impl.capture != capture_number)
       TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
     return static_cast<int>(impl.trace_id);
   }
@@ -69,7 +69,7 @@ TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
     if (h.tensor.is_same(t)) return h.id;
   if (const int id = known(t); id >= 0) return id;
   if (is_constant(t)) return constant_of(t);
-  if (impl.capture == number_) stop(t, "a Tensor that the function makes, which is no constant:", at);
+  if (impl.capture == capture_number) stop(t, "a Tensor that the function makes, which is no constant:", at);
   if (options_.holds) throw TensorMet{t};
   detail::refuse_foreign(t, at);
 }
@@ -80,18 +80,18 @@ TT_INLINE int Tracer::constant_of(const Tensor& t) {
     const T v = detail::first_element<T>(impl);
     const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
                                                : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
-    return graph.broadcast_to(id, symbolic_shape(IntList(impl.shape)));
+    return graph.broadcast_to(id, shape_of(t));
   });
 }
 
-TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* number, int count) {
+TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) {
   if (!op) {
     if (t.impl().numel <= most_in_text) note(t, -1);
     return;
   }
-  std::vector<int> id{graph.constant(t.dtype(), 0, symbolic_shape(t.impl().shape))};
+  std::vector<int> id{graph.constant(t.dtype(), 0, shape_of(t))};
   int result = -1;
-  for (int k = 0; k < count; ++k) id.push_back(constant_of(*number[k]));
+  for (int k = 0; k < count; ++k) id.push_back(constant_of(*numbers[k]));
   record(*op, id, no_attributes, {}, false, &result);
   note(t, result);
 }
@@ -107,17 +107,17 @@ TT_INLINE int Tracer::text_of(const Tensor& t) {
   const Tensor elements = detail::to_device(t, Device{}, false, {});
   const std::int64_t n = t.impl().numel;
   Tensor one(t.dtype(), Shape{});
-  const auto number = [&](std::int64_t k) {
-    const auto size = static_cast<std::size_t>(size_of(t.dtype()));
+  const auto element = [&](std::int64_t k) {
+    const auto size = static_cast<std::size_t>(tt::size_of(t.dtype()));
     if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
     else std::memset(one.impl().data, 0, size);
     return constant_of(one);
   };
-  const int first = number(0);
+  const int first = element(0);
   int r = graph.broadcast_to(first, t.impl().shape);
   const Sym place = detail::flat_index({&graph, r});
   for (std::int64_t k = 1; k < n; ++k)
-    if (const int other = number(k); other != first)
+    if (const int other = element(k); other != first)
       r = graph.where_(graph.elementwise(Op::eq, {place.id, graph.constant_integer(DType::i64, k)}), other, r);
   return r;
 }
@@ -175,31 +175,75 @@ TT_INLINE void Tracer::record(Call& c) {
   }
   if (c.op->is_view) {
     c.result[0].impl().is_view = true;
-    views_.push_back({c.result[0], result[0], root_of(id[0]), &c[0].impl(), {c.op, c.attrs(), graph[result[0]].shape}});
+    views_.push_back({c.result[0], result[0], root_of(id[0]), &c[0].impl(), {c.op, c.attrs()}});
   }
 }
 
 TT_INLINE void Tracer::record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result) {
   graph.where = at;
   graph.where_is_caller = true;
-  if (&op == &detail::reshape_operator())
+  if (options_.by_value && &op == &detail::reshape_operator())
     result[0] = graph.reshape(id[0], reshaped(Shape(graph[id[0]].shape), attributes.list(0)));
-  else if (&op == &detail::expand_operator())
+  else if (options_.by_value && &op == &detail::expand_operator())
     result[0] = graph.broadcast_to(id[0], symbolic_shape(attributes.list(0)));
   else op.record(graph, op, id, attributes, result);
-  detail::forget_certain_lengths(graph);
-  if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
-    if (as_numbers != all_sizes) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers)};
-    graph.failure.where = at;
-    fail();
-  }
+  guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   for (int k = 0; k < op.results && detached; ++k)
     if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
 }
 
+TT_INLINE void Tracer::guard_recorded(const Operator& op, std::span<const int> result, SourceLine at) {
+  if (!graph.failure && graph.assumed.empty() && !options_.by_value) {
+    for (const Graph::Needed& n : graph.needed) {
+      if (n.extent.value(values) >= n.least) {
+        guard_size(n.extent, n.least, INT64_MAX, at);
+      } else if (!graph.failure) {
+        graph.failure = n.otherwise;
+        graph.failure.where = at;
+        return fail();
+      }
+    }
+    graph.needed.clear();
+    for (int id : result)
+      for (int k = 0; k < graph[id].shape.rank; ++k) {
+        const Extent e = graph[id].shape[k];
+        if (e.is_constant() || e.least() >= 2) continue;
+        const std::int64_t v = e.value(values);
+        guard_size(e, v < 2 ? v : 2, v < 2 ? v : INT64_MAX, at);
+      }
+    return;
+  }
+  if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
+    if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers), guards_but_for_fixed()};
+    graph.failure.where = at;
+    fail();
+  }
+}
+
+TT_INLINE void Tracer::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
+  if (e.is_constant()) return;
+  SizeGuard g{e, least, most, at};
+  g.normalize();
+  if (g.least >= g.most) {
+    if (fixed.empty()) fixed_at = at;
+    fixed |= symbols_of(e);
+    return;
+  }
+  if (g.says_nothing()) return;
+  for (SizeGuard& known : guards)
+    if (known.extent == g.extent) {
+      known.least = g.least > known.least ? g.least : known.least;
+      known.most = g.most < known.most ? g.most : known.most;
+      known.at = at.line ? at : known.at;
+      if (known.least == known.most) fixed |= symbols_of(e);
+      return;
+    }
+  guards.push_back(g);
+}
+
 TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
-  if (impl.trace_id >= 0 ? impl.capture == number_ : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
+  if (impl.trace_id >= 0 ? impl.capture == capture_number : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
   if (impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0) detail::refuse_foreign(t, at);
 }
 
@@ -207,23 +251,22 @@ TT_INLINE void Tracer::may_be_written(const Tensor& t) {
   std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
 }
 
-TT_INLINE unsigned Tracer::symbols_of(const Tensor& t, int axis) {
+TT_INLINE Extent Tracer::size_of(const Tensor& t, int axis) {
   const detail::TensorImpl& impl = t.impl();
-  int id = impl.trace_id >= 0 && impl.capture == number_ ? static_cast<int>(impl.trace_id) : -1;
+  int id = impl.trace_id >= 0 && impl.capture == capture_number ? static_cast<int>(impl.trace_id) : -1;
   for (const Held& h : held_)
     if (id < 0 && h.tensor.is_same(t)) id = h.id;
+  bool is_known = !made_here(t) || is_constant(t);
   for (const Made& m : made_)
-    if (id < 0 && m.tensor.is_same(t)) id = m.id;
-  unsigned symbols = 0;
-  if (id >= 0) {
-    const Shape& s = graph[id].shape;
-    for (int k = 0; k < s.rank; ++k)
-      if (axis < 0 || k == axis) symbols |= s[k].symbols();
-  } else if (impl.capture == number_ && !impl.is_number) {  // made of others, it is not known how
-    for (int k = 0; k < max_symbols; ++k)
-      if (values.value[k] != 0) symbols |= 1u << k;
-  }
-  return symbols;
+    if (id < 0 && m.tensor.is_same(t)) {
+      id = m.id;
+      is_known = true;
+    }
+  if (id < 0 && !is_known)  // made of others, it is not known how
+    for (int k = 0; k < values.size(); ++k)
+      if (values[k] != 0) fixed.some.set(k);
+  const Shape s = id >= 0 ? graph[id].shape : shape_of(t);
+  return axis < 0 ? s.size() : s[axis];
 }
 
 TT_INLINE bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
@@ -292,7 +335,7 @@ TT_INLINE bool Tracer::has_views(int id) const {
 }
 
 [[noreturn]] TT_INLINE void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {
-  const std::size_t id = t.defined() && t.impl().capture == number_ ? static_cast<std::size_t>(t.impl().trace_id) : made_by_.size();
+  const std::size_t id = t.defined() && t.impl().capture == capture_number ? static_cast<std::size_t>(t.impl().trace_id) : made_by_.size();
   const char* const made_by = id < made_by_.size() ? made_by_[id] : nullptr;
   if (!at.line && made_by) at = graph[static_cast<int>(id)].where;
   const Text what = t.defined() ? detail::break_in_words(op, t, made_by) : Text(op);

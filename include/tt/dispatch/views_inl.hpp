@@ -48,7 +48,7 @@ TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64
 }
 
 TT_INLINE void record_reshape(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.reshape(in[0], shape_attribute(a));
+  out[0] = g.reshape(in[0], a.extents(0));
 }
 
 TT_INLINE void reshape_kernel(Call& c, void*) {
@@ -88,7 +88,7 @@ TT_INLINE void permute_kernel(Call& c, void*) {
 }
 
 TT_INLINE void record_expand(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.broadcast_to(in[0], shape_attribute(a));
+  out[0] = g.broadcast_to(in[0], a.extents(0));
 }
 
 TT_INLINE void expand_kernel(Call& c, void*) {
@@ -103,7 +103,7 @@ TT_INLINE void expand_kernel(Call& c, void*) {
 }
 
 TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.value[1], a.value[2], a.value[3])
+  out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.extent(1), a.extent(2), a.value[3])
                           : g.fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = g[in[0]].shape,
                                     .number = a.value[3]}, in[0]);
 }
@@ -165,7 +165,14 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   if (open >= 0) {
     if (known == 0 || impl().numel % known != 0)
       TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << impl().numel << " elements, " << known << " in the other sizes." << at));
-    to[open] = impl().numel / known;
+    to.set(open, impl().numel / known);
+    if (detail::capture_mode) [[unlikely]] {
+      Size others = 1;
+      for (int k = 0; k < to.size(); ++k)
+        if (k != open) others *= to.at(k);
+      const Size all = numel(at);
+      if (all % others == 0) to.set(open, all / others);
+    }
   }
   const Shape s = shape_of(to, "reshape", at);
   if (s.size().code != impl().numel)
@@ -210,7 +217,7 @@ TT_INLINE Tensor Tensor::t(SourceLine at) const {
 TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   for (int k = 0; k < to.size(); ++k)
-    if (const int from = dim() - to.size() + k; to[k] == -1 && from >= 0) to[k] = impl().shape.code[from];
+    if (const int from = dim() - to.size() + k; to[k] == -1 && from >= 0) to.set(k, size(from, at));
   const Shape s = shape_of(to, "expand", at);
   const BroadcastResult r = try_broadcast(impl().shape, s);
   if (!r.ok || !(r.shape == s))
@@ -219,36 +226,53 @@ TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   return detail::call_list(detail::expand_operator(), *this, to, at);
 }
 
+namespace detail {
+
+/// As many elements as there are; negative: counted from the end. N: Size, of which comparisons are guarded, or a number.
+template <class N>
+void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, const N& n, bool to_the_end) {
+  const auto clamp = [&n](N i) {
+    if (i < 0) {
+      i = i + n;
+      return i < 0 ? N(0) : i;
+    }
+    return i > n ? n : i;
+  };
+  start = clamp(start);
+  end = to_the_end ? n : clamp(end);
+  const N length = end > start ? (end - start - 1) / step + 1 : N(0);
+  a.push(axis);
+  a.push(start);
+  a.push(length);
+  constexpr std::int64_t most_step = (1 << 20) - 1;  // that a graph holds in few bits
+  a.push(step < most_step || length > 1 ? step : most_step);
+}
+
+}  // namespace detail
+
 TT_INLINE Tensor Tensor::slice(int axis, SizeArgument from, SizeArgument to, SizeArgument by, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "slice", at, dim());
-  const std::int64_t n = impl().shape.code[d], step = by;
-  std::int64_t start = from, end = to;
-  for (const SizeArgument& x : {from, to})  // is it beyond the end?
-    if (!x.is_size && x > 0 && x != INT64_MAX) (void)std::int64_t{size(d, at)};
+  const std::int64_t n = impl().shape.code[d], step = by.size, end = to.size.value();
   if (step <= 0) TT_THROW(Error(Text("tt::slice: the step must be positive: ") << step << "." << at));
-  const auto clamp = [n](std::int64_t i) { return i < 0 ? (i + n < 0 ? 0 : i + n) : i > n ? n : i; };
-  start = clamp(start);
-  end = clamp(end);
   Attributes a;
-  a.push(d);
-  a.push(start);
-  const std::int64_t length = end > start ? (end - start - 1) / step + 1 : 0;
-  a.push(length);
-  constexpr std::int64_t most_step = (1 << 23) - 1;  // that a graph holds
-  a.push(length > 1 || step < most_step ? step : most_step);
+  if (!detail::capture_mode) [[likely]] detail::push_slice(a, d, from.size.value(), end, step, n, end == INT64_MAX);
+  else detail::push_slice(a, d, from.size, to.size, step, size(d, at), end == INT64_MAX);
   return detail::call_unary(detail::slice_operator(), *this, a, at);
 }
 
 TT_INLINE Tensor Tensor::select(int axis, SizeArgument given, SourceLine at) const {
-  const std::int64_t index = given;
   const int d = detail::axis_of(*this, axis, "select", at, dim());
-  const std::int64_t n = impl().shape.code[d], i = index < 0 ? index + n : index;
-  if (i < 0 || i >= n)
-    TT_THROW(Error(Text("tt::select: index is out of range: ") << index << " for axis " << axis << " of shape " << shape() << "." << at));
-  const Tensor one = slice(d, Size(i), Size(i + 1), 1, at);
+  const auto chosen = [&](auto index, const auto& n) {
+    const auto i = index < 0 ? index + n : index;
+    if (i < 0 || i >= n)
+      TT_THROW(Error(Text("tt::select: index is out of range: ") << std::int64_t{index} << " for axis " << axis << " of shape " << shape() << "." << at));
+    return Size(i);
+  };
+  const Size i = detail::capture_mode ? chosen(given.size, size(d, at)) : chosen(given.size.value(), impl().shape.code[d]);
+  const Tensor one = slice(d, i, i + 1, 1, at);
   IntList rest;
   for (int k = 0; k < dim(); ++k)
-    if (k != d) rest.push_back(impl().shape.code[k]);
+    if (k != d) rest.push_back(size(k, at));
   return one.reshape(rest, at);
 }
 
@@ -258,7 +282,7 @@ TT_INLINE Tensor Tensor::unsqueeze(int axis, SourceLine at) const {
   IntList s;
   for (int k = 0; k <= dim(); ++k)
     if (k == d) s.push_back(1);
-    else s.push_back(impl().shape.code[k < d ? k : k - 1]);
+    else s.push_back(size(k < d ? k : k - 1, at));
   return reshape(s, at);
 }
 
@@ -268,7 +292,7 @@ TT_INLINE Tensor Tensor::squeeze(int axis, SourceLine at) const {
   if (impl().shape.code[d] != 1) return *this;
   IntList s;
   for (int k = 0; k < dim(); ++k)
-    if (k != d) s.push_back(impl().shape.code[k]);
+    if (k != d) s.push_back(size(k, at));
   return reshape(s, at);
 }
 

@@ -37,8 +37,7 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
     }
     case Op::slice: {
       const SliceAttribute s = SliceAttribute::unpack(n.attribute);
-      if (s.axis < n.shape.rank && n.shape[s.axis].is_constant())
-        id = alone.slice(o[0], s.axis, s.start, n.shape[s.axis].code, s.step);
+      if (s.axis < n.shape.rank) id = alone.slice(o[0], s.axis, s.start, n.shape[s.axis], s.step);
       break;
     }
     case Op::window: {

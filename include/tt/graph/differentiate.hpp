@@ -116,7 +116,7 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
       Op::eq, {index_along(g, wide, place),
                g.add(g.mul(index_along(g, values, place + 1),
                            g.constant_integer(DType::i64, s.step)),
-                     g.constant_integer(DType::i64, s.start))});
+                     g.extent(DType::i64, s.start))});
   const int r = g.reduce<Op::sum>(g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
                          1u << (place + 1));
   return g.reshape(r, to);
@@ -125,30 +125,37 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
 /// The adjoint of a slice: `d` where the slice was cut from a value of shape `to`, zeros elsewhere.
 constexpr int placed(Graph& g, int d, SliceAttribute s, Shape to) {  // a copy: nodes may move
   const Shape from = g[d].shape;
-  const std::int64_t length = from[s.axis].code;
-  if (length == 0) return g.constant(g[d].dtype, 0, to);
-  if (length == 1) return padded(g, d, s.axis, s.start, to[s.axis]);
-  if (!to[s.axis].is_constant()) return placed_by_search(g, d, s, to);
+  const Extent length = from[s.axis];
+  const bool known = length.is_constant() && to[s.axis].is_constant() && s.start.is_constant();
+  if (length == Extent(0)) return g.constant(g[d].dtype, 0, to);
+  if (length == Extent(1) && s.start.is_constant()) return padded(g, d, s.axis, s.start.code, to[s.axis]);
+  if (!known && std::is_constant_evaluated()) return placed_by_search(g, d, s, to);
   if (s.step < 0) {
     d = g.slice(d, s.axis, length - 1, length, -1);
-    s = {s.axis, s.start + (length - 1) * s.step, -s.step};
+    s = {s.axis, s.start + (length - 1) * Extent(s.step), -s.step};
   }
-  if (s.step == 1) return padded(g, d, s.axis, s.start, to[s.axis]);
+  const auto put = [&](Extent start, Extent n) {
+    if (known) return padded(g, d, s.axis, start.code, n);
+    Shape all = g[d].shape;
+    all.set(s.axis, n);
+    return g.pad(d, {{s.axis, s.axis}, {start, 0}}, all);
+  };
+  if (s.step == 1) return put(s.start, to[s.axis]);
   // One place in every `step` is taken: a further axis behind the cut one, then cut to size.
-  const std::int64_t groups = (to[s.axis].code + s.step - 1) / s.step;
-  const int rows = padded(g, d, s.axis, s.start / s.step, groups);
+  const Extent step = s.step, groups = floor_div(to[s.axis] + (step - 1), step), first = floor_div(s.start, step);
+  const int rows = put(first, groups);
   Shape wide = from;
-  wide.set(s.axis, groups * s.step);
+  wide.set(s.axis, groups * step);
   Shape split = from;
-  split.set(s.axis, s.step);
+  split.set(s.axis, step);
   split = with_axis(split, s.axis, groups);
   const int axis = further_axis(from, s.axis) + 1;
   Shape column = split;
   column.set(axis, 1);
   const int hit = g.elementwise(
-      Op::eq, {index_along(g, split, axis), g.constant_integer(DType::i64, s.start % s.step)});
+      Op::eq, {index_along(g, split, axis), g.extent(DType::i64, s.start - first * step)});
   const int spread = g.where_(hit, g.reshape(rows, column), g.constant(g[d].dtype, 0));
-  return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis].code, 1);
+  return g.slice(g.reshape(spread, wide), s.axis, 0, to[s.axis], 1);
 }
 
 /// The adjoint of amax or amin, node `i`, for the first of equals: the least number, in row-major order, of those that are it.
@@ -237,7 +244,7 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       const Shape from = g[n.operand[part]].shape;
       out[part] = d;
       for (int k = 0; k < from.rank; ++k)
-        if (from[k] != n.shape[k]) out[part] = g.slice(out[part], k, p.along(k), from.code[k], 1);
+        if (from[k] != n.shape[k]) out[part] = g.slice(out[part], k, p.along(k), from[k], 1);
       if (part) out[0] = g.slice_scatter(d, g.constant(n.dtype, 0, from), p.axis[0], p.before[0]);
       break;
     }

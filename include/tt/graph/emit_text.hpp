@@ -251,6 +251,11 @@ class KernelText {
   Text extent(Extent e) const {
     Text t;
     if (e.is_constant()) return t << e.code;
+    if (!e.is_packed()) {
+      t << '(';
+      tt::detail::size_write(t, e, symbols_);
+      return t << ')';
+    }
     if (e.coefficient() != 1) t << e.coefficient();
     for (int i = 0; i < max_symbols; ++i)
       for (int k = e.exponent(i); k > 0; --k) t << (t.empty() ? "" : " * ") << symbols_ << '[' << i << ']';

@@ -25,11 +25,9 @@ constexpr bool same_grid(const Shape& a, const Shape& b) {
 
 /// b divided by a, if a divides it; else 0.
 constexpr Extent quotient(Extent b, Extent a) {
-  if (a.coefficient() < 1 || b.coefficient() % a.coefficient() != 0) return 0;
-  for (int i = 0; i < max_symbols; ++i)
-    if (a.exponent(i) > b.exponent(i)) return 0;
-  const std::int64_t number = b.coefficient() / a.coefficient(), symbols = b.exponents() - a.exponents();
-  return symbols == 0 ? Extent(number) : Extent::product(number, symbols);
+  Extent q;
+  if (a.is_packed() && a.coefficient() < 1) return 0;
+  return divide(b, a, q) ? q : Extent(0);
 }
 /// The axes of `to` as parts of those of `from`, which has as many elements, innermost first: piece(k, extent, j, times) says
 /// that axis k of `to` goes through `extent` elements of axis j, `times` of them apart. False: they are not made so.

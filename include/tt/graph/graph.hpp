@@ -5,6 +5,8 @@
 // A mistake is kept in `failure`; recording goes on with a harmless value.
 #pragma once
 #include "tt/core/error.hpp"
+#include "tt/core/size_set.hpp"
+#include "tt/core/word_table.hpp"
 #include "tt/ops/define.hpp"
 
 namespace tt {
@@ -137,17 +139,33 @@ constexpr double decode(DType dtype, std::uint64_t bits) {
   return bits ? 1.0 : 0.0;
 }
 
+namespace detail {
+
+/// What does not fit into the bits of a node's attribute, as one number all the same. Run time only.
+inline std::int64_t keep_attribute(std::initializer_list<std::int64_t> words) {
+  return Extent::at(WordTable::number_of(words.begin(), static_cast<int>(words.size()))).code;
+}
+constexpr bool is_kept(std::int64_t attribute) { return attribute <= Extent::kept; }
+inline WordTable::List kept_attribute(std::int64_t attribute) { return WordTable::list(Extent::from_code(attribute).place()); }
+
+}  // namespace detail
+
 /// One axis cut by start and step; the length is in the node's shape. Packed: the axis in 4 bits,
 /// the start in 36, the step in 24 with its sign.
 struct SliceAttribute {
   int axis = 0;
-  std::int64_t start = 0, step = 1;
-  constexpr bool fits() const {
-    return start >= 0 && start < std::int64_t{1} << 36 && step < 1 << 23 && step >= -(1 << 23);
+  Extent start = 0;
+  std::int64_t step = 1;
+  constexpr bool packs() const {
+    return start.is_constant() && start.code >= 0 && start.code < std::int64_t{1} << 36 && step < 1 << 20 && step >= -(1 << 20);
   }
-  constexpr std::int64_t pack() const { return axis | start << 4 | step * (std::int64_t{1} << 40); }
+  constexpr std::int64_t pack() const {
+    return packs() ? axis | start.code << 4 | step * (std::int64_t{1} << 40) : detail::keep_attribute({axis, start.code, step});
+  }
   static constexpr SliceAttribute unpack(std::int64_t packed) {
-    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
+    if (!detail::is_kept(packed)) return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
+    const auto w = detail::kept_attribute(packed);
+    return {static_cast<int>(w[0]), Extent::from_code(w[1]), w[2]};
   }
 };
 /// How windows along one axis lie: the axis in 4 bits, step and dilation in 28 each.
@@ -163,21 +181,29 @@ struct WindowAttribute {
 /// Where a padded value begins, along one or two axes; how much follows is in the node's shape.
 struct PadAttribute {
   int axis[2] = {0, 0};  ///< equal: one axis, and the first number counts
-  std::int64_t before[2] = {0, 0};
-  constexpr bool fits() const {
-    if (axis[0] == axis[1]) return before[0] >= 0 && before[0] >> 52 == 0;
-    for (std::int64_t b : before)
-      if (b < 0 || b >> 26 != 0) return false;
+  Extent before[2] = {0, 0};
+  constexpr bool packs() const {
+    if (!before[0].is_constant() || !before[1].is_constant()) return false;
+    if (axis[0] == axis[1]) return before[0].code >= 0 && before[0].code >> 52 == 0;
+    for (Extent b : before)
+      if (b.code < 0 || b.code >> 26 != 0) return false;
     return true;
   }
-  constexpr std::int64_t pack() const { return axis[0] | axis[1] << 4 | before[0] << 8 | before[1] << 34; }
+  constexpr std::int64_t pack() const {
+    return packs() ? axis[0] | axis[1] << 4 | before[0].code << 8 | before[1].code << 34
+                   : detail::keep_attribute({axis[0], axis[1], before[0].code, before[1].code});
+  }
   static constexpr PadAttribute unpack(std::int64_t packed) {
+    if (detail::is_kept(packed)) {
+      const auto w = detail::kept_attribute(packed);
+      return {{static_cast<int>(w[0]), static_cast<int>(w[1])}, {Extent::from_code(w[2]), Extent::from_code(w[3])}};
+    }
     const int first = static_cast<int>(packed & 15), second = static_cast<int>(packed >> 4 & 15);
     if (first == second) return {{first, first}, {packed >> 8, 0}};
     return {{first, second}, {packed >> 8 & 0x3ffffff, packed >> 34}};
   }
   /// Elements before the value, along axis k.
-  constexpr std::int64_t along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : 0; }
+  constexpr Extent along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : Extent(0); }
 };
 /// Of the last two axes of images: how far apart windows are, and what one window holds; and the zeros on either side.
 struct ConvAttribute {
@@ -236,10 +262,9 @@ struct Graph {
     Extent extent;
     std::int64_t least = 0;
     Failure otherwise;
-    bool single = false;  ///< one element of it is taken
   };
   Vec<Needed> needed;  ///< symbolic extents, and how long they must be at least
-  unsigned as_numbers = 0;  ///< symbols, as bits, without which what failed is legal
+  SizeSet as_numbers;  ///< symbols without which what failed is legal
 
   constexpr const Node& operator[](int id) const { return nodes.items[id]; }
   constexpr int size() const { return nodes.size(); }
@@ -312,7 +337,7 @@ struct Graph {
   /// Axis k of the result is axis axes[k] of `a`.
   constexpr int permute(int a, const int* axes);
   constexpr int transpose(int a, int axis0, int axis1);
-  constexpr int slice(int a, int axis, std::int64_t start, std::int64_t length, std::int64_t step);
+  constexpr int slice(int a, int axis, Extent start, Extent length, std::int64_t step);
 
   /// Windows of `size` elements along one axis, the first ones `step` apart, the elements of one `dilation` apart: the axis
   /// becomes the number of windows, and a last axis has what they hold. The same elements as `a`.
@@ -320,8 +345,8 @@ struct Graph {
   /// `a` among elements that are `bits`, in its dtype; see PadAttribute.
   constexpr int pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits = 0);
   /// `base` with `a` in place of some of its elements, `start` elements along one axis from its beginning.
-  constexpr int slice_scatter(int base, int a, int axis, std::int64_t start);
-  /// Values one behind the other along an axis, whose extents become numbers.
+  constexpr int slice_scatter(int base, int a, int axis, Extent start);
+  /// Values one behind the other along an axis. (In constant expressions their extents along it are numbers.)
   constexpr int cat(const int* a, int count, int axis);
 
   // ---- reductions and products
@@ -353,6 +378,13 @@ struct Graph {
     assumed.push_back({a, b, located(otherwise())});
     return true;
   }
+  /// An extent that is no less than that; where it is an expression that may be, that is noted.
+  template <class MakeFailure>
+  constexpr bool at_least(Extent e, std::int64_t least, const MakeFailure& otherwise) {
+    if (e.is_constant()) return e.code >= least;
+    if (std::is_constant_evaluated() || e.least() < least) needed.push_back({e, least, located(otherwise())});
+    return true;
+  }
   template <class MakeFailure>
   constexpr BroadcastResult broadcast(const Shape& a, const Shape& b, const MakeFailure& otherwise) {
     if (b.rank == 0) return {a, true};
@@ -376,7 +408,7 @@ struct Graph {
     return harmless;
   }
   /// What was recorded needs this extent as a number.
-  constexpr void need_number(Extent e) { as_numbers |= e.symbols(); }
+  constexpr void need_number(Extent e) { as_numbers |= symbols_of(e); }
   constexpr bool is_constant(int id) const { return nodes[id].op == Op::constant; }
   constexpr bool is_constant(int id, double value) const {
     return is_constant(id) && decode(nodes[id].dtype, nodes[id].bits) == value &&

@@ -38,7 +38,7 @@ constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bit
   Shape to = s;
   for (int k = 0; k < 2; ++k) {
     const int axis = s.rank - 2 + k;
-    if (s[axis].is_constant()) to.set(axis, s[axis].code + 2 * (k == 0 ? margin.h : margin.w));
+    if (s[axis].is_constant() || !std::is_constant_evaluated()) to.set(axis, s[axis] + Extent(2 * (k == 0 ? margin.h : margin.w)));
   }
   return g.pad(x, {{s.rank - 2, s.rank - 1}, {margin.h, margin.w}}, to, bits);
 }
@@ -118,27 +118,26 @@ constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
 }
 
 /// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts. Negative: so many are cut off.
-constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double value) {
+constexpr Sym pad(const Sym& x, const Extent* sizes, int count, double value) {
   Graph& g = *x.graph;
   int r = x.id;
   const Shape s = x.shape();
   if (count % 2 != 0 || count > 2 * s.rank)
     return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
   constexpr std::int64_t most = std::int64_t{1} << 45;
-  const auto added = [&](int k) { return sizes[k] > 0 ? sizes[k] : 0; };
-  const auto outside = [&](int k) {
-    return Sym{&g, g.fail({.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = sizes[k]}, r)};
-  };
+  const auto added = [&](int k) { return sizes[k].is_constant() && sizes[k].code < 0 ? Extent(0) : sizes[k]; };
+  const auto cut = [&](int k) { return added(k) == sizes[k] ? Extent(0) : Extent(0) - sizes[k]; };
+  const auto outside = [&](int k) { return Failure{.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = sizes[k].code}; };
   for (int k = 0; k < count; ++k)
-    if (sizes[k] > most || sizes[k] < -most) return outside(k);
+    if (sizes[k].is_constant() && (sizes[k].code > most || sizes[k].code < -most)) return {&g, g.fail(outside(k), r)};
   for (int k = 0; k < count; k += 2) {
     const int axis = s.rank - 1 - k / 2;
-    const std::int64_t before = added(k) - sizes[k], after = added(k + 1) - sizes[k + 1];
-    if (before + after == 0) continue;
-    g.need_number(s[axis]);
-    if (!s[axis].is_constant()) continue;  // refused below
-    if (before + after > s[axis].code) return outside(before > after ? k : k + 1);
-    r = g.slice(r, axis, before, s[axis].code - before - after, 1);
+    const Extent before = cut(k), both = before + cut(k + 1);
+    if (both == Extent(0)) continue;
+    if (!s[axis].is_constant() && std::is_constant_evaluated()) continue;  // refused below
+    const auto too_many = [&] { return outside(before.code + before.code > both.code ? k : k + 1); };
+    if (!g.at_least(s[axis], both.code, too_many)) return {&g, g.fail(too_many(), r)};
+    r = g.slice(r, axis, before, s[axis] - both, 1);
   }
   const bool holds = is_floating(x.dtype()) || (value > -2147483649.0 && value < 2147483648.0 && value == static_cast<double>(static_cast<std::int64_t>(value)));
   if (!holds) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "pad", .a = s, .dtype = x.dtype()}, r)};
@@ -149,12 +148,11 @@ constexpr Sym pad(const Sym& x, const std::int64_t* sizes, int count, double val
     for (int j = 0; j < 2; ++j) {
       const bool more = k + 2 * j < count;
       p.axis[j] = more ? s.rank - 1 - k / 2 - j : p.axis[0];
-      p.before[j] = more ? added(k + 2 * j) : 0;
-      if (!more || (sizes[k + 2 * j] == 0 && sizes[k + 2 * j + 1] == 0)) continue;
-      g.need_number(to[p.axis[j]]);
-      if (!to[p.axis[j]].is_constant())
+      p.before[j] = more ? added(k + 2 * j) : Extent(0);
+      if (!more || (sizes[k + 2 * j] == Extent(0) && sizes[k + 2 * j + 1] == Extent(0))) continue;
+      if (!to[p.axis[j]].is_constant() && std::is_constant_evaluated())
         return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = "pad", .a = s}, r)};
-      to.set(p.axis[j], to[p.axis[j]].code + p.before[j] + added(k + 2 * j + 1));
+      to.set(p.axis[j], to[p.axis[j]] + p.before[j] + added(k + 2 * j + 1));
     }
     r = g.pad(r, p, to, bits);
   }
@@ -181,7 +179,7 @@ template <std::int64_t... Sizes>
 struct PadFn {
   static constexpr const char* name = "pad";
   static constexpr Sym record(const Sym& x) {
-    constexpr std::int64_t sizes[] = {Sizes..., 0};
+    constexpr Extent sizes[] = {Sizes..., 0};
     return pad(x, sizes, sizeof...(Sizes), 0);
   }
 };

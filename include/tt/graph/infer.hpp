@@ -284,24 +284,30 @@ constexpr int Graph::transpose(int a, int axis0, int axis1) {
   return permute(a, axes);
 }
 
-constexpr int Graph::slice(int a, int axis, std::int64_t start, std::int64_t length,
-                           std::int64_t step) {
-  const Shape& s = nodes[a].shape;
+constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::int64_t step) {
+  const Shape s = nodes[a].shape;
   const int k = normalize_axis(axis, s.rank);
   if (k < 0)
     return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
-  const bool fits = SliceAttribute{k, start, step}.fits() && step != 0 && length >= 0 && length < most_bytes / (step < 0 ? -step : step);
-  const std::int64_t last = fits ? start + (length - 1) * step : start;
-  if (!fits || (length > 0 && last < 0) ||
-      (length > 0 && s[k].is_constant() && (start >= s[k].code || last < 0 || last >= s[k].code)))
-    return fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s,
-                 .number = start >= 0 && s[k].is_constant() && start < s[k].code ? last : start}, a);
-  if (start == 0 && step == 1 && Extent(length) == s[k]) return a;
-  if (const std::int64_t end = start > last ? start : last; length > 0 && !s[k].is_constant())
-    needed.push_back({s[k], end + 1, located({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s, .number = end}),
-                      length == 1 && step == 1});
+  const bool known = start.is_constant() && length.is_constant();
+  const SliceAttribute cut{k, start, step};
+  bool fits = step != 0 && (cut.packs() || !std::is_constant_evaluated());
+  if (known && fits) fits = start.code >= 0 && length.code >= 0 && length.code < most_bytes / (step < 0 ? -step : step);
+  const Extent last = fits ? start + (length - 1) * Extent(step) : start;
+  const auto outside = [&](Extent at) { return Failure{.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s, .number = at.code}; };
+  if (fits && known && length.code > 0)
+    fits = last.code >= 0 && (!s[k].is_constant() || (start.code < s[k].code && last.code < s[k].code));
+  if (!fits) return fail(outside(start.code >= 0 && s[k].is_constant() && start.code < s[k].code ? last : start), a);
+  if (start == Extent(0) && step == 1 && length == s[k]) return a;
+  if (!known) {
+    const Extent low = step > 0 ? start : last, high = step > 0 ? last : start;
+    const auto wrong = [&] { return outside(start); };
+    if (!at_least(length, 0, wrong) || !at_least(low, 0, wrong) || !at_least(s[k] - high - 1, 0, wrong)) return fail(wrong(), a);
+  } else if (const Extent end = start.code > last.code ? start : last; length.code > 0 && !s[k].is_constant()) {
+    at_least(s[k], end.code + 1, [&] { return outside(end); });
+  }
   Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
-            .attribute = SliceAttribute{k, start, step}.pack(), .shape = s};
+            .attribute = cut.pack(), .shape = s};
   node.shape.set(k, length);
   return intern(node);
 }

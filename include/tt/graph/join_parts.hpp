@@ -13,17 +13,18 @@ constexpr int part_of(const Node& n) { return n.operand[n.op == Op::pad ? 0 : 1]
 constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
   const Shape whole = g[id].shape;
   Vec<int> reversed;
-  std::int64_t end = whole.code[axis];
-  for (int i = id; whole[axis].is_constant() && has_parts(g[i].op); i = g[i].operand[0]) {
+  Extent end = whole[axis];
+  const bool known = whole[axis].is_constant() || !std::is_constant_evaluated();
+  for (int i = id; known && has_parts(g[i].op); i = g[i].operand[0]) {
     const PadAttribute p = PadAttribute::unpack(g[i].attribute);
     const Shape& s = g[part_of(g[i])].shape;
-    bool behind = s[axis].is_constant() && p.along(axis) + s[axis].code == end;
+    bool behind = p.along(axis) + s[axis] == end;
     for (int k = 0; k < s.rank; ++k) behind = behind && (k == axis || s[k] == whole[k]);
     if (!behind) break;
     reversed.push_back(part_of(g[i]));
     end = p.along(axis);
-    if (end > 0 && g[i].op == Op::slice_scatter) continue;
-    if (end > 0) break;  // what a pad begins with is no part
+    if (end != Extent(0) && g[i].op == Op::slice_scatter) continue;
+    if (end != Extent(0)) break;  // what a pad begins with is no part
     Vec<int> parts;
     while (!reversed.empty()) {
       parts.push_back(reversed.back());
@@ -46,34 +47,40 @@ constexpr int with_each_part(Graph& g, const Node& n, OperandIds o) {
   const Vec<int> parts = parts_joined(g, part, axis);
   if (parts.size() == 1) return -1;
   int r = n.op == Op::pad ? -1 : o[0];
-  std::int64_t start = p.along(axis);
+  Extent start = p.along(axis);
   for (int each : parts) {
-    const std::int64_t length = g[each].shape[axis].code;
+    const Extent length = g[each].shape[axis];
     r = r < 0 ? g.pad(each, {{axis, axis}, {start, 0}}, n.shape, n.bits) : g.slice_scatter(r, each, axis, start);
-    start += length;
+    start = start + length;
   }
   return r;
+}
+/// Is a no more than b, whatever the symbols are?
+constexpr bool never_more(Extent a, Extent b) {
+  if (a.is_constant() && b.is_constant()) return a.code <= b.code;
+  return !std::is_constant_evaluated() && (b - a).least() >= 0;
 }
 /// A slice of something, or of the part of it that it shows.
 constexpr int slice_of_parts(Graph& g, int a, const Node& slice) {
   const auto [axis, first, step] = SliceAttribute::unpack(slice.attribute);
-  std::int64_t start = first;
-  const std::int64_t length = slice.shape[axis].code;
-  while (length > 0 && has_parts(g[a].op)) {
+  Extent start = first;
+  const Extent length = slice.shape[axis];
+  const bool known = start.is_constant() && length.is_constant();
+  while (length != Extent(0) && has_parts(g[a].op)) {
     const Node n = g[a];
     const int part = part_of(n);
     const Shape s = g[part].shape;
-    if (s[axis] == n.shape[axis] || !s[axis].is_constant()) break;
-    const std::int64_t last = start + (length - 1) * step, from = PadAttribute::unpack(n.attribute).along(axis);
-    const std::int64_t end = from + s[axis].code, low = start < last ? start : last, high = start < last ? last : start;
+    if (s[axis] == n.shape[axis] || (std::is_constant_evaluated() && !(known && s[axis].is_constant()))) break;
+    const Extent last = start + (length - 1) * Extent(step), from = PadAttribute::unpack(n.attribute).along(axis);
+    const Extent end = from + s[axis], low = step > 0 ? start : last, high = step > 0 ? last : start;
     bool beside = true;
     for (int k = 0; k < s.rank; ++k) beside = beside && (k == axis || s[k] == n.shape[k]);
-    if (high < from || low >= end) {
+    if (never_more(high + 1, from) || never_more(end, low)) {
       if (n.op == Op::pad) return g.broadcast_to(g.constant_bits(n.dtype, n.bits), slice.shape);
       a = n.operand[0];
-    } else if (beside && low >= from && high < end) {
+    } else if (beside && never_more(from, low) && never_more(high + 1, end)) {
       a = part;
-      start -= from;
+      start = start - from;
     } else {
       break;
     }

@@ -178,7 +178,7 @@ struct Lowering {
         }
       } else {
         const SliceAttribute cut = SliceAttribute::unpack(n.attribute);
-        v.offset = v.offset + Extent(cut.start) * v.stride[cut.axis];
+        v.offset = v.offset + cut.start * v.stride[cut.axis];
         v.stride[cut.axis] = v.stride[cut.axis] * Extent(cut.step);
       }
       return v;
@@ -498,7 +498,7 @@ struct Lowering {
     if (o == b().root && g[o].op == Op::slice_scatter) {
       const PadAttribute p = PadAttribute::unpack(g[o].attribute);
       a.inside = true;
-      for (int k = 0; k < v.rank; ++k) a.offset = a.offset + Extent(p.along(k)) * v.stride[k];
+      for (int k = 0; k < v.rank; ++k) a.offset = a.offset + p.along(k) * v.stride[k];
     }
     return add_access(a);
   }

@@ -70,7 +70,16 @@ constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_
 TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out);
 
 #if TT_DEFINES(graph)
-TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t) { return make_plan(recorded, t); }
+TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t) {
+  Plan plan = make_plan(recorded, t);
+  for (int i : recorded.inputs)
+    for (const Shape* s : {&recorded[i].shape, &recorded.input_strides[static_cast<int>(recorded[i].attribute)]})
+      for (int k = 0; k < s->rank; ++k) {
+        const SizeSet symbols = symbols_of((*s)[k]);
+        for (int symbol : symbols.some) plan.symbols = symbol < plan.symbols ? plan.symbols : symbol + 1;
+      }
+  return plan;
+}
 #endif
 
 }  // namespace tt

@@ -187,6 +187,7 @@ struct Plan {
   std::int64_t arena = 0;  ///< bytes
   int externals = 0;       ///< inputs, then outputs that are not donated
   int nodes = 0;
+  int symbols = max_symbols;  ///< or more: so many values a program is given
   Failure failure;
 };
 

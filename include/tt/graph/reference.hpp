@@ -105,7 +105,7 @@ struct Reference {
           const SliceAttribute s = SliceAttribute::unpack(n.attribute);
           for (int k = 0; k < n.shape.rank; ++k) {
             if (n.op == Op::permute) from[permutation_at(n.attribute, k)] = c[k];
-            else from[k] = k == s.axis ? s.start + c[k] * s.step : c[k];
+            else from[k] = k == s.axis ? s.start.value(symbols) + c[k] * s.step : c[k];
           }
           out.bits[static_cast<int>(e)] =
               in(0).bits[static_cast<int>(index_of(n.operand[0], from))];
@@ -122,7 +122,7 @@ struct Reference {
             c[w.axis] = c[w.axis] * w.step + c[n.shape.rank - 1] * w.dilation;
           } else {
             for (int k = 0; k < n.shape.rank; ++k) {
-              c[k] -= PadAttribute::unpack(n.attribute).along(k);
+              c[k] -= PadAttribute::unpack(n.attribute).along(k).value(symbols);
               inside = inside && c[k] >= 0 && c[k] < extent(a, k);
             }
           }

@@ -338,7 +338,8 @@ struct Schedule {
   constexpr bool is_overwritten(int base, const Vec<int>& replaced_by) const {
     const Shape& whole = g[base].shape;
     int axis = -1;
-    std::int64_t begin = 0, end = 0;
+    Extent begin = 0, end = 0;
+    const auto below = [](Extent a, Extent b) { return a.is_constant() && b.is_constant() && a.code <= b.code; };
     for (int i = replaced_by[base]; i >= 0; i = replaced_by[i]) {
       const PadAttribute p = PadAttribute::unpack(g[i].attribute);
       const Shape& part = g[g[i].operand[1]].shape;
@@ -348,10 +349,10 @@ struct Schedule {
         if (axis < 0) begin = end = p.along(k);
         axis = k;
       }
-      const std::int64_t from = p.along(axis), to = from + part.code[axis];
-      if (from <= end && to > end) end = to;
-      if (from < begin && to >= begin) begin = from;
-      if (begin == 0 && Extent(end) == whole[axis]) return true;
+      const Extent from = p.along(axis), to = from + part[axis];
+      if (from == end || (below(from, end) && below(end, to))) end = to;
+      if (to == begin || (below(from, begin) && below(begin, to))) begin = from;
+      if (begin == Extent(0) && end == whole[axis]) return true;
     }
     return false;
   }

@@ -364,13 +364,13 @@ struct ReshapeFn {
     };
     (add(E), ...);
     const Extent size = a.shape().size();
-    const std::int64_t n = others.code, whole = size.is_constant() ? size.code : size.coefficient();
-    if (opened > 1 || (opened == 1 && (n == 0 || whole % n != 0))) {
-      const bool unknown = opened == 1 && n != 0 && !size.is_constant();
+    Extent rest;
+    if (opened > 1 || (opened == 1 && !divide(size, others, rest))) {
+      const bool unknown = opened == 1 && others != Extent(0) && !size.is_constant();
       return {a.graph, a.graph->fail({.mistake = unknown ? Mistake::size_cannot_be_checked : Mistake::sizes_differ, .op = "reshape",
                                       .a = a.shape(), .b = to}, a.id)};
     }
-    if (opened == 1) to.set(open, size.is_constant() ? Extent(whole / n) : Extent::product(whole / n, size.exponents()));
+    if (opened == 1) to.set(open, rest);
     return {a.graph, a.graph->reshape(a.id, to)};
   }
 };

@@ -13,15 +13,15 @@ constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t ste
     return fail({.mistake = Mistake::axis_out_of_range, .op = "unfold", .a = s, .number = axis}, a);
   if (s.rank == max_rank)
     return fail({.mistake = Mistake::rank_too_high, .op = "unfold", .a = s, .number = max_rank + 1}, a);
-  if (!s[k].is_constant()) {
+  if (!s[k].is_constant() && std::is_constant_evaluated()) {
     need_number(s[k]);
     return fail({.mistake = Mistake::extents_are_not_constant, .op = "unfold", .a = s}, a);
   }
   const WindowAttribute w{k, step, dilation};
-  if (size < 1 || !w.fits() || (size - 1) * dilation >= s[k].code)
-    return fail({.mistake = Mistake::window_does_not_fit, .op = "unfold", .a = s, .number = size}, a);
+  const auto too_short = [&] { return Failure{.mistake = Mistake::window_does_not_fit, .op = "unfold", .a = s, .number = size}; };
+  if (size < 1 || !w.fits() || !at_least(s[k], (size - 1) * dilation + 1, too_short)) return fail(too_short(), a);
   Node node{.op = Op::window, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = w.pack(), .shape = s};
-  node.shape.set(k, (s[k].code - (size - 1) * dilation - 1) / step + 1);
+  node.shape.set(k, floor_div(s[k] - ((size - 1) * dilation + 1), step) + 1);
   node.shape.push_back(size);
   return intern(node);
 }
@@ -42,16 +42,18 @@ constexpr bool is_empty_vector(const Shape& s) { return s.rank == 1 && s[0] == E
 constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits) {
   const Shape s = nodes[a].shape;
   if (s == to) return a;
-  bool fits = s.rank == to.rank && before.fits();
+  const auto outside = [&] { return Failure{.mistake = Mistake::window_does_not_fit, .op = "pad", .a = to, .number = before.before[0].code}; };
+  bool fits = s.rank == to.rank && (before.packs() || !std::is_constant_evaluated());
   for (int k = 0; k < s.rank && fits; ++k) {
     if (s[k] == to[k]) continue;
-    fits = s[k].is_constant() && to[k].is_constant() && s[k].code + before.along(k) <= to[k].code;
+    if (std::is_constant_evaluated()) fits = s[k].is_constant() && to[k].is_constant() && s[k].code + before.along(k).code <= to[k].code;
+    else fits = at_least(before.along(k), 0, outside) && at_least(to[k] - s[k] - before.along(k), 0, outside);
   }
-  if (!fits) return fail({.mistake = Mistake::window_does_not_fit, .op = "pad", .a = to, .number = before.before[0]}, a);
+  if (!fits) return fail(outside(), a);
   if (const int c = repeated_constant(a); is_constant(c) && nodes[c].bits == bits) return broadcast_to(c, to);
   if (s.size() == Extent(0)) return detail::beside_nothing(*this, broadcast_to(constant_bits(nodes[a].dtype, bits), to), a);
   const int first = before.axis[0] < before.axis[1] ? 0 : 1, low = before.axis[first], high = before.axis[1 - first];
-  if (!to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
+  if (std::is_constant_evaluated() && !to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
     Shape half = s;
     half.set(high, to[high]);
     const int a_half = pad(a, {{high, high}, {before.along(high), 0}}, half, bits);
@@ -61,7 +63,7 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
                  .bits = bits, .shape = to});
 }
 
-constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start) {
+constexpr int Graph::slice_scatter(int base, int a, int axis, Extent start) {
   const Shape to = nodes[base].shape, s = nodes[a].shape;
   const int k = normalize_axis(axis, to.rank);
   if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "slice_scatter", .a = to, .number = axis}, base);
@@ -69,14 +71,18 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, std::int64_t start
   bool fits = s.rank == to.rank;
   for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(s[j], to[j], differ);
   if (!fits) return fail(differ(), base);
-  need_number(s[k]);
-  if (!s[k].is_constant())
+  if (!s[k].is_constant() && std::is_constant_evaluated())
     return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "slice_scatter", .a = s, .number = k}, base);
-  const std::int64_t end = start + s[k].code;
+  const Extent end = start + s[k];
   const PadAttribute before{{k, k}, {start, 0}};
-  const Failure outside{.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = start < 0 ? start : end - 1};
-  if (!before.fits() || end < start || (to[k].is_constant() && end > to[k].code)) return fail(outside, base);
-  if (!to[k].is_constant()) needed.push_back({to[k], end, located(outside)});
+  const auto outside = [&] {
+    const Extent at = start.code < 0 ? start : end - 1;
+    return Failure{.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = at.code};
+  };
+  bool within = before.packs() || !std::is_constant_evaluated();
+  if (start.is_constant() && s[k].is_constant()) within = within && start.code >= 0 && end.code >= start.code && at_least(to[k], end.code, outside);
+  else within = within && at_least(start, 0, outside) && at_least(to[k] - end, 0, outside);
+  if (!within) return fail(outside(), base);
   a = cast(a, nodes[base].dtype);
   if (s.size() == Extent(0)) return detail::beside_nothing(*this, base, a);
   if (s[k] == to[k]) return a;
@@ -92,7 +98,7 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
   const int k = normalize_axis(axis, to.rank);
   if (k < 0) return fail({.mistake = Mistake::axis_out_of_range, .op = "cat", .a = to, .number = axis}, a[0]);
   DType dtype = nodes[a[0]].dtype;
-  std::int64_t total = 0;
+  Extent total = 0;
   for (int i = 0; i < count; ++i) {
     const Shape s = nodes[a[i]].shape;
     const auto differ = [&] { return Failure{.mistake = Mistake::extents_beside_axis_differ, .op = "cat", .a = to, .b = s, .number = k}; };
@@ -101,24 +107,23 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
     bool fits = s.rank == to.rank;
     for (int j = 0; j < s.rank && fits; ++j) fits = j == k || equal(to[j], s[j], differ);
     if (!fits) return fail(differ(), a[0]);
-    need_number(s[k]);
-    if (!s[k].is_constant())
+    if (!s[k].is_constant() && std::is_constant_evaluated())
       return fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = "cat", .a = s, .number = k}, a[0]);
-    total += s[k].code;
+    total = total + s[k];
   }
   int r = cast(a[first], dtype);
-  std::int64_t start = 0;
+  Extent start = 0;
   for (int i = 0; i < count; ++i) {
     Shape whole = nodes[a[i]].shape;
     if (left_out(i) || whole[k] == Extent(0)) continue;
-    const std::int64_t n = whole.code[k];
+    const Extent n = whole[k];
     whole.set(k, total);
     const int x = cast(a[i], dtype);
-    r = start == 0 ? pad(x, {{k, k}, {0, 0}}, whole) : slice_scatter(r, x, k, start);
-    start += n;
+    r = start == Extent(0) ? pad(x, {{k, k}, {0, 0}}, whole) : slice_scatter(r, x, k, start);
+    start = start + n;
   }
   for (int i = 0; i < count; ++i)
-    if (left_out(i) || (nodes[a[i]].shape[k] == Extent(0) && (start > 0 || i != first)))
+    if (left_out(i) || (nodes[a[i]].shape[k] == Extent(0) && (start != Extent(0) || i != first)))
       r = detail::beside_nothing(*this, r, cast(a[i], dtype));
   return r;
 }
@@ -202,23 +207,23 @@ constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute
 }
 
 /// `d` along one axis of n zeros: element i at start + i * step.
-constexpr int spread(Graph& g, int d, int axis, std::int64_t start, std::int64_t step, std::int64_t n) {
-  const auto padded = [&](int k, std::int64_t before, std::int64_t to) {
+constexpr int spread(Graph& g, int d, int axis, Extent start, std::int64_t step, Extent n) {
+  const auto padded = [&](int k, Extent before, Extent to) {
     Shape s = g[d].shape;
     s.set(k, to);
     d = g.pad(d, {{k, k}, {before, 0}}, s);
   };
   const Shape from = g[d].shape;  // a copy: nodes may move
-  std::int64_t length = from[axis].code;
-  if (step > 1 && length > 1) {  // each element and the zeros behind it
+  Extent length = from[axis];
+  if (step > 1 && length != Extent(1)) {  // each element and the zeros behind it
     const Shape flat = {from.count(0, axis + 1), 1, from.count(axis + 1, from.rank)};
     d = g.reshape(d, flat);
     padded(1, 0, step);
     Shape wide = from;
-    wide.set(axis, length *= step);
+    wide.set(axis, length = length * Extent(step));
     d = g.reshape(d, wide);
   }
-  if (start + length > n) d = g.slice(d, axis, 0, length = n - start, 1);
+  if (const Extent room = min(length, n - start); room != length) d = g.slice(d, axis, 0, length = room, 1);
   padded(axis, start, n);
   return d;
 }
@@ -231,7 +236,7 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
   int sum = -1;
   for (std::int64_t k = 0; k < s.last().code; ++k) {
     const int part = g.reshape(g.slice(d, s.rank - 1, k, 1, 1), one);
-    const int at = spread(g, part, w.axis, k * w.dilation, w.step, to[w.axis].code);
+    const int at = spread(g, part, w.axis, k * w.dilation, w.step, to[w.axis]);
     sum = sum < 0 ? at : g.add(sum, at);
   }
   return sum;

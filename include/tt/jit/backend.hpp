@@ -62,17 +62,18 @@ TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolVa
 #if TT_DEFINES(jit)
 
 TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolValues& sizes, int& wrong) {
-  bool known[max_symbols] = {};
+  BitSet known;
   for (wrong = 0; wrong < static_cast<int>(t.size()); ++wrong) {
     const Tensor& a = t[static_cast<std::size_t>(wrong)];
     const Node& in = g[g.inputs[wrong]];
     if (a.dtype() != in.dtype || a.dim() != in.shape.rank) return false;
     for (int d = 0; d < in.shape.rank; ++d) {
       const std::int64_t n = a.shape().code[d];
-      for (int s = 0; s < max_symbols; ++s)
-        if (in.shape[d] == Extent::symbol(s) && !known[s]) {
-          known[s] = true;
-          sizes.value[s] = n;
+      const SizeSet symbols = symbols_of(in.shape[d]);
+      for (int s : symbols.some)
+        if (in.shape[d] == Extent::symbol(s) && !known.test(s)) {
+          known.set(s);
+          sizes.set(s, n);
         }
       if (in.shape[d].value(sizes) != n) return false;
     }

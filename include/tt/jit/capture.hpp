@@ -105,8 +105,10 @@ struct Guards {
   int overlaps = 0, requires_grad = 0, modes = 0, numbers = 0;  ///< where those begin
   BitSet real_numbers;
 
-  TT_INLINE Guards(const Arguments& a, const Numbers* n, unsigned as_numbers);
+  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers);
   bool same(const Guards& o) const { return sizes == o.sizes; }
+  /// Is what holds for `o`, where no two symbols are one size, what holds for this too? Then `values` are what its symbols are.
+  TT_INLINE bool fits(const Guards& o, SymbolValues& values) const;
   /// But for values of numbers among the arguments?
   TT_INLINE bool differs_in_numbers_only(const Guards& o) const;
   /// But for sizes that are numbers?
@@ -134,6 +136,7 @@ struct Recording {
   int results = 0;                     ///< outputs that the function returns; the rest are updates
   std::shared_ptr<const SharedResults> shared;  ///< what it gives besides; null: nothing
   std::vector<int> updated;            ///< for each update: which argument
+  Vec<SizeGuard> guards;               ///< what it took for granted of sizes
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
 };
 
@@ -144,8 +147,7 @@ TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const 
 /// the `passed` ones of the call are held.
 class RecordingRun {
  public:
-  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
-                         const Arguments& argument, int passed);
+  TT_INLINE RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
   RecordingRun(const RecordingRun&) = delete;
   TT_INLINE ~RecordingRun();
   /// What the function gets in the place of each argument, in order.
@@ -173,11 +175,11 @@ template <class A>
 void note_left(auto& run, std::remove_cvref_t<A>& a) {
   each_leaf(a, [&](Tensor& t) { run.left(t, std::is_const_v<A>); });
 }
-/// Runs `f` on stand-ins of these sizes and keeps what it does.
+/// Runs `f` on stand-ins and keeps what it does.
 template <class F, class... A>
-Recording record_once(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const SymbolValues& sizes,
-                      const Arguments& argument, A&... a) {
-  RecordingRun run(name, guards, options, sizes, argument, count_leaves(a...));
+Recording record(const F& f, const char* name, const Guards& guards, const TracerOptions& options, const Arguments& argument,
+                 A&... a) {
+  RecordingRun run(name, guards, options, argument, count_leaves(a...));
   std::tuple<std::remove_cvref_t<A>...> traced(a...);
   std::shared_ptr<const void> kept;
   std::apply([&](auto&... x) { (each_leaf(x, [&](Tensor& t) { if (t.defined()) t = run.next(); }), ...); }, traced);
@@ -193,13 +195,8 @@ Recording record_once(const F& f, const char* name, const Guards& guards, const 
   return run.finish(kept);
 }
 
-/// A function, recorded once on stand-ins of the sizes that it is given.
-using RecordOnce = CallableRef<Recording(const SymbolValues&)>;
-/// Records it, and twice more where sizes are symbols, with others: if ops get other numbers then, it uses sizes as numbers.
-/// Throws SizesNeeded if it does, with the sizes that matter. Sizes that the function itself looks at are known already,
-/// see Size.
-TT_INLINE Recording record(const RecordOnce& once, const Guards& guards);
-
+/// Records a function on stand-ins. Throws SizesNeeded where sizes must be numbers.
+using Record = CallableRef<Recording()>;
 /// What a graph has become: a function of tt's own, or what a backend made of it.
 struct Executable {
   std::shared_ptr<const GraphFunction> function;

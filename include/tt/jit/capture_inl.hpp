@@ -39,13 +39,39 @@ TT_INLINE bool Arguments::overlaps_another(int k) const {
     if (j != k && share(j, k)) return true;
   return false;
 }
+TT_INLINE bool Guards::fits(const Guards& o, SymbolValues& to) const {
+  const auto &a = sizes.word, &b = o.sizes.word;
+  if (sizes.symbols >= o.sizes.symbols || a.size() != b.size() || overlaps != o.overlaps || !(sizes.as_numbers == o.sizes.as_numbers)) return false;
+  if (std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) != 0) return false;
+  BitSet known;
+  for (int k = 0, next = 0; k < overlaps; ++k) {
+    if (k == next) {  // an argument begins
+      if (a[k] != b[k]) return false;
+      next = sizes.behind_input(k);
+      continue;
+    }
+    const Extent mine = Extent::from_code(a[k]), its = Extent::from_code(b[k]);
+    if (its.is_constant() || mine.is_constant()) {
+      if (a[k] != b[k]) return false;
+      continue;
+    }
+    const SizeSet symbols = symbols_of(its);
+    const std::int64_t n = mine.value(sizes.values);
+    for (int s : symbols.some) {
+      if (known.test(s) && to[s] != n) return false;
+      known.set(s);
+      to.set(s, n);
+    }
+  }
+  return true;
+}
 TT_INLINE bool Guards::differs_in_numbers_only(const Guards& o) const {
   return numbers == o.numbers && sizes.word.size() == o.sizes.word.size() &&  // the first number is the types of arguments
          std::memcmp(sizes.word.data(), o.sizes.word.data(), sizeof(std::int64_t) * static_cast<std::size_t>(numbers + 1)) == 0;
 }
 TT_INLINE bool Guards::differs_in_sizes_only(const Guards& o) const {
   const auto &a = sizes.word, &b = o.sizes.word;
-  if (sizes.as_numbers == 0 || sizes.as_numbers != o.sizes.as_numbers || overlaps != o.overlaps || a.size() != b.size()) return false;
+  if (sizes.as_numbers.empty() || !(sizes.as_numbers == o.sizes.as_numbers) || overlaps != o.overlaps || a.size() != b.size()) return false;
   for (int k = 0; k < overlaps; k = sizes.behind_input(k))
     if (a[k] != b[k]) return false;
   return std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) == 0;
@@ -94,7 +120,7 @@ class MemoryList {
   }
 };
 
-TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, unsigned as_numbers)
+TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers)
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers), overlaps(sizes.word.size()) {
   BitSet required;
   MemoryList memory(a.count());
@@ -121,7 +147,6 @@ struct SharedResults {
   struct One {
     int result = 0, argument = 0;
     std::vector<ViewStep> steps = {};
-    friend bool operator==(const One&, const One&) = default;
   };
   std::vector<One> list;      ///< result -1 - k: what absent argument k becomes
   std::vector<int> assigned;  ///< absent arguments that become outputs, the last ones
@@ -148,7 +173,7 @@ TT_INLINE bool find_shared(const SharedResults& shared, int place, const Argumen
 /// Of a RecordingRun.
 class RecordingRun::Work {
  public:
-  Work(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes, const Arguments& argument, int passed);
+  Work(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
   Tensor next();
   void returned(Tensor& t);
   void give(const Tensor& t, int result);
@@ -160,7 +185,7 @@ class RecordingRun::Work {
   const char* name_;
   const Arguments& argument_;
   const int passed_;
-  const bool shares_;
+  const bool shares_, guards_;
   int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
   Tracer tracer_;
   Recording recording_;
@@ -184,11 +209,10 @@ class RecordingRun::Work {
   }
   void put(int number, int id, bool assigned);
 };
-inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
-                                const Arguments& argument, int passed)
-    : name_(name), argument_(argument), passed_(passed), shares_(options.shares), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)),
+inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
+    : name_(name), argument_(argument), passed_(passed), shares_(options.shares), guards_(options.guards_sizes), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)),
       assigned_(static_cast<std::size_t>(argument.count())) {
-  tracer_.values = sizes;
+  tracer_.values = guards.sizes.values;
   for (int k = argument.count() - 1; k >= 0; --k)
     if (argument[k].dim() > 0 || k == 0) tracer_.runs_on = argument[k].device();
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
@@ -264,9 +288,14 @@ inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) 
   output_given(true);
   for (const auto& [id, into] : updates_) g.output(id, into);
   output_given(false);
-  if (tracer_.needed.as_numbers) throw tracer_.needed;
-  if (const unsigned known = tracer_.as_numbers; tracer_.told & ~known)
-    throw SizesNeeded{"the function itself, which looks at them", tracer_.told_at, known | tracer_.told};
+  if (!tracer_.needed.as_numbers.empty()) throw tracer_.needed;
+  recording_.guards = tracer_.guards_but_for_fixed();
+  SizeSet numbers = tracer_.fixed;
+  for (int k = 0; k < recording_.guards.size() && !guards_; ++k) numbers |= symbols_of(recording_.guards[k].extent);
+  if (!numbers.within(tracer_.as_numbers)) {
+    numbers |= tracer_.as_numbers;
+    throw SizesNeeded{"the function itself, which looks at them", tracer_.fixed_at, numbers, recording_.guards};
+  }
   if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
@@ -274,70 +303,14 @@ inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) 
   if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
   return static_cast<Recording&&>(recording_);
 }
-TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const SymbolValues& sizes,
-                                     const Arguments& argument, int passed)
-    : work_(new Work(name, guards, static_cast<TracerOptions&&>(options), sizes, argument, passed)) {}
+TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
+    : work_(new Work(name, guards, static_cast<TracerOptions&&>(options), argument, passed)) {}
 TT_INLINE RecordingRun::~RecordingRun() = default;
 TT_INLINE Tensor RecordingRun::next() { return work_->next(); }
 TT_INLINE void RecordingRun::returned(Tensor& t) { work_->returned(t); }
 TT_INLINE void RecordingRun::left(const Tensor& t, bool constant) { work_->left(t, constant); }
 TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
   return work_->finish(static_cast<std::shared_ptr<const void>&&>(result));
-}
-
-inline bool same_graph(const Recording& a, const Recording& b) {
-  const Graph &g = a.graph, &h = b.graph;
-  if (g.size() != h.size() || g.outputs.size() != h.outputs.size() || a.updated != b.updated || !a.shared != !b.shared) return false;
-  if (a.shared && (!(a.shared->list == b.shared->list) || a.shared->assigned != b.shared->assigned)) return false;
-  for (int k = 0; k < g.outputs.size(); ++k)
-    if (g.outputs[k] != h.outputs[k]) return false;
-  for (int i = 0; i < g.size(); ++i)
-    if (!(g[i] == h[i])) return false;
-  return true;
-}
-/// Sizes that are tried besides the real one: the next, of other parity, and about twice as large a one.
-inline constexpr int tried_factors[] = {1, 2};
-constexpr std::int64_t tried_size(std::int64_t size, int factor) { return factor * size + 1; }
-/// Does the function do the same with these sizes?
-inline bool same_with(const SymbolValues& sizes, const RecordOnce& once, const Recording& r) {
-  try {
-    return same_graph(r, once(sizes));
-  } catch (const TensorMet&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (...) {  // with other sizes it cannot run at all
-    return false;
-  }
-}
-/// The symbols, as bits, whose sizes it uses as numbers: it does something else when one of them alone changes.
-inline unsigned sizes_used(const RecordOnce& once, const Guards& guards, const Recording& r) {
-  const auto& sizes = guards.sizes;
-  unsigned used = sizes.as_numbers;
-  for (int s = 0; s < sizes.symbols; ++s)
-    for (const int factor : tried_factors) {
-      if (used >> s & 1) continue;
-      SymbolValues other = sizes.values;
-      other.value[s] = tried_size(other.value[s], factor);
-      for (int k = 0; k < sizes.symbols; ++k)  // a size of its own, of the same parity
-        if (k != s && other.value[k] == other.value[s]) {
-          other.value[s] += 2;
-          k = -1;
-        }
-      if (!same_with(other, once, r)) used |= 1u << s;
-    }
-  return used == sizes.as_numbers ? all_sizes : used;
-}
-TT_INLINE Recording record(const RecordOnce& once, const Guards& guards) {
-  Recording r = once(guards.sizes.values);
-  if (guards.sizes.symbols == 0) return r;
-  for (const int factor : tried_factors) {
-    SymbolValues other = guards.sizes.values;
-    for (int s = 0; s < guards.sizes.symbols; ++s)
-      if (!(guards.sizes.as_numbers >> s & 1)) other.value[s] = tried_size(other.value[s], factor);
-    if (!same_with(other, once, r)) throw SizesNeeded{"the function itself", {}, sizes_used(once, guards, r)};
-  }
-  return r;
 }
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,

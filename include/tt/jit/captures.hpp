@@ -12,13 +12,20 @@ struct Capture {
   Recording recording;
   Executable run;
   bool breaks = false;
-  unsigned as_numbers = 0;  ///< nothing runs: sizes that must be numbers
+  SizeSet as_numbers;  ///< nothing runs: sizes that must be numbers
+  Vec<SizeGuard> size_guards;  ///< what the function took for granted of sizes
   Text why;  ///< it was made
   std::atomic<std::int64_t> calls = 0;
 
   bool is_ready() const { return run.function || breaks; }
+  /// The first of its guards of sizes that does not hold, or null.
+  const SizeGuard* broken_guard(const SymbolValues& symbols) const {
+    for (const SizeGuard& g : size_guards)
+      if (!g.holds(symbols)) return &g;
+    return nullptr;
+  }
   /// What is not ready: the sizes that must be numbers.
-  TT_INLINE unsigned numbers_for(const Guards& now, const char* name) const;
+  TT_INLINE SizeSet numbers_for(const Guards& now, const char* name) const;
 };
 
 /// The captures of a function.
@@ -38,8 +45,8 @@ struct CompiledState {
   TT_INLINE CompiledState(const CompileOptions& o, SourceLine at);
   CompiledState(const CompiledState&) = delete;
   TT_INLINE ~CompiledState();
-  /// While its captures are read.
-  TT_INLINE Capture* find(const Guards& now);
+  /// While its captures are read. `values`: what the symbols of the capture are.
+  TT_INLINE Capture* find(const Guards& now, SymbolValues& values);
   /// Captures that differ in numbers only, or in sizes that the function looks at: of a call with others the ops are recorded,
   /// where numbers that vary are inputs and sizes are symbols.
   static constexpr int most_alike = 8;
@@ -48,7 +55,7 @@ struct CompiledState {
   /// Is a call that no capture fits to be recorded only, without one of its own?
   bool records_only(const Guards& now) { return numbers_vary(now) || !(options.fullgraph || captures.has_room()); }
   /// The capture for these guards, made if there is none; null: the function holds one more Tensor, or there is no more room.
-  TT_INLINE Capture* capture(const RecordOnce& once, const Guards& now, const Arguments& argument);
+  TT_INLINE Capture* capture(const Record& record, const Guards& now, const Arguments& argument);
   /// One that waits to be filled: its reason is known.
   TT_INLINE std::unique_ptr<Capture> fresh(const Guards& now) const;
   /// Something else is needed: sizes as numbers, elements in between.
@@ -63,20 +70,35 @@ struct CompiledState {
 
 #if TT_DEFINES(jit)
 
+inline void write(Text& t, const SizeGuard& g) {
+  if (g.least != INT64_MIN && g.most != INT64_MAX) t << g.extent << " is " << g.least << " to " << g.most;
+  else if (g.most == INT64_MAX) t << g.extent << " is at least " << g.least;
+  else t << g.extent << " is at most " << g.most;
+  if (g.at.line) t << " (" << g.at.file << ':' << g.at.line << ')';
+}
 inline CompileOptions with_name(CompileOptions o) {
   if (!o.name.text) o.name = CompileOptions().name;
   return o;
 }
 TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) : segments(with_name(o), at), options(with_name(o)) {}
-TT_INLINE Capture* CompiledState::find(const Guards& now) {
-  return captures.find(now.sizes.hash(), [&](const Capture& c) { return c.guards.same(now); });
+TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) {
+  values = now.sizes.values;
+  if (Capture* c = captures.find(now.sizes.hash(), [&](const Capture& o) { return o.guards.same(now) && !o.broken_guard(values); })) return c;
+  Capture* found = nullptr;  // sizes that happen to be equal: one that was made for different ones does
+  captures.each([&](Capture& c) {
+    if (!c.run.function || !now.fits(c.guards, values) || c.broken_guard(values)) return false;
+    found = &c;
+    return true;
+  });
+  if (!found) values = now.sizes.values;
+  return found;
 }
 TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   if (options.fullgraph) return false;
   int in_numbers = 0, in_sizes = 0;
   captures.each([&](const Capture& c) {
     in_numbers += c.run.function && c.guards.differs_in_numbers_only(now);
-    in_sizes += c.run.function && c.guards.differs_in_sizes_only(now);
+    in_sizes += c.run.function && (c.guards.differs_in_sizes_only(now) || c.guards.same(now));
     return in_numbers >= most_alike || in_sizes >= most_alike;
   });
   if (in_numbers < most_alike && in_sizes < most_alike) return false;
@@ -84,7 +106,7 @@ TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   return true;
 }
 TT_INLINE Text CompiledState::whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
-TT_INLINE unsigned Capture::numbers_for(const Guards& now, const char* name) const {
+TT_INLINE SizeSet Capture::numbers_for(const Guards& now, const char* name) const {
   if (now.sizes.is_constant()) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
   return as_numbers;
 }
@@ -96,9 +118,9 @@ TT_INLINE CompiledState::~CompiledState() {
   }
 }
 TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const {
-  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, 0, Text("first call"), 0});
+  auto c = std::unique_ptr<Capture>(new Capture{now, {}, {}, false, {}, {}, Text("first call"), 0});
   const Capture* newest = nullptr;
-  const Guards* alike = nullptr;  // the reason is what differs from the capture that is most alike
+  const Capture* alike = nullptr;  // the reason is what differs from the capture that is most alike
   int least = 0;
   captures.each([&](const Capture& o) {
     if (!newest) newest = &o;
@@ -108,21 +130,23 @@ TT_INLINE std::unique_ptr<Capture> CompiledState::fresh(const Guards& now) const
     for (int k = 0; k < a.size() && k < b.size(); ++k)
       differing += k >= now.requires_grad && k < now.modes ? std::popcount(static_cast<std::uint64_t>(a[k] ^ b[k])) : a[k] != b[k];
     if (o.is_ready() && (!alike || differing < least)) {
-      alike = &o.guards;
+      alike = &o;
       least = differing;
     }
     return false;
   });
   if (newest && !newest->is_ready()) c->why = newest->why;
-  else if (alike) c->why = difference(*alike, now);
+  else if (alike && alike->guards.same(now)) write(c->why = Text("it is otherwise that "), *alike->broken_guard(now.sizes.values));
+  else if (alike) c->why = difference(alike->guards, now);
   return c;
 }
-TT_INLINE Capture* CompiledState::capture(const RecordOnce& once, const Guards& now, const Arguments& argument) {
+TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& now, const Arguments& argument) {
   const detail::FlagLock lock(busy);  // captures one at a time
-  if (Capture* c = find(now)) return c;  // another thread was first
+  if (SymbolValues values; Capture* c = find(now, values)) return c;  // another thread was first
   auto c = fresh(now);
   try {
-    c->recording = record(once, now);
+    c->recording = record();
+    c->size_guards = static_cast<Vec<SizeGuard>&&>(c->recording.guards);
     c->run = make_executable(c->recording.graph, argument, now.sizes.values, now.on_tape(), false, options);
   } catch (const TensorMet& e) {
     hold(e.tensor);
@@ -136,6 +160,7 @@ TT_INLINE Capture* CompiledState::capture(const RecordOnce& once, const Guards& 
 }
 TT_INLINE void CompiledState::note(Capture& c, const SizesNeeded& e) {
   c.as_numbers = e.as_numbers;
+  c.size_guards = e.guards;
   c.why = Text("sizes are needed as numbers by ") << e.why;
   if (e.at.line) c.why << " at " << e.at.file << ':' << e.at.line;
 }
@@ -147,7 +172,7 @@ TT_INLINE void CompiledState::hold(const Tensor& t) {
 }
 
 /// What a call is compared with, in words.
-inline void list_guards(Text& t, const Guards& g) {
+inline void list_guards(Text& t, const Guards& g, const Vec<SizeGuard>& sizes) {
   t << "     guards:";
   int k = 0;
   for (const Signature::Input& in : g.sizes.inputs()) {
@@ -156,25 +181,26 @@ inline void list_guards(Text& t, const Guards& g) {
     if (g.requires_gradient(k++)) t << " that requires a gradient";
   }
   const std::int64_t modes = g.sizes.word[g.modes];
-  if (g.sizes.as_numbers != 0) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
+  if (!g.sizes.as_numbers.empty()) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
   bool shared = false, elsewhere = false;
   for (k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
   t << (shared ? "; some share memory" : "") << (elsewhere ? "; on other devices" : "");
   if (const int n = g.sizes.word.size() - g.numbers - 1; n > 0) t << "; " << n << (n == 1 ? " number" : " numbers");
+  for (const SizeGuard& s : sizes) write(t << "; ", s);
   t << "; gradients " << (modes & 1 ? "enabled" : "disabled") << (modes & 2 ? "; inference mode" : "") << '\n';
 }
 inline void list_capture(Text& t, const Capture& c, int number, const CompileOptions& options) {
   t << "  " << number << ": ";
   if (c.breaks) {
     t << "has graph breaks, recorded at each of " << c.calls.load() << " calls; " << c.why << '\n';
-    return list_guards(t, c.guards);
+    return list_guards(t, c.guards, c.size_guards);
   }
   t << c.run.function->graph().size() << " nodes, ";
   if (c.run.by_backend) t << "called " << c.calls.load() << " times";
   else t << c.run.forward().kernels() << " kernels, called " << c.calls.load() << " times, "
          << c.run.forward().calls().tier1 << " of them on tier 1";
   t << "; " << c.why << '\n';
-  list_guards(t, c.guards);
+  list_guards(t, c.guards, c.size_guards);
   for (std::size_t k = 0; k < c.recording.updated.size(); ++k)
     t << (k ? ", " : "     changes in place: ") << "argument " << c.recording.updated[k];
   if (!c.recording.updated.empty()) t << '\n';

@@ -1,8 +1,8 @@
 // compile: a function of Tensors captured once into a graph, and run as a few fused kernels from then
 // on. What the capture took for granted is guarded at every call: dtypes, ranks, which sizes are 1 and
 // which are equal, how operands lie and overlap, numbers, and the thread's modes. Other sizes are
-// symbols, so another batch size is not another capture, unless the function looks at them (core/size.hpp); to see
-// that sizes it hands on are not used as numbers it is run three times then.
+// symbols, so another batch size is not another capture. What the function takes for granted of sizes (a branch on one, a
+// loop over one) is guarded: see core/size.hpp.
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
 // Arguments are Tensors, numbers, and structs of them; what the function assigns through a reference is
 // updated in place. A function that asks for elements (item(), a branch, printing) has graph breaks: it is
@@ -158,14 +158,15 @@ class CompiledFunction {
     const auto reading = state_->captures.read();
     [[maybe_unused]] const std::atomic<jit::CompiledState::Held*>* next_held = &state_->held;
     for (int k = 0; k < argument.absent.size(); ++k) numbers.push(argument.absent[k].place, false);
-    for (unsigned as_numbers = 0;;) {
+    for (SizeSet as_numbers;;) {
       if constexpr (holds)
         while (jit::CompiledState::Held* h = next_held->load(std::memory_order_acquire)) {
           argument.add(name, h->tensor);
           next_held = &h->next;
         }
       const jit::Guards now(argument, &numbers, as_numbers);
-      jit::Capture* c = state_->find(now);
+      SymbolValues sizes;
+      jit::Capture* c = state_->find(now, sizes);
       if (!c && state_->records_only(now)) return run_recorded<R>(f, argument, a...);
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor, or there is no room any more
@@ -175,16 +176,17 @@ class CompiledFunction {
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
-      return jit::run<R>(c->recording, c->run, argument, now.sizes.values, !now.on_tape() && !now.in_inference_mode(), name, where_);
+      return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_);
     }
   }
   template <class Fn, class... A>
   jit::Capture* capture(const Fn& f, const jit::Guards& now, const jit::Arguments& argument, A&... a) const {
     const CompileOptions& o = state_->options;
-    const auto once = [&](const SymbolValues& sizes) {
-      return jit::record_once(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds, .shares = true}, sizes, argument, a...);
+    const auto record = [&] {
+      return jit::record(f, o.name, now, {.breaks = !o.fullgraph, .who = state_->whole(), .holds = holds, .guards_sizes = true, .shares = true},
+                         argument, a...);
     };
-    return state_->capture(once, now, argument);
+    return state_->capture(record, now, argument);
   }
   /// A function with graph breaks: on the arguments themselves, its ops recorded.
   template <class R, class Fn, class... A>

@@ -102,7 +102,7 @@ struct Segment {
   std::vector<char> dynamic;  ///< numbers that are inputs
   Executable run;             ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
-  unsigned as_numbers = 0;    ///< which ones
+  SizeSet as_numbers{};       ///< which ones
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
   Text why{};                 ///< it was compiled
@@ -223,7 +223,7 @@ TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Gua
   const auto code_of = [&](std::int64_t n) {
     if (n > 1)
       for (int k = 0; k < guards.sizes.symbols; ++k)
-        if (guards.sizes.values.value[k] == n) return Extent::symbol(k).code;
+        if (guards.sizes.values[k] == n) return Extent::symbol(k).code;
     return n;
   };
   const std::vector<std::int64_t>& words = r.words();
@@ -265,7 +265,7 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
 }
 
 TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
-  Tracer tracer({.as_numbers = guards.sizes.as_numbers});
+  Tracer tracer({.as_numbers = guards.sizes.as_numbers, .by_value = true});
   tracer.values = guards.sizes.values;
   Graph& g = tracer.graph;
   std::vector<int> id(r.values().size(), -1);
@@ -355,7 +355,7 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
     spare.keep(own.release());
     return;
   }
-  for (unsigned as_numbers = 0;;) {
+  for (SizeSet as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
     const std::uint64_t hash = Signature::hash_words(key.words.data(), static_cast<int>(key.words.size()), guards.sizes.hash());

@@ -79,13 +79,10 @@ auto trace(const F& f, const A&... examples) {
   return std::apply([&](auto&... a) {
     (fresh(a), ...);
     const jit::Arguments argument("trace", a...);
-    for (unsigned as_numbers = 0;;) {
+    for (SizeSet as_numbers;;) {
       const jit::Guards guards(argument, nullptr, as_numbers);
       try {
-        const auto once = [&](const SymbolValues& sizes) {
-          return jit::record_once(f, "trace", guards, {.who = "trace: a graph has no elements: "}, sizes, argument, a...);
-        };
-        jit::Recording r = jit::record(once, guards);
+        jit::Recording r = jit::record(f, "trace", guards, {.who = "trace: a graph has no elements: "}, argument, a...);
         for (int& donated : r.graph.donated) donated = -1;  // calls may pass anything
         return Traced<R>(static_cast<jit::Recording&&>(r));
       } catch (const SizesNeeded& e) {

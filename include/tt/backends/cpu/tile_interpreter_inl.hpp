@@ -1,5 +1,6 @@
 // Definitions of tile_interpreter.hpp. One long class: every kind of kernel works on the registers of one thread.
 #pragma once
+#include "tt/core/small_vec.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
 #include "tt/backends/cpu/tile_kernels_inl.hpp"
@@ -696,19 +697,19 @@ struct TileProgram::Run {
   const SymbolValues& symbols;
   const Placement* placement;
   Placement own;               // where no placement is kept
-  long long given[max_symbols];
+  SmallVec<long long, max_symbols> given;
   std::byte* arena = nullptr;
   Worker first;
   Worker* others = nullptr;    // in memory that is not destroyed, nor are they
 
   Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
-      : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), first(p, s, given) {
+      : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), given(s.size()), first(p, s, given.data()) {
     if (!placement) {
       own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
       own.arena = p.place(s, own.offsets);
       placement = &own;
     }
-    for (int i = 0; i < max_symbols; ++i) given[i] = symbols.value[i];
+    for (int i = 0; i < given.size(); ++i) given[i] = symbols[i];
     const std::size_t begin = Worker::rounded(static_cast<std::size_t>(placement->arena));
     arena = workspace().get(first.place(nullptr, begin));
     first.place(arena, begin);
@@ -743,14 +744,14 @@ struct TileProgram::Run {
   }
   void divided(const Split& split) {
     const auto helpers = static_cast<std::size_t>(split.parts - 1);
-    Worker counting(program, symbols, given);
+    Worker counting(program, symbols, given.data());
     const std::size_t each = counting.join(first, nullptr, counting.place(nullptr, 0)),
                       begin = Worker::rounded(helpers * sizeof(Worker));
     std::byte* const memory = helpers_workspace().get(begin + helpers * each);
     others = reinterpret_cast<Worker*>(memory);
     first.range = split.part(0);
     for (std::size_t p = 0; p < helpers; ++p) {
-      Worker& w = *new (others + p) Worker(program, symbols, given);
+      Worker& w = *new (others + p) Worker(program, symbols, given.data());
       std::byte* const its = memory + begin + p * each;
       w.join(first, its, w.place(its, 0));
       w.begin_kernel(*first.k, first.function);

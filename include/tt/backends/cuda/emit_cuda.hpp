@@ -31,7 +31,7 @@ class CudaEmitter : tt::detail::KernelText {
   }
   Text text(bool has_fma) const {
     Text t;
-    t << cuda_head(has_fma) << cuda_prelude << tt::detail::common_prelude << cuda_kernels;
+    t << "#define SYMBOLS " << plan_->symbols << '\n' << cuda_head(has_fma) << cuda_prelude << tt::detail::common_prelude << cuda_kernels;
     if (matmul_) t << cuda_matmul;
     return t << trees_ << functions_ << kernels_;
   }

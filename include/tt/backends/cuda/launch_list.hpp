@@ -74,9 +74,8 @@ class LaunchList {
   }
 
  private:
-  /// The tail of Operands<N> in the emitted text, behind its N pointers.
+  /// The tail of Operands<N> in the emitted text, behind its N pointers and the values of the symbols.
   struct Tail {
-    std::int64_t symbols[max_symbols];
     DevicePointer work;
     std::int64_t work_team, shared_team, parts;
     int team;
@@ -106,7 +105,7 @@ class LaunchList {
     Item item;
     item.function = function_for(l, function);
     item.first = words_.size();
-    const int tail_at = words_.size() + (k.bindings > 0 ? k.bindings : 1);
+    const int tail_at = words_.size() + (k.bindings > 0 ? k.bindings : 1) + plan.symbols;
     for (int b = 0; b < k.bindings; ++b) {
       const int number = plan.bindings[k.first_binding + b];
       const Buffer& x = plan.buffers[number];
@@ -114,8 +113,8 @@ class LaunchList {
       words_.push_back(0);
     }
     if (k.bindings == 0) words_.push_back(0);  // Operands<1>
+    for (int s = 0; s < plan.symbols; ++s) words_.push_back(static_cast<std::uint64_t>(symbols_[s]));
     Tail t{};
-    for (int s = 0; s < max_symbols; ++s) t.symbols[s] = symbols_.value[s];
     t.work_team = l.work_team;
     t.shared_team = l.shared_team;
     t.parts = l.parts;

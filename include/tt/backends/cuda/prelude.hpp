@@ -6,8 +6,6 @@
 
 namespace tt::cuda {
 
-static_assert(max_symbols == 8, "Operands in the text has room for so many");
-
 /// Multiply-adds as on the CPU of this program.
 constexpr const char* cuda_head(bool has_fma) {
   return has_fma ? R"(#define FMA_f32(a, b, c) __fmaf_rn(a, b, c)
@@ -50,7 +48,7 @@ inline constexpr const char* cuda_kernels = R"(
 /* What a launch is given. */
 template <int N> struct Operands {
   void *p[N];
-  i64 s[8];           /* values of the symbols */
+  i64 s[SYMBOLS];     /* values of the symbols */
   char *work;         /* for partial results, and rows that do not fit in shared memory */
   i64 work_bytes;     /* of it, for one team */
   i64 shared_bytes;   /* for one team's rows; 0: they lie in work, behind the partial results */

@@ -1,0 +1,311 @@
+// What an Extent is beyond a coefficient times a few symbols: a sum of products of symbols and of floor_div, min and max of
+// extents. Each has one form (terms of higher degree first, products multiplied out), kept once in the WordTable, so equal
+// extents are equal numbers. Run time only.
+//   Extent n = Extent::symbol(0) + 1;   n * n - 1  is  s0*s0 + 2*s0;   floor_div(n * 2, 2) == n
+#pragma once
+#include "tt/core/bit_set.hpp"
+#include "tt/core/shape.hpp"
+#include "tt/core/word_table.hpp"
+
+namespace tt::detail {
+
+enum class SizeFunction : std::int64_t { sum, floor_div, min, max };
+
+/// A symbol, from 0 on, or the code of a function, which is negative.
+using SizeFactor = std::int64_t;
+struct SizeTerm {
+  std::int64_t coefficient = 0;
+  Vec<SizeFactor> factors;  ///< ascending
+};
+
+class SizeSum {
+ public:
+  Vec<SizeTerm> terms;  ///< of different factors, the leading one first
+
+  SizeSum() = default;
+  explicit SizeSum(Extent e) {
+    if (e.is_constant()) {
+      add({e.code, {}});
+    } else if (e.is_packed()) {
+      SizeTerm t{e.coefficient(), {}};
+      for (int i = 0; i < max_symbols; ++i)
+        for (int k = e.exponent(i); k > 0; --k) t.factors.push_back(i);
+      add(t);
+    } else {
+      const WordTable::List w = WordTable::list(e.place());
+      for (int k = 1; k < w.count;) {
+        SizeTerm t{w[k], {}};
+        const int count = static_cast<int>(w[k + 1]);
+        for (int i = 0; i < count; ++i) t.factors.push_back(w[k + 2 + i]);
+        k += 2 + count;
+        terms.push_back(static_cast<SizeTerm&&>(t));
+      }
+    }
+  }
+  void add(const SizeTerm& t, std::int64_t times = 1) {
+    const std::int64_t c = t.coefficient * times;
+    int at = 0;
+    while (at < terms.size() && leads(terms[at].factors, t.factors)) ++at;
+    if (at < terms.size() && terms[at].factors == t.factors) {
+      terms[at].coefficient += c;
+      if (terms[at].coefficient == 0) erase(at);
+    } else if (c != 0) {
+      terms.push_back({c, t.factors});
+      for (int k = terms.size() - 1; k > at; --k) {
+        const SizeTerm moved = terms[k];
+        terms[k] = terms[k - 1];
+        terms[k - 1] = moved;
+      }
+    }
+  }
+  void add(const SizeSum& o, std::int64_t times = 1) {
+    for (const SizeTerm& t : o.terms) add(t, times);
+  }
+  void add_product(const SizeSum& o, const SizeTerm& by, std::int64_t times = 1) {
+    for (const SizeTerm& t : o.terms) {
+      SizeTerm p{t.coefficient * by.coefficient, t.factors};
+      for (SizeFactor f : by.factors) insert(p.factors, f);
+      add(p, times);
+    }
+  }
+  /// The number among its terms.
+  std::int64_t constant() const { return !terms.empty() && terms.back().factors.empty() ? terms.back().coefficient : 0; }
+
+  Extent extent() const {
+    if (terms.empty()) return 0;
+    if (terms.size() == 1) {
+      const SizeTerm& t = terms[0];
+      if (t.factors.empty()) return t.coefficient;
+      std::int64_t exponents = 0;
+      bool packs = t.coefficient < Extent::bias && t.coefficient > -Extent::bias;
+      for (SizeFactor f : t.factors) {
+        packs = packs && f >= 0 && f < max_symbols && (exponents >> (3 * f) & 7) < 7;
+        if (packs) exponents += std::int64_t{1} << (3 * f);
+      }
+      if (packs) return Extent::product(t.coefficient, exponents);
+    }
+    Vec<std::int64_t> w{static_cast<std::int64_t>(SizeFunction::sum)};
+    for (const SizeTerm& t : terms) {
+      w.push_back(t.coefficient);
+      w.push_back(t.factors.size());
+      for (SizeFactor f : t.factors) w.push_back(f);
+    }
+    return Extent::at(WordTable::number_of(w.items, w.size()));
+  }
+  /// In terms of higher degree first, then of earlier symbols: an order that multiplication keeps.
+  static bool leads(const Vec<SizeFactor>& a, const Vec<SizeFactor>& b) {
+    if (a.size() != b.size()) return a.size() > b.size();
+    for (int k = 0; k < a.size(); ++k)
+      if (a[k] != b[k]) return a[k] < b[k];
+    return false;
+  }
+  static void insert(Vec<SizeFactor>& factors, SizeFactor f) {
+    factors.push_back(f);
+    for (int k = factors.size() - 1; k > 0 && factors[k - 1] > factors[k]; --k) {
+      factors[k] = factors[k - 1];
+      factors[k - 1] = f;
+    }
+  }
+
+ private:
+  void erase(int at) {
+    for (int k = at; k + 1 < terms.size(); ++k) terms[k] = terms[k + 1];
+    terms.pop_back();
+  }
+};
+
+/// a divided by b, if b divides it.
+inline bool divide_term(const SizeTerm& a, const SizeTerm& b, SizeTerm& q) {
+  if (b.coefficient == 0 || a.coefficient % b.coefficient != 0) return false;
+  q = {a.coefficient / b.coefficient, {}};
+  int k = 0;
+  for (SizeFactor f : a.factors)
+    if (k < b.factors.size() && b.factors[k] == f) ++k;
+    else q.factors.push_back(f);
+  return k == b.factors.size();
+}
+
+#if TT_DEFINES(core)
+
+TT_INLINE Extent size_symbol(int index) {
+  SizeSum s;
+  s.add({1, {SizeFactor{index}}});
+  return s.extent();
+}
+TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b) {
+  SizeSum s(a);
+  s.add(SizeSum(b), times_b);
+  return s.extent();
+}
+TT_INLINE Extent size_product(Extent a, Extent b) {
+  SizeSum s;
+  const SizeSum x(a);
+  for (const SizeTerm& t : SizeSum(b).terms) s.add_product(x, t);
+  return s.extent();
+}
+TT_INLINE bool size_quotient(Extent a, Extent b, Extent& q) {
+  SizeSum rest(a), result;
+  const SizeSum by(b);
+  if (by.terms.empty()) return false;
+  while (!rest.terms.empty()) {
+    SizeTerm t;
+    if (!divide_term(rest.terms[0], by.terms[0], t)) return false;
+    result.add(t);
+    rest.add_product(by, t, -1);
+  }
+  q = result.extent();
+  return true;
+}
+inline Extent size_function(SizeFunction f, Extent a, Extent b) {
+  const std::int64_t w[] = {static_cast<std::int64_t>(f), a.code, b.code};
+  SizeSum s;
+  s.add({1, {Extent::at(WordTable::number_of(w, 3)).code}});
+  return s.extent();
+}
+inline std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
+  while (b != 0) {
+    const std::int64_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a < 0 ? -a : a;
+}
+TT_INLINE Extent size_floor_div(Extent a, Extent b) {
+  Extent q;
+  if (size_quotient(a, b, q)) return q;
+  const SizeSum by(b);
+  if (by.terms.size() > 1) return size_function(SizeFunction::floor_div, a, b);
+  const SizeTerm& d = by.terms[0];
+  SizeSum whole, rest;  // a = whole * b + rest
+  std::int64_t common = d.factors.empty() ? d.coefficient : 0;
+  for (const SizeTerm& t : SizeSum(a).terms) {
+    SizeTerm part;
+    if (divide_term(t, d, part)) {
+      whole.add(part);
+    } else if (t.factors.empty() && d.factors.empty()) {
+      whole.add({floor_of(t.coefficient, d.coefficient), {}});
+      rest.add({t.coefficient - d.coefficient * floor_of(t.coefficient, d.coefficient), {}});
+    } else {
+      rest.add(t);
+      if (!t.factors.empty() && d.factors.empty()) common = common_divisor(common, t.coefficient);
+    }
+  }
+  if (d.factors.empty()) {
+    if (rest.terms.empty() || rest.terms[0].factors.empty()) return whole.extent();  // less than b
+    if (common > 1) {
+      SizeSum smaller;
+      for (const SizeTerm& t : rest.terms) smaller.add({floor_of(t.coefficient, common), t.factors});
+      return whole.extent() + size_floor_div(smaller.extent(), d.coefficient / common);
+    }
+  }
+  return whole.extent() + size_function(SizeFunction::floor_div, rest.extent(), b);
+}
+TT_INLINE Extent size_extreme(Extent a, Extent b, bool max) {
+  const Extent d = a - b;
+  if (size_least(d) >= 0) return max ? a : b;
+  if (size_least(b - a) >= 0) return max ? b : a;
+  return size_function(max ? SizeFunction::max : SizeFunction::min, a.code < b.code ? a : b, a.code < b.code ? b : a);
+}
+
+inline std::int64_t value_of(SizeFactor f, const SymbolValues& symbols) {
+  if (f >= 0) return symbols[static_cast<int>(f)];
+  const WordTable::List w = WordTable::list(Extent::from_code(f).place());
+  const std::int64_t a = Extent::from_code(w[1]).value(symbols), b = Extent::from_code(w[2]).value(symbols);
+  switch (static_cast<SizeFunction>(w[0])) {
+    case SizeFunction::floor_div: return b == 0 ? 0 : floor_of(a, b);
+    case SizeFunction::min: return a < b ? a : b;
+    default: return a > b ? a : b;
+  }
+}
+TT_INLINE std::int64_t size_value(Extent e, const SymbolValues& symbols) {
+  const WordTable::List w = WordTable::list(e.place());
+  std::int64_t sum = 0;
+  for (int k = 1; k < w.count;) {
+    std::int64_t v = w[k];
+    const int end = k + 2 + static_cast<int>(w[k + 1]);
+    for (k += 2; k < end; ++k) v *= value_of(w[k], symbols);
+    sum += v;
+  }
+  return sum;
+}
+
+inline constexpr std::int64_t no_bound = INT64_MIN;
+inline std::int64_t least_of(SizeFactor f) {
+  if (f >= 0) return 2;
+  const WordTable::List w = WordTable::list(Extent::from_code(f).place());
+  const Extent a = Extent::from_code(w[1]), b = Extent::from_code(w[2]);
+  const std::int64_t x = size_least(a), y = size_least(b);
+  switch (static_cast<SizeFunction>(w[0])) {
+    case SizeFunction::floor_div: return x < 0 || y < 1 ? no_bound : b.is_constant() ? x / b.code : 0;
+    case SizeFunction::min: return x < y ? x : y;
+    default: return x > y ? x : y;
+  }
+}
+/// Below any value that it has while symbols are 2 or more.
+TT_INLINE std::int64_t size_least(Extent e) {
+  if (e.is_constant()) return e.code;
+  std::int64_t sum = 0;
+  for (const SizeTerm& t : SizeSum(e).terms) {
+    std::int64_t v = t.coefficient;
+    if (v < 0 && !t.factors.empty()) return no_bound;
+    for (SizeFactor f : t.factors) {
+      const std::int64_t least = least_of(f);
+      if (least < 0) return no_bound;
+      v *= least;
+    }
+    sum += v;
+  }
+  return sum;
+}
+inline void add_symbols(SizeFactor f, BitSet& to) {
+  if (f >= 0) return to.set(static_cast<int>(f));
+  const WordTable::List w = WordTable::list(Extent::from_code(f).place());
+  size_symbols(Extent::from_code(w[1]), to);
+  size_symbols(Extent::from_code(w[2]), to);
+}
+TT_INLINE void size_symbols(Extent e, BitSet& to) {
+  for (const SizeTerm& t : SizeSum(e).terms)
+    for (SizeFactor f : t.factors) add_symbols(f, to);
+}
+
+inline void write_factor(Text& t, SizeFactor f, const char* symbols) {
+  if (f >= 0) {
+    if (symbols) t << symbols << '[' << f << ']';
+    else t << 's' << f;
+    return;
+  }
+  const WordTable::List w = WordTable::list(Extent::from_code(f).place());
+  Text a, b;
+  size_write(a, Extent::from_code(w[1]), symbols);
+  size_write(b, Extent::from_code(w[2]), symbols);
+  const bool divides = static_cast<SizeFunction>(w[0]) == SizeFunction::floor_div, max = static_cast<SizeFunction>(w[0]) == SizeFunction::max;
+  if (!symbols) t << (divides ? "floor_div(" : max ? "max(" : "min(") << a << ", " << b << ')';
+  else if (divides) t << "(((" << a << ") - ((" << a << ") % (" << b << ") + (" << b << ")) % (" << b << ")) / (" << b << "))";
+  else t << "((" << a << (max ? ") > (" : ") < (") << b << ") ? (" << a << ") : (" << b << "))";
+}
+/// `symbols`: the array that a program has them in; null: for readers.
+TT_INLINE void size_write(Text& t, Extent e, const char* symbols) {
+  const SizeSum s(e);
+  const char* const times = symbols ? " * " : "*";
+  if (s.terms.empty()) t << '0';
+  for (int k = 0; k < s.terms.size(); ++k) {
+    const SizeTerm& x = s.terms[k];
+    const std::int64_t c = k > 0 && x.coefficient < 0 ? -x.coefficient : x.coefficient;
+    if (k > 0) t << (x.coefficient < 0 ? " - " : " + ");
+    const char* between = "";
+    if (c != 1 || x.factors.empty()) {
+      t << c;
+      between = times;
+    }
+    for (SizeFactor f : x.factors) {
+      t << between;
+      write_factor(t, f, symbols);
+      between = times;
+    }
+  }
+}
+
+#endif
+
+}  // namespace tt::detail
