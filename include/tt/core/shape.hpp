@@ -22,14 +22,66 @@ inline constexpr int max_symbols = 8;
 /// More than any machine has (x86-64 addresses have 47 bits), and a sum of many does not overflow.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 46;
 
+namespace detail {
+
+/// Memory for some numbers. A thread keeps a few pieces: calls with many sizes take nothing from the heap.
+TT_INLINE std::int64_t* take_words(int count);
+TT_INLINE void give_words(std::int64_t* words, int count) noexcept;
+
+/// A list for SymbolValues; empty in constant expressions.
+class FurtherSizes {
+ public:
+  constexpr FurtherSizes() = default;
+  constexpr FurtherSizes(const FurtherSizes& o) {
+    if (o.size_ > 0) *this = o;
+  }
+  constexpr FurtherSizes(FurtherSizes&& o) noexcept : word_(o.word_), size_(o.size_), room_(o.room_) { o.word_ = nullptr, o.size_ = o.room_ = 0; }
+  constexpr FurtherSizes& operator=(const FurtherSizes& o) {
+    if (this == &o) return *this;
+    resize(o.size_);
+    for (int k = 0; k < size_; ++k) word_[k] = o.word_[k];
+    return *this;
+  }
+  constexpr ~FurtherSizes() {
+    if (room_ > 0) give_words(word_, room_);
+  }
+  constexpr int size() const { return size_; }
+  constexpr std::int64_t& operator[](int k) { return word_[k]; }
+  constexpr std::int64_t operator[](int k) const { return word_[k]; }
+  constexpr void resize(int size) {
+    if (size > room_) {
+      const int room = size < few ? few : 2 * size;
+      std::int64_t* const fresh = take_words(room);
+      for (int k = 0; k < size_; ++k) fresh[k] = word_[k];
+      if (room_ > 0) give_words(word_, room_);
+      word_ = fresh;
+      room_ = room;
+    }
+    for (int k = size_; k < size; ++k) word_[k] = 0;
+    size_ = size;
+  }
+  friend constexpr bool operator==(const FurtherSizes& a, const FurtherSizes& b) {
+    bool same = a.size_ == b.size_;
+    for (int k = 0; same && k < a.size_; ++k) same = a.word_[k] == b.word_[k];
+    return same;
+  }
+  static constexpr int few = 56;
+
+ private:
+  std::int64_t* word_ = nullptr;
+  int size_ = 0, room_ = 0;
+};
+
+}  // namespace detail
+
 /// The sizes that the symbols have in one call.
 struct SymbolValues {
   std::int64_t value[max_symbols] = {};
-  Vec<std::int64_t> more = {};  ///< of symbols beyond those
+  detail::FurtherSizes more = {};  ///< of symbols beyond those
 
   constexpr std::int64_t operator[](int k) const { return k < max_symbols ? value[k] : k - max_symbols < more.size() ? more[k - max_symbols] : 0; }
   constexpr void set(int k, std::int64_t v) {
-    while (more.size() <= k - max_symbols) more.push_back(0);
+    if (more.size() <= k - max_symbols) more.resize(k - max_symbols + 1);
     (k < max_symbols ? value[k] : more[k - max_symbols]) = v;
   }
   constexpr int size() const { return max_symbols + more.size(); }

@@ -5,6 +5,7 @@
 #pragma once
 #include "tt/core/bit_set.hpp"
 #include "tt/core/shape.hpp"
+#include "tt/core/thread_end.hpp"
 #include "tt/core/word_table.hpp"
 
 namespace tt::detail {
@@ -126,6 +127,32 @@ inline bool divide_term(const SizeTerm& a, const SizeTerm& b, SizeTerm& q) {
 }
 
 #if TT_DEFINES(core)
+
+/// Pieces of FurtherSizes::few words.
+class SpareWords : AtThreadEnd {
+ public:
+  constexpr SpareWords() : AtThreadEnd([](AtThreadEnd* self) noexcept { static_cast<SpareWords*>(self)->empty(); }) {}
+  std::int64_t* take() { return count_ > 0 ? piece_[--count_] : new std::int64_t[FurtherSizes::few]; }
+  void give(std::int64_t* words) {
+    enlist();
+    if (count_ == most) delete[] words;
+    else piece_[count_++] = words;
+  }
+
+ private:
+  static constexpr int most = 16;
+  int count_ = 0;
+  std::int64_t* piece_[most] = {};
+  void empty() {
+    while (count_ > 0) delete[] piece_[--count_];
+  }
+};
+inline thread_local constinit SpareWords spare_words;
+TT_INLINE std::int64_t* take_words(int count) { return count == FurtherSizes::few ? spare_words.take() : new std::int64_t[static_cast<std::size_t>(count)]; }
+TT_INLINE void give_words(std::int64_t* words, int count) noexcept {
+  if (count == FurtherSizes::few) spare_words.give(words);
+  else delete[] words;
+}
 
 TT_INLINE Extent size_symbol(int index) {
   SizeSum s;

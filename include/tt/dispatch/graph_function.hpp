@@ -26,9 +26,9 @@ class Signature {
   SizeSet as_numbers;  ///< symbols whose sizes are numbers
   SymbolValues values;
 
-  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {})
+  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {}, const BitSet& fixed = {})
       : arguments(count), as_numbers(numbers) {
-    describe(argument);
+    describe(argument, fixed);
     for (int s : as_numbers.some)
       if (s < symbols) values.set(s, 0);  // no size is this symbol
     word.append(attributes.value.data(), attributes.size());
@@ -76,18 +76,19 @@ class Signature {
  private:
   static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17;
 
-  void describe(const Tensor* const* argument) {
+  void describe(const Tensor* const* argument, const BitSet& fixed) {
     for (int i = 0; i < arguments; ++i) {
+      const bool numbers = is_constant() || fixed.test(i);
       const detail::TensorImpl& t = argument[i]->impl();
       push(static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0));
       for (int k = 0; k < t.shape.rank; ++k)
-        push_size(t.shape.code[k]);
+        push_size(t.shape.code[k], numbers);
       if (t.contiguous) continue;
-      for (int k = 0; k < t.shape.rank; ++k) push_size(t.shape.code[k] == 1 ? 0 : t.stride[k]);
+      for (int k = 0; k < t.shape.rank; ++k) push_size(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
     }
   }
-  void push_size(std::int64_t n) {
-    if (is_constant() || n == 0 || n == 1) return push(n);
+  void push_size(std::int64_t n, bool number) {
+    if (number || n == 0 || n == 1) return push(n);
     int s = 0;
     while (s < symbols && values[s] != n) ++s;
     if (s == symbols) values.set(symbols++, n);

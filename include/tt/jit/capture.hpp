@@ -65,13 +65,15 @@ struct Arguments {
     int place;
   };
   SmallVec<Absent, 2> absent;
+  /// Those whose sizes rarely change: Tensors that require a gradient, members of structs, and what a function holds.
+  BitSet parameters;
 
   Arguments() = default;
   template <class... A>
   explicit Arguments(const char* name, const A&... a) {
     int place = 0;
     (each_leaf(a, [&](const Tensor& t) {
-       if (t.defined()) [[likely]] add(name, t);
+       if (t.defined()) [[likely]] add(name, t, PlainStruct<A> || ParameterStruct<A>);
        else absent.push_back({&t, place});
        ++place;
      }), ...);
@@ -82,8 +84,9 @@ struct Arguments {
       if (absent[k].place == place) return k;
     return -1;
   }
-  void add(const char* name, const Tensor& t) {
+  void add(const char* name, const Tensor& t, bool parameter) {
     if (t.is_meta()) [[unlikely]] refuse(name, t);
+    if (parameter || t.impl().requires_grad) parameters.set(tensor.size());
     tensor.push_back(&t);
   }
   int count() const { return tensor.size(); }
@@ -105,7 +108,8 @@ struct Guards {
   int overlaps = 0, requires_grad = 0, modes = 0, numbers = 0;  ///< where those begin
   BitSet real_numbers;
 
-  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers);
+  /// `fixed`: arguments whose sizes are numbers.
+  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet& fixed = {});
   bool same(const Guards& o) const { return sizes == o.sizes; }
   /// Is what holds for `o`, where no two symbols are one size, what holds for this too? Then `values` are what its symbols are.
   TT_INLINE bool fits(const Guards& o, SymbolValues& values) const;

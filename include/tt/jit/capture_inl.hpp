@@ -120,8 +120,8 @@ class MemoryList {
   }
 };
 
-TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers)
-    : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers), overlaps(sizes.word.size()) {
+TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet& fixed)
+    : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
   BitSet required;
   MemoryList memory(a.count());
   for (int k = 0; k < a.count(); ++k) {

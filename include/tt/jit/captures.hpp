@@ -50,6 +50,19 @@ struct CompiledState {
   /// Captures that differ in numbers only, or in sizes that the function looks at: of a call with others the ops are recorded,
   /// where numbers that vary are inputs and sizes are symbols.
   static constexpr int most_alike = 8;
+  /// Sizes of parameters are numbers, so that loops over them have constant ends, until one changes.
+  struct ParameterSizes {
+    BitSet parameters;
+    std::uint64_t hash = 0;
+  };
+  std::vector<ParameterSizes> parameter_sizes;
+  std::atomic<bool> parameters_vary = false;
+  const BitSet& fixed(const Arguments& a) const {
+    static const BitSet none;
+    return parameters_vary.load(std::memory_order_relaxed) ? none : a.parameters;
+  }
+  /// Of a call that no capture fits: have sizes changed that were taken for numbers? From now on they are none.
+  TT_INLINE bool parameters_changed(const Arguments& a);
   std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
   TT_INLINE bool numbers_vary(const Guards& now);
   /// Is a call that no capture fits to be recorded only, without one of its own?
@@ -92,6 +105,19 @@ TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) 
   });
   if (!found) values = now.sizes.values;
   return found;
+}
+TT_INLINE bool CompiledState::parameters_changed(const Arguments& a) {
+  if (parameters_vary.load()) return false;
+  std::uint64_t hash = 0;
+  for (int k : a.parameters) hash = Signature::hash_words(a[k].impl().shape.code, a[k].dim(), hash);
+  const detail::FlagLock lock(busy);
+  for (const ParameterSizes& known : parameter_sizes)
+    if (known.parameters == a.parameters) {
+      if (known.hash != hash) parameters_vary.store(true);
+      return known.hash != hash;
+    }
+  parameter_sizes.push_back({a.parameters, hash});
+  return false;
 }
 TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   if (options.fullgraph) return false;

@@ -161,12 +161,16 @@ class CompiledFunction {
     for (SizeSet as_numbers;;) {
       if constexpr (holds)
         while (jit::CompiledState::Held* h = next_held->load(std::memory_order_acquire)) {
-          argument.add(name, h->tensor);
+          argument.add(name, h->tensor, true);
           next_held = &h->next;
         }
-      const jit::Guards now(argument, &numbers, as_numbers);
+      const jit::Guards now(argument, &numbers, as_numbers, state_->fixed(argument));
       SymbolValues sizes;
       jit::Capture* c = state_->find(now, sizes);
+      if (!c && state_->parameters_changed(argument)) {
+        as_numbers = {};
+        continue;
+      }
       if (!c && state_->records_only(now)) return run_recorded<R>(f, argument, a...);
       if (!c) c = capture(f, now, argument, a...);
       if (!c) continue;  // it holds one more Tensor, or there is no room any more

@@ -697,7 +697,7 @@ struct TileProgram::Run {
   const SymbolValues& symbols;
   const Placement* placement;
   Placement own;               // where no placement is kept
-  SmallVec<long long, max_symbols> given;
+  SmallVec<long long, 64> given;
   std::byte* arena = nullptr;
   Worker first;
   Worker* others = nullptr;    // in memory that is not destroyed, nor are they

@@ -26,12 +26,13 @@ class CudaEmitter : tt::detail::KernelText {
     plan_ = &plan;
     name_ = name;
     values_ = may_be_values(plan);
+    symbol_count_ = plan.symbols > symbol_count_ ? plan.symbols : symbol_count_;
     for (int k = 0; k < plan.kernels.size(); ++k)
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
     Text t;
-    t << "#define SYMBOLS " << plan_->symbols << '\n' << cuda_head(has_fma) << cuda_prelude << tt::detail::common_prelude << cuda_kernels;
+    t << "#define SYMBOLS " << symbol_count_ << '\n' << cuda_head(has_fma) << cuda_prelude << tt::detail::common_prelude << cuda_kernels;
     if (matmul_) t << cuda_matmul;
     return t << trees_ << functions_ << kernels_;
   }
@@ -39,6 +40,7 @@ class CudaEmitter : tt::detail::KernelText {
  private:
   const char* name_ = "";
   int number_ = 0;
+  int symbol_count_ = max_symbols;
   bool matmul_ = false;
   Vec<char> values_;
 
