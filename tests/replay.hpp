@@ -45,7 +45,7 @@ namespace detail {
 
 /// What an extent of products is in a call, as the program has it from its inputs: expressions, where the call is captured.
 inline tt::Size size_of(Extent e, const std::vector<tt::Size>& symbols) {
-  tt::Size n = e.coefficient();
+  tt::Size n(e.coefficient());
   for (int k = 0; k < tt::max_symbols; ++k)
     for (int i = e.exponent(k); i > 0; --i) n *= symbols[static_cast<std::size_t>(k)];
   return n;
@@ -157,7 +157,7 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
       tt::IntList sizes;
       for (int k = shape.size() - 1, last = p.axis[0] < p.axis[1] ? p.axis[0] : p.axis[1]; k >= last; --k) {
         sizes.push_back(p.along(k).code);
-        sizes.push_back(shape.at(k) - operand(0).size(k) - p.along(k).code);
+        sizes.push_back(shape[k] - operand(0).size(k) - p.along(k).code);
       }
       return tt::call("pad", {operand(0), sizes, tt::decode(n.dtype, n.bits)});
     }

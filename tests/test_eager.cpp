@@ -267,7 +267,7 @@ void check_call(const char* name, const std::vector<Tensor>& given, const Tensor
   };
   const auto repeated = [&](const Tensor& t) {  // elements every third
     tt::IntList three = t.unsqueeze(-1).shape();
-    three.set(three.size() - 1, 3);
+    three[three.size() - 1] = 3;
     return t.unsqueeze(-1).expand(three).contiguous().select(-1, 1);
   };
   const auto all = [&](const auto& f) {

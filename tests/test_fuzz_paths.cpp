@@ -154,7 +154,7 @@ tt::SymbolValues symbols_of(const Case& c, const std::vector<Tensor>& in) {
     const Shape& shape = c.graph[c.graph.inputs[k]].shape;
     for (int d = 0; d < shape.rank; ++d)
       for (int i = 0; i < tt::max_symbols; ++i)
-        if (shape[d] == Extent::symbol(i)) s.value[i] = in[static_cast<std::size_t>(k)].shape()[d].code;
+        if (shape[d] == Extent::symbol(i)) s.value[i] = in[static_cast<std::size_t>(k)].size(d);
   }
   return s;
 }

@@ -34,7 +34,7 @@ TEST_CASE("a branch on a size is right for every size") {
   }
   agrees([](const Tensor& x) { return x.size(0) % 64 == 0 ? x + 1 : x - 1; }, {4, 64, 128, 100, 63});
   agrees([](const Tensor& x) { return x.numel() == 96 ? x + 1 : x - 1; }, {4, 32, 31, 64});
-  agrees([](const Tensor& x) { return x.shape()[0] == tt::Extent(40) ? x + 1 : x - 1; }, {4, 40, 80});
+  agrees([](const Tensor& x) { return x.shape()[0] == 40 ? x + 1 : x - 1; }, {4, 40, 80});
   agrees([](const Tensor& x) { return x * (x.size(0) > 30 ? 0.5 : 1.0); }, {4, 31, 30, 62});
 }
 
@@ -224,6 +224,68 @@ TEST_CASE("a comparison splits the sizes in two") {
   auto g = tt::compile([](const Tensor& x) { return x.size(0) % 64 == 0 ? x + 1 : x - 1; }, {.tier = 0});
   for (std::int64_t n = 2; n < 200; ++n) CHECK(same_bits(g(numbered(n, 3)), numbered(n, 3) + (n % 64 == 0 ? 1.0 : -1.0)));
   CHECK(g.captures() <= 9);
+}
+
+TEST_CASE("shape() gives sizes that stay expressions, and may be looked at") {
+  auto f = tt::compile([](const Tensor& x) {
+    std::int64_t axes = 0;
+    for (tt::Size n : x.shape()) axes += n > 0;
+    return (x + tt::ones(x.shape())).expand(x.shape()).reshape({x.shape()[1], x.shape()[0]}) * axes;
+  }, {.tier = 0});
+  for (std::int64_t n = 2; n < 30; ++n) CHECK(same_bits(f(numbered(n, 50)), (numbered(n, 50) + 1).reshape({50, n}) * 2));
+  CHECK(f.captures() == 1);
+  agrees([](const Tensor& x) { return x.shape() == tt::Shape{8, 3} ? x + 1 : x - 1; }, {8, 9, 7, 8});
+  const tt::Shape plain = numbered(4, 5).shape();
+  CHECK(plain == tt::Shape{4, 5});
+}
+
+TEST_CASE("sizes of parameters are numbers until one changes") {
+  struct Layer {
+    Tensor weight;
+    Tensor operator()(const Tensor& x) const { return tt::matmul(x, weight); }
+  };
+  Layer layer{numbered(3, 7)};
+  auto f = tt::compile(layer, {.tier = 0});
+  for (std::int64_t n = 2; n < 20; ++n) CHECK(same_bits(f(numbered(n, 3)), tt::matmul(numbered(n, 3), layer.weight)));
+  CHECK(f.captures() == 1);
+  CHECK(contains(f.explain(), "f32 (3, 7)"));
+  for (const int columns : {5, 6, 11}) {
+    layer.weight = numbered(3, columns);
+    CHECK(same_bits(f(numbered(40, 3)), tt::matmul(numbered(40, 3), layer.weight)));
+  }
+  CHECK(f.captures() == 2);
+}
+
+TEST_CASE("sizes may be marked") {
+  const auto marked = [](std::int64_t rows, auto mark) {
+    Tensor x = numbered(rows, 3);
+    mark(x);
+    return x;
+  };
+  auto f = tt::compile([](const Tensor& x) { return x * 2; }, {.tier = 0});
+  for (const int n : {4, 5, 6}) CHECK(same_bits(f(marked(n, [](const Tensor& x) { tt::mark_static(x, 0); })), numbered(n, 3) * 2));
+  CHECK(f.captures() == 3);
+  auto g = tt::compile([](const Tensor& x) { return x * 2; }, {.tier = 0});
+  for (const int n : {4, 5, 6}) {
+    const Tensor x = marked(n, [](const Tensor& t) { tt::mark_dynamic(t, 0, 2, 100); });
+    x.requires_grad();
+    CHECK(same_bits(g(Tensor(x).requires_grad_()), numbered(n, 3) * 2));
+  }
+  CHECK(g.captures() == 1);
+  auto branches = tt::compile([](const Tensor& x) { return x.size(0) > 50 ? x : x * 2; }, {.name = "branches", .tier = 0});
+  const Tensor wide = marked(9, [](const Tensor& t) { tt::mark_dynamic(t, 0, 2, 100); });
+  const std::string said = message([&] { branches(wide); });
+  CHECK(contains(said, "tt::compile: branches: axis 0 of argument 0 is marked dynamic, but its size is taken to be at most 50. "));
+  CHECK(contains(said, "test_sizes.cpp:"));
+  auto loops = tt::compile([](const Tensor& x) {
+    Tensor y = x;
+    for (int k = 0; k < x.size(0); ++k) y = y + 1;
+    return y;
+  }, {.name = "loops", .tier = 0});
+  CHECK(contains(message([&] { loops(wide); }), "its size is needed as a number by the function itself"));
+  CHECK(same_bits(branches(marked(9, [](const Tensor& t) { tt::mark_dynamic(t, 0, 2, 50); })), numbered(9, 3) * 2));
+  CHECK(contains(message([&] { tt::mark_dynamic(wide, 0, 10, 20); }), "tt::mark_dynamic: the size is out of range: 9 is not from 10 to 20."));
+  CHECK(contains(message([&] { tt::mark_static(wide, 2); }), "tt::mark_static: axis is out of range: 2 for shape (9, 3)."));
 }
 
 TEST_CASE("random programs of sizes that stay expressions agree with eager") {

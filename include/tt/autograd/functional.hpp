@@ -30,7 +30,7 @@ void each_variable(A& a, const F& f) {
 /// A Tensor to differentiate by: the same elements, a history of its own. On the tape of a Tensor that
 /// has one, so that derivatives of derivatives work.
 inline Tensor as_variable(const Tensor& t) {
-  if (t.requires_grad() && is_grad_enabled()) return t.reshape(tt::detail::sizes_of(t));
+  if (t.requires_grad() && is_grad_enabled()) return t.reshape(t.shape());
   return t.detach().requires_grad_();
 }
 

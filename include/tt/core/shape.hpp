@@ -92,7 +92,6 @@ struct SymbolValues {
 inline constexpr SymbolValues no_symbols{};
 
 namespace detail {
-TT_INLINE Extent size_symbol(int index);  ///< beyond the eighth
 TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b);
 TT_INLINE Extent size_product(Extent a, Extent b);
 TT_INLINE bool size_quotient(Extent a, Extent b, Extent& q);
@@ -106,14 +105,14 @@ TT_INLINE void size_write(Text& t, Extent e, const char* symbols);
 
 struct Extent {
   // A constant is itself; a packed product: `symbolic` minus (biased coefficient << 24 | exponents), three bits a symbol;
-  // what is no such product: `kept` minus its place in the WordTable. Constants may be negative: strides of reversed slices are.
+  // a symbol beyond the eighth: `further` minus its number; else: `kept` minus its place in the WordTable. Constants may be negative: strides of reversed slices are.
   std::int64_t code = 1;
 
   constexpr Extent() = default;
   constexpr Extent(std::int64_t constant) : code(constant) {}
   static constexpr int exponent_bits = 24;
   static constexpr std::int64_t symbolic = -(std::int64_t{1} << 62), bias = std::int64_t{1} << 36,
-                                kept = symbolic - (bias << (exponent_bits + 1));
+                                kept = symbolic - (bias << (exponent_bits + 1)), further = kept - (std::int64_t{1} << 40);
   static constexpr Extent product(std::int64_t coefficient, std::int64_t exponents) {
     return from_code(symbolic - ((coefficient + bias) << exponent_bits | exponents));
   }
@@ -126,11 +125,12 @@ struct Extent {
   }
   static constexpr Extent symbol(int index) {
     if (index < max_symbols) return product(1, std::int64_t{1} << (3 * index));
-    return detail::size_symbol(index);
+    return from_code(further - index);
   }
   constexpr bool is_constant() const { return code > symbolic; }
   constexpr bool is_packed() const { return code > kept; }
-  /// Of what is not packed.
+  constexpr bool is_further_symbol() const { return code <= further; }
+  /// The place of what is neither packed nor a symbol.
   constexpr int place() const { return static_cast<int>(kept - code); }
   constexpr std::int64_t coefficient() const {
     return is_constant() ? code : ((symbolic - code) >> exponent_bits) - bias;
@@ -141,6 +141,7 @@ struct Extent {
 
   constexpr std::int64_t value(const SymbolValues& symbols) const {
     if (is_constant()) return code;
+    if (is_further_symbol()) return symbols[static_cast<int>(further - code)];
     if (!is_packed()) return detail::size_value(*this, symbols);
     std::int64_t v = coefficient();
     int i = 0;

@@ -17,7 +17,7 @@ class Size {
  public:
   constexpr Size() = default;
   template <std::integral T>
-  constexpr Size(T value) : value_(static_cast<std::int64_t>(value)), extent_(value_) {}
+  explicit constexpr Size(T value) : value_(static_cast<std::int64_t>(value)), extent_(value_) {}
   /// An expression of the capture's; an extent that is a constant makes it a plain number.
   constexpr Size(std::int64_t value, Extent extent, std::uint64_t capture, SourceLine at)
       : value_(value), extent_(extent), capture_(extent.is_constant() ? 0 : capture), at_(at) {}

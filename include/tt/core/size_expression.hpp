@@ -32,6 +32,8 @@ class SizeSum {
       for (int i = 0; i < max_symbols; ++i)
         for (int k = e.exponent(i); k > 0; --k) t.factors.push_back(i);
       add(t);
+    } else if (e.is_further_symbol()) {
+      add({1, {Extent::further - e.code}});
     } else {
       const WordTable::List w = WordTable::list(e.place());
       for (int k = 1; k < w.count;) {
@@ -84,6 +86,7 @@ class SizeSum {
         if (packs) exponents += std::int64_t{1} << (3 * f);
       }
       if (packs) return Extent::product(t.coefficient, exponents);
+      if (t.coefficient == 1 && t.factors.size() == 1 && t.factors[0] >= 0) return Extent::symbol(static_cast<int>(t.factors[0]));
     }
     Vec<std::int64_t> w{static_cast<std::int64_t>(SizeFunction::sum)};
     for (const SizeTerm& t : terms) {
@@ -154,11 +157,6 @@ TT_INLINE void give_words(std::int64_t* words, int count) noexcept {
   else delete[] words;
 }
 
-TT_INLINE Extent size_symbol(int index) {
-  SizeSum s;
-  s.add({1, {SizeFactor{index}}});
-  return s.extent();
-}
 TT_INLINE Extent size_sum(Extent a, Extent b, std::int64_t times_b) {
   SizeSum s(a);
   s.add(SizeSum(b), times_b);

@@ -30,7 +30,9 @@ struct AxisIndex {
   AxisIndex(const Size& index, SourceLine line = here()) : number(index), at(line) {}
 };
 
-/// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is.
+/// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is. Each is a Size: handed on
+/// to ops it stays what it is in a captured function; compared, or taken as plain extents, it is looked at; in messages it is not.
+///   for (tt::Size n : x.shape()) ...    tt::zeros(x.shape())    x.shape() == tt::Shape{2, 3}
 class IntList {
  public:
   static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
@@ -46,25 +48,13 @@ class IntList {
   template <class T>
     requires std::same_as<T, Shape>
   constexpr IntList(const T& s) { assign(s.code, s.rank); }
+
   constexpr int size() const { return size_; }
-  constexpr std::int64_t operator[](int i) const { return value_[i]; }
-  constexpr void set(int i, const Size& s) {
-    value_[i] = s.value();
-    expressions_ &= ~(1u << i);
-    if (s.is_expression()) {
-      expression_[i] = s.extent();
-      expressions_ |= 1u << i;
-    }
+  constexpr Size operator[](int i) const {
+    return is_expression(i) ? Size(value_[i], expression_[i], detail::capture_mode ? detail::capture_mode->capture_number : 0, {}) : Size(value_[i]);
   }
-  /// What a size is an expression of, while a function is captured.
-  constexpr Extent extent(int i) const { return expressions_ >> i & 1 ? expression_[i] : Extent(value_[i]); }
-  constexpr bool has_expressions() const { return expressions_ != 0; }
-  constexpr bool is_expression(int i) const { return expressions_ >> i & 1; }
-  constexpr Size at(int i) const {
-    return expressions_ >> i & 1 ? Size(value_[i], expression_[i], detail::capture_mode ? detail::capture_mode->capture_number : 0, {}) : Size(value_[i]);
-  }
-  constexpr const std::int64_t* begin() const { return value_; }
-  constexpr const std::int64_t* end() const { return value_ + size_; }
+  struct Element;
+  constexpr Element operator[](int i);
   constexpr void push_back(std::int64_t v) {
     if (size_ == capacity) TT_THROW(Error(Text("tt: at most ") << capacity << " axes or sizes can be given."));
     value_[size_++] = v;
@@ -73,12 +63,54 @@ class IntList {
     push_back(s.value());
     set(size_ - 1, s);
   }
-  friend constexpr bool operator==(const IntList& a, const IntList& b) {
-    if (a.size_ != b.size_) return false;
-    for (int i = 0; i < a.size_; ++i)
-      if (a[i] != b[i]) return false;
-    return true;
+  constexpr void set(int i, const Size& s) {
+    value_[i] = s.value();
+    expressions_ &= ~(1u << i);
+    if (s.is_expression()) {
+      expression_[i] = s.extent();
+      expressions_ |= 1u << i;
+    }
   }
+  constexpr operator Shape() const {
+    Shape s;
+    for (int k = 0; k < size_; ++k) s.push_back(std::int64_t{(*this)[k]});
+    return s;
+  }
+  friend constexpr bool operator==(const IntList& a, const IntList& b) {
+    bool same = a.size_ == b.size_;
+    for (int k = 0; same && k < a.size_; ++k) same = a[k] == b[k];
+    return same;
+  }
+  friend constexpr bool operator==(const IntList& a, const Shape& b) { return a == IntList(b); }
+  class Iterator {
+   public:
+    constexpr Iterator(const IntList& list, int at) : list_(list), at_(at) {}
+    constexpr Size operator*() const { return list_[at_]; }
+    constexpr Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend constexpr bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
+
+   private:
+    const IntList& list_;
+    int at_;
+  };
+  constexpr Iterator begin() const { return {*this, 0}; }
+  constexpr Iterator end() const { return {*this, size_}; }
+  friend constexpr Text& operator<<(Text& out, const IntList& s) {
+    out << '(';
+    for (int k = 0; k < s.size_; ++k) out << (k ? ", " : "") << s.value_[k];
+    return out << (s.size_ == 1 ? ",)" : ")");
+  }
+  friend constexpr Text& operator<<(Text&& out, const IntList& s) { return out << s; }
+
+  // For those who hand both on: the numbers, and what they are expressions of.
+  constexpr std::span<const std::int64_t> values() const { return {value_, static_cast<std::size_t>(size_)}; }
+  constexpr std::int64_t value(int i) const { return value_[i]; }
+  constexpr Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
+  constexpr bool has_expressions() const { return expressions_ != 0; }
+  constexpr bool is_expression(int i) const { return expressions_ >> i & 1; }
 
  private:
   int size_ = 0;
@@ -91,13 +123,28 @@ class IntList {
     for (int i = 0; i < n; ++i) push_back(v[i]);
   }
 };
+struct IntList::Element : Size {
+  constexpr Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
+  constexpr Element& operator=(const Size& s) {
+    list_.set(at_, s);
+    return *this;
+  }
+  template <std::integral T>
+  constexpr Element& operator=(T n) { return *this = Size(n); }
+
+ private:
+  IntList& list_;
+  int at_;
+};
+constexpr IntList::Element IntList::operator[](int i) { return {*this, i}; }
+
 /// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
 constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
   if (sizes.size() > max_rank)
     TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
                                 << max_rank << "." << at));
   Shape s;
-  for (std::int64_t n : sizes) {
+  for (std::int64_t n : sizes.values()) {
     if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "." << at));
     s.push_back(n);
   }
@@ -170,6 +217,7 @@ struct TensorImpl {
   std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
+  std::int32_t marks = 0;         // of its axes, for captures: see dispatch/size_marks.hpp
 
   TT_INLINE static TensorImpl* make();
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
@@ -260,11 +308,12 @@ class Tensor {
     const bool recorded = d.type == DeviceType::meta && impl_->trace_id >= 0 && detail::capture_mode;
     return recorded ? detail::capture_mode->device() : d;
   }
-  /// Its extents. A compiled function that looks at sizes is captured for these alone; what it only hands on to ops is not
-  /// looked at. The same holds for size() and numel().
-  const Shape& shape(SourceLine at = here()) const {
-    look_at_sizes(at);
-    return impl().shape;
+  /// Its sizes, like size() and numel() of each axis a Size: what a compiled function hands on to ops, it does not look at.
+  IntList shape(SourceLine at = here()) const {
+    if (!detail::capture_mode) [[likely]] return impl().shape;
+    IntList s;
+    for (int k = 0; k < dim(); ++k) s.push_back(size(k, at));
+    return s;
   }
   int dim() const { return impl().shape.rank; }
   /// The extent of one axis, counted from the right if negative.
@@ -490,7 +539,7 @@ class Tensor {
 
   TT_INLINE int checked_axis(int axis) const;
   Size size_of_axis(std::int64_t value, int axis, SourceLine at) const {
-    if (!detail::capture_mode) [[likely]] return value;
+    if (!detail::capture_mode) [[likely]] return Size(value);
     return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);
   }
   void look_at_sizes(SourceLine at) const {
@@ -512,15 +561,6 @@ class Tensor {
   TT_INLINE void check_elements(DType d, SourceLine at) const;
   Text why_empty() const;
 };
-namespace detail {
-/// Its sizes, to be handed on to ops.
-inline IntList sizes_of(const Tensor& t) {
-  if (!capture_mode) [[likely]] return t.impl().shape;
-  IntList s;
-  for (int k = 0; k < t.dim(); ++k) s.push_back(t.size(k));
-  return s;
-}
-}  // namespace detail
 inline void Tensor::zero_grad() { set_grad(Tensor()); }
 inline void Tensor::backward() const { backward(Tensor()); }
 

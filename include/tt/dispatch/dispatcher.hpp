@@ -32,7 +32,7 @@ struct Attributes {
   }
   void push(const IntList& list) {  // its length, then the numbers
     push(list.size());
-    for (std::int64_t v : list) push(v);
+    for (std::int64_t v : list.values()) push(v);
     for (int k = 0; list.has_expressions() && k < list.size(); ++k)
       if (list.is_expression(k)) express(size() - list.size() + k, list.extent(k));
   }

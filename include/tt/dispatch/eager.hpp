@@ -31,7 +31,7 @@ void record_reduction(Graph& g, const Operator&, std::span<const int> in, const 
   const IntList dims = a.list(0);
   int dim[IntList::capacity] = {};
   for (int k = 0; k < dims.size(); ++k)
-    dim[k] = axis_given(dims[k]);
+    dim[k] = axis_given(dims.value(k));
   const Sym x{&g, in[0]};
   out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
 }

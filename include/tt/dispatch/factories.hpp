@@ -81,10 +81,10 @@ inline Tensor zeros(const IntList& shape, TensorOptions o = {}, SourceLine at = 
 inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
   return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
 }
-inline Tensor full_like(const Tensor& t, double value) { return full(detail::sizes_of(t), value, detail::on_device(t.dtype(), t.device())); }
+inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
 inline Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
-inline Tensor empty_like(const Tensor& t) { return empty(detail::sizes_of(t), detail::on_device(t.dtype(), t.device())); }
+inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
 /// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
 TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());

@@ -93,7 +93,7 @@ inline Tensor arange(double start, double end, double step, TensorOptions o, Sou
   Tensor t;
   if (integers && device.type != DeviceType::meta) {  // what ArangeLikeFn gives, without a call of an op: 63 ns where that takes 463
     const auto first = static_cast<std::int64_t>(start), apart = static_cast<std::int64_t>(step);
-    t = Tensor(o.dtype, Shape{shape[0]}, device);
+    t = Tensor(o.dtype, Shape{shape.value(0)}, device);
     with_dtype(o.dtype, [&]<class T>(T) {
       T* const p = detail::elements_of<T>(t);
       for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = static_cast<T>(first + i * apart);

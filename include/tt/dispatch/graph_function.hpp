@@ -10,6 +10,7 @@
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/capture_events.hpp"
 #include "tt/dispatch/dispatcher.hpp"
+#include "tt/dispatch/size_marks.hpp"
 #include "tt/graph/transform.hpp"
 
 namespace tt {
@@ -26,7 +27,7 @@ class Signature {
   SizeSet as_numbers;  ///< symbols whose sizes are numbers
   SymbolValues values;
 
-  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {}, const BitSet& fixed = {})
+  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {}, const BitSet* fixed = nullptr)
       : arguments(count), as_numbers(numbers) {
     describe(argument, fixed);
     for (int s : as_numbers.some)
@@ -76,16 +77,35 @@ class Signature {
  private:
   static constexpr std::int64_t strided = 1 << 16, constant = 1 << 17;
 
-  void describe(const Tensor* const* argument, const BitSet& fixed) {
+  /// `fixed`: arguments whose sizes are numbers, of a captured function's, which heeds marks.
+  void describe(const Tensor* const* argument, const BitSet* fixed) {
+    SmallVec<std::int64_t, 16> known;  // sizes of those: what else has one of them fits them, more often than not
+    if (fixed)
+      for (int i : *fixed)
+        for (int k = 0; k < argument[i]->dim(); ++k) note(known, argument[i]->impl().shape.code[k]);
     for (int i = 0; i < arguments; ++i) {
-      const bool numbers = is_constant() || fixed.test(i);
+      const bool numbers = is_constant() || (fixed && fixed->test(i));
       const detail::TensorImpl& t = argument[i]->impl();
-      push(static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0));
-      for (int k = 0; k < t.shape.rank; ++k)
-        push_size(t.shape.code[k], numbers);
+      push(static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0) |
+           static_cast<std::int64_t>(fixed ? t.marks : 0) << 32);
+      for (int k = 0; k < t.shape.rank; ++k) {
+        const std::int64_t n = t.shape.code[k];
+        bool number = numbers;
+        for (int j = 0; j < known.size() && !number; ++j) number = known[j] == n;
+        push_size(n, !fixed || t.marks == 0 || is_constant() ? number : is_number(t.marks, k, number));
+      }
       if (t.contiguous) continue;
       for (int k = 0; k < t.shape.rank; ++k) push_size(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
     }
+  }
+  static void note(SmallVec<std::int64_t, 16>& list, std::int64_t n) {
+    for (std::int64_t known : list)
+      if (known == n) return;
+    list.push_back(n);
+  }
+  static bool is_number(std::int32_t marks, int axis, bool otherwise) {
+    const detail::SizeMark m = detail::size_mark(marks, axis);
+    return m.is_static || (otherwise && !m.is_dynamic);
   }
   void push_size(std::int64_t n, bool number) {
     if (number || n == 0 || n == 1) return push(n);

@@ -83,7 +83,7 @@ class Tracer final : public detail::CaptureMode {
   /// Where only numbers are known (TracerOptions::by_value): a size that a symbol has is that symbol.
   Shape symbolic_shape(const IntList& sizes) const {
     Shape s;
-    for (std::int64_t n : sizes) s.push_back(extent_of(n));
+    for (std::int64_t n : sizes.values()) s.push_back(extent_of(n));
     return s;
   }
   Extent extent_of(std::int64_t n) const {

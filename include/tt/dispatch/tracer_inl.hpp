@@ -353,7 +353,7 @@ TT_INLINE Shape Tracer::reshaped(const Shape& from, const IntList& sizes) const 
     Extent others = 1, q;
     for (int j = 0; j < to.rank; ++j)
       if (j != k) others = others * to[j];
-    if (divide(from.size(), others, q) && q.value(values) == sizes[k]) to.set(k, q);
+    if (divide(from.size(), others, q) && q.value(values) == sizes.value(k)) to.set(k, q);
   }
   return to;
 }

@@ -68,7 +68,7 @@ TT_INLINE void reshape_kernel(Call& c, void*) {
 TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList axes = a.list(0);
   int axis[IntList::capacity] = {};
-  for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes[k]);
+  for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes.value(k));
   const Shape& shape = g[in[0]].shape;
   out[0] = axes.size() == shape.rank ? g.permute(in[0], axis)
                                      : g.fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = shape}, in[0]);
@@ -157,21 +157,22 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
   std::int64_t known = 1;
   int open = -1;
   for (int k = 0; k < to.size(); ++k) {
-    if (to[k] < -1) TT_THROW(Error(Text("tt::reshape: a size is negative: ") << to[k] << "." << at));
-    if (to[k] == -1 && open >= 0) TT_THROW(Error(Text("tt::reshape: more than one size is -1.") << at));
-    if (to[k] == -1) open = k;
-    else if (__builtin_mul_overflow(known, to[k], &known)) known = 0;
+    const std::int64_t n = to.value(k) < 0 ? std::int64_t{to[k]} : to.value(k);  // -1 is no size, so it is looked at
+    if (n < -1) TT_THROW(Error(Text("tt::reshape: a size is negative: ") << n << "." << at));
+    if (n == -1 && open >= 0) TT_THROW(Error(Text("tt::reshape: more than one size is -1.") << at));
+    if (n == -1) open = k;
+    else if (__builtin_mul_overflow(known, n, &known)) known = 0;
   }
   if (open >= 0) {
     if (known == 0 || impl().numel % known != 0)
       TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << impl().numel << " elements, " << known << " in the other sizes." << at));
-    to.set(open, impl().numel / known);
+    to[open] = impl().numel / known;
     if (detail::capture_mode) [[unlikely]] {
-      Size others = 1;
+      Size others(1);
       for (int k = 0; k < to.size(); ++k)
-        if (k != open) others *= to.at(k);
+        if (k != open) others *= to[k];
       const Size all = numel(at);
-      if (all % others == 0) to.set(open, all / others);
+      if (all % others == 0) to[open] = all / others;
     }
   }
   const Shape s = shape_of(to, "reshape", at);
@@ -192,7 +193,7 @@ TT_INLINE Tensor Tensor::view(const IntList& shape, SourceLine at) const {
 TT_INLINE Tensor Tensor::permute(const IntList& axes, SourceLine at) const {
   IntList order;
   unsigned seen = 0;
-  for (std::int64_t a : axes) {
+  for (std::int64_t a : axes.values()) {
     const int axis = normalize_axis(static_cast<int>(a), dim());
     if (axis >= 0) seen |= 1u << axis;
     order.push_back(axis);
@@ -217,7 +218,7 @@ TT_INLINE Tensor Tensor::t(SourceLine at) const {
 TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   for (int k = 0; k < to.size(); ++k)
-    if (const int from = dim() - to.size() + k; to[k] == -1 && from >= 0) to.set(k, size(from, at));
+    if (const int from = dim() - to.size() + k; to.value(k) == -1 && from >= 0) to[k] = size(from, at);
   const Shape s = shape_of(to, "expand", at);
   const BroadcastResult r = try_broadcast(impl().shape, s);
   if (!r.ok || !(r.shape == s))

@@ -56,7 +56,7 @@ class TensorLoader {
     const int k = find(leaf);
     const NpySource from = in_.open(k);
     const NpyHeader h = read_npy_header(from);
-    if (t.defined()) check_wanted(from, h, t.dtype(), t.shape().code, t.dim());
+    if (t.defined()) check_wanted(from, h, t.dtype(), t.impl().shape.code, t.dim());
     check_size(from, h, in_.end_of(k));
     Tensor value(h.dtype, h.shape());
     read_elements(from, h.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(h.dtype)));
@@ -134,7 +134,7 @@ void save(const char* path, const S& tensors, SourceLine at = here()) {
       const Tensor dense = x.detach().cpu().contiguous();
       with_dtype(dense.dtype(), [&]<class E>(E) {
         const std::span<const E> all = std::as_const(dense).template elements<E>(at);
-        out.add(name.c_str(), detail::npy_start(dense.dtype(), dense.shape()), reinterpret_cast<const char*>(all.data()), all.size_bytes());
+        out.add(name.c_str(), detail::npy_start(dense.dtype(), dense.impl().shape), reinterpret_cast<const char*>(all.data()), all.size_bytes());
       });
     } else {
       out.add(name.c_str(), detail::npy_start(dtype_of<T>, Shape{}), reinterpret_cast<const char*>(&x), sizeof x);

@@ -68,7 +68,7 @@ TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolVa
     const Node& in = g[g.inputs[wrong]];
     if (a.dtype() != in.dtype || a.dim() != in.shape.rank) return false;
     for (int d = 0; d < in.shape.rank; ++d) {
-      const std::int64_t n = a.shape().code[d];
+      const std::int64_t n = a.impl().shape.code[d];
       const SizeSet symbols = symbols_of(in.shape[d]);
       for (int s : symbols.some)
         if (in.shape[d] == Extent::symbol(s) && !known.test(s)) {

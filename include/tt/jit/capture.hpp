@@ -109,7 +109,7 @@ struct Guards {
   BitSet real_numbers;
 
   /// `fixed`: arguments whose sizes are numbers.
-  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet& fixed = {});
+  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet* fixed = nullptr);
   bool same(const Guards& o) const { return sizes == o.sizes; }
   /// Is what holds for `o`, where no two symbols are one size, what holds for this too? Then `values` are what its symbols are.
   TT_INLINE bool fits(const Guards& o, SymbolValues& values) const;
@@ -128,6 +128,9 @@ struct Guards {
   bool requires_gradient(int k) const { return sizes.word[requires_grad + k / 64] >> k % 64 & 1; }
 };
 
+/// Throws Error where a size that was marked dynamic is a number, or is guarded to less than what it was marked for.
+TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeSet& as_numbers, const Vec<SizeGuard>& sizes, const char* name,
+                           const char* why, SourceLine at);
 /// In words, what differs between a call and an earlier capture.
 TT_INLINE Text difference(const Guards& before, const Guards& now);
 

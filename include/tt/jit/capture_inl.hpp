@@ -120,7 +120,7 @@ class MemoryList {
   }
 };
 
-TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet& fixed)
+TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet* fixed)
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
   BitSet required;
   MemoryList memory(a.count());
@@ -141,6 +141,32 @@ TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as
   if (!n) return;
   real_numbers = n->real;
   sizes.word.append(n->value.data(), n->value.size());
+}
+
+TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeSet& as_numbers, const Vec<SizeGuard>& sizes, const char* name,
+                           const char* why, SourceLine at) {
+  bool any = false;
+  for (int k = 0; k < a.count(); ++k) any = any || a[k].impl().marks != 0;
+  if (!any) return;
+  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  for (int k = 0; k < a.count(); ++k)
+    for (int d = 0; d < a[k].dim(); ++d) {
+      const detail::SizeMark mark = detail::size_mark(a[k].impl().marks, d);
+      const Extent e = inputs[static_cast<std::size_t>(k)].shape[d];
+      if (!mark.is_dynamic || e.is_constant()) continue;
+      Text what;
+      if (symbols_of(e).within(as_numbers)) what << "is needed as a number by " << why;
+      for (const SizeGuard& g : sizes)
+        if (g.extent == e && (g.least > mark.least || g.most < mark.most)) {
+          what << "is taken to be ";
+          if (g.most < mark.most) what << "at most " << g.most;
+          else what << "at least " << g.least;
+          at = g.at;
+        }
+      if (!what.empty())
+        TT_THROW(Error(Text("tt::compile: ") << name << ": axis " << d << " of argument " << k << " is marked dynamic, but its size " << what
+                       << ". Mark it with other bounds, or not?" << at));
+    }
 }
 
 struct SharedResults {

@@ -57,10 +57,7 @@ struct CompiledState {
   };
   std::vector<ParameterSizes> parameter_sizes;
   std::atomic<bool> parameters_vary = false;
-  const BitSet& fixed(const Arguments& a) const {
-    static const BitSet none;
-    return parameters_vary.load(std::memory_order_relaxed) ? none : a.parameters;
-  }
+  const BitSet* fixed(const Arguments& a) const { return parameters_vary.load(std::memory_order_relaxed) ? &none_ : &a.parameters; }
   /// Of a call that no capture fits: have sizes changed that were taken for numbers? From now on they are none.
   TT_INLINE bool parameters_changed(const Arguments& a);
   std::atomic<std::int64_t> further_numbers = 0, further_sizes = 0;  ///< such calls
@@ -79,6 +76,9 @@ struct CompiledState {
   /// What an error about a graph break begins with.
   TT_INLINE Text whole() const;
   TT_INLINE Text explain();
+
+ private:
+  const BitSet none_;
 };
 
 #if TT_DEFINES(jit)
@@ -173,11 +173,13 @@ TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& no
   try {
     c->recording = record();
     c->size_guards = static_cast<Vec<SizeGuard>&&>(c->recording.guards);
+    check_marks(argument, now, {}, c->size_guards, options.name, "", {});
     c->run = make_executable(c->recording.graph, argument, now.sizes.values, now.on_tape(), false, options);
   } catch (const TensorMet& e) {
     hold(e.tensor);
     return nullptr;
   } catch (const SizesNeeded& e) {
+    check_marks(argument, now, e.as_numbers, {}, options.name, e.why, e.at);
     note(*c, e);
   } catch (const GraphBreak& e) {
     note(*c, e);
