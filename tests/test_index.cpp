@@ -94,7 +94,7 @@ TEST_CASE("gather and scatter_add: an element for each index") {
       for (const tt::IntList& shape : {tt::IntList{4, 5, 3}, tt::IntList{2, 3, 2}, tt::IntList{4, 0, 3}}) {
         const Tensor x = counted({4, 5, 3}, d);
         Shape s(x.shape());
-        for (int k = 0; k < 3; ++k) s.set(k, k == dim ? tt::Size(6) : shape[k]);
+        for (int k = 0; k < 3; ++k) s.set(k, k == dim ? 6 : std::int64_t{shape[k]});
         const Tensor i = indices(s, x.size(dim), dim + 1), source = counted(s, d);
         const auto number = numbers(x), index = numbers(i), more = numbers(source);
         Numbers taken, sums = number;
