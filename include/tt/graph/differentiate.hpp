@@ -35,7 +35,7 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
     in[k] = body.input(g[n.operand[k]].dtype, {});
     wrt.push_back(in[k]);
   }
-  const int result = n.def->record(body, in);
+  const int result = n.def->record(*n.def, body, in);
   const int seed = body.input(body[result].dtype, {});
   const Vec<int> adjoints = reverse(body, {result}, {seed}, wrt);
   Vec<int> roots;

@@ -173,7 +173,7 @@ class KernelText {
     Graph g;
     int in[max_operands] = {};
     for (int i = 0; i < def.info.arity; ++i) in[i] = g.input(d, {});
-    g.output(def.record(g, in));
+    g.output(def.record(def, g, in));
     const Graph body = inline_bodies(g);
     Text t;
     t << "FN " << c_type(d) << ' ' << def.info.name << '_' << name(d) << '(';

@@ -48,11 +48,12 @@ struct OpDef {
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   bool has_integer_form = false;       ///< `of_integers` is set
-  int (*record)(Graph&, const int*) = nullptr;  ///< the body on these operands
+  int (*record)(const OpDef&, Graph&, const int*) = nullptr;  ///< the body on these operands
   void (*differentiate)(Graph&, const int* operands, int result, int grad,
                         int* contributions) = nullptr;
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
   const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
+  const Graph* region = nullptr;            ///< the body, of an op that was read from text
 };
 
 /// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of

@@ -210,7 +210,7 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
     Graph scratch;
     int in[max_operands] = {};
     for (int k = 0; k < def.info.arity; ++k) in[k] = scratch.input(dtype, {});
-    const int r = def.record(scratch, in);
+    const int r = def.record(def, scratch, in);
     if (scratch.failure) {
       scratch.failure.where = where;
       return fail(scratch.failure, node.operand[0]);

@@ -1,6 +1,7 @@
 // Listings: a graph or a plan as text, and a graph as DOT for pictures.
 #pragma once
 #include "tt/graph/plan.hpp"
+#include "tt/graph/transform.hpp"
 
 namespace tt {
 
@@ -59,61 +60,153 @@ constexpr Text number_text(DType dtype, std::uint64_t bits) {
   return t << 'e' << exponent;
 }
 
-/// One line a node: %3 = add(%1, %2) : f32 (64, 10)
-constexpr Text to_string(const Graph& g) {
-  Text t;
-  for (int i = 0; i < g.size(); ++i) {
-    const Node& n = g[i];
-    t << '%' << i << " = " << node_name(n);
-    if (n.op == Op::constant) t << ' ' << number_text(n.dtype, n.bits);
-    else if (n.op == Op::input || n.op == Op::iota) t << ' ' << n.attribute;
-    if (n.operand[0] >= 0) {
-      t << '(';
-      for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k)
-        t << (k ? ", %" : "%") << n.operand[k];
-      t << ')';
+namespace detail {
+
+/// A number of few digits as number_text writes it, without the last bit's error; `rest`: behind it.
+constexpr double decimal_value(const char* text, const char** rest = nullptr) {
+  const char* p = text;
+  const bool negative = *p == '-';
+  if (negative) ++p;
+  std::int64_t digits = 0;
+  int exponent = 0;
+  bool fraction = false;
+  for (; (*p >= '0' && *p <= '9') || (*p == '.' && !fraction); ++p) {
+    if (*p == '.') {
+      fraction = true;
+      continue;
     }
-    if (n.op == Op::slice) {
+    if (digits < std::int64_t{1} << 58) digits = digits * 10 + (*p - '0');
+    exponent -= fraction;
+  }
+  if (*p == 'e') {
+    int given = 0;
+    const bool down = p[1] == '-';
+    for (p += down ? 2 : 1; *p >= '0' && *p <= '9'; ++p) given = given < 1000 ? given * 10 + (*p - '0') : given;
+    exponent += down ? -given : given;
+  }
+  if (rest) *rest = p;
+  double power = 1, v = static_cast<double>(digits);
+  for (int k = exponent < 0 ? -exponent : exponent; k > 0 && power < 1e22; --k) power *= 10;
+  v = exponent < 0 ? v / power : v * power;
+  return negative ? -v : v;
+}
+/// A constant, with its bits where the number alone would not give them.
+constexpr void write_constant(Text& t, DType dtype, std::uint64_t bits) {
+  Text number = number_text(dtype, bits);
+  t << number;
+  if (!is_floating(dtype)) return;
+  number << '\0';
+  const char first = number.begin()[number.begin()[0] == '-'];
+  if (first >= '0' && first <= '9' && encode(dtype, decimal_value(number.begin())) == bits) return;
+  t << " bits 0x";
+  bool any = false;
+  for (int k = 60; k >= 0; k -= 4) {
+    const auto d = static_cast<int>(bits >> k & 15);
+    any = any || d > 0;
+    if (any || k == 0) t << static_cast<char>(d < 10 ? '0' + d : 'a' + d - 10);
+  }
+}
+constexpr bool is_unnamed(const OpDef& def) {
+  return def.info.name[0] == 'o' && def.info.name[1] == 'p' && def.info.name[2] == 0;
+}
+/// The body of an op, on single elements.
+constexpr Graph region_of(const Graph& g, const Node& n) {
+  Graph body;
+  int in[max_operands] = {};
+  for (int k = 0; k < n.def->info.arity; ++k) in[k] = body.input(g[n.operand[k]].dtype, {});
+  body.output(n.def->record(*n.def, body, in));
+  return canonical(body);
+}
+constexpr Text lines_of(const Graph& g, const char* between);
+
+constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
+  switch (n.op) {
+    case Op::slice: {
       const SliceAttribute c = SliceAttribute::unpack(n.attribute);
       t << " axis " << c.axis << " from " << c.start << " step " << c.step;
-    } else if (n.op == Op::permute) {
+      return;
+    }
+    case Op::permute:
       t << " axes";
       for (int k = 0; k < n.shape.rank; ++k) t << ' ' << permutation_at(n.attribute, k);
-    } else if (n.op == Op::window) {
+      return;
+    case Op::window: {
       const WindowAttribute w = WindowAttribute::unpack(n.attribute);
       t << " axis " << w.axis << " step " << w.step;
       if (w.dilation != 1) t << " dilation " << w.dilation;
-    } else if (n.op == Op::pad || n.op == Op::slice_scatter) {
+      return;
+    }
+    case Op::pad: case Op::slice_scatter: {
       const PadAttribute p = PadAttribute::unpack(n.attribute);
       t << " from";
-      for (int k = 0; k < n.shape.rank; ++k) t << ' ' << p.along(k);
-      if (n.op == Op::pad) t << " by " << number_text(n.dtype, n.bits);
-    } else if (n.op == Op::conv) {
+      for (int k = 0; k < n.shape.rank; ++k) t << (k ? ", " : " ") << p.along(k);
+      t << " axes " << p.axis[0] << ' ' << p.axis[1];
+      if (n.op == Op::pad) write_constant(t << " by ", n.dtype, n.bits);
+      else if (n.bits != 0) t << " own " << n.bits;
+      return;
+    }
+    case Op::conv: {
       const ConvAttribute c = ConvAttribute::unpack(n.attribute);
       t << " stride " << c.stride[0] << ' ' << c.stride[1];
       if (c.padding[0] != 0 || c.padding[1] != 0) t << " padding " << c.padding[0] << ' ' << c.padding[1];
       if (c.dilation[0] != 1 || c.dilation[1] != 1) t << " dilation " << c.dilation[0] << ' ' << c.dilation[1];
-    } else if (is_shift(n.op)) {
-      t << " by " << n.attribute;
-    } else if (n.op == Op::iota) {
-      t << " along";
+      return;
     }
-    if (is_reduction(n.op)) {
+    case Op::sum: case Op::amax: case Op::amin:
       t << " axes";
       for (int k = 0; k < max_rank; ++k)
         if (n.attribute >> k & 1) t << ' ' << k;
       if (n.attribute & in_row_order) t << " in a row's order";
-      if (n.bits == gradient_to_first) t << ", gradient to the first";
+      if (n.bits == gradient_to_first) t << " gradient to the first";
+      return;
+    case Op::call:
+      if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
+      return;
+    case Op::input: case Op::constant: case Op::extent: case Op::iota: return;
+    default:
+      if (is_shift(n.op)) t << " by " << n.attribute;
+      else if (n.attribute != 0) t << " number " << n.attribute;
+  }
+}
+constexpr Text lines_of(const Graph& g, const char* between) {
+  Text t;
+  for (int i = 0; i < g.size(); ++i) {
+    const Node& n = g[i];
+    t << '%' << i << " = " << node_name(n);
+    if (n.op == Op::constant) write_constant(t << ' ', n.dtype, n.bits);
+    else if (n.op == Op::input || n.op == Op::iota) t << ' ' << n.attribute;
+    else if (n.op == Op::extent) t << ' ' << Extent::from_code(n.attribute);
+    if (n.operand[0] >= 0) {
+      t << '(';
+      for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k) t << (k ? ", %" : "%") << n.operand[k];
+      t << ')';
     }
+    write_attributes(t, g, n);
     t << " : " << name(n.dtype) << ' ' << n.shape;
+    if (n.op == Op::input) {
+      const int k = static_cast<int>(n.attribute);
+      if (g.input_strides[k].rank > 0) t << " strides " << g.input_strides[k];
+      if (g.input_padded[k]) t << " padded";
+    }
     for (int k = 0; k < g.outputs.size(); ++k)
       if (g.outputs[k] == i) {
-        t << "  -> output " << k;
+        t << " -> output " << k;
         if (g.donated[k] >= 0) t << " in place of input " << g.donated[k];
+        if (g.output_padded[k]) t << " padded";
       }
-    t << '\n';
+    t << between;
   }
   return t;
+}
+
+}  // namespace detail
+
+/// What `to_string` writes now, and `parse` reads.
+inline constexpr int graph_text_version = 1;
+/// One line a node, %3 = add(%1, %2) : f32 (64, 10), behind one with the version. `parse` (graph/parse.hpp) reads it back.
+constexpr Text to_string(const Graph& g) {
+  Text t;
+  return t << "graph " << graph_text_version << '\n' << detail::lines_of(g, "\n");
 }
 
 /// The graph for `dot -Tsvg`.

@@ -233,7 +233,7 @@ struct body_runner<F, 4> {
 template <class F, class... S>
 inline constexpr bool body_takes_dtype = requires(S... s) { F::template body<float>(s...); };
 template <class F>
-constexpr int record_body(Graph& g, const int* operands) {
+constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
   Sym s[max_operands];
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
   [[maybe_unused]] const DType dtype = g[operands[0]].dtype;

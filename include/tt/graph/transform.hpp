@@ -76,7 +76,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
       }
       if (n.op == Op::call && n.def->code < 0) {
         r.where = n.where;
-        map[i] = r.broadcast_to(n.def->record(r, o.id), n.shape);
+        map[i] = r.broadcast_to(n.def->record(*n.def, r, o.id), n.shape);
         continue;
       }
       if (n.op == Op::conv) {

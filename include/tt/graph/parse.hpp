@@ -1,0 +1,457 @@
+// Graphs read back from the text that to_string writes: for archives, bug reports and tests. What is read is recorded node by
+// node as it stands; `check` says whether it is well made.
+//   Graph g = tt::parse(tt::to_string(h));    g == h
+// Ops with a body are found by name among the library's; a program names its own as template arguments, parse<Softsign>(text).
+// An op without a name (tt::op of a lambda) is written with its body, and read as an op of that body.
+#pragma once
+#include <string_view>
+
+#include "tt/core/flag_lock.hpp"
+#include "tt/core/size_expression.hpp"
+#include "tt/graph/print.hpp"
+#include "tt/graph/sym.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The body of an op that was read, recorded anew on these operands.
+inline int record_region(const OpDef& def, Graph& g, const int* operands) {
+  const Graph& body = *def.region;
+  Vec<int> map(body.size(), -1);
+  for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = operands[k];
+  for (int i = 0; i < body.size(); ++i) {
+    if (map[i] >= 0) continue;
+    OperandIds o;
+    for (int k = 0; k < max_operands; ++k)
+      if (body[i].operand[k] >= 0) o.id[k] = map[body[i].operand[k]];
+    map[i] = replay(g, body[i], o);
+  }
+  return map[body.outputs[0]];
+}
+/// Kept for good: nodes refer to it. Of equal bodies there is one.
+inline const OpDef& op_of_region(const Graph& body) {
+  struct One {
+    OpDef def;
+    Graph region;
+    Text text;
+    One* next = nullptr;
+  };
+  static std::atomic_flag busy;
+  static One* first = nullptr;
+  const Text text = to_string(body);
+  const FlagLock lock(busy);
+  for (One* o = first; o; o = o->next)
+    if (o->text == text) return o->def;
+  One* const made = new One;
+  made->region = body;
+  made->text = text;
+  made->def.info = {.name = "op", .domain = Domain::number, .arity = body.inputs.size()};
+  made->def.record = &record_region;
+  made->def.region = &made->region;
+  made->def.id = 14695981039346656037u;
+  for (const char c : text) made->def.id = (made->def.id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  made->next = first;
+  first = made;
+  return made->def;
+}
+
+class GraphParser {
+ public:
+  using FindOp = const OpDef* (*)(std::string_view name);
+  GraphParser(std::string_view text, FindOp find) : rest_(text), find_(find) {}
+
+  Graph graph() {
+    word("graph");
+    if (const std::int64_t version = integer(); version != graph_text_version)
+      TT_THROW(Error(Text("tt::parse: this is version ") << version << " of the text, and " << graph_text_version << " is read."));
+    return nodes(false);
+  }
+
+ private:
+  std::string_view rest_;
+  FindOp find_;
+  int line_ = 1, depth_ = 0;
+
+  [[noreturn]] void fail(const char* what) {
+    skip();
+    Text found;
+    for (std::size_t k = 0; k < rest_.size() && k < 24 && rest_[k] != '\n'; ++k) found << rest_[k];
+    TT_THROW(Error(Text("tt::parse: line ") << line_ << ": expected " << what << ", found '" << found << "'."));
+  }
+  void skip() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\r' || rest_[0] == '\t')) {
+      line_ += rest_[0] == '\n';
+      rest_.remove_prefix(1);
+    }
+  }
+  static bool in_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+  /// Is this what follows? A word ends with it.
+  bool accept(std::string_view s) {
+    skip();
+    if (!rest_.starts_with(s) || (in_name(s.back()) && rest_.size() > s.size() && in_name(rest_[s.size()]))) return false;
+    rest_.remove_prefix(s.size());
+    return true;
+  }
+  void word(const char* s) {
+    if (!accept(s)) fail(s);
+  }
+  std::string_view name_of_something() {
+    skip();
+    std::size_t n = 0;
+    while (n < rest_.size() && in_name(rest_[n])) ++n;
+    if (n == 0) fail("a name");
+    const std::string_view s = rest_.substr(0, n);
+    rest_.remove_prefix(n);
+    return s;
+  }
+  bool at_digit() {
+    skip();
+    return !rest_.empty() && ((rest_[0] >= '0' && rest_[0] <= '9') || (rest_[0] == '-' && rest_.size() > 1 && rest_[1] >= '0' && rest_[1] <= '9'));
+  }
+  std::int64_t integer() {
+    if (!at_digit()) fail("a number");
+    const bool negative = rest_[0] == '-';
+    if (negative) rest_.remove_prefix(1);
+    std::uint64_t v = 0;
+    while (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
+      const auto d = static_cast<std::uint64_t>(rest_[0] - '0');
+      if (v > (UINT64_MAX - d) / 10) fail("a number of 64 bits");
+      v = 10 * v + d;
+      rest_.remove_prefix(1);
+    }
+    return static_cast<std::int64_t>(negative ? 0 - v : v);
+  }
+  int number(std::int64_t most, const char* what) {
+    const std::int64_t v = integer();
+    if (v < 0 || v > most) fail(what);
+    return static_cast<int>(v);
+  }
+  // ---- sizes
+  /// What is read may be anything: neither may recursion be as deep as it likes, nor numbers so large that products overflow.
+  struct Deeper {
+    int& depth;
+    explicit Deeper(GraphParser& p) : depth(p.depth_) {
+      if (++depth > 32) p.fail("less depth");
+    }
+    ~Deeper() { --depth; }
+  };
+  Extent factor() {
+    const Deeper deeper(*this);
+    if (at_digit()) {
+      const std::int64_t n = integer();
+      if (n > most_bytes || n < -most_bytes) fail("a size");
+      return n;
+    }
+    for (const char* f : {"floor_div", "min", "max"})
+      if (accept(f)) {
+        word("(");
+        const Extent a = extent();
+        word(",");
+        const Extent b = extent();
+        word(")");
+        return f[0] == 'f' ? floor_div(a, b) : f[1] == 'i' ? tt::min(a, b) : tt::max(a, b);
+      }
+    skip();
+    if (rest_.empty() || rest_[0] != 's') fail("a size");
+    rest_.remove_prefix(1);
+    return Extent::symbol(number(1 << 20, "the number of a symbol"));
+  }
+  Extent term() {
+    Extent e = factor();
+    for (int k = 0; accept("*"); ++k) {
+      const Extent by = factor();
+      if (k == 16 || largest(e) > INT32_MAX || largest(by) > INT32_MAX) fail("a smaller product");
+      e = e * by;
+    }
+    return e;
+  }
+  static std::int64_t largest(Extent e) {
+    std::int64_t most = 0;
+    const tt::detail::SizeSum sum(e);
+    for (const SizeTerm& t : sum.terms) {
+      const std::int64_t c = t.coefficient < 0 ? -t.coefficient : t.coefficient;
+      most = c > most ? c : most;
+    }
+    return most;
+  }
+  Extent extent() {
+    Extent e = term();
+    for (;;) {
+      if (accept("+ ")) e = e + term();
+      else if (accept("- ")) e = e - term();
+      else return e;
+    }
+  }
+  Shape shape() {
+    Shape s;
+    word("(");
+    while (!accept(")")) {
+      if (s.rank == max_rank) fail("a shape of lower rank");
+      s.push_back(extent());
+      if (!accept(",") && !(skip(), rest_.starts_with(')'))) fail(", or )");
+    }
+    return s;
+  }
+  // ---- nodes
+  DType dtype() {
+    const std::string_view s = name_of_something();
+    for (int d = 0; d < dtype_count; ++d)
+      if (s == name(static_cast<DType>(d))) return static_cast<DType>(d);
+    fail("a dtype");
+  }
+  int operand(const Graph& g) {
+    word("%");
+    return number(g.size() - 1, "a node above");
+  }
+  /// What a constant is: its dtype stands behind it, so its text is kept until then.
+  struct Number {
+    std::string_view text;
+    std::uint64_t bits = 0;
+    bool exact = false;
+  };
+  Number number_read() {
+    skip();
+    std::size_t n = 0;
+    while (n < rest_.size() && (in_name(rest_[n]) || rest_[n] == '-' || rest_[n] == '.')) ++n;
+    if (n == 0) fail("a number");
+    Number x{rest_.substr(0, n)};
+    rest_.remove_prefix(n);
+    if (accept("bits")) {
+      skip();
+      if (!rest_.starts_with("0x")) fail("bits as 0x...");
+      rest_.remove_prefix(2);
+      for (x.exact = true; !rest_.empty() && in_name(rest_[0]); rest_.remove_prefix(1)) {
+        const char c = rest_[0];
+        const int d = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (d < 0 || x.bits >> 60) fail("bits as 0x...");
+        x.bits = x.bits << 4 | static_cast<unsigned>(d);
+      }
+    }
+    return x;
+  }
+  std::uint64_t bits_of(const Number& x, DType d) {
+    if (x.exact) return x.bits;
+    Text t;
+    for (const char c : x.text) t << c;
+    t << '\0';
+    if (is_floating(d)) return encode(d, decimal_value(t.begin()));
+    GraphParser inner(x.text, find_);
+    return static_cast<std::uint64_t>(inner.integer());
+  }
+
+  Graph nodes(bool region) {
+    const Deeper deeper(*this);
+    Graph g;
+    struct Output {
+      int id = -1, donated = -1;
+      bool padded = false;
+    };
+    Vec<Output> outputs;
+    for (;;) {
+      skip();
+      if (region && accept("}")) break;
+      if (!region && rest_.empty()) break;
+      word("%");
+      if (number(INT32_MAX, "the number of a node") != g.size()) fail("the next node");
+      word("=");
+      node(g);
+      while (accept("->")) {
+        word("output");
+        Output o{g.size() - 1};
+        const int k = number(1 << 20, "the number of an output");
+        while (outputs.size() <= k) outputs.push_back({});
+        if (accept("in place of input")) o.donated = number(g.inputs.size() - 1, "the number of an input");
+        o.padded = accept("padded");
+        outputs[k] = o;
+      }
+      if (region) word(";");
+    }
+    for (const Output& o : outputs) {
+      if (o.id < 0) fail("an output for each number");
+      g.output(o.id, o.donated);
+      g.output_padded.back() = o.padded;
+    }
+    if (region && (outputs.size() != 1 || g.inputs.empty() || g.inputs.size() > max_operands)) fail("a body of one output");
+    return g;
+  }
+  void node(Graph& g) {
+    Node n;
+    const std::string_view op = name_of_something();
+    const OpDef* def = nullptr;
+    int found = -1;
+    for (int k = 0; k < static_cast<int>(Op::load); ++k)
+      if (op == name(static_cast<Op>(k)) && static_cast<Op>(k) != Op::call) found = k;
+    if (found < 0) {
+      n.op = Op::call;
+      def = op == "op" ? nullptr : find_(op);
+      if (op != "op" && !def) {
+        Text t;
+        for (const char c : op) t << c;
+        TT_THROW(Error(Text("tt::parse: line ") << line_ << ": no op is called '" << t << "'. Name its type, as in tt::parse<Softsign>(text)?"));
+      }
+    } else {
+      n.op = static_cast<Op>(found);
+    }
+    Number value;
+    if (n.op == Op::constant) value = number_read();
+    else if (n.op == Op::input || n.op == Op::iota) n.attribute = number(n.op == Op::iota ? max_rank - 1 : 1 << 20, n.op == Op::iota ? "an axis" : "the number of an input");
+    else if (n.op == Op::extent) n.attribute = extent().code;
+    if (accept("(")) {
+      int k = 0;
+      do {
+        if (k == max_operands) fail("at most four operands");
+        n.operand[k++] = operand(g);
+      } while (accept(","));
+      word(")");
+    }
+    attributes(n, def, value);
+    word(":");
+    n.dtype = dtype();
+    n.shape = shape();
+    int operands = 0;
+    while (operands < max_operands && n.operand[operands] >= 0) ++operands;
+    const int wanted = n.op == Op::call ? def->info.arity : n.op == Op::copy || n.op == Op::detach || is_view(n.op) || n.op == Op::pad ? 1 : arity(n.op);
+    if (operands != wanted) fail("as many operands as the op takes");
+    if (n.op == Op::constant || n.op == Op::pad) n.bits = bits_of(value, n.dtype);
+    if (def) {
+      n.def = def;
+      n.def_id = def->id;
+    }
+    if (n.op == Op::input) {
+      if (n.attribute != g.inputs.size()) fail("the next input");
+      const Shape strides = accept("strides") ? shape() : Shape{};
+      g.input(n.dtype, n.shape, strides, accept("padded"));
+    } else if (const int before = g.size(); g.intern(n) != before) {
+      fail("a node that is not there yet");
+    }
+    if (g.failure) TT_THROW(Error(describe(g.failure)));
+  }
+  void attributes(Node& n, const OpDef*& def, Number& value) {
+    const auto two = [&](std::int64_t* to) {
+      to[0] = integer();
+      to[1] = integer();
+    };
+    switch (n.op) {
+      case Op::slice: {
+        SliceAttribute s;
+        word("axis");
+        s.axis = number(max_rank - 1, "an axis");
+        word("from");
+        s.start = extent();
+        word("step");
+        s.step = integer();
+        n.attribute = s.pack();
+        return;
+      }
+      case Op::permute: {
+        word("axes");
+        for (int k = 0; at_digit(); ++k) {
+          if (k == max_rank) fail("fewer axes");
+          n.attribute |= std::int64_t{number(max_rank - 1, "an axis")} << (4 * k);
+        }
+        return;
+      }
+      case Op::window: {
+        WindowAttribute w;
+        word("axis");
+        w.axis = number(max_rank - 1, "an axis");
+        word("step");
+        w.step = integer();
+        if (accept("dilation")) w.dilation = integer();
+        if (!w.fits()) fail("windows in range");
+        n.attribute = w.pack();
+        return;
+      }
+      case Op::pad: case Op::slice_scatter: {
+        Vec<Extent> along;
+        word("from");
+        do along.push_back(extent());
+        while (accept(","));
+        word("axes");
+        PadAttribute p;
+        for (int& axis : p.axis) {
+          axis = number(max_rank - 1, "an axis");
+          if (axis >= along.size()) fail("an axis of the shape");
+        }
+        p.before[0] = along[p.axis[0]];
+        if (p.axis[0] != p.axis[1]) p.before[1] = along[p.axis[1]];
+        n.attribute = p.pack();
+        if (n.op == Op::pad) {
+          word("by");
+          value = number_read();
+        } else if (accept("own")) {
+          n.bits = static_cast<std::uint64_t>(integer());
+        }
+        return;
+      }
+      case Op::conv: {
+        ConvAttribute c;
+        word("stride");
+        two(c.stride);
+        if (accept("padding")) two(c.padding);
+        if (accept("dilation")) two(c.dilation);
+        if (!c.fits()) fail("strides in range");
+        n.attribute = c.pack();
+        return;
+      }
+      case Op::sum: case Op::amax: case Op::amin:
+        word("axes");
+        while (at_digit()) n.attribute |= std::int64_t{1} << number(max_rank - 1, "an axis");
+        if (accept("in a row's order")) n.attribute |= in_row_order;
+        if (accept("gradient to the first")) n.bits = gradient_to_first;
+        return;
+      case Op::call:
+        if (!def) {
+          word("{");
+          const Graph body = nodes(true);
+          def = &op_of_region(body);
+        }
+        return;
+      default:
+        if (is_shift(n.op)) {
+          word("by");
+          n.attribute = integer();
+        } else if (accept("number")) {
+          n.attribute = integer();
+        }
+    }
+  }
+};
+
+/// The same op, or ops without names of one body.
+inline bool same_op(const Graph& g, const Node& a, const Graph& h, const Node& b) {
+  if (a.def == b.def) return true;
+  return a.def && b.def && is_unnamed(*a.def) && is_unnamed(*b.def) && to_string(region_of(g, a)) == to_string(region_of(h, b));
+}
+
+}  // namespace detail
+
+/// Reads what to_string writes. `Own`: types of ops that are not the library's. Throws Error with the line where it is no such text.
+template <class... Own>
+Graph parse(std::string_view text) {
+  const auto find = [](std::string_view name) {
+    const OpDef* found = nullptr;
+    const auto look = [&]<class... F>(TypeList<F...>) { ((found = !found && name == F::info.name ? &op_def<F> : found), ...); };
+    look(TypeList<Own...>{});
+    look(ElementwiseOps{});
+    look(OpaqueOps{});
+    return found;
+  };
+  return detail::GraphParser(text, find).graph();
+}
+/// Node by node, inputs and outputs: not only the same values.
+inline bool operator==(const Graph& g, const Graph& h) {
+  if (g.size() != h.size() || !(g.inputs == h.inputs) || !(g.input_strides == h.input_strides) || !(g.input_padded == h.input_padded) ||
+      !(g.outputs == h.outputs) || !(g.donated == h.donated) || !(g.output_padded == h.output_padded))
+    return false;
+  for (int i = 0; i < g.size(); ++i) {
+    Node a = g[i], b = h[i];
+    if (!detail::same_op(g, a, h, b)) return false;
+    a.def = b.def;
+    a.def_id = b.def_id;
+    if (!(a == b)) return false;
+  }
+  return true;
+}
+
+}  // namespace tt

@@ -1,0 +1,133 @@
+// Graphs as text that is read back: every kind of node, random graphs in every phase, sizes that are expressions, ops of the
+// library, of a program and without a name; and text that is no graph.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "random_graph.hpp"
+#include "tensors.hpp"
+#include "tt/graph/check.hpp"
+#include "tt/graph/memory.hpp"
+#include "tt/graph/parse.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Extent;
+using tt::Graph;
+using tt::Sym;
+
+std::string text(const Graph& g) { return std::string(tt::to_string(g)); }
+bool survives(const Graph& g) { return tt::parse(text(g)) == g; }
+Graph recorded(const auto& f) {
+  Graph g;
+  f(g);
+  return g;
+}
+
+struct Softsign {
+  static constexpr tt::OpInfo info{.name = "softsign", .max_ulp = 1.5f};
+  static constexpr auto body(auto x) { return x / (1 + tt::abs(x)); }
+};
+
+}  // namespace
+
+TEST_CASE("random graphs are the same after they were text, in every phase") {
+  const char* const more = std::getenv("TT_FUZZ_COUNT");
+  const int count = more ? std::atoi(more) : 300;
+  for (int seed = 0; seed < count; ++seed) {
+    CAPTURE(seed);
+    const Graph g = fuzz::random_program(static_cast<std::uint64_t>(seed), {.outputs = 4}).graph;
+    REQUIRE(survives(g));
+    REQUIRE(survives(tt::canonical(g)));
+    const Graph inlined = tt::inline_bodies(g);
+    REQUIRE(survives(inlined));
+    REQUIRE(survives(tt::normalize(inlined, tt::Transposed::laid_out)));
+  }
+}
+
+TEST_CASE("inputs, outputs, sizes and numbers") {
+  const Extent n = Extent::symbol(0), far = Extent::symbol(20);
+  const Graph g = recorded([&](Graph& r) {
+    const int a = r.input(DType::f32, {n + 1, 4}, {n * 4, 1}, true), b = r.input(DType::f64, {tt::floor_div(n, 2) * far - 3, tt::min(n, far)});
+    const int p = r.pad(a, {{0, 0}, {n, 0}}, {3 * n + 1, 4}, tt::encode(DType::f32, -__builtin_inf()));
+    const int s = r.slice(p, 0, n - 1, n, 1);
+    r.output(s);
+    r.output(r.mul(b, r.constant(DType::f64, 0.1 + 1e-17)), 1);
+    for (const double x : {0.1, 1.0 / 3, -0.0, 1e300, 5e-324, 123456789.125, __builtin_inf()}) r.output(r.add(b, r.constant(DType::f64, x)));
+    r.output(r.constant_bits(DType::f64, 0x7ff8000000000123));
+    r.output(r.constant_integer(DType::i64, INT64_MIN));
+    r.output(r.extent(DType::i64, n * far + 1), -1, true);
+    r.output(r.iota(DType::i32, {n, 7}, 1));
+  });
+  CHECK(!g.failure);
+  CHECK(survives(g));
+  CHECK(contains(text(g), "graph 1\n%0 = input 0 : f32 (s0 + 1, 4) strides (4*s0, 1) padded\n"));
+  CHECK(contains(text(g), "(floor_div(s0, 2)*s20 - 3, "));
+  CHECK(contains(text(g), " bits 0x7ff8000000000123 : f64 ()"));
+  CHECK(!(tt::parse("graph 1\n%0 = input 0 : f32 (2,) -> output 0\n") == tt::parse("graph 1\n%0 = input 0 : f32 (3,) -> output 0\n")));
+}
+
+TEST_CASE("ops by name: the library's, a program's own, and bodies of those without one") {
+  const Graph g = recorded([](Graph& r) {
+    const Sym x{&r, r.input(DType::f32, {5})}, y{&r, r.input(DType::f64, {5})};
+    const auto mixed = tt::op([](auto a, auto b) { return tt::where(a < b, tt::exp(a) * 2, b); });
+    r.output(tt::gelu(mixed(x, tt::silu(x))).id);
+    r.output(mixed(y, y * 0.3).id);
+  });
+  CHECK(survives(g));
+  CHECK(contains(text(g), "op(%"));
+  CHECK(contains(text(g), "%2 = lt(%0, %1) : bool ()"));
+  const Graph back = tt::parse(text(g));
+  CHECK(tt::to_string(tt::make_plan(back)) == tt::to_string(tt::make_plan(g)));  // it computes the same
+  CHECK(survives(back));
+  const Graph own = recorded([](Graph& r) {
+    const Sym x{&r, r.input(DType::f32, {5})};
+    r.output(Sym{&r, r.call(tt::op_def<Softsign>, {{x.id, -1, -1, -1}})}.id);
+  });
+  CHECK(contains(message([&] { tt::parse(text(own)); }), "tt::parse: line 3: no op is called 'softsign'. Name its type, as in tt::parse<Softsign>(text)?"));
+  CHECK(tt::parse<Softsign>(text(own)) == own);
+}
+
+TEST_CASE("what is no graph is refused, with its line") {
+  const auto says = [](const char* given) { return message([&] { tt::parse(given); }); };
+  CHECK(contains(says("graph 2\n"), "tt::parse: this is version 2 of the text, and 1 is read."));
+  CHECK(contains(says(""), "tt::parse: line 1: expected graph, found ''."));
+  CHECK(contains(says("graph 1\n%0 = input 0 : f32 (4,)\n%1 = neg(%1) : f32 (4,)\n"), "tt::parse: line 3: expected a node above"));
+  CHECK(contains(says("graph 1\n%0 = input 0 : f16 (4,)\n"), "tt::parse: line 2: expected a dtype"));
+  CHECK(contains(says("graph 1\n%0 = input 0 : f32 (9223372036854775807,)\n"), "tt::parse: line 2: expected a size"));
+  CHECK(contains(says("graph 1\n%0 = input 0 : f32 (1, 1, 1, 1, 1, 1, 1)\n"), "tt::parse: line 2: expected a shape of lower rank"));
+  CHECK(contains(says("graph 1\n%0 = add(%0) : f32 ()\n"), "expected a node above"));
+  CHECK(contains(says("graph 1\n%0 = input 0 : f32 ()\n%1 = add(%0) : f32 ()\n"), "expected as many operands as the op takes"));
+  std::string deep = "graph 1\n%0 = input 0 : f32 (";
+  for (int k = 0; k < 100000; ++k) deep += "floor_div(";
+  CHECK(contains(says(deep.c_str()), "expected less depth"));
+}
+
+TEST_CASE("text that was damaged is read or refused, and nothing else") {
+  fuzz::Random dice(9);
+  int read = 0, refused = 0;
+  const char* const more = std::getenv("TT_FUZZ_COUNT");
+  const int rounds = more ? std::atoi(more) : 4000;
+  for (int round = 0; round < rounds; ++round) {
+    std::string s = text(fuzz::random_program(static_cast<std::uint64_t>(round % 40), {.outputs = 3}).graph);
+    for (int k = 1 + dice.below(4); k > 0 && !s.empty(); --k) {
+      const auto at = static_cast<std::size_t>(dice.below(static_cast<int>(s.size())));
+      switch (dice.below(4)) {
+        case 0: s[at] = static_cast<char>(32 + dice.below(95)); break;
+        case 1: s.erase(at, static_cast<std::size_t>(1 + dice.below(8))); break;
+        case 2: s.insert(at, s.substr(static_cast<std::size_t>(dice.below(static_cast<int>(s.size()))), 12)); break;
+        default: s[at] = static_cast<char>('0' + dice.below(10)); break;
+      }
+    }
+    try {
+      const Graph g = tt::parse(s);
+      (void)std::string(tt::to_string(g));
+      ++read;
+    } catch (const tt::Error&) {
+      ++refused;
+    }
+  }
+  CHECK(read > rounds / 200);
+  CHECK(refused > rounds / 50);
+}
