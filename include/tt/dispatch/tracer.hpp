@@ -141,7 +141,7 @@ class Tracer final : public detail::CaptureMode {
   /// A node like `id` that is no other one.
   static int graph_variable(Graph& g, int id) {
     const Node n = g[id];
-    return g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .attribute = -1 - g.size(), .shape = n.shape});
+    return g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = g.size() + 1, .attribute = differentiated_by, .shape = n.shape});
   }
 
  private:

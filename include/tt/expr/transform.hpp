@@ -48,7 +48,7 @@ inline constexpr bool is_symbolic =
 constexpr Sym as_variable(const Sym& s, int number) {
   const Node n = s.node();
   return {s.graph, s.graph->intern({.op = Op::copy, .dtype = n.dtype, .operand = {s.id, -1, -1, -1},
-                                    .attribute = -1 - number, .shape = n.shape})};
+                                    .identity = number + 1, .attribute = differentiated_by, .shape = n.shape})};
 }
 template <class A>
 constexpr A as_variables(const A& a, int& number) {

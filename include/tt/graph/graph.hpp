@@ -25,6 +25,7 @@ struct Node {
   Op op = Op::input;
   DType dtype = DType::f32;
   int operand[max_operands] = {-1, -1, -1, -1};
+  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none
   std::int64_t attribute = 0;  ///< input number, axes as bits, shift, packed axes or slice
   std::uint64_t bits = 0;      ///< a constant's value, see encode()
   const OpDef* def = nullptr;  ///< of Op::call
@@ -36,7 +37,7 @@ struct Node {
   friend constexpr bool operator==(const Node& a, const Node& b) {
     return a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] &&
            a.operand[2] == b.operand[2] && a.operand[3] == b.operand[3] && a.dtype == b.dtype &&
-           a.attribute == b.attribute && a.bits == b.bits && a.def_id == b.def_id && a.shape == b.shape &&
+           a.identity == b.identity && a.attribute == b.attribute && a.bits == b.bits && a.def_id == b.def_id && a.shape == b.shape &&
            (std::is_constant_evaluated() || a.def == b.def);
   }
 };
@@ -229,6 +230,9 @@ struct ConvAttribute {
 };
 /// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
 inline constexpr std::uint64_t gradient_to_first = 1;
+/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
+/// out what lies across its reader's rows.
+inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
 /// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
@@ -483,7 +487,8 @@ struct Graph {
   static constexpr std::uint64_t hash(const Node& n) {
     std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.dtype) + n.def_id;
     h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[0] + 1) + (static_cast<std::uint64_t>(n.operand[1] + 1) << 32);
-    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute);
+    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute) +
+        static_cast<std::uint64_t>(n.identity) * 31;
     h = h * 0x9e3779b97f4a7c15u + n.bits + static_cast<std::uint64_t>(n.shape.rank);
     if (n.shape.rank > 0) h += static_cast<std::uint64_t>(n.shape.code[0]) + static_cast<std::uint64_t>(n.shape.code[n.shape.rank - 1]) * 29;
     return h ^ h >> 32;

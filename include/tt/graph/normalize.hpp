@@ -140,19 +140,19 @@ struct Normalizer {
         if (o >= 0 && part_replaced[o] && ++uses[o] > 1) part_replaced[o] = 0;
     for (int o : g.outputs) part_replaced[o] = 0;
   }
-  constexpr static std::int64_t first_base = std::int64_t{1} << 32;  ///< attributes of copies of bases are this and more
   constexpr int replace_part(int i) {
     const Node& n = g[i];
     Node result = n;
     result.op = Op::slice_scatter;
-    result.bits = part_replaced[i] ? static_cast<unsigned>(i) + 1 : 0;  // of its own: nothing else may be this node
+    result.bits = 0;
+    result.identity = part_replaced[i] ? i + 1 : 0;  // nothing else may be this node
     if (n.op == Op::pad) {
       result.operand[1] = map[n.operand[0]];
-      result.operand[0] = copy_of(r.broadcast_to(r.constant_bits(n.dtype, n.bits), n.shape), first_base + i);
+      result.operand[0] = copy_of(r.broadcast_to(r.constant_bits(n.dtype, n.bits), n.shape), 0, i + 1);
     } else {
       const int base = n.operand[0];
       result.operand[1] = map[n.operand[1]];
-      result.operand[0] = part_replaced[base] ? map[base] : copy_of(map[base], first_base + i);
+      result.operand[0] = part_replaced[base] ? map[base] : copy_of(map[base], 0, i + 1);
     }
     return r.intern(result);
   }
@@ -405,9 +405,9 @@ struct Normalizer {
     if (r.is_strided(id)) constant = constant && r.input_strides[static_cast<int>(r[id].attribute)].is_constant();
     return slice && !constant;
   }
-  constexpr int copy_of(int id, std::int64_t attribute = 0) {
+  constexpr int copy_of(int id, std::int64_t attribute = 0, int identity = 0) {
     Node n = r[id];
-    return r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1},
+    return r.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = identity,
                      .attribute = attribute, .shape = n.shape, .where = n.where});
   }
   /// What an elementwise op or a reduction reads: a transposed matrix is laid out first, if it is not tiny.
@@ -445,10 +445,7 @@ struct Normalizer {
       int id = map[g.outputs[k]], i = id;
       while (r[i].op == Op::reshape) i = r[i].operand[0];
       const bool own = !is_leaf(r[i].op) && !is_view(r[i].op) && r[i].op != Op::broadcast;
-      if (!own || taken[i]) {
-        const int number = k + 1;  // tells two copies of one value apart
-        id = i = copy_of(id, number);
-      }
+      if (!own || taken[i]) id = i = copy_of(id, 0, -1 - k);
       if (i < taken.size()) taken[i] = 1;
       r.output(id, g.donated[k], g.output_padded[k]);
     }

@@ -260,7 +260,7 @@ class GraphParser {
         Output o{g.size() - 1};
         const int k = number(1 << 20, "the number of an output");
         while (outputs.size() <= k) outputs.push_back({});
-        if (accept("in place of input")) o.donated = number(g.inputs.size() - 1, "the number of an input");
+        if (accept("in place of input")) o.donated = number(1 << 20, "the number of an input");
         o.padded = accept("padded");
         outputs[k] = o;
       }
@@ -268,6 +268,7 @@ class GraphParser {
     }
     for (const Output& o : outputs) {
       if (o.id < 0) fail("an output for each number");
+      if (o.donated >= g.inputs.size()) fail("an input that an output is in place of");
       g.output(o.id, o.donated);
       g.output_padded.back() = o.padded;
     }
@@ -305,6 +306,7 @@ class GraphParser {
       word(")");
     }
     attributes(n, def, value);
+    if (accept("identity")) n.identity = static_cast<int>(integer());
     word(":");
     n.dtype = dtype();
     n.shape = shape();
@@ -379,8 +381,6 @@ class GraphParser {
         if (n.op == Op::pad) {
           word("by");
           value = number_read();
-        } else if (accept("own")) {
-          n.bits = static_cast<std::uint64_t>(integer());
         }
         return;
       }

@@ -45,9 +45,6 @@ inline constexpr int row_block = 4096, column_block = 256;
 /// What lies across its reader's rows. On CPUs it is laid out along them first, in squares (see transpose.hpp), where the
 /// reader would take one element from each line of memory.
 enum class Transposed : std::uint8_t { laid_out, as_it_lies };
-/// Attribute of the `copy` that lays out, a kernel of its own; no number of an output's copy, nor of one that goes.
-inline constexpr std::int64_t laying_out = 1 << 20;
-static_assert(laying_out > max_outputs);
 /// Added to the axes of a reduction down columns that stands for one along rows that lie across memory: the order is theirs.
 inline constexpr std::int64_t in_row_order = 1 << 20;
 

@@ -142,7 +142,6 @@ constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
       for (int k = 0; k < n.shape.rank; ++k) t << (k ? ", " : " ") << p.along(k);
       t << " axes " << p.axis[0] << ' ' << p.axis[1];
       if (n.op == Op::pad) write_constant(t << " by ", n.dtype, n.bits);
-      else if (n.bits != 0) t << " own " << n.bits;
       return;
     }
     case Op::conv: {
@@ -182,6 +181,7 @@ constexpr Text lines_of(const Graph& g, const char* between) {
       t << ')';
     }
     write_attributes(t, g, n);
+    if (n.identity != 0) t << " identity " << n.identity;
     t << " : " << name(n.dtype) << ' ' << n.shape;
     if (n.op == Op::input) {
       const int k = static_cast<int>(n.attribute);

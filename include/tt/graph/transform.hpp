@@ -70,7 +70,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
     for (int k = 0; k < max_operands; ++k)
       if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
     if (rewrite == Rewrite::inline_bodies) {
-      if (n.op == Op::detach || (n.op == Op::copy && n.attribute < 0)) {
+      if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
         map[i] = o[0];
         continue;
       }
@@ -103,7 +103,7 @@ constexpr Graph canonical(const Graph& g) { return detail::rebuild(g, detail::Re
 constexpr Graph inline_bodies(const Graph& g) {
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
-    any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute < 0) ||
+    any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute == differentiated_by) ||
           (g[i].op == Op::call && g[i].def->code < 0) || g[i].op == Op::conv;
   if (!any) return canonical(g);
   const Graph r = detail::rebuild(g, detail::Rewrite::inline_bodies);
