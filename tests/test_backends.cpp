@@ -253,7 +253,7 @@ TEST_CASE("the numbers of an object are guarded by value") {
   CHECK(same_bits(f(x), s(x)));
   s.training = true;
   CHECK(same_bits(f(x), s(x)));
-  CHECK(f.captures() == 2);
+  CHECK(f.captures() == 3);
   CHECK(contains(text(f.explain()), "number 0 is 3, was 2"));
   CHECK(contains(text(f.explain()), "number 1 is 0, was 1"));
 }

@@ -351,6 +351,9 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
   const auto &a = before.sizes, &b = now.sizes;
   if (a.is_constant()) return t << "all sizes were needed as numbers, and they are others";
   if (a.arguments != b.arguments) return t << "there are " << b.arguments << " Tensors, were " << a.arguments;
+  for (int k = 0; k < b.arguments; ++k)
+    if (now.requires_gradient(k) != before.requires_gradient(k))
+      return t << "argument " << k << (now.requires_gradient(k) ? " requires a gradient, did not" : " requires no gradient, did");
   const std::vector<Signature::Input> was_given = a.inputs(), given = b.inputs();
   for (int k = 0; k < b.arguments; ++k) {
     const Signature::Input &is = given[static_cast<std::size_t>(k)], &was = was_given[static_cast<std::size_t>(k)];
@@ -375,9 +378,6 @@ TT_INLINE Text difference(const Guards& before, const Guards& now) {
   };
   if (devices(before) != devices(now)) return t << "an argument is on another device";
   if (!same(before.overlaps, before.requires_grad, now.overlaps, now.requires_grad)) return t << "arguments share memory otherwise";
-  for (int k = 0; k < b.arguments; ++k)
-    if (now.requires_gradient(k) != before.requires_gradient(k))
-      return t << "argument " << k << (now.requires_gradient(k) ? " requires a gradient, did not" : " requires no gradient, did");
   if (const std::int64_t was = a.word[before.modes], is = b.word[now.modes]; was != is) {
     if ((was ^ is) & 2) return t << "inference mode is " << (is & 2 ? "on, was off" : "off, was on");
     return t << "gradients are " << (is & 1 ? "enabled, were not" : "disabled, were not");
