@@ -30,8 +30,8 @@ TEST_CASE("a traced function runs on any sizes and lists its graph") {
   CHECK(t.kernels() == 1);
   const std::string text = t.to_string();
   CHECK(text ==
-        "%0 = input 0 : f32 (s0, s1)\n%1 = input 1 : f32 (s1, s2)\n%2 = matmul(%0, %1) : f32 (s0, s2)\n"
-        "%3 = relu(%2) : f32 (s0, s2)\n%4 = constant 2 : f32 ()\n%5 = mul(%3, %4) : f32 (s0, s2)  -> output 0\n");
+        "graph 1\n%0 = input 0 : f32 (s0, s1)\n%1 = input 1 : f32 (s1, s2)\n%2 = matmul(%0, %1) : f32 (s0, s2)\n"
+        "%3 = relu(%2) : f32 (s0, s2)\n%4 = constant 2 : f32 ()\n%5 = mul(%3, %4) : f32 (s0, s2) -> output 0\n");
   CHECK(std::string(t.to_dot()).starts_with("digraph tt {"));
 }
 

@@ -319,7 +319,7 @@ inline void fill_gradient(const GraphFunction& f, const SymbolValues& symbols, i
   if (!in[k].defined())
     in[k] = full(f.output_shape(k, symbols), 0,
                  tt::detail::on_device(f.graph()[f.graph().outputs[k]].dtype, device_of_gradients(results, in)));
-  if (!in[k].is_contiguous()) in[k] = in[k].contiguous();
+  if (!in[k].impl().contiguous) in[k] = in[k].contiguous();
 }
 /// Runs a step of backward, records it if asked to, and hands out what it gives to the arguments `given`. One that
 /// reads nothing (zeros: the gradient of an empty slice) runs where the gradients `in` lie.

@@ -16,9 +16,15 @@
 
 namespace tt {
 
+namespace detail {
+/// Of this thread: a capture wants to know whether the function caught one.
+inline constinit thread_local std::uint64_t exceptions_made = 0;
+}  // namespace detail
+
 class Exception : public std::exception {
  public:
   explicit Exception(Text message) : message_(static_cast<Text&&>(message)) {
+    ++detail::exceptions_made;
     message_ << '\0';  // part of the text, so that copies end too
   }
   const char* what() const noexcept override { return message_.begin(); }

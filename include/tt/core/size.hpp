@@ -34,20 +34,20 @@ class Size {
 
   friend constexpr Size operator+(const Size& a, const Size& b) {
     const std::int64_t v = a.value_ + b.value_;
-    return plain(a, b) ? Size(v) : made(v, a.extent() + b.extent(), a, b);
+    return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() + b.extent(), a, b) : looked_at(v, a, b);
   }
   friend constexpr Size operator-(const Size& a, const Size& b) {
     const std::int64_t v = a.value_ - b.value_;
-    return plain(a, b) ? Size(v) : made(v, a.extent() - b.extent(), a, b);
+    return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() - b.extent(), a, b) : looked_at(v, a, b);
   }
   friend constexpr Size operator*(const Size& a, const Size& b) {
     const std::int64_t v = a.value_ * b.value_;
-    return plain(a, b) ? Size(v) : made(v, a.extent() * b.extent(), a, b);
+    return plain(a, b) ? Size(v) : are_tame(a, b) ? made(v, a.extent() * b.extent(), a, b) : looked_at(v, a, b);
   }
   /// Towards 0, as of integers.
   friend constexpr Size operator/(const Size& a, const Size& b) {
     if (plain(a, b)) return Size(a.value_ / b.value_);
-    if (b <= Size(0)) return Size(a.value_ / std::int64_t{b});
+    if (!are_tame(a, b) || b <= Size(0)) return looked_at(std::int64_t{a} / std::int64_t{b}, a, b);
     const bool negative = a < Size(0);
     const Extent q = floor_div(negative ? Extent(0) - a.extent() : a.extent(), b.extent());
     return made(a.value_ / b.value_, negative ? Extent(0) - q : q, a, b);
@@ -56,19 +56,23 @@ class Size {
   constexpr Size operator-() const { return Size(0) - *this; }
 
   friend constexpr bool operator==(const Size& a, const Size& b) {
-    if (!plain(a, b)) [[unlikely]] {
+    if (!plain(a, b) && are_tame(a, b)) [[unlikely]] {
       const Size d = a - b;
       if (d.value_ == 0) guard(d, 0, 0);
       else if (d.value_ < 0) guard(d, INT64_MIN, -1);
       else guard(d, 1, INT64_MAX);
+    } else if (!plain(a, b)) {
+      looked_at(0, a, b);
     }
     return a.value_ == b.value_;
   }
   friend constexpr bool operator<(const Size& a, const Size& b) {
-    if (!plain(a, b)) [[unlikely]] {
+    if (!plain(a, b) && are_tame(a, b)) [[unlikely]] {
       const Size d = a - b;
       if (d.value_ < 0) guard(d, INT64_MIN, -1);
       else guard(d, 0, INT64_MAX);
+    } else if (!plain(a, b)) {
+      looked_at(0, a, b);
     }
     return a.value_ < b.value_;
   }
@@ -90,6 +94,16 @@ class Size {
   SourceLine at_{};
 
   static constexpr bool plain(const Size& a, const Size& b) { return (a.capture_ | b.capture_) == 0; }
+  /// Numbers that no size can be: expressions have no room for them, and differences overflow.
+  static constexpr bool are_tame(const Size& a, const Size& b) {
+    constexpr std::int64_t most = std::int64_t{1} << 60;
+    return a.value_ < most && a.value_ > -most && b.value_ < most && b.value_ > -most;
+  }
+  static constexpr Size looked_at(std::int64_t result, const Size& a, const Size& b) {
+    guard(a, a.value_, a.value_);
+    guard(b, b.value_, b.value_);
+    return Size(result);
+  }
   static constexpr Size made(std::int64_t value, Extent e, const Size& a, const Size& b) {
     const Size& captured = a.is_expression() ? a : b;
     return Size(value, e, captured.capture_, captured.at_);

@@ -8,7 +8,7 @@
 
 #include "tt/core/capture_mode.hpp"
 #include "tt/core/device_api.hpp"
-#include "tt/core/size.hpp"
+#include "tt/core/int_list.hpp"
 
 namespace tt {
 
@@ -29,128 +29,6 @@ struct AxisIndex {
   AxisIndex(T index, SourceLine line = here()) : number(index), at(line) {}
   AxisIndex(const Size& index, SourceLine line = here()) : number(index), at(line) {}
 };
-
-/// Sizes, axes: a short list of integers, given as {2, 3}, from a container, or one of them as it is. Each is a Size: handed on
-/// to ops it stays what it is in a captured function; compared, or taken as plain extents, it is looked at; in messages it is not.
-///   for (tt::Size n : x.shape()) ...    tt::zeros(x.shape())    x.shape() == tt::Shape{2, 3}
-class IntList {
- public:
-  static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
-  constexpr IntList() {}
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  constexpr IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
-  constexpr IntList(const Size& one) { push_back(one); }
-  constexpr IntList(std::initializer_list<SizeArgument> v) {
-    for (const SizeArgument& n : v) push_back(n.size);
-  }
-  constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
-  template <class T>
-    requires std::same_as<T, Shape>
-  constexpr IntList(const T& s) { assign(s.code, s.rank); }
-
-  constexpr int size() const { return size_; }
-  constexpr Size operator[](int i) const {
-    return is_expression(i) ? Size(value_[i], expression_[i], detail::capture_mode ? detail::capture_mode->capture_number : 0, {}) : Size(value_[i]);
-  }
-  struct Element;
-  constexpr Element operator[](int i);
-  constexpr void push_back(std::int64_t v) {
-    if (size_ == capacity) TT_THROW(Error(Text("tt: at most ") << capacity << " axes or sizes can be given."));
-    value_[size_++] = v;
-  }
-  constexpr void push_back(const Size& s) {
-    push_back(s.value());
-    set(size_ - 1, s);
-  }
-  constexpr void set(int i, const Size& s) {
-    value_[i] = s.value();
-    expressions_ &= ~(1u << i);
-    if (s.is_expression()) {
-      expression_[i] = s.extent();
-      expressions_ |= 1u << i;
-    }
-  }
-  constexpr operator Shape() const {
-    Shape s;
-    for (int k = 0; k < size_; ++k) s.push_back(std::int64_t{(*this)[k]});
-    return s;
-  }
-  friend constexpr bool operator==(const IntList& a, const IntList& b) {
-    bool same = a.size_ == b.size_;
-    for (int k = 0; same && k < a.size_; ++k) same = a[k] == b[k];
-    return same;
-  }
-  friend constexpr bool operator==(const IntList& a, const Shape& b) { return a == IntList(b); }
-  class Iterator {
-   public:
-    constexpr Iterator(const IntList& list, int at) : list_(list), at_(at) {}
-    constexpr Size operator*() const { return list_[at_]; }
-    constexpr Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
-    friend constexpr bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
-
-   private:
-    const IntList& list_;
-    int at_;
-  };
-  constexpr Iterator begin() const { return {*this, 0}; }
-  constexpr Iterator end() const { return {*this, size_}; }
-  friend constexpr Text& operator<<(Text& out, const IntList& s) {
-    out << '(';
-    for (int k = 0; k < s.size_; ++k) out << (k ? ", " : "") << s.value_[k];
-    return out << (s.size_ == 1 ? ",)" : ")");
-  }
-  friend constexpr Text& operator<<(Text&& out, const IntList& s) { return out << s; }
-
-  // For those who hand both on: the numbers, and what they are expressions of.
-  constexpr std::span<const std::int64_t> values() const { return {value_, static_cast<std::size_t>(size_)}; }
-  constexpr std::int64_t value(int i) const { return value_[i]; }
-  constexpr Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
-  constexpr bool has_expressions() const { return expressions_ != 0; }
-  constexpr bool is_expression(int i) const { return expressions_ >> i & 1; }
-
- private:
-  int size_ = 0;
-  unsigned expressions_ = 0;  ///< as bits: which sizes are
-  std::int64_t value_[capacity] = {};
-  union {
-    Extent expression_[capacity];
-  };
-  constexpr void assign(const std::int64_t* v, int n) {
-    for (int i = 0; i < n; ++i) push_back(v[i]);
-  }
-};
-struct IntList::Element : Size {
-  constexpr Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
-  constexpr Element& operator=(const Size& s) {
-    list_.set(at_, s);
-    return *this;
-  }
-  template <std::integral T>
-  constexpr Element& operator=(T n) { return *this = Size(n); }
-
- private:
-  IntList& list_;
-  int at_;
-};
-constexpr IntList::Element IntList::operator[](int i) { return {*this, i}; }
-
-/// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
-constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
-  if (sizes.size() > max_rank)
-    TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
-                                << max_rank << "." << at));
-  Shape s;
-  for (std::int64_t n : sizes.values()) {
-    if (n < 0) TT_THROW(Error(Text("tt::") << op << ": a size is negative: " << n << "." << at));
-    s.push_back(n);
-  }
-  if (!is_countable(s)) TT_THROW(Error(describe({.mistake = Mistake::too_many_elements, .op = op, .a = s, .where = at})));
-  return s;
-}
 
 /// Elements that Tensors share: counted, with the version that in-place changes advance.
 struct Storage {
@@ -322,6 +200,7 @@ class Tensor {
     return size_of_axis(impl_->shape.code[k], k, at);
   }
   std::int64_t stride(int axis, SourceLine at = here()) const {
+    need_layout("stride", at);
     look_at_sizes(at);  // a product of them
     return impl().stride[checked_axis(axis)];
   }
@@ -330,9 +209,13 @@ class Tensor {
   Size size(SourceLine at = here()) const { return numel(at); }
   /// Elements between the begin of the storage and the first one.
   std::int64_t storage_offset() const {
+    need_layout("storage_offset");
     return impl().storage ? (impl_->data - static_cast<std::byte*>(impl_->storage->data)) / size_of(dtype()) : 0;
   }
-  bool is_contiguous() const { return impl().contiguous; }
+  bool is_contiguous() const {
+    need_layout("is_contiguous");
+    return impl().contiguous;
+  }
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_meta() const { return impl().device.type == DeviceType::meta; }
   KeySet keys() const { return impl().keys; }
@@ -541,6 +424,10 @@ class Tensor {
   Size size_of_axis(std::int64_t value, int axis, SourceLine at) const {
     if (!detail::capture_mode) [[likely]] return Size(value);
     return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);
+  }
+  /// Recorded views are dense; how they would lie is known where they are made.
+  void need_layout(const char* op, SourceLine at = {}) const {
+    if (detail::capture_mode && impl().is_view && impl_->trace_id >= 0) [[unlikely]] detail::capture_mode->need(*this, op, at);
   }
   void look_at_sizes(SourceLine at) const {
     for (int k = 0; detail::capture_mode && k < dim(); ++k) (void)std::int64_t{size(k, at)};

@@ -7,10 +7,6 @@
 #include "tt/config.hpp"
 #include "tt/core/vec.hpp"
 
-#if TT_DEFINES(core)
-#include "tt/core/flag_lock.hpp"
-#endif
-
 namespace tt::detail {
 
 class WordTable {
@@ -37,8 +33,8 @@ struct WordTable::Lists {
     int next;
   };
   static constexpr int blocks = 25, first_block = 64;
-  std::atomic<One*> block[blocks] = {};
-  std::atomic_flag busy;
+  One* block[blocks] = {};
+  bool busy = false;
   Vec<int> head = Vec<int>(256, -1);
   int size = 0;
 
@@ -49,7 +45,7 @@ struct WordTable::Lists {
   static int block_of(int number) { return 31 - __builtin_clz(static_cast<unsigned>(number / first_block + 1)); }
   One& at(int number) const {
     const int b = block_of(number);
-    return block[b].load(std::memory_order_acquire)[number - ((1 << b) - 1) * first_block];
+    return __atomic_load_n(&block[b], __ATOMIC_ACQUIRE)[number - ((1 << b) - 1) * first_block];
   }
   int& first_of(std::uint64_t hash) { return head[static_cast<int>(hash % static_cast<unsigned>(head.size()))]; }
   void link(int number) {
@@ -68,7 +64,7 @@ struct WordTable::Lists {
   }
   int add(const std::int64_t* word, int count, std::uint64_t hash) {
     const int b = block_of(size);
-    if (!block[b].load(std::memory_order_relaxed)) block[b].store(new One[static_cast<std::size_t>(first_block) << b], std::memory_order_release);
+    if (!block[b]) __atomic_store_n(&block[b], new One[static_cast<std::size_t>(first_block) << b], __ATOMIC_RELEASE);
     auto* const kept = new std::int64_t[static_cast<std::size_t>(count)];
     for (int i = 0; i < count; ++i) kept[i] = word[i];
     at(size) = {{kept, count}, hash, -1};
@@ -88,9 +84,12 @@ TT_INLINE int WordTable::number_of(const std::int64_t* word, int count) {
     h ^= h >> 29;
   }
   Lists& lists = Lists::get();
-  const FlagLock lock(lists.busy);
-  const int known = lists.find(word, count, h);
-  return known >= 0 ? known : lists.add(word, count, h);
+  while (__atomic_test_and_set(&lists.busy, __ATOMIC_ACQUIRE)) {  // <atomic> would be in every file with Arrays
+  }
+  int number = lists.find(word, count, h);
+  if (number < 0) number = lists.add(word, count, h);
+  __atomic_clear(&lists.busy, __ATOMIC_RELEASE);
+  return number;
 }
 TT_INLINE WordTable::List WordTable::list(int number) { return Lists::get().at(number).list; }
 

@@ -106,8 +106,11 @@ TT_INLINE Tensor avg_pool2d(const Tensor& images, const Pool2dOptions& options, 
   return detail::call_unary(detail::avg_pool2d_operator(), images, detail::attributes_of(options), at);
 }
 TT_INLINE Tensor pad(const Tensor& x, const IntList& sizes, double value, SourceLine at) {
+  IntList known = sizes;
+  for (int k = 0; k < sizes.size() && sizes.has_expressions(); ++k)
+    if (sizes[k] < 0) known[k] = std::int64_t{sizes[k]};  // what is cut off is a number
   Attributes a;
-  a.push(sizes);
+  a.push(known);
   a.push(std::bit_cast<std::int64_t>(value));
   return detail::call_unary(detail::pad_operator(), x, a, at);
 }

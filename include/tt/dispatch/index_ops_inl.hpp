@@ -335,13 +335,13 @@ inline void need_defined(const char* op, std::initializer_list<const Tensor*> al
 }
 /// Rows of `x` that indices of any shape name.
 inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
-  IntList shape = index.impl().shape;
-  for (int k = 1; k < x.dim(); ++k) shape.push_back(x.impl().shape.code[k]);
-  return call_indexed(index_select_operator(), x, index.reshape({index.impl().numel}, at), along(0, wrap), at).reshape(shape, at);
+  IntList shape = index.shape(at);
+  for (int k = 1; k < x.dim(); ++k) shape.push_back(x.size(k, at));
+  return call_indexed(index_select_operator(), x, index.flatten(at), along(0, wrap), at).reshape(shape, at);
 }
 /// Where elements of a mask are true, in row-major order.
 inline Tensor places_of(const Tensor& mask, SourceLine at) {
-  return call_unary(nonzero_operator(), mask.reshape({mask.impl().numel}, at), no_attributes, at).select(1, 0, at);
+  return call_unary(nonzero_operator(), mask.flatten(at), no_attributes, at).select(1, 0, at);
 }
 
 }  // namespace detail
@@ -409,7 +409,7 @@ TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
   const Tensor& index = i.tensor;
   detail::need_defined("Tensor", {this, &index}, i.at);
   if (index.dtype() != DType::boolean) return detail::rows_at(*this, index, true, i.at);
-  IntList shape{index.impl().numel};
+  IntList shape{index.numel(i.at)};
   bool fits = index.dim() <= dim();
   for (int k = 0; k < dim(); ++k) {
     if (k >= index.dim()) shape.push_back(size(k));

@@ -112,6 +112,15 @@ class Tracer final : public detail::CaptureMode {
       if (!symbols_of(g.extent).within(fixed)) some.push_back(g);
     return some;
   }
+  /// Sizes that came out as 0 or 1, for which alone they are numbers.
+  Vec<SizeGuard> corners;
+  std::uint64_t exceptions_before = detail::exceptions_made;
+  /// All that are: where it is not known on which of them something hangs.
+  void fix_all(SourceLine at) {
+    if (fixed.empty()) fixed_at = at;
+    for (int k = 0; k < values.size(); ++k)
+      if (values[k] != 0) fixed.some.set(k);
+  }
   SizeSet fixed;          ///< symbols whose sizes it took for one number
   SourceLine fixed_at{};  ///< the first of them
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
@@ -122,7 +131,10 @@ class Tracer final : public detail::CaptureMode {
   TT_INLINE void made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) override;
   void made_of_sizes(const Tensor& t, const IntList& sizes) override {
     Shape s;
-    for (int k = 0; k < sizes.size(); ++k) s.push_back(sizes.extent(k));
+    for (int k = 0; k < sizes.size(); ++k) {
+      s.push_back(sizes.extent(k));
+      guard_corner(sizes.extent(k), {});
+    }
     sized_.push_back({t, s});
   }
   void made_of_size(const Tensor& t, Extent e) override { note(t, graph.extent(t.dtype(), e)); }
@@ -194,6 +206,10 @@ class Tracer final : public detail::CaptureMode {
   }
   /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
   TT_INLINE void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
+  /// A size that may be 0 or 1 is 2 or more from now on, or a number.
+  TT_INLINE void guard_corner(Extent e, SourceLine at);
+  /// Elements of `t`, which the function made, are looked at: the sizes that they hang on are numbers.
+  TT_INLINE void look_at_elements(const Tensor& t, SourceLine at);
   /// The node of what was made here, and is as it was; -1: none.
   TT_INLINE int known(const Tensor& t);
   TT_INLINE int text_of(const Tensor& t);

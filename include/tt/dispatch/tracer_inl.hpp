@@ -188,6 +188,8 @@ TT_INLINE void Tracer::record(const Operator& op, std::span<const int> id, const
     result[0] = graph.broadcast_to(id[0], symbolic_shape(attributes.list(0)));
   else op.record(graph, op, id, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
+  for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
+    if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
   for (int k = 0; k < op.results && detached; ++k)
     if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
 }
@@ -197,20 +199,15 @@ TT_INLINE void Tracer::guard_recorded(const Operator& op, std::span<const int> r
     for (const Graph::Needed& n : graph.needed) {
       if (n.extent.value(values) >= n.least) {
         guard_size(n.extent, n.least, INT64_MAX, at);
-      } else if (!graph.failure) {
+      } else {
         graph.failure = n.otherwise;
         graph.failure.where = at;
-        return fail();
+        fail();
       }
     }
     graph.needed.clear();
     for (int id : result)
-      for (int k = 0; k < graph[id].shape.rank; ++k) {
-        const Extent e = graph[id].shape[k];
-        if (e.is_constant() || e.least() >= 2) continue;
-        const std::int64_t v = e.value(values);
-        guard_size(e, v < 2 ? v : 2, v < 2 ? v : INT64_MAX, at);
-      }
+      for (int k = 0; k < graph[id].shape.rank; ++k) guard_corner(graph[id].shape[k], at);
     return;
   }
   if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
@@ -218,6 +215,34 @@ TT_INLINE void Tracer::guard_recorded(const Operator& op, std::span<const int> r
     graph.failure.where = at;
     fail();
   }
+}
+
+TT_INLINE void Tracer::guard_corner(Extent e, SourceLine at) {
+  if (e.is_constant() || e.least() >= 2) return;
+  const std::int64_t v = e.value(values);
+  if (v >= 2) return guard_size(e, 2, INT64_MAX, at);
+  guard_size(e, v, v, at);
+  SizeGuard corner{e, v, v, at};
+  corner.normalize();
+  corners.push_back(corner);
+}
+
+TT_INLINE void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
+  int id = -1;
+  for (const Made& m : made_)
+    if (m.tensor.is_same(t)) {
+      if (m.id < 0) return;  // of the program's text
+      id = m.id;
+    }
+  if (id < 0 && is_constant(t)) return;
+  if (id < 0) return fix_all(at);
+  SizeSet hangs_on;
+  for (int i : post_order(graph, {id})) {
+    for (int k = 0; k < graph[i].shape.rank; ++k) hangs_on |= symbols_of(graph[i].shape[k]);
+    if (graph[i].op == Op::extent) hangs_on |= symbols_of(Extent::from_code(graph[i].attribute));
+  }
+  if (fixed.empty()) fixed_at = at;
+  fixed |= hangs_on;
 }
 
 TT_INLINE void Tracer::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
@@ -245,6 +270,7 @@ TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.trace_id >= 0 ? impl.capture == capture_number : options_.holds && !made_here(t) && std::strcmp(op, "data") != 0) stop(t, op, at);
   if (impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0) detail::refuse_foreign(t, at);
+  if (impl.trace_id < 0 && made_here(t)) look_at_elements(t, at);
 }
 
 TT_INLINE void Tracer::may_be_written(const Tensor& t) {
@@ -262,9 +288,7 @@ TT_INLINE Extent Tracer::size_of(const Tensor& t, int axis) {
       id = m.id;
       is_known = true;
     }
-  if (id < 0 && !is_known)  // made of others, it is not known how
-    for (int k = 0; k < values.size(); ++k)
-      if (values[k] != 0) fixed.some.set(k);
+  if (id < 0 && !is_known) fix_all({});  // made of others, it is not known how
   const Shape s = id >= 0 ? graph[id].shape : shape_of(t);
   return axis < 0 ? s.size() : s[axis];
 }
@@ -329,8 +353,11 @@ TT_INLINE bool Tracer::has_views(int id) const {
 
 /// The function may catch the error, as it would the op's own, and go on without the node.
 [[noreturn]] TT_INLINE void Tracer::fail() {
-  const Failure f = graph.failure;
+  Failure f = graph.failure;
   graph.failure = {};
+  graph.assumed.clear();
+  graph.needed.clear();
+  f.number = Extent::from_code(f.number).value(values);  // it may be an expression
   TT_THROW(Error(describe(f)));
 }
 

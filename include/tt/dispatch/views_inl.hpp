@@ -303,7 +303,7 @@ TT_INLINE Tensor Tensor::detach() const { return detail::call_unary(detail::deta
 
 TT_INLINE Tensor Tensor::clone(SourceLine at) const { return detail::call_unary(detail::copy_operator(), *this, no_attributes, at); }
 
-TT_INLINE Tensor Tensor::contiguous(SourceLine at) const { return is_contiguous() ? *this : clone(at); }
+TT_INLINE Tensor Tensor::contiguous(SourceLine at) const { return impl().contiguous ? *this : clone(at); }
 
 TT_INLINE Tensor Tensor::to(DType dtype, SourceLine at) const { return detail::convert(*this, dtype, at); }
 

@@ -316,11 +316,14 @@ inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) 
   output_given(false);
   if (!tracer_.needed.as_numbers.empty()) throw tracer_.needed;
   recording_.guards = tracer_.guards_but_for_fixed();
+  if (tt::detail::exceptions_made != tracer_.exceptions_before) tracer_.fix_all({});  // one that the function caught may hang on any size
   SizeSet numbers = tracer_.fixed;
   for (int k = 0; k < recording_.guards.size() && !guards_; ++k) numbers |= symbols_of(recording_.guards[k].extent);
   if (!numbers.within(tracer_.as_numbers)) {
     numbers |= tracer_.as_numbers;
-    throw SizesNeeded{"the function itself, which looks at them", tracer_.fixed_at, numbers, recording_.guards};
+    Vec<SizeGuard> taken = recording_.guards;
+    for (const SizeGuard& corner : tracer_.corners) taken.push_back(corner);
+    throw SizesNeeded{"the function itself, which looks at them", tracer_.fixed_at, numbers, taken};
   }
   if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
