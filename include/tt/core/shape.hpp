@@ -118,11 +118,7 @@ struct Extent {
   }
   static constexpr Extent at(int place) { return from_code(kept - place); }
 
-  static constexpr Extent from_code(std::int64_t code) {
-    Extent e;
-    e.code = code;
-    return e;
-  }
+  static constexpr Extent from_code(std::int64_t code) { return code; }
   static constexpr Extent symbol(int index) {
     if (index < max_symbols) return product(1, std::int64_t{1} << (3 * index));
     return from_code(further - index);
