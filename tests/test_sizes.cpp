@@ -288,6 +288,47 @@ TEST_CASE("sizes may be marked") {
   CHECK(contains(message([&] { tt::mark_static(wide, 2); }), "tt::mark_static: axis is out of range: 2 for shape (9, 3)."));
 }
 
+TEST_CASE("what hangs on a size in another way is right for every size") {
+  agrees([](const Tensor& x) { return x * (x.size(0) / -2) + x.size(0) % -3; }, {4, 8, 9, 4});
+  agrees([](const Tensor& x) { return tt::arange(x.size(0)).sum().item() > 20 ? x : x * 2; }, {4, 8, 5, 20});
+  agrees([](const Tensor& x) { return (tt::zeros({2}) + x.size(0)).sum().item() > 20 ? x : x * 2; }, {4, 12, 5, 20});
+  agrees([](const Tensor& x) { return (tt::full({}, 1.0) * x.size(0)).item() > 6 ? x : x * 2; }, {4, 8, 5, 20});
+  agrees([](const Tensor& x) { return tt::eye(x.size(0)).sum(0).sum().item() > 6 ? x : x * 2; }, {4, 8, 5, 20});
+  agrees([](const Tensor& x) { return x.mean() + tt::full({x.size(0) - 3}, 0.5).sum(); }, {3, 5, 4, 9});
+  agrees([](const Tensor& x) { return x.sum(0) + static_cast<double>(tt::zeros({x.size(0) - 1}).squeeze(0).dim()); }, {5, 2, 3});
+  agrees([](const Tensor& x) { return tt::pad(x, {0, 0, x.size(0) - 3, 3 - x.size(0)}); }, {4, 3, 5, 2});
+  agrees([](const Tensor& x) { return tt::pad(x, {0, 0, 0, 6 - x.size(0)}); }, {8, 3, 6, 9});
+  agrees([](const Tensor& x) { return x.sum(tt::IntList{x.size(0) - 3}); }, {4, 3, 4});
+  agrees([](const Tensor& x) { return x.permute({x.size(0) - 3, 4 - x.size(0)}).contiguous(); }, {4, 3, 4});
+  agrees([](const Tensor& x) { return x.t().is_contiguous() ? x : x * 2; }, {4, 5});
+  agrees([](const Tensor& x) { return x * static_cast<double>(x.t().stride(1)); }, {4, 5});
+  agrees([](const Tensor& x) { return tt::cat({x.slice(0, -(std::int64_t{3} << 61), 3), x.slice(0, INT64_MIN, 3), x.slice(0, -x.size(0) - INT64_MAX + 100, 2)}, 0); }, {4, 5, 9});
+  const auto negative = tt::compile([](const Tensor& x) { return tt::ones({x.size(0) - 5}); }, {.tier = 0});
+  CHECK(negative(numbered(8, 3)).size(0) == 3);
+  CHECK(contains(message([&] { negative(numbered(3, 3)); }), "a size is negative"));
+}
+
+TEST_CASE("an error that the function catches is one for the sizes that it came of") {
+  const auto caught = [](const Tensor& x, const auto& f) {
+    try {
+      return f();
+    } catch (const tt::Error&) {
+      return x + 100;
+    }
+  };
+  agrees([&](const Tensor& x) { return caught(x, [&] { return x.slice(1, 0, 1).reshape({-1, 4}); }); }, {5, 8, 4, 7});
+  agrees([&](const Tensor& x) { return caught(x, [&] { return x.reshape({4, 6}); }); }, {5, 8, 4, 8});
+  agrees([&](const Tensor& x) { return caught(x, [&] { return x.slice(0, 0, 1).expand({x.size(0) - 3, 3}) * 2; }); }, {4, 2, 6});
+  agrees([&](const Tensor& x) { return caught(x, [&] { return tt::pad(x, {0, 0, -6, 0}) * 2; }); }, {4, 8, 5, 9});
+  agrees([&](const Tensor& x) { return caught(x, [&] { return x + tt::ones({7, 3}); }); }, {4, 7, 5, 1});
+}
+
+TEST_CASE("one unlucky first size does not spoil the captures") {
+  auto f = tt::compile([](const Tensor& x) { return x.slice(0, 1, INT64_MAX) * 2; }, {.tier = 0});
+  for (std::int64_t n = 2; n < 30; ++n) CHECK(same_bits(f(numbered(n, 3)), numbered(n, 3).slice(0, 1, n) * 2));
+  CHECK(f.captures() == 3);  // two rows, and three, which is also the number of columns
+}
+
 TEST_CASE("random programs of sizes that stay expressions agree with eager") {
   const char* const more = std::getenv("TT_FUZZ_COUNT");
   const int programs = more ? std::atoi(more) : 400;

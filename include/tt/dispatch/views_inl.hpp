@@ -193,7 +193,7 @@ TT_INLINE Tensor Tensor::view(const IntList& shape, SourceLine at) const {
 TT_INLINE Tensor Tensor::permute(const IntList& axes, SourceLine at) const {
   IntList order;
   unsigned seen = 0;
-  for (std::int64_t a : axes.values()) {
+  for (const std::int64_t a : axes) {
     const int axis = normalize_axis(static_cast<int>(a), dim());
     if (axis >= 0) seen |= 1u << axis;
     order.push_back(axis);
@@ -218,7 +218,7 @@ TT_INLINE Tensor Tensor::t(SourceLine at) const {
 TT_INLINE Tensor Tensor::expand(const IntList& shape, SourceLine at) const {
   IntList to = shape;
   for (int k = 0; k < to.size(); ++k)
-    if (const int from = dim() - to.size() + k; to.value(k) == -1 && from >= 0) to[k] = size(from, at);
+    if (const int from = dim() - to.size() + k; to.value(k) < 0 && std::int64_t{to[k]} == -1 && from >= 0) to[k] = size(from, at);
   const Shape s = shape_of(to, "expand", at);
   const BroadcastResult r = try_broadcast(impl().shape, s);
   if (!r.ok || !(r.shape == s))
