@@ -1,4 +1,5 @@
 /* chain:
+graph 1
 %0 = input 0 : f32 (s0,)
 %1 = input 1 : f32 (s0,)
 %2 = mul(%0, %1) : f32 (s0,)
@@ -20,7 +21,7 @@
 %18 = mul(%17, %1) : f32 (s0,)
 %19 = constant 4.5 : f32 ()
 %20 = add(%18, %19) : f32 (s0,)
-%21 = abs(%20) : f32 (s0,)  -> output 0
+%21 = abs(%20) : f32 (s0,) -> output 0
 behind prelude.c: */
 
 /* kernel 0: rows 1 x s0 */

@@ -1,4 +1,5 @@
 /* cross_entropy_gradient:
+graph 1
 %0 = input 0 : f32 (8, 10)
 %1 = input 1 : i64 (8,)
 %2 = amax(%0) axes 1 : f32 (8, 1)
@@ -7,7 +8,7 @@
 %5 = exp(%4) : f32 (8, 10)
 %6 = sum(%5) axes 1 : f32 (8, 1)
 %7 = log(%6) : f32 (8, 1)
-%8 = iota 1 along : i64 (1, 10)
+%8 = iota 1 : i64 (1, 10)
 %9 = reshape(%1) : i64 (8, 1)
 %10 = eq(%8, %9) : bool (8, 10)
 %11 = constant 0 : f32 ()
@@ -18,13 +19,13 @@
 %16 = sum(%15) axes 0 : f32 (1,)
 %17 = reshape(%16) : f32 ()
 %18 = constant 8 : f32 ()
-%19 = div(%17, %18) : f32 ()  -> output 0
+%19 = div(%17, %18) : f32 () -> output 0
 %20 = constant -0.125 : f32 ()
 %21 = where(%10, %20, %11) : f32 (8, 10)
 %22 = constant 0.125 : f32 ()
 %23 = div(%22, %6) : f32 (8, 1)
 %24 = mul(%23, %5) : f32 (8, 10)
-%25 = add(%21, %24) : f32 (8, 10)  -> output 1
+%25 = add(%21, %24) : f32 (8, 10) -> output 1
 behind prelude.cu: */
 TREE(float, max_f32)
 TREE(float, add_f32)

@@ -1,16 +1,17 @@
 /* dtypes:
+graph 1
 %0 = input 0 : f64 (50,)
 %1 = input 1 : i32 (50,)
 %2 = cast(%0) : f32 (50,)
 %3 = cast(%2) : f64 (50,)
 %4 = cast(%0) : i32 (50,)
 %5 = cast(%4) : f64 (50,)
-%6 = sub(%3, %5) : f64 (50,)  -> output 0
+%6 = sub(%3, %5) : f64 (50,) -> output 0
 %7 = cast(%1) : bool (50,)
 %8 = cast(%1) : f32 (50,)
 %9 = neg(%8) : f32 (50,)
 %10 = constant 0.5 : f32 ()
-%11 = where(%7, %9, %10) : f32 (50,)  -> output 1
+%11 = where(%7, %9, %10) : f32 (50,) -> output 1
 behind prelude.c: */
 
 /* kernel 0: rows 1 x 50 */

@@ -1,15 +1,16 @@
 /* gate:
+graph 1
 %0 = input 0 : f32 (40, 100)
 %1 = input 1 : f32 (40, 100)
-%2 = sigmoid(%0) : f32 (40, 100)  -> output 2
+%2 = sigmoid(%0) : f32 (40, 100) -> output 2
 %3 = mul(%2, %1) : f32 (40, 100)
 %4 = reshape(%3) : f32 (4000,)
 %5 = sum(%4) axes 0 : f32 (1,)
-%6 = reshape(%5) : f32 ()  -> output 0
+%6 = reshape(%5) : f32 () -> output 0
 %7 = constant 1 : f32 ()
 %8 = sub(%7, %2) : f32 (40, 100)
 %9 = mul(%2, %8) : f32 (40, 100)
-%10 = mul(%1, %9) : f32 (40, 100)  -> output 1
+%10 = mul(%1, %9) : f32 (40, 100) -> output 1
 behind prelude.c: */
 TREE(float, add_f32)
 LANES(float, v_f32, 32, add_f32)

@@ -1,4 +1,5 @@
 /* integers:
+graph 1
 %0 = input 0 : i64 (s0,)
 %1 = input 1 : i64 (s0,)
 %2 = constant 3 : i64 ()
@@ -9,7 +10,7 @@
 %7 = neg(%0) : i64 (s0,)
 %8 = max(%6, %7) : i64 (s0,)
 %9 = constant 255 : i64 ()
-%10 = bit_and(%8, %9) : i64 (s0,)  -> output 0
+%10 = bit_and(%8, %9) : i64 (s0,) -> output 0
 behind prelude.cu: */
 
 /* kernel 0: rows 1 x s0 */

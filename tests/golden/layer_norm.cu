@@ -1,4 +1,5 @@
 /* layer_norm:
+graph 1
 %0 = input 0 : f32 (32, 100)
 %1 = input 1 : f32 (100,)
 %2 = input 2 : f32 (100,)
@@ -14,7 +15,7 @@
 %12 = rsqrt(%11) : f32 (32, 1)
 %13 = mul(%6, %12) : f32 (32, 100)
 %14 = mul(%13, %1) : f32 (32, 100)
-%15 = add(%14, %2) : f32 (32, 100)  -> output 0
+%15 = add(%14, %2) : f32 (32, 100) -> output 0
 behind prelude.cu: */
 TREE(float, add_f32)
 

@@ -1,4 +1,5 @@
 /* masks:
+graph 1
 %0 = input 0 : bool (s0,)
 %1 = input 1 : bool (s0*s0,)
 %2 = input 2 : bool (s0*s0*s0,)
@@ -8,14 +9,14 @@
 %6 = input 6 : f64 (s0*s0,)
 %7 = input 7 : i64 (s0*s0*s0,)
 %8 = constant 0 : f32 ()
-%9 = where(%0, %4, %8) : f32 (s0,)  -> output 0
+%9 = where(%0, %4, %8) : f32 (s0,) -> output 0
 %10 = logical_not(%5) : bool (s0*s0,)
 %11 = logical_and(%1, %10) : bool (s0*s0,)
 %12 = constant 0 : f64 ()
-%13 = where(%11, %6, %12) : f64 (s0*s0,)  -> output 1
+%13 = where(%11, %6, %12) : f64 (s0*s0,) -> output 1
 %14 = constant 7 : i64 ()
-%15 = where(%2, %7, %14) : i64 (s0*s0*s0,)  -> output 2
-%16 = cast(%3) : f32 (s0*s0*s0*s0,)  -> output 3
+%15 = where(%2, %7, %14) : i64 (s0*s0*s0,) -> output 2
+%16 = cast(%3) : f32 (s0*s0*s0*s0,) -> output 3
 behind prelude.c: */
 
 /* kernel 0: rows 1 x s0 */

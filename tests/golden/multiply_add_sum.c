@@ -1,4 +1,5 @@
 /* multiply_add_sum:
+graph 1
 %0 = input 0 : f32 (s0, 300)
 %1 = input 1 : f32 (s0, 300)
 %2 = input 2 : f32 (s0, 300)
@@ -6,7 +7,7 @@
 %4 = add(%3, %2) : f32 (s0, 300)
 %5 = reshape(%4) : f32 (300*s0,)
 %6 = sum(%5) axes 0 : f32 (1,)
-%7 = reshape(%6) : f32 ()  -> output 0
+%7 = reshape(%6) : f32 () -> output 0
 behind prelude.c: */
 TREE(float, add_f32)
 LANES(float, v_f32, 32, add_f32)

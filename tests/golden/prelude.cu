@@ -1,3 +1,4 @@
+#define SYMBOLS 8
 #define FMA_f32(a, b, c) __fmaf_rn(a, b, c)
 #define FMA_f64(a, b, c) __fma_rn(a, b, c)
 #define FN static __device__ __forceinline__
@@ -60,7 +61,7 @@ FN i64 add_i64(i64 a, i64 b) { return IADD_i64(a, b); }
 /* What a launch is given. */
 template <int N> struct Operands {
   void *p[N];
-  i64 s[8];           /* values of the symbols */
+  i64 s[SYMBOLS];     /* values of the symbols */
   char *work;         /* for partial results, and rows that do not fit in shared memory */
   i64 work_bytes;     /* of it, for one team */
   i64 shared_bytes;   /* for one team's rows; 0: they lie in work, behind the partial results */

@@ -1,9 +1,10 @@
 /* scale_and_shift:
+graph 1
 %0 = input 0 : f32 (s0,)
 %1 = input 1 : f32 ()
 %2 = input 2 : f32 ()
 %3 = mul(%0, %1) : f32 (s0,)
-%4 = add(%3, %2) : f32 (s0,)  -> output 0
+%4 = add(%3, %2) : f32 (s0,) -> output 0
 behind prelude.cu: */
 
 /* kernel 0: rows 1 x s0 */

@@ -1,6 +1,7 @@
 /* silu:
+graph 1
 %0 = input 0 : f32 (1000,)
-%1 = silu(%0) : f32 (1000,)  -> output 0
+%1 = silu(%0) : f32 (1000,) -> output 0
 behind prelude.cu: */
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;

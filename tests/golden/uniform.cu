@@ -1,10 +1,11 @@
 /* uniform:
+graph 1
 %0 = input 0 : f32 (4, s0)
 %1 = constant 0 : i64 ()
-%2 = iota 1 along : i64 (1, s0)
+%2 = iota 1 : i64 (1, s0)
 %3 = add(%1, %2) : i64 (1, s0)
-%4 = iota 0 along : i64 (4, 1)
-%5 = extent : i64 ()
+%4 = iota 0 : i64 (4, 1)
+%5 = extent s0 : i64 ()
 %6 = mul(%4, %5) : i64 (4, 1)
 %7 = add(%3, %6) : i64 (4, s0)
 %8 = constant 7 : i64 ()
@@ -12,7 +13,7 @@
 %10 = shift_right_logical(%9) by 40 : i64 (4, s0)
 %11 = cast(%10) : f32 (4, s0)
 %12 = constant 5.96046448e-8 : f32 ()
-%13 = mul(%11, %12) : f32 (4, s0)  -> output 0
+%13 = mul(%11, %12) : f32 (4, s0) -> output 0
 behind prelude.cu: */
 FN long long philox_i64(long long v0, long long v1) {
   const long long v2 = (i64)0x00000000ffffffffULL;
