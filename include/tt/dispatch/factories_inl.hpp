@@ -62,10 +62,6 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
   return with_options(t, o);
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// `elements`: how many they are, if that is a size; else null.
 inline Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at, const Size* elements) {
   if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.") << at));

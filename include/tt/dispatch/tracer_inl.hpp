@@ -201,6 +201,7 @@ TT_INLINE void Tracer::guard_recorded(const Operator& op, std::span<const int> r
         guard_size(n.extent, n.least, INT64_MAX, at);
       } else {
         graph.failure = n.otherwise;
+        graph.failure.number = Extent::from_code(n.otherwise.number).value(values);  // it may be an expression
         graph.failure.where = at;
         fail();
       }
@@ -353,11 +354,10 @@ TT_INLINE bool Tracer::has_views(int id) const {
 
 /// The function may catch the error, as it would the op's own, and go on without the node.
 [[noreturn]] TT_INLINE void Tracer::fail() {
-  Failure f = graph.failure;
+  const Failure f = graph.failure;
   graph.failure = {};
   graph.assumed.clear();
   graph.needed.clear();
-  f.number = Extent::from_code(f.number).value(values);  // it may be an expression
   TT_THROW(Error(describe(f)));
 }
 
