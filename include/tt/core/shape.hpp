@@ -273,7 +273,10 @@ struct Shape {
 /// Can the elements be counted, and their bytes and strides? Extents of 0 count as 1 for the
 /// strides' sake; symbols count by their coefficients, which have 36 bits.
 constexpr bool is_countable(const Shape& s) {
-  if (s.rank == 0) return true;
+  constexpr std::int64_t most_small = std::int64_t{1} << 9;  // six of these are 2^54: nothing to divide
+  bool small = true;
+  for (int k = 0; k < s.rank; ++k) small = small && s.code[k] >= 0 && s.code[k] <= most_small;
+  if (small) return true;
   const std::int64_t most = std::int64_t{1} << (s.is_constant() ? 58 : 35);
   std::int64_t n = 1;
   for (int k = 0; k < s.rank; ++k) {

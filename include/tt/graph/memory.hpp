@@ -15,16 +15,21 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
     std::int64_t begin = 0, end = 0;
     int last = 0;
   };
-  Vec<Live> live;  // sorted by begin
+  Vec<Live> live(buffer_count, Live{});  // the first `alive` of them, sorted by begin
+  Live* const lives = live.items;        // every call counts in constant evaluation
+  int alive = 0;
   Vec<Vec<int>> born(kernels, Vec<int>());
   for (int i = 0; i < buffer_count; ++i)
     if (buffers[i].external < 0 && buffers[i].first >= 0) born[buffers[i].first].push_back(i);
   std::int64_t arena = 0;
   for (int k = 0; k < kernels; ++k) {
     int kept = 0;
-    for (int j = 0; j < live.size(); ++j)
-      if (live[j].last >= k) live[kept++] = live[j];
-    live.resize(kept);
+    for (int j = 0; j < alive; ++j)
+      if (lives[j].last >= k) {
+        if (kept != j) lives[kept] = lives[j];
+        ++kept;
+      }
+    alive = kept;
     for (int i : born[k]) {
       const std::int64_t count = buffers[i].size.value(symbols), each = size_of(buffers[i].dtype);
       const std::int64_t dense = count < most_bytes / each ? count * each : most_bytes;
@@ -32,11 +37,10 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
           (dense + 2 * arena_alignment - 1) / arena_alignment * arena_alignment;
       std::int64_t begin = 0;
       int at = 0;
-      for (; at < live.size() && live[at].begin - begin < bytes; ++at)
-        if (live[at].end > begin) begin = live[at].end;
-      live.push_back({});
-      for (int j = live.size() - 1; j > at; --j) live[j] = live[j - 1];
-      live[at] = {begin, begin + bytes, buffers[i].last};
+      for (; at < alive && lives[at].begin - begin < bytes; ++at)
+        if (lives[at].end > begin) begin = lives[at].end;
+      for (int j = alive++; j > at; --j) lives[j] = lives[j - 1];
+      lives[at] = {begin, begin + bytes, buffers[i].last};
       offsets[i] = begin;
       if (begin + bytes > arena) arena = begin + bytes;
     }
