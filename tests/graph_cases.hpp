@@ -119,8 +119,8 @@ constexpr int view_shapes() {
   check((tt::slice<-1, 3, 4, -1>(x).shape() == Shape{2, 3, 4}));
   check((tt::slice<1, 0, 3>(x).id == x.id));
   check((tt::slice<0, 0, 0>(x).shape() == Shape{0, 3, 4}));
-  const tt::SliceAttribute s = tt::SliceAttribute::unpack(tt::SliceAttribute{5, 77, -3}.pack());
-  check(s.axis == 5 && s.start == 77 && s.step == -3);
+  const auto s = r.g.attributes<tt::SliceAttribute>(tt::slice<-1, 3, 2, -2>(x).id);
+  check(s.axis == 2 && s.start == 3 && s.step == -2);
   check(!r.g.failure);
   return check.failed;
 }
@@ -209,12 +209,11 @@ constexpr int sizes_that_overflow() {
   const Sym y = reshaped.input({2, 3});
   reshaped.g.reshape(y.id, {big, big, big, 6});
   check(reshaped.g.failure.mistake == Mistake::sizes_differ);
-  Recording sliced;  // what a slice can note
+  Recording sliced;
   const Sym z = sliced.input({std::int64_t{1} << 40});
   check(sliced.g[sliced.g.slice(z.id, 0, std::int64_t{1} << 35, 3, -(1 << 20))].shape == Shape{3});
+  check(sliced.g[sliced.g.slice(z.id, 0, std::int64_t{1} << 39, 3, 1)].shape == Shape{3});
   check(!sliced.g.failure);
-  sliced.g.slice(z.id, 0, std::int64_t{1} << 36, 3, 1);  // beyond what constant expressions hold
-  check(std::is_constant_evaluated() ? sliced.g.failure.mistake == Mistake::slice_out_of_range : !sliced.g.failure);
   return check.failed;
 }
 
@@ -387,7 +386,7 @@ constexpr int canonical_numbering() {
   check(tt::to_string(c) == tt::to_string(tt::canonical(b)));
   check(tt::to_string(tt::make_plan(a)) == tt::to_string(tt::make_plan(b)));
   for (int i = 0; i < c.size(); ++i)
-    for (int o : c[i].operand) check(o < i);
+    for (int o : c.operands(i)) check(o < i);
   return check.failed;
 }
 

@@ -194,10 +194,14 @@ Graph with_node(const Graph& g, int at, const F& make) {
   for (int i : g.inputs) map[i] = r.input(g[i].dtype, g[i].shape);
   for (int i = 0; i < g.size(); ++i) {
     if (map[i] >= 0) continue;
-    tt::Node n = g[i];
-    for (int k = 0; k < tt::max_operands; ++k)
-      if (n.operand[k] >= 0) n.operand[k] = map[n.operand[k]];
-    map[i] = i == at ? make(r, n, map) : r.intern(n);
+    const tt::Vec<int> o = tt::mapped(g.operands(i), map);
+    if (i == at) {
+      tt::Node n = g[i];
+      for (int k = 0; k < o.size(); ++k) n.operand[k] = o[k];
+      map[i] = make(r, n, map);
+    } else {
+      map[i] = r.intern(g[i], g, o);
+    }
   }
   for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k]);
   return r;

@@ -424,12 +424,12 @@ class BasicGenerator {
     const tt::OpDef& def = op_at(r_.below(tt::ElementwiseOps::size), tt::ElementwiseOps{});
     const int a = pick(def.info.domain == tt::Domain::number ? &is_number : &is_anything);
     if (a < 0) return -1;
-    tt::OperandIds ids{{a, -1, -1, -1}};
+    tt::Vec<int> ids(def.info.arity, a);
     for (int k = 1; k < def.info.arity; ++k) {
-      ids.id[k] = r_.chance(0.4) ? constant(dtype(a), random_number()) : pick_beside(a, &is_number);
-      if (ids.id[k] < 0 ||
+      ids[k] = r_.chance(0.4) ? constant(dtype(a), random_number()) : pick_beside(a, &is_number);
+      if (ids[k] < 0 ||
           (k == 2 &&
-           !tt::try_broadcast(tt::try_broadcast(shape(a), shape(ids.id[1])).shape, shape(ids.id[2]))
+           !tt::try_broadcast(tt::try_broadcast(shape(a), shape(ids[1])).shape, shape(ids[2]))
                 .ok))
         return -1;
     }

@@ -110,15 +110,14 @@ inline Tensor window(const Tensor& t, const tt::WindowAttribute& w, std::int64_t
 }
 
 /// Inside a captured function ops on numbers alone would be run, and what they give refused: so one is recorded.
-inline bool record_number(const std::vector<Tensor>& value, const tt::Node& n, std::vector<Tensor>& recorded) {
+inline bool record_number(const std::vector<Tensor>& value, tt::Ids operands, std::vector<Tensor>& recorded) {
   tt::Tracer* const tracer = tt::Tracer::current();
   if (!tracer) return false;
-  for (int o : n.operand)
-    if (o >= 0 && value[static_cast<std::size_t>(o)].impl().trace_id >= 0) return false;
+  for (int o : operands)
+    if (value[static_cast<std::size_t>(o)].impl().trace_id >= 0) return false;
   recorded = value;
-  for (int o : n.operand)
-    if (Tensor* const t = o < 0 ? nullptr : &recorded[static_cast<std::size_t>(o)]; t && t->impl().trace_id < 0)
-      *t = tracer->tensor_of(tracer->id_of(*t));
+  for (int o : operands)
+    if (Tensor& t = recorded[static_cast<std::size_t>(o)]; t.impl().trace_id < 0) t = tracer->tensor_of(tracer->id_of(t));
   return true;
 }
 
@@ -141,19 +140,19 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
     case Op::reshape: return operand(0).reshape(shape);
     case Op::permute: {
       tt::IntList axes;
-      for (int k = 0; k < n.shape.rank; ++k) axes.push_back(tt::permutation_at(n.attribute, k));
+      for (int k = 0; k < n.shape.rank; ++k) axes.push_back(g.permuted_axis(n, k));
       return operand(0).permute(axes);
     }
     case Op::slice: {
-      const auto cut = tt::SliceAttribute::unpack(n.attribute);
+      const auto cut = g.attributes<tt::SliceAttribute>(n);
       return slice(operand(0), cut, shape[cut.axis]);
     }
     case Op::window: {
-      const auto w = tt::WindowAttribute::unpack(n.attribute);
+      const auto w = g.attributes<tt::WindowAttribute>(n);
       return window(operand(0), w, shape[n.shape.rank - 1]);
     }
     case Op::pad: {
-      const auto p = tt::PadAttribute::unpack(n.attribute);
+      const auto p = g.attributes<tt::PadAttribute>(n);
       tt::IntList sizes;
       for (int k = shape.size() - 1, last = p.axis[0] < p.axis[1] ? p.axis[0] : p.axis[1]; k >= last; --k) {
         sizes.push_back(p.along(k).code);
@@ -162,11 +161,11 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
       return tt::call("pad", {operand(0), sizes, tt::decode(n.dtype, n.bits)});
     }
     case Op::slice_scatter: {
-      const auto p = tt::PadAttribute::unpack(n.attribute);
+      const auto p = g.attributes<tt::PadAttribute>(n);
       return tt::call("slice_scatter", {operand(0), operand(1), p.axis[0], p.before[0].code});
     }
     case Op::conv: {
-      const auto c = tt::ConvAttribute::unpack(n.attribute);
+      const auto c = g.attributes<tt::ConvAttribute>(n);
       return tt::call("conv2d", {operand(0), operand(1), {c.stride[0], c.stride[1]}, {c.padding[0], c.padding[1]}, {c.dilation[0], c.dilation[1]},
                                  operand(0).size(1) / operand(1).size(1)});
     }
@@ -212,7 +211,7 @@ inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbol
           value[static_cast<std::size_t>(i)] = detail::call_composite(c, value[static_cast<std::size_t>(c.operand)]);
       if (value[static_cast<std::size_t>(i)].defined()) continue;
       std::vector<Tensor> recorded;
-      const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g[i], recorded);
+      const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g.operands(i), recorded);
       value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, size, numbers ? recorded : value, input[0]);
     }
   return value;

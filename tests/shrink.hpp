@@ -33,10 +33,7 @@ inline Case replaced(const Case& c, int i, int by, const Values& value) {
       if (by < 0) r.input.push_back(value);
       continue;
     }
-    tt::Node n = c.graph[j];
-    for (int k = 0; k < tt::max_operands; ++k)
-      if (n.operand[k] >= 0) n.operand[k] = map[n.operand[k]];
-    map[j] = r.graph.intern(n);
+    map[j] = r.graph.intern(c.graph[j], c.graph, tt::mapped(c.graph.operands(j), map));
   }
   for (int k = 0; k < c.graph.outputs.size(); ++k)
     r.graph.output(map[c.graph.outputs[k]], c.graph.donated[k]);
@@ -49,8 +46,7 @@ inline Case tidy(const Case& c) {
   Case r{{}, c.symbols, {}};
   tt::Vec<char> used(live.graph.size(), 0);
   for (const tt::Node& n : live.graph.nodes)
-    for (int o : n.operand)
-      if (o >= 0) used[o] = 1;
+    for (int o : live.graph.operands(n)) used[o] = 1;
   for (int o : live.graph.outputs) used[o] = 1;
   for (int d : live.graph.donated)
     if (d >= 0) used[live.graph.inputs[d]] = 1;
@@ -63,11 +59,7 @@ inline Case tidy(const Case& c) {
     r.input.push_back(live.input[static_cast<std::size_t>(k)]);
   }
   for (int j = 0; j < live.graph.size(); ++j) {
-    tt::Node n = live.graph[j];
-    if (n.op == Op::input) continue;
-    for (int k = 0; k < tt::max_operands; ++k)
-      if (n.operand[k] >= 0) n.operand[k] = map[n.operand[k]];
-    map[j] = r.graph.intern(n);
+    if (live.graph[j].op != Op::input) map[j] = r.graph.intern(live.graph[j], live.graph, tt::mapped(live.graph.operands(j), map));
   }
   for (int k = 0; k < live.graph.outputs.size(); ++k)
     r.graph.output(map[live.graph.outputs[k]],
@@ -110,8 +102,8 @@ bool shrink_once(Case& c, const Fails& fails) {
     const tt::Node& n = c.graph[i];
     if (n.op == Op::input) continue;
     if (accept(replaced(c, i, -1, value[static_cast<std::size_t>(i)]))) return true;
-    for (int o : n.operand)
-      if (o >= 0 && c.graph[o].dtype == n.dtype && c.graph[o].shape == n.shape)
+    for (int o : tt::copied(c.graph.operands(i)))
+      if (c.graph[o].dtype == n.dtype && c.graph[o].shape == n.shape)
         if (accept(replaced(c, i, o, {}))) return true;
   }
   return false;

@@ -77,7 +77,7 @@ TEST_CASE("a backend may edit the graph") {
   const auto edit = [](const tt::Graph& g, const std::vector<tt::ExampleInput>&) {
     tt::Graph e = g;
     for (const int relu : tt::find_all(e, tt::op_def<tt::Relu>))
-      e = tt::replace(e, relu, e.call(tt::op_def<tt::Gelu>, {{e[relu].operand[0], -1, -1, -1}}));
+      e = tt::replace(e, relu, e.call(tt::op_def<tt::Gelu>, {e[relu].operand[0]}));
     return tt::compile_graph(e);
   };
   tt::register_backend("gelu", edit);

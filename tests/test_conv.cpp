@@ -302,6 +302,7 @@ TEST_CASE("mistakes are named") {
   says([&] { tt::conv2d(tt::zeros({8, 8}), w); }, "tt::conv2d: rank is too low: (8, 8) has rank 2, needed is 4.");
   says([&] { tt::max_pool2d(x, {.stride = 1 << 30}); }, "tt::max_pool2d: stride or padding is out of range");
   says([&] { tt::avg_pool2d(x.to(DType::i32)); }, "tt::avg_pool2d: dtype is not accepted: i32");
+  says([&] { tt::conv2d(x, w, {.dilation = 1 << 30}); }, "tt::conv2d: stride, padding or dilation is out of range: (2, 3, 8, 8). Strides and dilations are at least 1, padding at least 0, all are below 2^30.");
   says([&] { tt::conv2d(x, w, {.stride = 0}); }, "tt::conv2d: stride, padding or dilation is out of range");
   says([&] { tt::conv2d(x, w, tt::zeros({3})); }, "tt::conv2d: shapes do not broadcast: (4, 3, 3, 3) and (3,).");
   says([&] { tt::conv2d(x > 0, w > 0); }, "tt::conv2d: dtype is not accepted: bool");

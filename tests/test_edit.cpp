@@ -3,6 +3,9 @@
 #include <tt/tt.hpp>
 
 #include <cmath>
+#include <string>
+
+#include "tt/graph/parse.hpp"
 
 namespace {
 
@@ -15,7 +18,7 @@ constexpr tt::Graph with_gelu(tt::Graph g) {
   for (;;) {
     const tt::Vec<int> relus = tt::find_all(g, tt::op_def<tt::Relu>);
     if (relus.empty()) return g;
-    const int gelu = g.call(tt::op_def<tt::Gelu>, {{g[relus[0]].operand[0], -1, -1, -1}});
+    const int gelu = g.call(tt::op_def<tt::Gelu>, {g[relus[0]].operand[0]});
     g = tt::replace(g, relus[0], gelu);
   }
 }
@@ -112,6 +115,34 @@ TEST_CASE("check infers the shape and dtype of every kind of node anew") {
   wrong = g;
   wrong.nodes[g.inputs[0]].dtype = tt::DType::i32;
   CHECK(!tt::check(wrong));
+}
+
+TEST_CASE("check knows what passes make of a graph") {
+  tt::Graph g;
+  const tt::Sym x{&g, g.input(tt::DType::f32, {64, 64})}, y{&g, g.input(tt::DType::f32, {32, 64})};
+  g.output(tt::sum<1>(tt::transpose(x)).id);
+  g.output(tt::slice_scatter<0, 3>(x, y).id);
+  g.output(tt::pad<1, 2>(y).id);
+  const tt::Graph normal = tt::normalize(tt::canonical(g));
+  REQUIRE(tt::check(normal, tt::Phase::normalized));
+  CHECK(tt::parse(tt::to_string(normal)) == normal);
+  const auto why = [&](auto&& is_place, auto&& damage) {
+    for (int i = 0; i < normal.size(); ++i) {
+      if (!is_place(normal[i])) continue;
+      tt::Graph wrong = normal;
+      damage(wrong.nodes[i]);
+      const tt::CheckResult r = tt::check(wrong, tt::Phase::normalized);
+      return r.node == i ? std::string(r.why) : "another node";
+    }
+    return std::string("no such node");
+  };
+  const auto in_row_order = [](const tt::Node& n) { return (n.bits & tt::in_row_order) != 0 && tt::is_reduction(n.op); };
+  const auto replaces = [](const tt::Node& n) { return n.op == tt::Op::slice_scatter; };
+  const auto copies = [](const tt::Node& n) { return n.op == tt::Op::copy; };
+  CHECK(why(in_row_order, [](tt::Node& n) { n.attribute = 2; }) == "sums in a row's order what is no row exchanged with the axis before it");
+  CHECK(why(in_row_order, [](tt::Node& n) { n.shape.set(1, 65); }) == "has another shape than its operands give");
+  CHECK(why(replaces, [](tt::Node& n) { n.shape.set(0, 33); }) == "has another shape than its operand");
+  CHECK(why(copies, [](tt::Node& n) { n.shape.set(0, 65); }) == "has another shape than its operand");
 }
 
 TEST_CASE("Philox gives the published words") {

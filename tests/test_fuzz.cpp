@@ -13,6 +13,7 @@
 #include "run_tiles.hpp"
 #include "shrink.hpp"
 #include "tt/graph/check.hpp"
+#include "tt/graph/parse.hpp"
 
 // A planted bug may end in a fault, which leaves the executor by a jump: its memory is lost on purpose.
 extern "C" const char* __asan_default_options();
@@ -31,11 +32,13 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
 tt::Text find_fault(const Case& c) {
   tt::Text t;
   const std::vector<Values> want = evaluate(c.graph, c.symbols, c.input);
-  if (const tt::CheckResult legal = tt::check(c.graph); !legal) {
-    t << "an illegal graph: node " << legal.node << ' ' << legal.why << '\n';
-    return t;
-  }
   const Graph normal = tt::normalize(c.graph);
+  for (const tt::CheckResult legal : {tt::check(c.graph), tt::check(tt::inline_bodies(c.graph)), tt::check(normal, tt::Phase::normalized),
+                                      tt::check(tt::normalize(c.graph, tt::Transposed::as_it_lies), tt::Phase::normalized)})
+    if (!legal) {
+      t << "an illegal graph: node " << legal.node << ' ' << legal.why << '\n';
+      return t;
+    }
   if (const Difference d = compare(c.graph, want, evaluate(normal, c.symbols, c.input))) {
     t << "normalize changes a value: ";
     describe(t, c.graph, d);
@@ -53,16 +56,6 @@ std::string report(const Program& p, const tt::Text& fault) {
   const Case small =
       shrink(without_bodies(p), [](const Case& c) { return !find_fault(c).empty(); });
   t << "shrunk: " << find_fault(small) << tt::to_string(small.graph);
-  for (const tt::Node& n : small.graph.nodes)
-    if (n.op == Op::slice) {
-      const auto cut = tt::SliceAttribute::unpack(n.attribute);
-      t << "slice of %" << n.operand[0] << ": axis " << cut.axis << " from " << cut.start
-        << " step " << cut.step << '\n';
-    } else if (n.op == Op::permute) {
-      t << "permute of %" << n.operand[0] << ':';
-      for (int k = 0; k < n.shape.rank; ++k) t << ' ' << tt::permutation_at(n.attribute, k);
-      t << '\n';
-    }
   t << tt::to_string(tt::make_plan(small.graph));
   for (int k = 0; k < 2; ++k) t << "s" << k << " = " << p.symbols.value[k] << ' ';
   return t;
@@ -162,7 +155,7 @@ TEST_CASE("what is called normal is what rewriting would leave as it is") {
     if (!tt::is_normal(g)) continue;
     ++normal;
     const Graph r = tt::canonical(tt::detail::Normalizer(g).r);
-    CHECK((r.nodes == g.nodes && r.inputs == g.inputs && r.outputs == g.outputs));
+    CHECK(r == g);
   }
   CHECK(normal > 100);
 }

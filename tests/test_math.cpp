@@ -117,9 +117,9 @@ void check_rule_at(double a, double b) {
           doctest::Approx(grad * slope<F>(a, b, 0)).epsilon(1e-8));
   } else {
     const auto gradients = F::derivative(N(a), N(b), N(y), N(grad));
-    CHECK(gradients.first.value == doctest::Approx(grad * slope<F>(a, b, 0)).epsilon(1e-8));
+    CHECK(gradients.of[0].value == doctest::Approx(grad * slope<F>(a, b, 0)).epsilon(1e-8));
     if (a > 0)
-      CHECK(gradients.second.value == doctest::Approx(grad * slope<F>(a, b, 1)).epsilon(1e-8));
+      CHECK(gradients.of[1].value == doctest::Approx(grad * slope<F>(a, b, 1)).epsilon(1e-8));
   }
 }
 template <class F>
@@ -256,9 +256,9 @@ TEST_CASE("first and second powers are exact, and third ones of f32") {
 
 TEST_CASE("the gradient of pow is 0 where PyTorch's is") {
   const auto zero_power = tt::Pow::derivative(N(0.0), N(0.0), N(1.0), N(1.0));
-  CHECK(zero_power.first.value == 0);
-  CHECK(zero_power.second.value == 0);
-  CHECK(tt::Pow::derivative(N(0.0), N(2.0), N(0.0), N(1.0)).first.value == 0);
+  CHECK(zero_power.of[0].value == 0);
+  CHECK(zero_power.of[1].value == 0);
+  CHECK(tt::Pow::derivative(N(0.0), N(2.0), N(0.0), N(1.0)).of[0].value == 0);
 }
 
 TEST_CASE("activations treat kinks, NaN and crossed bounds as PyTorch does") {

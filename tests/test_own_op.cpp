@@ -107,6 +107,41 @@ TEST_CASE("an op of one's own is differentiated from its body, or by its rule") 
   check_own_gradient([](auto x, auto y, auto z) { return lambda3(x, y, z); });
 }
 
+namespace {
+
+/// More operands than a node holds in itself; differentiated from its body, and by a rule that is three times that.
+constexpr auto body_of_six = [](auto a, auto b, auto c, auto d, auto e, auto f) { return tt::fma(a, b, c) * tt::exp(-(d * d)) + e / (2 + f * f); };
+constexpr auto six = tt::op(body_of_six);
+struct RuledFive {
+  static constexpr tt::OpInfo info{.name = "ruled_five", .arity = 5};
+  static constexpr auto body(auto a, auto b, auto c, auto d, auto e) { return a * b + c * d * e; }
+  static constexpr auto derivative(auto a, auto b, auto c, auto d, auto e, auto, auto grad) {
+    return tt::Gradients{3 * grad * b, 3 * grad * a, 3 * grad * d * e, 3 * grad * c * e, 3 * grad * c * d};
+  }
+};
+constexpr tt::Elementwise<RuledFive> ruled_five{};
+
+}  // namespace
+
+TEST_CASE("an op of six operands has the same bits on every path, and gradients") {
+  check_own_op([](const auto& x, const auto& y, const auto& z) { return six(x, y, z, y, x, z); });
+  check_own_op([](const auto& x, const auto& y, const auto& z) { return six(x, 0.5, z, y, 2, z) + ruled_five(x, y, z, x, y); });
+  check_own_gradient([](auto x, auto y, auto z) { return six(x, y, z, y, x, z); });
+  check_own_gradient([](auto x, auto y, auto z) { return ruled_five(x, y, z, x, y); }, 3);
+  const V x = filled<V>(1), y = filled<V>(2);
+  tt::Tensor a = tt::from_span<float>(x, {77}).requires_grad_(), b = tt::from_span<float>(y, {77}).requires_grad_();
+  const auto loss = [](const tt::Tensor& s, const tt::Tensor& t) { return six(s, t, s, t, t, s).sum() + ruled_five(s, t, s, t, s).sum(); };
+  loss(a, b).backward();
+  tt::Tensor c = a.detach().clone().requires_grad_(), d = b.detach().clone().requires_grad_();
+  auto compiled = tt::compile(loss);
+  compiled(c, d).backward();
+  const auto [dx, dy] = tt::grad<0, 1>([](auto s, auto t) { return tt::sum(six(s, t, s, t, t, s)) + tt::sum(ruled_five(s, t, s, t, s)); })(x, y);
+  for (const auto& [taped, other, fused] : {std::tuple(a, c, &dx), std::tuple(b, d, &dy)}) {
+    CHECK(std::memcmp(taped.grad().elements<float>().data(), other.grad().elements<float>().data(), sizeof(float) * 77) == 0);
+    CHECK(std::memcmp(taped.grad().elements<float>().data(), fused->data(), sizeof(float) * 77) == 0);
+  }
+}
+
 TEST_CASE("an op of one's own promotes by its domain") {
   const Array<std::int32_t, 3> i{1, 2, 3};
   static_assert(std::is_same_v<decltype(tt::eval(smooth(i))), Array<float, 3>>);

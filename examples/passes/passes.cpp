@@ -16,7 +16,7 @@ int relu_to_gelu(tt::Graph& g) {
   int changed = 0;
   for (tt::Vec<int> found = tt::find_all(g, tt::op_def<tt::Relu>); found.size() > 0; found = tt::find_all(g, tt::op_def<tt::Relu>)) {
     const int relu = found[0];  // an edit numbers the nodes anew, so look again after each
-    g = tt::replace(g, relu, g.call(tt::op_def<tt::Gelu>, {{g[relu].operand[0], -1, -1, -1}}));
+    g = tt::replace(g, relu, g.call(tt::op_def<tt::Gelu>, {g[relu].operand[0]}));
     ++changed;
   }
   return changed;

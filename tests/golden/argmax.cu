@@ -1,5 +1,5 @@
 /* argmax:
-graph 1
+graph 2
 %0 = input 0 : f32 (16, 50)
 %1 = amax(%0) axes 1 : f32 (16, 1)
 %2 = eq(%0, %1) : bool (16, 50)

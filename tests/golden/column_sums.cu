@@ -1,5 +1,5 @@
 /* column_sums:
-graph 1
+graph 2
 %0 = input 0 : f64 (300, 20)
 %1 = sum(%0) axes 0 : f64 (1, 20)
 %2 = reshape(%1) : f64 (20,) -> output 0

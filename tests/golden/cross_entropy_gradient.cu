@@ -1,5 +1,5 @@
 /* cross_entropy_gradient:
-graph 1
+graph 2
 %0 = input 0 : f32 (8, 10)
 %1 = input 1 : i64 (8,)
 %2 = amax(%0) axes 1 : f32 (8, 1)

@@ -1,5 +1,5 @@
 /* dense:
-graph 1
+graph 2
 %0 = input 0 : f32 (s0, 64)
 %1 = input 1 : f32 (64, 16)
 %2 = input 2 : f32 (16,)

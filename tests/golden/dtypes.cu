@@ -1,5 +1,5 @@
 /* dtypes:
-graph 1
+graph 2
 %0 = input 0 : f64 (50,)
 %1 = input 1 : i32 (50,)
 %2 = cast(%0) : f32 (50,)

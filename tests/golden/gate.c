@@ -1,5 +1,5 @@
 /* gate:
-graph 1
+graph 2
 %0 = input 0 : f32 (40, 100)
 %1 = input 1 : f32 (40, 100)
 %2 = sigmoid(%0) : f32 (40, 100) -> output 2

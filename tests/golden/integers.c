@@ -1,5 +1,5 @@
 /* integers:
-graph 1
+graph 2
 %0 = input 0 : i64 (s0,)
 %1 = input 1 : i64 (s0,)
 %2 = constant 3 : i64 ()

@@ -1,5 +1,5 @@
 /* layer_norm:
-graph 1
+graph 2
 %0 = input 0 : f32 (32, 100)
 %1 = input 1 : f32 (100,)
 %2 = input 2 : f32 (100,)

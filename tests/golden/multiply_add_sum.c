@@ -1,5 +1,5 @@
 /* multiply_add_sum:
-graph 1
+graph 2
 %0 = input 0 : f32 (s0, 300)
 %1 = input 1 : f32 (s0, 300)
 %2 = input 2 : f32 (s0, 300)

@@ -1,5 +1,5 @@
 /* slice:
-graph 1
+graph 2
 %0 = input 0 : f32 (20, 30)
 %1 = slice(%0) axis 0 from 3 step 1 : f32 (12, 30)
 %2 = slice(%1) axis 1 from 28 step -2 : f32 (12, 10)

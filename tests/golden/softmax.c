@@ -1,5 +1,5 @@
 /* softmax:
-graph 1
+graph 2
 %0 = input 0 : f32 (s0, 100)
 %1 = amax(%0) axes 1 : f32 (s0, 1)
 %2 = detach(%1) : f32 (s0, 1)

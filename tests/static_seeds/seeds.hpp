@@ -46,10 +46,15 @@ constexpr std::uint64_t hash_of(const Graph& drawn) {
     for (int k = 0; k < s.rank; ++k) add(s[k].code);
   };
   for (const tt::Node& n : g.nodes) {
-    for (int o : n.operand) add(o);
+    for (int o : g.operands(n)) add(o);
     add(n.op);
     add(n.dtype);
     add(n.attribute);
+    tt::detail::with_attribute_struct(n.op, [&]<class A>(A) {
+      tt::Vec<std::int64_t> words;
+      A::each(g.attributes<A>(n), tt::detail::WordWriter{words});
+      for (std::int64_t w : words) add(w);
+    });
     add(n.bits);
     add(n.def_id);
     add_shape(n.shape);

@@ -200,8 +200,8 @@ constexpr Text describe(const Failure& f) {
     case Mistake::window_does_not_fit:
       t << f.number << " in " << f.a << ". Pad the input, or take a smaller window?";
       break;
-    case Mistake::windows_out_of_range: t << f.a << ". Strides and dilations are 1 to 1023, padding is 0 to 1023."; break;
-    case Mistake::pooling_out_of_range: t << f.a << ". Neither is negative, strides are below 2^28, and padding is at most half of the kernel."; break;
+    case Mistake::windows_out_of_range: t << f.a << ". Strides and dilations are at least 1, padding at least 0, all are below 2^30."; break;
+    case Mistake::pooling_out_of_range: t << f.a << ". Neither is negative, strides are below 2^30, and padding is at most half of the kernel."; break;
     case Mistake::padding_not_in_pairs:
       t << f.number << " for " << f.a << ". Give what comes before and after the last axis, then the one before it?";
       break;

@@ -142,16 +142,10 @@ TT_INLINE void register_kernels() {
 }
 
 TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
-  OperandIds o;
-  int k = 0;
-  for (int i : in) o.id[k++] = i;
-  out[0] = g.elementwise(op.primitive, o, a.size() > 0 ? a.value[0] : 0);
+  out[0] = g.elementwise(op.primitive, {in.data(), static_cast<int>(in.size())}, a.size() > 0 ? a.value[0] : 0);
 }
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out) {
-  OperandIds o;
-  int k = 0;
-  for (int i : in) o.id[k++] = i;
-  out[0] = g.call(*op.body, o);
+  out[0] = g.call(*op.body, {in.data(), static_cast<int>(in.size())});
 }
 
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
@@ -207,8 +201,8 @@ TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
 }
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at) {
-  const Tensor* argument[max_operands];
-  Tensor made[max_operands];
+  SmallVec<const Tensor*, 4> argument(count);
+  SmallVec<Tensor, 4> made(count);
   const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted
   bool plain = true;
   for (int k = 0; k < count; ++k) {
@@ -217,11 +211,11 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     plain = plain && argument[k] && (k < first || argument[k]->impl().dtype == operand[first].tensor->impl().dtype);
   }
   if (!plain) {
-    const Tensor* known[max_operands];
-    int n = 0;
+    SmallVec<const Tensor*, 4> known;
     for (int k = first; k < count; ++k)
-      if (argument[k]) known[n++] = argument[k];
-    const DType d = result_dtype(known, n);
+      if (argument[k]) known.push_back(argument[k]);
+    const int n = known.size();
+    const DType d = result_dtype(known.data(), n);
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
@@ -232,7 +226,7 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       argument[k] = &made[k];
     }
   }
-  return call_operator(op, argument, count, attributes, at);
+  return call_operator(op, argument.data(), count, attributes, at);
 }
 
 TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {

@@ -18,8 +18,8 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
     if (!is_floating(n.dtype)) continue;
     BitSet& into = flow[static_cast<std::size_t>(i)];
     if (n.op == Op::input) into.set(static_cast<int>(n.attribute));
-    for (int k = 0; k < max_operands; ++k)
-      if (const int o = n.operand[k]; o >= 0 && n.op != Op::detach) into |= flow[static_cast<std::size_t>(o)];
+    if (n.op == Op::detach) continue;
+    for (int o : graph_.operands(n)) into |= flow[static_cast<std::size_t>(o)];
   }
   for (int o : graph_.outputs) flow_.push_back(flow[static_cast<std::size_t>(o)]);
 }

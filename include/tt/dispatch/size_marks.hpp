@@ -2,6 +2,7 @@
 //   tt::mark_dynamic(x, 0, 2, 512);    tt::mark_static(x, 1);
 #pragma once
 #include "tt/core/tensor.hpp"
+#include "tt/core/word_table.hpp"
 
 namespace tt {
 namespace detail {

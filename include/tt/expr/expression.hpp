@@ -9,8 +9,7 @@
 namespace tt {
 namespace detail {
 
-/// Operands of an expression: up to four members (std::tuple would cost as much compile time as the
-/// rest of an expression).
+/// Operands of an expression, as members (std::tuple would cost as much compile time as the rest of an expression).
 template <class... O>
 struct OperandList;
 template <class A>
@@ -28,12 +27,12 @@ struct OperandList<A, B, C> {
   B b;
   C c;
 };
-template <class A, class B, class C, class D>
-struct OperandList<A, B, C, D> {
+template <class A, class B, class C, class... More>
+struct OperandList<A, B, C, More...> {
   A a;
   B b;
   C c;
-  D d;
+  OperandList<More...> more;
 };
 
 // ---- leaves
@@ -97,12 +96,9 @@ constexpr Shape shape_with_symbols(extents<E...>, [[maybe_unused]] int& symbol) 
   return s;
 }
 
-template <class Fn, std::size_t N>
-constexpr Sym record_on(const Sym* s) {
-  if constexpr (N == 1) return Fn::record(s[0]);
-  else if constexpr (N == 2) return Fn::record(s[0], s[1]);
-  else if constexpr (N == 3) return Fn::record(s[0], s[1], s[2]);
-  else return Fn::record(s[0], s[1], s[2], s[3]);
+template <class Fn, std::size_t... K>
+constexpr Sym record_on(const Sym* s, std::index_sequence<K...>) {
+  return Fn::record(s[K]...);
 }
 
 /// What an operand is to inference: expressions of one dtype and shape are one operand.
@@ -125,7 +121,7 @@ struct InferredOf {
     const Sym s[] = {Sym{&g, g.input(Ops::dtype, shape_with_symbols(typename Ops::Extents{},
                                                                     symbol))}...};
     Result r;
-    const Sym y = record_on<Fn, sizeof...(Ops)>(s);
+    const Sym y = record_on<Fn>(s, std::index_sequence_for<Ops...>{});
     r.info = {y.dtype(), y.shape(), -1};
     r.failure = g.failure;
     if (symbol > max_symbols)
@@ -185,7 +181,7 @@ template <class Fn, class... Ops>
 struct OperandRecorder<Expression<Fn, Ops...>> {
   static constexpr Sym record(Recorder& r) {
     const Sym s[] = {OperandRecorder<Ops>::record(r)...};  // braces: left to right
-    return record_on<Fn, sizeof...(Ops)>(s);
+    return record_on<Fn>(s, std::index_sequence_for<Ops...>{});
   }
 };
 
@@ -240,12 +236,16 @@ template <class T, class List>
 TT_ALWAYS_INLINE void collect(const ScalarLeaf<T>& leaf, List& list) {
   list.external[list.count++] = const_cast<T*>(&leaf.value);
 }
+template <class... Ops, class List>
+TT_ALWAYS_INLINE void collect(const OperandList<Ops...>& operands, List& list) {
+  collect(operands.a, list);
+  if constexpr (sizeof...(Ops) > 1) collect(operands.b, list);
+  if constexpr (sizeof...(Ops) > 2) collect(operands.c, list);
+  if constexpr (sizeof...(Ops) > 3) collect(operands.more, list);
+}
 template <class Fn, class... Ops, class List>
 TT_ALWAYS_INLINE void collect(const Expression<Fn, Ops...>& x, List& list) {
-  collect(x.operands.a, list);
-  if constexpr (sizeof...(Ops) > 1) collect(x.operands.b, list);
-  if constexpr (sizeof...(Ops) > 2) collect(x.operands.c, list);
-  if constexpr (sizeof...(Ops) > 3) collect(x.operands.d, list);
+  collect(x.operands, list);
 }
 
 /// The extents of a result in one call.
@@ -419,6 +419,8 @@ struct ArrayFront {
   static constexpr int rank = 2;
   static constexpr bool dynamic_axes = false;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-braces"  // around the operands after the third
   template <class Fn, DType Beside = DType::boolean, class... A>
   static constexpr auto make_beside(A&&... a) {
     using X = Expression<Fn, detail::held_t<Beside, A>...>;
@@ -426,6 +428,7 @@ struct ArrayFront {
       return X{{detail::held_t<Beside, A>(static_cast<A&&>(a))...}};
     else return detail::first(a...);
   }
+#pragma GCC diagnostic pop
   /// Numbers take a dtype beside the other operands.
   template <class Fn, class... A>
   static constexpr auto make(A&&... a) {

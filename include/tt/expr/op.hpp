@@ -8,13 +8,13 @@
 namespace tt {
 namespace detail {
 
-template <class F, int N>
-inline constexpr bool takes = [] {
-  if constexpr (N == 1) return requires(F f, Sym s) { f(s); };
-  else if constexpr (N == 2) return requires(F f, Sym s) { f(s, s); };
-  else if constexpr (N == 3) return requires(F f, Sym s) { f(s, s, s); };
-  else return requires(F f, Sym s) { f(s, s, s, s); };
-}();
+/// How many Syms F takes; of one that takes any number, one.
+template <class F, class... S>
+constexpr int count_arguments() {
+  if constexpr (requires(F f, Sym s, S... more) { f(s, more...); }) return 1 + sizeof...(S);
+  else if constexpr (sizeof...(S) < 31) return count_arguments<F, Sym, S...>();
+  else return 1;  // takes no Syms at all: calling it says why
+}
 /// Stands for a lambda that captures, so that nothing else is said of it.
 struct CapturingLambda {
   constexpr auto operator()(const auto& x, const auto&...) const { return x; }
@@ -23,13 +23,7 @@ struct CapturingLambda {
 template <class F>
 struct LambdaOp {
   using tt_anonymous = void;  // many are called "op": not found by name
-  static constexpr int count_arguments() {
-    if constexpr (takes<F, 1>) return 1;
-    else if constexpr (takes<F, 2>) return 2;
-    else if constexpr (takes<F, 3>) return 3;
-    else return 4;
-  }
-  static constexpr OpInfo info{.name = "op", .arity = count_arguments()};
+  static constexpr OpInfo info{.name = "op", .arity = count_arguments<F>()};
   template <class... A>
   static TT_ALWAYS_INLINE constexpr auto body(const A&... a) {
     return F{}(a...);
@@ -38,7 +32,7 @@ struct LambdaOp {
 
 }  // namespace detail
 
-/// An op from a lambda of one to four arguments. Capturing is an error: pass what it needs.
+/// An op from a lambda of one argument or more. Capturing is an error: pass what it needs.
 template <class F>
 constexpr auto op(F) {
   constexpr bool captures_nothing = std::is_empty_v<F> && std::is_default_constructible_v<F>;

@@ -1,99 +1,118 @@
-// What nodes of structured ops are told besides their operands, each op's own struct; in a node it is one number. Constant
-// expressions have room for what the comments say; at run time what does not fit is kept in the WordTable.
-//   SliceAttribute::unpack(node.attribute).start
+// What nodes of structured ops are told besides their operands: each op's own struct. `each` names its members once; from that
+// follow how a graph keeps them (as words, in a list of its own), how they are compared, written as text and read back.
+//   g.attributes<SliceAttribute>(id).start
 #pragma once
-#include <initializer_list>
-
 #include "tt/core/shape.hpp"
-#include "tt/core/word_table.hpp"
+#include "tt/core/vec.hpp"
+#include "tt/ops/opcode.hpp"
 
 namespace tt {
-namespace detail {
 
-/// What does not fit into the bits of a node's attribute, as one number all the same. Run time only.
-inline std::int64_t keep_attribute(std::initializer_list<std::int64_t> words) {
-  return Extent::at(WordTable::number_of(words.begin(), static_cast<int>(words.size()))).code;
-}
-constexpr bool is_kept(std::int64_t attribute) { return attribute <= Extent::kept; }
-inline WordTable::List kept_attribute(std::int64_t attribute) { return WordTable::list(Extent::from_code(attribute).place()); }
+/// Of sizes, steps, dilations and paddings of windows: products of two of them are whole numbers of 64 bits.
+inline constexpr std::int64_t most_step = (std::int64_t{1} << 30) - 1;
 
-}  // namespace detail
-
-/// One axis cut by start and step; the length is in the node's shape. Packed: the axis in 4 bits,
-/// the start in 36, the step in 24 with its sign.
+/// One axis cut by start and step; the length is in the node's shape.
 struct SliceAttribute {
   int axis = 0;
   Extent start = 0;
   std::int64_t step = 1;
-  constexpr bool packs() const {
-    return start.is_constant() && start.code >= 0 && start.code < std::int64_t{1} << 36 && step < 1 << 20 && step >= -(1 << 20);
-  }
-  constexpr std::int64_t pack() const {
-    return packs() ? axis | start.code << 4 | step * (std::int64_t{1} << 40) : detail::keep_attribute({axis, start.code, step});
-  }
-  static constexpr SliceAttribute unpack(std::int64_t packed) {
-    if (!detail::is_kept(packed)) return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffffff, packed >> 40};
-    const auto w = detail::kept_attribute(packed);
-    return {static_cast<int>(w[0]), Extent::from_code(w[1]), w[2]};
+  static constexpr void each(auto&& self, auto&& f) {
+    f("axis", self.axis);
+    f("from", self.start);
+    f("step", self.step);
   }
 };
-/// How windows along one axis lie: the axis in 4 bits, step and dilation in 28 each.
+/// Axis k of the result is axis `axis[k]` of the operand.
+struct PermuteAttribute {
+  int axis[max_rank] = {};
+  int rank = 0;
+  static constexpr void each(auto&& self, auto&& f) { f("axes", self.axis, self.rank); }
+};
+/// How windows along one axis lie.
 struct WindowAttribute {
   int axis = 0;
   std::int64_t step = 1, dilation = 1;
-  constexpr bool fits() const { return step > 0 && step < 1 << 28 && dilation > 0 && dilation < 1 << 28; }
-  constexpr std::int64_t pack() const { return axis | step << 4 | dilation << 32; }
-  static constexpr WindowAttribute unpack(std::int64_t packed) {
-    return {static_cast<int>(packed & 15), packed >> 4 & 0xfffffff, packed >> 32};
+  constexpr bool fits() const { return step > 0 && step <= most_step && dilation > 0 && dilation <= most_step; }
+  static constexpr void each(auto&& self, auto&& f) {
+    f("axis", self.axis);
+    f("step", self.step);
+    f("dilation", self.dilation);
   }
 };
 /// Where a padded value begins, along one or two axes; how much follows is in the node's shape.
 struct PadAttribute {
   int axis[2] = {0, 0};  ///< equal: one axis, and the first number counts
   Extent before[2] = {0, 0};
-  constexpr bool packs() const {
-    if (!before[0].is_constant() || !before[1].is_constant()) return false;
-    if (axis[0] == axis[1]) return before[0].code >= 0 && before[0].code >> 52 == 0;
-    for (Extent b : before)
-      if (b.code < 0 || b.code >> 26 != 0) return false;
-    return true;
-  }
-  constexpr std::int64_t pack() const {
-    return packs() ? axis[0] | axis[1] << 4 | before[0].code << 8 | before[1].code << 34
-                   : detail::keep_attribute({axis[0], axis[1], before[0].code, before[1].code});
-  }
-  static constexpr PadAttribute unpack(std::int64_t packed) {
-    if (detail::is_kept(packed)) {
-      const auto w = detail::kept_attribute(packed);
-      return {{static_cast<int>(w[0]), static_cast<int>(w[1])}, {Extent::from_code(w[2]), Extent::from_code(w[3])}};
-    }
-    const int first = static_cast<int>(packed & 15), second = static_cast<int>(packed >> 4 & 15);
-    if (first == second) return {{first, first}, {packed >> 8, 0}};
-    return {{first, second}, {packed >> 8 & 0x3ffffff, packed >> 34}};
-  }
   /// Elements before the value, along axis k.
   constexpr Extent along(int k) const { return k == axis[0] ? before[0] : k == axis[1] ? before[1] : Extent(0); }
+  static constexpr void each(auto&& self, auto&& f) {
+    f("axes", self.axis);
+    f("from", self.before);
+  }
 };
 /// Of the last two axes of images: how far apart windows are, and what one window holds; and the zeros on either side.
 struct ConvAttribute {
   std::int64_t stride[2] = {1, 1}, dilation[2] = {1, 1}, padding[2] = {0, 0};
-  static constexpr int bits = 10;
   constexpr bool fits() const {
     for (int k = 0; k < 2; ++k)
-      if (stride[k] < 1 || stride[k] >> bits || dilation[k] < 1 || dilation[k] >> bits || padding[k] < 0 || padding[k] >> bits)
+      if (stride[k] < 1 || stride[k] > most_step || dilation[k] < 1 || dilation[k] > most_step || padding[k] < 0 || padding[k] > most_step)
         return false;
     return true;
   }
-  constexpr std::int64_t pack() const {
-    std::int64_t packed = 0;
-    for (int k = 0; k < 2; ++k)
-      packed |= stride[k] << (k * bits) | dilation[k] << ((2 + k) * bits) | padding[k] << ((4 + k) * bits);
-    return packed;
-  }
-  static constexpr ConvAttribute unpack(std::int64_t packed) {
-    const auto part = [packed](int k) { return packed >> (k * bits) & ((1 << bits) - 1); };
-    return {{part(0), part(1)}, {part(2), part(3)}, {part(4), part(5)}};
+  static constexpr void each(auto&& self, auto&& f) {
+    f("stride", self.stride);
+    f("dilation", self.dilation);
+    f("padding", self.padding);
   }
 };
+
+namespace detail {
+
+/// The members of an attribute struct as words, behind those that are there; a list behind its length.
+struct WordWriter {
+  Vec<std::int64_t>& to;
+  constexpr void operator()(const char*, std::int64_t x) { to.push_back(x); }
+  constexpr void operator()(const char*, Extent e) { to.push_back(e.code); }
+  template <class T, int N>
+  constexpr void operator()(const char* name, const T (&list)[N]) {
+    for (int k = 0; k < N; ++k) (*this)(name, list[k]);
+  }
+  template <class T>
+  constexpr void operator()(const char* name, const T* list, int count) {
+    to.push_back(count);
+    for (int k = 0; k < count; ++k) (*this)(name, list[k]);
+  }
+};
+struct WordReader {
+  const std::int64_t* from;
+  constexpr void operator()(const char*, int& x) { x = static_cast<int>(*from++); }
+  constexpr void operator()(const char*, std::int64_t& x) { x = *from++; }
+  constexpr void operator()(const char*, Extent& e) { e = Extent::from_code(*from++); }
+  template <class T, int N>
+  constexpr void operator()(const char* name, T (&list)[N]) {
+    for (int k = 0; k < N; ++k) (*this)(name, list[k]);
+  }
+  template <class T>
+  constexpr void operator()(const char* name, T* list, int& count) {
+    count = static_cast<int>(*from++);
+    for (int k = 0; k < count; ++k) (*this)(name, list[k]);
+  }
+};
+/// f(A{}) with the attribute struct of an op, if it has one.
+constexpr bool with_attribute_struct(Op op, auto&& f) {
+  switch (op) {
+    case Op::slice: f(SliceAttribute{}); return true;
+    case Op::permute: f(PermuteAttribute{}); return true;
+    case Op::window: f(WindowAttribute{}); return true;
+    case Op::pad: case Op::slice_scatter: f(PadAttribute{}); return true;
+    case Op::conv: f(ConvAttribute{}); return true;
+    default: return false;
+  }
+}
+
+}  // namespace detail
+
+template <class A>
+concept AttributeStruct = requires(const A& a, Vec<std::int64_t>& words) { A::each(a, detail::WordWriter{words}); };
 
 }  // namespace tt

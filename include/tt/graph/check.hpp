@@ -1,10 +1,14 @@
-// check: what a legal graph is. Operands come before their users, are as many as the op takes, and
-// the dtype and shape of every node are what recording it on its operands gives. Passes are tested
-// to keep it so, but for normalize: its nodes may lack leading extents of 1.
+// check: what a legal graph is, in every phase. Operands come before their users, are as many as the op takes, and the dtype and
+// shape of every node are what recording it on its operands gives; of what only passes make (views read in place, copies with an
+// identity, reductions in a row's order), what its executors take for granted. Passes are tested to keep it so.
 #pragma once
 #include "tt/graph/transform.hpp"
 
 namespace tt {
+
+/// What a graph has been through: in a normalized one a node may have leading extents of 1 more, or fewer, than its operands give,
+/// and what is elementwise may repeat operands without saying so.
+enum class Phase { recorded, normalized };
 
 /// The first node that is not legal, and why; `why` is empty if all are.
 struct CheckResult {
@@ -19,48 +23,50 @@ namespace detail {
 /// implementation, the recorder's.
 constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   Graph alone;
-  OperandIds o;
-  for (int k = 0; k < max_operands; ++k)
-    if (n.operand[k] >= 0)
-      o.id[k] = alone.input(g[n.operand[k]].dtype, g[n.operand[k]].shape);
-  int id = o[0];
-  switch (n.op) {
-    case Op::sum: case Op::amax: case Op::amin:
-      id = alone.reduction(n.op, o[0], static_cast<unsigned>(n.attribute), n.bits);
-      break;
-    case Op::matmul: id = alone.product(o[0], o[1]); break;
-    case Op::permute: {
-      int axes[16] = {};
-      for (int k = 0; k < 16; ++k) axes[k] = permutation_at(n.attribute, k);
-      id = alone.permute(o[0], axes);
-      break;
-    }
-    case Op::slice: {
-      const SliceAttribute s = SliceAttribute::unpack(n.attribute);
-      if (s.axis < n.shape.rank) id = alone.slice(o[0], s.axis, s.start, n.shape[s.axis], s.step);
-      break;
-    }
-    case Op::window: {
-      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
-      if (n.shape.last().is_constant()) id = alone.window(o[0], w.axis, n.shape.last().code, w.step, w.dilation);
-      break;
-    }
-    case Op::pad: id = alone.pad(o[0], PadAttribute::unpack(n.attribute), n.shape, n.bits); break;
-    case Op::slice_scatter: {
-      const PadAttribute p = PadAttribute::unpack(n.attribute);
-      if (p.axis[0] == p.axis[1]) id = alone.slice_scatter(o[0], o[1], p.axis[0], p.before[0]);
-      break;
-    }
-    case Op::conv: id = alone.correlation(o[0], o[1], ConvAttribute::unpack(n.attribute)); break;
-    default: id = replay(alone, n, o);
-  }
-  alone.output(id);
+  Vec<int> o;
+  for (int id : g.operands(n)) o.push_back(alone.input(g[id].dtype, g[id].shape));
+  alone.output(again(alone, g, n, o));
   return alone;
+}
+
+/// May a node that has shape `given` have this shape?
+constexpr bool fits(const Shape& given, const Shape& shape, Phase phase, bool repeats = false) {
+  if (phase == Phase::recorded) return given == shape;
+  for (int k = 0; k < given.rank || k < shape.rank; ++k)
+    if (given.from_right(k) != shape.from_right(k) && !(repeats && given.from_right(k) == Extent(1))) return false;
+  return true;
+}
+/// What is wrong with a node that passes make, and that is not recorded anew; "" if nothing is.
+constexpr const char* wrong_form(const Graph& g, const Node& n) {
+  const Shape& from = g[n.operand[0]].shape;
+  if (n.op == Op::copy || n.op == Op::detach || n.op == Op::slice_scatter)
+    if (n.shape != from) return "has another shape than its operand";
+  if (n.op == Op::broadcast)
+    for (int k = 0; k < from.rank; ++k)
+      if (from.from_right(k) != Extent(1) && from.from_right(k) != n.shape.from_right(k)) return words(Mistake::shapes_do_not_broadcast);
+  if (n.op == Op::slice_scatter) {
+    const auto p = g.attributes<PadAttribute>(n);
+    const Shape& part = g[n.operand[1]].shape;
+    if (part.rank != n.shape.rank) return words(Mistake::extents_beside_axis_differ);
+    for (int k = 0; k < part.rank; ++k) {
+      if (k != p.axis[0] && k != p.axis[1] && part[k] != n.shape[k]) return words(Mistake::extents_beside_axis_differ);
+      const Extent end = p.along(k) + part[k];
+      if (end.is_constant() && n.shape[k].is_constant() && (p.along(k).code < 0 || end.code > n.shape[k].code))
+        return words(Mistake::slice_out_of_range);
+    }
+  }
+  if (is_reduction(n.op) && (n.bits & in_row_order)) {
+    if (n.attribute != 1 << (from.rank - 2)) return "sums in a row's order what is no row exchanged with the axis before it";
+    for (int k = 0; k < from.rank; ++k)
+      if (n.shape[k] != (k == from.rank - 2 ? Extent(1) : from[k])) return "has another shape than its operands give";
+  }
+  return "";
 }
 
 /// What is wrong with the dtypes and attributes that a node is recorded with; "" if nothing is.
 constexpr const char* wrong_operands(const Graph& g, const Node& n) {
   const DType first = n.operand[0] >= 0 ? g[n.operand[0]].dtype : n.dtype;
+  if (const char* why = wrong_form(g, n); *why) return why;
   if (is_reduction(n.op)) {
     if (n.attribute <= 0 || n.attribute >> g[n.operand[0]].shape.rank)
       return "reduces axes that are not there";
@@ -68,9 +74,9 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n) {
   }
   // Promotion is recorded as casts, so that executors see one dtype.
   if (is_elementwise(n.op) || n.op == Op::matmul || n.op == Op::conv)
-    for (int k = n.op == Op::where ? 2 : 1; k < max_operands; ++k)
-      if (n.operand[k] >= 0 && g[n.operand[k]].dtype != g[n.operand[k - 1]].dtype)
-        return "has operands of different dtypes";
+    for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
+      if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";
+  if (n.op == Op::permute && g.attributes<PermuteAttribute>(n).rank != n.shape.rank) return words(Mistake::not_a_permutation);
   if (n.op == Op::reshape && n.shape.size() != g[n.operand[0]].shape.size())
     return words(Mistake::sizes_differ);
   return "";
@@ -96,14 +102,15 @@ constexpr const char* wrong_leaf(const Graph& g, int i) {
 }
 
 /// What is wrong with node `i`, whose operands are legal; "" if nothing is.
-constexpr const char* wrong_node(const Graph& g, int i) {
+constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Node& n = g[i];
   if (n.op >= Op::load) return "is an instruction, not a node";
   if (n.op == Op::call && !n.def) return "calls no op";
   const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
-  for (int k = 0; k < max_operands; ++k) {
-    if ((n.operand[k] >= 0) != (k < wanted)) return "has a wrong number of operands";
-    if (n.operand[k] >= i) return "uses a node that comes after it";
+  if (n.operand_count != wanted) return "has a wrong number of operands";
+  for (int o : g.operands(n)) {
+    if (o < 0) return "has a wrong number of operands";
+    if (o >= i) return "uses a node that comes after it";
   }
   if (n.shape.rank < 0 || n.shape.rank > max_rank) return "has a wrong rank";
   if (is_leaf(n.op)) return wrong_leaf(g, i);
@@ -111,23 +118,23 @@ constexpr const char* wrong_node(const Graph& g, int i) {
   const Graph alone = recorded_alone(g, n);
   if (alone.failure) return words(alone.failure.mistake);
   const Node& inferred = alone[alone.outputs[0]];
-  if (!(inferred.shape == n.shape)) return "has another shape than its operands give";
+  if (!fits(inferred.shape, n.shape, phase, is_elementwise(n.op))) return "has another shape than its operands give";
   if (inferred.dtype != n.dtype) return "has another dtype than its op gives";
   return "";
 }
 
 }  // namespace detail
 
-constexpr CheckResult (check)(const Graph& g) {  // in brackets here and where it is called: a program may have a macro check(x)
+constexpr CheckResult (check)(const Graph& g, Phase phase = Phase::recorded) {  // in brackets here and where it is called: a program may have a macro check(x)
   if (g.failure) return {0, words(g.failure.mistake)};
   for (int i = 0; i < g.size(); ++i)
-    if (const char* why = detail::wrong_node(g, i); *why) return {i, why};
+    if (const char* why = detail::wrong_node(g, i, phase); *why) return {i, why};
   for (int k = 0; k < g.outputs.size(); ++k) {
     if (g.outputs[k] < 0 || g.outputs[k] >= g.size()) return {0, "an output is no node"};
     if (g.donated[k] < 0) continue;
     if (g.donated[k] >= g.inputs.size()) return {g.outputs[k], "an output takes over no input"};
     const Node &out = g[g.outputs[k]], &in = g[g.inputs[g.donated[k]]];
-    if (out.dtype != in.dtype || !(out.shape == in.shape))
+    if (out.dtype != in.dtype || !detail::fits(out.shape, in.shape, phase))
       return {g.outputs[k], "an output does not fit the input it takes over"};
   }
   return {};

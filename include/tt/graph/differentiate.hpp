@@ -22,35 +22,29 @@ constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may mo
     const int right = from.rank - 1 - k;
     if (to.from_right(right) == Extent(1) && from[k] != Extent(1)) axes |= 1u << k;
   }
-  return g.reshape(g.reduce<Op::sum>(d, axes), to);
+  return g.reshape(reduce<Op::sum>(g, d, axes), to);
 }
 
 /// A call without a rule: its body is differentiated on scalars, then written into the graph.
 constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   Graph body;
   const int count = n.def->info.arity;
-  int in[max_operands] = {};
-  Vec<int> wrt;
-  for (int k = 0; k < count; ++k) {
-    in[k] = body.input(g[n.operand[k]].dtype, {});
-    wrt.push_back(in[k]);
-  }
-  const int result = n.def->record(*n.def, body, in);
+  const Vec<int> given = copied(g.operands(n));
+  Vec<int> in;
+  for (int o : given) in.push_back(body.input(g[o].dtype, {}));
+  const int result = n.def->record(*n.def, body, in.begin());
   const int seed = body.input(body[result].dtype, {});
-  const Vec<int> adjoints = reverse(body, {result}, {seed}, wrt);
+  const Vec<int> adjoints = reverse(body, {result}, {seed}, in);
   Vec<int> roots;
   for (int a : adjoints)
     if (a >= 0) roots.push_back(a);
   Vec<int> map(body.size(), -1);
-  for (int k = 0; k < count; ++k) map[in[k]] = n.operand[k];
+  for (int k = 0; k < count; ++k) map[in[k]] = given[k];
   map[seed] = d;
   const SourceLine line = n.where;
   for (int i : post_order(body, roots)) {
     if (map[i] >= 0) continue;
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (body[i].operand[k] >= 0) o.id[k] = map[body[i].operand[k]];
-    map[i] = replay(g, body[i], o);
+    map[i] = again(g, body, body[i], mapped(body.operands(i), map));
     g.where = line;
   }
   for (int k = 0; k < count; ++k) out[k] = adjoints[k] < 0 ? -1 : map[adjoints[k]];
@@ -117,7 +111,7 @@ constexpr int placed_by_search(Graph& g, int d, SliceAttribute s, Shape to) {
                g.add(g.mul(index_along(g, values, place + 1),
                            g.constant_integer(DType::i64, s.step)),
                      g.extent(DType::i64, s.start))});
-  const int r = g.reduce<Op::sum>(g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
+  const int r = reduce<Op::sum>(g, g.where_(hit, g.reshape(d, values), g.constant(g[d].dtype, 0)),
                          1u << (place + 1));
   return g.reshape(r, to);
 }
@@ -173,7 +167,7 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   }
   int hit = g.elementwise(Op::eq, {a, i});
   if (is_floating(n.dtype)) hit = g.elementwise(Op::logical_or, {hit, g.elementwise(Op::ne, {a, a})});  // of NaN to the first NaN
-  const int first = g.reduce<Op::amin>(g.where_(hit, place, g.extent(DType::i64, behind)), axes);
+  const int first = reduce<Op::amin>(g, g.where_(hit, place, g.extent(DType::i64, behind)), axes);
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 
@@ -208,8 +202,8 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
     case Op::max: case Op::min: {
       const int shared = g.where_(g.elementwise(Op::eq, {a, b}), g.mul(d, number(0.5)), number(0));
       const bool max = n.op == Op::max;
-      const int first = g.elementwise(Op::lt, max ? OperandIds{{b, a}} : OperandIds{{a, b}});
-      const int second = g.elementwise(Op::lt, max ? OperandIds{{a, b}} : OperandIds{{b, a}});
+      const int first = max ? g.elementwise(Op::lt, {b, a}) : g.elementwise(Op::lt, {a, b});
+      const int second = max ? g.elementwise(Op::lt, {a, b}) : g.elementwise(Op::lt, {b, a});
       out[0] = g.where_(first, d, shared);
       out[1] = g.where_(second, d, shared);
       break;
@@ -226,20 +220,20 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       break;
     case Op::cast: out[0] = g.cast(d, g[a].dtype); break;
     case Op::call:
-      if (n.def->has_rule) n.def->differentiate(g, n.operand, i, d, out);
+      if (n.def->has_rule) n.def->differentiate(g, copied(g.operands(n)).begin(), i, d, out);
       else differentiate_body(g, n, d, out);
       break;
     case Op::reshape: out[0] = g.reshape(d, g[a].shape); break;
     case Op::permute: {
       int back[max_rank] = {};
-      for (int k = 0; k < n.shape.rank; ++k) back[permutation_at(n.attribute, k)] = k;
+      for (int k = 0; k < n.shape.rank; ++k) back[g.permuted_axis(n, k)] = k;
       out[0] = g.permute(d, back);
       break;
     }
-    case Op::slice: out[0] = placed(g, d, SliceAttribute::unpack(n.attribute), g[a].shape); break;
-    case Op::window: out[0] = gathered_windows(g, d, WindowAttribute::unpack(n.attribute), g[a].shape); break;
+    case Op::slice: out[0] = placed(g, d, g.attributes<SliceAttribute>(n), g[a].shape); break;
+    case Op::window: out[0] = gathered_windows(g, d, g.attributes<WindowAttribute>(n), g[a].shape); break;
     case Op::pad: case Op::slice_scatter: {
-      const PadAttribute p = PadAttribute::unpack(n.attribute);
+      const auto p = g.attributes<PadAttribute>(n);
       const int part = n.op == Op::slice_scatter ? 1 : 0;
       const Shape from = g[n.operand[part]].shape;
       out[part] = d;
@@ -256,15 +250,15 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
         break;
       }
       const int hit = g.elementwise(Op::eq, {a, i});
-      const int count = g.reduce<Op::sum>(g.cast(hit, n.dtype),
+      const int count = reduce<Op::sum>(g, g.cast(hit, n.dtype),
                                  static_cast<unsigned>(n.attribute));
       out[0] = g.where_(hit, g.div(d, count), g.div(number(0), count));  // NaN where nothing is equal: of NaN
       break;
     }
     case Op::matmul: {
       const int ra = g[a].shape.rank, rb = g[b].shape.rank;
-      out[0] = g.product(d, g.transpose(b, rb - 2, rb - 1));
-      out[1] = g.product(g.transpose(a, ra - 2, ra - 1), d);
+      out[0] = g.matmul(d, g.transpose(b, rb - 2, rb - 1));
+      out[1] = g.matmul(g.transpose(a, ra - 2, ra - 1), d);
       break;
     }
     case Op::bitcast:
@@ -281,8 +275,8 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
   for (int i : these) depends[i] = 1;
   for (int i = 0; i < g.size(); ++i) {
     if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
-    for (int o : g[i].operand)
-      if (o >= 0 && depends[o]) depends[i] = 1;
+    for (int o : g.operands(i))
+      if (depends[o]) depends[i] = 1;
   }
   return depends;
 }
@@ -302,15 +296,16 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
   for (int t = order.size() - 1; t >= 0; --t) {
     const int i = order[t];
     if (adjoint[i] < 0 || !depends[i] || is_leaf(g[i].op)) continue;
-    int out[max_operands] = {-1, -1, -1, -1};
-    contributions(g, i, adjoint[i], out);
-    for (int k = 0; k < max_operands; ++k) {
-      const int o = g[i].operand[k];
-      if (o < 0 || !depends[o] || out[k] < 0) continue;
+    const int count = g.operands(i).count;
+    Vec<int> out(count, -1);
+    contributions(g, i, adjoint[i], out.begin());
+    for (int k = 0; k < count; ++k) {
+      const int o = g.operands(i)[k];
+      if (!depends[o] || out[k] < 0) continue;
       int sum = -1;
       bool first = true;
-      for (int j = 0; j < max_operands; ++j) {
-        if (g[i].operand[j] != o || out[j] < 0) continue;
+      for (int j = 0; j < count; ++j) {
+        if (g.operands(i)[j] != o || out[j] < 0) continue;
         if (j < k) first = false;
         const int full = g.broadcast_to(out[j], try_broadcast(g[out[j]].shape, g[i].shape).shape);
         const int mine = is_elementwise(g[i].op) || g[i].op == Op::matmul

@@ -33,16 +33,10 @@ constexpr void check_node(const char* op, const Graph& g, int node) {
 constexpr Graph replace(const Graph& g, int node, int with) {
   detail::check_node("replace", g, node);
   detail::check_node("replace", g, with);
-  Graph r;
-  r.failure = g.failure;
+  Graph r = Graph::like(g);
   Vec<int> inside(g.size(), -1), outside(g.size(), -1);
   for (int i : g.inputs) inside[i] = outside[i] = r.input_like(g, i);
-  const auto rebuild = [&](int i, const Vec<int>& map) {
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (g[i].operand[k] >= 0) o.id[k] = map[g[i].operand[k]];
-    return replay(r, g[i], o);
-  };
+  const auto rebuild = [&](int i, const Vec<int>& map) { return again(r, g, g[i], mapped(g.operands(i), map)); };
   Vec<int> root;
   root.push_back(with);
   for (int i : post_order(g, root))
@@ -61,7 +55,7 @@ constexpr Graph insert_after(Graph g, int node, Op op) {
   const bool needs_more = op == Op::cast || op == Op::bitcast || is_shift(op) ||
                           op == Op::broadcast || op == Op::call;
   if (!is_elementwise(op) || arity(op) != 1 || needs_more) detail::op_is_not_inserted(op);
-  return replace(g, node, g.elementwise(op, {{node, -1, -1, -1}}));
+  return replace(g, node, g.elementwise(op, {node}));
 }
 
 /// Users of `node` read its first operand instead.

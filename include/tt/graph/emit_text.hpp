@@ -171,9 +171,9 @@ class KernelText {
     written_.push_back(key);
     const OpDef& def = opaque_op(code);
     Graph g;
-    int in[max_operands] = {};
-    for (int i = 0; i < def.info.arity; ++i) in[i] = g.input(d, {});
-    g.output(def.record(def, g, in));
+    Vec<int> in;
+    for (int i = 0; i < def.info.arity; ++i) in.push_back(g.input(d, {}));
+    g.output(def.record(def, g, in.begin()));
     const Graph body = inline_bodies(g);
     Text t;
     t << "FN " << c_type(d) << ' ' << def.info.name << '_' << name(d) << '(';

@@ -107,8 +107,8 @@ struct FlatNodes {
     if (n.op == Op::broadcast) return inputs_of(n.operand[0]);
     if (!may_run(o) || is_expensive(n)) return 2;
     int count = 0;
-    for (int p : n.operand)
-      if (p >= 0 && count < 2) count += inputs_of(p);
+    for (int p : g.operands(n))
+      if (count < 2) count += inputs_of(p);
     return count;
   }
 
@@ -137,16 +137,16 @@ struct FlatNodes {
           changed = true;
         }
       for (int i = g.size() - 1; i >= 0; --i)
-        for (int o : g[i].operand)
-          if (o >= 0 && group_of[o] == group && !may_use(i, group)) {
+        for (int o : g.operands(i))
+          if (group_of[o] == group && !may_use(i, group)) {
             group_of[o] = -1;
             changed = true;
           }
     }
   }
   constexpr bool can_read(int i, int group) const {
-    for (int o : g[i].operand)
-      if (o >= 0 && !can_be_read(o, group)) return false;
+    for (int o : g.operands(i))
+      if (!can_be_read(o, group)) return false;
     return true;
   }
   constexpr bool can_be_read(int o, int group) const {
@@ -183,8 +183,7 @@ struct FlatNodes {
     for (int i = g.size() - 1; i >= 0; --i) {
       if (const int source = flattened_by(g[i]); source >= 0) feeds[source] = 1;
       if (feeds[i] && group_of[i] == group)
-        for (int o : g[i].operand)
-          if (o >= 0) feeds[o] = 1;
+        for (int o : g.operands(i)) feeds[o] = 1;
     }
     for (int i = 0; i < g.size(); ++i)
       if (group_of[i] == group && !feeds[i]) group_of[i] = -1;

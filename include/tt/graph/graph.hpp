@@ -4,159 +4,10 @@
 //   Graph g;  int x = g.input(DType::f32, {64, 10});  g.output(g.elementwise(Op::add, {x, x}));
 // A mistake is kept in `failure`; recording goes on with a harmless value.
 #pragma once
-#include "tt/core/error.hpp"
 #include "tt/core/size_set.hpp"
-#include "tt/graph/attributes.hpp"
-#include "tt/ops/define.hpp"
+#include "tt/graph/node.hpp"
 
 namespace tt {
-
-struct Graph;
-struct OpDef;
-
-inline constexpr int max_operands = 4;
-
-struct OperandIds {
-  int id[max_operands] = {-1, -1, -1, -1};
-  constexpr int operator[](int k) const { return id[k]; }
-};
-
-struct Node {
-  Op op = Op::input;
-  DType dtype = DType::f32;
-  int operand[max_operands] = {-1, -1, -1, -1};
-  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none
-  std::int64_t attribute = 0;  ///< input number, axes as bits, shift, packed axes or slice
-  std::uint64_t bits = 0;      ///< a constant's value, see encode()
-  const OpDef* def = nullptr;  ///< of Op::call
-  std::uint64_t def_id = 0;    ///< its id: g++ 12's UBSan compares no addresses in constants
-  Shape shape{};
-  SourceLine where{};
-
-  /// The same computation; where it was written does not count.
-  friend constexpr bool operator==(const Node& a, const Node& b) {
-    return a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] &&
-           a.operand[2] == b.operand[2] && a.operand[3] == b.operand[3] && a.dtype == b.dtype &&
-           a.identity == b.identity && a.attribute == b.attribute && a.bits == b.bits && a.def_id == b.def_id && a.shape == b.shape &&
-           (std::is_constant_evaluated() || a.def == b.def);
-  }
-};
-
-/// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
-struct OpDef {
-  OpInfo info{};
-  std::uint64_t id = 0;                ///< from the name of its type
-  int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
-  bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
-  bool has_integer_form = false;       ///< `of_integers` is set
-  int (*record)(const OpDef&, Graph&, const int*) = nullptr;  ///< the body on these operands
-  void (*differentiate)(Graph&, const int* operands, int result, int grad,
-                        int* contributions) = nullptr;
-  void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
-  const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
-  const Graph* region = nullptr;            ///< the body, of an op that was read from text
-};
-
-/// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
-/// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
-/// needs no definition. Their definitions are in backends/cpu.
-template <class F>
-[[gnu::weak]] void enlist_op();
-template <class = void>
-[[gnu::weak]] void enlist_products();
-template <Op K>
-[[gnu::weak]] void enlist_reduction();
-
-namespace detail {
-
-inline constexpr int max_opaque_ops = 64;
-inline const OpDef* enlisted_ops[max_opaque_ops] = {};
-
-inline void call_if_defined(void (*f)()) {
-  void (*const volatile given)() = f;  // volatile: compilers take no function's address for null
-  if (auto* const defined = given) defined();
-}
-/// Notes that a graph of this program has the op.
-inline void enlist(const OpDef& def) {
-  if (def.code < 0) return;
-  __atomic_store_n(&enlisted_ops[def.code], &def, __ATOMIC_RELEASE);
-  call_if_defined(def.enlist);
-}
-inline void enlist(Op reduction) {
-  call_if_defined(reduction == Op::sum ? &enlist_reduction<Op::sum> : reduction == Op::amax ? &enlist_reduction<Op::amax>
-                                                                                            : &enlist_reduction<Op::amin>);
-}
-[[noreturn]] inline void not_enlisted(const char* op) {
-  TT_THROW(Error(Text("tt: this program has no code for ") << op << ": no file that includes tt/tt.hpp records it at run time. "
-                 "Link tt::compiled, or record the graph in such a file?"));
-}
-inline void check_isa(const char* given, const char* own) {
-  const char *a = given, *b = own;
-  while (*a && *a == *b) ++a, ++b;
-  if (*a != *b)
-    TT_THROW(Error(Text("tt: files with Tensors are built for different CPUs, ") << given << " and " << own
-                   << ". Build them with the same flags, or link tt::compiled?"));
-}
-
-}  // namespace detail
-
-/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves.
-constexpr std::uint64_t encode(DType dtype, double value) {
-  switch (dtype) {
-    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    case DType::f64: return std::bit_cast<std::uint64_t>(value);
-    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
-    case DType::i64: return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-    case DType::boolean: break;
-  }
-  return value != 0;
-}
-/// The same for a whole number, which a double may not hold: rounded once, as in C++.
-constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
-  switch (dtype) {
-    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    case DType::f64: return std::bit_cast<std::uint64_t>(static_cast<double>(value));
-    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
-    case DType::i64: return static_cast<std::uint64_t>(value);
-    case DType::boolean: break;
-  }
-  return value != 0;
-}
-template <class T>
-constexpr T decode(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(bits);
-  else if constexpr (std::is_same_v<T, bool>) return bits != 0;
-  else return static_cast<T>(bits);
-}
-constexpr double decode(DType dtype, std::uint64_t bits) {
-  switch (dtype) {
-    case DType::f32: return static_cast<double>(decode<float>(bits));
-    case DType::f64: return decode<double>(bits);
-    case DType::i32: return static_cast<double>(decode<std::int32_t>(bits));
-    case DType::i64: return static_cast<double>(decode<std::int64_t>(bits));
-    case DType::boolean: break;
-  }
-  return bits ? 1.0 : 0.0;
-}
-
-/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
-inline constexpr std::uint64_t gradient_to_first = 1;
-/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
-/// out what lies across its reader's rows.
-inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
-/// A broadcast that is read where its operand lies, through a reshape: made by normalize.
-inline constexpr std::int64_t repeated_in_place = 1;
-/// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
-inline constexpr std::int64_t read_as_windows = 1;
-constexpr bool is_view(const Node& n) {
-  return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
-}
-/// Axis k of the result is axis `at(packed, k)` of the operand.
-constexpr int permutation_at(std::int64_t packed, int k) {
-  return static_cast<int>(packed >> (4 * k) & 15);
-}
 
 struct Graph {
   Vec<Node> nodes;
@@ -186,6 +37,31 @@ struct Graph {
 
   constexpr const Node& operator[](int id) const { return nodes.items[id]; }
   constexpr int size() const { return nodes.size(); }
+  /// The operands of a node of this graph; until the next one is recorded.
+  constexpr Ids operands(const Node& n) const {
+    return n.more < 0 ? Ids(n.operand, n.operand_count) : Ids(more_operands_.items + n.more, n.operand_count);
+  }
+  constexpr Ids operands(int id) const { return operands(nodes.items[id]); }
+  /// What a node's op is told, as the op's own struct.
+  template <AttributeStruct A>
+  constexpr A attributes(const Node& n) const {
+    A a;
+    A::each(a, detail::WordReader{attribute_words_.items + n.attributes + 1});
+    return a;
+  }
+  template <AttributeStruct A>
+  constexpr A attributes(int id) const { return attributes<A>(nodes.items[id]); }
+  /// Axis k of the result of a permutation is this axis of its operand.
+  constexpr int permuted_axis(const Node& n, int k) const { return static_cast<int>(attribute_words_.items[n.attributes + 2 + k]); }
+
+  /// A graph like `from`, without its nodes, and with room for as many.
+  static constexpr Graph like(const Graph& from) {
+    Graph g;
+    g.failure = from.failure;
+    g.nodes.reserve(from.size());
+    g.chain_.reserve(from.size());
+    return g;
+  }
 
   // ---- leaves
   constexpr int input(DType dtype, const Shape& shape, const Shape& strides = {}, bool padded = false) {
@@ -238,7 +114,7 @@ struct Graph {
   }
 
   // ---- elementwise
-  constexpr int elementwise(Op op, OperandIds operands, std::int64_t attribute = 0,
+  constexpr int elementwise(Op op, Ids operands, std::int64_t attribute = 0,
                             DType to = DType::f32);
   constexpr int add(int a, int b) { return elementwise(Op::add, {a, b}); }
   constexpr int sub(int a, int b) { return elementwise(Op::sub, {a, b}); }
@@ -247,7 +123,7 @@ struct Graph {
   constexpr int neg(int a) { return elementwise(Op::neg, {a}); }
   constexpr int where_(int m, int a, int b) { return elementwise(Op::where, {m, a, b}); }
   constexpr int cast(int a, DType to) { return elementwise(Op::cast, {a}, 0, to); }
-  constexpr int call(const OpDef& def, OperandIds operands);
+  constexpr int call(const OpDef& def, Ids operands);
 
   // ---- shape
   constexpr int broadcast_to(int a, const Shape& shape);
@@ -268,20 +144,11 @@ struct Graph {
   constexpr int cat(const int* a, int count, int axis);
 
   // ---- reductions and products
-  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum. One that is known where a
-  /// program is compiled brings in no other.
+  /// Axes as bits; keeps them with extent 1. The order of summation is that of reference_sum.
   constexpr int reduce(Op op, int a, unsigned axes, std::uint64_t bits = 0);
-  template <Op K>
-  constexpr int reduce(int a, unsigned axes, std::uint64_t bits = 0) {
-    if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_reduction<K>);
-    return reduction(K, a, axes, bits);
-  }
-  constexpr int reduction(Op op, int a, unsigned axes, std::uint64_t bits = 0);  ///< reduce, where the program has it already
   constexpr int matmul(int a, int b);
-  constexpr int product(int a, int b);  ///< matmul, where the program has one already
   /// Images (N, C, H, W) with weights (O, C / groups, KH, KW): windows of the images times the weights.
   constexpr int conv(int images, int weights, const ConvAttribute& c);
-  constexpr int correlation(int images, int weights, const ConvAttribute& c);  ///< conv, where the program has one already
   constexpr int detach(int a) {
     return intern({.op = Op::detach, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                    .shape = nodes[a].shape});
@@ -337,26 +204,53 @@ struct Graph {
     return nodes[id].op == Op::broadcast && is_constant(nodes[id].operand[0]) ? nodes[id].operand[0]
                                                                              : id;
   }
-  constexpr int find(const Node& node) const {
-    return find(node, hash(node));
+  /// A node without lists.
+  constexpr int find(const Node& node) const { return find(node, hash(node)); }
+  /// The node's id: an equal one that exists already, or a new one. Its lists are this graph's.
+  constexpr int intern(const Node& node) { return intern(node, attribute_words_.size()); }
+  /// A node with the attributes of its op.
+  template <AttributeStruct A>
+  constexpr int intern(Node node, const A& attributes) {
+    node.attributes = attribute_words_.size();
+    attribute_words_.push_back(0);
+    A::each(attributes, detail::WordWriter{attribute_words_});
+    attribute_words_[node.attributes] = attribute_words_.size() - node.attributes - 1;
+    return intern(node, node.attributes);
   }
-  /// The node's id: an equal one that exists already, or a new one.
-  constexpr int intern(const Node& node) {
-    const std::uint64_t h = hash(node);
-    if (const int i = find(node, h); i >= 0) return i;
-    const bool countable = is_countable(node.shape);
-    if (!countable)
-      fail({.mistake = Mistake::too_many_elements, .op = name(node.op), .a = node.shape,
-            .where = node.where.line ? node.where : where});
-    if (room > 0 && nodes.size() >= room) return refuse(node, countable);
-    nodes.push_back(node);
-    Node& kept = nodes.back();
-    if (!kept.where.line) kept.where = where;
-    if (!countable) kept.shape = {};
-    chain_.push_back(0);
-    if (nodes.size() > 2 * buckets()) grow();
-    else link(nodes.size() - 1, h);
-    return nodes.size() - 1;
+  /// A node like one of another graph, on operands of this one.
+  constexpr int intern(Node node, const Graph& from, Ids operands) {
+    const int words_before = attribute_words_.size();
+    if (node.attributes >= 0) {
+      const std::int64_t words = from.attribute_words_.items[node.attributes];
+      for (int k = 0; k <= words; ++k) attribute_words_.push_back(from.attribute_words_.items[node.attributes + k]);
+      node.attributes = words_before;
+    }
+    return intern(node, operands, words_before);
+  }
+  /// A node of any number of operands, with its attributes as words; none: it has no struct of attributes.
+  constexpr int intern(Node node, const Vec<std::int64_t>& words, Ids operands) {
+    const int words_before = attribute_words_.size();
+    node.attributes = words.empty() ? -1 : words_before;
+    if (!words.empty()) attribute_words_.push_back(words.size());
+    attribute_words_.append(words.begin(), words.size());
+    return intern(node, operands, words_before);
+  }
+  /// Are these the same computation? Where it was written does not count.
+  static constexpr bool are_equal(const Graph& g, const Node& a, const Graph& h, const Node& b) {
+    if (!(a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] && a.operand[2] == b.operand[2] &&
+          a.operand[3] == b.operand[3] && a.dtype == b.dtype && a.identity == b.identity && a.attribute == b.attribute &&
+          a.bits == b.bits && a.def_id == b.def_id && a.shape == b.shape && (std::is_constant_evaluated() || a.def == b.def)))
+      return false;
+    if (a.attributes >= 0) {
+      const std::int64_t *x = g.attribute_words_.items + a.attributes, *y = h.attribute_words_.items + b.attributes;
+      for (std::int64_t k = 0; k <= x[0]; ++k)  // the count first
+        if (x[k] != y[k]) return false;
+    }
+    if (a.more < 0 && b.more < 0) return true;
+    const Ids x = g.operands(a), y = h.operands(b);
+    bool same = x.count == y.count;
+    for (int k = 0; k < x.count && same; ++k) same = x[k] == y[k];
+    return same;
   }
 
  private:
@@ -365,6 +259,8 @@ struct Graph {
   int few_heads_[few] = {};
   Vec<int> heads_;  ///< in their place, once there are many nodes
   Vec<int> chain_;
+  Vec<int> more_operands_;             ///< of nodes that have more than a node holds
+  Vec<std::int64_t> attribute_words_;  ///< of each attribute struct: how many words, and the words
 
   constexpr int buckets() const { return heads_.empty() ? few : heads_.size(); }
   constexpr int head(std::uint64_t h) const {
@@ -372,8 +268,43 @@ struct Graph {
   }
   constexpr int find(const Node& node, std::uint64_t h) const {
     for (int i = head(h) - 1; i >= 0; i = chain_[i])
-      if (nodes[i] == node) return i;
+      if (are_equal(*this, nodes[i], *this, node)) return i;
     return -1;
+  }
+  constexpr int intern(Node node, Ids operands, int words_before) {
+    node.operand_count = operands.count;
+    node.more = -1;
+    for (int k = 0; k < inline_operands; ++k) node.operand[k] = k < operands.count ? operands[k] : -1;
+    if (operands.count > inline_operands) {
+      node.more = more_operands_.size();
+      more_operands_.append(operands.first, operands.count);
+    }
+    return intern(node, words_before);
+  }
+  /// `words_before`: where the words of attributes ended before those of this node were written.
+  constexpr int intern(const Node& node, int words_before) {
+    const std::uint64_t h = hash(node);
+    if (const int i = find(node, h); i >= 0) {
+      attribute_words_.resize(words_before);
+      return i;
+    }
+    const bool countable = is_countable(node.shape);
+    if (!countable)
+      fail({.mistake = Mistake::too_many_elements, .op = name(node.op), .a = node.shape,
+            .where = node.where.line ? node.where : where});
+    if (room > 0 && nodes.size() >= room) return refuse(node, countable);
+    nodes.push_back(node);
+    Node& kept = nodes.back();
+    if (kept.more < 0) {
+      kept.operand_count = 0;
+      while (kept.operand_count < inline_operands && kept.operand[kept.operand_count] >= 0) ++kept.operand_count;
+    }
+    if (!kept.where.line) kept.where = where;
+    if (!countable) kept.shape = {};
+    chain_.push_back(0);
+    if (nodes.size() > 2 * buckets()) grow();
+    else link(nodes.size() - 1, h);
+    return nodes.size() - 1;
   }
   constexpr void link(int id, std::uint64_t h) {
     chain_[id] = head(h) - 1;
@@ -397,13 +328,19 @@ struct Graph {
     ++refused;
     return operand;
   }
-  static constexpr std::uint64_t hash(const Node& n) {
+  constexpr std::uint64_t hash(const Node& n) const {
     std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.dtype) + n.def_id;
     h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[0] + 1) + (static_cast<std::uint64_t>(n.operand[1] + 1) << 32);
     h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute) +
         static_cast<std::uint64_t>(n.identity) * 31;
     h = h * 0x9e3779b97f4a7c15u + n.bits + static_cast<std::uint64_t>(n.shape.rank);
     if (n.shape.rank > 0) h += static_cast<std::uint64_t>(n.shape.code[0]) + static_cast<std::uint64_t>(n.shape.code[n.shape.rank - 1]) * 29;
+    if (n.attributes >= 0) {
+      const std::int64_t* const words = attribute_words_.items + n.attributes;
+      for (std::int64_t k = words[0]; k > 0; --k) h = h * 31 + static_cast<std::uint64_t>(words[k]);
+    }
+    if (n.more >= 0)
+      for (int o : operands(n)) h = h * 31 + static_cast<std::uint64_t>(o);
     return h ^ h >> 32;
   }
 };

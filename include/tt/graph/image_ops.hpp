@@ -52,6 +52,7 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
   }
   if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && (c.groups < 1 || c.groups * w[1].code != x[1].code))
     return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
+  enlist_kernels<Op::matmul>();
   const int r = g.conv(images.id, weights.id,
                        {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
   if (!bias) return {&g, r};
@@ -94,7 +95,7 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
     Shape to = in;
     to.set(r - 2, rows);
     to.set(r - 1, columns);
-    return {&g, g.reshape(g.reduce<K>(g.reshape(x, apart), 0b1010, bits), to)};
+    return {&g, g.reshape(reduce<K>(g, g.reshape(x, apart), 0b1010, bits), to)};
   }
   const auto along = [&](int axis, int size, int distance) {
     const int windows = g.window(x, axis, size, distance);

@@ -92,10 +92,10 @@ constexpr Op of_booleans(Op op) {
 
 }  // namespace detail
 
-constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attribute, DType to) {
+constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
   if (refused > 0) return skip(operands[n - 1]);
-  int id[3] = {operands[0], operands[1], operands[2]};
+  int id[3] = {operands[0], n > 1 ? operands[1] : -1, n > 2 ? operands[2] : -1};
   // dtypes: promote, and check
   DType dtype = nodes[id[n - 1]].dtype;
   const int first = op == Op::where ? 1 : 0;
@@ -177,8 +177,10 @@ constexpr int Graph::elementwise(Op op, OperandIds operands, std::int64_t attrib
   return intern(node);
 }
 
-constexpr int Graph::call(const OpDef& def, OperandIds operands) {
-  if (refused > 0) return skip(operands[0]);
+constexpr int Graph::call(const OpDef& def, Ids given) {
+  if (refused > 0) return skip(given[0]);
+  Vec<int> operands(def.info.arity, 0);
+  for (int k = 0; k < def.info.arity; ++k) operands[k] = given[k];
   if (!std::is_constant_evaluated()) detail::enlist(def);
   DType dtype = DType::boolean;
   Shape shape;
@@ -192,32 +194,32 @@ constexpr int Graph::call(const OpDef& def, OperandIds operands) {
     dtype = DType::i64;
   }
   if (dtype == DType::boolean && def.info.domain == Domain::number && def.info.of_bool != OfBool::body) {
-    for (int k = 0; k < def.info.arity; ++k) operands.id[k] = cast(operands[k], DType::i64);
+    for (int k = 0; k < def.info.arity; ++k) operands[k] = cast(operands[k], DType::i64);
     const int r = call(def, operands);
     return def.info.of_bool == OfBool::bools ? cast(r, DType::boolean) : r;
   }
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
-    node.operand[k] = cast(operands[k], dtype);
-    const Shape& other = nodes[node.operand[k]].shape;
+    operands[k] = cast(operands[k], dtype);
+    const Shape& other = nodes[operands[k]].shape;
     const auto otherwise = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape, .b = other}; };
     const BroadcastResult r = broadcast(shape, other, otherwise);
-    if (!r.ok) return fail(otherwise(), node.operand[0]);
+    if (!r.ok) return fail(otherwise(), operands[0]);
     shape = r.shape;
   }
   node.shape = shape;
   if (def.code < 0) {  // a body may change the dtype: ask it, on scalars
     Graph scratch;
-    int in[max_operands] = {};
-    for (int k = 0; k < def.info.arity; ++k) in[k] = scratch.input(dtype, {});
-    const int r = def.record(def, scratch, in);
+    Vec<int> in;
+    for (int k = 0; k < def.info.arity; ++k) in.push_back(scratch.input(dtype, {}));
+    const int r = def.record(def, scratch, in.begin());
     if (scratch.failure) {
       scratch.failure.where = where;
-      return fail(scratch.failure, node.operand[0]);
+      return fail(scratch.failure, operands[0]);
     }
     node.dtype = scratch[r].dtype;
   }
-  return intern(node);
+  return intern(node, *this, operands);
 }
 
 constexpr int Graph::broadcast_to(int a, const Shape& shape) {
@@ -249,6 +251,7 @@ constexpr int Graph::reshape(int a, const Shape& shape) {
 constexpr int Graph::permute(int a, const int* axes) {
   const Shape& s = nodes[a].shape;
   Node node{.op = Op::permute, .dtype = nodes[a].dtype};
+  PermuteAttribute order{.rank = s.rank};
   unsigned seen = 0;
   bool identity = true;
   int source = a;
@@ -259,18 +262,17 @@ constexpr int Graph::permute(int a, const int* axes) {
     seen |= 1u << axis;
     node.shape.push_back(s[axis]);
     identity = identity && axis == k;
-    const int from = nodes[a].op == Op::permute ? permutation_at(nodes[a].attribute, axis) : axis;
-    node.attribute |= std::int64_t{from} << (4 * k);
+    order.axis[k] = nodes[a].op == Op::permute ? permuted_axis(nodes[a], axis) : axis;
   }
   if (identity) return a;
   if (nodes[a].op == Op::permute) {  // two permutations are one
     source = nodes[a].operand[0];
     identity = true;
-    for (int k = 0; k < s.rank; ++k) identity = identity && permutation_at(node.attribute, k) == k;
+    for (int k = 0; k < s.rank; ++k) identity = identity && order.axis[k] == k;
     if (identity) return source;
   }
   node.operand[0] = source;
-  return intern(node);
+  return intern(node, order);
 }
 
 constexpr int Graph::transpose(int a, int axis0, int axis1) {
@@ -290,8 +292,7 @@ constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::in
   if (k < 0)
     return fail({.mistake = Mistake::axis_out_of_range, .op = "slice", .a = s, .number = axis}, a);
   const bool known = start.is_constant() && length.is_constant();
-  const SliceAttribute cut{k, start, step};
-  bool fits = step != 0 && (cut.packs() || !std::is_constant_evaluated());
+  bool fits = step != 0;
   if (known && fits) fits = start.code >= 0 && length.code >= 0 && length.code < most_bytes / (step < 0 ? -step : step);
   const Extent last = fits ? start + (length - 1) * Extent(step) : start;
   const auto outside = [&](Extent at) { return Failure{.mistake = Mistake::slice_out_of_range, .op = "slice", .a = s, .number = at.code}; };
@@ -306,19 +307,14 @@ constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::in
   } else if (const Extent end = start.code > last.code ? start : last; length.code > 0 && !s[k].is_constant()) {
     at_least(s[k], end.code + 1, [&] { return outside(end); });
   }
-  Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
-            .attribute = cut.pack(), .shape = s};
+  Node node{.op = Op::slice, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .shape = s};
   node.shape.set(k, length);
-  return intern(node);
+  return intern(node, SliceAttribute{k, start, step});
 }
 
 // Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
 // shape are flattened into one first; so the order of summation depends on shape and axes only.
 constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
-  if (!std::is_constant_evaluated()) detail::enlist(op);
-  return reduction(op, a, axes, bits);
-}
-constexpr int Graph::reduction(Op op, int a, unsigned axes, std::uint64_t bits) {
   if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
     a = cast(a, DType::i64);
   if (nodes[a].dtype == DType::boolean)
@@ -343,16 +339,16 @@ constexpr int Graph::reduction(Op op, int a, unsigned axes, std::uint64_t bits) 
     flat.push_back(s.count(begin, end));
     Shape keep_rest = s;
     for (int k = begin; k < s.rank; ++k) keep_rest.set(k, 1);
-    const int r = reduction(op, reshape(a, flat), 1u << begin, bits);
+    const int r = reduce(op, reshape(a, flat), 1u << begin, bits);
     const unsigned rest = axes & ((1u << begin) - 1);
-    return reduction(op, reshape(r, keep_rest), rest, bits);
+    return reduce(op, reshape(r, keep_rest), rest, bits);
   }
   if (begin < end && axes != 1u << begin)
-    return reduction(op, reduction(op, a, 1u << begin, bits), axes & ~(1u << begin), bits);
+    return reduce(op, reduce(op, a, 1u << begin, bits), axes & ~(1u << begin), bits);
   if (begin == end && end < s.rank) {  // drop trailing ones, put them back after
     Shape cut;
     for (int k = 0; k < end; ++k) cut.push_back(s[k]);
-    return reshape(reduction(op, reshape(a, cut), axes, bits), kept);
+    return reshape(reduce(op, reshape(a, cut), axes, bits), kept);
   }
   return intern({.op = op, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1},
                  .attribute = axes, .bits = bits, .shape = kept});
@@ -360,13 +356,6 @@ constexpr int Graph::reduction(Op op, int a, unsigned axes, std::uint64_t bits) 
 
 // (..., M, K) x (..., K, N); batch axes broadcast.
 constexpr int Graph::matmul(int a, int b) {
-  if (!std::is_constant_evaluated()) {
-    detail::call_if_defined(&enlist_products<>);
-    detail::call_if_defined(&enlist_reduction<Op::sum>);  // products with vectors
-  }
-  return product(a, b);
-}
-constexpr int Graph::product(int a, int b) {
   const DType dtype = promote(nodes[a].dtype, nodes[b].dtype);
   if (dtype == DType::boolean)
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
@@ -384,17 +373,17 @@ constexpr int Graph::product(int a, int b) {
     const int terms = mul(a, b), axis = x.rank - 1;
     Shape cut = x;
     --cut.rank;
-    return cast(reshape(reduction(Op::sum, terms, 1u << axis), cut), dtype);
+    return cast(reshape(reduce(Op::sum, terms, 1u << axis), cut), dtype);
   }
   if (x.rank == 1) {  // a matrix of one row, which is cut again
-    const int p = product(reshape(a, {1, x[0]}), b);
+    const int p = matmul(reshape(a, {1, x[0]}), b);
     Shape cut = nodes[p].shape;
     cut.set(cut.rank - 2, cut.last());
     --cut.rank;
     return reshape(p, cut);
   }
   if (x.rank > 2 && y.rank == 2) {  // one big product instead of many small ones
-    const int r = product(reshape(a, {x.rows(), x.last()}), b);
+    const int r = matmul(reshape(a, {x.rows(), x.last()}), b);
     Shape out = x;
     out.set(x.rank - 1, y[1]);
     return reshape(r, out);
@@ -412,4 +401,14 @@ constexpr int Graph::product(int a, int b) {
   return intern(node);
 }
 
+namespace detail {
+
+/// A reduction whose code the program may not have yet.
+template <Op K>
+constexpr int reduce(Graph& g, int a, unsigned axes, std::uint64_t bits = 0) {
+  enlist_kernels<K>();
+  return g.reduce(K, a, axes, bits);
+}
+
+}  // namespace detail
 }  // namespace tt

@@ -16,7 +16,7 @@ constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
   Extent end = whole[axis];
   const bool known = whole[axis].is_constant() || !std::is_constant_evaluated();
   for (int i = id; known && has_parts(g[i].op); i = g[i].operand[0]) {
-    const PadAttribute p = PadAttribute::unpack(g[i].attribute);
+    const auto p = g.attributes<PadAttribute>(i);
     const Shape& s = g[part_of(g[i])].shape;
     bool behind = p.along(axis) + s[axis] == end;
     for (int k = 0; k < s.rank; ++k) behind = behind && (k == axis || s[k] == whole[k]);
@@ -35,8 +35,7 @@ constexpr Vec<int> parts_joined(const Graph& g, int id, int axis) {
   return {id};
 }
 /// A pad or slice_scatter, of each of the parts of what it takes.
-constexpr int with_each_part(Graph& g, const Node& n, OperandIds o) {
-  const PadAttribute p = PadAttribute::unpack(n.attribute);
+constexpr int with_each_part(Graph& g, const Node& n, const PadAttribute& p, Ids o) {
   const int part = o[n.op == Op::pad ? 0 : 1];
   const Shape s = g[part].shape;
   int axis = -1;
@@ -61,8 +60,8 @@ constexpr bool never_more(Extent a, Extent b) {
   return !std::is_constant_evaluated() && (b - a).least() >= 0;
 }
 /// A slice of something, or of the part of it that it shows.
-constexpr int slice_of_parts(Graph& g, int a, const Node& slice) {
-  const auto [axis, first, step] = SliceAttribute::unpack(slice.attribute);
+constexpr int slice_of_parts(Graph& g, int a, const Node& slice, const SliceAttribute& cut) {
+  const auto [axis, first, step] = cut;
   Extent start = first;
   const Extent length = slice.shape[axis];
   const bool known = start.is_constant() && length.is_constant();
@@ -71,7 +70,7 @@ constexpr int slice_of_parts(Graph& g, int a, const Node& slice) {
     const int part = part_of(n);
     const Shape s = g[part].shape;
     if (s[axis] == n.shape[axis] || (std::is_constant_evaluated() && !(known && s[axis].is_constant()))) break;
-    const Extent last = start + (length - 1) * Extent(step), from = PadAttribute::unpack(n.attribute).along(axis);
+    const Extent last = start + (length - 1) * Extent(step), from = g.attributes<PadAttribute>(n).along(axis);
     const Extent end = from + s[axis], low = step > 0 ? start : last, high = step > 0 ? last : start;
     bool beside = true;
     for (int k = 0; k < s.rank; ++k) beside = beside && (k == axis || s[k] == n.shape[k]);
@@ -101,22 +100,17 @@ constexpr bool shows_parts(const Graph& g) {
   return false;
 }
 constexpr Graph join_parts(const Graph& g) {
-  Graph r;
-  r.failure = g.failure;
+  Graph r = Graph::like(g);
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
   for (int i = 0; i < g.size(); ++i) {
     if (map[i] >= 0) continue;
-    Node n = g[i];
+    const Node& n = g[i];
     r.where = n.where;
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
-    if (n.op == Op::slice) map[i] = detail::slice_of_parts(r, o[0], n);
-    if (detail::has_parts(n.op)) map[i] = detail::with_each_part(r, n, o);
-    if (map[i] >= 0) continue;
-    for (int k = 0; k < max_operands; ++k) n.operand[k] = o[k];
-    map[i] = r.intern(n);
+    const Vec<int> o = mapped(g.operands(n), map);
+    if (n.op == Op::slice) map[i] = detail::slice_of_parts(r, o[0], n, g.attributes<SliceAttribute>(n));
+    if (detail::has_parts(n.op)) map[i] = detail::with_each_part(r, n, g.attributes<PadAttribute>(n), o);
+    if (map[i] < 0) map[i] = r.intern(n, g, o);
   }
   for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
   return canonical(r);

@@ -160,7 +160,7 @@ struct Lowering {
       return v;
     }
     if (n.op == Op::window) {
-      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+      const auto w = g.attributes<WindowAttribute>(n);
       v = view_of(n.operand[0]);
       v.stride[v.rank] = v.stride[w.axis] * Extent(w.dilation);
       v.stride[w.axis] = v.stride[w.axis] * Extent(w.step);
@@ -171,13 +171,13 @@ struct Lowering {
       v = view_of(n.operand[0]);
       if (n.op == Op::permute) {
         const MemoryView from = v;
-        for (int k = 0; k < v.rank; ++k) v.stride[k] = from.stride[permutation_at(n.attribute, k)];
+        for (int k = 0; k < v.rank; ++k) v.stride[k] = from.stride[g.permuted_axis(n, k)];
         if (from.last.count + from.second_last.count > 0) {  // of windows: the last two exchanged
           v.last = from.second_last;
           v.second_last = from.last;
         }
       } else {
-        const SliceAttribute cut = SliceAttribute::unpack(n.attribute);
+        const auto cut = g.attributes<SliceAttribute>(n);
         v.offset = v.offset + cut.start * v.stride[cut.axis];
         v.stride[cut.axis] = v.stride[cut.axis] * Extent(cut.step);
       }
@@ -283,8 +283,8 @@ struct Lowering {
                                  : 0;
       int l = 0;
       if (n.op != Op::matmul)
-        for (int o : n.operand)
-          if (o >= 0 && s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o]) {
+        for (int o : g.operands(n))
+          if (s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o]) {
             const int e = level[o] + (row_value[o] && !row_value[i] ? 1 : 0);
             if (e > l) l = e;
           }
@@ -308,8 +308,8 @@ struct Lowering {
     int sweeps = 1;
     for (int i : m) {
       int calls = 0;
-      for (int o : g[i].operand)
-        if (o >= 0 && s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o] &&
+      for (int o : g.operands(i))
+        if (s.block_of[o] == block && !is_view(g[o]) && !s.uniform[o] &&
             level[o] > calls)
           calls = level[o];
       level[i] = calls + (g[i].op == Op::call ? 1 : 0);
@@ -322,8 +322,8 @@ struct Lowering {
     return sweeps;
   }
   constexpr bool reads_sum(const Node& n) const {
-    for (int o : n.operand)
-      if (o >= 0 && s.block_of[o] == block && !s.uniform[o] && row_value[o]) return true;
+    for (int o : g.operands(n))
+      if (s.block_of[o] == block && !s.uniform[o] && row_value[o]) return true;
     return false;
   }
 
@@ -341,8 +341,8 @@ struct Lowering {
           demand[sweep * n + k] = 1;
         if ((row_value[i] && !reduction) || !demand[sweep * n + k] || g[i].op == Op::matmul)
           continue;
-        for (int o : g[i].operand) {
-          if (o < 0 || s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || row_value[o])
+        for (int o : g.operands(i)) {
+          if (s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || row_value[o])
             continue;
           if (level[o] == sweep || !(s.stored[o] || is_expensive(g[o]))) {
             demand[sweep * n + position[o]] = 1;
@@ -496,7 +496,7 @@ struct Lowering {
     }
     if (column_axis() == 0) a.columns = v.last;
     if (o == b().root && g[o].op == Op::slice_scatter) {
-      const PadAttribute p = PadAttribute::unpack(g[o].attribute);
+      const auto p = g.attributes<PadAttribute>(o);
       a.inside = true;
       for (int k = 0; k < v.rank; ++k) a.offset = a.offset + p.along(k) * v.stride[k];
     }

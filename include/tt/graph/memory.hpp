@@ -2,6 +2,10 @@
 // only buffers that are still alive are looked at.
 #pragma once
 #include "tt/graph/lower.hpp"
+#if TT_DEBUG
+#include "tt/graph/check.hpp"
+#include "tt/graph/print.hpp"
+#endif
 
 namespace tt {
 
@@ -74,7 +78,28 @@ constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_
 TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out);
 
 #if TT_DEFINES(graph)
+#if TT_DEBUG
+namespace detail {
+
+/// What passes make is legal, or it is a mistake of ours.
+inline void check_passes(const Graph& recorded, Transposed t) {
+  const auto check_one = [](const Graph& g, Phase phase) {
+    if (const CheckResult r = (check)(g, phase); !r)
+      TT_THROW(InternalError(Text("tt::compile_plan: node ") << r.node << " of a graph " << r.why << ":\n" << to_string(g)));
+  };
+  const Graph g = inline_bodies(recorded);
+  check_one(recorded, Phase::recorded);
+  check_one(g, Phase::recorded);
+  check_one(normalize(g, t), Phase::normalized);
+}
+
+}  // namespace detail
+#endif
+
 TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t) {
+#if TT_DEBUG
+  if (!recorded.failure) detail::check_passes(recorded, t);
+#endif
   Plan plan = make_plan(recorded, t);
   for (int i : recorded.inputs)
     for (const Shape* s : {&recorded[i].shape, &recorded.input_strides[static_cast<int>(recorded[i].attribute)]})

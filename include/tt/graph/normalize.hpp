@@ -50,7 +50,7 @@ constexpr bool regrouped_extents(const Shape& s, const Shape& fine, const Shape&
 struct Normalizer {
   const Graph& g;
   const Transposed transposed;
-  Graph r;
+  Graph r = Graph::like(g);
   const FlatNodes flat;
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
@@ -61,7 +61,6 @@ struct Normalizer {
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
       : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
-    r.failure = g.failure;
     find_windows();
     find_turned();
     find_replaced();
@@ -86,11 +85,12 @@ struct Normalizer {
     for (int i = 0; i < g.size(); ++i) {
       const Node& n = g[i];
       if (n.op == Op::permute && as_windows[n.operand[0]]) exchanged[i] = exchanges_last_two(n);
-      for (int k = 0; k < max_operands; ++k) {
-        int o = n.operand[k];
-        if (o >= 0 && exchanged[o]) o = g[o].operand[0];
-        if (o < 0 || !as_windows[o]) continue;
-        if (!(exchanged[i] && o == n.operand[k]) && !(n.op == Op::matmul && k == 1)) as_windows[o] = 0;
+      const Ids operands = g.operands(n);
+      for (int k = 0; k < operands.count; ++k) {
+        int o = operands[k];
+        if (exchanged[o]) o = g[o].operand[0];
+        if (!as_windows[o]) continue;
+        if (!(exchanged[i] && o == operands[k]) && !(n.op == Op::matmul && k == 1)) as_windows[o] = 0;
       }
     }
     for (int o : g.outputs) {
@@ -100,11 +100,11 @@ struct Normalizer {
       }
     }
   }
-  constexpr static bool exchanges_last_two(const Node& n) {
-    const int r = n.shape.rank;
-    for (int k = 0; k < r; ++k)
-      if (permutation_at(n.attribute, k) != (k == r - 1 ? r - 2 : k == r - 2 ? r - 1 : k)) return false;
-    return r >= 2;
+  constexpr bool exchanges_last_two(const Node& n) const {
+    const int rank = n.shape.rank;
+    for (int k = 0; k < rank; ++k)
+      if (g.permuted_axis(n, k) != (k == rank - 1 ? rank - 2 : k == rank - 2 ? rank - 1 : k)) return false;
+    return rank >= 2;
   }
   /// Is node i a reshape of windows (permuted perhaps) of what lies dense, into (..., K, columns) that an access can hold?
   constexpr bool shows_windows(int i) const {
@@ -136,8 +136,8 @@ struct Normalizer {
     if (!any) return;
     Vec<int> uses(g.size(), 0);
     for (const Node& n : g.nodes)
-      for (int o : n.operand)
-        if (o >= 0 && part_replaced[o] && ++uses[o] > 1) part_replaced[o] = 0;
+      for (int o : g.operands(n))
+        if (part_replaced[o] && ++uses[o] > 1) part_replaced[o] = 0;
     for (int o : g.outputs) part_replaced[o] = 0;
   }
   constexpr int replace_part(int i) {
@@ -146,15 +146,16 @@ struct Normalizer {
     result.op = Op::slice_scatter;
     result.bits = 0;
     result.identity = part_replaced[i] ? i + 1 : 0;  // nothing else may be this node
+    int operands[2];
     if (n.op == Op::pad) {
-      result.operand[1] = map[n.operand[0]];
-      result.operand[0] = copy_of(r.broadcast_to(r.constant_bits(n.dtype, n.bits), n.shape), 0, i + 1);
+      operands[1] = map[n.operand[0]];
+      operands[0] = copy_of(r.broadcast_to(r.constant_bits(n.dtype, n.bits), n.shape), 0, i + 1);
     } else {
       const int base = n.operand[0];
-      result.operand[1] = map[n.operand[1]];
-      result.operand[0] = part_replaced[base] ? map[base] : copy_of(map[base], 0, i + 1);
+      operands[1] = map[n.operand[1]];
+      operands[0] = part_replaced[base] ? map[base] : copy_of(map[base], 0, i + 1);
     }
-    return r.intern(result);
+    return r.intern(result, g, {operands, 2});
   }
 
   // ---- reductions along rows that lie across memory, and transposed values
@@ -167,8 +168,7 @@ struct Normalizer {
     if (!any) return;
     Vec<int> uses(g.size(), 0);
     for (const Node& n : g.nodes)
-      for (int o : n.operand)
-        if (o >= 0) ++uses[o];
+      for (int o : g.operands(n)) ++uses[o];
     for (int o : g.outputs) ++uses[o];
     for (int i = 0; i < g.size(); ++i)
       if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) turn(i, uses, true);
@@ -201,15 +201,15 @@ struct Normalizer {
     if (uses[i] != 1 || flat.group_of[i] >= 0) return false;
     if (lies_turned(i)) return across = true;
     if (n.shape != shape || !is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast) return false;
-    for (int o : n.operand)
-      if (o >= 0 && !turns(o, shape, uses, across)) return false;
+    for (int o : g.operands(n))
+      if (!turns(o, shape, uses, across)) return false;
     return true;
   }
   constexpr void turn_tree(int i) {
     turned[i] = of_operand;
     if (lies_turned(i)) return;
-    for (int o : g[i].operand)
-      if (o >= 0 && !is_vector(g[o].shape)) turn_tree(o);
+    for (int o : g.operands(i))
+      if (!is_vector(g[o].shape)) turn_tree(o);
   }
   constexpr static Shape exchanged(const Shape& s) {
     Shape to;
@@ -226,17 +226,18 @@ struct Normalizer {
     if (n.op == Op::permute) return map[n.operand[0]];
     if (n.op == Op::input) return r.transpose(map[i], n.shape.rank - 2, n.shape.rank - 1);
     Node copy = n;
-    for (int& o : copy.operand)
-      if (o >= 0) o = exchange(o);
     copy.shape = exchanged(n.shape);
-    return r.intern(copy);
+    Vec<int> o = copied(g.operands(n));
+    for (int& id : o) id = exchange(id);
+    return r.intern(copy, g, o);
   }
   constexpr int with_turned_operand(const Node& n) {
     const int operand = exchange(n.operand[0]);
     if (n.op == Op::permute) return operand;
     Node copy = n;
     copy.operand[0] = operand;
-    copy.attribute = (1 << (n.shape.rank - 2)) | in_row_order;
+    copy.attribute = 1 << (n.shape.rank - 2);
+    copy.bits |= in_row_order;
     copy.shape = exchanged(n.shape);
     return r.reshape(r.intern(copy), n.shape);
   }
@@ -246,46 +247,38 @@ struct Normalizer {
     r.where = n.where;
     if (turned[i] == by_itself) return with_turned_operand(n);
     if (n.op == Op::pad || n.op == Op::slice_scatter) return replace_part(i);
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
     if (flat.group_of[i] >= 0) return flattened(i);
+    Vec<int> o = mapped(g.operands(n), map);
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
-      for (int k = 0; k < 2; ++k)
-        if (o[k] >= 0 && is_leaf(r[o[k]].op) && r[o[k]].op != Op::input) o.id[k] = copy_of(o[k]);
+      for (int& id : o)
+        if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
     if (n.op == Op::slice && shows_a_slice(o[0]))
-      o.id[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
+      o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
     if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
-      o.id[0] = flat_map[source];
+      o[0] = flat_map[source];
     if (n.op == Op::reshape && as_windows[i] && n.shape != r[o[0]].shape) {
       Node view = n;
       view.operand[0] = o[0];
       view.attribute = read_as_windows;
       return r.intern(view);
     }
-    if (n.op == Op::reshape) o.id[0] = with_strides(o[0], n.shape);
+    if (n.op == Op::reshape) return r.reshape(with_strides(o[0], n.shape), n.shape);
     const bool computes = is_elementwise(n.op) && n.op != Op::broadcast;
     if (transposed == Transposed::laid_out && (is_reduction(n.op) || (computes && n.op != Op::copy)))
-      for (int k = 0; k < max_operands; ++k)
-        if (o[k] >= 0) o.id[k] = along_rows(o[k]);
+      for (int& id : o) id = along_rows(id);
     if (computes)
-      for (int k = 0; k < max_operands; ++k)
-        if (o[k] >= 0) o.id[k] = beside_its_row(o[k], n.shape);
+      for (int& id : o) id = beside_its_row(id, n.shape);
     if (computes)
-      for (int k = 0; k < max_operands; ++k)
-        if (o[k] >= 0 && r[o[k]].op == Op::reshape && r[o[k]].shape == n.shape &&
-            same_but_ones(r[r[o[k]].operand[0]].shape, n.shape) &&
-            !is_leaf(r[r[o[k]].operand[0]].op))
-          if (const int u = unsqueezed(n, o, r[r[o[k]].operand[0]].shape); u >= 0) return u;
+      for (int k : o)
+        if (r[k].op == Op::reshape && r[k].shape == n.shape && same_but_ones(r[r[k].operand[0]].shape, n.shape) &&
+            !is_leaf(r[r[k].operand[0]].op))
+          if (const int u = unsqueezed(n, o, r[r[k].operand[0]].shape); u >= 0) return u;
     if (computes)
-      for (int k = 0; k < max_operands; ++k)
-        if (o[k] >= 0 && r[o[k]].op == Op::reshape && r[o[k]].shape == n.shape && is_epilogue(r[o[k]].operand[0]))
-          if (const int e = beside_product(n, o, r[r[o[k]].operand[0]].shape); e >= 0) return e;
-    Node copy = n;
-    for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
-    if (n.op == Op::reshape) return r.reshape(o[0], n.shape);
-    const int id = r.intern(copy);
+      for (int k : o)
+        if (r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(r[k].operand[0]))
+          if (const int e = beside_product(n, o, r[r[k].operand[0]].shape); e >= 0) return e;
+    const int id = r.intern(n, g, o);
     if (n.op == Op::matmul) epilogues.push_back(id);
     return id;
   }
@@ -297,12 +290,12 @@ struct Normalizer {
 
   /// An op on a product that was reshaped (the rows of several matrices, images): in the product's shape, so that it is
   /// computed where that is. -1: an operand does not lie so that it can be read in that shape.
-  constexpr int beside_product(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
+  constexpr int beside_product(const Node& n, Vec<int> o, Shape shape) {  // copies: nodes may move
+    for (int& id : o)
+      if ((id = in_shape(id, n.shape, shape, 3)) < 0) return -1;
     Node copy = n;
-    for (int k = 0; k < max_operands; ++k)
-      if (o[k] >= 0 && (copy.operand[k] = in_shape(o[k], n.shape, shape, 3)) < 0) return -1;
     copy.shape = shape;
-    const int id = r.intern(copy);
+    const int id = r.intern(copy, g, o);
     epilogues.push_back(id);
     return r.reshape(id, n.shape);
   }
@@ -316,11 +309,12 @@ struct Normalizer {
     if (n.op == Op::broadcast) return in_shape(n.operand[0], fine, shape, depth);
     if (is_elementwise(n.op) && n.op != Op::copy) {
       if (depth == 0 || is_expensive(n)) return -1;
+      Vec<int> o = copied(r.operands(n));
+      for (int& p : o)
+        if ((p = in_shape(p, fine, shape, depth - 1)) < 0) return -1;
       Node copy = n;
-      for (int& p : copy.operand)
-        if (p >= 0 && (p = in_shape(p, fine, shape, depth - 1)) < 0) return -1;
       copy.shape = to;
-      return r.intern(copy);
+      return r.intern(copy, r, o);
     }
     if (is_leaf(n.op) && n.op != Op::input) return -1;
     return with_strides(id, to) == id ? r.reshape(id, to) : -1;
@@ -336,26 +330,19 @@ struct Normalizer {
     return kept.rank <= shape.rank && kept.size() == Extent(1) ? n.operand[0] : id;
   }
 
-  constexpr int unsqueezed(const Node& n, OperandIds o, Shape shape) {  // copies: nodes may move
-    Node copy = n;
-    for (int k = 0; k < max_operands; ++k) {
-      if (o[k] < 0) continue;
-      const Shape& s = r[o[k]].shape;
-      if (r[o[k]].op == Op::iota) return -1;
-      if (r[o[k]].op == Op::reshape && r[r[o[k]].operand[0]].shape == shape) {
-        copy.operand[k] = r[o[k]].operand[0];
-        continue;
-      }
-      if (same_grid(s, shape)) {  // broadcasts as it is
-        copy.operand[k] = o[k];
-        continue;
-      }
-      if (s == n.shape) copy.operand[k] = r.reshape(o[k], shape);
-      else if (s.size() == Extent(1)) copy.operand[k] = r.reshape(o[k], {});
+  constexpr int unsqueezed(const Node& n, Vec<int> o, Shape shape) {  // copies: nodes may move
+    for (int& id : o) {
+      const Shape& s = r[id].shape;
+      if (r[id].op == Op::iota) return -1;
+      if (r[id].op == Op::reshape && r[r[id].operand[0]].shape == shape) id = r[id].operand[0];
+      else if (same_grid(s, shape)) continue;  // broadcasts as it is
+      else if (s == n.shape) id = r.reshape(id, shape);
+      else if (s.size() == Extent(1)) id = r.reshape(id, {});
       else return -1;
     }
+    Node copy = n;
     copy.shape = shape;
-    return r.reshape(r.intern(copy), n.shape);
+    return r.reshape(r.intern(copy, g, o), n.shape);
   }
 
   /// Node `i` of the old graph in its group's flat shape; for other readers a view of it.
@@ -365,10 +352,10 @@ struct Normalizer {
     return r.reshape(flat_map[i], group.shape);
   }
   constexpr int flat_copy(Node n, const FlatNodes::Group& group) {
-    for (int& o : n.operand)
-      if (o >= 0) o = flat_operand(o, group);
+    Vec<int> o = copied(g.operands(n));
+    for (int& id : o) id = flat_operand(id, group);
     n.shape = group.flat;
-    return r.intern(n);
+    return r.intern(n, g, o);
   }
   constexpr int flat_operand(int o, const FlatNodes::Group& group) {
     const Node& n = g[o];
@@ -427,7 +414,7 @@ struct Normalizer {
       const int dense = n.operand[0], last = r[dense].shape.rank - 1;
       if (is_view(r[dense].op) || r.is_strided(dense)) return false;
       for (int k = 0; k < s.rank - 1; ++k)
-        if (permutation_at(n.attribute, k) == last) return is_long(s[k]);
+        if (r.permuted_axis(n, k) == last) return is_long(s[k]);
       return false;
     }
     if (!r.is_strided(id)) return false;

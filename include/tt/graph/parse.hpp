@@ -21,10 +21,7 @@ inline int record_region(const OpDef& def, Graph& g, const int* operands) {
   for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = operands[k];
   for (int i = 0; i < body.size(); ++i) {
     if (map[i] >= 0) continue;
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (body[i].operand[k] >= 0) o.id[k] = map[body[i].operand[k]];
-    map[i] = replay(g, body[i], o);
+    map[i] = again(g, body, body[i], mapped(body.operands(i), map));
   }
   return map[body.outputs[0]];
 }
@@ -272,7 +269,7 @@ class GraphParser {
       g.output(o.id, o.donated);
       g.output_padded.back() = o.padded;
     }
-    if (region && (outputs.size() != 1 || g.inputs.empty() || g.inputs.size() > max_operands)) fail("a body of one output");
+    if (region && (outputs.size() != 1 || g.inputs.empty())) fail("a body of one output");
     return g;
   }
   void node(Graph& g) {
@@ -297,23 +294,20 @@ class GraphParser {
     if (n.op == Op::constant) value = number_read();
     else if (n.op == Op::input || n.op == Op::iota) n.attribute = number(n.op == Op::iota ? max_rank - 1 : 1 << 20, n.op == Op::iota ? "an axis" : "the number of an input");
     else if (n.op == Op::extent) n.attribute = extent().code;
+    Vec<int> operands;
     if (accept("(")) {
-      int k = 0;
-      do {
-        if (k == max_operands) fail("at most four operands");
-        n.operand[k++] = operand(g);
-      } while (accept(","));
+      do operands.push_back(operand(g));
+      while (accept(","));
       word(")");
     }
-    attributes(n, def, value);
+    Vec<std::int64_t> words;
+    attributes(n, def, value, words);
     if (accept("identity")) n.identity = static_cast<int>(integer());
     word(":");
     n.dtype = dtype();
     n.shape = shape();
-    int operands = 0;
-    while (operands < max_operands && n.operand[operands] >= 0) ++operands;
     const int wanted = n.op == Op::call ? def->info.arity : n.op == Op::copy || n.op == Op::detach || is_view(n.op) || n.op == Op::pad ? 1 : arity(n.op);
-    if (operands != wanted) fail("as many operands as the op takes");
+    if (operands.size() != wanted) fail("as many operands as the op takes");
     if (n.op == Op::constant || n.op == Op::pad) n.bits = bits_of(value, n.dtype);
     if (def) {
       n.def = def;
@@ -323,82 +317,54 @@ class GraphParser {
       if (n.attribute != g.inputs.size()) fail("the next input");
       const Shape strides = accept("strides") ? shape() : Shape{};
       g.input(n.dtype, n.shape, strides, accept("padded"));
-    } else if (const int before = g.size(); g.intern(n) != before) {
+    } else if (const int before = g.size(); g.intern(n, words, operands) != before) {
       fail("a node that is not there yet");
     }
     if (g.failure) TT_THROW(Error(describe(g.failure)));
   }
-  void attributes(Node& n, const OpDef*& def, Number& value) {
-    const auto two = [&](std::int64_t* to) {
-      to[0] = integer();
-      to[1] = integer();
-    };
+  /// Members of an attribute struct, as AttributeText writes them.
+  struct AttributeReader {
+    GraphParser& p;
+    void read(int& x) { x = p.number(max_rank - 1, "an axis"); }
+    void read(std::int64_t& x) { x = p.integer(); }
+    void read(Extent& e) { e = p.extent(); }
+    void operator()(const char* name, auto& x) {
+      p.word(name);
+      read(x);
+    }
+    template <class T>
+    void operator()(const char* name, T* list, int& count) {
+      p.word(name);
+      for (count = 0; p.at_digit();) {
+        if (count == max_rank) p.fail("fewer axes");
+        read(list[count++]);
+        if (!p.accept(",")) return;
+      }
+    }
+    template <class T, int N>
+    void operator()(const char* name, T (&list)[N]) {
+      p.word(name);
+      for (int k = 0; k < N; ++k) {
+        if (k > 0) p.word(",");
+        read(list[k]);
+      }
+    }
+  };
+  void attributes(Node& n, const OpDef*& def, Number& value, Vec<std::int64_t>& words) {
+    with_attribute_struct(n.op, [&]<class A>(A a) {
+      A::each(a, AttributeReader{*this});
+      A::each(std::as_const(a), WordWriter{words});
+    });
     switch (n.op) {
-      case Op::slice: {
-        SliceAttribute s;
-        word("axis");
-        s.axis = number(max_rank - 1, "an axis");
-        word("from");
-        s.start = extent();
-        word("step");
-        s.step = integer();
-        n.attribute = s.pack();
+      case Op::pad:
+        word("by");
+        value = number_read();
         return;
-      }
-      case Op::permute: {
-        word("axes");
-        for (int k = 0; at_digit(); ++k) {
-          if (k == max_rank) fail("fewer axes");
-          n.attribute |= std::int64_t{number(max_rank - 1, "an axis")} << (4 * k);
-        }
-        return;
-      }
-      case Op::window: {
-        WindowAttribute w;
-        word("axis");
-        w.axis = number(max_rank - 1, "an axis");
-        word("step");
-        w.step = integer();
-        if (accept("dilation")) w.dilation = integer();
-        if (!w.fits()) fail("windows in range");
-        n.attribute = w.pack();
-        return;
-      }
-      case Op::pad: case Op::slice_scatter: {
-        Vec<Extent> along;
-        word("from");
-        do along.push_back(extent());
-        while (accept(","));
-        word("axes");
-        PadAttribute p;
-        for (int& axis : p.axis) {
-          axis = number(max_rank - 1, "an axis");
-          if (axis >= along.size()) fail("an axis of the shape");
-        }
-        p.before[0] = along[p.axis[0]];
-        if (p.axis[0] != p.axis[1]) p.before[1] = along[p.axis[1]];
-        n.attribute = p.pack();
-        if (n.op == Op::pad) {
-          word("by");
-          value = number_read();
-        }
-        return;
-      }
-      case Op::conv: {
-        ConvAttribute c;
-        word("stride");
-        two(c.stride);
-        if (accept("padding")) two(c.padding);
-        if (accept("dilation")) two(c.dilation);
-        if (!c.fits()) fail("strides in range");
-        n.attribute = c.pack();
-        return;
-      }
       case Op::sum: case Op::amax: case Op::amin:
         word("axes");
         while (at_digit()) n.attribute |= std::int64_t{1} << number(max_rank - 1, "an axis");
-        if (accept("in a row's order")) n.attribute |= in_row_order;
-        if (accept("gradient to the first")) n.bits = gradient_to_first;
+        if (accept("in a row's order")) n.bits |= in_row_order;
+        if (accept("gradient to the first")) n.bits |= gradient_to_first;
         return;
       case Op::call:
         if (!def) {
@@ -449,7 +415,7 @@ inline bool operator==(const Graph& g, const Graph& h) {
     if (!detail::same_op(g, a, h, b)) return false;
     a.def = b.def;
     a.def_id = b.def_id;
-    if (!(a == b)) return false;
+    if (!Graph::are_equal(g, a, h, b)) return false;
   }
   return true;
 }

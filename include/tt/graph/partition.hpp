@@ -97,8 +97,8 @@ struct JointParts {
         late(g.size(), 0) {
     for (int k = j.inputs; k < g.inputs.size(); ++k) early[g.inputs[k]] = 0;
     for (int i = 0; i < g.size(); ++i)
-      for (int o : g[i].operand)
-        if (o >= 0 && !early[o]) early[i] = 0;
+      for (int o : g.operands(i))
+        if (!early[o]) early[i] = 0;
     for (int k = 0; k < g.outputs.size(); ++k) {
       const int i = g.outputs[k];
       if (k < j.results) in_forward[i] = 1;
@@ -106,8 +106,7 @@ struct JointParts {
     }
     for (int i = g.size() - 1; i >= 0; --i) {
       needed[i] = needed[i] || required[i];
-      for (int o : g[i].operand) {
-        if (o < 0) continue;
+      for (int o : g.operands(i)) {
         if (in_forward[i]) in_forward[o] = 1;
         if (needed[i]) needed[o] = 1;
         if (late[i]) (early[o] ? required : late)[o] = 1;
@@ -151,8 +150,7 @@ struct CutPrices {
     for (int i = 0; i < g.size(); ++i) {
       if (g[i].op == Op::input && !p.is_donated(i)) in_memory[i] = 1;
       if (!is_product(g[i].op) && !is_view(g[i])) continue;
-      for (int o : g[i].operand) {
-        if (o < 0) continue;
+      for (int o : g.operands(i)) {
         if (p.in_forward[i]) in_memory[p.memory_of(o)] = 1;
         if (p.late[i] && is_product(g[i].op)) stored_later[p.memory_of(o)] = 1;
       }
@@ -288,8 +286,8 @@ constexpr MinimumCut minimum_cut(const JointGraph& joint, const SymbolValues& sy
     network.connect(v, v + 1, price.save[i]);
     if (price.recompute[i] > 0) network.connect(detail::FlowNetwork::source, v, price.recompute[i]);
     if (p.required[i]) network.connect(v + 1, detail::FlowNetwork::sink, detail::CutPrices::never);
-    for (int o : g[i].operand)
-      if (o >= 0 && vertex[o] >= 0) network.connect(vertex[o] + 1, v, detail::CutPrices::never);
+    for (int o : g.operands(i))
+      if (vertex[o] >= 0) network.connect(vertex[o] + 1, v, detail::CutPrices::never);
   }
   MinimumCut cut{Vec<char>(g.size(), 0), network.maximum_flow()};
   const Vec<char> at_hand = network.sink_side();
@@ -308,8 +306,7 @@ constexpr std::int64_t bytes_moved(const JointGraph& joint, const Vec<char>& sav
   for (int i = joint.graph.size() - 1; i >= 0; --i) {
     if (!used[i]) continue;
     if (!saved[i])
-      for (int o : joint.graph[i].operand)
-        if (o >= 0) used[o] = 1;
+      for (int o : joint.graph.operands(i)) used[o] = 1;
     if (is_leaf(joint.graph[i].op) && joint.graph[i].op != Op::input) continue;
     sum += saved[i] ? price.save[i] : price.recompute[i];
     if (sum > detail::CutPrices::never) sum = detail::CutPrices::never;
@@ -326,8 +323,7 @@ constexpr Vec<int> further_inputs(const JointGraph& joint, const Vec<char>& give
   for (int i = g.size() - 1; i >= 0; --i) {
     const bool begins = given[i] && joint.depends[i] && g[i].op != Op::input && !(i < joint.reached.size() && joint.reached[i]);
     if (!begins && (!beneath[i] || given[i])) continue;
-    for (int o : g[i].operand)
-      if (o >= 0) beneath[o] = 1;
+    for (int o : g.operands(i)) beneath[o] = 1;
   }
   Vec<int> inputs;
   for (int k = 0; k < joint.inputs; ++k)
@@ -353,8 +349,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   const Vec<int> order = post_order(g, adjoints, static_cast<Vec<char>&&>(state));
   Vec<char> read(g.size(), 0);
   for (int i : order)
-    for (int o : g[i].operand)
-      if (o >= 0) read[o] = 1;
+    for (int o : g.operands(i)) read[o] = 1;
   for (int i : adjoints) read[i] = 1;
 
   // The forward: results, then what it saves.
@@ -391,10 +386,7 @@ constexpr Partition split(const JointGraph& joint, const Vec<char>& saved) {
   const auto copy_nodes = [&g](Graph& to, const Vec<int>& nodes, Vec<int>& map) {
     for (int i : nodes) {
       if (map[i] >= 0) continue;
-      Node n = g[i];
-      for (int k = 0; k < max_operands; ++k)
-        if (n.operand[k] >= 0) n.operand[k] = map[n.operand[k]];
-      map[i] = to.intern(n);
+      map[i] = to.intern(g[i], g, mapped(g.operands(i), map));
     }
   };
   copy_nodes(f, post_order(g, roots), in_forward);

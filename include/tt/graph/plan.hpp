@@ -45,8 +45,6 @@ inline constexpr int row_block = 4096, column_block = 256;
 /// What lies across its reader's rows. On CPUs it is laid out along them first, in squares (see transpose.hpp), where the
 /// reader would take one element from each line of memory.
 enum class Transposed : std::uint8_t { laid_out, as_it_lies };
-/// Added to the axes of a reduction down columns that stands for one along rows that lie across memory: the order is theirs.
-inline constexpr std::int64_t in_row_order = 1 << 20;
 
 /// Row r is at sum over terms of (r / divisor % modulus) * stride; modulus 0 means none. Columns of
 /// an operand that is broadcast along one of several axes made one have terms too.

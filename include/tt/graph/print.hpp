@@ -112,51 +112,36 @@ constexpr bool is_unnamed(const OpDef& def) {
 /// The body of an op, on single elements.
 constexpr Graph region_of(const Graph& g, const Node& n) {
   Graph body;
-  int in[max_operands] = {};
-  for (int k = 0; k < n.def->info.arity; ++k) in[k] = body.input(g[n.operand[k]].dtype, {});
-  body.output(n.def->record(*n.def, body, in));
+  Vec<int> in;
+  for (int o : g.operands(n)) in.push_back(body.input(g[o].dtype, {}));
+  body.output(n.def->record(*n.def, body, in.begin()));
   return canonical(body);
 }
 constexpr Text lines_of(const Graph& g, const char* between);
 
+/// Members of an attribute struct: " axis 1 from 2*s0 step 1"; of a list with commas.
+struct AttributeText {
+  Text& t;
+  constexpr void operator()(const char* name, std::int64_t x) { t << ' ' << name << ' ' << x; }
+  constexpr void operator()(const char* name, Extent e) { t << ' ' << name << ' ' << e; }
+  template <class T>
+  constexpr void operator()(const char* name, const T* list, int count) {
+    t << ' ' << name;
+    for (int k = 0; k < count; ++k) t << (k ? ", " : " ") << list[k];
+  }
+  template <class T, int N>
+  constexpr void operator()(const char* name, const T (&list)[N]) { (*this)(name, list, N); }
+};
 constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
+  with_attribute_struct(n.op, [&]<class A>(A) { A::each(g.attributes<A>(n), AttributeText{t}); });
   switch (n.op) {
-    case Op::slice: {
-      const SliceAttribute c = SliceAttribute::unpack(n.attribute);
-      t << " axis " << c.axis << " from " << c.start << " step " << c.step;
-      return;
-    }
-    case Op::permute:
-      t << " axes";
-      for (int k = 0; k < n.shape.rank; ++k) t << ' ' << permutation_at(n.attribute, k);
-      return;
-    case Op::window: {
-      const WindowAttribute w = WindowAttribute::unpack(n.attribute);
-      t << " axis " << w.axis << " step " << w.step;
-      if (w.dilation != 1) t << " dilation " << w.dilation;
-      return;
-    }
-    case Op::pad: case Op::slice_scatter: {
-      const PadAttribute p = PadAttribute::unpack(n.attribute);
-      t << " from";
-      for (int k = 0; k < n.shape.rank; ++k) t << (k ? ", " : " ") << p.along(k);
-      t << " axes " << p.axis[0] << ' ' << p.axis[1];
-      if (n.op == Op::pad) write_constant(t << " by ", n.dtype, n.bits);
-      return;
-    }
-    case Op::conv: {
-      const ConvAttribute c = ConvAttribute::unpack(n.attribute);
-      t << " stride " << c.stride[0] << ' ' << c.stride[1];
-      if (c.padding[0] != 0 || c.padding[1] != 0) t << " padding " << c.padding[0] << ' ' << c.padding[1];
-      if (c.dilation[0] != 1 || c.dilation[1] != 1) t << " dilation " << c.dilation[0] << ' ' << c.dilation[1];
-      return;
-    }
+    case Op::pad: write_constant(t << " by ", n.dtype, n.bits); return;
     case Op::sum: case Op::amax: case Op::amin:
       t << " axes";
       for (int k = 0; k < max_rank; ++k)
         if (n.attribute >> k & 1) t << ' ' << k;
-      if (n.attribute & in_row_order) t << " in a row's order";
-      if (n.bits == gradient_to_first) t << " gradient to the first";
+      if (n.bits & in_row_order) t << " in a row's order";
+      if (n.bits & gradient_to_first) t << " gradient to the first";
       return;
     case Op::call:
       if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
@@ -175,11 +160,9 @@ constexpr Text lines_of(const Graph& g, const char* between) {
     if (n.op == Op::constant) write_constant(t << ' ', n.dtype, n.bits);
     else if (n.op == Op::input || n.op == Op::iota) t << ' ' << n.attribute;
     else if (n.op == Op::extent) t << ' ' << Extent::from_code(n.attribute);
-    if (n.operand[0] >= 0) {
-      t << '(';
-      for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k) t << (k ? ", %" : "%") << n.operand[k];
-      t << ')';
-    }
+    const Ids operands = g.operands(n);
+    for (int k = 0; k < operands.count; ++k) t << (k ? ", %" : "(%") << operands[k];
+    if (operands.count > 0) t << ')';
     write_attributes(t, g, n);
     if (n.identity != 0) t << " identity " << n.identity;
     t << " : " << name(n.dtype) << ' ' << n.shape;
@@ -202,7 +185,7 @@ constexpr Text lines_of(const Graph& g, const char* between) {
 }  // namespace detail
 
 /// What `to_string` writes now, and `parse` reads.
-inline constexpr int graph_text_version = 1;
+inline constexpr int graph_text_version = 2;
 /// One line a node, %3 = add(%1, %2) : f32 (64, 10), behind one with the version. `parse` (graph/parse.hpp) reads it back.
 constexpr Text to_string(const Graph& g) {
   Text t;
@@ -221,8 +204,7 @@ constexpr Text to_dot(const Graph& g) {
     t << "\\n" << name(n.dtype) << ' ' << n.shape << '"';
     if (is_leaf(n.op)) t << ", style=filled, fillcolor=\"#dce9f7\"";
     t << "];\n";
-    for (int k = 0; k < max_operands && n.operand[k] >= 0; ++k)
-      t << "  n" << n.operand[k] << " -> n" << i << ";\n";
+    for (int o : g.operands(n)) t << "  n" << o << " -> n" << i << ";\n";
   }
   for (int k = 0; k < g.outputs.size(); ++k)
     t << "  out" << k << " [label=\"output " << k

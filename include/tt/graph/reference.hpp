@@ -102,9 +102,9 @@ struct Reference {
         for (std::int64_t e = 0; e < count; ++e) {
           std::int64_t c[max_rank] = {}, from[max_rank] = {};
           coordinates(i, e, c);
-          const SliceAttribute s = SliceAttribute::unpack(n.attribute);
+          const SliceAttribute s = n.op == Op::slice ? g.attributes<SliceAttribute>(n) : SliceAttribute{};
           for (int k = 0; k < n.shape.rank; ++k) {
-            if (n.op == Op::permute) from[permutation_at(n.attribute, k)] = c[k];
+            if (n.op == Op::permute) from[g.permuted_axis(n, k)] = c[k];
             else from[k] = k == s.axis ? s.start.value(symbols) + c[k] * s.step : c[k];
           }
           out.bits[static_cast<int>(e)] =
@@ -118,11 +118,11 @@ struct Reference {
           const int part = n.op == Op::slice_scatter ? 1 : 0, a = n.operand[part];
           bool inside = true;
           if (n.op == Op::window) {
-            const WindowAttribute w = WindowAttribute::unpack(n.attribute);
+            const auto w = g.attributes<WindowAttribute>(n);
             c[w.axis] = c[w.axis] * w.step + c[n.shape.rank - 1] * w.dilation;
           } else {
             for (int k = 0; k < n.shape.rank; ++k) {
-              c[k] -= PadAttribute::unpack(n.attribute).along(k).value(symbols);
+              c[k] -= g.attributes<PadAttribute>(n).along(k).value(symbols);
               inside = inside && c[k] >= 0 && c[k] < extent(a, k);
             }
           }
@@ -146,7 +146,7 @@ struct Reference {
     with_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
         const int rank = g[a].shape.rank;
-        const bool row = (n.attribute >> (rank - 1) & 1) || (n.attribute & in_row_order);
+        const bool row = (n.attribute >> (rank - 1) & 1) || (n.bits & in_row_order);
         for (std::int64_t e = 0; e < size(i); ++e) {
           std::int64_t c[max_rank] = {};
           coordinates(i, e, c);
@@ -204,7 +204,7 @@ struct Reference {
   void conv(int i) {
     const Node& n = g[i];
     const int a = n.operand[0], b = n.operand[1];
-    const ConvAttribute v = ConvAttribute::unpack(n.attribute);
+    const auto v = g.attributes<ConvAttribute>(n);
     const std::int64_t group = extent(b, 1), out_group = extent(b, 0) / (extent(a, 1) / group);
     with_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>)

@@ -82,8 +82,7 @@ struct Schedule {
     if (is_free(o) && n.op != Op::input) return -2;
     if (!is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_laid_out(o) || stored[o] || is_in_full_block(o)) return o;
     int r = -2;
-    for (int p : n.operand) {
-      if (p < 0) continue;
+    for (int p : g.operands(n)) {
       if (is_view(g[p])) return o;
       const int s = source(p);
       if (s == -2) continue;
@@ -100,8 +99,7 @@ struct Schedule {
   constexpr int lowest(int o) {
     if (low_stamp[o] == settled) return low[o];
     int lo = -1;
-    for (int p : g[o].operand) {
-      if (p < 0) continue;
+    for (int p : g.operands(o)) {
       int e = earliest(p, g[o].shape);
       if (deferred[o] == until_summed && !is_free(p) && !deferred[p] && block_of[p] + 1 > e)
         e = block_of[p] + 1;
@@ -172,8 +170,7 @@ struct Schedule {
     block_of[i] = block;
     deferred[i] = no;
     ++settled;
-    for (int o : g[i].operand) {
-      if (o < 0) continue;
+    for (int o : g.operands(i)) {
       if (deferred[o]) settle(o, block);
       if (block_of[o] != block || uniform[o] || is_view(g[o])) continue;
       const int sweep = sweep_of[o] + (is_row_value(o, block) && !is_row_value(i, block) ? 1 : 0);
@@ -185,8 +182,8 @@ struct Schedule {
   constexpr void prepare(int i, const Shape& shape) { prepare(i, shape, ++walks); }
   constexpr void prepare(int i, const Shape& shape, int walk) {
     visited[i] = walk;
-    for (int o : g[i].operand) {
-      if (o < 0 || !deferred[o] || visited[o] == walk) continue;
+    for (int o : g.operands(i)) {
+      if (!deferred[o] || visited[o] == walk) continue;
       if (same_grid(g[o].shape, shape)) prepare(o, shape, walk);
       else place(o);
     }
@@ -197,8 +194,7 @@ struct Schedule {
     if (may_fill && deferred[i]) waiting -= work_of(i);
     deferred[i] = no;
     prepare(i, n.shape);
-    for (int o : n.operand) {
-      if (o < 0) continue;
+    for (int o : g.operands(n)) {
       const int e = earliest(o, n.shape);
       if (e > lo) lo = e;
     }
@@ -214,19 +210,18 @@ struct Schedule {
       if (!is_elementwise(g[i].op) || is_view(g[i])) continue;
       calls += g[i].op == Op::call;
       uniform[i] = 1;
-      for (int o : g[i].operand)
-        if (o >= 0 && !uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
+      for (int o : g.operands(i))
+        if (!uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
           uniform[i] = 0;
     }
     may_fill = count + calls * (work_of_call - 1) >= most_work;
     for (int o : g.outputs) uniform[memory_of(o)] = 0;
     for (int i = 0; i < count; ++i)
       if (!is_elementwise(g[i].op) || is_view(g[i]))
-        for (int o : g[i].operand)
-          if (o >= 0) uniform[o] = 0;
+        for (int o : g.operands(i)) uniform[o] = 0;
     for (int i = 0; i < count; ++i)  // what is made of a value in memory is no longer uniform
-      for (int o : g[i].operand)
-        if (o >= 0 && !uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
+      for (int o : g.operands(i))
+        if (!uniform[o] && g[o].op != Op::constant && g[o].op != Op::extent)
           uniform[i] = 0;
   }
 
@@ -234,8 +229,7 @@ struct Schedule {
     Vec<char> only_summed(count, 1);
     Vec<int> uses(count, 0);
     for (int i = 0; i < count; ++i)
-      for (int o : g[i].operand) {
-        if (o < 0) continue;
+      for (int o : g.operands(i)) {
         ++uses[o];
         if (!is_column_sum(i)) only_summed[o] = 0;
       }
@@ -270,7 +264,7 @@ struct Schedule {
     const int a = n.operand[0];
     const Shape& s = g[a].shape;
     const bool cols = is_column_sum(i);
-    Block b{.kind = cols ? KernelKind::cols : KernelKind::rows, .shape = s, .row_order = (n.attribute & in_row_order) != 0, .root = i};
+    Block b{.kind = cols ? KernelKind::cols : KernelKind::rows, .shape = s, .row_order = (n.bits & in_row_order) != 0, .root = i};
     if (cols)
       for (int k = 0; k < s.rank; ++k)
         if (n.attribute >> k & 1) b.axes_from_right |= 1u << (s.rank - 1 - k);
@@ -286,8 +280,7 @@ struct Schedule {
   }
   constexpr void assign_elementwise(int i, bool used, bool only_summed) {
     int lo = -1;
-    for (int o : g[i].operand) {
-      if (o < 0) continue;
+    for (int o : g.operands(i)) {
       const int e = earliest(o, g[i].shape);
       if (e > lo) lo = e;
     }
@@ -302,8 +295,8 @@ struct Schedule {
     if (is_free(o) || is_view(n) || block_of[o] == block || stored[o] || visited[o] == walk) return;
     visited[o] = walk;
     if (n.dtype == DType::boolean && is_elementwise(n.op) && !is_in_full_block(o)) {  // masks are rebuilt
-      for (int p : n.operand)
-        if (p >= 0) need(p, block, walk);
+      for (int p : g.operands(n))
+        need(p, block, walk);
       return;
     }
     const int s = source(o);
@@ -314,13 +307,13 @@ struct Schedule {
     for (int o : g.outputs) mark_stored(memory_of(o));
     store_bases();
     for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
-      for (int o : g[i].operand)
-        if (o >= 0 && (is_view(g[o]) || g[i].op == Op::matmul))
+      for (int o : g.operands(i))
+        if ((is_view(g[o]) || g[i].op == Op::matmul))
           if (const int m = memory_of(o); !is_free(m)) mark_stored(m);
     for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
       if (is_free(i) || is_view(g[i])) continue;
-      for (int o : g[i].operand)
-        if (o >= 0 && !(g[i].op == Op::slice_scatter && o == g[i].operand[0])) need(o, block_of[i], ++walks);
+      for (int o : g.operands(i))
+        if (!(g[i].op == Op::slice_scatter && o == g[i].operand[0])) need(o, block_of[i], ++walks);
     }
   }
   /// What a part is replaced of, if not all of it is in the end.
@@ -341,7 +334,7 @@ struct Schedule {
     Extent begin = 0, end = 0;
     const auto below = [](Extent a, Extent b) { return a.is_constant() && b.is_constant() && a.code <= b.code; };
     for (int i = replaced_by[base]; i >= 0; i = replaced_by[i]) {
-      const PadAttribute p = PadAttribute::unpack(g[i].attribute);
+      const auto p = g.attributes<PadAttribute>(i);
       const Shape& part = g[g[i].operand[1]].shape;
       for (int k = 0; k < whole.rank; ++k) {
         if (part[k] == whole[k]) continue;
@@ -361,8 +354,8 @@ struct Schedule {
     Vec<char> read(blocks.size(), 0);
     for (int i = 0; i < count; ++i) {
       if (is_free(i)) continue;
-      for (int o : g[i].operand)
-        if (o >= 0 && !is_free(o) && block_of[o] >= 0 && block_of[o] != block_of[i])
+      for (int o : g.operands(i))
+        if (!is_free(o) && block_of[o] >= 0 && block_of[o] != block_of[i])
           read[block_of[o]] = 1;
     }
     for (int b = 0; b < blocks.size(); ++b)

@@ -210,32 +210,11 @@ namespace detail {
 template <class F>
 constexpr const OpDef& def_of();
 
-template <class F, int Arity>
-struct body_runner;
-template <class F>
-struct body_runner<F, 1> {
-  static constexpr Sym run(auto f, const Sym* s) { return f(s[0]); }
-};
-template <class F>
-struct body_runner<F, 2> {
-  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1]); }
-};
-template <class F>
-struct body_runner<F, 3> {
-  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1], s[2]); }
-};
-template <class F>
-struct body_runner<F, 4> {
-  static constexpr Sym run(auto f, const Sym* s) { return f(s[0], s[1], s[2], s[3]); }
-};
-
 /// Is the body's dtype a template argument? Asked here: nvcc 13 takes no such question in a lambda.
 template <class F, class... S>
 inline constexpr bool body_takes_dtype = requires(S... s) { F::template body<float>(s...); };
 template <class F>
 constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
-  Sym s[max_operands];
-  for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
   [[maybe_unused]] const DType dtype = g[operands[0]].dtype;
   const auto run = [&](auto... x) -> Sym {
     if constexpr (F::info.opaque && F::info.domain == Domain::integer) {
@@ -246,35 +225,24 @@ constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
       return F::body(x...);
     }
   };
-  return body_runner<F, F::info.arity>::run(run, s).id;
+  return [&]<int... K>(std::integer_sequence<int, K...>) { return run(Sym{&g, operands[K]}...).id; }(std::make_integer_sequence<int, F::info.arity>{});
 }
 
 template <class F>
 constexpr void differentiate_by_rule(Graph& g, const int* operands, int result, int grad,
                                      int* contributions) {
   const Sym y{&g, result}, d{&g, grad};
-  Sym s[max_operands];
+  Sym s[F::info.arity];
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
-  if constexpr (F::info.arity == 1) {
-    contributions[0] = F::derivative(s[0], y, d).id;
-  } else if constexpr (F::info.arity == 2) {
-    const auto r = F::derivative(s[0], s[1], y, d);
-    contributions[0] = r.first.id;
-    contributions[1] = r.second.id;
-  } else {
-    const auto r = F::derivative(s[0], s[1], s[2], y, d);
-    contributions[0] = r.first.id;
-    contributions[1] = r.second.id;
-    contributions[2] = r.third.id;
-  }
+  const auto r = [&]<int... K>(std::integer_sequence<int, K...>) { return F::derivative(s[K]..., y, d); }(std::make_integer_sequence<int, F::info.arity>{});
+  if constexpr (F::info.arity == 1) contributions[0] = r.id;
+  else
+    for (int k = 0; k < F::info.arity; ++k) contributions[k] = r.of[k].id;
 }
 
-template <class F>
-constexpr bool has_rule() {
-  if constexpr (F::info.arity == 1) return requires(Sym x) { F::derivative(x, x, x); };
-  else if constexpr (F::info.arity == 2) return requires(Sym x) { F::derivative(x, x, x, x); };
-  else if constexpr (F::info.arity == 3) return requires(Sym x) { F::derivative(x, x, x, x, x); };
-  else return false;
+template <class F, int... K>
+constexpr bool has_rule(std::integer_sequence<int, K...>) {
+  return requires(Sym s) { F::derivative((static_cast<void>(K), s)..., s, s); };
 }
 
 template <class F, class... L>
@@ -300,7 +268,7 @@ constexpr OpDef make_op_def() {
     d.enlist = &enlist_op<F>;
 #endif
   }
-  if constexpr (has_rule<F>()) {
+  if constexpr (has_rule<F>(std::make_integer_sequence<int, F::info.arity>{})) {
     d.has_rule = true;
     d.differentiate = &differentiate_by_rule<F>;
   }
@@ -336,13 +304,12 @@ constexpr Sym SymFront::call(SourceLine at, const A&... a) {
       g = o.sym.graph;
       d = promote(d, o.sym.dtype());
     }
-  OperandIds ids;
-  int k = 0;
-  for (const SymOperand& o : list) ids.id[k++] = o.id_beside(*g, d);
+  int ids[sizeof...(A)], k = 0;
+  for (const SymOperand& o : list) ids[k++] = o.id_beside(*g, d);
   at_line(g, at);
   if constexpr (requires { typename F::of_integers; })
     if (is_integral(d)) refuse_negative(*g, F::info.name, list[1]);
-  return {g, g->call(op_def<F>, ids)};
+  return {g, g->call(op_def<F>, {ids, k})};
 }
 
 /// The name of an op from its place in OpaqueOps.

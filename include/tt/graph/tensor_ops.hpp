@@ -28,7 +28,7 @@ constexpr unsigned axis_bits(const Sym& x, const int* dims, int count, const cha
 
 template <Op K>
 constexpr Sym reduce(const Sym& x, unsigned axes, bool keepdim, std::uint64_t bits = 0) {
-  const int kept = x.graph->reduce<K>(x.id, axes, bits);
+  const int kept = reduce<K>(*x.graph, x.id, axes, bits);
   if (keepdim) return {x.graph, kept};
   Shape s;
   for (int k = 0; k < x.shape().rank; ++k)
@@ -331,6 +331,7 @@ namespace detail {
 struct MatmulFn {
   static constexpr const char* name = "matmul";
   static constexpr Sym record(const Sym& a, const Sym& b) {
+    enlist_kernels<Op::matmul>();
     return {a.graph, a.graph->matmul(a.id, b.id)};
   }
 };

@@ -19,10 +19,9 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> s
       const int i = stack.back();
       if (state[i] == 0) {
         state[i] = 1;
-        for (int k = max_operands - 1; k >= 0; --k) {
-          const int o = g[i].operand[k];
-          if (o >= 0 && state[o] == 0) stack.push_back(o);
-        }
+        const Ids o = g.operands(i);
+        for (int k = o.count - 1; k >= 0; --k)
+          if (state[o[k]] == 0) stack.push_back(o[k]);
       } else {
         stack.pop_back();
         if (state[i] == 1) order.push_back(i);
@@ -36,22 +35,55 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots) {
   return post_order(g, roots, Vec<char>(g.size(), 0));
 }
 
-/// Records node `n` of another graph anew in `g`, on operands that are already there.
-constexpr int replay(Graph& g, Node n, OperandIds operands) {
+/// Operands in another graph: what `map` says of each.
+constexpr Vec<int> mapped(Ids operands, const Vec<int>& map) {
+  Vec<int> to(operands.count, 0);
+  for (int k = 0; k < operands.count; ++k) to.items[k] = map.items[operands.first[k]];
+  return to;
+}
+
+/// Operands to keep while nodes are recorded, which move the list of a graph.
+constexpr Vec<int> copied(Ids operands) {
+  Vec<int> to;
+  to.append(operands.first, operands.count);
+  return to;
+}
+
+/// Records node `n` of `from` anew in `g`, on these operands of `g`: as if the program had, with inference and what is simplified.
+constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
   g.where = n.where;
+  const int a = operands.count > 0 ? operands[0] : -1;
   switch (n.op) {
     case Op::call: return g.call(*n.def, operands);
-    case Op::sum: case Op::amax: case Op::amin: {
-      for (int k = 0; k < max_operands; ++k) n.operand[k] = operands[k];
-      return g.intern(n);
+    case Op::broadcast:
+      if (n.attribute != repeated_in_place) return g.broadcast_to(a, n.shape);
+      break;
+    case Op::reshape:
+      if (n.attribute != read_as_windows) return g.reshape(a, n.shape);
+      break;
+    case Op::permute: return g.permute(a, from.attributes<PermuteAttribute>(n).axis);
+    case Op::slice: {
+      const auto s = from.attributes<SliceAttribute>(n);
+      return g.slice(a, s.axis, s.start, n.shape[s.axis], s.step);
     }
-    case Op::broadcast: return g.broadcast_to(operands[0], n.shape);
-    case Op::reshape: return g.reshape(operands[0], n.shape);
+    case Op::window: {
+      const auto w = from.attributes<WindowAttribute>(n);
+      return g.window(a, w.axis, n.shape.last().code, w.step, w.dilation);
+    }
+    case Op::pad: return g.pad(a, from.attributes<PadAttribute>(n), n.shape, n.bits);
+    case Op::slice_scatter:
+      if (const auto p = from.attributes<PadAttribute>(n); n.identity == 0 && p.axis[0] == p.axis[1])
+        return g.slice_scatter(a, operands[1], p.axis[0], p.before[0]);
+      break;
+    case Op::sum: case Op::amax: case Op::amin:
+      if (!(n.bits & in_row_order)) return g.reduce(n.op, a, static_cast<unsigned>(n.attribute), n.bits);
+      break;
+    case Op::matmul: return g.matmul(a, operands[1]);
+    case Op::conv: return g.conv(a, operands[1], from.attributes<ConvAttribute>(n));
     default:
-      if (is_elementwise(n.op)) return g.elementwise(n.op, operands, n.attribute, n.dtype);
-      for (int k = 0; k < max_operands; ++k) n.operand[k] = operands[k];
-      return g.intern(n);
+      if (is_elementwise(n.op) && n.identity == 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
   }
+  return g.intern(n, from, operands);
 }
 
 namespace detail {
@@ -59,35 +91,26 @@ namespace detail {
 enum class Rewrite { none, inline_bodies };
 
 constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
-  Graph r;
-  r.failure = g.failure;
+  Graph r = Graph::like(g);
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
   for (int i : post_order(g, g.outputs)) {
     if (map[i] >= 0) continue;
     const Node& n = g[i];
-    OperandIds o;
-    for (int k = 0; k < max_operands; ++k)
-      if (n.operand[k] >= 0) o.id[k] = map[n.operand[k]];
-    if (rewrite == Rewrite::inline_bodies) {
-      if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
-        map[i] = o[0];
-        continue;
-      }
-      if (n.op == Op::call && n.def->code < 0) {
-        r.where = n.where;
-        map[i] = r.broadcast_to(n.def->record(*n.def, r, o.id), n.shape);
-        continue;
-      }
-      if (n.op == Op::conv) {
-        r.where = n.where;
-        map[i] = convolution(r, o[0], o[1], ConvAttribute::unpack(n.attribute));
-        continue;
-      }
+    const Vec<int> o = mapped(g.operands(n), map);
+    if (rewrite == Rewrite::none) {
+      map[i] = r.intern(n, g, o);
+    } else if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
+      map[i] = o[0];
+    } else if (n.op == Op::call && n.def->code < 0) {
+      r.where = n.where;
+      map[i] = r.broadcast_to(n.def->record(*n.def, r, o.begin()), n.shape);
+    } else if (n.op == Op::conv) {
+      r.where = n.where;
+      map[i] = convolution(r, o[0], o[1], g.attributes<ConvAttribute>(n));
+    } else {
+      map[i] = again(r, g, n, o);
     }
-    Node copy = n;
-    for (int k = 0; k < max_operands; ++k) copy.operand[k] = o[k];
-    map[i] = rewrite == Rewrite::none ? r.intern(copy) : replay(r, n, o);
   }
   for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
   return r;

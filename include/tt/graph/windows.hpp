@@ -17,13 +17,13 @@ constexpr int Graph::window(int a, int axis, std::int64_t size, std::int64_t ste
     need_number(s[k]);
     return fail({.mistake = Mistake::extents_are_not_constant, .op = "unfold", .a = s}, a);
   }
-  const WindowAttribute w{k, step, dilation};
   const auto too_short = [&] { return Failure{.mistake = Mistake::window_does_not_fit, .op = "unfold", .a = s, .number = size}; };
-  if (size < 1 || !w.fits() || !at_least(s[k], (size - 1) * dilation + 1, too_short)) return fail(too_short(), a);
-  Node node{.op = Op::window, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = w.pack(), .shape = s};
+  const WindowAttribute w{k, step, dilation};
+  if (size < 1 || size > most_step || !w.fits() || !at_least(s[k], (size - 1) * dilation + 1, too_short)) return fail(too_short(), a);
+  Node node{.op = Op::window, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .shape = s};
   node.shape.set(k, floor_div(s[k] - ((size - 1) * dilation + 1), step) + 1);
   node.shape.push_back(size);
-  return intern(node);
+  return intern(node, w);
 }
 
 namespace detail {
@@ -31,7 +31,7 @@ namespace detail {
 /// `r`, into which nothing of `a` went, as that has no elements; but it is a function of `a`, with a gradient.
 constexpr int beside_nothing(Graph& g, int r, int a) {
   if (!is_floating(g[a].dtype)) return r;
-  const int none = g.reshape(g.reduce<Op::sum>(a, (1u << g[a].shape.rank) - 1), {});
+  const int none = g.reshape(reduce<Op::sum>(g, a, (1u << g[a].shape.rank) - 1), {});
   return g.where_(g.constant_integer(DType::boolean, 0), none, r);
 }
 /// To cat a vector without elements fits among Tensors of any shape, as in PyTorch.
@@ -43,10 +43,11 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
   const Shape s = nodes[a].shape;
   if (s == to) return a;
   const auto outside = [&] { return Failure{.mistake = Mistake::window_does_not_fit, .op = "pad", .a = to, .number = before.before[0].code}; };
-  bool fits = s.rank == to.rank && (before.packs() || !std::is_constant_evaluated());
+  bool fits = s.rank == to.rank;
   for (int k = 0; k < s.rank && fits; ++k) {
     if (s[k] == to[k]) continue;
-    if (std::is_constant_evaluated()) fits = s[k].is_constant() && to[k].is_constant() && s[k].code + before.along(k).code <= to[k].code;
+    if (std::is_constant_evaluated())
+      fits = s[k].is_constant() && to[k].is_constant() && before.along(k).code >= 0 && s[k].code + before.along(k).code <= to[k].code;
     else fits = at_least(before.along(k), 0, outside) && at_least(to[k] - s[k] - before.along(k), 0, outside);
   }
   if (!fits) return fail(outside(), a);
@@ -59,8 +60,7 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
     const int a_half = pad(a, {{high, high}, {before.along(high), 0}}, half, bits);
     return pad(a_half, {{low, low}, {before.along(low), 0}}, to, bits);
   }
-  return intern({.op = Op::pad, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .attribute = before.pack(),
-                 .bits = bits, .shape = to});
+  return intern({.op = Op::pad, .dtype = nodes[a].dtype, .operand = {a, -1, -1, -1}, .bits = bits, .shape = to}, before);
 }
 
 constexpr int Graph::slice_scatter(int base, int a, int axis, Extent start) {
@@ -79,14 +79,14 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, Extent start) {
     const Extent at = start.code < 0 ? start : end - 1;
     return Failure{.mistake = Mistake::slice_out_of_range, .op = "slice_scatter", .a = to, .number = at.code};
   };
-  bool within = before.packs() || !std::is_constant_evaluated();
+  bool within = true;
   if (start.is_constant() && s[k].is_constant()) within = within && start.code >= 0 && end.code >= start.code && at_least(to[k], end.code, outside);
   else within = within && at_least(start, 0, outside) && at_least(to[k] - end, 0, outside);
   if (!within) return fail(outside(), base);
   a = cast(a, nodes[base].dtype);
   if (s.size() == Extent(0)) return detail::beside_nothing(*this, base, a);
   if (s[k] == to[k]) return a;
-  return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .attribute = before.pack(), .shape = to});
+  return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .shape = to}, before);
 }
 
 constexpr int Graph::cat(const int* a, int count, int axis) {
@@ -147,10 +147,6 @@ struct ConvExtents {
 }  // namespace detail
 
 constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
-  if (!std::is_constant_evaluated()) detail::call_if_defined(&enlist_products<>);
-  return correlation(images, weights, c);
-}
-constexpr int Graph::correlation(int images, int weights, const ConvAttribute& c) {
   const DType dtype = promote(nodes[images].dtype, nodes[weights].dtype);
   const Shape x = nodes[images].shape, w = nodes[weights].shape;
   const auto mistake = [&](Mistake m, const Shape& shape, std::int64_t number) {
@@ -173,7 +169,7 @@ constexpr int Graph::correlation(int images, int weights, const ConvAttribute& c
       return mistake(Mistake::window_does_not_fit, x, w.code[2 + k]);
   const detail::ConvExtents e(x, w, c);
   return intern({.op = Op::conv, .dtype = dtype, .operand = {cast(images, dtype), cast(weights, dtype), -1, -1},
-                 .attribute = c.pack(), .shape = {e.images, e.out, e.out_height, e.out_width}});
+                 .shape = {e.images, e.out, e.out_height, e.out_width}}, c);
 }
 
 namespace detail {
@@ -202,7 +198,7 @@ constexpr int result_matrix(Graph& g, int result, const ConvExtents& e) {
 /// A convolution, where it is computed.
 constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c) {
   const ConvExtents e(g[images].shape, g[weights].shape, c);
-  const int r = g.product(weight_matrix(g, weights, e), window_matrix(g, images, e, c));
+  const int r = g.matmul(weight_matrix(g, weights, e), window_matrix(g, images, e, c));
   return g.reshape(r, {e.images, e.out, e.out_height, e.out_width});
 }
 
@@ -290,21 +286,21 @@ constexpr int adjoint_of_images(Graph& g, int w, int d, const ConvExtents& e, co
       if (c.dilation[k] == 1) weights = g.slice(weights, 2 + k, p.begin, p.taps, stride[k]);
     }
     if (!any) continue;
-    part = g.correlation(part, weights, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
+    part = g.conv(part, weights, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
     for (int k = 0; k < 2; ++k) part = spread(g, part, 2 + k, first[k], stride[k], size[k]);
     sum = sum < 0 ? part : g.add(sum, part);
   }
   return sum >= 0 ? sum : g.constant(g[w].dtype, 0, {e.images, e.in, e.height, e.width});
 }
 constexpr void differentiate_conv(Graph& g, const Node& n, int d, int* out) {
-  const ConvAttribute c = ConvAttribute::unpack(n.attribute);
+  const auto c = g.attributes<ConvAttribute>(n);
   const int x = n.operand[0], w = n.operand[1];
   const Shape weights = g[w].shape;
   const ConvExtents e(g[x].shape, weights, c);
   out[0] = adjoint_of_images(g, w, d, e, c);
   const int windows = window_matrix(g, x, e, c), rank = g[windows].shape.rank;  // d times what the windows held
-  const int each = g.product(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
-  out[1] = g.reshape(g.reduce<Op::sum>(each, 1), weights);
+  const int each = g.matmul(result_matrix(g, d, e), g.transpose(windows, rank - 2, rank - 1));
+  out[1] = g.reshape(reduce<Op::sum>(g, each, 1), weights);
 }
 
 }  // namespace detail

@@ -117,7 +117,7 @@ struct ReplayStep {
   std::shared_ptr<const GraphFunction> function;
   const char* name = "";
   SourceLine at{};
-  int operand[max_operands] = {}, operands = 0;
+  Vec<int> operands;
 };
 
 class BackendList {
@@ -189,16 +189,12 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
   const Graph g = canonical(jit::of_dense_inputs(graph));
   std::vector<jit::ReplayStep> steps;
   for (int i = 0; i < g.size(); ++i) {
-    jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, {}, 0};
+    jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, copied(g.operands(i))};
     if (g[i].op != Op::input) {
       Graph one;
-      Node n = g[i];
-      for (int k = 0; k < max_operands; ++k)
-        if (const int o = g[i].operand[k]; o >= 0) {
-          s.operand[s.operands++] = o;
-          n.operand[k] = one.input(g[o].dtype, g[o].shape);
-        }
-      one.output(one.intern(n));
+      Vec<int> in;
+      for (int o : s.operands) in.push_back(one.input(g[o].dtype, g[o].shape));
+      one.output(one.intern(g[i], g, in));
       s.function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(one));
     }
     steps.push_back(static_cast<jit::ReplayStep&&>(s));
@@ -211,9 +207,9 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const jit::ReplayStep& s = steps[i];
       if (!s.function) continue;
-      const Tensor* tensor[max_operands];
-      for (int k = 0; k < s.operands; ++k) tensor[k] = &value[static_cast<std::size_t>(s.operand[k])];
-      value[i] = jit::call_function(s.function, tensor, s.operands, sizes, s.name, s.at)[0];
+      SmallVec<const Tensor*, 4> tensor;
+      for (int o : s.operands) tensor.push_back(&value[static_cast<std::size_t>(o)]);
+      value[i] = jit::call_function(s.function, tensor.data(), tensor.size(), sizes, s.name, s.at)[0];
     }
     for (int o : g.outputs) out.push_back(value[static_cast<std::size_t>(o)]);
     return out;

@@ -139,7 +139,7 @@ struct Clamp {
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
   static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
     const auto inside = where(x < high, grad, 0), kept = where(low > high, 0, grad);
-    return ThreeGradients{where(low < x, inside, 0), where(x < low, kept, 0), where(maximum(low, x) > high, grad, 0)};
+    return Gradients{where(low < x, inside, 0), where(x < low, kept, 0), where(maximum(low, x) > high, grad, 0)};
   }
 };
 /// x held between low and high; high where they are crossed. NaN if one of the three is. The gradient is 1 where

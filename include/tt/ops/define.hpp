@@ -29,22 +29,15 @@ struct OpInfo {
   OfBool of_bool = OfBool::body;
 };
 
-/// What the `derivative` of an op of two operands returns, and of three: one gradient for each.
-template <class A, class B>
+/// What the `derivative` of an op of several operands returns: a gradient for each, in their order.
+template <class G, int N>
 struct Gradients {
-  A first;
-  B second;
+  G of[N];
+  template <class... Each>
+  constexpr explicit Gradients(const G& first, const Each&... more) : of{first, G(more)...} {}
 };
-template <class A, class B>
-Gradients(A, B) -> Gradients<A, B>;
-template <class A, class B, class C>
-struct ThreeGradients {
-  A first;
-  B second;
-  C third;
-};
-template <class A, class B, class C>
-ThreeGradients(A, B, C) -> ThreeGradients<A, B, C>;
+template <class G, class... More>
+Gradients(G, More...) -> Gradients<G, 1 + sizeof...(More)>;
 
 /// Can the opaque op F be asked for in dtype T? Real ops take floats, integer ops i64.
 template <class F, class T>
@@ -163,6 +156,12 @@ struct Elementwise {
     requires(arity == 3 && Operands<A, B, C>)
   TT_ALWAYS_INLINE constexpr auto operator()(A&& a, B&& b, C&& c, SourceLine at = here()) const {
     return call<F>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+  }
+  /// Of more operands: nothing can stand behind them, so errors name no line here.
+  template <class First, class... Rest>
+    requires(arity > 3 && 1 + sizeof...(Rest) == static_cast<unsigned>(arity) && Operands<First, Rest...>)
+  TT_ALWAYS_INLINE constexpr auto operator()(First&& first, Rest&&... rest) const {
+    return call<F>(SourceLine{}, static_cast<First&&>(first), static_cast<Rest&&>(rest)...);
   }
   /// Says that the number of arguments is wrong.
   template <class First, class... Rest>

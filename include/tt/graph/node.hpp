@@ -1,0 +1,169 @@
+// Node: one op of a graph, the lists that it refers to, and how ops with a body are known to graphs (OpDef).
+//   g[id].op, g[id].shape, g.operands(id), g.attributes<SliceAttribute>(id)
+#pragma once
+#include "tt/core/error.hpp"
+#include "tt/graph/attributes.hpp"
+#include "tt/ops/define.hpp"
+
+namespace tt {
+
+struct Graph;
+struct OpDef;
+
+/// Operands that lie in a node itself. Of nodes that have more, Graph::operands knows them all.
+inline constexpr int inline_operands = 4;
+
+/// A list of nodes that lies elsewhere: {a, b}, a Vec, or the operands of a node.
+struct Ids {
+  const int* first = nullptr;
+  int count = 0;
+  constexpr Ids() = default;
+  constexpr Ids(const int* ids, int n) : first(ids), count(n) {}
+  constexpr Ids(const Vec<int>& ids) : first(ids.items), count(ids.size()) {}
+  constexpr Ids(std::initializer_list<int> ids) : first(begin_of(ids)), count(static_cast<int>(ids.size())) {}
+  constexpr int operator[](int k) const { return first[k]; }
+  constexpr int size() const { return count; }
+  constexpr const int* begin() const { return first; }
+  constexpr const int* end() const { return first + count; }
+
+ private:
+  static constexpr const int* begin_of(std::initializer_list<int> ids) { return ids.begin(); }  // arguments outlive the call: g++ warns of others
+};
+
+struct Node {
+  Op op = Op::input;
+  DType dtype = DType::f32;
+  int operand[inline_operands] = {-1, -1, -1, -1};  ///< the first ones; -1 where there is none
+  int operand_count = 0;       ///< set by Graph::intern
+  int more = -1;               ///< where all of them lie in the graph's list, if they are more
+  int attributes = -1;         ///< where the words of the op's attribute struct lie in the graph's list
+  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none
+  std::int64_t attribute = 0;  ///< one number: that of an input, an axis, a shift, axes as a set, a kind of copy
+  std::uint64_t bits = 0;      ///< a constant's value, see encode()
+  const OpDef* def = nullptr;  ///< of Op::call
+  std::uint64_t def_id = 0;    ///< its id: g++ 12's UBSan compares no addresses in constants
+  Shape shape{};
+  SourceLine where{};
+};
+
+/// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
+struct OpDef {
+  OpInfo info{};
+  std::uint64_t id = 0;                ///< from the name of its type
+  int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
+  bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
+  bool has_integer_form = false;       ///< `of_integers` is set
+  int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< the body on these operands
+  void (*differentiate)(Graph&, const int* operands, int result, int grad,
+                        int* contributions) = nullptr;
+  void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
+  const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
+  const Graph* region = nullptr;            ///< the body, of an op that was read from text
+};
+
+/// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
+/// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
+/// needs no definition. Their definitions are in backends/cpu.
+template <class F>
+[[gnu::weak]] void enlist_op();
+template <class = void>
+[[gnu::weak]] void enlist_products();
+template <Op K>
+[[gnu::weak]] void enlist_reduction();
+
+namespace detail {
+
+inline constexpr int max_opaque_ops = 64;
+inline const OpDef* enlisted_ops[max_opaque_ops] = {};
+
+inline void call_if_defined(void (*f)()) {
+  void (*const volatile given)() = f;  // volatile: compilers take no function's address for null
+  if (auto* const defined = given) defined();
+}
+/// Notes that a graph of this program has the op.
+inline void enlist(const OpDef& def) {
+  if (def.code < 0) return;
+  __atomic_store_n(&enlisted_ops[def.code], &def, __ATOMIC_RELEASE);
+  call_if_defined(def.enlist);
+}
+/// The program gets the code for nodes of this op, if it records them at run time. What users record with says so; passes, which every
+/// program has, do not, but for sums that gradients need.
+template <Op K>
+constexpr void enlist_kernels() {
+  if (std::is_constant_evaluated()) return;
+  if constexpr (K == Op::matmul) {
+    call_if_defined(&enlist_products<>);
+    call_if_defined(&enlist_reduction<Op::sum>);  // products with vectors
+  } else {
+    call_if_defined(&enlist_reduction<K>);
+  }
+}
+[[noreturn]] inline void not_enlisted(const char* op) {
+  TT_THROW(Error(Text("tt: this program has no code for ") << op << ": no file that includes tt/tt.hpp records it at run time. "
+                 "Link tt::compiled, or record the graph in such a file?"));
+}
+inline void check_isa(const char* given, const char* own) {
+  const char *a = given, *b = own;
+  while (*a && *a == *b) ++a, ++b;
+  if (*a != *b)
+    TT_THROW(Error(Text("tt: files with Tensors are built for different CPUs, ") << given << " and " << own
+                   << ". Build them with the same flags, or link tt::compiled?"));
+}
+
+}  // namespace detail
+
+/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves.
+constexpr std::uint64_t encode(DType dtype, double value) {
+  switch (dtype) {
+    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f64: return std::bit_cast<std::uint64_t>(value);
+    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
+    case DType::i64: return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+    case DType::boolean: break;
+  }
+  return value != 0;
+}
+/// The same for a whole number, which a double may not hold: rounded once, as in C++.
+constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
+  switch (dtype) {
+    case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    case DType::f64: return std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
+    case DType::i64: return static_cast<std::uint64_t>(value);
+    case DType::boolean: break;
+  }
+  return value != 0;
+}
+template <class T>
+constexpr T decode(std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(bits);
+  else if constexpr (std::is_same_v<T, bool>) return bits != 0;
+  else return static_cast<T>(bits);
+}
+constexpr double decode(DType dtype, std::uint64_t bits) {
+  switch (dtype) {
+    case DType::f32: return static_cast<double>(decode<float>(bits));
+    case DType::f64: return decode<double>(bits);
+    case DType::i32: return static_cast<double>(decode<std::int32_t>(bits));
+    case DType::i64: return static_cast<double>(decode<std::int64_t>(bits));
+    case DType::boolean: break;
+  }
+  return bits ? 1.0 : 0.0;
+}
+
+/// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
+/// Of a reduction down columns, made by normalize: it stands for one along rows that lie across memory, and sums in their order.
+inline constexpr std::uint64_t gradient_to_first = 1, in_row_order = 2;
+/// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
+/// out what lies across its reader's rows.
+inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
+/// A broadcast that is read where its operand lies, through a reshape: made by normalize.
+inline constexpr std::int64_t repeated_in_place = 1;
+/// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.
+inline constexpr std::int64_t read_as_windows = 1;
+constexpr bool is_view(const Node& n) {
+  return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
+}
+}  // namespace tt
