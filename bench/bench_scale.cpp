@@ -1,0 +1,96 @@
+// How costs grow: nanoseconds a node to record, plan and emit graphs of 10^2 to 10^5 nodes, and microseconds a node of the C compiler;
+// what a compiled call takes that is handed 1 to 2,000 Tensors; bytes a node of the tape, and what is given back.
+//   taskset -c 1 bench_scale [nodes at most, 100000] [compile: 1]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <tt/tt.hpp>
+#include <vector>
+
+#include "tt/jit/native.hpp"
+
+namespace {
+
+using tt::Graph;
+using tt::Sym;
+using tt::Tensor;
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+/// The least of several runs.
+template <class F>
+double fastest(int runs, const F& f) {
+  double least = 1e9;
+  for (int k = 0; k < runs; ++k) {
+    const double begin = seconds();
+    f();
+    least = std::min(least, seconds() - begin);
+  }
+  return least;
+}
+
+/// Products, sums and tanh, with a mean along rows in every eighth step.
+Graph chain(int nodes) {
+  Graph g;
+  const Sym x{&g, g.input(tt::DType::f32, {64, 64})};
+  Sym y = x;
+  for (int i = 0; g.size() < nodes; ++i) {
+    y = y * 0.999f + x * (0.001f * static_cast<float>(i % 97));
+    if (i % 3 == 0) y = tt::tanh(y);
+    if (i % 8 == 7) y = y - tt::mean(y, 1, true);
+  }
+  g.output(y.id);
+  return g;
+}
+void graphs(int most, bool compile) {
+  std::printf("%8s %8s %8s %8s %8s %12s\n", "nodes", "record", "plan", "emit", "kernels", "C compiler");
+  for (int n = 100; n <= most; n *= 10) {
+    const int runs = n <= 1000 ? 50 : n <= 10000 ? 7 : 3;
+    const Graph g = chain(n);
+    const tt::Plan plan = tt::compile_plan(g);
+    const double record = fastest(runs, [&] { (void)chain(n); });
+    const double make = fastest(runs, [&] { (void)tt::compile_plan(g); });
+    const double emit = fastest(runs, [&] { (void)tt::emit_c(plan, "chain"); });
+    std::printf("%8d %8.0f %8.0f %8.0f %8d", n, record * 1e9 / n, make * 1e9 / n, emit * 1e9 / n, plan.kernels.size());
+    std::fflush(stdout);
+    if (compile) std::printf(" %9.1f us", fastest(1, [&] { tt::NativeProgram(plan, "chain"); }) * 1e6 / n);
+    std::printf("\n");
+  }
+}
+
+void calls() {
+  std::printf("\n%8s %12s %14s\n", "Tensors", "ns a call", "ns a Tensor");
+  const auto sum = tt::compile([](const std::vector<Tensor>& x) { return x.front() + x.back(); }, {.wait = true});
+  for (const int n : {1, 4, 16, 100, 600, 2000}) {
+    std::vector<Tensor> x;
+    for (int k = 0; k < n; ++k) x.push_back(tt::full({2, 2}, k));
+    for (int k = 0; k < 20; ++k) (void)sum(x);
+    const int repeat = 20000 / n + 20;
+    const double call = fastest(9, [&] {
+      for (int k = 0; k < repeat; ++k) (void)sum(x);
+    }) / repeat;
+    std::printf("%8d %12.0f %14.1f\n", n, call * 1e9, call * 1e9 / n);
+  }
+}
+
+void tape() {
+  constexpr int nodes = 100000;
+  tt::empty_cache();
+  const auto before = tt::cpu_memory_stats();
+  {
+    Tensor x = tt::full({1}, 1.0).requires_grad_(), y = x;
+    for (int k = 0; k < nodes; ++k) y = y + x;
+    std::printf("\ntape: %.0f bytes a node in use", static_cast<double>(tt::cpu_memory_stats().allocated - before.allocated) / nodes);
+  }
+  std::printf(", %.0f kept when it is gone", static_cast<double>(tt::cpu_memory_stats().reserved - before.reserved) / nodes);
+  tt::empty_cache();
+  std::printf(", %.1f after empty_cache\n", static_cast<double>(tt::cpu_memory_stats().reserved - before.reserved) / nodes);
+}
+
+}  // namespace
+
+int main(int count, char** word) {
+  graphs(count > 1 ? std::atoi(word[1]) : 100000, count < 3 || std::atoi(word[2]) != 0);
+  calls();
+  tape();
+}
