@@ -158,7 +158,7 @@ constexpr tt::Failure failure_of(Mistake m) {
     case Mistake::inner_extents_differ: tt::matmul(x, y); break;
     case Mistake::batch_extents_differ: tt::matmul(r.input({2, 3, 4}), r.input({5, 4, 3})); break;
     case Mistake::rank_too_low: tt::matmul(x, r.input({})); break;
-    case Mistake::rank_too_high: tt::reshape<1, 1, 1, 1, 1, 2, 3>(x); break;
+    case Mistake::rank_too_high: tt::reshape<1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3>(x); break;
     case Mistake::axis_out_of_range: tt::sum(x, 2); break;
     case Mistake::sizes_differ: tt::reshape<5>(x); break;
     case Mistake::dtype_not_accepted: (void)(z - z); break;

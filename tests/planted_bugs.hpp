@@ -60,7 +60,7 @@ inline bool wrong_stride(Plan& p, Random& r) {
   });
   if (i < 0) return false;
   tt::Access& a = p.accesses[p.instructions[i].access];
-  a.term[r.below(a.term_count)].stride = 0;
+  p.terms[a.first_term + r.below(a.term_count)].stride = 0;
   return true;
 }
 
@@ -70,14 +70,14 @@ inline bool wrong_modulus(Plan& p, Random& r) {
     if (x.op != Op::load) return false;
     const tt::Access& a = p.accesses[x.access];
     for (int t = 0; t < a.term_count; ++t)
-      if (a.term[t].modulus.is_constant() && a.term[t].modulus.code > 1) return true;
+      if (p.terms[a.first_term + t].modulus.is_constant() && p.terms[a.first_term + t].modulus.code > 1) return true;
     return false;
   });
   if (i < 0) return false;
   tt::Access& a = p.accesses[p.instructions[i].access];
   for (int t = 0; t < a.term_count; ++t)
-    if (a.term[t].modulus.is_constant() && a.term[t].modulus.code > 1) {
-      a.term[t].modulus = Extent(a.term[t].modulus.code - 1);
+    if (p.terms[a.first_term + t].modulus.is_constant() && p.terms[a.first_term + t].modulus.code > 1) {
+      p.terms[a.first_term + t].modulus = Extent(p.terms[a.first_term + t].modulus.code - 1);
       return true;
     }
   return false;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda/fake.hpp"
+#include "rank_graphs.hpp"
 #include "run_guarded.hpp"
 #include "shrink.hpp"
 #include "tt/backends/cuda/program.hpp"
@@ -175,6 +176,14 @@ TEST_CASE("rows with reductions: a warp, a block, or the whole device for a row"
     const Sym x = input(g, {4, 96});
     g.output((x - tt::mean(x, -1, true)).id, 0);
   });
+}
+
+TEST_CASE("many axes that cannot be made fewer") {
+  for (const int rank : {7, 11, 16}) {
+    check("turned_and_summed", [&](Graph& g) { turned_and_summed(g, rank); });
+    check("products_of_many", [&](Graph& g) { products(g, rank < 14 ? rank : 14); });
+    check("cut", [&](Graph& g) { cut(g, rank < 12 ? rank : 12); });
+  }
 }
 
 TEST_CASE("sums over rows") {

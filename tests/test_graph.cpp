@@ -58,7 +58,7 @@ TEST_CASE("a mistake names the op, what is wrong, both facts and what to do") {
   CHECK(message(Mistake::rank_too_low) ==
         "tt::matmul: rank is too low: () has rank 0, needed is 1.");
   CHECK(message(Mistake::rank_too_high) ==
-        "tt::reshape: rank is too high: (2, 3) would have rank 7, at most is 6.");
+        "tt::reshape: rank is too high: (2, 3) would have rank 17, at most is 16.");
   CHECK(message(Mistake::axis_out_of_range) ==
         "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2.");
   CHECK(message(Mistake::sizes_differ) ==

@@ -97,7 +97,7 @@ TEST_CASE("braces that are not of one shape are an error") {
   CHECK(message([] { tt::tensor({{1, 2}, 3}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2, 2)."));
   CHECK(message([] { tt::tensor({1, {2}}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2,)."));
   CHECK(message([] { tt::tensor({{}, {1}}); }).starts_with("tt::tensor: the braces are not of one shape: expected (2, 0)."));
-  CHECK_THROWS_AS(tt::tensor({{{{{{{1}}}}}}}), tt::Error);
+  CHECK_THROWS_AS(tt::tensor({{{{{{{{{{{{{{{{{1}}}}}}}}}}}}}}}}}), tt::Error);
 }
 
 TEST_CASE("factories") {
@@ -135,7 +135,7 @@ TEST_CASE("factories") {
     CHECK_FALSE(like.shares_storage(x));
   }
   CHECK(message([] { tt::zeros({2, -1}); }).starts_with("tt::zeros: a size is negative: -1."));
-  CHECK(message([] { tt::empty({1, 1, 1, 1, 1, 1, 1}); }).starts_with("tt::empty: rank is too high: 7, at most is 6."));
+  CHECK(message([] { tt::empty({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}); }).starts_with("tt::empty: rank is too high: 17, at most is 16."));
   CHECK(tt::rand({5}, 1, {.requires_grad = true}).requires_grad());
   CHECK_THROWS_AS(tt::zeros({2}, {.dtype = DType::i64, .requires_grad = true}), tt::Error);
 }
@@ -386,7 +386,7 @@ TEST_CASE("blocks of 2^k elements are of a class that ends there") {
     tt::empty_cache();
     const std::int64_t before = tt::cpu_memory_stats().reserved;
     const Tensor x = tt::empty({std::int64_t{1} << k});
-    CHECK(tt::cpu_memory_stats().reserved - before <= (std::int64_t{4} << k) + 4096);  // small blocks come several at a time
+    CHECK(tt::cpu_memory_stats().reserved - before <= (std::int64_t{4} << k) + 8192);  // small blocks come several at a time
   }
 }
 
@@ -443,7 +443,7 @@ TEST_CASE("views say what is wrong, and where") {
   CHECK(message([&] { (void)counting({1, 2, 3}).t(); }).starts_with("tt::t: rank is too high: (1, 2, 3) has rank 3"));
   CHECK_THROWS_AS((void)x.unsqueeze(4), tt::Error);
   CHECK_THROWS_AS((void)x.unsqueeze(-4), tt::Error);
-  CHECK_THROWS_AS((void)tt::zeros({1, 1, 1, 1, 1, 1}).unsqueeze(0), tt::Error);
+  CHECK_THROWS_AS((void)tt::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0), tt::Error);
   CHECK_THROWS_AS((void)counting({1, 2, 3}).size(3), tt::Error);
   CHECK(message([&] { (void)x.size(2); }) == "tt::Tensor: axis is out of range: 2 for shape (2, 3) of rank 2.");
 }
@@ -604,12 +604,12 @@ TEST_CASE("factories name themselves and the caller's line") {
   };
   says([] { tt::zeros({-1}); }, "tt::zeros: a size is negative: -1.");
   says([] { tt::ones({-1}); }, "tt::ones: a size is negative: -1.");
-  says([] { tt::full({1, 1, 1, 1, 1, 1, 1}, 2); }, "tt::full: rank is too high: 7, at most is 6.");
+  says([] { tt::full({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 2); }, "tt::full: rank is too high: 17, at most is 16.");
   says([] { tt::empty({-2}); }, "tt::empty: a size is negative: -2.");
   says([] { tt::eye(-3); }, "tt::eye: a size is negative: -3.");
   says([] { tt::rand({-3}, 1); }, "tt::rand: a size is negative: -3.");
   says([] { tt::tensor({{1, 2}, {3}}); }, "tt::tensor: the braces are not of one shape");
-  says([] { tt::zeros({1, 1, 1, 1, 1, 1}).unsqueeze(0); }, "tt::unsqueeze: rank is too high: (1, 1, 1, 1, 1, 1) would have rank 7, at most is 6.");
+  says([] { tt::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0); }, "tt::unsqueeze: rank is too high: (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) would have rank 17, at most is 16.");
   says([] { tt::zeros({3}).copy_(tt::zeros({2})); }, "tt::copy_: shapes do not broadcast: (2,) and (3,).");
 }
 

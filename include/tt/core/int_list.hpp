@@ -5,6 +5,7 @@
 #include <span>
 
 #include "tt/core/size.hpp"
+#include "tt/core/small_vec.hpp"
 
 namespace tt {
 
@@ -13,116 +14,108 @@ namespace tt {
 ///   for (tt::Size n : x.shape()) ...    tt::zeros(x.shape())    x.shape() == tt::Shape{2, 3}
 class IntList {
  public:
-  static constexpr int capacity = 2 * max_rank;  ///< two for each axis, as pad takes them
-  constexpr IntList() {}
+  IntList() = default;
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  constexpr IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
-  constexpr IntList(const Size& one) { push_back(one); }
-  constexpr IntList(std::initializer_list<SizeArgument> v) {
+  IntList(T one) { push_back(static_cast<std::int64_t>(one)); }
+  IntList(const Size& one) { push_back(one); }
+  IntList(std::initializer_list<SizeArgument> v) {
     for (const SizeArgument& n : v) push_back(n.size);
   }
-  constexpr IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
+  IntList(std::span<const std::int64_t> v) { assign(v.data(), static_cast<int>(v.size())); }
   template <class T>
     requires std::same_as<T, Shape>
-  constexpr IntList(const T& s) { assign(s.code, s.rank); }
+  IntList(const T& s) { assign(s.code, s.rank); }
 
-  constexpr int size() const { return size_; }
-  constexpr Size operator[](int i) const {
+  int size() const { return value_.size(); }
+  Size operator[](int i) const {
     return is_expression(i) ? Size(value_[i], expression_[i], capture_, {}) : Size(value_[i]);
   }
   struct Element;
-  constexpr Element operator[](int i);
-  constexpr void push_back(std::int64_t v) {
-    if (size_ == capacity) TT_THROW(Error(Text("tt: at most ") << capacity << " axes or sizes can be given."));
-    value_[size_++] = v;
+  Element operator[](int i);
+  void push_back(std::int64_t v) {
+    value_.push_back(v);
+    if (!expression_.empty()) expression_.push_back(v);
   }
-  constexpr void push_back(const Size& s) {
+  void push_back(const Size& s) {
     push_back(s.value());
-    set(size_ - 1, s);
+    if (s.is_expression()) [[unlikely]] set(size() - 1, s);
   }
-  constexpr void set(int i, const Size& s) {
+  void set(int i, const Size& s) {
     value_[i] = s.value();
-    expressions_ &= ~(1u << i);
-    if (s.is_expression()) {
-      if (capture_ != detail::capture_mode->capture_number) expressions_ = 0;
+    if (s.is_expression() && (expression_.empty() || capture_ != detail::capture_mode->capture_number)) [[unlikely]] {
       capture_ = detail::capture_mode->capture_number;
-      expression_[i] = s.extent();
-      expressions_ |= 1u << i;
+      expression_.clear();
+      for (const std::int64_t n : value_) expression_.push_back(n);
     }
+    if (!expression_.empty()) expression_[i] = s.is_expression() ? s.extent() : Extent(s.value());
   }
-  constexpr operator Shape() const {
+  operator Shape() const {
     Shape s;
-    for (int k = 0; k < size_; ++k) s.push_back(std::int64_t{(*this)[k]});
+    for (int k = 0; k < size(); ++k) s.push_back(std::int64_t{(*this)[k]});
     return s;
   }
-  friend constexpr bool operator==(const IntList& a, const IntList& b) {
-    bool same = a.size_ == b.size_;
-    for (int k = 0; same && k < a.size_; ++k) same = a[k] == b[k];
+  friend bool operator==(const IntList& a, const IntList& b) {
+    bool same = a.size() == b.size();
+    for (int k = 0; same && k < a.size(); ++k) same = a[k] == b[k];
     return same;
   }
-  friend constexpr bool operator==(const IntList& a, const Shape& b) { return a == IntList(b); }
+  friend bool operator==(const IntList& a, const Shape& b) { return a == IntList(b); }
   class Iterator {
    public:
-    constexpr Iterator(const IntList& list, int at) : list_(list), at_(at) {}
-    constexpr Size operator*() const { return list_[at_]; }
-    constexpr Iterator& operator++() {
+    Iterator(const IntList& list, int at) : list_(list), at_(at) {}
+    Size operator*() const { return list_[at_]; }
+    Iterator& operator++() {
       ++at_;
       return *this;
     }
-    friend constexpr bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
+    friend bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
 
    private:
     const IntList& list_;
     int at_;
   };
-  constexpr Iterator begin() const { return {*this, 0}; }
-  constexpr Iterator end() const { return {*this, size_}; }
-  friend constexpr Text& operator<<(Text& out, const IntList& s) {
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+  friend Text& operator<<(Text& out, const IntList& s) {
     out << '(';
-    for (int k = 0; k < s.size_; ++k) out << (k ? ", " : "") << s.value_[k];
-    return out << (s.size_ == 1 ? ",)" : ")");
+    for (int k = 0; k < s.size(); ++k) out << (k ? ", " : "") << s.value_[k];
+    return out << (s.size() == 1 ? ",)" : ")");
   }
-  friend constexpr Text& operator<<(Text&& out, const IntList& s) { return out << s; }
+  friend Text& operator<<(Text&& out, const IntList& s) { return out << s; }
 
   // For those who hand both on: the numbers, and what they are expressions of.
-  constexpr std::span<const std::int64_t> values() const { return {value_, static_cast<std::size_t>(size_)}; }
-  constexpr std::int64_t value(int i) const { return value_[i]; }
-  constexpr Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
-  constexpr bool has_expressions() const {
-    return expressions_ != 0 && detail::capture_mode && detail::capture_mode->capture_number == capture_;
+  std::span<const std::int64_t> values() const { return {value_.data(), static_cast<std::size_t>(size())}; }
+  std::int64_t value(int i) const { return value_[i]; }
+  Extent extent(int i) const { return is_expression(i) ? expression_[i] : Extent(value_[i]); }
+  bool has_expressions() const {
+    return !expression_.empty() && detail::capture_mode && detail::capture_mode->capture_number == capture_;
   }
-  constexpr bool is_expression(int i) const { return (expressions_ >> i & 1) && has_expressions(); }
+  bool is_expression(int i) const { return !expression_.empty() && !expression_[i].is_constant() && has_expressions(); }
 
  private:
-  int size_ = 0;
-  unsigned expressions_ = 0;  ///< as bits: which sizes are, of one capture
+  SmallVec<std::int64_t, 12> value_;
+  Vec<Extent> expression_;  ///< of one capture: as many as there are sizes, or none
   std::uint64_t capture_ = 0;
-  std::int64_t value_[capacity] = {};
-  union {
-    Extent expression_[capacity];
-  };
-  constexpr void assign(const std::int64_t* v, int n) {
-    for (int i = 0; i < n; ++i) push_back(v[i]);
-  }
+  void assign(const std::int64_t* v, int n) { value_.append(v, n); }
 };
 struct IntList::Element : Size {
-  constexpr Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
-  constexpr Element& operator=(const Size& s) {
+  Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
+  Element& operator=(const Size& s) {
     list_.set(at_, s);
     return *this;
   }
   template <std::integral T>
-  constexpr Element& operator=(T n) { return *this = Size(n); }
+  Element& operator=(T n) { return *this = Size(n); }
 
  private:
   IntList& list_;
   int at_;
 };
-constexpr IntList::Element IntList::operator[](int i) { return {*this, i}; }
+inline IntList::Element IntList::operator[](int i) { return {*this, i}; }
 
 /// A shape of sizes; throws Error beyond max_rank, below 0, or when the elements cannot be counted.
-constexpr Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
+inline Shape shape_of(const IntList& sizes, const char* op = "Tensor", SourceLine at = {}) {
   if (sizes.size() > max_rank)
     TT_THROW(Error(Text("tt::") << op << ": rank is too high: " << sizes.size() << ", at most is "
                                 << max_rank << "." << at));

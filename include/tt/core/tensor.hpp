@@ -90,7 +90,7 @@ struct TensorImpl {
   KeySet keys = DispatchKey::cpu;
   std::int64_t numel = 1;
   Shape shape;
-  std::int64_t stride[max_rank] = {};
+  std::int64_t stride[max_rank];  // of so many axes as the shape has
   std::int64_t trace_id = -1;     // node or value, while it is recorded and has no elements
   std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
   bool is_number = false;         // made from a number of the program's text
@@ -103,19 +103,21 @@ struct TensorImpl {
     if (uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
   void set_dense(const Shape& s) {
-    shape = s;
+    shape.rank = s.rank;
     numel = 1;
     for (int k = s.rank - 1; k >= 0; --k) {
+      shape.code[k] = s.code[k];
       stride[k] = numel;
       numel *= s.code[k];
     }
     contiguous = true;
   }
   void set_strided(const Shape& s, const std::int64_t* strides) {
-    shape = s;
+    shape.rank = s.rank;
     numel = 1;
     contiguous = true;
     for (int k = s.rank - 1; k >= 0; --k) {
+      shape.code[k] = s.code[k];
       stride[k] = strides[k];
       if (s.code[k] != 1 && strides[k] != numel) contiguous = false;
       numel *= s.code[k];

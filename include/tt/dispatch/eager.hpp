@@ -29,11 +29,10 @@ constexpr int axis_given(std::int64_t axis) { return std::in_range<int>(axis) ? 
 template <class Fn>
 void record_reduction(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList dims = a.list(0);
-  int dim[IntList::capacity] = {};
-  for (int k = 0; k < dims.size(); ++k)
-    dim[k] = axis_given(dims.value(k));
+  SmallVec<int, max_rank> dim;
+  for (const std::int64_t axis : dims.values()) dim.push_back(axis_given(axis));
   const Sym x{&g, in[0]};
-  out[0] = Fn::run(x, axis_bits(x, dim, dims.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
+  out[0] = Fn::run(x, axis_bits(x, dim.data(), dim.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
 }
 template <class Fn, int Arity>
 void record_function(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out) {

@@ -81,7 +81,7 @@ TT_INLINE void unfold_kernel(Call& c, void*) {
   const std::int64_t* a = c.attrs().value.data();
   const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
   Shape shape = t.shape;
-  std::int64_t strides[max_rank] = {};
+  std::int64_t strides[max_rank];
   for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * (k == axis ? a[2] : 1);
   strides[shape.rank] = t.stride[axis];
   shape.set(axis, (t.shape.code[axis] - a[1]) / a[2] + 1);

@@ -54,7 +54,7 @@ TT_INLINE void record_reshape(Graph& g, const Operator&, std::span<const int> in
 TT_INLINE void reshape_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const Shape to = shape_attribute(c.attrs());
-  std::int64_t strides[max_rank] = {};
+  std::int64_t strides[max_rank];
   if (reshaped_strides(t, to, strides)) {
     c.result[0] = make_view(c[0], to, strides, t.data);
     return;
@@ -67,9 +67,9 @@ TT_INLINE void reshape_kernel(Call& c, void*) {
 
 TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   const IntList axes = a.list(0);
-  int axis[IntList::capacity] = {};
-  for (int k = 0; k < axes.size(); ++k) axis[k] = static_cast<int>(axes.value(k));
   const Shape& shape = g[in[0]].shape;
+  int axis[max_rank] = {};
+  for (int k = 0; k < axes.size() && k < max_rank; ++k) axis[k] = static_cast<int>(axes.value(k));
   out[0] = axes.size() == shape.rank ? g.permute(in[0], axis)
                                      : g.fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = shape}, in[0]);
 }
@@ -78,7 +78,7 @@ TT_INLINE void permute_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const IntList axes = c.attrs().list(0);
   Shape shape;
-  std::int64_t strides[max_rank] = {};
+  std::int64_t strides[max_rank];
   for (int k = 0; k < axes.size(); ++k) {
     const int axis = normalize_axis(static_cast<int>(axes[k]), t.shape.rank);
     shape.push_back(t.shape.code[axis]);
@@ -114,7 +114,7 @@ TT_INLINE void slice_kernel(Call& c, void*) {
   const int axis = normalize_axis(static_cast<int>(a[0]), t.shape.rank);
   Shape shape = t.shape;
   shape.set(axis, a[2]);
-  std::int64_t strides[max_rank] = {};
+  std::int64_t strides[max_rank];
   for (int k = 0; k < shape.rank; ++k) strides[k] = t.stride[k] * (k == axis ? a[3] : 1);
   std::byte* const begin = t.data ? t.data + a[1] * t.stride[axis] * size_of(t.dtype) : nullptr;  // none: no elements, or Meta
   c.result[0] = make_view(c[0], shape, strides, begin);
@@ -182,7 +182,7 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
 }
 
 TT_INLINE Tensor Tensor::view(const IntList& shape, SourceLine at) const {
-  std::int64_t strides[max_rank] = {};
+  std::int64_t strides[max_rank];
   const Tensor r = reshape(shape, at);
   if (!detail::reshaped_strides(impl(), r.impl().shape, strides))
     TT_THROW(Error(Text("tt::view: the elements of ") << this->shape() << " do not lie so that they can be seen as "

@@ -58,7 +58,7 @@ Text explain_plan(const P& plan) {
     }
     if (k.kind == KernelKind::matmul) t << (first ? "matmul" : " after matmul");
     else if (first) t << "copy";
-    t << "\n    " << reason(k, is_transposition(k, plan.instructions.begin(), plan.accesses.begin()), &k == plan.kernels.begin());
+    t << "\n    " << reason(k, is_transposition(k, plan.instructions.begin(), accesses_of(plan)), &k == plan.kernels.begin());
     if (k.code != j) t << "; code of kernel " << k.code;
     if (k.where.line) t << "; from " << k.where.file << ':' << k.where.line;
     t << '\n';

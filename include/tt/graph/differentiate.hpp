@@ -51,7 +51,7 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   if (body.failure) g.fail(body.failure);
 }
 
-/// A shape with a further axis before `axis`; of rank 6 the axes around it are made one.
+/// A shape with a further axis before `axis`; of the highest rank the axes around it are made one.
 constexpr Shape with_axis(Shape s, int axis, Extent extent) {
   Shape r;
   if (s.rank == max_rank) return {s.count(0, axis), extent, s[axis], s.count(axis + 1, s.rank)};

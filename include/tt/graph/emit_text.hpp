@@ -276,13 +276,13 @@ class KernelText {
   Text row_offset(const Access& a, const char* row) const {
     Text t;
     if (a.offset != Extent(0) || a.term_count == 0) t << extent(a.offset);
-    for (int i = 0; i < a.term_count; ++i) t << (t.empty() ? "" : " + ") << term(a.term[i], row);
+    for (int i = 0; i < a.term_count; ++i) t << (t.empty() ? "" : " + ") << term(a.term(plan_->terms.begin(), i), row);
     return t;
   }
   /// Of an access whose columns have terms.
   Text column_offset(const Access& a, const char* column) const {
     Text t;
-    for (int i = 0; i < a.column_terms; ++i) t << (i ? " + " : "") << term(a.term[a.term_count + i], column);
+    for (int i = 0; i < a.column_terms; ++i) t << (i ? " + " : "") << term(a.term(plan_->terms.begin(), a.term_count + i), column);
     return t;
   }
   static Text reg(DType d, int i) {

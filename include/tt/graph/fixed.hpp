@@ -10,7 +10,7 @@
 namespace tt {
 
 struct PlanSizes {
-  int kernels, instructions, accesses, buffers, bindings;
+  int kernels, instructions, accesses, terms, buffers, bindings;
   int outputs = 0;
   int nodes = 0;  ///< recorded ones: with more a plan is not tried in this room
 };
@@ -24,9 +24,9 @@ constexpr int room_for(int count, int least) {
 }
 /// Initialising room costs compile time too (0.1 s for the largest): small graphs get a small one.
 inline constexpr PlanSizes rooms[] = {
-    {4, 48, 24, 20, 32, 4, 16},
-    {24, 320, 160, 96, 192, 32, 90},
-    {room_for(256, 24), room_for(4096, 320), room_for(1536, 160), room_for(768, 96),
+    {4, 48, 24, 36, 20, 32, 4, 16},
+    {24, 320, 160, 200, 96, 192, 32, 90},
+    {room_for(256, 24), room_for(4096, 320), room_for(1536, 160), room_for(1920, 200), room_for(768, 96),
      room_for(2048, 192), max_outputs, TT_MAX_STATIC_NODES}};
 inline constexpr int last_room = 2;
 
@@ -47,7 +47,7 @@ struct model_interface<Model, Outputs> {
 template <class Model, int Room>
 struct RoomyPlan {
   static constexpr PlanSizes room = rooms[Room];
-  FixedPlan<room.kernels, room.instructions, room.accesses, room.buffers, room.bindings> plan{};
+  FixedPlan<room.kernels, room.instructions, room.accesses, room.terms, room.buffers, room.bindings> plan{};
   typename model_interface<Model, room.outputs>::type interface{};
   PlanSizes size{};
   Failure failure{};
@@ -59,6 +59,7 @@ constexpr void copy_plan(To& to, const From& from, const PlanSizes& n) {
   for (int i = 0; i < n.kernels; ++i) to.kernels[i] = from.kernels[i];
   for (int i = 0; i < n.instructions; ++i) to.instructions[i] = from.instructions[i];
   for (int i = 0; i < n.accesses; ++i) to.accesses[i] = from.accesses[i];
+  for (int i = 0; i < n.terms; ++i) to.terms[i] = from.terms[i];
   for (int i = 0; i < n.buffers; ++i) to.buffers[i] = from.buffers[i];
   for (int i = 0; i < n.bindings; ++i) to.bindings[i] = from.bindings[i];
   to.arena = from.arena;
@@ -90,10 +91,10 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   const Plan p = make_plan(g, transposed_of<Model>);
   r.failure = p.failure;
   if (r.failure) return r;
-  const PlanSizes n{p.kernels.size(), p.instructions.size(), p.accesses.size(), p.buffers.size(),
+  const PlanSizes n{p.kernels.size(), p.instructions.size(), p.accesses.size(), p.terms.size(), p.buffers.size(),
                     p.bindings.size()};
   r.fits = n.kernels <= room.kernels && n.instructions <= room.instructions &&
-           n.accesses <= room.accesses && n.buffers <= room.buffers && n.bindings <= room.bindings;
+           n.accesses <= room.accesses && n.terms <= room.terms && n.buffers <= room.buffers && n.bindings <= room.bindings;
   if (!r.fits && Room == last_room)
     r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = p.nodes};
   if (!r.fits) return r;
@@ -119,7 +120,7 @@ constexpr const auto& plan_in_room() {
 template <class Model>
 constexpr auto cut_plan() {
   constexpr PlanSizes n = plan_in_room<Model>().size;
-  FixedPlan<n.kernels, n.instructions, n.accesses, n.buffers, n.bindings> p{};
+  FixedPlan<n.kernels, n.instructions, n.accesses, n.terms, n.buffers, n.bindings> p{};
   copy_plan(p, plan_in_room<Model>().plan, n);
   return p;
 }

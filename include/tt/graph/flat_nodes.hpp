@@ -155,7 +155,7 @@ struct FlatNodes {
     if (n.op == Op::iota) return false;
     if (n.op == Op::broadcast) return can_be_read(n.operand[0], group);
     if (n.shape == groups[group].shape) return n.op == Op::input;
-    return n.shape.rank <= max_terms && can_be_repeated(n.shape, groups[group]);
+    return can_be_repeated(n.shape, groups[group]);
   }
   /// Every vector of columns takes a division by the length of a run: by a constant, or it would
   /// cost more than a second kernel.

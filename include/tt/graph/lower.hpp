@@ -7,24 +7,27 @@
 namespace tt {
 namespace detail {
 
-/// Axes that were made one without being one in memory, innermost first.
+/// Axes that were made one without being one in memory, innermost first; none: an ordinary axis, with one stride.
 struct MergedAxes {
-  int count = 0;  ///< 0: an ordinary axis, with one stride
-  Extent extent[max_rank] = {}, stride[max_rank] = {};
+  struct Axis {
+    Extent extent, stride;
+    friend constexpr bool operator==(const Axis&, const Axis&) = default;
+  };
+  Vec<Axis> axes;
+  constexpr int count() const { return axes.size(); }
+  constexpr const Axis& operator[](int k) const { return axes[k]; }
   constexpr void push_back(Extent e, Extent s) {
-    if (count > 0 && s == stride[count - 1] * extent[count - 1]) {
-      extent[count - 1] = extent[count - 1] * e;
-    } else {
-      extent[count] = e;
-      stride[count++] = s;
-    }
+    if (count() > 0 && s == axes.back().stride * axes.back().extent) axes.back().extent = axes.back().extent * e;
+    else axes.push_back({e, s});
   }
-  friend constexpr bool operator==(const MergedAxes& a, const MergedAxes& b) {
-    if (a.count != b.count) return false;
-    for (int k = 0; k < a.count; ++k)
-      if (a.extent[k] != b.extent[k] || a.stride[k] != b.stride[k]) return false;
-    return true;
-  }
+  friend constexpr bool operator==(const MergedAxes&, const MergedAxes&) = default;
+};
+
+/// One stride an axis. Plain integers: half the constant evaluation of Extent[].
+struct Strides {
+  std::int64_t code[max_rank] = {};
+  constexpr Extent operator[](int axis) const { return Extent::from_code(code[axis]); }
+  constexpr void set(int axis, Extent e) { code[axis] = e.code; }
 };
 
 /// How a node's elements lie in memory: strides over its own axes.
@@ -32,7 +35,7 @@ struct MemoryView {
   int node = -1;
   Extent offset = 0;
   int rank = 0;
-  Extent stride[max_rank] = {};
+  Strides stride;
   MergedAxes last;  ///< of a reshaped broadcast, and of windows
   MergedAxes second_last;  ///< of windows
 };
@@ -52,7 +55,7 @@ struct Grid {
 struct GridAccess {
   int buffer = -1;
   Extent offset = 0;
-  Extent stride[max_rank] = {};
+  Strides stride = {};
   MergedAxes columns = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
   bool tiled = false;
@@ -127,6 +130,7 @@ struct Lowering {
   }
   constexpr MemoryView view_of(int i) const {
     const Node& n = g[i];
+    if (n.op == Op::window || n.op == Op::permute || n.op == Op::slice) return changed_view(n, view_of(n.operand[0]));
     MemoryView v;
     v.rank = n.shape.rank;
     if (n.op == Op::reshape) {
@@ -138,11 +142,11 @@ struct Lowering {
         int j = 0;
         for (int k = 0; k < n.shape.rank; ++k) {
           if (n.shape[k] == Extent(1)) {
-            v.stride[k] = 0;
+            v.stride.set(k, 0);
             continue;
           }
           while (old[j] == Extent(1)) ++j;
-          v.stride[k] = from.stride[j++];
+          v.stride.set(k, from.stride[j++]);
         }
         return v;
       }
@@ -155,57 +159,55 @@ struct Lowering {
       v.node = from.node;
       v.offset = from.offset;
       for (int k = 0; k < v.rank; ++k)
-        v.stride[v.rank - 1 - k] = g[n.operand[0]].shape.from_right(k) == Extent(1)
-                                       ? Extent(0) : from.stride[from.rank - 1 - k];
-      return v;
-    }
-    if (n.op == Op::window) {
-      const auto w = g.attributes<WindowAttribute>(n);
-      v = view_of(n.operand[0]);
-      v.stride[v.rank] = v.stride[w.axis] * Extent(w.dilation);
-      v.stride[w.axis] = v.stride[w.axis] * Extent(w.step);
-      ++v.rank;
-      return v;
-    }
-    if (n.op == Op::permute || n.op == Op::slice) {
-      v = view_of(n.operand[0]);
-      if (n.op == Op::permute) {
-        const MemoryView from = v;
-        for (int k = 0; k < v.rank; ++k) v.stride[k] = from.stride[g.permuted_axis(n, k)];
-        if (from.last.count + from.second_last.count > 0) {  // of windows: the last two exchanged
-          v.last = from.second_last;
-          v.second_last = from.last;
-        }
-      } else {
-        const auto cut = g.attributes<SliceAttribute>(n);
-        v.offset = v.offset + cut.start * v.stride[cut.axis];
-        v.stride[cut.axis] = v.stride[cut.axis] * Extent(cut.step);
-      }
+        v.stride.set(v.rank - 1 - k, g[n.operand[0]].shape.from_right(k) == Extent(1) ? Extent(0) : from.stride[from.rank - 1 - k]);
       return v;
     }
     v.node = i;
     if (g.is_strided(i)) {
       const Shape& strides = g.input_strides[static_cast<int>(n.attribute)];
-      for (int k = 0; k < v.rank; ++k) v.stride[k] = strides[k];
+      for (int k = 0; k < v.rank; ++k) v.stride.set(k, strides[k]);
       return v;
     }
     row_major(v, n.shape, padded[i] ? round_up(n.shape.last(), row_padding) : n.shape.last());
     return v;
   }
+  constexpr MemoryView changed_view(const Node& n, MemoryView v) const {
+    if (n.op == Op::window) {
+      const auto w = g.attributes<WindowAttribute>(n);
+      v.stride.set(v.rank, v.stride[w.axis] * Extent(w.dilation));
+      v.stride.set(w.axis, v.stride[w.axis] * Extent(w.step));
+      ++v.rank;
+    } else if (n.op == Op::permute) {
+      const Strides from = v.stride;
+      for (int k = 0; k < v.rank; ++k) v.stride.set(k, from[g.permuted_axis(n, k)]);
+      if (v.last.count() + v.second_last.count() > 0) {  // of windows: the last two exchanged
+        const MergedAxes last = v.last;
+        v.last = v.second_last;
+        v.second_last = last;
+      }
+    } else {
+      const auto cut = g.attributes<SliceAttribute>(n);
+      v.offset = v.offset + cut.start * v.stride[cut.axis];
+      v.stride.set(cut.axis, v.stride[cut.axis] * Extent(cut.step));
+    }
+    return v;
+  }
   /// Axes of `v` are parts of those of `from`; the last two may be several (see merged_axes, Normalizer::shows_windows).
   constexpr static void regroup_axes(MemoryView& v, const Shape& shape, const MemoryView& from, const Shape& old) {
-    MergedAxes axes[max_rank];
-    for (int k = 0; k < shape.rank; ++k) v.stride[k] = 0;
-    regroup(old, shape, [&](int k, Extent extent, int j, Extent times) { axes[k].push_back(extent, from.stride[j] * times); });
-    for (int k = 0; k < shape.rank; ++k)
-      if (axes[k].count > 0) v.stride[k] = axes[k].stride[0];
-    if (axes[shape.rank - 1].count > 1) v.last = axes[shape.rank - 1];
-    if (shape.rank > 1 && axes[shape.rank - 2].count > 1) v.second_last = axes[shape.rank - 2];
+    v.stride = {};
+    int axis = -1;  // the pieces of one come one behind the other
+    regroup(old, shape, [&](int k, Extent extent, int j, Extent times) {
+      const Extent stride = from.stride[j] * times;
+      if (k != axis) v.stride.set(axis = k, stride);
+      if (k >= shape.rank - 2) (k == shape.rank - 1 ? v.last : v.second_last).push_back(extent, stride);
+    });
+    if (v.last.count() < 2) v.last.axes.clear();
+    if (v.second_last.count() < 2) v.second_last.axes.clear();
   }
   constexpr static void row_major(MemoryView& v, const Shape& shape, Extent row) {
     Extent stride = 1;
     for (int k = shape.rank - 1; k >= 0; --k) {
-      v.stride[k] = stride;
+      v.stride.set(k, stride);
       stride = stride * (k == shape.rank - 1 ? row : shape[k]);
     }
   }
@@ -491,8 +493,8 @@ struct Lowering {
     for (int k = 0; k < grid.rank; ++k) {
       const int right = grid.axis[k];
       if (right < v.rank && g[o].shape.from_right(right) != Extent(1))
-        a.stride[k] = v.stride[v.rank - 1 - right];
-      else a.stride[k] = 0;
+        a.stride.set(k, v.stride[v.rank - 1 - right]);
+      else a.stride.set(k, 0);
     }
     if (column_axis() == 0) a.columns = v.last;
     if (o == b().root && g[o].op == Op::slice_scatter) {
@@ -506,12 +508,12 @@ struct Lowering {
     GridAccess a{.whole_grid = !on_kept_rows(segment)};
     const int right = g[o].shape.rank - 1 - static_cast<int>(g[o].attribute);
     for (int k = 0; k < grid.rank; ++k)
-      a.stride[k] = grid.axis[k] == right && g[o].shape.from_right(right) != Extent(1) ? 1 : 0;
+      a.stride.set(k, grid.axis[k] == right && g[o].shape.from_right(right) != Extent(1) ? 1 : 0);
     return add_access(a);
   }
   constexpr int scratch_access(int buffer) {
     GridAccess a{.buffer = touch(buffer), .tiled = kernel.tile > 0};
-    for (int k = 0; k < grid.rank; ++k) a.stride[k] = k == grid.rank - 1 ? 1 : 0;
+    for (int k = 0; k < grid.rank; ++k) a.stride.set(k, k == grid.rank - 1 ? 1 : 0);
     return add_access(a);
   }
   constexpr int load(int o, int segment) {
@@ -537,7 +539,7 @@ struct Lowering {
   /// Merges grid axis k into k+1 where every access allows it; columns only if nothing is reduced.
   constexpr void collapse() {
     bool free_columns = is_rows() && (kernel.sweeps == 1 || kernel.tile > 0) && !has_reduction();
-    for (const GridAccess& a : grid_accesses) free_columns = free_columns && a.columns.count == 0;
+    for (const GridAccess& a : grid_accesses) free_columns = free_columns && a.columns.count() == 0;
     if (free_columns) pad_columns();
     while (is_cols() && kept_axes > 0 && mergeable(kept_axes - 1, grid.rank - 1)) {  // columns beside the summed axes
       merge(kept_axes - 1, grid.rank - 1);
@@ -553,14 +555,14 @@ struct Lowering {
   }
   constexpr bool mergeable(int k, int into) const {
     for (const GridAccess& a : grid_accesses)
-      if (!a.tiled && (a.stride[k] != a.stride[into] * grid.extent[into] || (is_cols() && a.columns.count > 0))) return false;
+      if (!a.tiled && (a.stride[k] != a.stride[into] * grid.extent[into] || (is_cols() && a.columns.count() > 0))) return false;
     return true;
   }
   constexpr void merge(int k, int into) {
     grid.extent[into] = grid.extent[k] * grid.extent[into];
     for (int j = k; j + 1 < grid.rank; ++j) {
       grid.extent[j] = grid.extent[j + 1];
-      for (GridAccess& a : grid_accesses) a.stride[j] = a.stride[j + 1];
+      for (GridAccess& a : grid_accesses) a.stride.set(j, a.stride[j + 1]);
     }
     --grid.rank;
   }
@@ -592,8 +594,8 @@ struct Lowering {
       if (into >= 0 && into == b.external) return true;
     return false;
   }
-  constexpr Access finished(const GridAccess& x) const {
-    Access a{.offset = x.offset, .column = x.stride[grid.rank - 1]};
+  constexpr Access finished(const GridAccess& x) {
+    Access a{.offset = x.offset, .column = x.stride[grid.rank - 1], .first_term = plan.terms.size()};
     const Buffer* buffer = x.buffer >= 0 ? &plan.buffers[x.buffer] : nullptr;
     a.buffer = x.buffer;
     a.tiled = x.tiled;
@@ -604,25 +606,25 @@ struct Lowering {
     const int rows = x.whole_grid ? grid.rank - 1 : kept_axes;
     for (int k = rows - 1; k >= 0; --k) {
       if (x.stride[k] != Extent(0)) {
-        Term& t = a.term[a.term_count++];
-        t = {divisor, k == 0 ? Extent(0) : grid.extent[k], x.stride[k]};
+        plan.terms.push_back({divisor, k == 0 ? Extent(0) : grid.extent[k], x.stride[k]});
+        ++a.term_count;
       }
       divisor = divisor * grid.extent[k];
     }
-    if (x.columns.count == 0) {
+    if (x.columns.count() == 0) {
       const bool behind = buffer && buffer->padded;  // whole vectors fit behind the end
       a.overread = behind && !is_updated(*buffer);
       if (behind && a.term_count == 0 && a.offset == Extent(0) && buffer->size == kernel.cols) a.guarded = false;
       return a;
     }
     divisor = 1;
-    for (int k = 0; k < x.columns.count; ++k) {
-      if (x.columns.stride[k] != Extent(0)) {
-        const bool outermost = k + 1 == x.columns.count;
-        a.term[a.term_count + a.column_terms++] = {
-            divisor, outermost ? Extent(0) : x.columns.extent[k], x.columns.stride[k]};
+    for (int k = 0; k < x.columns.count(); ++k) {
+      if (x.columns[k].stride != Extent(0)) {
+        const bool outermost = k + 1 == x.columns.count();
+        plan.terms.push_back({divisor, outermost ? Extent(0) : x.columns[k].extent, x.columns[k].stride});
+        ++a.column_terms;
       }
-      divisor = divisor * x.columns.extent[k];
+      divisor = divisor * x.columns[k].extent;
     }
     return a;
   }
@@ -639,7 +641,7 @@ struct Lowering {
     kernel.rows = b().kind == KernelKind::matmul ? b().shape.from_right(1) : rows;
     kernel.cols = grid.extent[grid.rank - 1];
     kernel.first_binding = plan.bindings.size();
-    const int first_access = plan.accesses.size();
+    const int first_access = plan.accesses.size(), first_term = plan.terms.size();
     for (const GridAccess& x : grid_accesses) {
       Access a = finished(x);
       a.buffer = local(a.buffer);
@@ -672,7 +674,7 @@ struct Lowering {
     }
     kernel.segment[segments] = plan.instructions.size();
     kernel.code = plan.kernels.size();
-    share_code(first_access);
+    share_code(first_access, first_term);
     plan.kernels.push_back(kernel);
   }
   constexpr int local(int buffer) {
@@ -683,7 +685,7 @@ struct Lowering {
     return kernel.bindings++;
   }
   /// If an earlier kernel has the same instructions and accesses, this one calls its function.
-  constexpr void share_code(int first_access) {
+  constexpr void share_code(int first_access, int first_term) {
     const int segments = 2 * kernel.sweeps + 1;
     const int accesses = plan.accesses.size() - first_access;
     for (int j = 0; j < plan.kernels.size(); ++j) {
@@ -708,12 +710,15 @@ struct Lowering {
       }
       if (kernel.a >= 0 && base < 0) base = o.a - (kernel.a - first_access);
       for (int i = 0; i < accesses && same && base >= 0; ++i)
-        same = plan.accesses[base + i] == plan.accesses[first_access + i];
+        same = plan.accesses[base + i].equals(plan.accesses[first_access + i], plan.terms.begin());
       if (!same || base < 0) continue;
       kernel.code = j;
       plan.instructions.resize(kernel.segment[0]);
       for (int k = 0; k <= segments; ++k) kernel.segment[k] = o.segment[k];
-      if (kernel.a < 0) plan.accesses.resize(first_access);
+      if (kernel.a < 0) {
+        plan.accesses.resize(first_access);
+        plan.terms.resize(first_term);
+      }
       return;
     }
   }
@@ -722,11 +727,15 @@ struct Lowering {
   constexpr void lower_matmul() {
     const Node& n = g[b().root];
     const int batch_axes = grid.rank - 2;
+    const auto add = [&](int& count, Extent divisor, Extent modulus, Extent stride) {
+      plan.terms.push_back({divisor, modulus, stride});
+      ++count;
+    };
     kernel.dtype = n.dtype;
     for (int k = 0; k < batch_axes; ++k) kernel.batch = kernel.batch * grid.extent[k];
     const auto operand = [&](int o, Access& a, Extent& second_last, Extent& last) {
       const MemoryView v = view_of(o);
-      a = Access{};
+      a = Access{.first_term = plan.terms.size()};
       a.buffer = touch(buffer_of[v.node]);
       a.offset = v.offset;
       a.column = 1;
@@ -736,8 +745,7 @@ struct Lowering {
       for (int k = batch_axes - 1; k >= 0; --k) {
         const int right = batch_axes - 1 - k + 2;
         if (right < v.rank && g[o].shape.from_right(right) != Extent(1))
-          a.term[a.term_count++] = {divisor, k == 0 ? Extent(0) : grid.extent[k],
-                                    v.stride[v.rank - 1 - right]};
+          add(a.term_count, divisor, k == 0 ? Extent(0) : grid.extent[k], v.stride[v.rank - 1 - right]);
         divisor = divisor * grid.extent[k];
       }
       a.guarded = !padded[v.node] || last != Extent(1);
@@ -746,8 +754,9 @@ struct Lowering {
     operand(n.operand[0], matmul_a, kernel.a_row, kernel.a_inner);
     operand(n.operand[1], matmul_b, kernel.b_inner, kernel.b_column);
     kernel.inner = g[n.operand[0]].shape.last();
-    if (const MemoryView v = view_of(n.operand[1]); v.last.count + v.second_last.count > 0) {
-      read_windows(v);
+    const MemoryView right = view_of(n.operand[1]);  // nvcc 13 destroys what is declared in an if before its branches
+    if (right.last.count() + right.second_last.count() > 0) {
+      read_windows(right);
       return;
     }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
@@ -770,25 +779,24 @@ struct Lowering {
     plan.buffers.push_back(panel);
     touch(kernel.panel);
   }
+  /// Of axes that were made one, or of one axis with this stride; returns how many.
+  constexpr int add_terms(const MergedAxes& axes, Extent stride) {
+    if (axes.count() == 0) {
+      plan.terms.push_back({1, 0, stride});
+      return 1;
+    }
+    Extent divisor = 1;
+    for (int k = 0; k < axes.count(); ++k) {
+      plan.terms.push_back({divisor, k + 1 == axes.count() ? Extent(0) : axes[k].extent, axes[k].stride});
+      divisor = divisor * axes[k].extent;
+    }
+    return axes.count();
+  }
   /// The right side's rows and columns as terms of an access; the panel brings 64 columns of them together.
   constexpr void read_windows(const MemoryView& v) {
-    Access w;
-    const auto put = [&](const MergedAxes& axes, Extent stride, int& terms) {
-      if (axes.count == 0) {
-        w.term[w.term_count + w.column_terms] = {1, 0, stride};
-        ++terms;
-        return;
-      }
-      Extent divisor = 1;
-      for (int k = 0; k < axes.count; ++k) {
-        w.term[w.term_count + w.column_terms] = {
-            divisor, k + 1 == axes.count ? Extent(0) : axes.extent[k], axes.stride[k]};
-        ++terms;
-        divisor = divisor * axes.extent[k];
-      }
-    };
-    put(v.second_last, kernel.b_inner, w.term_count);
-    put(v.last, kernel.b_column, w.column_terms);
+    Access w{.first_term = plan.terms.size()};
+    w.term_count = add_terms(v.second_last, kernel.b_inner);
+    w.column_terms = add_terms(v.last, kernel.b_column);
     w.buffer = matmul_b.buffer;
     matmul_windows = w;
     matmul_b.guarded = true;
@@ -873,7 +881,7 @@ struct Lowering {
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
       a.guarded = w.guarded = a.overread = w.overread = false;
-      if (!(a == w) || segment > written_in || i > written_at) return false;
+      if (!a.equals(w, plan.terms.begin()) || segment > written_in || i > written_at) return false;
     }
     return true;
   }

@@ -121,7 +121,7 @@ struct Normalizer {
     for (int k = 0; k < to.rank - 2; ++k)
       if (pieces[k] > 1) return false;
     const int rows = pieces[to.rank - 2], columns = pieces[to.rank - 1];
-    return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_terms;
+    return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_window_axes;
   }
 
   // ---- parts replaced

@@ -20,7 +20,8 @@ constexpr const char* name(KernelKind k) {
 }
 
 inline constexpr int max_sweeps = 6;
-inline constexpr int max_terms = max_rank - 1;
+/// Of what a product reads as windows: axes that its rows and its columns are made of, together.
+inline constexpr int max_window_axes = 5;
 /// Rows inside a plan are padded to this many elements, on every machine.
 inline constexpr int row_padding = 16;
 /// A long chain of elementwise ops runs as several short loops over tiles of this many columns, one
@@ -58,44 +59,56 @@ struct Term {
   friend constexpr bool operator==(const Term&, const Term&) = default;
 };
 
-/// Where element (row, column) of an operand is.
+/// Where element (row, column) of an operand is. Its terms are some of the plan's, which `terms` points to in what follows.
 struct Access {
   int buffer = -1;       ///< number among the kernel's operands; -1: the place itself is the value
   Extent offset = 0;
   Extent column = 0;     ///< stride along a row: 1, 0 (the same for all columns), or any
+  int first_term = 0;    ///< in the plan's list
   int term_count = 0;    ///< of rows
   int column_terms = 0;  ///< behind those, innermost first; then `column` holds within a run only
   bool guarded = false;  ///< nothing beyond the last column may be touched
   bool overread = false; ///< a load may read a step beyond the last column all the same
   bool tiled = false;    ///< columns count from the begin of the tile (scratch of a tiled kernel)
-  Term term[max_terms] = {};
 
-  constexpr std::int64_t row_offset(std::int64_t row, const SymbolValues& s) const {
+  constexpr int terms() const { return term_count + column_terms; }
+  /// Term i of the rows; those of the columns lie behind.
+  constexpr const Term& term(const Term* terms, int i) const { return terms[first_term + i]; }
+  constexpr std::int64_t row_offset(const Term* terms, std::int64_t row, const SymbolValues& s) const {
     std::int64_t at = offset.value(s);
-    for (int i = 0; i < term_count; ++i) at += term[i].at(row, s);
+    for (int i = 0; i < term_count; ++i) at += term(terms, i).at(row, s);
     return at;
   }
   /// Columns that lie `column` apart: up to the next multiple of this.
-  constexpr Extent run() const {
-    return term[term_count].divisor == Extent(1) ? term[term_count].modulus
-                                                 : term[term_count].divisor;
+  constexpr Extent run(const Term* terms) const {
+    const Term& first = term(terms, term_count);
+    return first.divisor == Extent(1) ? first.modulus : first.divisor;
   }
-  constexpr std::int64_t column_offset(std::int64_t col, const SymbolValues& s) const {
+  constexpr std::int64_t column_offset(const Term* terms, std::int64_t col, const SymbolValues& s) const {
     if (column_terms == 0) return col * column.value(s);
     std::int64_t at = 0;
-    for (int i = term_count; i < term_count + column_terms; ++i) at += term[i].at(col, s);
+    for (int i = term_count; i < term_count + column_terms; ++i) at += term(terms, i).at(col, s);
     return at;
   }
-  friend constexpr bool operator==(const Access& a, const Access& b) {
-    if (a.buffer != b.buffer || a.offset != b.offset || a.column != b.column ||
-        a.guarded != b.guarded || a.overread != b.overread || a.tiled != b.tiled || a.term_count != b.term_count ||
-        a.column_terms != b.column_terms)
+  constexpr bool equals(const Access& o, const Term* terms) const {
+    if (buffer != o.buffer || offset != o.offset || column != o.column || guarded != o.guarded || overread != o.overread ||
+        tiled != o.tiled || term_count != o.term_count || column_terms != o.column_terms)
       return false;
-    for (int i = 0; i < a.term_count + a.column_terms; ++i)
-      if (!(a.term[i] == b.term[i])) return false;
+    for (int i = 0; i < term_count + column_terms; ++i)
+      if (!(term(terms, i) == o.term(terms, i))) return false;
     return true;
   }
 };
+/// The accesses of a plan, with their terms.
+struct Accesses {
+  const Access* access;
+  const Term* terms;
+  constexpr const Access& operator[](int i) const { return access[i]; }
+};
+template <class AnyPlan>
+constexpr Accesses accesses_of(const AnyPlan& plan) {
+  return {plan.accesses.begin(), plan.terms.begin()};
+}
 
 struct Instruction {
   Op op = Op::copy;
@@ -144,13 +157,13 @@ struct Kernel {
 };
 
 /// The term of rows that are neighbours in memory, or -1.
-constexpr int neighbours_term(const Access& a) {
+constexpr int neighbours_term(const Access& a, const Term* terms) {
   for (int i = 0; i < a.term_count; ++i)
-    if (a.term[i].stride == Extent(1)) return i;
+    if (a.term(terms, i).stride == Extent(1)) return i;
   return -1;
 }
 /// Does the kernel copy what lies across its rows, and nothing else?
-constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, const Access* accesses) {
+constexpr bool is_transposition(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (k.kind != KernelKind::rows || k.sweeps != 1 || k.tile > 0 || k.segment[1] != k.segment[0] ||
       k.segment[2] != k.segment[1] + 2 || k.segment[3] != k.segment[2])
     return false;
@@ -158,7 +171,7 @@ constexpr bool is_transposition(const Kernel& k, const Instruction* instructions
   if (load.op != Op::load || store.op != Op::store) return false;
   const Access &from = accesses[load.access], &to = accesses[store.access];
   return from.column_terms == 0 && from.column != Extent(0) && from.column != Extent(1) &&
-         neighbours_term(from) >= 0 && to.column_terms == 0 && to.column == Extent(1);
+         neighbours_term(from, accesses.terms) >= 0 && to.column_terms == 0 && to.column == Extent(1);
 }
 
 struct Buffer {
@@ -177,6 +190,7 @@ struct Plan {
   Vec<Kernel> kernels;
   Vec<Instruction> instructions;
   Vec<Access> accesses;
+  Vec<Term> terms;
   Vec<Buffer> buffers;
   Vec<int> bindings;
   std::int64_t arena = 0;  ///< bytes
@@ -187,7 +201,7 @@ struct Plan {
 };
 
 /// The same with exact sizes: what a constant expression keeps.
-template <int Kernels, int Instructions, int Accesses, int Buffers, int Bindings>
+template <int Kernels, int Instructions, int AccessCount, int Terms, int Buffers, int Bindings>
 struct FixedPlan {
   template <class T, int N>
   struct List {
@@ -200,7 +214,8 @@ struct FixedPlan {
   };
   List<Kernel, Kernels> kernels;
   List<Instruction, Instructions> instructions;
-  List<Access, Accesses> accesses;
+  List<Access, AccessCount> accesses;
+  List<Term, Terms> terms;
   List<Buffer, Buffers> buffers;
   List<int, Bindings> bindings;
   std::int64_t arena = 0;

@@ -220,8 +220,8 @@ constexpr void list_access(Text& t, const P& plan, const Kernel& k, const Access
   if (a.buffer >= 0) t << " b" << plan.bindings[k.first_binding + a.buffer];
   t << '[';
   if (a.offset != Extent(0)) t << a.offset << " + ";
-  for (int i = 0; i < a.term_count + a.column_terms; ++i) {
-    const Term& m = a.term[i];
+  for (int i = 0; i < a.terms(); ++i) {
+    const Term& m = a.term(plan.terms.begin(), i);
     if (i > a.term_count) t << " + ";
     t << (i < a.term_count ? "row" : "col");
     if (m.divisor != Extent(1)) t << '/' << m.divisor;

@@ -28,7 +28,7 @@ TT_KERNEL_INLINE void plain_sweep(Register* r, Place p, std::int64_t begin, std:
   static constexpr const Kernel& k = H::plan.kernels[K];
   p.tile_begin = begin;
   if constexpr (k.cols.is_constant() ? k.cols.code % lanes == 0
-                                     : !needs_count(k, S, H::plan.instructions.begin(), H::plan.accesses.begin())) {
+                                     : !needs_count(k, S, H::plan.instructions.begin(), accesses_of(H::plan))) {
     const std::int64_t last = begin + (end - begin + lanes - 1) / lanes * lanes;  // then clang knows how often, and unrolls
     for (p.col = begin; p.col != last; p.col += lanes) run_segment<H, K, S>(r, p);
   } else {
@@ -61,7 +61,7 @@ TT_KERNEL_INLINE void transposition_body(const Place& p, const Range& range) {
   const std::int64_t stride = extent<H::plan.accesses[from].column.code>(s), col = range.first(SplitAxis::cols);
   static constexpr Access from_rows = H::plan.accesses[from], to_rows = H::plan.accesses[to];
   transpose_rows(static_cast<const T*>(p.operand[from_rows.buffer]) + col * stride, static_cast<T*>(p.operand[to_rows.buffer]) + col,
-                 from_rows, to_rows, s ? *s : SymbolValues{}, range.first(SplitAxis::rows),
+                 from_rows, to_rows, H::plan.terms.begin(), s ? *s : SymbolValues{}, range.first(SplitAxis::rows),
                  range.last(SplitAxis::rows, extent<k.rows.code>(s)), range.last(SplitAxis::cols, extent<k.cols.code>(s)) - col, stride);
 }
 
@@ -203,7 +203,7 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
   const std::int64_t batch = range.last(SplitAxis::batch, extent<k.batch.code>(s));
   const std::int64_t row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols);
   Windows windows;
-  if constexpr (k.windows >= 0) windows = windows_of(H::plan.accesses[k.windows], no_symbols);
+  if constexpr (k.windows >= 0) windows = windows_of(H::plan.accesses[k.windows], H::plan.terms.begin(), no_symbols);
   for (std::int64_t q = range.first(SplitAxis::batch); q < batch; ++q) {
     const std::int64_t a_row = extent<k.a_row.code>(s), b_column = extent<k.b_column.code>(s);
     MatmulOperands<T> m{range.last(SplitAxis::rows, rows) - row0,
@@ -240,7 +240,7 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
 
 /// What a kernel's code is. The first two are so short that their callers take them in: a call takes as long.
 enum class KernelForm : std::uint8_t { few_vectors, few_steps, many_vectors, transposition, rows, cols, matmul };
-constexpr KernelForm choose_form(const Kernel& k, const Instruction* instructions, const Access* accesses) {
+constexpr KernelForm choose_form(const Kernel& k, const Instruction* instructions, Accesses accesses) {
   if (is_in_vectors(k, instructions, accesses))
     return RowsInVectors(k).vectors() > few ? KernelForm::many_vectors : KernelForm::few_vectors;
   if (is_transposition(k, instructions, accesses)) return KernelForm::transposition;
@@ -258,7 +258,7 @@ constexpr bool is_short_loop(const Kernel& k, const Instruction* instructions) {
 }
 template <class H, int K>
 inline constexpr KernelForm kernel_form =
-    choose_form(H::plan.kernels[K], H::plan.instructions.begin(), H::plan.accesses.begin());
+    choose_form(H::plan.kernels[K], H::plan.instructions.begin(), accesses_of(H::plan));
 
 template <std::size_t>
 using Pointer = void*;

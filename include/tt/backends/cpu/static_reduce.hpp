@@ -19,7 +19,7 @@ template <int Length>
 struct SegmentNumbers {
   StepNumbers step[Length] = {};
   constexpr SegmentNumbers(const Kernel& k, int first, int apart, const Instruction* instructions,
-                           const Access* accesses) {
+                           Accesses accesses) {
     int reductions = 0;
     for (int i = 0; i < Length; ++i) {
       const Instruction& x = instructions[first + i];
@@ -31,7 +31,7 @@ struct SegmentNumbers {
 template <class H, int K, int S, bool Tail, int Apart, std::size_t... J>
 TT_KERNEL_INLINE void run_steps(Register* r, const Place& p, std::index_sequence<J...>) {
   constexpr SegmentNumbers<sizeof...(J)> n(H::plan.kernels[K], H::plan.kernels[K].segment[S], Apart,
-                                           H::plan.instructions.begin(), H::plan.accesses.begin());
+                                           H::plan.instructions.begin(), accesses_of(H::plan));
   const Done done[] = {StepOf<H, H::plan.kernels[K].segment[S] + static_cast<int>(J), Tail>::run(
       r, p, fixed(n.step[J].result), fixed(n.step[J].a), fixed(n.step[J].b), fixed(n.step[J].c),
       fixed(n.step[J].bits), fixed(n.step[J].row_stride))...};

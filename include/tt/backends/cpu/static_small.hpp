@@ -33,26 +33,26 @@ struct RowsInVectors {
 };
 /// The most vectors that are written out.
 inline constexpr int few = 4;
-constexpr bool is_constant(const Access& m) {
+constexpr bool is_constant(const Access& m, const Term* terms) {
   bool all = m.offset.is_constant() && m.column.is_constant();
-  for (int i = 0; i < m.term_count + m.column_terms; ++i)
-    all = all && m.term[i].divisor.is_constant() && m.term[i].modulus.is_constant() && m.term[i].stride.is_constant();
+  for (int i = 0; i < m.terms(); ++i)
+    all = all && m.term(terms, i).divisor.is_constant() && m.term(terms, i).modulus.is_constant() && m.term(terms, i).stride.is_constant();
   return all;
 }
 /// Of one vector of a kernel. A value a row is one column, for stores.
-constexpr VectorMap map_of(const Kernel& k, const Access& m, int vector, bool store) {
+constexpr VectorMap map_of(const Kernel& k, const Access& m, const Term* terms, int vector, bool store) {
   const RowsInVectors v(k);
   return {v.count(vector), store && m.column == Extent(0) ? 1 : v.cols, v.apart, [&](int y, int x) {
-    return m.row_offset(v.begin(vector) + y, no_symbols) + m.column_offset(x, no_symbols);
+    return m.row_offset(terms, v.begin(vector) + y, no_symbols) + m.column_offset(terms, x, no_symbols);
   }};
 }
 template <class H, int K, int V, int X>
 struct LoadMap {
-  static constexpr VectorMap map = map_of(H::plan.kernels[K], H::plan.accesses[X], V, false);
+  static constexpr VectorMap map = map_of(H::plan.kernels[K], H::plan.accesses[X], H::plan.terms.begin(), V, false);
 };
 template <class H, int K, int V, int X>
 struct StoreMap {
-  static constexpr VectorMap map = map_of(H::plan.kernels[K], H::plan.accesses[X], V, true).inverse();
+  static constexpr VectorMap map = map_of(H::plan.kernels[K], H::plan.accesses[X], H::plan.terms.begin(), V, true).inverse();
 };
 /// Column Inner of a product's left side, of the rows of one vector, and row Inner of its right one.
 template <class H, int K, int Inner>
@@ -71,13 +71,13 @@ struct RightMap {
 };
 
 /// Row r begins r times a constant behind the first, nothing lies backwards; what is stored is stored in order.
-constexpr bool is_in_order(const Kernel& k, const Instruction& x, const Access& m) {
-  const std::int64_t row = m.term_count > 0 ? m.term[0].stride.code : 0;
-  if (!has_plain_rows(m) || !m.column.is_constant() || m.column.code < 0 || row < 0) return false;
+constexpr bool is_in_order(const Kernel& k, const Instruction& x, const Access& m, const Term* terms) {
+  const std::int64_t row = m.term_count > 0 ? m.term(terms, 0).stride.code : 0;
+  if (!has_plain_rows(m, terms) || !m.column.is_constant() || m.column.code < 0 || row < 0) return false;
   return x.op == Op::load || (m.column == Extent(0) ? row == 1 : m.column == Extent(1) && row == k.cols.code);
 }
 /// Is instruction i a store that only keeps a row for the next sweep? Registers keep all rows of a vector.
-constexpr bool is_kept(const Kernel& k, int i, const Instruction* instructions, const Access* accesses) {
+constexpr bool is_kept(const Kernel& k, int i, const Instruction* instructions, Accesses accesses) {
   return instructions[i].op == Op::store && RowsInVectors(k).rows > 1 && accesses[instructions[i].access].term_count == 0;
 }
 /// The store of what load i reads, of the same kernel; or -1.
@@ -86,16 +86,16 @@ constexpr int stored_by(const Kernel& k, int i, const Instruction* instructions)
     if (instructions[j].op == Op::store && instructions[j].access == instructions[i].access) return j;
   return -1;
 }
-constexpr bool is_vector_step(const Kernel& k, int i, const Instruction* instructions, const Access* accesses) {
+constexpr bool is_vector_step(const Kernel& k, int i, const Instruction* instructions, Accesses accesses) {
   const Instruction& x = instructions[i];
   if (x.op == Op::extent || x.op == Op::iota) return false;
   if ((x.op != Op::load && x.op != Op::store) || is_kept(k, i, instructions, accesses)) return true;
   if (x.op == Op::load && stored_by(k, i, instructions) >= 0) return true;
   const Access& m = accesses[x.access];
   const RowsInVectors v(k);
-  if (!is_constant(m) || (v.vectors() > few && !is_in_order(k, x, m))) return false;
+  if (!is_constant(m, accesses.terms) || (v.vectors() > few && !is_in_order(k, x, m, accesses.terms))) return false;
   for (int n = 0; n < (v.vectors() > few ? 1 : v.vectors()); ++n) {
-    const VectorMap map = map_of(k, m, n, x.op == Op::store);
+    const VectorMap map = map_of(k, m, accesses.terms, n, x.op == Op::store);
     if (map.span == 0 || (x.op == Op::store && map.inverse().span == 0)) return false;
     if (x.dtype == DType::boolean && !map.is_identity()) return false;
   }
@@ -118,7 +118,7 @@ constexpr bool is_vector_product(const Kernel& k) {
          (has_whole_right(k) || span_of(k.cols.code, k.b_column, 1, 0) <= lanes);
 }
 /// Is kernel k one of rows in vectors?
-constexpr bool is_in_vectors(const Kernel& k, const Instruction* instructions, const Access* accesses) {
+constexpr bool is_in_vectors(const Kernel& k, const Instruction* instructions, Accesses accesses) {
 #if defined(__CUDACC__)
   return false;
 #endif
@@ -170,7 +170,7 @@ TT_KERNEL_INLINE Done vector_step(Register* r, const Place& p, int result, int a
     constexpr int stored = stored_by(H::plan.kernels[K], I, H::plan.instructions.begin());
     constexpr int from = register_number(H::plan.kernels[K], x.dtype, H::plan.instructions[stored].a);
     r[result].as<T>() = r[from].template as<T>();
-  } else if constexpr (is_kept(H::plan.kernels[K], I, H::plan.instructions.begin(), H::plan.accesses.begin())) {
+  } else if constexpr (is_kept(H::plan.kernels[K], I, H::plan.instructions.begin(), accesses_of(H::plan))) {
   } else if constexpr (x.op == Op::load) {
     using M = LoadMap<H, K, V, x.access>;
     constexpr RowsInVectors v(H::plan.kernels[K]);
@@ -200,7 +200,7 @@ TT_KERNEL_INLINE Done vector_step(Register* r, const Place& p, int result, int a
 template <class H, int K, int V, bool Tail, std::size_t... J>
 TT_KERNEL_INLINE void vector_steps(const Place& p, std::index_sequence<J...>) {
   static constexpr const Kernel& k = H::plan.kernels[K];
-  constexpr SegmentNumbers<sizeof...(J)> n(k, k.segment[0], 1, H::plan.instructions.begin(), H::plan.accesses.begin());
+  constexpr SegmentNumbers<sizeof...(J)> n(k, k.segment[0], 1, H::plan.instructions.begin(), accesses_of(H::plan));
   Register r[register_count(k)];
   const Done done[] = {vector_step<H, K, V, Tail, H::plan.kernels[K].segment[0] + static_cast<int>(J)>(
       r, p, fixed(n.step[J].result), fixed(n.step[J].a), fixed(n.step[J].b), fixed(n.step[J].c), fixed(n.step[J].bits),

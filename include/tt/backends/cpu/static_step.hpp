@@ -86,17 +86,10 @@ TT_KERNEL_INLINE std::int64_t row_offset([[maybe_unused]] const SymbolValues* s,
                                          [[maybe_unused]] std::int64_t row) {
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = extent<x.offset.code>(s);
-  if constexpr (x.term_count > 0) at += term_offset<x.term[0].divisor.code, x.term[0].modulus.code,
-                                                    x.term[0].stride.code>(s, row);
-  if constexpr (x.term_count > 1) at += term_offset<x.term[1].divisor.code, x.term[1].modulus.code,
-                                                    x.term[1].stride.code>(s, row);
-  if constexpr (x.term_count > 2) at += term_offset<x.term[2].divisor.code, x.term[2].modulus.code,
-                                                    x.term[2].stride.code>(s, row);
-  if constexpr (x.term_count > 3) at += term_offset<x.term[3].divisor.code, x.term[3].modulus.code,
-                                                    x.term[3].stride.code>(s, row);
-  if constexpr (x.term_count > 4) at += term_offset<x.term[4].divisor.code, x.term[4].modulus.code,
-                                                    x.term[4].stride.code>(s, row);
-  static_assert(max_terms == 5);
+  [&]<std::size_t... M>(std::index_sequence<M...>) TT_LAMBDA_INLINE {
+    constexpr const Term* term = H::plan.terms.begin() + x.first_term;
+    ((at += term_offset<term[M].divisor.code, term[M].modulus.code, term[M].stride.code>(s, row)), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(x.term_count)>{});
   return at;
 }
 
@@ -106,7 +99,7 @@ TT_KERNEL_INLINE std::int64_t column_offset(const SymbolValues* s, std::int64_t 
   constexpr Access x = H::plan.accesses[X];
   std::int64_t at = 0;
   [&]<std::size_t... J>(std::index_sequence<J...>) TT_LAMBDA_INLINE {
-    constexpr const Term* term = H::plan.accesses[X].term + x.term_count;
+    constexpr const Term* term = H::plan.terms.begin() + x.first_term + x.term_count;
     ((at += term_offset<term[J].divisor.code, term[J].modulus.code, term[J].stride.code>(s, col)),
      ...);
   }(std::make_index_sequence<static_cast<std::size_t>(x.column_terms)>{});
@@ -118,9 +111,9 @@ template <class H, int X, class T>
 TT_KERNEL_INLINE Pack<T> load_runs(const SymbolValues* s, const T* row, std::int64_t col,
                                    int count) {
   constexpr Access x = H::plan.accesses[X];
-  const std::int64_t run = extent<x.run().code>(s);
+  const std::int64_t run = extent<x.run(H::plan.terms.begin()).code>(s);
   const T* at = row + column_offset<H, X>(s, col);
-  constexpr bool always_in_one = x.run().is_constant() && x.run().code % lanes == 0;
+  constexpr bool always_in_one = x.run(H::plan.terms.begin()).is_constant() && x.run(H::plan.terms.begin()).code % lanes == 0;
   const std::int64_t left = always_in_one ? lanes : run - col % run;
   if (left >= lanes) {
     if constexpr (x.column == Extent(0)) return Carrier<Pack<T>>::splat(*at);
@@ -183,16 +176,16 @@ struct StepNumbers {
 };
 
 /// Rows begin at a constant plus the row times a constant.
-constexpr bool has_plain_rows(const Access& x) {
+constexpr bool has_plain_rows(const Access& x, const Term* terms) {
   return x.offset.is_constant() && x.column_terms == 0 &&
-         (x.term_count == 0 || (x.term_count == 1 && x.term[0].divisor == Extent(1) &&
-                                x.term[0].modulus == Extent(0) && x.term[0].stride.is_constant()));
+         (x.term_count == 0 || (x.term_count == 1 && x.term(terms, 0).divisor == Extent(1) &&
+                                x.term(terms, 0).modulus == Extent(0) && x.term(terms, 0).stride.is_constant()));
 }
 /// May nothing beyond the last column be touched?
 constexpr bool is_guarded(const Instruction& x, const Access& m) {
   return m.guarded && !(x.op == Op::load && m.overread);
 }
-constexpr Form form_of(const Instruction& x, const Access* accesses, bool tail) {
+constexpr Form form_of(const Instruction& x, Accesses accesses, bool tail) {
   if (x.op == Op::constant) return Form::constant;
   if (x.op == Op::accumulator) return Form::accumulator;
   if (is_reduction(x.op)) return tail ? Form::reduce_first : Form::reduce;
@@ -200,13 +193,13 @@ constexpr Form form_of(const Instruction& x, const Access* accesses, bool tail) 
   if (x.op != Op::load && x.op != Op::store) return Form::compute;
   const Access& m = accesses[x.access];
   const bool load = x.op == Op::load;
-  if (!has_plain_rows(m)) return Form::planned;
+  if (!has_plain_rows(m, accesses.terms)) return Form::planned;
   if (m.column == Extent(0)) return load ? Form::load_one : Form::planned;
   if (m.column != Extent(1)) return Form::planned;
   if (load) return tail && is_guarded(x, m) ? Form::load_first : Form::load;
   return tail && m.guarded ? Form::store_first : Form::store;
 }
-constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, const Access* accesses,
+constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, Accesses accesses,
                                  int first_sum) {
   StepNumbers n;
   const DType from = x.op == Op::cast || x.op == Op::bitcast || is_comparison(x.op) ? x.from : x.dtype;
@@ -222,11 +215,11 @@ constexpr StepNumbers numbers_of(const Kernel& k, const Instruction& x, const Ac
   n.b = m.buffer;
   n.c = m.tiled;
   n.bits = m.offset.code;
-  n.row_stride = m.term_count > 0 ? m.term[0].stride.code : 0;
+  n.row_stride = m.term_count > 0 ? m.term(accesses.terms, 0).stride.code : 0;
   return n;
 }
 /// Does the segment need to know in its last step which lanes exist?
-constexpr bool needs_count(const Kernel& k, int segment, const Instruction* instructions, const Access* accesses) {
+constexpr bool needs_count(const Kernel& k, int segment, const Instruction* instructions, Accesses accesses) {
   for (int i = k.segment[segment]; i < k.segment[segment + 1]; ++i) {
     const Instruction& x = instructions[i];
     if (is_reduction(x.op)) return true;
@@ -379,7 +372,7 @@ using StepIn = typename StepChoice<F>::template type<
     F == Form::compute ? H::plan.instructions[I].from : DType::f32,
     F == Form::compute ? H::plan.instructions[I].attribute : 0, H, I, Tail>;
 template <class H, int I, bool Tail>
-using StepOf = StepIn<H, I, form_of(H::plan.instructions[I], H::plan.accesses.begin(), Tail), Tail>;
+using StepOf = StepIn<H, I, form_of(H::plan.instructions[I], accesses_of(H::plan), Tail), Tail>;
 
 }  // namespace detail
 }  // namespace TT_ISA

@@ -122,7 +122,7 @@ struct TileProgram::Worker {
     return at;
   }
   void work() {
-    if (is_transposition(*k, plan.instructions.begin(), plan.accesses.begin())) return transposition();
+    if (is_transposition(*k, plan.instructions.begin(), accesses_of(plan))) return transposition();
     if (!function) prepare();
     if (k->kind == KernelKind::matmul) product();
     else if (function) {
@@ -139,7 +139,7 @@ struct TileProgram::Worker {
     const Access &from = plan.accesses[load->access], &to = plan.accesses[store->access];
     const std::int64_t stride = value(from.column), col = range.first(SplitAxis::cols);
     const int size = size_of(load->dtype);
-    each_transposed(from, to, symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+    each_transposed(from, to, plan.terms.begin(), symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
                     [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
       kernels.transpose(size, buffer(from.buffer) + (in + col * stride) * size, stride, 1, range.last(SplitAxis::cols, value(k->cols)) - col,
                         n, buffer(to.buffer) + (out + col) * size, pitch);
@@ -185,7 +185,7 @@ struct TileProgram::Worker {
     if (!x.access) return;
     const Access& m = *x.access;
     x.offset = m.offset.value(symbols);
-    if (x.linear && m.term_count > 0) x.row_stride = value(m.term[0].stride);
+    if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }
@@ -277,10 +277,10 @@ struct TileProgram::Worker {
   /// Columns with terms, run by run.
   template <class T>
   void load_runs(const TileStep& x, T* d, const T* row, std::int64_t col, std::int64_t n) const {
-    const std::int64_t run = value(x.access->run());
+    const std::int64_t run = value(x.access->run(plan.terms.begin()));
     for (std::int64_t i = 0; i < n;) {
       const std::int64_t left = run - (col + i) % run, some = left < n - i ? left : n - i;
-      const T* p = row + x.access->column_offset(col + i, symbols);
+      const T* p = row + x.access->column_offset(plan.terms.begin(), col + i, symbols);
       detail::gather(d + i, p, some, x.stride);
       i += some;
     }
@@ -635,10 +635,11 @@ struct TileProgram::Worker {
   }
   void product() {
     const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
+    const Term* const terms = plan.terms.begin();
     if (!function) row_segment(0, 0, true);
     const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
                        batch = range.last(SplitAxis::batch, value(k->batch)), size = size_of(k->dtype);
-    const Windows windows = k->windows >= 0 ? windows_of(plan.accesses[k->windows], symbols) : Windows{};
+    const Windows windows = k->windows >= 0 ? windows_of(plan.accesses[k->windows], plan.terms.begin(), symbols) : Windows{};
     struct Part {
       Worker& worker;
       std::int64_t row, col;
@@ -648,10 +649,10 @@ struct TileProgram::Worker {
       ProductTiles p{.rows = range.last(SplitAxis::rows, rows_all) - row0,
                      .cols = range.last(SplitAxis::cols, value(k->cols)) - col0,
                      .inner = value(k->inner),
-                     .a = buffer(xa.buffer) + (xa.row_offset(q, symbols) + row0 * value(k->a_row)) * size,
+                     .a = buffer(xa.buffer) + (xa.row_offset(terms, q, symbols) + row0 * value(k->a_row)) * size,
                      .a_row = value(k->a_row),
                      .a_inner = value(k->a_inner),
-                     .b = buffer(xb.buffer) + (xb.row_offset(q, symbols) + col0 * value(k->b_column)) * size,
+                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size,
                      .b_inner = value(k->b_inner),
                      .b_padded = !xb.guarded,
                      .narrow = is_narrow(),
@@ -826,8 +827,9 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& n
   }
   if (x.access < 0) return p;
   p.access = &plan_.accesses[x.access];
+  p.terms = plan_.terms.begin() + p.access->first_term;
   p.linear = p.access->term_count == 0 ||
-             (p.access->term_count == 1 && p.access->term[0].divisor == Extent(1) && p.access->term[0].modulus == Extent(0));
+             (p.access->term_count == 1 && p.terms->divisor == Extent(1) && p.terms->modulus == Extent(0));
   return p;
 }
 /// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of

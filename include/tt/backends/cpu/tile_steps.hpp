@@ -37,12 +37,16 @@ struct TileStep {
   const ReductionTree* tree = nullptr;
   const Instruction* x = nullptr;
   const Access* access = nullptr;
+  const Term* terms = nullptr;   ///< of the access
   std::byte* memory = nullptr;   ///< where row 0 begins
   std::int64_t offset = 0;       ///< of row 0 in memory, the place of element 0, or the bytes of what is fixed
   std::int64_t row_stride = 0, stride = 0;  ///< in elements
 
   std::int64_t row(std::int64_t r, const SymbolValues& s) const {
-    return linear ? r * row_stride : access->row_offset(r, s) - offset;
+    if (linear) return r * row_stride;
+    std::int64_t at = 0;
+    for (int i = 0; i < access->term_count; ++i) at += terms[i].at(r, s);
+    return at;
   }
 };
 
@@ -54,7 +58,7 @@ class RowRuns {
   RowRuns(const TileStep& x, std::int64_t row, const SymbolValues& s) : at(x.row(row, s)), step(x.row_stride), count(INT64_MAX) {
     if (x.linear) return;
     for (int k = 0; k < x.access->term_count; ++k) {
-      const Term& from = x.access->term[k];
+      const Term& from = x.terms[k];
       Counter& c = counter_[counters_++];
       c.divisor = from.divisor.value(s);
       c.modulus = from.modulus.value(s);
@@ -89,7 +93,7 @@ class RowRuns {
     std::int64_t rest, left;  ///< rows until it counts on, and how often until it begins anew
   };
   int counters_ = 0;
-  Counter counter_[max_terms];
+  Counter counter_[max_rank];
 
   void find_run() {
     count = INT64_MAX;

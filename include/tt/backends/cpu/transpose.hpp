@@ -97,10 +97,11 @@ TT_NOINLINE void transpose_into(const T* from, std::int64_t row, std::int64_t co
 namespace detail {
 
 /// How many of the rows r, r + apart, ... an access has equally far from each other, at least.
-inline std::int64_t equal_steps(const Access& a, const SymbolValues& s, std::int64_t r, std::int64_t apart) {
+inline std::int64_t equal_steps(const Access& a, const Term* terms, const SymbolValues& s, std::int64_t r, std::int64_t apart) {
   std::int64_t n = INT64_MAX;
   for (int i = 0; i < a.term_count; ++i) {
-    const std::int64_t divisor = a.term[i].divisor.value(s), modulus = a.term[i].modulus.value(s), step = apart / divisor;
+    const Term& t = a.term(terms, i);
+    const std::int64_t divisor = t.divisor.value(s), modulus = t.modulus.value(s), step = apart / divisor;
     std::int64_t k = n;
     if (apart % divisor != 0) k = (divisor - r % divisor + apart - 1) / apart;  // until its quotient changes
     else if (modulus > 0 && step % modulus != 0) k = (modulus - r / divisor % modulus + step - 1) / step;
@@ -114,26 +115,26 @@ inline std::int64_t equal_steps(const Access& a, const SymbolValues& s, std::int
 /// Rows [first, last) of a matrix whose columns lie in `from_rows` and whose rows go to `to_rows`, those that are neighbours in
 /// the former together: transpose(where the columns begin, where the rows begin, rows, from one row to the next).
 template <class F>
-TT_ALWAYS_INLINE void each_transposed(const Access& from_rows, const Access& to_rows, const SymbolValues& s, std::int64_t first,
-                                      std::int64_t last, const F& transpose) {
-  const std::int64_t apart = from_rows.term[neighbours_term(from_rows)].divisor.value(s);
+TT_ALWAYS_INLINE void each_transposed(const Access& from_rows, const Access& to_rows, const Term* terms, const SymbolValues& s,
+                                      std::int64_t first, std::int64_t last, const F& transpose) {
+  const std::int64_t apart = from_rows.term(terms, neighbours_term(from_rows, terms)).divisor.value(s);
   for (std::int64_t begin = first; begin < last && begin < first + apart; ++begin)
     for (std::int64_t r = begin; r < last;) {
-      const std::int64_t in = from_rows.row_offset(r, s), out = to_rows.row_offset(r, s);
+      const std::int64_t in = from_rows.row_offset(terms, r, s), out = to_rows.row_offset(terms, r, s);
       std::int64_t n = (last - r + apart - 1) / apart, pitch = 0;
       for (const Access* a : {&from_rows, &to_rows})
-        if (const std::int64_t k = detail::equal_steps(*a, s, r, apart); k < n) n = k;
-      if (n > 1 && from_rows.row_offset(r + apart, s) != in + 1) n = 1;
-      if (n > 1) pitch = to_rows.row_offset(r + apart, s) - out;
+        if (const std::int64_t k = detail::equal_steps(*a, terms, s, r, apart); k < n) n = k;
+      if (n > 1 && from_rows.row_offset(terms, r + apart, s) != in + 1) n = 1;
+      if (n > 1) pitch = to_rows.row_offset(terms, r + apart, s) - out;
       transpose(in, out, n, pitch);
       r += n * apart;
     }
 }
 /// The same for rows of `cols` neighbours, from columns that are `stride` apart.
 template <class T>
-TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const SymbolValues& s,
-                                std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {
-  each_transposed(from_rows, to_rows, s, first, last, [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
+TT_NOINLINE void transpose_rows(const T* from, T* to, const Access& from_rows, const Access& to_rows, const Term* terms,
+                                const SymbolValues& s, std::int64_t first, std::int64_t last, std::int64_t cols, std::int64_t stride) {
+  each_transposed(from_rows, to_rows, terms, s, first, last, [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
     transpose_into(from + in, stride, 1, cols, n, to + out, pitch);
   });
 }

@@ -6,7 +6,7 @@ namespace tt::cpu {
 
 /// Where the rows or the columns of windows begin: counted through axes, innermost first.
 struct WindowAxes {
-  static constexpr int capacity = 5;
+  static constexpr int capacity = max_window_axes;
   int count = 0;
   std::int64_t extent[capacity] = {}, stride[capacity] = {};
 };
@@ -14,13 +14,12 @@ struct Windows {
   WindowAxes rows, columns;
 };
 
-inline Windows windows_of(const Access& a, const SymbolValues& symbols) {
-  static_assert(WindowAxes::capacity == max_terms);
+inline Windows windows_of(const Access& a, const Term* terms, const SymbolValues& symbols) {
   Windows w;
-  for (int k = 0; k < a.term_count + a.column_terms; ++k) {
+  for (int k = 0; k < a.terms(); ++k) {
     WindowAxes& to = k < a.term_count ? w.rows : w.columns;
-    to.extent[to.count] = a.term[k].modulus.value(symbols);
-    to.stride[to.count++] = a.term[k].stride.value(symbols);
+    to.extent[to.count] = a.term(terms, k).modulus.value(symbols);
+    to.stride[to.count++] = a.term(terms, k).stride.value(symbols);
   }
   return w;
 }

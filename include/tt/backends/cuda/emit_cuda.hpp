@@ -124,7 +124,7 @@ class CudaEmitter : tt::detail::KernelText {
         if (!t.empty()) t << " && ";
         t << "aligned<" << width << ">((" << c_type(x.dtype) << " *)" << operand(a.buffer) << " + " << extent(a.offset) << ')';
         for (int m = 0; m < a.term_count; ++m)
-          if (const Extent stride = a.term[m].stride; !stride.is_constant() || stride.code % width != 0)
+          if (const Extent stride = a.term(plan_->terms.begin(), m).stride; !stride.is_constant() || stride.code % width != 0)
             t << " && (" << extent(stride) << ") % " << width << " == 0";
       }
     return t.empty() ? Text("true") : t;
@@ -438,9 +438,9 @@ class CudaEmitter : tt::detail::KernelText {
       return Text("[&](i64 k, i64 j) { return b[k * (") << extent(k_->b_inner) << ") + j * (" << extent(k_->b_column) << ")]; }, ("
                                                         << extent(k_->b_inner) << ") == 1";
     const Access& w = plan_->accesses[k_->windows];
-    const char* index = windows_are_narrow(*k_, w) ? "int" : "i64";
+    const char* index = windows_are_narrow(*k_, w, plan_->terms.begin()) ? "int" : "i64";
     return Text("[&](") << index << " k, " << index << " j) { return b[" << row_offset(w, "k") << " + " << column_offset(w, "j") << "]; }, "
-                        << (windows_lie_down(*k_, w) ? "true" : "false");
+                        << (windows_lie_down(*k_, w, plan_->terms.begin()) ? "true" : "false");
   }
 };
 

@@ -42,16 +42,16 @@ constexpr int reductions_of(const AnyPlan& plan, const Kernel& k) {
 }
 
 /// Of a product of windows: does an int hold every place in them?
-constexpr bool windows_are_narrow(const Kernel& k, const Access& windows) {
+constexpr bool windows_are_narrow(const Kernel& k, const Access& windows, const Term* terms) {
   constexpr std::int64_t most = std::int64_t{1} << 31;
   if (!k.inner.is_constant() || !k.cols.is_constant() || k.inner.code >= most || k.cols.code >= most) return false;
   const SymbolValues none;
-  return windows.row_offset(k.inner.code - 1, none) + windows.column_offset(k.cols.code - 1, none) < most;
+  return windows.row_offset(terms, k.inner.code - 1, none) + windows.column_offset(terms, k.cols.code - 1, none) < most;
 }
 /// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads.
-constexpr bool windows_lie_down(const Kernel& k, const Access& windows) {
+constexpr bool windows_lie_down(const Kernel& k, const Access& windows, const Term* terms) {
   const auto run = [](const Term& innermost, Extent all) { return innermost.modulus == Extent(0) ? all.code : innermost.modulus.code; };
-  return run(windows.term[0], k.inner) > run(windows.term[windows.term_count], k.cols);
+  return run(windows.term(terms, 0), k.inner) > run(windows.term(terms, windows.term_count), k.cols);
 }
 
 /// Which buffers may be given to kernels as values: operands of one element that are only read (no output is in

@@ -50,11 +50,11 @@ class IndexAxes {
     std::int64_t extent, stride;
   };
   constexpr IndexAxes() = default;
-  /// Terms [begin, begin + count) of an access, for an index below n. Places that no term counts are axes of stride 0.
-  constexpr IndexAxes(const Access& a, int begin, int count, std::int64_t n, const SymbolValues& symbols) {
+  /// For an index below n, of which these terms are made. Places that no term counts are axes of stride 0.
+  constexpr IndexAxes(const Term* terms, int count, std::int64_t n, const SymbolValues& symbols) {
     std::int64_t covered = 1;
     for (int i = 0; i < count; ++i) {
-      const Term& t = a.term[begin + i];
+      const Term& t = terms[i];
       const std::int64_t divisor = t.divisor.value(symbols), modulus = t.modulus.value(symbols);
       if (covered == 0 || divisor % covered != 0) {
         regular_ = false;
@@ -173,8 +173,8 @@ class ConvReader {
   }
   constexpr const Access& access(int number) const { return plan_.accesses[number]; }
   constexpr OperandPlace place(const Access& a) const { return {a.buffer, value(a.offset)}; }
-  constexpr IndexAxes row_axes(const Access& a, std::int64_t n) const { return {a, 0, a.term_count, n, symbols_}; }
-  constexpr IndexAxes column_axes(const Access& a, std::int64_t n) const { return {a, a.term_count, a.column_terms, n, symbols_}; }
+  constexpr IndexAxes row_axes(const Access& a, std::int64_t n) const { return {plan_.terms.begin() + a.first_term, a.term_count, n, symbols_}; }
+  constexpr IndexAxes column_axes(const Access& a, std::int64_t n) const { return {plan_.terms.begin() + a.first_term + a.term_count, a.column_terms, n, symbols_}; }
   /// The strides of groups and images in an index over the kernel's matrices.
   constexpr bool divide_batch(const IndexAxes& axes, std::int64_t* strides) const {
     const std::int64_t extents[] = {p_.groups, p_.images};

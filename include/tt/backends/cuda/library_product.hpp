@@ -64,6 +64,7 @@ template <class AnyPlan>
 constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel& k, const SymbolValues& symbols) {
   ProductDescription p;
   const auto value = [&](Extent e) { return e.value(symbols); };
+  const Term* const terms = plan.terms.begin();
   p.dtype = k.dtype;
   p.rows = value(k.cols);
   p.cols = value(k.rows);
@@ -85,9 +86,9 @@ constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel&
   if (!p.leaves_sums) {
     const Access& d = plan.accesses[epilogue.store];
     const bool one_row = p.cols == 1 && p.batch == 1;
-    const std::int64_t leading = one_row ? p.rows : d.term_count == 1 ? value(d.term[0].stride) : 0;
+    const std::int64_t leading = one_row ? p.rows : d.term_count == 1 ? value(d.term(terms, 0).stride) : 0;
     p.leaves_sums = (d.column != Extent(1) && p.rows > 1) || d.column_terms != 0 || leading < p.rows ||
-                    (!one_row && (d.term[0].divisor != Extent(1) || d.term[0].modulus != Extent(0)));
+                    (!one_row && (d.term(terms, 0).divisor != Extent(1) || d.term(terms, 0).modulus != Extent(0)));
     p.d = {{d.buffer, value(d.offset)}, leading, leading * p.cols, false};
   }
   if (p.leaves_sums) {
@@ -102,10 +103,10 @@ constexpr ProductDescription describe_product(const AnyPlan& plan, const Kernel&
   for (const auto& [m, access] : {std::pair{&p.a, k.b}, std::pair{&p.b, k.a}}) {
     const Access& x = plan.accesses[access];
     m->operand = x.buffer;
-    m->offset = x.row_offset(0, symbols);
-    m->batch_stride = p.batch > 1 ? x.row_offset(1, symbols) - m->offset : 0;
+    m->offset = x.row_offset(terms, 0, symbols);
+    m->batch_stride = p.batch > 1 ? x.row_offset(terms, 1, symbols) - m->offset : 0;
     for (std::int64_t q = 2; q < p.batch; ++q)
-      if (x.row_offset(q, symbols) != m->offset + q * m->batch_stride) return refuse("matrices of a batch that lie unevenly");
+      if (x.row_offset(terms, q, symbols) != m->offset + q * m->batch_stride) return refuse("matrices of a batch that lie unevenly");
   }
   for (const int operand : {p.a.operand, p.b.operand})
     if (detail::is_single(plan, k, operand)) return refuse("a single element");

@@ -37,8 +37,11 @@ constexpr void each_field(K& k, const F& f) requires requires { k.sweeps; } {
 }
 template <class A, class F>
 constexpr void each_field(A& a, const F& f) requires requires { a.term_count; } {
-  f(a.buffer), f(a.offset.code), f(a.column.code), f(a.term_count), f(a.column_terms), f(a.tiled);
-  for (int i = 0; i < a.term_count + a.column_terms; ++i) f(a.term[i].divisor.code), f(a.term[i].modulus.code), f(a.term[i].stride.code);
+  f(a.buffer), f(a.offset.code), f(a.column.code), f(a.first_term), f(a.term_count), f(a.column_terms), f(a.tiled);
+}
+template <class T, class F>
+constexpr void each_field(T& t, const F& f) requires requires { t.divisor; } {
+  f(t.divisor.code), f(t.modulus.code), f(t.stride.code);
 }
 template <class I, class F>
 constexpr void each_field(I& x, const F& f) requires requires { x.from; } {
@@ -56,22 +59,22 @@ constexpr int write_codes(const AnyPlan& plan, std::uint64_t* out) {
   const auto list = [&](const auto& l) {
     for (int i = 0; i < l.size(); ++i) each_field(l[i], field);
   };
-  write(plan.kernels.size()), write(plan.instructions.size()), write(plan.accesses.size()), write(plan.buffers.size()), write(plan.bindings.size());
-  list(plan.kernels), list(plan.instructions), list(plan.accesses), list(plan.buffers);
+  write(plan.kernels.size()), write(plan.instructions.size()), write(plan.accesses.size()), write(plan.terms.size()), write(plan.buffers.size()), write(plan.bindings.size());
+  list(plan.kernels), list(plan.instructions), list(plan.accesses), list(plan.terms), list(plan.buffers);
   for (int i = 0; i < plan.bindings.size(); ++i) write(plan.bindings[i]);
   write(plan.arena), write(plan.externals);
   return write.size;
 }
 
-template <int Kernels, int Instructions, int Accesses, int Buffers, int Bindings>
+template <int Kernels, int Instructions, int AccessCount, int Terms, int Buffers, int Bindings>
 constexpr auto read_codes(const std::uint64_t* in) {
-  FixedPlan<Kernels, Instructions, Accesses, Buffers, Bindings> plan{};
-  CodeReader read{in + 5};
+  FixedPlan<Kernels, Instructions, AccessCount, Terms, Buffers, Bindings> plan{};
+  CodeReader read{in + 6};
   const auto field = [&](auto& v) { v = static_cast<std::remove_reference_t<decltype(v)>>(read()); };
   const auto list = [&](auto& l) {
     for (int i = 0; i < l.size(); ++i) each_field(l[i], field);
   };
-  list(plan.kernels), list(plan.instructions), list(plan.accesses), list(plan.buffers);
+  list(plan.kernels), list(plan.instructions), list(plan.accesses), list(plan.terms), list(plan.buffers);
   for (int i = 0; i < Bindings; ++i) plan.bindings[i] = static_cast<int>(read());
   plan.arena = read();
   plan.externals = static_cast<int>(read());
@@ -96,12 +99,12 @@ struct CodeList {
 
 }  // namespace detail
 
-template <std::uint64_t Kernels, std::uint64_t Instructions, std::uint64_t Accesses, std::uint64_t Buffers, std::uint64_t Bindings,
-          std::uint64_t... Rest>
+template <std::uint64_t Kernels, std::uint64_t Instructions, std::uint64_t AccessCount, std::uint64_t Terms, std::uint64_t Buffers,
+          std::uint64_t Bindings, std::uint64_t... Rest>
 struct PlanCodes {
-  static constexpr std::uint64_t code[] = {Kernels, Instructions, Accesses, Buffers, Bindings, Rest...};
-  static constexpr auto plan = detail::read_codes<static_cast<int>(Kernels), static_cast<int>(Instructions), static_cast<int>(Accesses),
-                                                  static_cast<int>(Buffers), static_cast<int>(Bindings)>(code);
+  static constexpr std::uint64_t code[] = {Kernels, Instructions, AccessCount, Terms, Buffers, Bindings, Rest...};
+  static constexpr auto plan = detail::read_codes<static_cast<int>(Kernels), static_cast<int>(Instructions), static_cast<int>(AccessCount),
+                                                  static_cast<int>(Terms), static_cast<int>(Buffers), static_cast<int>(Bindings)>(code);
 };
 
 namespace detail {

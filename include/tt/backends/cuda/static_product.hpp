@@ -14,7 +14,7 @@ __device__ __forceinline__ i64 right_side_offset(const OperandsOf<H, K>& a, i64 
   if constexpr (k.windows < 0) {
     return inner * extent<k.b_inner.code>(a) + column * extent<k.b_column.code>(a);
   } else {
-    using Index = std::conditional_t<windows_are_narrow(k, H::plan.accesses[k.windows]), int, i64>;
+    using Index = std::conditional_t<windows_are_narrow(k, H::plan.accesses[k.windows], H::plan.terms.begin()), int, i64>;
     return row_offset<H, k.windows>(a, static_cast<Index>(inner)) + column_offset<H, k.windows>(a, static_cast<Index>(column));
   }
 }
@@ -23,7 +23,7 @@ template <class H, int K>
 __device__ __forceinline__ bool right_side_lies_down(const OperandsOf<H, K>& a) {
   constexpr Kernel k = H::plan.kernels[K];
   if constexpr (k.windows < 0) return extent<k.b_inner.code>(a) == 1;
-  else return windows_lie_down(k, H::plan.accesses[k.windows]);
+  else return windows_lie_down(k, H::plan.accesses[k.windows], H::plan.terms.begin());
 }
 /// 256 threads, a tile of (16 S) x (16 S), S x S sums each.
 template <class H, int K, int S>

@@ -47,7 +47,7 @@ __device__ __forceinline__ i64 extent(const KernelOperands<N>& a) {
 /// Index: int where that will do, for its divisions.
 template <class H, int X, int M, int N, class Index>
 __device__ __forceinline__ i64 term_offset(const KernelOperands<N>& a, Index index) {
-  constexpr Term t = H::plan.accesses[X].term[M];
+  constexpr Term t = H::plan.terms[H::plan.accesses[X].first_term + M];
   if constexpr (t.divisor.code != 1) index /= static_cast<Index>(extent<t.divisor.code>(a));
   if constexpr (t.modulus.code != 0) index %= static_cast<Index>(extent<t.modulus.code>(a));
   return index * extent<t.stride.code>(a);
@@ -199,6 +199,11 @@ __device__ __forceinline__ void steps(Registers<H, K, V>& r, const OperandsOf<H,
   }
 }
 
+template <class H, int M, int End, int V, int N>
+__device__ __forceinline__ bool strides_fit(const KernelOperands<N>& a) {
+  if constexpr (M < End) return extent<H::plan.terms[M].stride.code>(a) % V == 0 && strides_fit<H, M + 1, End, V>(a);
+  else return true;
+}
 /// Are vectors of V elements of every access in the sweeps aligned?
 template <class H, int K, int I, int End, int V>
 __device__ __forceinline__ bool vectors_fit(const OperandsOf<H, K>& a) {
@@ -211,17 +216,7 @@ __device__ __forceinline__ bool vectors_fit(const OperandsOf<H, K>& a) {
       if constexpr (y.column == Extent(1) && y.column_terms == 0 && !is_scratch<H, K>(y.buffer)) {
         using T = element_t<x.dtype>;
         if (reinterpret_cast<unsigned long long>(static_cast<T*>(a.p[y.buffer]) + extent<y.offset.code>(a)) % (sizeof(T) * V) != 0) return false;
-        if constexpr (y.term_count > 0)
-          if (extent<y.term[0].stride.code>(a) % V != 0) return false;
-        if constexpr (y.term_count > 1)
-          if (extent<y.term[1].stride.code>(a) % V != 0) return false;
-        if constexpr (y.term_count > 2)
-          if (extent<y.term[2].stride.code>(a) % V != 0) return false;
-        if constexpr (y.term_count > 3)
-          if (extent<y.term[3].stride.code>(a) % V != 0) return false;
-        if constexpr (y.term_count > 4)
-          if (extent<y.term[4].stride.code>(a) % V != 0) return false;
-        static_assert(max_terms == 5);
+        if (!strides_fit<H, y.first_term, y.first_term + y.term_count, V>(a)) return false;
       }
     }
     return vectors_fit<H, K, I + 1, End, V>(a);
