@@ -3,7 +3,7 @@
 //   std::vector<Tensor> value = replay(graph, symbols, inputs);   value[node]
 #pragma once
 #include "evaluate.hpp"
-#include "tt/dispatch/tracer.hpp"
+#include "tt/jit/tracer.hpp"
 #include "tt/tt.hpp"
 
 namespace fuzz {

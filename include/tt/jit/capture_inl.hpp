@@ -1,8 +1,8 @@
 // Definitions of capture.hpp: guards, one run on stand-ins, which sizes are used as numbers, and how a recording runs.
 #pragma once
 #include "tt/autograd/joint_node.hpp"
-#include "tt/dispatch/tracer.hpp"
 #include "tt/jit/capture.hpp"
+#include "tt/jit/tracer.hpp"
 
 namespace tt {
 namespace jit {
@@ -238,7 +238,7 @@ class RecordingRun::Work {
 inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
     : name_(name), argument_(argument), passed_(passed), shares_(options.shares), guards_(options.guards_sizes), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)),
       assigned_(static_cast<std::size_t>(argument.count())) {
-  tracer_.values = guards.sizes.values;
+  tracer_.builder.values = guards.sizes.values;
   for (int k = argument.count() - 1; k >= 0; --k)
     if (argument[k].dim() > 0 || k == 0) tracer_.runs_on = argument[k].device();
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
@@ -302,28 +302,29 @@ inline void RecordingRun::Work::output_given(bool results) {
       results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
       continue;
     }
-    tracer_.graph.output(x.id);
+    tracer_.builder.graph.output(x.id);
     if (results) ++recording_.results;
     else results_.assigned.push_back(-1 - x.as.result);
   }
 }
 inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) {
-  Graph& g = tracer_.graph;
+  Graph& g = tracer_.builder.graph;
   for (int k = passed_; k < argument_.count(); ++k)
     if (const int id = tracer_.id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
   output_given(true);
   for (const auto& [id, into] : updates_) g.output(id, into);
   output_given(false);
-  if (!tracer_.needed.as_numbers.empty()) throw tracer_.needed;
-  recording_.guards = tracer_.guards_but_for_fixed();
-  if (tt::detail::exceptions_made != tracer_.exceptions_before) tracer_.fix_all({});  // one that the function caught may hang on any size
-  SizeSet numbers = tracer_.fixed;
+  GraphBuilder& b = tracer_.builder;
+  if (!b.needed.as_numbers.empty()) throw b.needed;
+  recording_.guards = b.guards_but_for_fixed();
+  if (tt::detail::exceptions_made != tracer_.exceptions_before) b.fix_all({});  // one that the function caught may hang on any size
+  SizeSet numbers = b.fixed;
   for (int k = 0; k < recording_.guards.size() && !guards_; ++k) numbers |= symbols_of(recording_.guards[k].extent);
-  if (!numbers.within(tracer_.as_numbers)) {
-    numbers |= tracer_.as_numbers;
+  if (!numbers.within(b.as_numbers)) {
+    numbers |= b.as_numbers;
     Vec<SizeGuard> taken = recording_.guards;
-    for (const SizeGuard& corner : tracer_.corners) taken.push_back(corner);
-    throw SizesNeeded{"the function itself, which looks at them", tracer_.fixed_at, numbers, taken};
+    for (const SizeGuard& corner : b.corners) taken.push_back(corner);
+    throw SizesNeeded{"the function itself, which looks at them", b.fixed_at, numbers, taken};
   }
   if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));

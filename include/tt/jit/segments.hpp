@@ -265,9 +265,9 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
 }
 
 TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
-  Tracer tracer({.as_numbers = guards.sizes.as_numbers, .by_value = true});
-  tracer.values = guards.sizes.values;
-  Graph& g = tracer.graph;
+  GraphBuilder builder(guards.sizes.as_numbers, true);
+  builder.values = guards.sizes.values;
+  Graph& g = builder.graph;
   std::vector<int> id(r.values().size(), -1);
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
   for (int k = 0; k < key.inputs.count(); ++k) {
@@ -278,8 +278,8 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
   }
   for (std::size_t k = 0; k < key.number_value.size(); ++k) {
     const Tensor& t = r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
-    id[static_cast<std::size_t>(key.number_value[k])] =
-        s.dynamic[k] ? g.input(t.dtype(), tracer.symbolic_shape(IntList(t.impl().shape))) : tracer.constant_of(t);
+    const Shape shape = builder.symbolic_shape(IntList(t.impl().shape));
+    id[static_cast<std::size_t>(key.number_value[k])] = s.dynamic[k] ? g.input(t.dtype(), shape) : builder.constant(t, shape);
   }
   for (int i = begin; i < end; ++i) {
     const Recorder::Step& step = r.steps()[static_cast<std::size_t>(i)];
@@ -288,15 +288,13 @@ TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guard
       in[static_cast<std::size_t>(k)] = id[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(step.operand + k)])];
     int* const result = &id[static_cast<std::size_t>(step.result)];
     if (step.kind == Recorder::Kind::variable) {
-      result[0] = Tracer::graph_variable(g, in[0]);
+      result[0] = builder.variable(in[0]);
     } else if (step.kind == Recorder::Kind::gradients) {
       Vec<int> variables;
       for (std::size_t k = 1; k < in.size(); ++k) variables.push_back(in[k]);
-      const Vec<int> d = tt::gradients(g, in[0], variables);
-      if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-      for (int k = 0; k < d.size(); ++k) result[k] = d[k];
+      builder.gradients(in[0], variables, result);
     } else {
-      tracer.record(*step.op, in, r.attributes(step), step.at, step.detached, result);
+      builder.call(*step.op, in, r.attributes(step), step.at, step.detached, result);
     }
   }
   for (const int v : key.output) g.output(id[static_cast<std::size_t>(v)]);

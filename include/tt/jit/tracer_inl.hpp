@@ -1,6 +1,7 @@
 // Definitions of tracer.hpp.
 #pragma once
-#include "tt/dispatch/tracer.hpp"
+#include "tt/jit/graph_builder_inl.hpp"
+#include "tt/jit/tracer.hpp"
 
 namespace tt {
 namespace detail {
@@ -33,8 +34,9 @@ TT_INLINE Text break_in_words(const char* op, const Tensor& t, const char* made_
 
 TT_INLINE Tensor Tracer::tensor_of(int id) {
   Shape s;
-  for (int k = 0; k < graph[id].shape.rank; ++k) s.push_back(graph[id].shape[k].value(values));
-  Tensor t(graph[id].dtype, s, {DeviceType::meta, 0});
+  const Node n = builder.graph[id];
+  for (int k = 0; k < n.shape.rank; ++k) s.push_back(n.shape[k].value(builder.values));
+  Tensor t(n.dtype, s, {DeviceType::meta, 0});
   t.impl().keys = t.impl().keys | DispatchKey::trace;
   t.impl().trace_id = id;
   t.impl().capture = capture_number;
@@ -74,25 +76,15 @@ TT_INLINE int Tracer::id_of(const Tensor& t, SourceLine at) {
   detail::refuse_foreign(t, at);
 }
 
-TT_INLINE int Tracer::constant_of(const Tensor& t) {
-  const detail::TensorImpl& impl = t.impl();
-  return with_dtype(impl.dtype, [&]<class T>(T) {
-    const T v = detail::first_element<T>(impl);
-    const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
-                                               : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
-    return graph.broadcast_to(id, shape_of(t));
-  });
-}
-
 TT_INLINE void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) {
   if (!op) {
     if (t.impl().numel <= most_in_text) note(t, -1);
     return;
   }
-  std::vector<int> id{graph.constant(t.dtype(), 0, shape_of(t))};
+  std::vector<int> id{builder.graph.constant(t.dtype(), 0, shape_of(t))};
   int result = -1;
   for (int k = 0; k < count; ++k) id.push_back(constant_of(*numbers[k]));
-  record(*op, id, no_attributes, {}, false, &result);
+  record(*op, id, no_attributes, {}, &result);
   note(t, result);
 }
 
@@ -114,6 +106,7 @@ TT_INLINE int Tracer::text_of(const Tensor& t) {
     return constant_of(one);
   };
   const int first = element(0);
+  Graph& graph = builder.graph;
   int r = graph.broadcast_to(first, t.impl().shape);
   const Sym place = detail::flat_index({&graph, r});
   for (std::int64_t k = 1; k < n; ++k)
@@ -148,7 +141,7 @@ TT_INLINE bool Tracer::run_at_once(Call& c) {
   if (!own) return true;
   for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
   if (!all_known) return true;
-  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result.data());
+  record(*c.op, id, c.attrs(), c.at, result.data());
   for (int k = 0; k < c.op->results; ++k) note(c.result[k], result[static_cast<std::size_t>(k)]);
   return true;
 }
@@ -165,8 +158,8 @@ TT_INLINE void Tracer::record(Call& c) {
     id[static_cast<std::size_t>(k)] = id_of(c[k], c.at);
     required = required || c[k].impl().requires_grad;
   }
-  record(*c.op, id, c.attrs(), c.at, detaches && !state().grad_enabled, result.data());
-  if (made_by_.size() < static_cast<std::size_t>(graph.size())) made_by_.resize(static_cast<std::size_t>(graph.size()));
+  record(*c.op, id, c.attrs(), c.at, result.data());
+  if (made_by_.size() < static_cast<std::size_t>(builder.graph.size())) made_by_.resize(static_cast<std::size_t>(builder.graph.size()));
   for (int r : result) made_by_[static_cast<std::size_t>(r)] = c.op->name();
   required = required && state().grad_enabled && c.op != &detail::detach_operator();
   for (int k = 0; k < c.op->results; ++k) {
@@ -179,55 +172,6 @@ TT_INLINE void Tracer::record(Call& c) {
   }
 }
 
-TT_INLINE void Tracer::record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result) {
-  graph.where = at;
-  graph.where_is_caller = true;
-  if (options_.by_value && &op == &detail::reshape_operator())
-    result[0] = graph.reshape(id[0], reshaped(Shape(graph[id[0]].shape), attributes.list(0)));
-  else if (options_.by_value && &op == &detail::expand_operator())
-    result[0] = graph.broadcast_to(id[0], symbolic_shape(attributes.list(0)));
-  else op.record(graph, op, id, attributes, result);
-  guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
-  for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
-    if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
-  for (int k = 0; k < op.results && detached; ++k)
-    if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
-}
-
-TT_INLINE void Tracer::guard_recorded(const Operator& op, std::span<const int> result, SourceLine at) {
-  if (!graph.failure && graph.assumed.empty() && !options_.by_value) {
-    for (const Graph::Needed& n : graph.needed) {
-      if (n.extent.value(values) >= n.least) {
-        guard_size(n.extent, n.least, INT64_MAX, at);
-      } else {
-        graph.failure = n.otherwise;
-        graph.failure.number = Extent::from_code(n.otherwise.number).value(values);  // it may be an expression
-        graph.failure.where = at;
-        fail();
-      }
-    }
-    graph.needed.clear();
-    for (int id : result)
-      for (int k = 0; k < graph[id].shape.rank; ++k) guard_corner(graph[id].shape[k], at);
-    return;
-  }
-  if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
-    if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers), guards_but_for_fixed()};
-    graph.failure.where = at;
-    fail();
-  }
-}
-
-TT_INLINE void Tracer::guard_corner(Extent e, SourceLine at) {
-  if (e.is_constant() || e.least() >= 2) return;
-  const std::int64_t v = e.value(values);
-  if (v >= 2) return guard_size(e, 2, INT64_MAX, at);
-  guard_size(e, v, v, at);
-  SizeGuard corner{e, v, v, at};
-  corner.normalize();
-  corners.push_back(corner);
-}
-
 TT_INLINE void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
   int id = -1;
   for (const Made& m : made_)
@@ -236,35 +180,8 @@ TT_INLINE void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
       id = m.id;
     }
   if (id < 0 && is_constant(t)) return;
-  if (id < 0) return fix_all(at);
-  SizeSet hangs_on;
-  for (int i : post_order(graph, {id})) {
-    for (int k = 0; k < graph[i].shape.rank; ++k) hangs_on |= symbols_of(graph[i].shape[k]);
-    if (graph[i].op == Op::extent) hangs_on |= symbols_of(Extent::from_code(graph[i].attribute));
-  }
-  if (fixed.empty()) fixed_at = at;
-  fixed |= hangs_on;
-}
-
-TT_INLINE void Tracer::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
-  if (e.is_constant()) return;
-  SizeGuard g{e, least, most, at};
-  g.normalize();
-  if (g.least >= g.most) {
-    if (fixed.empty()) fixed_at = at;
-    fixed |= symbols_of(e);
-    return;
-  }
-  if (g.says_nothing()) return;
-  for (SizeGuard& known : guards)
-    if (known.extent == g.extent) {
-      known.least = g.least > known.least ? g.least : known.least;
-      known.most = g.most < known.most ? g.most : known.most;
-      known.at = at.line ? at : known.at;
-      if (known.least == known.most) fixed |= symbols_of(e);
-      return;
-    }
-  guards.push_back(g);
+  if (id < 0) builder.fix_all(at);
+  else builder.fix_sizes_of(id, at);
 }
 
 TT_INLINE void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
@@ -289,8 +206,8 @@ TT_INLINE Extent Tracer::size_of(const Tensor& t, int axis) {
       id = m.id;
       is_known = true;
     }
-  if (id < 0 && !is_known) fix_all({});  // made of others, it is not known how
-  const Shape s = id >= 0 ? graph[id].shape : shape_of(t);
+  if (id < 0 && !is_known) builder.fix_all({});  // made of others, it is not known how
+  const Shape s = id >= 0 ? builder.graph[id].shape : shape_of(t);
   return axis < 0 ? s.size() : s[axis];
 }
 
@@ -332,7 +249,7 @@ TT_INLINE void Tracer::finish_update(Tensor& target, const Tensor& value, const 
 }
 
 TT_INLINE Tensor Tracer::variable(const Tensor& t) {
-  Tensor v = tensor_of(graph_variable(graph, id_of(t)));
+  Tensor v = tensor_of(builder.variable(id_of(t)));
   v.impl().requires_grad = true;
   return v;
 }
@@ -340,9 +257,9 @@ TT_INLINE Tensor Tracer::variable(const Tensor& t) {
 TT_INLINE bool Tracer::gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) {
   Vec<int> ids;
   for (int k = 0; k < count; ++k) ids.push_back(id_of(variables[k]));
-  const Vec<int> d = tt::gradients(graph, id_of(value), ids);
-  if (graph.failure) fail();
-  for (int k = 0; k < count; ++k) result[k] = tensor_of(d[k]);
+  std::vector<int> id(static_cast<std::size_t>(count));
+  builder.gradients(id_of(value), ids, id.data());
+  for (int k = 0; k < count; ++k) result[k] = tensor_of(id[static_cast<std::size_t>(k)]);
   return true;
 }
 
@@ -352,19 +269,10 @@ TT_INLINE bool Tracer::has_views(int id) const {
   return false;
 }
 
-/// The function may catch the error, as it would the op's own, and go on without the node.
-[[noreturn]] TT_INLINE void Tracer::fail() {
-  const Failure f = graph.failure;
-  graph.failure = {};
-  graph.assumed.clear();
-  graph.needed.clear();
-  TT_THROW(Error(describe(f)));
-}
-
 [[noreturn]] TT_INLINE void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {
   const std::size_t id = t.defined() && t.impl().capture == capture_number ? static_cast<std::size_t>(t.impl().trace_id) : made_by_.size();
   const char* const made_by = id < made_by_.size() ? made_by_[id] : nullptr;
-  if (!at.line && made_by) at = graph[static_cast<int>(id)].where;
+  if (!at.line && made_by) at = builder.graph[static_cast<int>(id)].where;
   const Text what = t.defined() ? detail::break_in_words(op, t, made_by) : Text(op);
   if (broken.empty()) {
     broken = what;
@@ -372,17 +280,6 @@ TT_INLINE bool Tracer::has_views(int id) const {
   }
   if (options_.breaks) throw GraphBreak{what, at};
   TT_THROW(Error(Text("tt::") << options_.who << what << ". Return it, and look at it outside?" << at));
-}
-
-TT_INLINE Shape Tracer::reshaped(const Shape& from, const IntList& sizes) const {
-  Shape to = symbolic_shape(sizes);
-  for (int k = 0; k < to.rank && to.size() != from.size(); ++k) {
-    Extent others = 1, q;
-    for (int j = 0; j < to.rank; ++j)
-      if (j != k) others = others * to[j];
-    if (divide(from.size(), others, q) && q.value(values) == sizes.value(k)) to.set(k, q);
-  }
-  return to;
 }
 
 }  // namespace tt

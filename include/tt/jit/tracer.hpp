@@ -4,9 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "tt/dispatch/capture_events.hpp"
-#include "tt/dispatch/methods.hpp"
-#include "tt/graph/differentiate.hpp"
+#include "tt/jit/graph_builder.hpp"
 
 namespace tt {
 
@@ -35,20 +33,16 @@ struct ViewStep {
 
 class Tracer final : public detail::CaptureMode {
  public:
-  Graph graph;
-  SymbolValues values;
-  const SizeSet as_numbers;  ///< symbols whose sizes are numbers
+  jit::GraphBuilder builder;
   Text broken;          ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at{};
-  SizesNeeded needed{.as_numbers = {}};  ///< the same of sizes; none: nothing
-
   Device runs_on{};     ///< where the function's arguments are
 
   /// What is computed while gradients are disabled is detached.
   bool detaches = DispatchState::of_this_thread().grad_enabled;
 
   explicit Tracer(TracerOptions o)
-      : as_numbers(o.as_numbers), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
+      : builder(o.as_numbers, false), options_(o), before_(current()), mode_before_(detail::capture_mode), state_before_(state()) {
     detail::register_captures();
     capture_number = detail::next_capture();
     state().capture = capture_number;
@@ -70,59 +64,24 @@ class Tracer final : public detail::CaptureMode {
   }
 
   Tensor input(DType dtype, const Shape& symbolic, const Shape& strides = {}) {
-    return tensor_of(graph.input(dtype, symbolic, strides));
+    return tensor_of(builder.graph.input(dtype, symbolic, strides));
   }
   /// A Tensor that stands for a node.
   TT_INLINE Tensor tensor_of(int id);
   /// The node of a Tensor: its own, or a constant for a number. What else was computed outside is refused.
   TT_INLINE int id_of(const Tensor& t, SourceLine at = {});
-  /// A Tensor whose elements are equal, as a constant.
-  TT_INLINE int constant_of(const Tensor& t);
   /// From now on `t`, which was computed outside, is this node.
   void hold(const Tensor& t, int id) { held_.push_back({t, id}); }
-  /// Where only numbers are known (TracerOptions::by_value): a size that a symbol has is that symbol.
-  Shape symbolic_shape(const IntList& sizes) const {
-    Shape s;
-    for (std::int64_t n : sizes.values()) s.push_back(extent_of(n));
-    return s;
-  }
-  Extent extent_of(std::int64_t n) const {
-    if (n > 1)
-      for (int k = 0; k < values.size() && options_.by_value; ++k)
-        if (!as_numbers.test(k) && values[k] == n) return Extent::symbol(k);
-    return n;
-  }
-
   /// The steps that a view was made by, from the Tensor that is returned: the one it is a view of, or itself.
   TT_INLINE const detail::TensorImpl* steps_to(const Tensor& t, std::vector<ViewStep>& steps) const;
 
   TT_INLINE void record(Call& c) override;
-  /// The same for nodes.
-  TT_INLINE void record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, bool detached, int* result);
 
   TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
   TT_INLINE void may_be_written(const Tensor& t) override;
   TT_INLINE Extent size_of(const Tensor& t, int axis) override;
-  TT_INLINE void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override;
-  Vec<SizeGuard> guards;  ///< what the function took for granted of sizes
-  /// Those of sizes that are not taken for one number.
-  Vec<SizeGuard> guards_but_for_fixed() const {
-    Vec<SizeGuard> some;
-    for (const SizeGuard& g : guards)
-      if (!symbols_of(g.extent).within(fixed)) some.push_back(g);
-    return some;
-  }
-  /// Sizes that came out as 0 or 1, for which alone they are numbers.
-  Vec<SizeGuard> corners;
+  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override { builder.guard_size(e, least, most, at); }
   std::uint64_t exceptions_before = detail::exceptions_made;
-  /// All that are: where it is not known on which of them something hangs.
-  void fix_all(SourceLine at) {
-    if (fixed.empty()) fixed_at = at;
-    for (int k = 0; k < values.size(); ++k)
-      if (values[k] != 0) fixed.some.set(k);
-  }
-  SizeSet fixed;          ///< symbols whose sizes it took for one number
-  SourceLine fixed_at{};  ///< the first of them
   TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
 
@@ -133,11 +92,11 @@ class Tracer final : public detail::CaptureMode {
     Shape s;
     for (int k = 0; k < sizes.size(); ++k) {
       s.push_back(sizes.extent(k));
-      guard_corner(sizes.extent(k), {});
+      builder.guard_corner(sizes.extent(k), {});
     }
     sized_.push_back({t, s});
   }
-  void made_of_size(const Tensor& t, Extent e) override { note(t, graph.extent(t.dtype(), e)); }
+  void made_of_size(const Tensor& t, Extent e) override { note(t, builder.graph.extent(t.dtype(), e)); }
 
   // Gradients inside of the function become part of the graph.
   void open_gradient() override {
@@ -150,11 +109,6 @@ class Tracer final : public detail::CaptureMode {
   }
   TT_INLINE Tensor variable(const Tensor& t) override;
   TT_INLINE bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
-  /// A node like `id` that is no other one.
-  static int graph_variable(Graph& g, int id) {
-    const Node n = g[id];
-    return g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = g.size() + 1, .attribute = differentiated_by, .shape = n.shape});
-  }
 
  private:
   struct View {
@@ -202,12 +156,12 @@ class Tracer final : public detail::CaptureMode {
   Shape shape_of(const Tensor& t) const {
     for (const Sized& s : sized_)
       if (s.tensor.is_same(t)) return s.shape;
-    return symbolic_shape(t.impl().shape);
+    return builder.symbolic_shape(t.impl().shape);
   }
-  /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
-  TT_INLINE void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
-  /// A size that may be 0 or 1 is 2 or more from now on, or a number.
-  TT_INLINE void guard_corner(Extent e, SourceLine at);
+  int constant_of(const Tensor& t) { return builder.constant(t, shape_of(t)); }
+  TT_INLINE void record(const Operator& op, std::span<const int> id, const Attributes& attributes, SourceLine at, int* result) {
+    builder.call(op, id, attributes, at, detaches && !state().grad_enabled, result);
+  }
   /// Elements of `t`, which the function made, are looked at: the sizes that they hang on are numbers.
   TT_INLINE void look_at_elements(const Tensor& t, SourceLine at);
   /// The node of what was made here, and is as it was; -1: none.
@@ -238,14 +192,10 @@ class Tracer final : public detail::CaptureMode {
     impl.trace_id = id;
   }
   [[noreturn]] TT_INLINE void stop(const Tensor& t, const char* op, SourceLine at);
-  [[noreturn]] TT_INLINE void fail();
-
-  /// The shape of a reshape: where a size is no symbol's, it may be what the others leave.
-  TT_INLINE Shape reshaped(const Shape& from, const IntList& sizes) const;
 };
 
 }  // namespace tt
 
-#if TT_DEFINES(dispatch)
-#include "tt/dispatch/tracer_inl.hpp"
+#if TT_DEFINES(jit)
+#include "tt/jit/tracer_inl.hpp"
 #endif
