@@ -25,7 +25,6 @@ struct TensorMet {
 
 /// What a capture does beside recording.
 struct TracerOptions {
-  SizeSet as_numbers{};    ///< symbols whose sizes are numbers
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
   Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
