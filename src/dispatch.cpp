@@ -8,4 +8,3 @@
 #include "tt/dispatch/join_ops.hpp"
 #include "tt/dispatch/methods.hpp"
 #include "tt/dispatch/print.hpp"
-#include "tt/dispatch/tracer.hpp"

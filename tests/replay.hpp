@@ -3,7 +3,6 @@
 //   std::vector<Tensor> value = replay(graph, symbols, inputs);   value[node]
 #pragma once
 #include "evaluate.hpp"
-#include "tt/dispatch/tracer.hpp"
 #include "tt/tt.hpp"
 
 namespace fuzz {
@@ -109,15 +108,17 @@ inline Tensor window(const Tensor& t, const tt::WindowAttribute& w, std::int64_t
   return tt::call(op.name(), {t, w.axis, size, w.step, w.dilation});
 }
 
-/// Inside a captured function ops on numbers alone would be run, and what they give refused: so one is recorded.
-inline bool record_number(const std::vector<Tensor>& value, tt::Ids operands, std::vector<Tensor>& recorded) {
-  tt::Tracer* const tracer = tt::Tracer::current();
-  if (!tracer) return false;
+inline void record_second(Graph&, const tt::Operator&, std::span<const int> in, const tt::Attributes&, int* out) { out[0] = in[1]; }
+/// Inside a captured function ops on numbers alone would be run, and what they give refused: so one is recorded, as an op of it
+/// and of `any`, which is.
+inline bool record_number(const std::vector<Tensor>& value, tt::Ids operands, const Tensor& any, std::vector<Tensor>& recorded) {
+  static tt::Operator& second = tt::detail::define_recorded("fuzz_second", 2, &record_second, "");
+  if (!tt::detail::capture_mode || !tt::detail::capture_mode->hears_of_factories()) return false;  // where graphs end
   for (int o : operands)
     if (value[static_cast<std::size_t>(o)].impl().trace_id >= 0) return false;
   recorded = value;
   for (int o : operands)
-    if (Tensor& t = recorded[static_cast<std::size_t>(o)]; t.impl().trace_id < 0) t = tracer->tensor_of(tracer->id_of(t));
+    if (Tensor& t = recorded[static_cast<std::size_t>(o)]; t.impl().trace_id < 0) t = tt::call(second.name(), {any, t});
   return true;
 }
 
@@ -211,7 +212,7 @@ inline std::vector<Tensor> replay(const Graph& g, const tt::SymbolValues& symbol
           value[static_cast<std::size_t>(i)] = detail::call_composite(c, value[static_cast<std::size_t>(c.operand)]);
       if (value[static_cast<std::size_t>(i)].defined()) continue;
       std::vector<Tensor> recorded;
-      const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g.operands(i), recorded);
+      const bool numbers = !tt::is_leaf(g[i].op) && detail::record_number(value, g.operands(i), input[0], recorded);
       value[static_cast<std::size_t>(i)] = detail::replay_node(g, i, size, numbers ? recorded : value, input[0]);
     }
   return value;

@@ -160,6 +160,62 @@ TEST_CASE("an assignment to a view is captured as copy_ is") {
   CHECK(first_line([&] { (void)whole(x); }) == first_line([&] { (void)whole_by_name(x); }));
 }
 
+TEST_CASE("a view that looks like its base sees what is changed in place") {
+  const Tensor x = uniform({2, 3}, 7);
+  check_same("reshape", [](const Tensor& a) {
+    Tensor y = a * 2;
+    const Tensor v = y.reshape({2, 3});
+    y.add_(1);
+    return v * 3;
+  }, x);
+  check_same("expand", [](const Tensor& a) {
+    Tensor y = a * 2;
+    const Tensor v = y.expand({2, 3});
+    y.add_(1);
+    return v * 3;
+  }, x);
+  check_same("of an argument", [](Tensor& a) {
+    const Tensor v = a.reshape({2, 3});
+    a.add_(1);
+    return v * 3;
+  }, x);
+  static Tensor held = tt::ones({2, 2});
+  const auto f = [](const Tensor& a) {
+    const Tensor v = held.t();
+    held.add_(a);
+    return v * 2;
+  };
+  const auto compiled = tt::compile(tt::frozen(f));
+  const Tensor a = uniform({2, 2}, 8);
+  for (int k = 0; k < 3; ++k) {
+    held = tt::ones({2, 2});
+    const Tensor expected = f(a);
+    held = tt::ones({2, 2});
+    CHECK(same_bits(compiled(a), expected));
+  }
+}
+
+TEST_CASE("Tensors with equal elements are changed one by one, whatever views the other has") {
+  const auto twice = [](const Tensor& a) {
+    const Tensor x = a * 2;
+    Tensor z = a * 2;
+    const Tensor v = x.t();
+    z.add_(1);
+    return v + z.t();
+  };
+  const auto copied = [](const Tensor& a) {
+    Tensor x = a * 2, z = a * 3;
+    const Tensor v = x.t();
+    z.copy_(x);
+    z.add_(1);
+    const Tensor w = z.t();
+    return v + w;
+  };
+  const Tensor x = uniform({2, 3}, 9);
+  CHECK(same_bits(tt::compile(twice, {.fullgraph = true})(x), twice(x)));
+  CHECK(same_bits(tt::compile(copied, {.fullgraph = true})(x), copied(x)));
+}
+
 TEST_CASE("views, sizes and factories between breaks") {
   const Tensor x = uniform({4, 3}, 1);
   check_same("views", [](Tensor a) {

@@ -91,7 +91,7 @@ struct TensorImpl {
   std::int64_t numel = 1;
   Shape shape;
   std::int64_t stride[max_rank];  // of so many axes as the shape has
-  std::int64_t trace_id = -1;     // node or value, while it is recorded and has no elements
+  std::int64_t trace_id = -1;     // a value of the capture, while it is recorded and has no elements
   std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full

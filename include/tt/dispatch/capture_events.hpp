@@ -25,12 +25,10 @@ struct TensorMet {
 
 /// What a capture does beside recording.
 struct TracerOptions {
-  SizeSet as_numbers{};    ///< symbols whose sizes are numbers
   bool breaks = false;     ///< a graph break is thrown as GraphBreak, else it is an error, which
   Text who{};              ///< begins so
   bool holds = false;      ///< Tensors that are met are held, else they are errors
   bool guards_sizes = false;  ///< what is taken for granted of sizes is guarded, else they are numbers
-  bool by_value = false;   ///< sizes that ops are given are numbers; those that a symbol has are taken for it
   bool shares = false;     ///< results that are arguments, or views of them, are no outputs of the graph
 };
 

@@ -224,6 +224,11 @@ struct BoundFunction {
 };
 TT_INLINE BoundFunction bind_function(const Call& c);
 
+namespace detail {
+/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
+TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers);
+}  // namespace detail
+
 }  // namespace tt
 
 #if TT_DEFINES(dispatch)

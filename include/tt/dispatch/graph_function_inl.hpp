@@ -265,8 +265,7 @@ inline Graph record_call(const Operator& op, const Attributes& attributes, const
   return g;
 }
 
-/// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
-inline SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers) {
+TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers) {
   if (g.failure && g.failure.mistake != Mistake::extents_are_not_constant &&
       g.failure.mistake != Mistake::extent_along_axis_is_not_constant)
     return SizeSet::everything();

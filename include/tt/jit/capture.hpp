@@ -97,6 +97,8 @@ struct Arguments {
   /// Does the tape record what is done with them?
   TT_INLINE bool on_tape() const;
   TT_INLINE bool overlaps_another(int k) const;
+  /// May a program write a result there?
+  bool lies_alone(int k) const { return tensor[k]->is_contiguous() && !overlaps_another(k); }
 
  private:
   [[noreturn]] TT_INLINE void refuse(const char* name, const Tensor& t) const;
@@ -150,6 +152,7 @@ struct Recording {
 /// What is said about a parameter that becomes another kind of Tensor.
 TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const char* name);
 
+class Tracer;
 /// One run of a function on stand-ins of some sizes: what it is given, and what is made of what it did. Arguments behind
 /// the `passed` ones of the call are held.
 class RecordingRun {
@@ -167,8 +170,7 @@ class RecordingRun {
   TT_INLINE Recording finish(std::shared_ptr<const void> result);
 
  private:
-  class Work;
-  std::unique_ptr<Work> work_;
+  std::unique_ptr<Tracer> tracer_;
 };
 
 /// Of those that are defined.
@@ -246,4 +248,5 @@ R run(const Recording& r, const Executable& e, const Arguments& argument, const 
 
 #if TT_DEFINES(jit)
 #include "tt/jit/capture_inl.hpp"
+#include "tt/jit/tracer_inl.hpp"
 #endif

@@ -1,7 +1,6 @@
-// Definitions of capture.hpp: guards, one run on stand-ins, which sizes are used as numbers, and how a recording runs.
+// Definitions of capture.hpp: guards, and how a recording runs.
 #pragma once
 #include "tt/autograd/joint_node.hpp"
-#include "tt/dispatch/tracer.hpp"
 #include "tt/jit/capture.hpp"
 
 namespace tt {
@@ -169,6 +168,19 @@ TT_INLINE void check_marks(const Arguments& a, const Guards& guards, const SizeS
     }
 }
 
+/// How a view was made.
+struct ViewStep {
+  const Operator* op = nullptr;
+  Attributes attributes;
+
+  /// The same view of a Tensor that is there.
+  Tensor of(const Tensor& t, const SymbolValues& symbols, SourceLine at) const {
+    if (attributes.expression.empty()) return detail::call_unary(*op, t, attributes, at);
+    Attributes now;
+    for (int k = 0; k < attributes.size(); ++k) now.push(attributes.is_expression(k) ? attributes.expression[k].value(symbols) : attributes.value[k]);
+    return detail::call_unary(*op, t, now, at);
+  }
+};
 struct SharedResults {
   struct One {
     int result = 0, argument = 0;
@@ -194,152 +206,6 @@ TT_INLINE bool find_shared(const SharedResults& shared, int place, const Argumen
     return true;
   }
   return false;
-}
-
-/// Of a RecordingRun.
-class RecordingRun::Work {
- public:
-  Work(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
-  Tensor next();
-  void returned(Tensor& t);
-  void give(const Tensor& t, int result);
-  void output_given(bool results);
-  void left(const Tensor& t, bool constant);
-  Recording finish(std::shared_ptr<const void> result);
-
- private:
-  const char* name_;
-  const Arguments& argument_;
-  const int passed_;
-  const bool shares_, guards_;
-  int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
-  Tracer tracer_;
-  Recording recording_;
-  SharedResults results_;
-  std::vector<Tensor> stand_in_;
-  std::vector<int> input_;  ///< nodes of the stand-ins
-  /// What is given to the caller, and whether as an argument, or a view of one: not if that is assigned to, as its elements
-  /// are others then.
-  struct Given {
-    int id;
-    bool shared;
-    SharedResults::One as;
-  };
-  std::vector<Given> given_;  ///< results, then what absent arguments become
-  std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
-  std::vector<char> assigned_;  ///< is an argument?
-
-  static TracerOptions with_numbers(TracerOptions o, const Guards& guards) {
-    o.as_numbers = guards.sizes.as_numbers;
-    return o;
-  }
-  void put(int number, int id, bool assigned);
-};
-inline RecordingRun::Work::Work(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
-    : name_(name), argument_(argument), passed_(passed), shares_(options.shares), guards_(options.guards_sizes), tracer_(with_numbers(static_cast<TracerOptions&&>(options), guards)),
-      assigned_(static_cast<std::size_t>(argument.count())) {
-  tracer_.values = guards.sizes.values;
-  for (int k = argument.count() - 1; k >= 0; --k)
-    if (argument[k].dim() > 0 || k == 0) tracer_.runs_on = argument[k].device();
-  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
-  for (int k = 0; k < argument.count(); ++k) {
-    const Signature::Input& in = inputs[static_cast<std::size_t>(k)];
-    const Tensor own = tracer_.input(in.dtype, in.shape, in.strides);
-    own.impl().requires_grad = argument[k].impl().requires_grad;
-    const int same = argument.first_same(k);  // what is passed twice is one Tensor
-    stand_in_.push_back(same == k ? own : stand_in_[static_cast<std::size_t>(same)]);
-  }
-  for (const Tensor& t : stand_in_) input_.push_back(tracer_.id_of(t));
-  for (int k = passed; k < argument.count(); ++k) tracer_.hold(argument[k], input_[static_cast<std::size_t>(k)]);
-}
-inline Tensor RecordingRun::Work::next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
-inline void RecordingRun::Work::give(const Tensor& t, int result) {
-  Given g{tracer_.id_of(t), false, {.result = result}};
-  const detail::TensorImpl* const base = tracer_.steps_to(t, g.as.steps);
-  for (int k = 0; shares_ && !g.shared && k < argument_.count(); ++k) {
-    g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
-    g.as.argument = k;
-  }
-  given_.push_back(static_cast<Given&&>(g));
-}
-inline void RecordingRun::Work::returned(Tensor& t) {
-  give(t, returned_++);
-  t = Tensor();
-}
-/// An argument is changed, and becomes what a node is.
-inline void RecordingRun::Work::put(int number, int id, bool assigned) {
-  bool shared = false;
-  for (int j = 0; j < argument_.count(); ++j)
-    shared = shared || (j != number && argument_.share(j, number) &&
-                        (assigned || number >= passed_ || j >= passed_ || argument_.first_same(j) != argument_.first_same(number)));
-  if (shared)
-    TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
-                   "Pass a copy of one of them?"));
-  const bool taped = argument_.on_tape();  // then what was saved must stay as it is
-  const bool donated = !taped && argument_[number].is_contiguous() && !argument_.overlaps_another(number);
-  updates_.push_back({id, donated ? number : -1});
-  recording_.updated.push_back(number);
-  if (assigned) assigned_[static_cast<std::size_t>(number)] = 1;
-}
-inline void RecordingRun::Work::left(const Tensor& t, bool constant) {
-  if (const int k = argument_.absent_at(place_++); k >= 0) {
-    if (!constant && t.defined()) give(t, -1 - k);
-    return;
-  }
-  const int number = left_++, id = tracer_.id_of(t);
-  const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
-  const bool assigned = !t.is_same(before);  // to the handle only
-  if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
-  if (argument_.first_same(number) != number && !assigned) return;  // updated there
-  check_parameter(before, t, name_);
-  put(number, id, assigned);
-}
-/// Results, or what absent arguments become.
-inline void RecordingRun::Work::output_given(bool results) {
-  for (Given& x : given_) {
-    if ((x.as.result >= 0) != results) continue;
-    if (x.shared && !assigned_[static_cast<std::size_t>(x.as.argument)]) {
-      results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
-      continue;
-    }
-    tracer_.graph.output(x.id);
-    if (results) ++recording_.results;
-    else results_.assigned.push_back(-1 - x.as.result);
-  }
-}
-inline Recording RecordingRun::Work::finish(std::shared_ptr<const void> result) {
-  Graph& g = tracer_.graph;
-  for (int k = passed_; k < argument_.count(); ++k)
-    if (const int id = tracer_.id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
-  output_given(true);
-  for (const auto& [id, into] : updates_) g.output(id, into);
-  output_given(false);
-  if (!tracer_.needed.as_numbers.empty()) throw tracer_.needed;
-  recording_.guards = tracer_.guards_but_for_fixed();
-  if (tt::detail::exceptions_made != tracer_.exceptions_before) tracer_.fix_all({});  // one that the function caught may hang on any size
-  SizeSet numbers = tracer_.fixed;
-  for (int k = 0; k < recording_.guards.size() && !guards_; ++k) numbers |= symbols_of(recording_.guards[k].extent);
-  if (!numbers.within(tracer_.as_numbers)) {
-    numbers |= tracer_.as_numbers;
-    Vec<SizeGuard> taken = recording_.guards;
-    for (const SizeGuard& corner : tracer_.corners) taken.push_back(corner);
-    throw SizesNeeded{"the function itself, which looks at them", tracer_.fixed_at, numbers, taken};
-  }
-  if (!tracer_.broken.empty()) throw GraphBreak{tracer_.broken, tracer_.broken_at};  // which the function caught
-  if (g.failure) TT_THROW(Error(describe(g.failure)));
-  recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
-  recording_.graph = canonical(g);
-  if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
-  return static_cast<Recording&&>(recording_);
-}
-TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
-    : work_(new Work(name, guards, static_cast<TracerOptions&&>(options), argument, passed)) {}
-TT_INLINE RecordingRun::~RecordingRun() = default;
-TT_INLINE Tensor RecordingRun::next() { return work_->next(); }
-TT_INLINE void RecordingRun::returned(Tensor& t) { work_->returned(t); }
-TT_INLINE void RecordingRun::left(const Tensor& t, bool constant) { work_->left(t, constant); }
-TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
-  return work_->finish(static_cast<std::shared_ptr<const void>&&>(result));
 }
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,

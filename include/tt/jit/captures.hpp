@@ -189,8 +189,7 @@ TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& no
 TT_INLINE void CompiledState::note(Capture& c, const SizesNeeded& e) {
   c.as_numbers = e.as_numbers;
   c.size_guards = e.guards;
-  c.why = Text("sizes are needed as numbers by ") << e.why;
-  if (e.at.line) c.why << " at " << e.at.file << ':' << e.at.line;
+  c.why = in_words(e);
 }
 TT_INLINE void CompiledState::note(Capture& c, const GraphBreak&) { c.breaks = true; }
 TT_INLINE void CompiledState::hold(const Tensor& t) {

@@ -6,7 +6,7 @@
 //   auto step = tt::compile([](auto& w, auto x, auto y) { ...; return loss; });   step(w, x, y);
 // Arguments are Tensors, numbers, and structs of them; what the function assigns through a reference is
 // updated in place. A function that asks for elements (item(), a branch, printing) has graph breaks: it is
-// recorded at every call, and what lies between the breaks is compiled (recorder.hpp). Given an object with
+// recorded at every call, and what lies between the breaks is compiled (segments.hpp). Given an object with
 // operator() whose members are visible, its Tensors are inputs and its numbers are guarded, as arguments are.
 #pragma once
 #include "tt/expr/transform.hpp"

@@ -1,159 +1,302 @@
-// Recording mode: how a compiled function with graph breaks runs. Its ops are not run but listed; their
-// results are Tensors with sizes and without elements. Where elements are asked for, what was listed runs as
-// one segment (segments.hpp), those results that are still referenced get their elements, and the function
-// goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs
-// fractions of a microsecond and builds no graph.
-//   Recorder r(store, arguments);   result = f(...);   r.finish("f", at);
+// Recording: what the captures have in common. Ops on recorded Tensors are not run but listed as steps, which read and make values;
+// their results are Tensors with sizes and without elements. A graph can be made of any range of the list (graph_builder.hpp).
+// A Tracer (tracer_inl.hpp) makes one of all that a function does, for all sizes. Where elements are asked for, a graph ends: a
+// SegmentRecorder (segment_recorder_inl.hpp) lists at every call, and what lies between two such places is one graph.
 #pragma once
-#include "tt/jit/capture.hpp"
+#include <memory>
+#include <vector>
+
+#include "tt/core/thread_end.hpp"
+#include "tt/dispatch/methods.hpp"
 
 namespace tt {
 namespace jit {
 
-class SegmentStore;
+enum class StepKind : std::uint8_t { call, view, variable, gradients };
+struct Step {
+  const Operator* op = nullptr;  ///< null: variable, gradients
+  StepKind kind = StepKind::call;
+  bool detached = false, grad_enabled = true;
+  int operand = 0, operands = 0;  ///< places in the list's operands
+  int result = 0, results = 1;    ///< values
+  int word = 0, words = 0;        ///< attributes: places in the list's words
+  int extent = 0, extents = 0;    ///< those that are expressions, of a Tracer
+  SourceLine at{};
+};
+/// What a step reads or makes.
+struct Value {
+  Tensor tensor{};        ///< if the list holds it, by one reference: what has more is still in use
+  Tensor real{};          ///< of a view, where a later segment reads it
+  int step = -1;          ///< that makes it; -1: it is there already
+  int last_use = -1;      ///< the last step that reads it
+  bool constant = false;  ///< a number of the program's text, or a fresh fill
+  bool needed = false;    ///< once the segment has run
+};
+struct View {
+  int value, base, root;  ///< root: what `base` is a view of, or itself
+  const detail::TensorImpl* base_impl;  ///< perhaps of a Tensor that is no more, and then of no earlier view
+};
+/// A Tensor that is there, and will be written when what was listed has run.
+struct Update {
+  int target, value;
+};
 
-class Recorder final : public detail::CaptureMode {
+/// Kept from call to call, so that a call allocates nothing here.
+class StepList {
  public:
-  enum class Kind : std::uint8_t { call, view, variable, gradients };
-  struct Step {
-    const Operator* op = nullptr;  ///< null: variable, gradients
-    Kind kind = Kind::call;
-    bool detached = false, grad_enabled = true;
-    int operand = 0, operands = 0;  ///< places in operands()
-    int result = 0, results = 1;    ///< values
-    int word = 0, words = 0;        ///< attributes: places in words()
-    SourceLine at{};
-  };
-  /// What a step reads or makes. Holds one reference: what has more is still in use.
-  struct Value {
-    Tensor tensor;
-    Tensor real;            ///< of a view, where a later segment reads it
-    int step = -1;          ///< that makes it; -1: it is there already
-    int last_use = -1;      ///< the last step that reads it
-    bool constant = false;  ///< a number of the program's text, or a fresh fill
-    bool needed = false;    ///< once the segment has run
-  };
-  /// A Tensor that will be written when the segment has run.
-  struct Update {
-    int target = -1, value = -1;
-  };
+  std::vector<Step> steps;
+  std::vector<Value> values;
+  std::vector<View> views;
+  std::vector<Update> updates;
 
-  TT_INLINE Recorder(SegmentStore& store, const Arguments& arguments, bool holds);
-  Recorder(const Recorder&) = delete;
-  TT_INLINE ~Recorder();
-  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
-  TT_INLINE void left(Tensor& t, bool constant);
-  /// Arguments become what was assigned to them, all at once; then what is left runs.
-  TT_INLINE void finish(const char* name, SourceLine at);
-
-  TT_INLINE void record(Call& c) override;
-  TT_INLINE void need(const Tensor& t, const char* op, SourceLine at) override;
-  TT_INLINE bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
-  TT_INLINE void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
-  void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
-  Device device() const override { return {}; }  // recorded Tensors are where they will be
-  void open_gradient() override { marks_.push_back({}); }
-  void close_gradient() override { marks_.pop_back(); }
-  TT_INLINE Tensor variable(const Tensor& t) override;
-  TT_INLINE bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
-
-  // ---- for segments
-  const std::vector<Step>& steps() const { return lists_->steps; }
-  std::vector<Value>& values() { return lists_->values; }
-  const std::vector<int>& operands() const { return lists_->operands; }
-  const std::vector<std::int64_t>& words() const { return lists_->words; }
-  const std::vector<Update>& updates() const { return lists_->updates; }
+  StepList() : table_(64) {}
+  void clear() {
+    steps.clear();
+    values.clear();
+    views.clear();
+    updates.clear();
+    operands_.clear();
+    words_.clear();
+    extents_.clear();
+    if (in_table_) std::fill(table_.begin(), table_.end(), std::pair<const detail::TensorImpl*, int>{});
+    in_table_ = 0;
+  }
+  int count() const { return static_cast<int>(steps.size()); }
+  const Step& step(int k) const { return steps[static_cast<std::size_t>(k)]; }
+  Value& value(int k) { return values[static_cast<std::size_t>(k)]; }
+  const Value& value(int k) const { return values[static_cast<std::size_t>(k)]; }
+  int operand(const Step& s, int k) const { return operands_[static_cast<std::size_t>(s.operand + k)]; }
+  std::int64_t word(const Step& s, int k) const { return words_[static_cast<std::size_t>(s.word + k)]; }
   Attributes attributes(const Step& s) const {
     Attributes a;
-    a.value.append(words().data() + s.word, s.words);
+    a.value.append(words_.data() + s.word, s.words);
+    for (int k = 0; k < s.extents; ++k) a.expression.push_back(extents_[static_cast<std::size_t>(s.extent + k)]);
     return a;
   }
   /// The Tensor that holds a value once it has been computed.
-  const Tensor& real(int value) const {
-    const Value& v = lists_->values[static_cast<std::size_t>(value)];
-    return v.real.defined() ? v.real : v.tensor;
-  }
-  /// Runs one step through the dispatcher.
-  TT_INLINE void run_step(int step);
-  /// Updates come last: until then their values are kept.
-  void keep_updates() {
-    for (const Update& u : updates()) values()[static_cast<std::size_t>(u.value)].last_use = static_cast<int>(steps().size());
-  }
-  /// Writes the updates whose values were made by steps [begin, end).
-  TT_INLINE void write_updates(int begin, int end);
-  /// A recorded Tensor gets the elements and the history of another one.
-  TT_INLINE static void adopt(const Tensor& recorded, Tensor& from);
+  const Tensor& real(int k) const { return value(k).real.defined() ? value(k).real : value(k).tensor; }
 
- private:
-  struct Mark {
-    int first = -1, count = 0;  ///< steps that made the variables of a gradient that is still to come
-  };
-  struct View {
-    int value = -1, base = -1;
-    const detail::TensorImpl* base_impl = nullptr;
-    const detail::TensorImpl* root = nullptr;
-  };
-  /// Kept from call to call, so that a call allocates nothing here.
-  struct Lists {
-    std::vector<Step> steps;
-    std::vector<Value> values;
-    std::vector<int> operands;
-    std::vector<std::int64_t> words;
-    std::vector<Update> updates;
-    std::vector<View> views;
-    std::vector<std::pair<const detail::TensorImpl*, int>> table;  ///< Tensors that are there to values, by address
-    int in_table = 0;
-    TT_INLINE void clear();
-  };
-  static tt::detail::Spare<Lists>& spare() {
-    thread_local constinit tt::detail::Spare<Lists> lists;
-    return lists;
+  int add(Value v) {
+    values.push_back(static_cast<Value&&>(v));
+    return static_cast<int>(values.size()) - 1;
+  }
+  /// Its results are added next.
+  Step& add_step(const Operator* op, StepKind kind, const SmallVec<int, few_arguments>& operands, const Attributes& a, SourceLine at) {
+    Step s;
+    s.op = op;
+    s.kind = kind;
+    s.grad_enabled = DispatchState::of_this_thread().grad_enabled;
+    s.operand = static_cast<int>(operands_.size());
+    s.operands = operands.size();
+    s.result = static_cast<int>(values.size());
+    s.word = static_cast<int>(words_.size());
+    s.words = a.size();
+    s.extent = static_cast<int>(extents_.size());
+    s.extents = a.expression.size();
+    s.at = at;
+    for (const int v : operands) {
+      operands_.push_back(v);
+      value(v).last_use = count();
+    }
+    for (int k = 0; k < s.words; ++k) words_.push_back(a.value[k]);
+    for (const Extent e : a.expression) extents_.push_back(e);
+    steps.push_back(s);
+    return steps.back();
   }
 
-  /// Has the function a pointer to elements of this Tensor? Then they may change after any of its lines.
-  bool is_exposed(const Tensor& t) const {
-    if (t.impl().trace_id >= 0) return false;
-    for (const Storage* s : exposed_)
-      if (s == t.impl().storage) return true;
+  /// The value of a Tensor that is there, by address; -1: none.
+  int find(const detail::TensorImpl* impl) const {
+    const auto& [known, value] = table_[slot(impl)];
+    return known ? value : -1;
+  }
+  int& place(const detail::TensorImpl* impl) {
+    auto& entry = table_[slot(impl)];
+    if (entry.first) return entry.second;
+    if (2 * ++in_table_ > static_cast<int>(table_.size())) {
+      std::vector<std::pair<const detail::TensorImpl*, int>> before(2 * table_.size());
+      before.swap(table_);
+      in_table_ = 1;
+      for (const auto& [known, value] : before)
+        if (known) place(known) = value;
+      return place(impl);
+    }
+    entry = {impl, -1};
+    return entry.second;
+  }
+
+  bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
+  int root_of(int k) const {
+    for (const View& v : views)
+      if (v.value == k) return v.root;
+    return k;
+  }
+  /// Another view in use over the memory of this value: it would not see a change in place.
+  bool has_views(int k) const {
+    const int root = views.empty() ? k : root_of(k);
+    for (const View& v : views)
+      if (v.root == root && v.value != k && in_use(v.value)) return true;
     return false;
   }
 
-  SegmentStore& store_;
-  const Arguments& arguments_;
-  const bool holds_;
-  int left_ = 0, place_ = 0;
-  std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
-  std::vector<std::pair<const Tensor*, Tensor>> defined_;  ///< undefined ones
-  std::unique_ptr<Lists> lists_;
-  std::vector<Mark> marks_;
-  std::vector<const Storage*> exposed_;  ///< some may have ended
+ private:
+  std::vector<int> operands_;
+  std::vector<std::int64_t> words_;
+  std::vector<Extent> extents_;
+  std::vector<std::pair<const detail::TensorImpl*, int>> table_;  ///< half full at most
+  int in_table_ = 0;
+
+  std::size_t slot(const detail::TensorImpl* impl) const {
+    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(impl) * 0x9e3779b97f4a7c15u >> 32);
+    while (table_[at % table_.size()].first && table_[at % table_.size()].first != impl) ++at;
+    return at % table_.size();
+  }
+};
+
+/// When the first capture begins.
+inline void register_captures() {
+  static const bool registered = [] {
+    detail::register_kernels();
+    Dispatcher::get().set_fallback(DispatchKey::trace, [](Call& c, void*) {
+      if (!detail::capture_mode) TT_THROW(Error(Text("tt::compile: a recorded Tensor was used after the capture had ended.") << c.at));
+      detail::capture_mode->record(c);
+    });
+    return true;
+  }();
+  (void)registered;
+}
+[[noreturn]] inline void refuse_foreign(const Tensor& t, SourceLine at) {
+  TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
+                 << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));
+}
+inline std::uint64_t next_capture() {
+  static std::atomic<std::uint64_t> captures = 0;
+  return ++captures;
+}
+
+/// Virtual functions of classes derived from it are declared inline: else the first is a key function (Itanium C++ ABI), and every
+/// file that includes its definition has the table of all of them, and what they call: 1,071 functions for an addition, not 554.
+class Recorder : public detail::CaptureMode {
+ public:
+  Recorder(const Recorder&) = delete;
+  StepList& list() { return *list_; }
+
+ protected:
+  Recorder() : list_(spare().take()), number_(next_capture()), mode_before_(detail::capture_mode), state_before_(state()) {
+    register_captures();
+    state().capture = number_;
+    state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
+    detail::capture_mode = this;
+  }
+  ~Recorder() {
+    detail::capture_mode = mode_before_;
+    state().capture = state_before_.capture;
+    state().include = state_before_.include;
+    constexpr std::size_t most_kept = 1 << 14;
+    if (list_->steps.capacity() > most_kept) return;
+    list_->clear();
+    spare().keep(list_.release());
+  }
+
+  std::unique_ptr<StepList> list_;
+  const std::uint64_t number_;  ///< of this capture
+  static DispatchState& state() { return DispatchState::of_this_thread(); }
+
+  // ---- Tensors and values
+  bool is_recorded(const Tensor& t, SourceLine at) const {
+    if (t.impl().trace_id < 0) return false;
+    if (t.impl().capture != number_) TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
+    return true;
+  }
+  bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_; }
+  /// A number of the program's text, or a fill that nothing has changed.
+  bool is_constant(const Tensor& t) const {
+    const detail::TensorImpl& impl = t.impl();
+    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
+  }
+  /// The value that a Tensor is now, or -1.
+  int known_value(const Tensor& t) const {
+    return t.impl().trace_id >= 0 ? static_cast<int>(t.impl().trace_id) : list_->find(&t.impl());
+  }
+  /// The same; that of one from outside if there is none.
+  int value_of(const Tensor& t, SourceLine at = {}) {
+    if (is_recorded(t, at)) return static_cast<int>(t.impl().trace_id);
+    const int known = list_->find(&t.impl());
+    return known >= 0 ? known : value_from_outside(t, at);
+  }
+  /// The value of a Tensor that is met for the first time, or an error.
+  virtual int value_from_outside(const Tensor& t, SourceLine at) = 0;
+  using Values = SmallVec<int, few_arguments>;
+  Values values_of(const Call& c) {
+    Values v;
+    for (int k = 0; k < c.arguments; ++k) v.push_back(value_of(c[k], c.at));
+    return v;
+  }
+  Tensor stand_for(int value, DType d, const Shape& s, const std::int64_t* strides, Device device) const {
+    detail::TensorImpl* impl = detail::TensorImpl::make();
+    impl->dtype = d;
+    impl->device = device;
+    impl->keys = KeySet(backend_key(device.type)) | DispatchKey::trace;
+    if (strides) impl->set_strided(s, strides);
+    else impl->set_dense(s);
+    impl->trace_id = value;
+    impl->capture = number_;
+    return Tensor(impl);
+  }
+
+  // ---- steps, without their results: who lists them adds these
+  /// `detaches`: while gradients are disabled.
+  Step& list_call(const Call& c, const Values& operands, bool detaches) {
+    Step& s = list_->add_step(c.op, StepKind::call, operands, c.attrs(), c.at);
+    s.results = c.op->results;
+    s.detached = detaches && !s.grad_enabled;
+    return s;
+  }
+  void list_variable(const Tensor& t) {
+    Values read;
+    read.push_back(value_of(t));
+    list_->add_step(nullptr, StepKind::variable, read, no_attributes, {});
+  }
+  void list_gradients(const Tensor& value, const Tensor* variables, int count) {
+    Values read;
+    read.push_back(value_of(value));
+    for (int k = 0; k < count; ++k) read.push_back(value_of(variables[k]));
+    list_->add_step(nullptr, StepKind::gradients, read, no_attributes, {}).results = count;
+  }
+  /// Do the results of a call have a history?
+  static bool requires_gradient(const Call& c) {
+    bool required = false;
+    for (int k = 0; k < c.arguments; ++k) required = required || c[k].impl().requires_grad;
+    return required && c.op != &detail::detach_operator();
+  }
+  /// The last step made `view` of `of`.
+  void note_view(const Tensor& view, const Tensor& of) {
+    Step& s = list_->steps.back();
+    s.kind = StepKind::view;
+    view.impl().is_view = true;
+    const int base = list_->operand(s, 0);
+    list_->views.push_back({s.result, base, list_->root_of(base), &of.impl()});
+  }
+
+  /// A graph break in words: which op asked for the elements of what. Without a line: that of the op that made it.
+  Text break_in_words(const char* op, const Tensor& t, SourceLine& at) const {
+    Text what(op);
+    if (!t.defined()) return what;
+    what << (op[std::strlen(op) - 1] == ':' ? " " : " of ") << name(t.dtype()) << ' ' << t.shape();
+    const bool recorded = t.impl().trace_id >= 0 && t.impl().capture == number_;
+    const int step = recorded ? list_->value(static_cast<int>(t.impl().trace_id)).step : -1;
+    if (step < 0) return what;
+    if (const Operator* const made_by = list_->step(step).op) what << ", made by " << made_by->name();
+    if (!at.line) at = list_->step(step).at;
+    return what;
+  }
+
+ private:
   detail::CaptureMode* mode_before_;
   DispatchState state_before_;
-  std::uint64_t number_ = 0;
-
-  TT_INLINE bool is_recorded(const Tensor& t, SourceLine at) const;
-  TT_INLINE int value_of(const Tensor& t, SourceLine at);
-  TT_INLINE int add_input(const Tensor& t, SourceLine at);
-  TT_INLINE int& place(const detail::TensorImpl* impl);
-  TT_INLINE int find(const detail::TensorImpl* impl) const;
-  TT_INLINE Tensor make(DType d, const Shape& s, const std::int64_t* strides, Device device, int step);
-  TT_INLINE Step& add_step(const Operator* op, Kind kind, SourceLine at);
-  TT_INLINE void add_operand(Step& s, int value);
-  TT_INLINE void record_view(Call& c);
-  static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
-  TT_INLINE void run_at_once(Call& c, const char* why);
-  TT_INLINE bool is_foreign(const Tensor& t) const;
-  TT_INLINE bool conflicts(const Tensor& t) const;
-  TT_INLINE bool has_views(const detail::TensorImpl& target) const;
-  TT_INLINE const detail::TensorImpl* root_of(const detail::TensorImpl* impl) const;
-  bool in_use(int value) const {
-    return lists_->values[static_cast<std::size_t>(value)].tensor.impl().uses.load(std::memory_order_relaxed) > 1;
+  static detail::Spare<StepList>& spare() {
+    thread_local constinit detail::Spare<StepList> list;
+    return list;
   }
-  TT_INLINE void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
-  TT_INLINE void flush();
-  TT_INLINE void mark_needed();
-  TT_INLINE void make_variables(const Mark& m);
-  TT_INLINE void make_views();
 };
 
 }  // namespace jit

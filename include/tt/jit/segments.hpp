@@ -10,7 +10,7 @@
 namespace tt {
 namespace jit {
 
-class Recorder;
+class SegmentRecorder;
 struct Break;
 struct RangeKey;
 struct Segment;
@@ -22,7 +22,7 @@ class SegmentStore {
   TT_INLINE ~SegmentStore();
 
   /// Runs steps [begin, end) of a recorder; `last`: what is updated in place is written.
-  TT_INLINE void run(Recorder& r, int begin, int end, bool last);
+  TT_INLINE void run(SegmentRecorder& r, int begin, int end, bool last);
   TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
   bool broken() const { return breaks_.load(std::memory_order_acquire); }
   int segments() const { return count_.load(std::memory_order_relaxed) - static_cast<int>(segments_.evicted()); }
@@ -42,15 +42,15 @@ class SegmentStore {
   std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
   std::atomic_flag busy_;
 
-  TT_INLINE static void number_values(Recorder& r, int begin, int end, bool last, RangeKey& key);
-  TT_INLINE static void describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key);
+  TT_INLINE static void number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key);
+  TT_INLINE static void describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key);
   TT_INLINE Segment* find(const Guards& guards, const RangeKey& key, std::uint64_t hash);
-  TT_INLINE Segment* compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
-  TT_INLINE Graph build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
-  TT_INLINE void run_op_by_op(Recorder& r, int begin, int end, bool last);
+  TT_INLINE Segment* compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash);
+  TT_INLINE Graph build(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const;
+  TT_INLINE void run_op_by_op(SegmentRecorder& r, int begin, int end, bool last);
 };
 
-/// One call of a function with graph breaks, while its ops are recorded: a Recorder, on the stack of who calls.
+/// One call of a function with graph breaks, while its ops are recorded: a SegmentRecorder, on the stack of who calls.
 class RecordedCall {
  public:
   TT_INLINE RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds);
@@ -69,7 +69,7 @@ class RecordedCall {
 }  // namespace tt
 
 #if TT_DEFINES(jit)
-#include "tt/jit/recorder.hpp"
+#include "tt/jit/segment_recorder_inl.hpp"
 
 namespace tt {
 namespace jit {
@@ -83,7 +83,14 @@ struct Break {
   Break* next = nullptr;  ///< found before
 };
 
-/// What is recorded between two places of a Recorder's list, in numbers that do not depend on the call.
+inline Text in_words(const SizesNeeded& e) {
+  Text t;
+  t << "sizes are needed as numbers by " << e.why;
+  if (e.at.line) t << " at " << e.at.file << ':' << e.at.line;
+  return t;
+}
+
+/// What is recorded between two places of a list, in numbers that do not depend on the call.
 struct RangeKey {
   Arguments inputs;
   std::vector<int> input_value;     ///< of each input
@@ -110,13 +117,13 @@ struct Segment {
 };
 
 TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
-  static_assert(sizeof(Recorder) <= sizeof recorder_ && alignof(Recorder) <= 16);
-  ::new (recorder_) Recorder(store, arguments, holds);
+  static_assert(sizeof(SegmentRecorder) <= sizeof recorder_ && alignof(SegmentRecorder) <= 16);
+  ::new (recorder_) SegmentRecorder(store, arguments, holds);
 }
-TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<Recorder*>(recorder_))); }
-TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<Recorder*>(recorder_))->left(t, constant); }
+TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))); }
+TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->left(t, constant); }
 TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
-  std::launder(reinterpret_cast<Recorder*>(recorder_))->finish(name, at);
+  std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->finish(name, at);
 }
 
 TT_INLINE SegmentStore::SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
@@ -157,9 +164,8 @@ inline std::int64_t bits_of(const Tensor& number) {
 inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
 
 /// Names for all values of the range, and what is left of it afterwards.
-TT_INLINE void SegmentStore::number_values(Recorder& r, int begin, int end, bool last, RangeKey& key) {
-  const std::vector<Recorder::Step>& steps = r.steps();
-  std::vector<Recorder::Value>& values = r.values();
+TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key) {
+  const StepList& list = r.list();
   key.inputs.tensor.clear();
   key.input_value.clear();
   key.number_value.clear();
@@ -168,22 +174,22 @@ TT_INLINE void SegmentStore::number_values(Recorder& r, int begin, int end, bool
   key.updated.clear();
   key.update.clear();
   key.taped = false;
-  key.local.assign(values.size(), -1);
+  key.local.assign(list.values.size(), -1);
   int results = 0;
   const auto add_input = [&](int v) {
-    key.inputs.tensor.push_back(&r.real(v));
+    key.inputs.tensor.push_back(&list.real(v));
     key.input_value.push_back(v);
   };
   for (int i = begin; i < end; ++i) {
-    const Recorder::Step& s = steps[static_cast<std::size_t>(i)];
+    const Step& s = list.step(i);
     for (int k = 0; k < s.operands; ++k) {
-      const int o = r.operands()[static_cast<std::size_t>(s.operand + k)];
+      const int o = list.operand(s, k);
       int& local = key.local[static_cast<std::size_t>(o)];
       if (local >= 0) continue;
-      if (values[static_cast<std::size_t>(o)].constant) {
+      if (list.value(o).constant) {
         local = constant_name | static_cast<int>(key.number.size());
         key.number_value.push_back(o);
-        key.number.push_back(bits_of(values[static_cast<std::size_t>(o)].tensor));
+        key.number.push_back(bits_of(list.value(o).tensor));
       } else {
         local = key.inputs.count();
         add_input(o);
@@ -191,16 +197,16 @@ TT_INLINE void SegmentStore::number_values(Recorder& r, int begin, int end, bool
     }
     for (int k = 0; k < s.results; ++k) {
       const int v = s.result + k;
-      const Recorder::Value& value = values[static_cast<std::size_t>(v)];
+      const Value& value = list.value(v);
       key.local[static_cast<std::size_t>(v)] = result_name | results++;
       const bool read_later = value.last_use >= end;
-      if (s.kind == Recorder::Kind::view ? !read_later : !value.needed && !read_later) continue;
+      if (s.kind == StepKind::view ? !read_later : !value.needed && !read_later) continue;
       key.output.push_back(v);
       key.taped = key.taped || value.tensor.impl().requires_grad;
     }
   }
   if (last)
-    for (const Recorder::Update& u : r.updates()) {
+    for (const Update& u : list.updates) {
       if (key.local[static_cast<std::size_t>(u.value)] < result_name) continue;  // of an earlier range: written by the recorder
       int& local = key.local[static_cast<std::size_t>(u.target)];
       int input = local;
@@ -216,7 +222,7 @@ TT_INLINE void SegmentStore::number_values(Recorder& r, int begin, int end, bool
 
 /// The range in words. Sizes among the attributes are symbols where symbols have them, and one of a reshape's
 /// is what the others leave.
-TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
+TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
   constexpr std::int64_t rest = INT64_MIN, constant = INT64_MIN + 1;
   std::vector<std::int64_t>& w = key.words;
   w.clear();
@@ -226,23 +232,23 @@ TT_INLINE void SegmentStore::describe(Recorder& r, int begin, int end, const Gua
         if (guards.sizes.values[k] == n) return Extent::symbol(k).code;
     return n;
   };
-  const std::vector<std::int64_t>& words = r.words();
+  const StepList& list = r.list();
   for (int i = begin; i < end; ++i) {
-    const Recorder::Step& s = r.steps()[static_cast<std::size_t>(i)];
+    const Step& s = list.step(i);
     w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
     w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
-    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(s.operand + k)])]);
+    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
     const bool reshape = s.op == &detail::reshape_operator(), sizes = reshape || s.op == &detail::expand_operator();
     bool open = reshape && !guards.sizes.is_constant();
     for (int k = 0; k < s.words; ++k) {
-      const std::int64_t v = words[static_cast<std::size_t>(s.word + k)], code = sizes && k > 0 ? code_of(v) : v;
+      const std::int64_t v = list.word(s, k), code = sizes && k > 0 ? code_of(v) : v;
       const bool is_rest = open && k > 0 && code == v && v > 1;
       w.push_back(is_rest ? rest : code);
       open = open && !is_rest;
     }
   }
   for (const int v : key.number_value) {
-    const detail::TensorImpl& t = r.values()[static_cast<std::size_t>(v)].tensor.impl();
+    const detail::TensorImpl& t = list.value(v).tensor.impl();
     w.push_back(constant + static_cast<int>(t.dtype) + 16 * t.shape.rank);
     for (int k = 0; k < t.shape.rank; ++k) w.push_back(code_of(t.shape.code[k]));
   }
@@ -264,54 +270,35 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
   });
 }
 
-TT_INLINE Graph SegmentStore::build(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
-  Tracer tracer({.as_numbers = guards.sizes.as_numbers, .by_value = true});
-  tracer.values = guards.sizes.values;
-  Graph& g = tracer.graph;
-  std::vector<int> id(r.values().size(), -1);
+TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
+  GraphBuilder builder(guards.sizes, true);
+  Graph& g = builder.graph;
+  const StepList& list = r.list();
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
   for (int k = 0; k < key.inputs.count(); ++k) {
     const Signature::Input& given = inputs[static_cast<std::size_t>(k)];
-    const int in = g.input(given.dtype, given.shape, given.strides);
-    int& of_value = id[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])];
-    if (!r.values()[static_cast<std::size_t>(key.input_value[static_cast<std::size_t>(k)])].constant) of_value = in;
+    const int value = key.input_value[static_cast<std::size_t>(k)], in = g.input(given.dtype, given.shape, given.strides);
+    if (!list.value(value).constant) builder.set_node(value, in);
   }
   for (std::size_t k = 0; k < key.number_value.size(); ++k) {
-    const Tensor& t = r.values()[static_cast<std::size_t>(key.number_value[k])].tensor;
-    id[static_cast<std::size_t>(key.number_value[k])] =
-        s.dynamic[k] ? g.input(t.dtype(), tracer.symbolic_shape(IntList(t.impl().shape))) : tracer.constant_of(t);
+    const Tensor& t = list.value(key.number_value[k]).tensor;
+    const Shape shape = builder.symbolic_shape(IntList(t.impl().shape));
+    builder.set_node(key.number_value[k], s.dynamic[k] ? g.input(t.dtype(), shape) : builder.constant(t, shape));
   }
-  for (int i = begin; i < end; ++i) {
-    const Recorder::Step& step = r.steps()[static_cast<std::size_t>(i)];
-    std::vector<int> in(static_cast<std::size_t>(step.operands));
-    for (int k = 0; k < step.operands; ++k)
-      in[static_cast<std::size_t>(k)] = id[static_cast<std::size_t>(r.operands()[static_cast<std::size_t>(step.operand + k)])];
-    int* const result = &id[static_cast<std::size_t>(step.result)];
-    if (step.kind == Recorder::Kind::variable) {
-      result[0] = Tracer::graph_variable(g, in[0]);
-    } else if (step.kind == Recorder::Kind::gradients) {
-      Vec<int> variables;
-      for (std::size_t k = 1; k < in.size(); ++k) variables.push_back(in[k]);
-      const Vec<int> d = tt::gradients(g, in[0], variables);
-      if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-      for (int k = 0; k < d.size(); ++k) result[k] = d[k];
-    } else {
-      tracer.record(*step.op, in, r.attributes(step), step.at, step.detached, result);
-    }
-  }
-  for (const int v : key.output) g.output(id[static_cast<std::size_t>(v)]);
+  builder.add(list, begin, end);
+  for (const int v : key.output) g.output(builder.node(v));
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
-    bool donated = !key.taped && key.inputs[into].is_contiguous() && !key.inputs.overlaps_another(into);
+    bool donated = !key.taped && key.inputs.lies_alone(into);
     for (std::size_t j = 0; j < key.number_value.size(); ++j)  // a fill that is read, and then changed
-      donated = donated && !(s.dynamic[j] && overlap(r.values()[static_cast<std::size_t>(key.number_value[j])].tensor, key.inputs[into]));
-    g.output(id[static_cast<std::size_t>(key.update[k])], donated ? into : -1);
+      donated = donated && !(s.dynamic[j] && overlap(list.value(key.number_value[j]).tensor, key.inputs[into]));
+    g.output(builder.node(key.update[k]), donated ? into : -1);
   }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
   return canonical(g);
 }
 
-TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
   const detail::FlagLock lock(busy_);
   if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
   if (!segments_.has_room()) return nullptr;
@@ -328,23 +315,21 @@ TT_INLINE Segment* SegmentStore::compile(Recorder& r, int begin, int end, const 
     fresh->why = Text("a number is another one than before: it is an input from now on");
     for (std::size_t k = 0; k < key.number.size(); ++k) fresh->dynamic[k] = alike->dynamic[k] || alike->numbers[k] != key.number[k];
   }
-  const Recorder::Step& first = r.steps()[static_cast<std::size_t>(begin)];
   fresh->steps = end - begin;
   fresh->outputs = static_cast<int>(key.output.size());
-  fresh->from = first.at;
+  fresh->from = r.list().step(begin).at;
   try {
     fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
     count_.fetch_add(1, std::memory_order_relaxed);
   } catch (const SizesNeeded& e) {
     if (guards.sizes.is_constant()) throw;
     fresh->as_numbers = e.as_numbers;
-    fresh->why = Text("sizes are needed as numbers by ") << e.why;
-    if (e.at.line) fresh->why << " at " << e.at.file << ':' << e.at.line;
+    fresh->why = in_words(e);
   }
   return segments_.insert(hash, std::move(fresh));
 }
 
-TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
+TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool last) {
   if (begin >= end) return;
   const auto reading = segments_.read();
   thread_local constinit tt::detail::Spare<RangeKey> spare;
@@ -371,22 +356,22 @@ TT_INLINE void SegmentStore::run(Recorder& r, int begin, int end, bool last) {
     }
     s->calls.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t k = 0; k < key.number.size(); ++k)
-      if (s->dynamic[k]) key.inputs.tensor.push_back(&r.values()[static_cast<std::size_t>(key.number_value[k])].tensor);
+      if (s->dynamic[k]) key.inputs.tensor.push_back(&r.list().value(key.number_value[k]).tensor);
     SmallVec<Tensor, few_results> out(static_cast<int>(key.output.size() + key.update.size()));
     execute(s->run, key.inputs, guards.sizes.values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
             options_.name, s->from, out.data());
     for (std::size_t k = 0; k < key.output.size(); ++k) {
-      Recorder::Value& v = r.values()[static_cast<std::size_t>(key.output[k])];
+      Value& v = r.list().value(key.output[k]);
       Tensor& made = out[static_cast<int>(k)];
-      if (r.steps()[static_cast<std::size_t>(v.step)].kind == Recorder::Kind::view) v.real = made;
-      else Recorder::adopt(v.tensor, made);
+      if (r.list().step(v.step).kind == StepKind::view) v.real = made;
+      else SegmentRecorder::adopt(v.tensor, made);
     }
     spare.keep(own.release());
     return;
   }
 }
 
-TT_INLINE void SegmentStore::run_op_by_op(Recorder& r, int begin, int end, bool last) {
+TT_INLINE void SegmentStore::run_op_by_op(SegmentRecorder& r, int begin, int end, bool last) {
   one_by_one_.fetch_add(1, std::memory_order_relaxed);
   for (int i = begin; i < end; ++i) r.run_step(i);
   if (last) r.write_updates(begin, end);
@@ -417,6 +402,4 @@ TT_INLINE backend::TileProgram::Calls SegmentStore::calls() {
 
 }  // namespace jit
 }  // namespace tt
-
-#include "tt/jit/recorder_inl.hpp"
 #endif

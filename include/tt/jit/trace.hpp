@@ -40,7 +40,7 @@ class Traced {
     std::vector<Tensor> dense;
     for (int k = 0; k < given.count(); ++k) dense.push_back(given[k].contiguous());
     for (int k : recording_.updated)
-      if (k < given.count() && (given.overlaps_another(k) || !given[k].is_contiguous()))
+      if (k < given.count() && !given.lies_alone(k))
         TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
     const jit::Arguments argument("trace", dense);
     return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), false, "traced", {});

@@ -1,0 +1,205 @@
+// A graph made of a range of what was recorded. Sizes are symbols where they can be; what is taken for granted of them is
+// guarded, or they are numbers.
+//   GraphBuilder b(guards.sizes, false);   b.set_node(value, b.graph.input(...));   b.add(list, begin, end);   b.graph, b.guards
+#pragma once
+#include "tt/dispatch/graph_function.hpp"
+#include "tt/graph/differentiate.hpp"
+#include "tt/jit/recorder.hpp"
+
+namespace tt {
+namespace jit {
+
+class GraphBuilder {
+ public:
+  Graph graph;
+  const SymbolValues values;  ///< what the symbols are in this call
+  const SizeSet as_numbers;   ///< symbols whose sizes are numbers
+  SizesNeeded needed{.as_numbers = {}};  ///< what was thrown, though the function may have caught it
+  Vec<SizeGuard> guards;      ///< what is taken for granted of sizes
+  Vec<SizeGuard> corners;     ///< sizes that came out as 0 or 1, for which alone they are numbers
+  SizeSet fixed;              ///< symbols whose sizes are taken for one number
+  SourceLine fixed_at{};      ///< the first of them
+
+  /// `by_value`: sizes that ops are given are numbers; those that a symbol has are taken for it.
+  GraphBuilder(const Signature& s, bool by_value) : values(s.values), as_numbers(s.as_numbers), by_value_(by_value) {}
+
+  /// What a value of the list is in the graph.
+  int node(int value) const { return node_[static_cast<std::size_t>(value)]; }
+  void set_node(int value, int id) {
+    if (node_.size() <= static_cast<std::size_t>(value)) node_.resize(static_cast<std::size_t>(value) + 1);
+    node_[static_cast<std::size_t>(value)] = id;
+  }
+  /// Steps [begin, end) of a list; throws what the op's own call would, or SizesNeeded.
+  void add(const StepList& list, int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const Step& s = list.step(i);
+      SmallVec<int, few_arguments> in;
+      SmallVec<int, few_results> result(s.results);
+      for (int k = 0; k < s.operands; ++k) in.push_back(node(list.operand(s, k)));
+      if (s.kind == StepKind::variable) result[0] = variable(in[0]);
+      else if (s.kind == StepKind::gradients) gradients(in, result.data());
+      else call(*s.op, {in.begin(), in.end()}, list.attributes(s), s.at, s.detached, result.data());
+      for (int k = 0; k < s.results; ++k) set_node(s.result + k, result[k]);
+    }
+  }
+  /// A Tensor of this shape whose elements are equal.
+  int constant(const Tensor& t, const Shape& s) {
+    const detail::TensorImpl& impl = t.impl();
+    return with_dtype(impl.dtype, [&]<class T>(T) {
+      const T v = detail::first_element<T>(impl);
+      const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
+                                                 : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
+      return graph.broadcast_to(id, s);
+    });
+  }
+  Shape symbolic_shape(const IntList& sizes) const {
+    const auto extent_of = [&](std::int64_t n) -> Extent {
+      for (int k = 0; by_value_ && n > 1 && k < values.size(); ++k)
+        if (!as_numbers.test(k) && values[k] == n) return Extent::symbol(k);
+      return n;
+    };
+    Shape s;
+    for (std::int64_t n : sizes.values()) s.push_back(extent_of(n));
+    return s;
+  }
+
+  // ---- what is taken for granted of sizes
+  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at);
+  /// A size that may be 0 or 1 is 2 or more from now on, or a number.
+  void guard_corner(Extent e, SourceLine at) {
+    if (e.is_constant() || e.least() >= 2) return;
+    const std::int64_t v = e.value(values);
+    if (v >= 2) return guard_size(e, 2, INT64_MAX, at);
+    guard_size(e, v, v, at);
+    SizeGuard corner{e, v, v, at};
+    corner.normalize();
+    corners.push_back(corner);
+  }
+  /// All sizes are numbers: where it is not known on which of them something hangs.
+  void fix_all(SourceLine at) {
+    SizeSet symbols;
+    for (int k = 0; k < values.size(); ++k)
+      if (values[k] != 0) symbols.some.set(k);
+    fix(symbols, at);
+  }
+  /// The sizes that a node hangs on are.
+  void fix_sizes_of(int id, SourceLine at) {
+    SizeSet symbols;
+    for (int i : post_order(graph, {id})) {
+      for (int k = 0; k < graph[i].shape.rank; ++k) symbols |= symbols_of(graph[i].shape[k]);
+      if (graph[i].op == Op::extent) symbols |= symbols_of(Extent::from_code(graph[i].attribute));
+    }
+    fix(symbols, at);
+  }
+  /// Guards of sizes that are not taken for one number.
+  Vec<SizeGuard> guards_but_for_fixed() const {
+    Vec<SizeGuard> some;
+    for (const SizeGuard& g : guards)
+      if (!symbols_of(g.extent).within(fixed)) some.push_back(g);
+    return some;
+  }
+
+ private:
+  const bool by_value_;
+  std::vector<int> node_;  ///< of each value
+
+  void fix(const SizeSet& symbols, SourceLine at) {
+    if (fixed.empty()) fixed_at = at;
+    fixed |= symbols;
+  }
+  void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
+  /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
+  void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
+  /// A node like `id` that is no other one.
+  int variable(int id) {
+    const Node n = graph[id];
+    return graph.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = graph.size() + 1, .attribute = differentiated_by, .shape = n.shape});
+  }
+  /// Of the first by the others.
+  void gradients(const SmallVec<int, few_arguments>& in, int* result) {
+    Vec<int> variables;
+    variables.append(in.begin() + 1, in.size() - 1);
+    const Vec<int> d = tt::gradients(graph, in[0], variables);
+    if (graph.failure) fail();
+    for (int k = 0; k < d.size(); ++k) result[k] = d[k];
+  }
+  /// The shape of a reshape: where a size is no symbol's, it may be what the others leave.
+  Shape reshaped(const Shape& from, const IntList& sizes) const {
+    Shape to = symbolic_shape(sizes);
+    for (int k = 0; k < to.rank && to.size() != from.size(); ++k) {
+      Extent others = 1, q;
+      for (int j = 0; j < to.rank; ++j)
+        if (j != k) others = others * to[j];
+      if (divide(from.size(), others, q) && q.value(values) == sizes.value(k)) to.set(k, q);
+    }
+    return to;
+  }
+  /// The function may catch the error, as it would the op's own, and go on without the node.
+  [[noreturn]] void fail() {
+    const Failure f = graph.failure;
+    graph.failure = {};
+    graph.assumed.clear();
+    graph.needed.clear();
+    TT_THROW(Error(describe(f)));
+  }
+};
+
+inline void GraphBuilder::call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached,
+                               int* result) {
+  graph.where = at;
+  graph.where_is_caller = true;
+  if (by_value_ && &op == &detail::reshape_operator())
+    result[0] = graph.reshape(operands[0], reshaped(Shape(graph[operands[0]].shape), attributes.list(0)));
+  else if (by_value_ && &op == &detail::expand_operator())
+    result[0] = graph.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
+  else op.record(graph, op, operands, attributes, result);
+  guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
+  for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
+    if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
+  for (int k = 0; k < op.results && detached; ++k)
+    if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
+}
+
+inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int> result, SourceLine at) {
+  if (!graph.failure && graph.assumed.empty() && !by_value_) {
+    for (const Graph::Needed& n : graph.needed) {
+      if (n.extent.value(values) >= n.least) {
+        guard_size(n.extent, n.least, INT64_MAX, at);
+      } else {
+        graph.failure = n.otherwise;
+        graph.failure.number = Extent::from_code(n.otherwise.number).value(values);  // it may be an expression
+        graph.failure.where = at;
+        fail();
+      }
+    }
+    graph.needed.clear();
+    for (int id : result)
+      for (int k = 0; k < graph[id].shape.rank; ++k) guard_corner(graph[id].shape[k], at);
+    return;
+  }
+  if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
+    if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers), guards_but_for_fixed()};
+    graph.failure.where = at;
+    fail();
+  }
+}
+
+inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
+  if (e.is_constant()) return;
+  SizeGuard g{e, least, most, at};
+  g.normalize();
+  if (g.least >= g.most) return fix(symbols_of(e), at);
+  if (g.says_nothing()) return;
+  for (SizeGuard& known : guards)
+    if (known.extent == g.extent) {
+      known.least = g.least > known.least ? g.least : known.least;
+      known.most = g.most < known.most ? g.most : known.most;
+      known.at = at.line ? at : known.at;
+      if (known.least == known.most) fixed |= symbols_of(e);
+      return;
+    }
+  guards.push_back(g);
+}
+
+}  // namespace jit
+}  // namespace tt

@@ -1,0 +1,423 @@
+// Definitions of segments.hpp: how a compiled function with graph breaks runs. Its ops are not run but listed. Where elements are
+// asked for, what was listed runs as one segment, those results that are still referenced get their elements, and the function
+// goes on. Unlike a Tracer, which records once for all sizes, this happens at every call: so a step costs fractions of a
+// microsecond and builds no graph.
+//   SegmentRecorder r(store, arguments, holds);   result = f(...);   r.finish("f", at);
+#pragma once
+#include "tt/dispatch/direct_call.hpp"
+#include "tt/jit/recorder.hpp"
+#include "tt/jit/segments.hpp"
+
+namespace tt {
+namespace jit {
+
+class SegmentRecorder final : public Recorder {
+ public:
+  SegmentRecorder(SegmentStore& store, const Arguments& arguments, bool holds) : store_(store), arguments_(arguments), holds_(holds) {}
+  /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
+  void left(Tensor& t, bool constant);
+  /// Arguments become what was assigned to them, all at once; then what is left runs.
+  void finish(const char* name, SourceLine at);
+
+  inline void record(Call& c) override;
+  inline void need(const Tensor& t, const char* op, SourceLine at) override;
+  inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
+  inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
+  void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
+  Device device() const override { return {}; }  // recorded Tensors are where they will be
+  void open_gradient() override { marks_.push_back({}); }
+  void close_gradient() override { marks_.pop_back(); }
+  inline Tensor variable(const Tensor& t) override;
+  inline bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override;
+
+  // ---- for segments
+  /// Runs one step through the dispatcher.
+  void run_step(int step);
+  /// Updates come last: until then their values are kept.
+  void keep_updates() {
+    for (const Update& u : list_->updates) list_->value(u.value).last_use = list_->count();
+  }
+  /// Writes the updates whose values were made by steps [begin, end).
+  void write_updates(int begin, int end);
+  /// A recorded Tensor gets the elements and the history of another one.
+  static void adopt(const Tensor& recorded, Tensor& from);
+
+ private:
+  struct Mark {
+    int first = -1, count = 0;  ///< steps that made the variables of a gradient that is still to come
+  };
+  /// Has the function a pointer to elements of this Tensor? Then they may change after any of its lines.
+  bool is_exposed(const Tensor& t) const {
+    if (t.impl().trace_id >= 0) return false;
+    for (const Storage* s : exposed_)
+      if (s == t.impl().storage) return true;
+    return false;
+  }
+
+  SegmentStore& store_;
+  const Arguments& arguments_;
+  const bool holds_;
+  int left_ = 0, place_ = 0;
+  std::vector<std::pair<Tensor, Tensor>> assigned_;  ///< arguments, and what was assigned to them
+  std::vector<std::pair<const Tensor*, Tensor>> defined_;  ///< undefined ones
+  std::vector<Mark> marks_;
+  std::vector<const Storage*> exposed_;  ///< some may have ended
+
+  /// A Tensor for the next value, which the last step makes.
+  Tensor make(DType d, const Shape& s, const std::int64_t* strides, Device device) {
+    const int value = list_->add({.step = list_->count() - 1});
+    return list_->value(value).tensor = stand_for(value, d, s, strides, device);
+  }
+  inline int value_from_outside(const Tensor& t, SourceLine at) override;
+  const Tensor& target_of(const Update& u) const { return list_->value(u.target).tensor; }
+  void record_view(Call& c);
+  static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
+  void run_at_once(Call& c, const char* why);
+  bool is_foreign(const Tensor& t) const;
+  bool conflicts(const Tensor& t) const;
+  void break_at(const Tensor& t, const char* op, SourceLine at, const char* why = "");
+  void flush();
+  void mark_needed();
+  void make_variables(const Mark& m);
+  void make_views();
+};
+
+// ---- Tensors and values
+
+inline bool SegmentRecorder::is_foreign(const Tensor& t) const {
+  if (holds_ || made_here(t)) return false;
+  for (int k = 0; k < arguments_.count(); ++k)
+    if (arguments_[k].is_same(t) || arguments_[k].shares_storage(t)) return false;
+  return true;
+}
+inline int SegmentRecorder::value_from_outside(const Tensor& t, SourceLine at) {
+  if (is_foreign(t)) refuse_foreign(t, at);
+  if (t.is_meta())
+    TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": a Tensor has no elements: it is on device meta." << at));
+  return list_->place(&t.impl()) = list_->add({.tensor = t, .constant = is_constant(t)});
+}
+/// Would reading `t` see an update that is still to come?
+inline bool SegmentRecorder::conflicts(const Tensor& t) const {
+  if (list_->updates.empty() || t.impl().trace_id >= 0) return false;
+  for (const Update& u : list_->updates)
+    if (!target_of(u).is_same(t) && overlap(target_of(u), t)) return true;
+  return false;
+}
+
+// ---- steps
+
+inline void SegmentRecorder::record(Call& c) {
+  for (int k = 0; k < c.arguments; ++k)
+    if (conflicts(c[k])) {
+      break_at(c[k], c.op->name(), c.at, ", which shares memory with what was changed in place");
+      flush();
+    }
+  for (int k = 0; k < c.arguments; ++k)
+    if (is_exposed(c[k])) return run_at_once(c, exposed_in_words);
+  if (!c.op->record) return run_at_once(c, ", which has no graph");
+  if (c.op->is_view) return record_view(c);
+  const Values in = values_of(c);
+  Device device;
+  for (int k = 0; k < c.arguments; ++k)
+    if (c[k].dim() > 0 || k == 0) device = c[k].device();
+  // What comes out: plain elementwise ops need no graph for that.
+  const Tensor* big = &c[0];
+  DType dtype = big->dtype();
+  bool plain = c.arguments <= 3;
+  for (int k = 1; k < c.arguments && plain; ++k)
+    if (c[k].dim() > big->dim()) big = &c[k];
+  for (int k = 0; k < c.arguments && plain; ++k)
+    plain = c[k].impl().dtype == dtype && (c[k].dim() == 0 || c[k].impl().shape == big->impl().shape);
+  if (plain && (c.op->body || c.op->primitive != Op::input)) {
+    const detail::DirectCall f = detail::direct_call(*c.op, dtype);
+    plain = f.function;
+    dtype = f.result;
+  } else {
+    plain = false;
+  }
+  BoundFunction bound;
+  if (!plain) bound = bind_function(c);
+  const bool has_history = requires_gradient(c);
+  const Step& s = list_call(c, in, has_history);
+  for (int k = 0; k < s.results; ++k) {
+    c.result[k] = plain ? make(dtype, big->impl().shape, nullptr, device)
+                        : make(bound.function->graph()[bound.function->graph().outputs[k]].dtype,
+                               bound.function->output_shape(k, bound.symbols), nullptr, device);
+    c.result[k].impl().requires_grad = has_history && s.grad_enabled && is_floating(c.result[k].dtype());
+  }
+}
+
+/// Views are steps too; what is still in use when the segment has run becomes a true view.
+inline void SegmentRecorder::record_view(Call& c) {
+  const detail::TensorImpl& base = c[0].impl();
+  Shape shape;
+  std::int64_t strides[max_rank] = {};
+  bool is_view = true;
+  if (c.op == &detail::reshape_operator()) {
+    shape = detail::shape_attribute(c.attrs());
+    is_view = detail::reshaped_strides(base, shape, strides);
+  } else {
+    Tensor made;
+    Call view = c;
+    view.result = &made;
+    c.op->slot(backend_key(base.device.type)).kernel.load(std::memory_order_acquire)(view, c.op->slot(backend_key(base.device.type)).context);
+    shape = made.impl().shape;
+    for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
+  }
+  const bool has_history = requires_gradient(c);
+  const Step& s = list_call(c, values_of(c), has_history);
+  c.result[0] = make(base.dtype, shape, is_view ? strides : nullptr, base.device);
+  c.result[0].impl().requires_grad = has_history && s.grad_enabled;
+  c.result[0].impl().inference = base.inference;
+  if (is_view) note_view(c.result[0], c[0]);
+}
+
+inline void SegmentRecorder::run_at_once(Call& c, const char* why) {
+  store_.note_break(c.op->name(), c.at, Text(c.op->name()) << why);
+  flush();
+  for (int k = 0; k < c.arguments; ++k)
+    if (is_foreign(c[k])) refuse_foreign(c[k], c.at);
+  const detail::PauseCapture pause;
+  Dispatcher::get().call(c);
+  for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
+}
+
+inline void SegmentRecorder::break_at(const Tensor& t, const char* op, SourceLine at, const char* why) {
+  const Text what = break_in_words(op, t, at) << why;  // which may set `at`
+  store_.note_break(op, at, what);
+}
+
+inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at) {
+  if (is_recorded(t, at)) {
+    break_at(t, op, at);
+    return flush();
+  }
+  const bool loose = std::strcmp(op, "data") == 0;
+  if (!loose && is_foreign(t)) refuse_foreign(t, at);
+  const bool passed = !loose && !made_here(t);
+  if (passed) break_at(t, op, at);
+  if (list_->steps.empty()) return;
+  bool involved = false;
+  for (const Update& u : list_->updates) involved = involved || overlap(target_of(u), t);
+  if (loose || std::strcmp(op, "data_ptr") == 0 || std::strcmp(op, "elements") == 0)  // what is recorded reads it, and it may be written
+    for (const Value& v : list_->values) involved = involved || (v.step < 0 && overlap(v.tensor, t));
+  if (!involved) return;
+  if (!passed) break_at(t, op, at);
+  flush();
+}
+
+// ---- in place
+
+inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  const detail::TapeHooks& hooks = detail::tape_hooks();
+  const bool recorded = is_recorded(target, at);
+  if (!recorded && is_foreign(target)) refuse_foreign(target, at);
+  const char* why = nullptr;
+  if (!recorded && hooks.needs_tape && hooks.needs_tape(target, other)) why = ", on the tape";
+  else if (!recorded && target.device().type != DeviceType::cpu) why = ", on another device";
+  else if (is_exposed(target) || (other && is_exposed(*other))) why = exposed_in_words;
+  else if (recorded && target.impl().is_view) why = ", which is a view";
+  else if (list_->has_views(known_value(target))) why = ", which has views";
+  else if (!recorded) {
+    for (const Value& v : list_->values)
+      if (v.step < 0 && !v.tensor.is_same(target) && overlap(v.tensor, target)) why = ", which shares memory with what was read";
+    detail::check_no_repeats(target, op, at);
+  }
+  if (!why) return true;
+  break_at(target, op, at, why);
+  if (other && other->impl().trace_id >= 0) (void)is_recorded(*other, at);
+  flush();
+  return false;
+}
+inline void SegmentRecorder::finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) {
+  if (value.impl().trace_id < 0 || value.impl().is_view)  // it must own its elements
+    return finish_update(target, detail::call_unary(detail::copy_operator(), value, no_attributes, at), "", at);
+  const int now = static_cast<int>(value.impl().trace_id);
+  detail::TensorImpl& impl = target.impl();
+  if (impl.trace_id >= 0) {  // the value's place is taken by the target, which other handles know
+    list_->value(now).tensor.swap(list_->value(static_cast<int>(impl.trace_id)).tensor);
+    value.impl().trace_id = impl.trace_id;
+    impl.trace_id = now;
+    impl.requires_grad = value.impl().requires_grad;
+    return;
+  }
+  const int before = value_of(target, at);  // the target as it lies in memory
+  list_->place(&impl) = now;
+  for (Update& u : list_->updates)
+    if (target_of(u).is_same(target)) {
+      u.value = now;
+      return;
+    }
+  list_->updates.push_back({before, now});
+}
+inline void SegmentRecorder::left(Tensor& t, bool constant) {
+  if (const int k = arguments_.absent_at(place_++); k >= 0) {
+    if (t.defined() && !constant) defined_.push_back({arguments_.absent[k].tensor, static_cast<Tensor&&>(t)});
+    return;
+  }
+  const Tensor& argument = arguments_[left_++];
+  if (!t.is_same(argument) && !constant) assigned_.push_back({argument, static_cast<Tensor&&>(t)});
+}
+inline void SegmentRecorder::finish(const char* name, SourceLine at) {
+  for (auto& [target, value] : assigned_) {
+    check_parameter(target, value, name);
+    if (value.impl().trace_id < 0 || value.impl().is_view) value = value.clone(at);
+  }
+  for (auto& [target, value] : assigned_) {
+    if (begin_update(target, &value, "assignment", at)) {
+      finish_update(target, value, "assignment", at);
+      continue;
+    }
+    const detail::PauseCapture pause;
+    target.copy_(value, at);
+  }
+  assigned_.clear();  // what is still held is computed
+  flush();
+  for (const auto& [to, value] : defined_) const_cast<Tensor&>(*to) = value;
+}
+
+// ---- gradients
+
+inline Tensor SegmentRecorder::variable(const Tensor& t) {
+  if (conflicts(t)) flush();
+  list_variable(t);
+  Mark& m = marks_.back();
+  if (m.first < 0) m = {list_->count() - 1, 0};
+  ++m.count;
+  Tensor v = make(t.dtype(), t.impl().shape, nullptr, t.device());
+  v.impl().requires_grad = true;
+  return v;
+}
+inline bool SegmentRecorder::gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) {
+  bool recorded = value.impl().trace_id >= 0;
+  for (int k = 0; k < count; ++k) recorded = recorded && variables[k].impl().trace_id >= 0;
+  if (!recorded) return false;  // a graph break lies between them
+  if (value.numel() != 1)
+    TT_THROW(Error(describe({.mistake = Mistake::gradient_of_non_scalar, .op = "grad", .a = value.shape()})));
+  list_gradients(value, variables, count);
+  bool required = false;
+  for (int k = 0; k < count; ++k) {
+    const Step& made = list_->step(list_->value(static_cast<int>(variables[k].impl().trace_id)).step);
+    required = required || list_->value(list_->operand(made, 0)).tensor.impl().requires_grad;
+  }
+  required = required && state().grad_enabled;
+  for (int k = 0; k < count; ++k) {
+    result[k] = make(variables[k].dtype(), variables[k].impl().shape, nullptr, variables[k].device());
+    result[k].impl().requires_grad = required;
+  }
+  marks_.back() = {};
+  return true;
+}
+
+// ---- running what was recorded
+
+inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
+  if (from.impl().uses.load(std::memory_order_relaxed) > 1) from = from.clone();  // somebody else's too
+  detail::TensorImpl &to = recorded.impl(), &f = from.impl();
+  std::swap(to.storage, f.storage);
+  std::swap(to.autograd, f.autograd);
+  to.data = f.data;
+  to.keys = f.keys;
+  to.requires_grad = f.requires_grad;
+  to.inference = to.inference || f.inference;
+  to.is_view = f.is_view;
+  to.set_strided(Shape(f.shape), f.stride);
+  to.trace_id = -1;
+}
+
+inline void SegmentRecorder::mark_needed() {
+  for (Value& v : list_->values)
+    if (v.step >= 0) v.needed = v.tensor.impl().uses.load(std::memory_order_relaxed) > 1;
+  for (std::size_t k = list_->views.size(); k-- > 0;)
+    if (const View& v = list_->views[k]; list_->value(v.value).needed)
+      list_->value(v.base).needed = true;
+  std::size_t kept = 0;  // a Tensor that was made here and that nobody holds any more need not be written
+  for (const Update& u : list_->updates) {
+    const Tensor& t = target_of(u);
+    const detail::TensorImpl& impl = t.impl();
+    if (impl.uses.load(std::memory_order_relaxed) > 1 || !impl.storage || impl.storage->uses.load(std::memory_order_relaxed) > 1)
+      list_->updates[kept++] = u;
+  }
+  list_->updates.resize(kept);
+}
+
+inline void SegmentRecorder::flush() {
+  if (list_->steps.empty()) return list_->clear();
+  struct Clear {
+    StepList& list;
+    ~Clear() { list.clear(); }
+  };
+  const detail::PauseCapture pause;
+  const Clear clear{*list_};
+  mark_needed();
+  int begin = 0;
+  const int end = list_->count();
+  bool whole = true;
+  for (const Mark& m : marks_) whole = whole && m.first < 0;
+  if (!whole) keep_updates();
+  for (Mark& m : marks_) {
+    if (m.first < 0) continue;
+    store_.run(*this, begin, m.first, false);
+    make_variables(m);
+    begin = m.first + m.count;
+    m = {};
+  }
+  store_.run(*this, begin, end, true);
+  write_updates(0, begin);
+  make_views();
+}
+
+inline void SegmentRecorder::write_updates(int begin, int end) {
+  for (const Update& u : list_->updates) {
+    if (const int step = list_->value(u.value).step; step < begin || step >= end) continue;
+    const Tensor& target = target_of(u);
+    detail::write_elements(target, list_->real(u.value), store_.where());
+    detail::advance_version(target);
+  }
+}
+inline void SegmentRecorder::make_variables(const Mark& m) {
+  for (int i = m.first; i < m.first + m.count; ++i) {
+    const Step& s = list_->step(i);
+    const autograd::StepMode mode(s.grad_enabled);
+    Tensor v = autograd::as_variable(list_->real(list_->operand(s, 0)));
+    adopt(list_->value(s.result).tensor, v);
+  }
+}
+inline void SegmentRecorder::make_views() {
+  for (const View& v : list_->views) {
+    Value& value = list_->value(v.value);
+    if (!value.needed || value.tensor.impl().trace_id < 0) continue;
+    const Step& s = list_->step(value.step);
+    Tensor base = list_->value(v.base).tensor;
+    for (const Update& u : list_->updates)
+      if (const Tensor& target = target_of(u); &target.impl() == v.base_impl) base = target;
+    const Tensor* argument[] = {&base};
+    const Attributes a = list_->attributes(s);
+    const autograd::StepMode mode(s.grad_enabled);
+    Tensor made;
+    Call c{s.op, argument, 1, &a, &made, s.at, {}};
+    Dispatcher::get().call(c);
+    adopt(value.tensor, made);
+  }
+}
+
+inline void SegmentRecorder::run_step(int step) {
+  const Step s = list_->step(step);
+  SmallVec<Tensor, few_results> result(s.results);
+  SmallVec<const Tensor*, few_arguments> argument(s.operands);
+  const autograd::StepMode mode(s.grad_enabled);
+  if (s.kind == StepKind::variable || s.kind == StepKind::gradients)
+    TT_THROW(Error(Text("tt::compile: ") << store_.name() << ": has too many different segments to keep, and this one takes gradients, so it cannot run op by op." << s.at));
+  for (int k = 0; k < s.operands; ++k) argument[k] = &list_->real(list_->operand(s, k));
+  const Attributes a = list_->attributes(s);
+  Call c{s.op, argument.data(), s.operands, &a, result.data(), s.at, {}};
+  Dispatcher::get().call(c);
+  for (int k = 0; k < s.results; ++k) {
+    Value& v = list_->value(s.result + k);
+    if (s.kind == StepKind::view) v.real = result[k];
+    else adopt(v.tensor, result[k]);
+  }
+}
+
+}  // namespace jit
+}  // namespace tt

@@ -1,0 +1,474 @@
+// Definitions of capture.hpp: all that a function does becomes one graph, for all sizes. It is run once on stand-ins of its
+// arguments, which have dtype and shape but no elements. Each step is listed and recorded in the graph at once, so that sizes are
+// symbols where they can be, and errors are those of the op. What the function makes (factories) is there, so that it can be looked
+// at, and is a value of the list too.
+//   Tracer t("f", guards, options, arguments, count);   Tensor y = f(t.next());   t.returned(y);   t.finish(result).graph
+#pragma once
+#include "tt/jit/capture_inl.hpp"
+#include "tt/jit/graph_builder.hpp"
+#include "tt/jit/recorder.hpp"
+
+namespace tt {
+namespace jit {
+
+class Tracer final : public Recorder {
+ public:
+  Tracer(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed);
+  // What a RecordingRun does.
+  Tensor next() { return stand_in_[static_cast<std::size_t>(next_++)]; }
+  void returned(Tensor& t) {
+    give(t, returned_++);
+    t = Tensor();
+  }
+  void left(const Tensor& t, bool constant);
+  Recording finish(std::shared_ptr<const void> result);
+
+  inline void record(Call& c) override;
+  inline void need(const Tensor& t, const char* op, SourceLine at) override;
+  void may_be_written(const Tensor& t) override {
+    std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
+  }
+  inline Extent size_of(const Tensor& t, int axis) override;
+  void guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) override { builder_.guard_size(e, least, most, at); }
+  inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
+  inline void finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) override;
+  Device device() const override { return runs_on_; }
+  bool hears_of_factories() const override { return true; }
+  inline void made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) override;
+  void made_of_sizes(const Tensor& t, const IntList& sizes) override {
+    Shape s;
+    for (int k = 0; k < sizes.size(); ++k) {
+      s.push_back(sizes.extent(k));
+      builder_.guard_corner(sizes.extent(k), {});
+    }
+    sized_.push_back({t, s});
+  }
+  void made_of_size(const Tensor& t, Extent e) override { note(t, add_node(builder_.graph.extent(t.dtype(), e))); }
+  // Gradients inside of the function become part of the graph.
+  void open_gradient() override {
+    detaches_before_.push_back(detaches_);
+    detaches_ = true;
+  }
+  void close_gradient() override {
+    detaches_ = detaches_before_.back();
+    detaches_before_.pop_back();
+  }
+  Tensor variable(const Tensor& t) override {
+    Tensor v;
+    list_variable(t);
+    record_last(&v);
+    v.impl().requires_grad = true;
+    return v;
+  }
+  bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override {
+    list_gradients(value, variables, count);
+    record_last(result);
+    return true;
+  }
+
+ private:
+  /// Of what the function makes: changed in place it is no value any more.
+  struct Made {
+    Tensor tensor;
+    int value;  ///< -1: elements of the program's text, nodes when they are used
+    std::uint32_t version;
+  };
+  /// What is there, of sizes that are expressions.
+  struct Sized {
+    Tensor tensor;
+    Shape shape;
+  };
+  /// What is given to the caller, and whether as an argument, or a view of one: not if that is assigned to, as its elements
+  /// are others then.
+  struct Given {
+    int id;
+    bool shared;
+    SharedResults::One as;
+  };
+  static constexpr std::int64_t most_in_text = 16;
+
+  GraphBuilder builder_;
+  const char* name_;
+  const TracerOptions options_;
+  const Arguments& argument_;
+  const int passed_;  ///< arguments behind these are held
+  Device runs_on_{};  ///< where the arguments are
+  int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
+  std::vector<Tensor> stand_in_;
+  std::vector<int> input_;  ///< nodes of the stand-ins
+  std::vector<Made> made_;
+  std::vector<Sized> sized_;
+  bool detaches_ = state().grad_enabled;  ///< what is computed while gradients are disabled is detached
+  std::vector<char> detaches_before_;
+  Text broken_;  ///< what the first graph break says, though the function may have caught it
+  SourceLine broken_at_{};
+  const std::uint64_t exceptions_before_ = detail::exceptions_made;
+
+  Recording recording_;
+  SharedResults results_;
+  std::vector<Given> given_;  ///< results, then what absent arguments become
+  std::vector<std::pair<int, int>> updates_;  ///< nodes, and whose memory they take over
+  std::vector<char> assigned_;  ///< is an argument?
+
+  // ---- values and their nodes
+  inline int value_from_outside(const Tensor& t, SourceLine at) override;
+  int id_of(const Tensor& t) { return builder_.node(value_of(t)); }
+  /// A value that no step makes, or another one than what that made.
+  int add_node(int id, int step = -1) {
+    const int value = list_->add({.step = step});
+    builder_.set_node(value, id);
+    return value;
+  }
+  int add_constant(const Tensor& t) { return add_node(builder_.constant(t, shape_of(t))); }
+  Tensor tensor_of(int value) const;
+  /// Records the last step of the list in the graph; its results are values then.
+  void record_last();
+  /// The same; they are Tensors.
+  void record_last(Tensor* result) {
+    record_last();
+    const Step& s = list_->steps.back();
+    for (int k = 0; k < s.results; ++k) result[k] = tensor_of(s.result + k);
+  }
+  /// The shape of what is there, as it is recorded.
+  Shape shape_of(const Tensor& t) const {
+    for (const Sized& s : sized_)
+      if (s.tensor.is_same(t)) return s.shape;
+    return builder_.symbolic_shape(t.impl().shape);
+  }
+
+  // ---- what the function makes
+  /// Its value, if it is as it was; -1: none.
+  int known(const Tensor& t);
+  int text_of(const Tensor& t);
+  bool run_at_once(Call& c);
+  void note(const Tensor& t, int value) {  // what nobody else holds cannot be named any more
+    std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });
+    made_.push_back({t, value, t.version()});
+  }
+  /// Another Tensor that was made here, and is in use, over the same memory.
+  bool shares_made(const Tensor& t) const {
+    for (const Made& m : made_)
+      if (!m.tensor.is_same(t) && m.tensor.shares_storage(t) && m.tensor.impl().uses.load(std::memory_order_relaxed) > 1) return true;
+    return false;
+  }
+  /// Its elements are looked at: the sizes that they hang on are numbers.
+  void look_at_elements(const Tensor& t, SourceLine at);
+
+  // ---- what becomes of results and arguments
+  const detail::TensorImpl* steps_to(const Tensor& t, std::vector<ViewStep>& steps) const;
+  void give(const Tensor& t, int result);
+  void put(int number, int id, bool assigned);
+  void output_given(bool results);
+  [[noreturn]] void stop(const Tensor& t, const char* op, SourceLine at);
+};
+
+inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
+    : builder_(guards.sizes, false), name_(name), options_(static_cast<TracerOptions&&>(options)), argument_(argument), passed_(passed),
+      assigned_(static_cast<std::size_t>(argument.count())) {
+  capture_number = number_;
+  for (int k = argument.count() - 1; k >= 0; --k)
+    if (argument[k].dim() > 0 || k == 0) runs_on_ = argument[k].impl().device;
+  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  for (int k = 0; k < argument.count(); ++k) {
+    const Signature::Input& in = inputs[static_cast<std::size_t>(k)];
+    const int value = add_node(builder_.graph.input(in.dtype, in.shape, in.strides));
+    const int same = argument.first_same(k);  // what is passed twice is one Tensor
+    stand_in_.push_back(same == k ? tensor_of(value) : stand_in_[static_cast<std::size_t>(same)]);
+    if (same == k) stand_in_.back().impl().requires_grad = argument[k].impl().requires_grad;
+    input_.push_back(id_of(stand_in_.back()));
+    if (k >= passed) list_->place(&argument[k].impl()) = value_of(stand_in_.back());
+  }
+}
+
+// ---- values and their nodes
+
+inline Tensor Tracer::tensor_of(int value) const {
+  Shape s;
+  const Node& n = builder_.graph[builder_.node(value)];
+  for (int k = 0; k < n.shape.rank; ++k) s.push_back(n.shape[k].value(builder_.values));
+  return stand_for(value, n.dtype, s, nullptr, {DeviceType::meta, 0});
+}
+
+inline void Tracer::record_last() {
+  const int last = list_->count() - 1;
+  try {
+    builder_.add(*list_, last, last + 1);
+  } catch (...) {
+    list_->steps.pop_back();
+    throw;
+  }
+  for (int k = 0; k < list_->step(last).results; ++k) list_->add({.step = last});
+}
+
+inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
+  if (const int value = known(t); value >= 0) return value;
+  if (is_constant(t)) return add_constant(t);
+  if (t.impl().capture == number_) stop(t, "a Tensor that the function makes, which is no constant:", at);
+  if (options_.holds) throw TensorMet{t};
+  refuse_foreign(t, at);
+}
+
+inline void Tracer::record(Call& c) {
+  if (run_at_once(c)) return;
+  if (!c.op->record) stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
+  list_call(c, values_of(c), detaches_);
+  const bool required = requires_gradient(c) && state().grad_enabled;
+  record_last(c.result);
+  for (int k = 0; k < c.op->results; ++k) c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
+  if (!c.op->is_view) return;
+  note_view(c.result[0], c[0]);
+  list_->values.back().tensor = c.result[0];
+}
+
+// ---- what the function makes
+
+inline void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) {
+  if (!op) {
+    if (t.impl().numel <= most_in_text) note(t, -1);
+    return;
+  }
+  Values in;
+  in.push_back(add_node(builder_.graph.constant(t.dtype(), 0, shape_of(t))));
+  for (int k = 0; k < count; ++k) in.push_back(add_constant(*numbers[k]));
+  list_call({.op = op}, in, false);
+  record_last();
+  note(t, list_->steps.back().result);
+}
+
+inline int Tracer::known(const Tensor& t) {
+  for (Made& m : made_)
+    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad)  // the tape has it
+      return m.value >= 0 ? m.value : m.value = add_node(text_of(t));
+  return -1;
+}
+
+inline int Tracer::text_of(const Tensor& t) {
+  const Tensor elements = detail::to_device(t, Device{}, false, {});
+  const std::int64_t n = t.impl().numel;
+  Tensor one(t.dtype(), Shape{});
+  const auto element = [&](std::int64_t k) {
+    const auto size = static_cast<std::size_t>(tt::size_of(t.dtype()));
+    if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
+    else std::memset(one.impl().data, 0, size);
+    return builder_.constant(one, {});
+  };
+  const int first = element(0);
+  Graph& graph = builder_.graph;
+  int r = graph.broadcast_to(first, t.impl().shape);
+  const Sym place = detail::flat_index({&graph, r});
+  for (std::int64_t k = 1; k < n; ++k)
+    if (const int other = element(k); other != first)
+      r = graph.where_(graph.elementwise(Op::eq, {place.id, graph.constant_integer(DType::i64, k)}), other, r);
+  return r;
+}
+
+/// An op on Tensors that are all there runs; where they are known, so is what it makes.
+inline bool Tracer::run_at_once(Call& c) {
+  bool own = true, all_known = c.op->record != nullptr;
+  for (int k = 0; k < c.arguments; ++k) {
+    if (c[k].impl().trace_id >= 0) return false;
+    own = own && made_here(c[k]);
+    all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
+  }
+  if (!own && options_.holds) return false;
+  Values in;
+  for (int k = 0; k < c.arguments && all_known; ++k) {
+    int value = own ? known(c[k]) : -1;
+    if (value < 0 && own && is_constant(c[k])) {
+      value = add_constant(c[k]);
+      if (c.op->is_view) note(c[k], value);  // the view may be written to, but then the version tells
+    }
+    all_known = value >= 0;
+    in.push_back(value);
+  }
+  {
+    const detail::PauseCapture pause;
+    Dispatcher::get().call(c);
+  }
+  if (!own) return true;
+  for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
+  if (!all_known) return true;
+  list_call(c, in, detaches_);
+  record_last();
+  for (int k = 0; k < c.op->results; ++k) note(c.result[k], list_->steps.back().result + k);
+  return true;
+}
+
+inline void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
+  int value = -1;
+  for (const Made& m : made_)
+    if (m.tensor.is_same(t)) {
+      if (m.value < 0) return;  // of the program's text
+      value = m.value;
+    }
+  if (value >= 0) builder_.fix_sizes_of(builder_.node(value), at);
+  else if (!is_constant(t)) builder_.fix_all(at);
+}
+
+inline void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
+  const detail::TensorImpl& impl = t.impl();
+  const bool foreign = impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0;
+  if (impl.trace_id >= 0 ? impl.capture == number_ : foreign && options_.holds) stop(t, op, at);
+  if (foreign) refuse_foreign(t, at);
+  if (impl.trace_id < 0 && made_here(t)) look_at_elements(t, at);
+}
+
+inline Extent Tracer::size_of(const Tensor& t, int axis) {
+  int value = t.impl().trace_id < 0 || t.impl().capture == number_ ? known_value(t) : -1;
+  bool is_known = !made_here(t) || is_constant(t);
+  for (const Made& m : made_)
+    if (value < 0 && m.tensor.is_same(t)) {
+      value = m.value;
+      is_known = true;
+    }
+  if (value < 0 && !is_known) builder_.fix_all({});  // made of others, it is not known how
+  const Shape s = value >= 0 ? builder_.graph[builder_.node(value)].shape : shape_of(t);
+  return axis < 0 ? s.size() : s[axis];
+}
+
+// ---- in place
+
+inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
+  detail::TensorImpl& impl = target.impl();
+  if (known_value(target) < 0) {  // neither recorded nor held
+    if (!made_here(target)) (void)value_of(target, at);  // throws
+    if (!is_constant(target) && known(target) < 0) {
+      if (!other) return false;
+      if (other->impl().trace_id >= 0) stop(target, op, at);
+      if (!made_here(*other)) {
+        (void)value_of(*other, at);  // throws, if it is not held
+        stop(target, op, at);        // what is held has other elements at the next call
+      }
+      return false;
+    }
+    if (impl.is_view || shares_made(target)) stop(target, op, at);
+    impl.trace_id = value_of(target, at);  // it has no elements from now on
+    impl.device = {DeviceType::meta, 0};
+    impl.keys = KeySet(backend_key(DeviceType::meta)) | DispatchKey::trace;
+    impl.is_fill = false;
+  }
+  if ((impl.trace_id >= 0 && impl.is_view) || list_->has_views(known_value(target))) stop(target, op, at);
+  return true;
+}
+
+inline void Tracer::finish_update(Tensor& target, const Tensor& value, const char*, SourceLine at) {
+  const int from = value_of(value, at);
+  const int now = add_node(builder_.node(from), list_->value(from).step);  // a value of its own: no view of anything
+  if (target.impl().trace_id < 0) {
+    list_->place(&target.impl()) = now;
+    return;
+  }
+  target.impl().trace_id = now;
+  target.impl().requires_grad = value.impl().requires_grad;
+}
+
+[[noreturn]] inline void Tracer::stop(const Tensor& t, const char* op, SourceLine at) {
+  const Text what = break_in_words(op, t, at);
+  if (broken_.empty()) {
+    broken_ = what;
+    broken_at_ = at;
+  }
+  if (options_.breaks) throw GraphBreak{what, at};
+  TT_THROW(Error(Text("tt::") << options_.who << what << ". Return it, and look at it outside?" << at));
+}
+
+// ---- what becomes of results and arguments
+
+/// The steps that a view was made by, from the Tensor that is returned: the one it is a view of, or itself.
+inline const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<ViewStep>& steps) const {
+  const detail::TensorImpl* at = &t.impl();
+  for (std::size_t k = list_->views.size(); k-- > 0;)
+    if (const View& v = list_->views[k]; &list_->value(v.value).tensor.impl() == at) {
+      const Step& made = list_->step(list_->value(v.value).step);
+      steps.insert(steps.begin(), {made.op, list_->attributes(made)});
+      at = v.base_impl;
+    }
+  return at;
+}
+inline void Tracer::give(const Tensor& t, int result) {
+  Given g{id_of(t), false, {.result = result}};
+  const detail::TensorImpl* const base = steps_to(t, g.as.steps);
+  for (int k = 0; options_.shares && !g.shared && k < argument_.count(); ++k) {
+    g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
+    g.as.argument = k;
+  }
+  given_.push_back(static_cast<Given&&>(g));
+}
+/// An argument is changed, and becomes what a node is.
+inline void Tracer::put(int number, int id, bool assigned) {
+  bool shared = false;
+  for (int j = 0; j < argument_.count(); ++j)
+    shared = shared || (j != number && argument_.share(j, number) &&
+                        (assigned || number >= passed_ || j >= passed_ || argument_.first_same(j) != argument_.first_same(number)));
+  if (shared)
+    TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
+                   "Pass a copy of one of them?"));
+  const bool taped = argument_.on_tape();  // then what was saved must stay as it is
+  updates_.push_back({id, !taped && argument_.lies_alone(number) ? number : -1});
+  recording_.updated.push_back(number);
+  if (assigned) assigned_[static_cast<std::size_t>(number)] = 1;
+}
+inline void Tracer::left(const Tensor& t, bool constant) {
+  if (const int k = argument_.absent_at(place_++); k >= 0) {
+    if (!constant && t.defined()) give(t, -1 - k);
+    return;
+  }
+  const int number = left_++, id = id_of(t);
+  const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
+  const bool assigned = !t.is_same(before);  // to the handle only
+  if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
+  if (argument_.first_same(number) != number && !assigned) return;  // updated there
+  check_parameter(before, t, name_);
+  put(number, id, assigned);
+}
+/// Results, or what absent arguments become.
+inline void Tracer::output_given(bool results) {
+  for (Given& x : given_) {
+    if ((x.as.result >= 0) != results) continue;
+    if (x.shared && !assigned_[static_cast<std::size_t>(x.as.argument)]) {
+      results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
+      continue;
+    }
+    builder_.graph.output(x.id);
+    if (results) ++recording_.results;
+    else results_.assigned.push_back(-1 - x.as.result);
+  }
+}
+inline Recording Tracer::finish(std::shared_ptr<const void> result) {
+  Graph& g = builder_.graph;
+  for (int k = passed_; k < argument_.count(); ++k)
+    if (const int id = id_of(argument_[k]); id != input_[static_cast<std::size_t>(k)]) put(k, id, false);
+  output_given(true);
+  for (const auto& [id, into] : updates_) g.output(id, into);
+  output_given(false);
+  if (!builder_.needed.as_numbers.empty()) throw builder_.needed;
+  recording_.guards = builder_.guards_but_for_fixed();
+  if (detail::exceptions_made != exceptions_before_) builder_.fix_all({});  // one that the function caught may hang on any size
+  SizeSet numbers = builder_.fixed;
+  for (int k = 0; k < recording_.guards.size() && !options_.guards_sizes; ++k) numbers |= symbols_of(recording_.guards[k].extent);
+  if (!numbers.within(builder_.as_numbers)) {
+    numbers |= builder_.as_numbers;
+    Vec<SizeGuard> taken = recording_.guards;
+    for (const SizeGuard& corner : builder_.corners) taken.push_back(corner);
+    throw SizesNeeded{"the function itself, which looks at them", builder_.fixed_at, numbers, taken};
+  }
+  if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};  // which the function caught
+  if (g.failure) TT_THROW(Error(describe(g.failure)));
+  recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
+  recording_.graph = canonical(g);
+  if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
+  return static_cast<Recording&&>(recording_);
+}
+
+TT_INLINE RecordingRun::RecordingRun(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
+    : tracer_(new Tracer(name, guards, static_cast<TracerOptions&&>(options), argument, passed)) {}
+TT_INLINE RecordingRun::~RecordingRun() = default;
+TT_INLINE Tensor RecordingRun::next() { return tracer_->next(); }
+TT_INLINE void RecordingRun::returned(Tensor& t) { tracer_->returned(t); }
+TT_INLINE void RecordingRun::left(const Tensor& t, bool constant) { tracer_->left(t, constant); }
+TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
+  return tracer_->finish(static_cast<std::shared_ptr<const void>&&>(result));
+}
+
+}  // namespace jit
+}  // namespace tt
