@@ -2,6 +2,9 @@
 // among arguments; and what is kept of them is bounded.
 #include <doctest/doctest.h>
 
+#include <optional>
+
+#include "random_graph.hpp"
 #include "tensors.hpp"
 #include "tt/jit/recent_table.hpp"
 #include "tt/dispatch/all_ops.hpp"
@@ -42,6 +45,22 @@ TEST_CASE("a compiled function takes two thousand Tensors") {
   const Tensor want = weighted_sum(list);
   for (int call = 0; call < 2; ++call) CHECK(same_bits(f(list), want));
   CHECK(f.captures() == 1);
+}
+
+TEST_CASE("a thousand Tensors of other sizes, and a thousand views of one, are one capture") {
+  const auto ends = [](const std::vector<Tensor>& x) { return x.front().sum() + x.back().sum(); };
+  auto f = tt::compile(ends, {.tier = 0});
+  std::vector<Tensor> sizes, views;
+  const Tensor buffer = tt::ones({2000});
+  for (int k = 0; k < 1000; ++k) {
+    sizes.push_back(tt::ones({k + 2}));
+    views.push_back(buffer.slice(0, k, 2 * k + 2 < 2000 ? k + 2 : 2000));
+  }
+  for (int round = 0; round < 2; ++round) {
+    CHECK(f(sizes).item() == 1003);
+    CHECK(f(views).item() == 4 - 2 + views.back().numel());
+  }
+  CHECK(f.captures() == 2);
 }
 
 TEST_CASE("two thousand Tensors are changed in place by one compiled function") {
@@ -154,6 +173,25 @@ TEST_CASE("a table of recent entries drops the oldest, but not those in turn, an
   CHECK((table.evicted() == 1 && table.size() == 4 && use(0) && use(1) && use(2)));
 }
 
+TEST_CASE("what a table removed is freed though somebody reads at every moment") {
+  struct Entry {
+    int* gone;
+    ~Entry() { ++*gone; }
+  };
+  int gone = 0;
+  tt::RecentTable<Entry, 4> table;
+  using Reading = decltype(table.read());
+  std::optional<Reading> reading[2];
+  constexpr int made = 1000;
+  for (int k = 0; k < made; ++k) {
+    reading[k % 2].emplace(table);  // before the one that it takes turns with ends
+    table.insert(static_cast<std::uint64_t>(k), std::unique_ptr<Entry>(new Entry{&gone}), true);
+    reading[1 - k % 2].reset();
+    CHECK(gone >= k - 8);
+  }
+  CHECK(gone < made);
+}
+
 TEST_CASE("captures of a function are bounded, and explain counts those that were dropped") {
   auto f = tt::compile([](const Tensor& x, const Tensor& y) { return x + y; }, {.tier = 0, .fullgraph = true});
   for (int rank = 1; rank <= 4; ++rank)
@@ -168,4 +206,86 @@ TEST_CASE("captures of a function are bounded, and explain counts those that wer
       }
   CHECK(f.captures() <= 128);
   CHECK(contains(std::string(f.explain()), "captures were dropped for others"));
+}
+
+namespace {
+
+/// A program of matrices of four columns, drawn from a seed: it computes, makes views, changes arguments in place, joins a cache (the
+/// first argument) with what it made, and returns some of all that.
+std::vector<Tensor> draw_and_run(std::vector<Tensor> x, std::uint64_t seed) {
+  fuzz::Random dice(seed);
+  struct Known {
+    Tensor t;
+    int rows;  ///< equal numbers: equal sizes
+  };
+  std::vector<Known> known;
+  for (std::size_t k = 0; k < x.size(); ++k) known.push_back({x[k], k == 0 ? 0 : 1});
+  int next = 2;
+  const auto pick = [&]() -> std::size_t { return static_cast<std::size_t>(dice.below(static_cast<int>(known.size()))); };
+  for (int step = 2 + dice.below(8); step > 0; --step) {
+    const Known a = known[pick()];
+    Known b = known[pick()];
+    for (int tries = 0; b.rows != a.rows && tries < 20; ++tries) b = known[pick()];
+    if (b.rows != a.rows) b = a;
+    switch (dice.below(9)) {
+      case 0: known.push_back({a.t + b.t * 0.5, a.rows}); break;
+      case 1: known.push_back({tt::tanh(a.t), a.rows}); break;
+      case 2: known.push_back({a.t - a.t.mean(0, true), a.rows}); break;
+      case 3: known.push_back({a.t.slice(0, 1, a.t.size(0)), next++}); break;
+      case 4: known.push_back({a.t.reshape({-1, 2, 2}).reshape({-1, 4}), a.rows}); break;
+      case 5: known.push_back({tt::cat({known[0].t, b.t}, 0), next++}); break;
+      case 6: known[pick()].t.mul_(0.75); break;
+      case 7: {
+        Known& target = known[static_cast<std::size_t>(dice.below(static_cast<int>(x.size())))];
+        if (target.rows == b.rows) target.t.add_(tt::tanh(b.t));
+        break;
+      }
+      default: known.push_back({a.t.t().contiguous().t() * 1.5, a.rows}); break;
+    }
+  }
+  std::vector<Tensor> result;
+  for (int n = 1 + dice.below(4); n > 0; --n) result.push_back(known[pick()].t);
+  result.push_back(known.back().t);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("random programs that return views, grow caches and take many Tensors agree with eager") {
+  const char* const more = std::getenv("TT_FUZZ_COUNT");
+  const int programs = more ? std::atoi(more) : 150;
+  fuzz::Random dice(4711);
+  int views = 0;
+  for (int program = 0; program < programs; ++program) {
+    CAPTURE(program);
+    const auto seed = static_cast<std::int64_t>(program) * 7919 + 1;
+    auto compiled = tt::compile([](std::vector<Tensor>& x, std::int64_t s) { return draw_and_run(x, static_cast<std::uint64_t>(s)); }, {.tier = 0});
+    const int count = program % 10 == 9 ? 65 + dice.below(400) : 2 + dice.below(6);
+    const auto numbers_of = [&](std::int64_t rows, int step) { return (tt::arange(static_cast<double>(rows * 4)) * (0.01 * (step % 13 + 1))).reshape({rows, 4}); };
+    Tensor cache = numbers_of(3, 1), eager_cache = cache.clone();
+    for (int call = 0; call < 4; ++call) {
+      const std::int64_t rows = 2 + dice.below(6);
+      std::vector<Tensor> x{cache}, y{eager_cache};
+      for (int k = 1; k < count; ++k) {
+        x.push_back(numbers_of(rows, k + call));
+        y.push_back(x.back().clone());
+      }
+      std::vector<Tensor> got = compiled(x, seed), want = draw_and_run(y, static_cast<std::uint64_t>(seed));
+      REQUIRE(got.size() == want.size());
+      for (std::size_t r = 0; r < want.size(); ++r) {
+        CAPTURE(r);
+        REQUIRE(same_bits(got[r], want[r]));
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          REQUIRE(got[r].shares_storage(x[k]) == want[r].shares_storage(y[k]));
+          views += want[r].shares_storage(y[k]);
+        }
+      }
+      for (std::size_t k = 0; k < x.size(); ++k) REQUIRE(same_bits(x[k], y[k]));
+      if (got.back().size(0) < 200) {  // what was joined is the next call's cache
+        cache = got.back().clone();
+        eager_cache = cache.clone();
+      }
+    }
+  }
+  CHECK(views > programs / 4);
 }

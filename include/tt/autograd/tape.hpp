@@ -201,22 +201,28 @@ struct JoinNode : TapeNode {
     const Operator* op;
     Attributes attributes;
     std::vector<SavedTensor> argument;
+    /// The arguments as Tensors without elements, made when the first of them is asked for.
+    const Tensor* tensors() {
+      const tt::detail::FlagLock lock(busy);
+      if (made.empty())
+        for (const SavedTensor& s : argument) made.push_back(Tensor(s.dtype, s.shape, {DeviceType::meta, 0}));
+      return made.data();
+    }
+
+   private:
+    std::vector<Tensor> made;
+    std::atomic_flag busy;
   };
-  std::shared_ptr<const Joined> all;
+  std::shared_ptr<Joined> all;
   int number = 0;  ///< of the argument
   Edge own_edge[2];
 };
 inline const TapeNodeKind join_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool) {
       auto& n = static_cast<JoinNode&>(base);
-      const JoinNode::Joined& j = *n.all;
-      const int arguments = static_cast<int>(j.argument.size());
-      const SavedArguments saved(j.argument.data(), arguments);
-      SmallVec<Tensor, few_arguments> argument(arguments), each(arguments);
-      for (int k = 0; k < arguments; ++k) argument[k] = saved[k];
-      j.op->derivative({j.op, &j.attributes, argument.data(), nullptr, arguments, in, each.data(), n.where, n.number});
+      JoinNode::Joined& j = *n.all;
+      j.op->derivative({j.op, &j.attributes, j.tensors(), nullptr, static_cast<int>(j.argument.size()), in, &out[1], n.where, n.number});
       out[0] = in[0];
-      out[1] = each[n.number];
     },
     [](TapeNode&) {}, [](TapeNode* n) { delete static_cast<JoinNode*>(n); }};
 inline void record_join(const Call& c) {

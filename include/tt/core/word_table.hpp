@@ -18,6 +18,9 @@ class WordTable {
   };
   TT_INLINE static int number_of(const std::int64_t* word, int count);
   TT_INLINE static List list(int number);
+  /// Before a fork, and behind it in both processes: a child must not find the lock taken by a thread that it does not have.
+  TT_INLINE static void lock();
+  TT_INLINE static void unlock();
 
  private:
   struct Lists;
@@ -84,13 +87,17 @@ TT_INLINE int WordTable::number_of(const std::int64_t* word, int count) {
     h ^= h >> 29;
   }
   Lists& lists = Lists::get();
-  while (__atomic_test_and_set(&lists.busy, __ATOMIC_ACQUIRE)) {  // <atomic> would be in every file with Arrays
-  }
+  lock();
   int number = lists.find(word, count, h);
   if (number < 0) number = lists.add(word, count, h);
-  __atomic_clear(&lists.busy, __ATOMIC_RELEASE);
+  unlock();
   return number;
 }
+TT_INLINE void WordTable::lock() {
+  while (__atomic_test_and_set(&Lists::get().busy, __ATOMIC_ACQUIRE)) {  // <atomic> would be in every file with Arrays
+  }
+}
+TT_INLINE void WordTable::unlock() { __atomic_clear(&Lists::get().busy, __ATOMIC_RELEASE); }
 TT_INLINE WordTable::List WordTable::list(int number) { return Lists::get().at(number).list; }
 
 #endif

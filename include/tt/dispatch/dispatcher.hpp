@@ -117,7 +117,7 @@ struct DerivativeStep {
   const Tensor* gradient = nullptr;  ///< those of the results; undefined: zero
   Tensor* out = nullptr;             ///< those of the arguments; undefined: nothing flows
   SourceLine at{};                   ///< of the call
-  int only = -1;                     ///< of a variadic op: the one argument that is asked for; of all of them shapes are known
+  int only = -1;                     ///< of a variadic op: the one argument whose gradient is asked for, which is out[0]; of all of them shapes are known
 };
 /// Calls ops: so it has a derivative in turn.
 using OpDerivative = void (*)(const DerivativeStep&);

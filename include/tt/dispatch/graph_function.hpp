@@ -120,11 +120,36 @@ class Signature {
   }
   void push_size(std::int64_t n, bool number) {
     if (number || n == 0 || n == 1) return push(n);
-    int s = 0;
-    while (s < symbols && values[s] != n) ++s;
-    if (s == symbols) values.set(symbols++, n);
+    const int s = symbol_of(n);
     push(as_numbers.some.test(s) ? n : Extent::symbol(s).code);
   }
+  int symbol_of(std::int64_t n) {
+    if (symbols < few) {
+      int s = 0;
+      while (s < symbols && values[s] != n) ++s;
+      if (s == symbols) values.set(symbols++, n);
+      return s;
+    }
+    if (4 * symbols > 2 * slot_.size()) {  // by size, less than half full: symbols plus one
+      slot_.resize(8 * symbols);
+      for (int& s : slot_) s = 0;
+      for (int s = 0; s < symbols; ++s) slot_of(values[s]) = s + 1;
+    }
+    int& known = slot_of(n);
+    if (!known) {
+      values.set(symbols++, n);
+      known = symbols;
+    }
+    return known - 1;
+  }
+  int& slot_of(std::int64_t n) {
+    const auto count = static_cast<std::uint64_t>(slot_.size());
+    std::uint64_t at = (static_cast<std::uint64_t>(n) * 0x9e3779b97f4a7c15u >> 32) % count;
+    while (slot_[static_cast<int>(at)] && values[slot_[static_cast<int>(at)] - 1] != n) at = (at + 1) % count;
+    return slot_[static_cast<int>(at)];
+  }
+  static constexpr int few = 16;
+  SmallVec<int, 1> slot_;
 };
 
 class GraphFunction {

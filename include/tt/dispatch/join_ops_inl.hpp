@@ -74,10 +74,10 @@ TT_INLINE void cat_derivative(const DerivativeStep& s) {
   for (int k = 0; k < s.only; ++k) start += left_out(s.argument[k]) ? 0 : s.argument[k].impl().shape.code[axis];
   const Tensor& part = s.argument[s.only];
   if (left_out(part)) {
-    s.out[s.only] = tt::zeros({0}, {part.dtype(), s.gradient[0].device()});
+    s.out[0] = tt::zeros({0}, {part.dtype(), s.gradient[0].device()});
     return;
   }
-  s.out[s.only] = convert(s.gradient[0].slice(axis, start, start + part.size(axis), 1, s.at), part.dtype(), s.at);
+  s.out[0] = convert(s.gradient[0].slice(axis, start, start + part.size(axis), 1, s.at), part.dtype(), s.at);
 }
 TT_INLINE Operator& cat_operator() {
   static Operator& op = Dispatcher::get().define("cat", reinterpret_cast<const void*>(&record_cat), [](Operator& e) {

@@ -92,8 +92,8 @@ struct Arguments {
   int count() const { return tensor.size(); }
   const Tensor& operator[](int k) const { return *tensor[k]; }
   bool share(int j, int k) const { return overlap(*tensor[j], *tensor[k]); }
-  /// The first argument that is the same elements in the same shape, or k.
-  TT_INLINE int first_same(int k) const;
+  /// For each argument the first one that is the same elements in the same shape, perhaps itself.
+  TT_INLINE SmallVec<int, 16> first_same() const;
   /// Does the tape record what is done with them?
   TT_INLINE bool on_tape() const;
   TT_INLINE bool overlaps_another(int k) const;

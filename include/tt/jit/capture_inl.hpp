@@ -16,17 +16,30 @@ TT_INLINE bool overlap(const Tensor& x, const Tensor& y) {
   TT_THROW(Error(Text("tt::compile: ") << name << ": argument " << count() << " has no elements: it is on device meta"
                  << (t.impl().trace_id < 0 ? "." : ", recorded by a capture.")));
 }
-TT_INLINE int Arguments::first_same(int k) const {
-  const auto& t = tensor[k]->impl();
-  for (int j = 0; j < k; ++j) {
-    const auto& o = tensor[j]->impl();
-    if (&o == &t) return j;
-    if (o.data != t.data || o.dtype != t.dtype || !(o.shape == t.shape) || o.numel == 0 || o.requires_grad || t.requires_grad) continue;
-    bool same = true;
-    for (int d = 0; d < t.shape.rank; ++d) same = same && (o.stride[d] == t.stride[d] || t.shape.code[d] == 1);
-    if (same) return j;
+/// Are these the same elements in the same shape?
+inline bool is_same(const detail::TensorImpl& o, const detail::TensorImpl& t) {
+  if (&o == &t) return true;
+  if (o.data != t.data || o.dtype != t.dtype || !(o.shape == t.shape) || o.numel == 0 || o.requires_grad || t.requires_grad) return false;
+  bool same = true;
+  for (int d = 0; d < t.shape.rank; ++d) same = same && (o.stride[d] == t.stride[d] || t.shape.code[d] == 1);
+  return same;
+}
+TT_INLINE SmallVec<int, 16> Arguments::first_same() const {
+  SmallVec<int, 16> first;
+  SmallVec<int, 64> slot;  // by the address of their elements: the first one of each kind, plus one; a power of two, less than half full
+  int slots = 1;
+  while (slots < 2 * count()) slots *= 2;
+  slot.resize(slots);
+  for (int& s : slot) s = 0;
+  for (int k = 0; k < count(); ++k) {
+    const detail::TensorImpl& t = tensor[k]->impl();
+    std::uint64_t at = reinterpret_cast<std::uintptr_t>(t.data) * 0x9e3779b97f4a7c15u >> 32;
+    const auto here = [&]() -> int& { return slot[static_cast<int>(at & static_cast<unsigned>(slots - 1))]; };
+    while (here() && !is_same(tensor[here() - 1]->impl(), t)) ++at;
+    if (!here()) here() = k + 1;
+    first.push_back(here() - 1);
   }
-  return k;
+  return first;
 }
 TT_INLINE bool Arguments::on_tape() const {
   bool any = false;
@@ -123,12 +136,15 @@ TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
   BitSet required;
   MemoryList memory(a.count());
+  SmallVec<int, 16> same;  // asked for where memory is shared
   for (int k = 0; k < a.count(); ++k) {
     const detail::TensorImpl& t = a[k].impl();
     if (t.requires_grad) required.set(k);
     if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
-    if (const int first = memory.first_sharing(k, t.storage); first != k)
-      sizes.push((std::int64_t{k} << 20 | first) << 20 | a.first_same(k));
+    if (const int first = memory.first_sharing(k, t.storage); first != k) {
+      if (same.empty()) same = a.first_same();
+      sizes.push((std::int64_t{k} << 20 | first) << 20 | same[k]);
+    }
   }
   sizes.push(-1);
   requires_grad = sizes.word.size();
@@ -283,14 +299,16 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
   SmallVec<const Tensor*, 16> tensor = argument.tensor;
   std::vector<Tensor> old;  // the tape saves what was there before an update, in memory of its own
   if (taped) old.reserve(updated.size());
-  std::vector<int> same;  // for each argument: the first one that is the same
-  for (int k = 0; k < argument.count() && taped && !updated.empty(); ++k) same.push_back(argument.first_same(k));
   for (std::size_t u = 0; u < updated.size(); ++u) {
     detail::check_no_repeats(target(u), name, at);
-    if (!taped) continue;
-    old.push_back(target(u).clone(at));
+    if (taped) old.push_back(target(u).clone(at));
+  }
+  if (!old.empty()) {  // what is the same as a target reads what was there, too
+    const SmallVec<int, 16> same = argument.first_same();
+    std::vector<const Tensor*> kept(static_cast<std::size_t>(argument.count()));
+    for (std::size_t u = 0; u < updated.size(); ++u) kept[static_cast<std::size_t>(same[updated[u]])] = &old[u];
     for (int k = 0; k < argument.count(); ++k)
-      if (same[static_cast<std::size_t>(k)] == same[static_cast<std::size_t>(updated[u])]) tensor[k] = &old.back();
+      if (const Tensor* const t = kept[static_cast<std::size_t>(same[k])]) tensor[k] = t;
   }
   if (e.by_backend) {
     std::vector<Tensor> given;

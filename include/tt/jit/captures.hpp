@@ -97,12 +97,8 @@ TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) :
 TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) {
   values = now.sizes.values;
   if (Capture* c = captures.find(now.sizes.hash(), [&](const Capture& o) { return o.guards.same(now) && !o.broken_guard(values); })) return c;
-  Capture* found = nullptr;  // sizes that happen to be equal: one that was made for different ones does
-  captures.each([&](Capture& c) {
-    if (!c.run.function || !now.fits(c.guards, values) || c.broken_guard(values)) return false;
-    found = &c;
-    return true;
-  });
+  // Sizes that happen to be equal: one that was made for different ones does.
+  Capture* const found = captures.find_any([&](const Capture& c) { return c.run.function && now.fits(c.guards, values) && !c.broken_guard(values); });
   if (!found) values = now.sizes.values;
   return found;
 }

@@ -1,6 +1,6 @@
 // RecentTable: entries found by a hash, at most so many. Reading takes no lock. Where the table is full, the entry whose use
 // lies longest back makes room, unless that is so recent that the entries in turn are simply more than there is room for:
-// then a new one is refused, and its maker does without. Removed entries live on while anybody reads.
+// then a new one is refused, and its maker does without. Removed entries live on while anybody reads who may have found them.
 //   RecentTable<Capture, 128> table;
 //   const auto reading = table.read();                       // as long as what is found is used
 //   Capture* c = table.find(hash, [&](const Capture& c) { return c.fits(call); });
@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "tt/core/flag_lock.hpp"
 
@@ -29,18 +30,20 @@ class RecentTable {
       delete n;
     }
     free_list(removed_);
+    free_list(waiting_);
   }
 
   class Reading {
    public:
-    explicit Reading(RecentTable& t) : table_(t) { table_.readers_.fetch_add(1); }
+    explicit Reading(RecentTable& t) : table_(t), epoch_(t.enter()) {}
     Reading(const Reading&) = delete;
     ~Reading() {
-      if (table_.readers_.fetch_sub(1) == 1 && table_.any_removed_.load()) table_.free_removed();
+      if (table_.readers_[epoch_].fetch_sub(1) == 1 && table_.any_removed_.load()) table_.free_removed();
     }
 
    private:
     RecentTable& table_;
+    const int epoch_;
   };
   [[nodiscard]] Reading read() { return Reading(*this); }
 
@@ -55,26 +58,23 @@ class RecentTable {
       }
     return nullptr;
   }
+  /// The newest entry that fits, wherever its hash put it. While reading.
+  template <class Fits>
+  Entry* find_any(const Fits& fits) {
+    for (Node* n = newest_.load(std::memory_order_acquire); n; n = n->older.load(std::memory_order_acquire))
+      if (fits(*n->entry)) {
+        n->used.store(finds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        return n->entry.get();
+      }
+    return nullptr;
+  }
   /// Would a new entry be taken?
   bool has_room() const { return size() < Most || oldest_use() < finds_.load(std::memory_order_relaxed) - 4 * Most; }
   /// While reading, and by one thread at a time. Null: refused, unless `always`.
   Entry* insert(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always = false) {
-    const detail::FlagLock lock(busy_);
-    if (!always && !has_room()) {
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      return nullptr;
-    }
-    if (size() == Most) remove_oldest();
-    Node* n = new Node;
-    n->entry = static_cast<std::unique_ptr<Entry>&&>(entry);
-    n->hash = hash;
-    n->used.store(finds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    n->next.store(bucket_[hash % Most].load());
-    n->older.store(newest_.load());
-    bucket_[hash % Most].store(n, std::memory_order_release);
-    newest_.store(n, std::memory_order_release);
-    size_.fetch_add(1, std::memory_order_relaxed);
-    return n->entry.get();
+    Entry* const taken = take(hash, static_cast<std::unique_ptr<Entry>&&>(entry), always);
+    if (any_removed_.load()) free_removed();
+    return taken;
   }
   /// Every entry, the newest first, while reading; until `f` returns true.
   template <class F>
@@ -96,13 +96,17 @@ class RecentTable {
     std::atomic<Node*> older = nullptr;
     Node* next_removed = nullptr;
   };
-  std::atomic<int> readers_ = 0;
+  // Readers are counted in the epoch in which they began. Removed entries wait until the next epoch has begun, whose readers do not
+  // find them, and those of the one before have left: so they go though somebody reads all the time.
+  std::atomic<int> readers_[2] = {};
+  std::atomic<int> epoch_ = 0;
   std::atomic<int> size_ = 0;
   std::atomic<std::int64_t> finds_ = 0, evicted_ = 0, refused_ = 0;
   std::atomic<bool> any_removed_ = false;
   std::atomic_flag busy_;
   std::atomic<Node*> newest_ = nullptr;
-  Node* removed_ = nullptr;
+  Node* removed_ = nullptr;  ///< in this epoch
+  Node* waiting_ = nullptr;  ///< in the one before
   std::atomic<Node*> bucket_[Most] = {};
 
   std::int64_t oldest_use() const {
@@ -111,10 +115,40 @@ class RecentTable {
       if (const std::int64_t used = n->used.load(std::memory_order_relaxed); used < oldest) oldest = used;
     return oldest;
   }
+  int enter() {
+    for (;;) {
+      const int now = epoch_.load();
+      readers_[now].fetch_add(1);
+      if (epoch_.load() == now) return now;
+      readers_[now].fetch_sub(1);  // another one has begun: whoever ended this one may have looked already
+    }
+  }
+  Entry* take(std::uint64_t hash, std::unique_ptr<Entry> entry, bool always) {
+    const detail::FlagLock lock(busy_);
+    if (!always && !has_room()) {
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (size() == Most) remove_oldest();
+    Node* n = new Node;
+    n->entry = static_cast<std::unique_ptr<Entry>&&>(entry);
+    n->hash = hash;
+    n->used.store(finds_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    n->next.store(bucket_[hash % Most].load());
+    n->older.store(newest_.load());
+    bucket_[hash % Most].store(n, std::memory_order_release);
+    newest_.store(n, std::memory_order_release);
+    size_.fetch_add(1, std::memory_order_relaxed);
+    return n->entry.get();
+  }
   void remove_oldest() {
-    const std::int64_t used = oldest_use();
     Node* gone = newest_.load();
-    while (gone->used.load(std::memory_order_relaxed) > used) gone = gone->older.load();
+    std::int64_t least = gone->used.load(std::memory_order_relaxed);
+    for (Node* n = gone->older.load(); n; n = n->older.load())
+      if (const std::int64_t used = n->used.load(std::memory_order_relaxed); used <= least) {  // the one that was newest last
+        gone = n;
+        least = used;
+      }
     unlink(newest_, &Node::older, gone);
     unlink(bucket_[gone->hash % Most], &Node::next, gone);
     gone->next_removed = removed_;  // its other links stay: somebody may stand on it
@@ -128,15 +162,25 @@ class RecentTable {
     while (at->load() != gone) at = &(at->load()->*link);
     at->store((gone->*link).load());
   }
+  /// Entries removed in this epoch begin to wait, if none does.
+  void advance() {
+    if (waiting_ || !removed_) return;
+    std::swap(waiting_, removed_);
+    epoch_.store(1 - epoch_.load());
+  }
   void free_removed() {
-    Node* list = nullptr;
+    Node* gone = nullptr;
     {
       const detail::FlagLock lock(busy_);
-      if (readers_.load() != 0) return;  // who begins to read now finds none of them
-      std::swap(list, removed_);
-      any_removed_.store(false);
+      for (advance(); waiting_ && readers_[1 - epoch_.load()].load() == 0; advance()) {  // else the last of those readers comes here
+        Node* last = waiting_;
+        while (last->next_removed) last = last->next_removed;
+        last->next_removed = gone;
+        gone = std::exchange(waiting_, nullptr);
+      }
+      any_removed_.store(waiting_ != nullptr);
     }
-    free_list(list);
+    free_list(gone);
   }
   static void free_list(Node* n) {
     while (n) {

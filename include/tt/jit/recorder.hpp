@@ -3,10 +3,13 @@
 // A Tracer (tracer_inl.hpp) makes one of all that a function does, for all sizes. Where elements are asked for, a graph ends: a
 // SegmentRecorder (segment_recorder_inl.hpp) lists at every call, and what lies between two such places is one graph.
 #pragma once
+#include <pthread.h>
+
 #include <memory>
 #include <vector>
 
 #include "tt/core/thread_end.hpp"
+#include "tt/core/word_table.hpp"
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {
@@ -183,6 +186,7 @@ class Recorder : public detail::CaptureMode {
  protected:
   Recorder() : list_(spare().take()), number_(next_capture()), mode_before_(detail::capture_mode), state_before_(state()) {
     register_captures();
+    [[maybe_unused]] static const int handled = pthread_atfork(&detail::WordTable::lock, &detail::WordTable::unlock, &detail::WordTable::unlock);
     state().capture = number_;
     state().include = state().include | DispatchKey::trace;  // what is met or made is known, not only computed
     detail::capture_mode = this;

@@ -25,7 +25,7 @@ class SegmentStore {
   TT_INLINE void run(SegmentRecorder& r, int begin, int end, bool last);
   TT_INLINE void note_break(const char* op, SourceLine at, const Text& what);
   bool broken() const { return breaks_.load(std::memory_order_acquire); }
-  int segments() const { return count_.load(std::memory_order_relaxed) - static_cast<int>(segments_.evicted()); }
+  TT_INLINE int segments();
   TT_INLINE int kernels();
   TT_INLINE backend::TileProgram::Calls calls();
   std::int64_t fallbacks() const { return one_by_one_.load(std::memory_order_relaxed); }
@@ -38,7 +38,6 @@ class SegmentStore {
   SourceLine where_;
   RecentTable<Segment, 256> segments_;  ///< where there is no room, further ones run op by op
   std::atomic<Break*> breaks_ = nullptr;
-  std::atomic<int> count_ = 0;
   std::atomic<std::int64_t> one_by_one_ = 0;  ///< ranges that ran op by op
   std::atomic_flag busy_;
 
@@ -298,6 +297,15 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
   return canonical(g);
 }
 
+TT_INLINE int SegmentStore::segments() {
+  const auto reading = segments_.read();
+  int n = 0;
+  segments_.each([&](const Segment& s) {
+    n += s.run.function != nullptr;
+    return false;
+  });
+  return n;
+}
 TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
   const detail::FlagLock lock(busy_);
   if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
@@ -308,7 +316,7 @@ TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end,
     if (s.words == key.words) alike = &s;
     return alike != nullptr;
   });
-  fresh->why << (count_ ? "other ops, or other results in use" : "first call");
+  fresh->why << (segments_.size() > 0 ? "other ops, or other results in use" : "first call");
   if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
   else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
   else if (alike) {
@@ -320,7 +328,6 @@ TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end,
   fresh->from = r.list().step(begin).at;
   try {
     fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
-    count_.fetch_add(1, std::memory_order_relaxed);
   } catch (const SizesNeeded& e) {
     if (guards.sizes.is_constant()) throw;
     fresh->as_numbers = e.as_numbers;

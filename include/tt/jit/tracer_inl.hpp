@@ -95,6 +95,7 @@ class Tracer final : public Recorder {
   Device runs_on_{};  ///< where the arguments are
   int next_ = 0, returned_ = 0, left_ = 0, place_ = 0;
   std::vector<Tensor> stand_in_;
+  SmallVec<int, 16> first_same_;  ///< of each argument
   std::vector<int> input_;  ///< nodes of the stand-ins
   std::vector<Made> made_;
   std::vector<Sized> sized_;
@@ -169,10 +170,11 @@ inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions opti
   for (int k = argument.count() - 1; k >= 0; --k)
     if (argument[k].dim() > 0 || k == 0) runs_on_ = argument[k].impl().device;
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  first_same_ = argument.first_same();
   for (int k = 0; k < argument.count(); ++k) {
     const Signature::Input& in = inputs[static_cast<std::size_t>(k)];
     const int value = add_node(builder_.graph.input(in.dtype, in.shape, in.strides));
-    const int same = argument.first_same(k);  // what is passed twice is one Tensor
+    const int same = first_same_[k];  // what is passed twice is one Tensor
     stand_in_.push_back(same == k ? tensor_of(value) : stand_in_[static_cast<std::size_t>(same)]);
     if (same == k) stand_in_.back().impl().requires_grad = argument[k].impl().requires_grad;
     input_.push_back(id_of(stand_in_.back()));
@@ -399,7 +401,7 @@ inline void Tracer::put(int number, int id, bool assigned) {
   bool shared = false;
   for (int j = 0; j < argument_.count(); ++j)
     shared = shared || (j != number && argument_.share(j, number) &&
-                        (assigned || number >= passed_ || j >= passed_ || argument_.first_same(j) != argument_.first_same(number)));
+                        (assigned || number >= passed_ || j >= passed_ || first_same_[j] != first_same_[number]));
   if (shared)
     TT_THROW(Error(Text("tt::compile: ") << name_ << ": argument " << number << " is changed, and shares memory with another one. "
                    "Pass a copy of one of them?"));
@@ -417,7 +419,7 @@ inline void Tracer::left(const Tensor& t, bool constant) {
   const Tensor& before = stand_in_[static_cast<std::size_t>(number)];
   const bool assigned = !t.is_same(before);  // to the handle only
   if (id == input_[static_cast<std::size_t>(number)] || (assigned && constant)) return;
-  if (argument_.first_same(number) != number && !assigned) return;  // updated there
+  if (first_same_[number] != number && !assigned) return;  // updated there
   check_parameter(before, t, name_);
   put(number, id, assigned);
 }
