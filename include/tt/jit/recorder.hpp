@@ -103,6 +103,7 @@ class Recorder final : public detail::CaptureMode {
     std::vector<View> views;
     std::vector<std::pair<const detail::TensorImpl*, int>> table;  ///< Tensors that are there to values, by address
     int in_table = 0;
+    std::vector<const void*> own;  ///< the handles and storages of arguments: a hash table, of a power of two
     TT_INLINE void clear();
   };
   static tt::detail::Spare<Lists>& spare() {
@@ -143,6 +144,9 @@ class Recorder final : public detail::CaptureMode {
   static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
   TT_INLINE void run_at_once(Call& c, const char* why);
   TT_INLINE bool is_foreign(const Tensor& t) const;
+  TT_INLINE void note_arguments();
+  TT_INLINE const void*& own_place(const void* p) const;
+  bool is_own(const void* p) const { return own_place(p) != nullptr; }
   TT_INLINE bool conflicts(const Tensor& t) const;
   TT_INLINE bool has_views(const detail::TensorImpl& target) const;
   TT_INLINE const detail::TensorImpl* root_of(const detail::TensorImpl* impl) const;

@@ -1,4 +1,5 @@
-// How the Recorder of recorder.hpp works: steps go to lists, and a flush runs them as segments.
+// How the Recorder of recorder.hpp works: steps go to lists, and a flush runs them as segments. Long, because every kind of step
+// finds its Tensors in the same tables.
 #pragma once
 #include "tt/dispatch/direct_call.hpp"
 #include "tt/jit/segments.hpp"
@@ -22,6 +23,7 @@ TT_INLINE Recorder::Recorder(SegmentStore& store, const Arguments& arguments, bo
       mode_before_(detail::capture_mode), state_before_(DispatchState::of_this_thread()) {
   detail::register_captures();
   if (lists_->table.empty()) lists_->table.resize(64);
+  if (!holds_) note_arguments();
   number_ = detail::next_capture();
   DispatchState& state = DispatchState::of_this_thread();
   state.capture = number_;
@@ -71,9 +73,24 @@ TT_INLINE bool Recorder::is_recorded(const Tensor& t, SourceLine at) const {
 TT_INLINE bool Recorder::is_foreign(const Tensor& t) const {
   const detail::TensorImpl& impl = t.impl();
   if (holds_ || impl.is_number || impl.capture == number_) return false;
-  for (int k = 0; k < arguments_.count(); ++k)
-    if (arguments_[k].is_same(t) || arguments_[k].shares_storage(t)) return false;
-  return true;
+  return !is_own(&impl) && !(impl.storage && is_own(impl.storage));
+}
+/// The place of a handle or storage among those of arguments; there is a null pointer if it is none.
+TT_INLINE const void*& Recorder::own_place(const void* p) const {
+  std::vector<const void*>& own = lists_->own;
+  std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15u >> 32);
+  while (own[at & (own.size() - 1)] && own[at & (own.size() - 1)] != p) ++at;
+  return own[at & (own.size() - 1)];
+}
+TT_INLINE void Recorder::note_arguments() {
+  std::size_t room = 16;
+  while (room < 4 * static_cast<std::size_t>(arguments_.count())) room *= 2;
+  lists_->own.assign(room, nullptr);
+  for (int k = 0; k < arguments_.count(); ++k) {
+    const detail::TensorImpl& impl = arguments_[k].impl();
+    for (const void* p : {static_cast<const void*>(&impl), static_cast<const void*>(impl.storage)})
+      if (p) own_place(p) = p;
+  }
 }
 TT_INLINE int Recorder::value_of(const Tensor& t, SourceLine at) {
   if (is_recorded(t, at)) return static_cast<int>(t.impl().trace_id);
