@@ -2,9 +2,11 @@
 // means, for every size; where it does not, one capture serves all.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <functional>
 
 #include "random_graph.hpp"
+#include "run_guarded.hpp"
 #include "tt/core/size_guard.hpp"
 #include "tensors.hpp"
 
@@ -141,6 +143,38 @@ TEST_CASE("expressions of sizes have the value of what they are made of") {
     tt::SizeGuard guard{e, v - 3, v};
     if (!e.is_constant()) guard.normalize();
     REQUIRE(guard.holds(values));
+  }
+}
+
+TEST_CASE("tier 0 evaluates each expression of sizes once a run, however many accesses have it") {
+  tt::Graph g;
+  const tt::Extent n = tt::Extent::symbol(0), m = tt::Extent::symbol(9), half = tt::floor_div(n, 2);
+  const int x = g.input(tt::DType::f32, {n, m + 1});
+  int sum = -1;
+  for (int k = 0; k < 12; ++k) {  // behind the half, along rows whose length is an expression too
+    const int part = g.permute(g.slice(x, 0, half, n - half, 1), std::array{1, 0}.data());
+    const int scaled = g.mul(part, g.constant(tt::DType::f32, k + 1));
+    sum = sum < 0 ? scaled : g.add(sum, g.elementwise(tt::Op::sqrt, {scaled}));
+  }
+  g.output(sum);
+  g.output(g.reduce(tt::Op::sum, g.slice(x, 0, half, n - half, 1), 2));
+  g.output(g.extent(tt::DType::i64, n - half));
+  REQUIRE_FALSE(g.failure);
+  const tt::backend::TileProgram program(tt::compile_plan(g));
+  CHECK(program.expressions() > 0);
+  CHECK(program.expressions() <= 6);
+  bool as_given = false;  // what is listed and emitted has the expressions
+  for (const tt::Access& a : program.plan().accesses) as_given = as_given || (!a.offset.is_packed() && !a.offset.is_further_symbol());
+  CHECK(as_given);
+  for (const int rows : {2, 3, 50, 131}) {
+    tt::SymbolValues sizes;
+    sizes.set(0, rows);
+    sizes.set(9, 37);
+    fuzz::Random random(7);
+    const std::vector<fuzz::Values> in{fuzz::random_values(random, tt::DType::f32, rows * 38, fuzz::Numbers::ordinary)};
+    const fuzz::GuardedResult r = fuzz::run_guarded(g, sizes, in, [&](void* const* external) { program.run(external, sizes); });
+    CHECK(std::string(r.trouble ? r.trouble : "") == "");
+    CHECK_FALSE(fuzz::compare(g, fuzz::evaluate(g, sizes, in), r.output));
   }
 }
 
