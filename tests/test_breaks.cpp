@@ -535,6 +535,24 @@ TEST_CASE("what is refused with graph breaks too") {
   CHECK(contains(message([&] { shapes(tt::ones({2}), tt::ones({3})); }), "test_breaks.cpp:"));
 }
 
+TEST_CASE("each of hundreds of arguments is known as one, and what shares its elements; another Tensor is not") {
+  std::vector<Tensor> v;
+  for (int k = 0; k < 300; ++k) v.push_back(uniform({3}, k));
+  static Tensor part = v[299].slice(0, 0, 3);
+  static bool meets_other = false;
+  const auto f = tt::compile([](const std::vector<Tensor>& all) {
+    Tensor sum = all[0] * 1;
+    for (std::size_t k = 1; k < all.size(); ++k) sum = sum + all[k];
+    (void)sum.sum().item();
+    return meets_other ? sum + outside.sum() : sum + part;
+  });
+  Tensor want = v[0] * 1;
+  for (std::size_t k = 1; k < v.size(); ++k) want = want + v[k];
+  CHECK(same_bits(f(v), want + part));
+  meets_other = true;
+  CHECK(contains(message([&] { f(v); }), "a Tensor was met that is not an argument"));
+}
+
 TEST_CASE("a function that throws after a break leaves everything usable") {
   const auto f = tt::compile([](Tensor& x, int how) {
     x += 1;

@@ -1,12 +1,13 @@
 // Nothing that a program has many of has a limit: Tensors to a compiled function and in a segment, parts of a cat, numbers
 // among arguments; and what is kept of them is bounded.
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <optional>
 
 #include "random_graph.hpp"
 #include "tensors.hpp"
-#include "tt/jit/recent_table.hpp"
+#include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/all_ops.hpp"
 
 namespace {
@@ -206,6 +207,26 @@ TEST_CASE("captures of a function are bounded, and explain counts those that wer
       }
   CHECK(f.captures() <= 128);
   CHECK(contains(std::string(f.explain()), "captures were dropped for others"));
+}
+
+TEST_CASE("functions of eager ops are bounded: ten thousand slice offsets take no more memory than some") {
+  const Tensor x = tt::ones({20000}).requires_grad_(), w = tt::full({3}, 2).requires_grad_();
+  const auto offset = [&](int k) { (x.slice(0, k, k + 3) * w).sum().backward(); };
+  const Tensor second = tt::grad({(x.slice(0, 5, 8) * x.slice(0, 5, 8) * w).sum()}, {x}, {}, true, true)[0];
+  const auto bytes = [] { return static_cast<std::int64_t>(mallinfo2().uordblks); };
+  for (int k = 0; k < 4000; ++k) offset(k);
+  const std::int64_t before = bytes();
+  for (int k = 4000; k < 14000; ++k) offset(k);
+  CHECK(bytes() - before < 10 << 20);  // without a bound 10,000 functions are 200 MB
+  const tt::FunctionStats stats = tt::function_stats();
+  CHECK(stats.kept <= stats.most);
+  CHECK(stats.evicted + stats.refused >= 10000);
+  Tensor expected = tt::zeros({20000});
+  for (int k = 0; k < 14000; ++k) static_cast<float*>(expected.data())[k] += 2, static_cast<float*>(expected.data())[k + 1] += 2, static_cast<float*>(expected.data())[k + 2] += 2;
+  CHECK(same_bits(x.grad(), expected));
+  x.grad().zero_();
+  second.sum().backward();  // of a function whose place others have taken
+  CHECK(numbers(x.grad().slice(0, 4, 9)) == Numbers{0, 4, 4, 4, 0});
 }
 
 namespace {

@@ -2,9 +2,11 @@
 // means, for every size; where it does not, one capture serves all.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <functional>
 
 #include "random_graph.hpp"
+#include "run_guarded.hpp"
 #include "tt/core/size_guard.hpp"
 #include "tensors.hpp"
 
@@ -144,6 +146,38 @@ TEST_CASE("expressions of sizes have the value of what they are made of") {
   }
 }
 
+TEST_CASE("tier 0 evaluates each expression of sizes once a run, however many accesses have it") {
+  tt::Graph g;
+  const tt::Extent n = tt::Extent::symbol(0), m = tt::Extent::symbol(9), half = tt::floor_div(n, 2);
+  const int x = g.input(tt::DType::f32, {n, m + 1});
+  int sum = -1;
+  for (int k = 0; k < 12; ++k) {  // behind the half, along rows whose length is an expression too
+    const int part = g.permute(g.slice(x, 0, half, n - half, 1), std::array{1, 0}.data());
+    const int scaled = g.mul(part, g.constant(tt::DType::f32, k + 1));
+    sum = sum < 0 ? scaled : g.add(sum, g.elementwise(tt::Op::sqrt, {scaled}));
+  }
+  g.output(sum);
+  g.output(g.reduce(tt::Op::sum, g.slice(x, 0, half, n - half, 1), 2));
+  g.output(g.extent(tt::DType::i64, n - half));
+  REQUIRE_FALSE(g.failure);
+  const tt::backend::TileProgram program(tt::compile_plan(g));
+  CHECK(program.expressions() > 0);
+  CHECK(program.expressions() <= 6);
+  bool as_given = false;  // what is listed and emitted has the expressions
+  for (const tt::Access& a : program.plan().accesses) as_given = as_given || (!a.offset.is_packed() && !a.offset.is_further_symbol());
+  CHECK(as_given);
+  for (const int rows : {2, 3, 50, 131}) {
+    tt::SymbolValues sizes;
+    sizes.set(0, rows);
+    sizes.set(9, 37);
+    fuzz::Random random(7);
+    const std::vector<fuzz::Values> in{fuzz::random_values(random, tt::DType::f32, rows * 38, fuzz::Numbers::ordinary)};
+    const fuzz::GuardedResult r = fuzz::run_guarded(g, sizes, in, [&](void* const* external) { program.run(external, sizes); });
+    CHECK(std::string(r.trouble ? r.trouble : "") == "");
+    CHECK_FALSE(fuzz::compare(g, fuzz::evaluate(g, sizes, in), r.output));
+  }
+}
+
 TEST_CASE("a cache that grows is one capture") {
   struct Decoded {
     Tensor y, keys, values;
@@ -212,6 +246,29 @@ TEST_CASE("joins, pads, slices and windows along sizes are one capture, and righ
   CHECK(captures([](const Tensor& x) { return x.slice(0, x.size(0) / 2, x.size(0)) * 2; }, {5, 9, 17, 6}) == 1);
   CHECK(captures([](const Tensor& x) { return x[x.size(0) - 1] + x[0]; }, {5, 9, 17, 6}) == 1);
   CHECK(captures([](const Tensor& x) { return tt::slice_scatter(tt::cat({x, x}, 0), x * 7, 0, x.size(0)); }, {5, 9, 17, 6}) == 1);
+}
+
+TEST_CASE("pools of images of any height and width are one capture, and right for gradients too") {
+  const auto pooled = [](const Tensor& x) {
+    const Tensor most = tt::max_pool2d(x, {.kernel_size = 2}), means = tt::avg_pool2d(x, {.kernel_size = 3, .stride = 2, .padding = 1});
+    return most.sum(tt::IntList{2, 3}) * 0.5 + tt::max_pool2d(tt::relu(means), {.kernel_size = 2, .stride = 1}).mean(tt::IntList{2, 3});
+  };
+  const auto gradient = [](const Tensor& x) {
+    return tt::value_and_grad([](const Tensor& v) {
+      const Tensor most = tt::max_pool2d(v * v, {.kernel_size = 2});
+      return (most * most).sum() + tt::avg_pool2d(v, {.kernel_size = 3, .stride = 2, .padding = 1}).sum();
+    })(x).second;
+  };
+  auto values = tt::compile(tt::frozen(pooled), {.tier = 0});
+  auto gradients = tt::compile(tt::frozen(gradient), {.tier = 0});
+  for (const auto& [h, w] : {std::pair{8, 12}, {9, 7}, {16, 16}, {31, 6}, {5, 40}, {12, 8}}) {
+    CAPTURE(h);
+    const Tensor x = tt::sin(numbered(2 * 3 * h, w)).reshape({2, 3, h, w});
+    CHECK(same_bits(values(x), pooled(x)));
+    CHECK(same_bits(gradients(x), gradient(x)));
+  }
+  CHECK(values.captures() <= 2);  // equal height and width are symbols that are equal, for those made later too
+  CHECK(gradients.captures() <= 2);
 }
 
 TEST_CASE("a comparison splits the sizes in two") {

@@ -276,7 +276,7 @@ inline void apply_function(TapeNode& base, Tensor* in, Tensor* out, bool taped) 
   Attributes attributes;
   attributes.value.append(n.attribute(), n.attributes);
   const BoundFunction f = bind_function({n.op, saved.data(), n.arguments, &attributes, nullptr, n.where, {}});
-  run_derivative(n, f, nullptr, saved, in, out, taped);
+  run_derivative(n, f, taped ? f.function->shared_from_this() : nullptr, saved, in, out, taped);
 }
 inline const TapeNodeKind wide_kind{
     [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {

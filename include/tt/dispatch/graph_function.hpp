@@ -10,6 +10,7 @@
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/capture_events.hpp"
 #include "tt/dispatch/dispatcher.hpp"
+#include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/size_marks.hpp"
 #include "tt/graph/transform.hpp"
 
@@ -152,7 +153,7 @@ class Signature {
   SmallVec<int, 1> slot_;
 };
 
-class GraphFunction {
+class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
  public:
   /// `options` reach the programs of devices, those of its derivatives too. `results_change`: whoever runs it may change
   /// results before their gradients come, see JointGraph.
@@ -242,13 +243,36 @@ class GraphFunction {
   DeviceProgram& device_program(DeviceType type, bool writes) const;
 };
 
-/// The function of a call, and the sizes its symbols have. Throws the call's mistake, if there is one.
+namespace detail {
+
+/// What is kept of a signature: its function, or the sizes that must be numbers.
+struct KeptFunction {
+  const Operator* op = nullptr;
+  SmallVec<std::int64_t, 24> word;
+  std::shared_ptr<const GraphFunction> function;
+  SizeSet as_numbers;
+};
+using FunctionTable = RecentTable<KeptFunction, 2048>;
+
+}  // namespace detail
+
+/// The function of a call, and the sizes its symbols have. The function lives as long as this; whoever keeps it longer takes
+/// shared_from_this(). Throws the call's mistake, if there is one.
 struct BoundFunction {
   const GraphFunction* function = nullptr;
   SymbolValues symbols;
+  detail::FunctionTable::Reading reading = {};             ///< of the table that keeps it
+  std::shared_ptr<const GraphFunction> own = nullptr;      ///< or it is kept by nobody
 };
 TT_INLINE BoundFunction bind_function(const Call& c);
 
+/// The functions of eager ops: one for each signature (dtypes, ranks, attributes), as many as there is room for.
+struct FunctionStats {
+  int kept = 0, most = 0;
+  std::int64_t evicted = 0;  ///< made room for others: their use lay longest back
+  std::int64_t refused = 0;  ///< used once and not kept: all others were in use lately
+};
+TT_INLINE FunctionStats function_stats();
 namespace detail {
 /// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
 TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers);

@@ -283,84 +283,52 @@ TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers) {
   return needed;
 }
 
-/// Every GraphFunction of an operator, found by signature. Grows only; reading takes no lock.
-class FunctionCache {
- public:
-  static FunctionCache& get() {
-    static FunctionCache* const cache = new FunctionCache;
-    return *cache;
-  }
-  /// Is the signature known, and which function is it? Null: these sizes must be numbers.
-  bool find(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction*& f, SizeSet& as_numbers) const {
-    for (const Entry* e = bucket_[index(op, hash)].load(std::memory_order_acquire); e; e = e->next)
-      if (e->hash == hash && e->op == &op && Signature::same_words(s.word, e->word, e->words)) {
-        f = e->function;
-        as_numbers = e->as_numbers;
-        return true;
-      }
-    return false;
-  }
-  const GraphFunction* insert(const Operator& op, const Signature& s, std::uint64_t hash, const GraphFunction* f, const SizeSet& as_numbers = {}) {
-    auto* e = new Entry;
-    e->hash = hash;
-    e->op = &op;
-    e->words = s.word.size();
-    e->word = new std::int64_t[static_cast<std::size_t>(e->words)];
-    std::memcpy(e->word, s.word.data(), sizeof(std::int64_t) * static_cast<std::size_t>(e->words));
-    e->function = f;
-    e->as_numbers = as_numbers;
-    std::atomic<Entry*>& head = bucket_[index(op, hash)];
-    e->next = head.load(std::memory_order_relaxed);
-    while (!head.compare_exchange_weak(e->next, e, std::memory_order_acq_rel)) {
-    }
-    size_.fetch_add(1, std::memory_order_relaxed);
-    return f;
-  }
-  std::int64_t size() const { return size_.load(std::memory_order_relaxed); }
-
- private:
-  struct Entry {
-    std::uint64_t hash = 0;
-    const Operator* op = nullptr;
-    int words = 0;
-    std::int64_t* word = nullptr;
-    const GraphFunction* function = nullptr;
-    SizeSet as_numbers;
-    Entry* next = nullptr;
-  };
-  static constexpr unsigned buckets = 1024;
-  std::atomic<Entry*> bucket_[buckets] = {};
-  std::atomic<std::int64_t> size_ = 0;
-  static unsigned index(const Operator& op, std::uint64_t hash) {
-    return static_cast<unsigned>((hash ^ reinterpret_cast<std::uintptr_t>(&op) >> 6) % buckets);
-  }
-};
+/// Never destroyed: Tensors with static storage may be used after everything else.
+TT_INLINE FunctionTable& function_table() {
+  static FunctionTable* const table = new FunctionTable;
+  return *table;
+}
 
 }  // namespace detail
 
 TT_INLINE BoundFunction bind_function(const Call& c) {
   if (!c.op->record)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no graph: give it a kernel, or a derivative of its own." << c.at));
+  detail::FunctionTable& table = detail::function_table();
+  detail::FunctionTable::Reading reading = table.read();
   for (SizeSet as_numbers;;) {
     const Signature s(c.argument, c.arguments, c.attrs(), as_numbers);
-    const std::uint64_t hash = s.hash();
-    detail::FunctionCache& cache = detail::FunctionCache::get();
-    const GraphFunction* f = nullptr;
-    if (cache.find(*c.op, s, hash, f, as_numbers)) {
-      if (f) return {f, s.values};
+    const std::uint64_t hash = s.hash() ^ reinterpret_cast<std::uintptr_t>(c.op) >> 6;
+    if (const auto* known = table.find(hash, [&](const detail::KeptFunction& k) {
+          return k.op == c.op && Signature::same_words(s.word, k.word.data(), k.word.size());
+        })) {
+      if (known->function) return {known->function.get(), s.values, std::move(reading)};
+      as_numbers = known->as_numbers;
       continue;
     }
     Graph g = detail::record_call(*c.op, c.attrs(), s);
-    if (!g.failure && g.assumed.empty() && g.needed.empty())
-      return {cache.insert(*c.op, s, hash, new GraphFunction(static_cast<Graph&&>(g))), s.values};
-    if (!s.is_constant()) {  // with these sizes known it may be right, or else the message shows them
-      as_numbers = detail::sizes_needed(g, s.as_numbers);
-      cache.insert(*c.op, s, hash, nullptr, as_numbers);
-      continue;
+    const bool right = !g.failure && g.assumed.empty() && g.needed.empty();
+    if (right || !s.is_constant()) {
+      auto fresh = std::make_unique<detail::KeptFunction>();
+      fresh->op = c.op;
+      fresh->word.append(s.word.data(), s.word.size());
+      if (right) fresh->function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(g));
+      else as_numbers = fresh->as_numbers = detail::sizes_needed(g, s.as_numbers);  // with these known it may be right, or else the message shows them
+      std::shared_ptr<const GraphFunction> f = fresh->function;
+      const bool kept = table.insert(hash, std::move(fresh));
+      if (!right) continue;
+      const GraphFunction* const function = f.get();
+      if (kept) f = nullptr;
+      return {function, s.values, std::move(reading), std::move(f)};
     }
     g.failure.where = c.at;
     TT_THROW(Error(describe(g.failure)));
   }
+}
+
+TT_INLINE FunctionStats function_stats() {
+  const detail::FunctionTable& t = detail::function_table();
+  return {t.size(), t.most, t.evicted(), t.refused()};
 }
 
 }  // namespace tt

@@ -81,17 +81,21 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
   int x = with_margin(g, images.id, p.padding, outside);
   const Shape in = g[x].shape;
   const Extent height = in[r - 2], width = in[r - 1];
-  g.need_number(height);
-  g.need_number(width);
-  if (!height.is_constant() || !width.is_constant())
+  if (std::is_constant_evaluated() && !(height.is_constant() && width.is_constant())) {
+    g.need_number(height);
+    g.need_number(width);
     return {&g, g.fail({.mistake = Mistake::extents_are_not_constant, .op = op, .a = s}, images.id)};
-  if (p.kernel_size.h < 1 || p.kernel_size.w < 1 || p.kernel_size.h > height.code || p.kernel_size.w > width.code)
-    return {&g, g.fail({.mistake = Mistake::window_does_not_fit, .op = op, .a = in,
-                        .number = p.kernel_size.h > height.code ? p.kernel_size.h : p.kernel_size.w}, images.id)};
+  }
+  const auto too_large = [&] {
+    return Failure{.mistake = Mistake::window_does_not_fit, .op = op, .a = in,
+                   .number = height.is_constant() && p.kernel_size.h > height.code ? p.kernel_size.h : p.kernel_size.w};
+  };
+  if (p.kernel_size.h < 1 || p.kernel_size.w < 1 || !g.at_least(height, p.kernel_size.h, too_large) || !g.at_least(width, p.kernel_size.w, too_large))
+    return {&g, g.fail(too_large(), images.id)};
   if (step.h == p.kernel_size.h && step.w == p.kernel_size.w) {  // each element is in one window at most
-    const std::int64_t rows = height.code / step.h, columns = width.code / step.w;
-    x = g.slice(g.slice(x, r - 2, 0, rows * step.h, 1), r - 1, 0, columns * step.w, 1);
-    const Shape apart{in.count(0, r - 2) * Extent(rows), step.h, columns, step.w};
+    const Extent rows = floor_div(height, step.h), columns = floor_div(width, step.w);
+    x = g.slice(g.slice(x, r - 2, 0, rows * Extent(step.h), 1), r - 1, 0, columns * Extent(step.w), 1);
+    const Shape apart{in.count(0, r - 2) * rows, step.h, columns, step.w};
     Shape to = in;
     to.set(r - 2, rows);
     to.set(r - 1, columns);

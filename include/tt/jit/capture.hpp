@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "tt/autograd/functional.hpp"
-#include "tt/jit/recent_table.hpp"
+#include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/capture_events.hpp"
 
 namespace tt {

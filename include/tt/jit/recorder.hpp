@@ -32,6 +32,7 @@ struct Value {
   Tensor real{};          ///< of a view, where a later segment reads it
   int step = -1;          ///< that makes it; -1: it is there already
   int last_use = -1;      ///< the last step that reads it
+  int root = -1;          ///< of a view: what it is one of, which is none itself
   bool constant = false;  ///< a number of the program's text, or a fresh fill
   bool needed = false;    ///< once the segment has run
 };
@@ -127,12 +128,20 @@ class StepList {
     return entry.second;
   }
 
-  bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
-  int root_of(int k) const {
-    for (const View& v : views)
-      if (v.value == k) return v.root;
-    return k;
+  /// Handles and storages of arguments.
+  void note(const Arguments& arguments) {
+    std::size_t room = 16;
+    while (room < 4 * static_cast<std::size_t>(arguments.count())) room *= 2;
+    noted_.assign(room, nullptr);
+    for (int k = 0; k < arguments.count(); ++k) {
+      const detail::TensorImpl& impl = arguments[k].impl();
+      for (const void* p : {static_cast<const void*>(&impl), static_cast<const void*>(impl.storage)})
+        if (p) noted_[noted_slot(p)] = p;
+    }
   }
+  bool is_noted(const void* p) const { return noted_[noted_slot(p)] != nullptr; }
+  bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
+  int root_of(int k) const { return value(k).root < 0 ? k : value(k).root; }
   /// Another view in use over the memory of this value: it would not see a change in place.
   bool has_views(int k) const {
     const int root = views.empty() ? k : root_of(k);
@@ -147,7 +156,13 @@ class StepList {
   std::vector<Extent> extents_;
   std::vector<std::pair<const detail::TensorImpl*, int>> table_;  ///< half full at most
   int in_table_ = 0;
+  std::vector<const void*> noted_;  ///< a power of two, half full at most
 
+  std::size_t noted_slot(const void* p) const {
+    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15u >> 32);
+    while (noted_[at & (noted_.size() - 1)] && noted_[at & (noted_.size() - 1)] != p) ++at;
+    return at & (noted_.size() - 1);
+  }
   std::size_t slot(const detail::TensorImpl* impl) const {
     std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(impl) * 0x9e3779b97f4a7c15u >> 32);
     while (table_[at % table_.size()].first && table_[at % table_.size()].first != impl) ++at;
@@ -278,6 +293,7 @@ class Recorder : public detail::CaptureMode {
     s.kind = StepKind::view;
     view.impl().is_view = true;
     const int base = list_->operand(s, 0);
+    list_->value(s.result).root = list_->root_of(base);
     list_->views.push_back({s.result, base, list_->root_of(base), &of.impl()});
   }
 

@@ -13,7 +13,9 @@ namespace jit {
 
 class SegmentRecorder final : public Recorder {
  public:
-  SegmentRecorder(SegmentStore& store, const Arguments& arguments, bool holds) : store_(store), arguments_(arguments), holds_(holds) {}
+  SegmentRecorder(SegmentStore& store, const Arguments& arguments, bool holds) : store_(store), arguments_(arguments), holds_(holds) {
+    if (!holds_) list_->note(arguments_);
+  }
   /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
   void left(Tensor& t, bool constant);
   /// Arguments become what was assigned to them, all at once; then what is left runs.
@@ -85,10 +87,7 @@ class SegmentRecorder final : public Recorder {
 // ---- Tensors and values
 
 inline bool SegmentRecorder::is_foreign(const Tensor& t) const {
-  if (holds_ || made_here(t)) return false;
-  for (int k = 0; k < arguments_.count(); ++k)
-    if (arguments_[k].is_same(t) || arguments_[k].shares_storage(t)) return false;
-  return true;
+  return !holds_ && !made_here(t) && !list_->is_noted(&t.impl()) && !(t.impl().storage && list_->is_noted(t.impl().storage));
 }
 inline int SegmentRecorder::value_from_outside(const Tensor& t, SourceLine at) {
   if (is_foreign(t)) refuse_foreign(t, at);

@@ -31,7 +31,9 @@ class TileProgram {
   TileProgram(const TileProgram&) = delete;
   TileProgram& operator=(const TileProgram&) = delete;
   ~TileProgram();
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return expressions_.empty() ? plan_ : given_; }
+  /// The different size expressions of the plan that are no products: each is evaluated once a run.
+  int expressions() const { return expressions_.size(); }
 
   /// From now on kernel k (and those that share its code) runs through this function: a
   /// KernelFunction, or an EpilogueFunction for a matrix product. Others may run the program
@@ -69,7 +71,9 @@ class TileProgram {
     __atomic_fetch_add(tier1 ? &calls_.tier1 : &calls_.tier0, 1, __ATOMIC_RELAXED);
   }
 
-  Plan plan_;
+  Plan plan_, given_;       ///< the former has a symbol in place of each expression; the latter: where there are some
+  Vec<Extent> expressions_;  ///< their values stand behind those of symbols, from this place on
+  int first_expression_ = 0;
   const TileKernels& kernels_;
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
@@ -82,6 +86,7 @@ class TileProgram {
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
   TileStep step_of(const Instruction& x, const Registers& numbers) const;
   void assign_tiles(const Kernel& k);
+  void name_expressions();
 
   /// Where the buffers of the arena lie for some values of the symbols.
   struct Placement {

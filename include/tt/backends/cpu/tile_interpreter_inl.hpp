@@ -802,6 +802,39 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     if (reductions > most_reductions_) most_reductions_ = reductions;
     reductions_.push_back(reductions);
   }
+  name_expressions();
+}
+/// Puts a further symbol in the place of each expression that is evaluated by looking at its words.
+TT_INLINE void TileProgram::name_expressions() {
+  const auto each_extent = [&](const auto& f) {
+    for (Kernel& k : plan_.kernels)
+      for (Extent* e : {&k.rows, &k.cols, &k.inner, &k.batch, &k.a_row, &k.a_inner, &k.b_inner, &k.b_column, &k.pack_row}) f(*e);
+    for (Access& a : plan_.accesses) f(a.offset), f(a.column);
+    for (Term& t : plan_.terms) f(t.divisor), f(t.modulus), f(t.stride);
+    for (Buffer& b : plan_.buffers) f(b.size);
+    for (Instruction& x : plan_.instructions) {
+      if (x.op != Op::extent) continue;
+      Extent e = Extent::from_code(static_cast<std::int64_t>(x.bits));
+      f(e);
+      x.bits = static_cast<std::uint64_t>(e.code);
+    }
+  };
+  bool any = false;
+  first_expression_ = plan_.symbols;
+  each_extent([&](Extent& e) {
+    any = any || !(e.is_packed() || e.is_further_symbol());
+    for (int s : symbols_of(e).some)
+      if (s >= first_expression_) first_expression_ = s + 1;
+  });
+  if (!any) return;
+  given_ = plan_;
+  each_extent([&](Extent& e) {
+    if (e.is_packed() || e.is_further_symbol()) return;
+    int k = 0;
+    while (k < expressions_.size() && expressions_[k] != e) ++k;
+    if (k == expressions_.size()) expressions_.push_back(e);
+    e = Extent::symbol(first_expression_ + k);
+  });
 }
 TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
   using Kind = TileStep::Kind;
@@ -888,7 +921,10 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
   if (kept + busy_until.size() > most_tiles_) most_tiles_ = kept + busy_until.size();
 }
 TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
-  count_call(Run(*this, external, symbols).all());
+  if (expressions_.empty()) return count_call(Run(*this, external, symbols).all());
+  SymbolValues values = symbols;
+  for (int k = 0; k < expressions_.size(); ++k) values.set(first_expression_ + k, expressions_[k].value(symbols));
+  count_call(Run(*this, external, values).all());
 }
 
 }  // namespace TT_ISA
