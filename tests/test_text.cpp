@@ -104,6 +104,24 @@ TEST_CASE("what is no graph is refused, with its line") {
   CHECK(contains(says(deep.c_str()), "expected less depth"));
 }
 
+TEST_CASE("the body of an op without a name works on single elements, and is legal") {
+  const auto says = [](const std::string& lines) {
+    return message([&] { tt::parse("graph 2\n%0 = input 0 : f32 (4, 5)\n%1 = op(%0) { %0 = input 0 : f32 (); " + lines + " } : f32 (4, 5) -> output 0\n"); });
+  };
+  for (const char* line : {"slice(%0) axis 0 from 70000000 step 1 : f32 (1,)", "slice(%0) axis 3 from 7 step 1 : f32 ()", "pad(%0) from 0 axes 0 0 by 1 : f32 (3,)",
+                           "matmul(%0, %0) : f32 ()", "conv(%0, %0) stride 1, 1 padding 0, 0 dilation 1, 1 groups 1 : f32 ()", "window(%0) axis 5 step 1 dilation 1 : f32 (1, 2)",
+                           "permute(%0) axes 5, 4, 3, 2, 1, 0 : f32 (1, 2)", "reshape(%0) : f32 (1,)", "reshape(%0) : f32 ()", "broadcast(%0) : f32 (3,)", "broadcast(%0) number 1 : f32 ()",
+                           "sum(%0) axes 0 : f32 ()", "iota 0 : f32 (9,)", "extent s7 : f32 ()", "input 1 : f32 (4,)", "neg(%0) : f32 (4,)", "neg(%0) identity 3 : f32 ()",
+                           "copy(%0) number 2 : f32 ()", "detach(%0) : f32 ()", "slice_scatter(%0, %0) from 0, 0 axes 0, 0 : f32 ()"}) {
+    CAPTURE(line);
+    CHECK(contains(says(std::string("%1 = ") + line + " -> output 0;"), "tt::parse: line 3: expected "));
+  }
+  CHECK(contains(says("%1 = sum(%0) axes 0 : f32 () -> output 0;"), "tt::parse: line 3: expected a number, or what works on single elements, found 'sum(%0) axes 0 : f32 ()"));
+  CHECK(contains(says("%1 = neg(%0) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %1 has another dtype than its op gives."));
+  CHECK(contains(says("%1 = constant 2 : f64 (); %2 = mul(%0, %1) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %2 has operands of different dtypes."));
+  CHECK(says("%1 = constant 2 : f32 (); %2 = mul(%0, %1) : f32 () -> output 0;") == "no error");
+}
+
 TEST_CASE("text that was damaged is read or refused, and nothing else") {
   fuzz::Random dice(9);
   int read = 0, refused = 0;

@@ -8,6 +8,7 @@
 
 #include "tt/core/flag_lock.hpp"
 #include "tt/core/size_expression.hpp"
+#include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"
 #include "tt/graph/sym.hpp"
 
@@ -251,7 +252,9 @@ class GraphParser {
       word("%");
       if (number(INT32_MAX, "the number of a node") != g.size()) fail("the next node");
       word("=");
+      const GraphParser before = *this;
       node(g);
+      if (region && !is_in_a_body(g[g.size() - 1])) GraphParser(before).fail("a number, or what works on single elements");
       while (accept("->")) {
         word("output");
         Output o{g.size() - 1};
@@ -269,8 +272,16 @@ class GraphParser {
       g.output(o.id, o.donated);
       g.output_padded.back() = o.padded;
     }
-    if (region && (outputs.size() != 1 || g.inputs.empty())) fail("a body of one output");
+    if (!region) return g;
+    if (outputs.size() != 1 || g.inputs.empty()) fail("a body of one output");
+    if (const CheckResult r = (check)(g); !r)
+      TT_THROW(Error(Text("tt::parse: line ") << line_ << ": in the body of an op, node %" << r.node << ' ' << r.why << '.'));
     return g;
+  }
+  /// A body is recorded anew on operands of any shape, and only these nodes take theirs from them.
+  static bool is_in_a_body(const Node& n) {
+    const bool is_op = is_elementwise(n.op) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
+    return n.shape.rank == 0 && n.identity == 0 && (n.op == Op::input || n.op == Op::constant || is_op);
   }
   void node(Graph& g) {
     Node n;
