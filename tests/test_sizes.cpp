@@ -144,6 +144,42 @@ TEST_CASE("expressions of sizes have the value of what they are made of") {
   }
 }
 
+TEST_CASE("expressions of sizes divide by any number, and a division by 0 is 0") {
+  using tt::Extent, tt::floor_div;
+  const Extent a = Extent::symbol(0), b = Extent::symbol(1);
+  tt::SymbolValues values;
+  for (std::int64_t x = 2; x < 30; ++x)
+    for (const std::int64_t by : {-7, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6})
+      for (const std::int64_t times : {-6, -2, 1, 2, 3, 4})
+        for (std::int64_t plus = -5; plus <= 5; ++plus) {
+          values.set(0, x);
+          const std::int64_t v = times * x + plus;
+          const auto down = [](std::int64_t n, std::int64_t d) { return d == 0 ? 0 : n / d - (n % d != 0 && (n < 0) != (d < 0)); };
+          REQUIRE(floor_div(a * times + plus, by).value(values) == down(v, by));
+          REQUIRE(floor_div(7, a - x + by).value(values) == down(7, by));
+        }
+  CHECK(floor_div(7, 0) == Extent(0));
+  CHECK(floor_div(a, b - b) == Extent(0));
+  const auto program = [](Extent e) {
+    tt::Text t;
+    tt::detail::size_write(t, e, "n");
+    return std::string(t);
+  };
+  CHECK(program(floor_div(a, 4)) == "(((n[0]) - ((n[0]) % (4) + (4)) % (4)) / (4))");
+  CHECK(program(floor_div(1, a - 3)) == "((n[0] - 3) == 0 ? 0 : (((1) - ((1) % (n[0] - 3) + (n[0] - 3)) % (n[0] - 3)) / (n[0] - 3)))");
+}
+
+TEST_CASE("a division of sums that does not end soon is given up") {
+  using tt::Extent;
+  Extent power = 1, sum = 0;
+  for (int k = 0; k < 16; ++k) {
+    power = power * Extent::symbol(0);
+    sum = sum + Extent::symbol(k);
+  }
+  CHECK(std::string(tt::Text() << tt::floor_div(power, sum)).find("floor_div(s0*s0*") == 0);
+  CHECK(tt::floor_div(sum * sum * sum, sum) == sum * sum);
+}
+
 TEST_CASE("a cache that grows is one capture") {
   struct Decoded {
     Tensor y, keys, values;
