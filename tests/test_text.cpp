@@ -25,6 +25,13 @@ Graph recorded(const auto& f) {
   return g;
 }
 
+/// Lists in the WordTable, and this one more.
+int words_kept() {
+  static std::int64_t next = 0;
+  const std::int64_t word[] = {-123456789, next++};
+  return tt::detail::WordTable::number_of(word, 2);
+}
+
 struct Softsign {
   static constexpr tt::OpInfo info{.name = "softsign", .max_ulp = 1.5f};
   static constexpr auto body(auto x) { return x / (1 + tt::abs(x)); }
@@ -120,6 +127,38 @@ TEST_CASE("the body of an op without a name works on single elements, and is leg
   CHECK(contains(says("%1 = neg(%0) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %1 has another dtype than its op gives."));
   CHECK(contains(says("%1 = constant 2 : f64 (); %2 = mul(%0, %1) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %2 has operands of different dtypes."));
   CHECK(says("%1 = constant 2 : f32 (); %2 = mul(%0, %1) : f32 () -> output 0;") == "no error");
+}
+
+TEST_CASE("sizes that are read divide by what is positive, are bounded, and take time and memory as their text does") {
+  const auto graph_of = [](const std::string& size) { return "graph 2\n%0 = input 0 : f32 (" + size + ",)\n"; };
+  const auto says = [&](const std::string& size) { return message([&] { tt::parse(graph_of(size)); }); };
+  for (const char* by : {"floor_div(s0, 0)", "floor_div(7, 0)", "floor_div(2*s0 + 1, -4)", "floor_div(s0, s1 - s1)"}) CHECK(contains(says(by), "tt::parse: line 2: expected a positive divisor, found "));
+  CHECK(contains(says("floor_div(7, 0)"), "found '0),)'"));
+  CHECK(says("floor_div(s0, s1 - 3)") == "no error");
+  const std::string most = "70368744177664";  // most_bytes
+  CHECK(says(most) == "no error");
+  CHECK(says(most + "*s0") == "no error");
+  CHECK(contains(says(most + " + 1"), "a smaller sum"));
+  CHECK(contains(says("-" + most + " - 1"), "a smaller sum"));
+  CHECK(contains(says(most + "*s0 + s0"), "a smaller sum"));
+  CHECK(contains(says(most + "*2"), "a smaller product"));
+  for (const char* size : {"8589934592*s0", "4294967296*s0*s1 - 4294967296*s9", "-1*s0 + 3", "min(-1*s0, -3)"}) CHECK(tt::to_string(tt::parse(graph_of(size))) == graph_of(size).c_str());
+  std::string sum = "s0", product = "floor_div(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11, 1)", nested = "s0", doubled = "s0";
+  for (int k = 1; k < 200; ++k) sum += " + s" + std::to_string(1000 + k);
+  CHECK(says(sum) == "no error");
+  for (int k = 200; k < 20000; ++k) sum += " + s" + std::to_string(1000 + k);
+  const int before = words_kept();
+  CHECK(contains(says(sum), "a smaller sum"));
+  CHECK(contains(says(product + "*" + product + "*" + product), "a smaller product"));
+  CHECK(words_kept() - before < 8);
+  for (int k = 0; k < 25; ++k) nested = "floor_div(" + nested + ", 3)";  // a program repeats what is divided
+  CHECK(contains(says(nested), "a shorter size"));
+  for (int k = 0; k < 5; ++k) {
+    std::string square;
+    for (int n = 0; n < 5; ++n) square += (n ? "*floor_div(" : "floor_div(") + doubled + " + 1, 1)";
+    doubled = "floor_div(" + square + ", 7)";
+  }
+  CHECK(contains(says(doubled), "a shorter size"));
 }
 
 TEST_CASE("text that was damaged is read or refused, and nothing else") {

@@ -133,52 +133,61 @@ class GraphParser {
     }
     ~Deeper() { --depth; }
   };
-  Extent factor() {
+  // Interned when an extent ends, not before: the WordTable keeps for good what it is given.
+  static constexpr int most_terms = 256, most_products = 64, most_degree = 64, most_weight = 1 << 14;
+  SizeSum factor() {
     const Deeper deeper(*this);
     if (at_digit()) {
       const std::int64_t n = integer();
       if (n > most_bytes || n < -most_bytes) fail("a size");
-      return n;
+      return SizeSum(n);
     }
     for (const char* f : {"floor_div", "min", "max"})
       if (accept(f)) {
         word("(");
         const Extent a = extent();
         word(",");
+        const GraphParser before = *this;
         const Extent b = extent();
+        if (f[0] == 'f' && b.is_constant() && b.code < 1) GraphParser(before).fail("a positive divisor");
         word(")");
-        return f[0] == 'f' ? floor_div(a, b) : f[1] == 'i' ? tt::min(a, b) : tt::max(a, b);
+        return SizeSum(f[0] == 'f' ? floor_div(a, b) : f[1] == 'i' ? tt::min(a, b) : tt::max(a, b));
       }
     skip();
     if (rest_.empty() || rest_[0] != 's') fail("a size");
     rest_.remove_prefix(1);
-    return Extent::symbol(number(1 << 20, "the number of a symbol"));
+    return SizeSum(Extent::symbol(number(1 << 20, "the number of a symbol")));
   }
-  Extent term() {
-    Extent e = factor();
+  SizeSum term() {
+    SizeSum e = factor();
     for (int k = 0; accept("*"); ++k) {
-      const Extent by = factor();
-      if (k == 16 || largest(e) > INT32_MAX || largest(by) > INT32_MAX) fail("a smaller product");
-      e = e * by;
+      const SizeSum by = factor();
+      const bool counts = k < 16 && e.terms.size() * by.terms.size() <= most_products;
+      if (!counts || (!e.terms.empty() && most_bytes / largest(e) < largest(by))) fail("a smaller product");
+      SizeSum product;
+      for (const SizeTerm& t : by.terms) product.add_product(e, t);
+      e = static_cast<SizeSum&&>(product);
+      if (!e.terms.empty() && e.terms[0].factors.size() > most_degree) fail("a smaller product");
     }
     return e;
   }
-  static std::int64_t largest(Extent e) {
+  /// The sum of its coefficients, as if none were negative: at most that is a coefficient of a product, and of a sum.
+  static std::int64_t largest(const SizeSum& sum) {
     std::int64_t most = 0;
-    const tt::detail::SizeSum sum(e);
-    for (const SizeTerm& t : sum.terms) {
-      const std::int64_t c = t.coefficient < 0 ? -t.coefficient : t.coefficient;
-      most = c > most ? c : most;
-    }
+    for (const SizeTerm& t : sum.terms) most += t.coefficient < 0 ? -t.coefficient : t.coefficient;
     return most;
   }
   Extent extent() {
-    Extent e = term();
+    SizeSum e = term();
     for (;;) {
-      if (accept("+ ")) e = e + term();
-      else if (accept("- ")) e = e - term();
-      else return e;
+      if (largest(e) > most_bytes || e.terms.size() > most_terms) fail("a smaller sum");
+      if (accept("+ ")) e.add(term());
+      else if (accept("- ")) e.add(term(), -1);
+      else break;
     }
+    const Extent whole = e.extent();
+    if (size_weight(whole, most_weight) > most_weight) fail("a shorter size");
+    return whole;
   }
   Shape shape() {
     Shape s;
