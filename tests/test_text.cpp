@@ -161,6 +161,20 @@ TEST_CASE("sizes that are read divide by what is positive, are bounded, and take
   CHECK(contains(says(doubled), "a shorter size"));
 }
 
+TEST_CASE("numbers that are read are whole, and of their dtype") {
+  const auto says = [](const std::string& number) { return message([&] { tt::parse("graph 2\n%0 = constant " + number + " ()\n-> output 0\n"); }); };
+  for (const char* number : {"hello : f32", "1.5zzz : f32", "1e : f32", "1. : f64", ".5 : f64", "- : f32", "--1 : f32", "1.5.2 : f64", "nan : f32", "inf : f64", "-inf : f32", "nanny bits 0x1 : f32", "12abc : i64",
+                             "x : i64", "nan : bool"})
+    CHECK(says(number) == std::string("tt::parse: line 2: expected a number, found '") + (number + std::string(" ()")).substr(0, 24) + "'.");
+  for (const char* number : {"4294967297 : i32", "-2147483649 : i32", "7 : bool", "-1 : bool", "1.5 : i64", "1e3 : i32", "nan bits 0x100000000 : f32", "1 bits 0x1 : i64"})
+    CHECK(contains(says(number), "tt::parse: line 2: expected a number of its dtype, found '"));
+  for (const char* number : {"-18446744073709551615 : i64", "18446744073709551615 : i64", "9223372036854775808 : i64", "-9223372036854775809 : i64"}) CHECK(contains(says(number), "tt::parse: line 2: expected a number of 64 bits"));
+  CHECK(contains(message([] { tt::parse("graph 2\n%0 = input 0 : f32 ()\n%1 = neg(%0) identity 4294967296 : f32 ()\n"); }), "tt::parse: line 3: expected an identity"));
+  for (const char* number : {"-2147483648 : i32", "2147483647 : i32", "-9223372036854775808 : i64", "9223372036854775807 : i64", "1 : bool", "0 : bool", "-0 : f32", "1.5e-10 : f64", "1e300 : f64",
+                             "nan bits 0xffffffff : f32", "-inf bits 0xff800000 : f32", "inf bits 0x7ff0000000000000 : f64", "0.100000001 : f32"})
+    CHECK(text(tt::parse(std::string("graph 2\n%0 = constant ") + number + " ()\n")) == std::string("graph 2\n%0 = constant ") + number + " ()\n");
+}
+
 TEST_CASE("text that was damaged is read or refused, and nothing else") {
   fuzz::Random dice(9);
   int read = 0, refused = 0;

@@ -110,10 +110,11 @@ class GraphParser {
     if (!at_digit()) fail("a number");
     const bool negative = rest_[0] == '-';
     if (negative) rest_.remove_prefix(1);
+    const std::uint64_t most = negative ? std::uint64_t{1} << 63 : INT64_MAX;
     std::uint64_t v = 0;
     while (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
       const auto d = static_cast<std::uint64_t>(rest_[0] - '0');
-      if (v > (UINT64_MAX - d) / 10) fail("a number of 64 bits");
+      if (v > (most - d) / 10) fail("a number of 64 bits");
       v = 10 * v + d;
       rest_.remove_prefix(1);
     }
@@ -212,7 +213,8 @@ class GraphParser {
   }
   /// What a constant is: its dtype stands behind it, so its text is kept until then.
   struct Number {
-    std::string_view text;
+    std::string_view text, from;  ///< from: with what is behind it
+    int line = 0;
     std::uint64_t bits = 0;
     bool exact = false;
   };
@@ -221,7 +223,7 @@ class GraphParser {
     std::size_t n = 0;
     while (n < rest_.size() && (in_name(rest_[n]) || rest_[n] == '-' || rest_[n] == '.')) ++n;
     if (n == 0) fail("a number");
-    Number x{rest_.substr(0, n)};
+    Number x{rest_.substr(0, n), rest_, line_};
     rest_.remove_prefix(n);
     if (accept("bits")) {
       skip();
@@ -237,13 +239,24 @@ class GraphParser {
     return x;
   }
   std::uint64_t bits_of(const Number& x, DType d) {
-    if (x.exact) return x.bits;
+    GraphParser there(*this);
+    there.rest_ = x.from;
+    there.line_ = x.line;
+    if (x.exact && (!is_floating(d) || x.bits >> (8 * size_of(d) - 1) >> 1)) there.fail("a number of its dtype");
+    if (x.exact && (x.text == "nan" || x.text == "inf" || x.text == "-inf")) return x.bits;
     Text t;
     for (const char c : x.text) t << c;
     t << '\0';
-    if (is_floating(d)) return encode(d, decimal_value(t.begin()));
-    GraphParser inner(x.text, find_);
-    return static_cast<std::uint64_t>(inner.integer());
+    const char* end = t.begin();
+    const double decimal = decimal_value(t.begin(), &end);
+    const bool digits = there.at_digit() && x.text.back() >= '0' && x.text.back() <= '9';
+    if (!digits || end != t.begin() + x.text.size()) there.fail("a number");
+    if (is_floating(d)) return x.exact ? x.bits : encode(d, decimal);
+    GraphParser whole(there);
+    const std::int64_t v = whole.integer();
+    const bool fits = d == DType::boolean ? v == 0 || v == 1 : d == DType::i64 || (v >= INT32_MIN && v <= INT32_MAX);
+    if (!fits || whole.rest_.size() + x.text.size() != x.from.size()) there.fail("a number of its dtype");
+    return static_cast<std::uint64_t>(v);
   }
 
   Graph nodes(bool region) {
@@ -322,7 +335,12 @@ class GraphParser {
     }
     Vec<std::int64_t> words;
     attributes(n, def, value, words);
-    if (accept("identity")) n.identity = static_cast<int>(integer());
+    if (accept("identity")) {
+      const GraphParser before = *this;
+      const std::int64_t k = integer();
+      if (k < INT32_MIN || k > INT32_MAX) GraphParser(before).fail("an identity");
+      n.identity = static_cast<int>(k);
+    }
     word(":");
     n.dtype = dtype();
     n.shape = shape();
