@@ -275,6 +275,52 @@ TEST_CASE("shape() gives sizes that stay expressions, and may be looked at") {
   CHECK(plain == tt::Shape{4, 5});
 }
 
+TEST_CASE("sizes are changed in a list, and as numbers are") {
+  tt::IntList s{2, 3, 20};
+  s[0] += tt::Size(1);
+  s[1] *= 4;
+  s[2] /= s[0];
+  CHECK(s == tt::Shape{3, 12, 6});
+  CHECK(++s[0] == 4);
+  CHECK(s[1]-- == 12);
+  CHECK(s[2]++ == 6);
+  s[2] %= 4;
+  s[0] -= 2;
+  --s[0];
+  CHECK(s == tt::Shape{1, 11, 3});
+  CHECK((s[0] = 9) == 9);
+  s[1] = s[2];
+  CHECK(s == tt::Shape{9, 3, 3});
+  swap(s[0], s[1]);
+  CHECK(s == tt::Shape{3, 9, 3});
+  auto named = s[0];  // a Size of its own
+  named += 1;
+  named = 2 * named++;
+  const auto of_temporary = tt::zeros({4, 2}).shape()[0] + 1;
+  CHECK(named == 8);
+  CHECK(of_temporary == 5);
+  CHECK(s == tt::Shape{3, 9, 3});
+  tt::Size n(5);
+  n += 1;
+  n *= 4L;
+  n -= 2u;
+  n /= 2;
+  CHECK(n++ == 11);
+  CHECK(n-- == 12);
+  n %= 4;
+  CHECK(n == 3);
+  auto f = tt::compile([](const Tensor& x) {
+    tt::IntList shape = x.shape();
+    shape[0] *= 2;
+    ++shape[0];
+    tt::Size rows = x.size(0);
+    rows += 1;
+    return tt::zeros(shape).slice(0, 0, rows) + x.size(1);
+  }, {.tier = 0});
+  for (const std::int64_t k : {4, 8, 5}) CHECK(same_bits(f(numbered(k, 3)), tt::zeros({k + 1, 3}) + 3));
+  CHECK(f.captures() == 1);
+}
+
 TEST_CASE("sizes of parameters are numbers until one changes") {
   struct Layer {
     Tensor weight;
