@@ -178,6 +178,42 @@ TEST_CASE("tier 0 evaluates each expression of sizes once a run, however many ac
   }
 }
 
+TEST_CASE("expressions of sizes divide by any number, and a division by 0 is 0") {
+  using tt::Extent, tt::floor_div;
+  const Extent a = Extent::symbol(0), b = Extent::symbol(1);
+  tt::SymbolValues values;
+  for (std::int64_t x = 2; x < 30; ++x)
+    for (const std::int64_t by : {-7, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6})
+      for (const std::int64_t times : {-6, -2, 1, 2, 3, 4})
+        for (std::int64_t plus = -5; plus <= 5; ++plus) {
+          values.set(0, x);
+          const std::int64_t v = times * x + plus;
+          const auto down = [](std::int64_t n, std::int64_t d) { return d == 0 ? 0 : n / d - (n % d != 0 && (n < 0) != (d < 0)); };
+          REQUIRE(floor_div(a * times + plus, by).value(values) == down(v, by));
+          REQUIRE(floor_div(7, a - x + by).value(values) == down(7, by));
+        }
+  CHECK(floor_div(7, 0) == Extent(0));
+  CHECK(floor_div(a, b - b) == Extent(0));
+  const auto program = [](Extent e) {
+    tt::Text t;
+    tt::detail::size_write(t, e, "n");
+    return std::string(t);
+  };
+  CHECK(program(floor_div(a, 4)) == "(((n[0]) - ((n[0]) % (4) + (4)) % (4)) / (4))");
+  CHECK(program(floor_div(1, a - 3)) == "((n[0] - 3) == 0 ? 0 : (((1) - ((1) % (n[0] - 3) + (n[0] - 3)) % (n[0] - 3)) / (n[0] - 3)))");
+}
+
+TEST_CASE("a division of sums that does not end soon is given up") {
+  using tt::Extent;
+  Extent power = 1, sum = 0;
+  for (int k = 0; k < 16; ++k) {
+    power = power * Extent::symbol(0);
+    sum = sum + Extent::symbol(k);
+  }
+  CHECK(std::string(tt::Text() << tt::floor_div(power, sum)).find("floor_div(s0*s0*") == 0);
+  CHECK(tt::floor_div(sum * sum * sum, sum) == sum * sum);
+}
+
 TEST_CASE("a cache that grows is one capture") {
   struct Decoded {
     Tensor y, keys, values;
@@ -294,6 +330,52 @@ TEST_CASE("shape() gives sizes that stay expressions, and may be looked at") {
   agrees([](const Tensor& x) { return x.shape() == tt::Shape{8, 3} ? x + 1 : x - 1; }, {8, 9, 7, 8});
   const tt::Shape plain = numbered(4, 5).shape();
   CHECK(plain == tt::Shape{4, 5});
+}
+
+TEST_CASE("sizes are changed in a list, and as numbers are") {
+  tt::IntList s{2, 3, 20};
+  s[0] += tt::Size(1);
+  s[1] *= 4;
+  s[2] /= s[0];
+  CHECK(s == tt::Shape{3, 12, 6});
+  CHECK(++s[0] == 4);
+  CHECK(s[1]-- == 12);
+  CHECK(s[2]++ == 6);
+  s[2] %= 4;
+  s[0] -= 2;
+  --s[0];
+  CHECK(s == tt::Shape{1, 11, 3});
+  CHECK((s[0] = 9) == 9);
+  s[1] = s[2];
+  CHECK(s == tt::Shape{9, 3, 3});
+  swap(s[0], s[1]);
+  CHECK(s == tt::Shape{3, 9, 3});
+  auto named = s[0];  // a Size of its own
+  named += 1;
+  named = 2 * named++;
+  const auto of_temporary = tt::zeros({4, 2}).shape()[0] + 1;
+  CHECK(named == 8);
+  CHECK(of_temporary == 5);
+  CHECK(s == tt::Shape{3, 9, 3});
+  tt::Size n(5);
+  n += 1;
+  n *= 4L;
+  n -= 2u;
+  n /= 2;
+  CHECK(n++ == 11);
+  CHECK(n-- == 12);
+  n %= 4;
+  CHECK(n == 3);
+  auto f = tt::compile([](const Tensor& x) {
+    tt::IntList shape = x.shape();
+    shape[0] *= 2;
+    ++shape[0];
+    tt::Size rows = x.size(0);
+    rows += 1;
+    return tt::zeros(shape).slice(0, 0, rows) + x.size(1);
+  }, {.tier = 0});
+  for (const std::int64_t k : {4, 8, 5}) CHECK(same_bits(f(numbered(k, 3)), tt::zeros({k + 1, 3}) + 3));
+  CHECK(f.captures() == 1);
 }
 
 TEST_CASE("sizes of parameters are numbers until one changes") {

@@ -151,6 +151,10 @@ TEST_CASE("names, dtypes and shapes must be the struct's, else nothing is change
   net.layers[1].bias = Tensor();
   CHECK(message([&] { tt::save(file.path(), net); })
             .starts_with("tt::save: " + file.name + ": layers.1.bias: the Tensor is undefined, and has no place in a file. "));
+  other = filled();
+  other.first.bias = tt::zeros({3});
+  other.scale[1] = tt::zeros({1}).expand({2});
+  CHECK(refused(other) == place + "scale.1: several elements of the Tensor are one in memory: shape is (2,). Use clone() first?");
   tt::load(file.path(), other = {});  // the file is as it was
   CHECK(other.steps == 7);
 }

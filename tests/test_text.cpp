@@ -25,6 +25,13 @@ Graph recorded(const auto& f) {
   return g;
 }
 
+/// Lists in the WordTable, and this one more.
+int words_kept() {
+  static std::int64_t next = 0;
+  const std::int64_t word[] = {-123456789, next++};
+  return tt::detail::WordTable::number_of(word, 2);
+}
+
 struct Softsign {
   static constexpr tt::OpInfo info{.name = "softsign", .max_ulp = 1.5f};
   static constexpr auto body(auto x) { return x / (1 + tt::abs(x)); }
@@ -102,6 +109,70 @@ TEST_CASE("what is no graph is refused, with its line") {
   std::string deep = "graph 2\n%0 = input 0 : f32 (";
   for (int k = 0; k < 100000; ++k) deep += "floor_div(";
   CHECK(contains(says(deep.c_str()), "expected less depth"));
+}
+
+TEST_CASE("the body of an op without a name works on single elements, and is legal") {
+  const auto says = [](const std::string& lines) {
+    return message([&] { tt::parse("graph 2\n%0 = input 0 : f32 (4, 5)\n%1 = op(%0) { %0 = input 0 : f32 (); " + lines + " } : f32 (4, 5) -> output 0\n"); });
+  };
+  for (const char* line : {"slice(%0) axis 0 from 70000000 step 1 : f32 (1,)", "slice(%0) axis 3 from 7 step 1 : f32 ()", "pad(%0) from 0 axes 0 0 by 1 : f32 (3,)",
+                           "matmul(%0, %0) : f32 ()", "conv(%0, %0) stride 1, 1 padding 0, 0 dilation 1, 1 groups 1 : f32 ()", "window(%0) axis 5 step 1 dilation 1 : f32 (1, 2)",
+                           "permute(%0) axes 5, 4, 3, 2, 1, 0 : f32 (1, 2)", "reshape(%0) : f32 (1,)", "reshape(%0) : f32 ()", "broadcast(%0) : f32 (3,)", "broadcast(%0) number 1 : f32 ()",
+                           "sum(%0) axes 0 : f32 ()", "iota 0 : f32 (9,)", "extent s7 : f32 ()", "input 1 : f32 (4,)", "neg(%0) : f32 (4,)", "neg(%0) identity 3 : f32 ()",
+                           "copy(%0) number 2 : f32 ()", "detach(%0) : f32 ()", "slice_scatter(%0, %0) from 0, 0 axes 0, 0 : f32 ()"}) {
+    CAPTURE(line);
+    CHECK(contains(says(std::string("%1 = ") + line + " -> output 0;"), "tt::parse: line 3: expected "));
+  }
+  CHECK(contains(says("%1 = sum(%0) axes 0 : f32 () -> output 0;"), "tt::parse: line 3: expected a number, or what works on single elements, found 'sum(%0) axes 0 : f32 ()"));
+  CHECK(contains(says("%1 = neg(%0) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %1 has another dtype than its op gives."));
+  CHECK(contains(says("%1 = constant 2 : f64 (); %2 = mul(%0, %1) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %2 has operands of different dtypes."));
+  CHECK(says("%1 = constant 2 : f32 (); %2 = mul(%0, %1) : f32 () -> output 0;") == "no error");
+}
+
+TEST_CASE("sizes that are read divide by what is positive, are bounded, and take time and memory as their text does") {
+  const auto graph_of = [](const std::string& size) { return "graph 2\n%0 = input 0 : f32 (" + size + ",)\n"; };
+  const auto says = [&](const std::string& size) { return message([&] { tt::parse(graph_of(size)); }); };
+  for (const char* by : {"floor_div(s0, 0)", "floor_div(7, 0)", "floor_div(2*s0 + 1, -4)", "floor_div(s0, s1 - s1)"}) CHECK(contains(says(by), "tt::parse: line 2: expected a positive divisor, found "));
+  CHECK(contains(says("floor_div(7, 0)"), "found '0),)'"));
+  CHECK(says("floor_div(s0, s1 - 3)") == "no error");
+  const std::string most = "70368744177664";  // most_bytes
+  CHECK(says(most) == "no error");
+  CHECK(says(most + "*s0") == "no error");
+  CHECK(contains(says(most + " + 1"), "a smaller sum"));
+  CHECK(contains(says("-" + most + " - 1"), "a smaller sum"));
+  CHECK(contains(says(most + "*s0 + s0"), "a smaller sum"));
+  CHECK(contains(says(most + "*2"), "a smaller product"));
+  for (const char* size : {"8589934592*s0", "4294967296*s0*s1 - 4294967296*s9", "-1*s0 + 3", "min(-1*s0, -3)"}) CHECK(tt::to_string(tt::parse(graph_of(size))) == graph_of(size).c_str());
+  std::string sum = "s0", product = "floor_div(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + s10 + s11, 1)", nested = "s0", doubled = "s0";
+  for (int k = 1; k < 200; ++k) sum += " + s" + std::to_string(1000 + k);
+  CHECK(says(sum) == "no error");
+  for (int k = 200; k < 20000; ++k) sum += " + s" + std::to_string(1000 + k);
+  const int before = words_kept();
+  CHECK(contains(says(sum), "a smaller sum"));
+  CHECK(contains(says(product + "*" + product + "*" + product), "a smaller product"));
+  CHECK(words_kept() - before < 8);
+  for (int k = 0; k < 25; ++k) nested = "floor_div(" + nested + ", 3)";  // a program repeats what is divided
+  CHECK(contains(says(nested), "a shorter size"));
+  for (int k = 0; k < 5; ++k) {
+    std::string square;
+    for (int n = 0; n < 5; ++n) square += (n ? "*floor_div(" : "floor_div(") + doubled + " + 1, 1)";
+    doubled = "floor_div(" + square + ", 7)";
+  }
+  CHECK(contains(says(doubled), "a shorter size"));
+}
+
+TEST_CASE("numbers that are read are whole, and of their dtype") {
+  const auto says = [](const std::string& number) { return message([&] { tt::parse("graph 2\n%0 = constant " + number + " ()\n-> output 0\n"); }); };
+  for (const char* number : {"hello : f32", "1.5zzz : f32", "1e : f32", "1. : f64", ".5 : f64", "- : f32", "--1 : f32", "1.5.2 : f64", "nan : f32", "inf : f64", "-inf : f32", "nanny bits 0x1 : f32", "12abc : i64",
+                             "x : i64", "nan : bool"})
+    CHECK(says(number) == std::string("tt::parse: line 2: expected a number, found '") + (number + std::string(" ()")).substr(0, 24) + "'.");
+  for (const char* number : {"4294967297 : i32", "-2147483649 : i32", "7 : bool", "-1 : bool", "1.5 : i64", "1e3 : i32", "nan bits 0x100000000 : f32", "1 bits 0x1 : i64"})
+    CHECK(contains(says(number), "tt::parse: line 2: expected a number of its dtype, found '"));
+  for (const char* number : {"-18446744073709551615 : i64", "18446744073709551615 : i64", "9223372036854775808 : i64", "-9223372036854775809 : i64"}) CHECK(contains(says(number), "tt::parse: line 2: expected a number of 64 bits"));
+  CHECK(contains(message([] { tt::parse("graph 2\n%0 = input 0 : f32 ()\n%1 = neg(%0) identity 4294967296 : f32 ()\n"); }), "tt::parse: line 3: expected an identity"));
+  for (const char* number : {"-2147483648 : i32", "2147483647 : i32", "-9223372036854775808 : i64", "9223372036854775807 : i64", "1 : bool", "0 : bool", "-0 : f32", "1.5e-10 : f64", "1e300 : f64",
+                             "nan bits 0xffffffff : f32", "-inf bits 0xff800000 : f32", "inf bits 0x7ff0000000000000 : f64", "0.100000001 : f32"})
+    CHECK(text(tt::parse(std::string("graph 2\n%0 = constant ") + number + " ()\n")) == std::string("graph 2\n%0 = constant ") + number + " ()\n");
 }
 
 TEST_CASE("text that was damaged is read or refused, and nothing else") {

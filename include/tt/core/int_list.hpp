@@ -99,18 +99,63 @@ class IntList {
   std::uint64_t capture_ = 0;
   void assign(const std::int64_t* v, int n) { value_.append(v, n); }
 };
+template <class T>
+concept SizeOrInteger = std::integral<T> || std::derived_from<T, Size>;
+/// sizes[0], to be read or changed where it stands: sizes[0] += 1. Once it has a name, auto n = sizes[0], it is a Size of its own.
 struct IntList::Element : Size {
   Element(IntList& list, int at) : Size(static_cast<const IntList&>(list)[at]), list_(list), at_(at) {}
-  Element& operator=(const Size& s) {
-    list_.set(at_, s);
+  Element(const Element&) = default;
+  Element operator=(const Element& e) && { return write(e); }
+  Element& operator=(const Element& e) & {
+    Size::operator=(e);
     return *this;
   }
-  template <std::integral T>
-  Element& operator=(T n) { return *this = Size(n); }
+  template <SizeOrInteger T>
+  Element operator=(const T& n) && { return write(Size(n)); }
+  template <SizeOrInteger T>
+  Element& operator=(const T& n) & {
+    Size::operator=(Size(n));
+    return *this;
+  }
+  using Size::operator+=;
+  using Size::operator-=;
+  using Size::operator*=;
+  using Size::operator/=;
+  using Size::operator%=;
+  using Size::operator++;
+  using Size::operator--;
+  template <SizeOrInteger T>
+  Element operator+=(const T& n) && { return write(*this + n); }
+  template <SizeOrInteger T>
+  Element operator-=(const T& n) && { return write(*this - n); }
+  template <SizeOrInteger T>
+  Element operator*=(const T& n) && { return write(*this * n); }
+  template <SizeOrInteger T>
+  Element operator/=(const T& n) && { return write(*this / n); }
+  template <SizeOrInteger T>
+  Element operator%=(const T& n) && { return write(*this % n); }
+  Element operator++() && { return write(*this + 1); }
+  Element operator--() && { return write(*this - 1); }
+  Size operator++(int) && {
+    write(*this + 1);
+    return *this;
+  }
+  Size operator--(int) && {
+    write(*this - 1);
+    return *this;
+  }
+  friend void swap(Element&& a, Element&& b) {
+    a.write(b);
+    b.write(a);
+  }
 
  private:
   IntList& list_;
   int at_;
+  Element write(const Size& s) const {
+    list_.set(at_, s);
+    return {list_, at_};
+  }
 };
 inline IntList::Element IntList::operator[](int i) { return {*this, i}; }
 

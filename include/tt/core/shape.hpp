@@ -194,8 +194,9 @@ constexpr bool divide(Extent a, Extent b, Extent& q) {
   }
   return detail::size_quotient(a, b, q);
 }
-/// The greatest whole number that is not above a / b.
+/// The greatest whole number that is not above a / b; 0 where b is.
 constexpr Extent floor_div(Extent a, Extent b) {
+  if (b == Extent(0)) return 0;
   if (a.is_constant() && b.is_constant()) return a.code / b.code - (a.code % b.code != 0 && (a.code < 0) != (b.code < 0));
   return detail::size_floor_div(a, b);
 }

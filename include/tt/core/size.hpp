@@ -80,12 +80,33 @@ class Size {
   friend constexpr bool operator<=(const Size& a, const Size& b) { return !(b < a); }
   friend constexpr bool operator>=(const Size& a, const Size& b) { return !(a < b); }
 
-  constexpr Size& operator+=(const Size& o) { return *this = *this + o; }
-  constexpr Size& operator-=(const Size& o) { return *this = *this - o; }
-  constexpr Size& operator*=(const Size& o) { return *this = *this * o; }
-  constexpr Size& operator/=(const Size& o) { return *this = *this / o; }
-  constexpr Size& operator++() { return *this += Size(1); }
-  constexpr Size& operator--() { return *this -= Size(1); }
+  constexpr Size& operator+=(const Size& o) & { return *this = *this + o; }
+  template <std::integral T>
+  constexpr Size& operator+=(T n) & { return *this = *this + Size(n); }
+  constexpr Size& operator-=(const Size& o) & { return *this = *this - o; }
+  template <std::integral T>
+  constexpr Size& operator-=(T n) & { return *this = *this - Size(n); }
+  constexpr Size& operator*=(const Size& o) & { return *this = *this * o; }
+  template <std::integral T>
+  constexpr Size& operator*=(T n) & { return *this = *this * Size(n); }
+  constexpr Size& operator/=(const Size& o) & { return *this = *this / o; }
+  template <std::integral T>
+  constexpr Size& operator/=(T n) & { return *this = *this / Size(n); }
+  constexpr Size& operator%=(const Size& o) & { return *this = *this % o; }
+  template <std::integral T>
+  constexpr Size& operator%=(T n) & { return *this = *this % Size(n); }
+  constexpr Size& operator++() & { return *this += 1; }
+  constexpr Size& operator--() & { return *this -= 1; }
+  constexpr Size operator++(int) & {
+    const Size before = *this;
+    ++*this;
+    return before;
+  }
+  constexpr Size operator--(int) & {
+    const Size before = *this;
+    --*this;
+    return before;
+  }
 
  private:
   std::int64_t value_ = 0;

@@ -53,12 +53,9 @@ class SizeSum {
       terms[at].coefficient += c;
       if (terms[at].coefficient == 0) erase(at);
     } else if (c != 0) {
-      terms.push_back({c, t.factors});
-      for (int k = terms.size() - 1; k > at; --k) {
-        const SizeTerm moved = terms[k];
-        terms[k] = terms[k - 1];
-        terms[k - 1] = moved;
-      }
+      terms.push_back({});
+      for (int k = terms.size() - 1; k > at; --k) terms[k] = static_cast<SizeTerm&&>(terms[k - 1]);
+      terms[at] = {c, t.factors};
     }
   }
   void add(const SizeSum& o, std::int64_t times = 1) {
@@ -113,11 +110,27 @@ class SizeSum {
 
  private:
   void erase(int at) {
-    for (int k = at; k + 1 < terms.size(); ++k) terms[k] = terms[k + 1];
+    for (int k = at; k + 1 < terms.size(); ++k) terms[k] = static_cast<SizeTerm&&>(terms[k + 1]);
     terms.pop_back();
   }
 };
 
+/// How many numbers and symbols a program has for it, where operands of functions are repeated; counted up to about `most`.
+inline int size_weight(Extent e, int most) {
+  const SizeSum sum(e);
+  int n = 1;
+  for (const SizeTerm& t : sum.terms) {
+    n += 1 + t.factors.size();
+    for (SizeFactor f : t.factors) {
+      if (n > most) return n;
+      if (f >= 0) continue;
+      const WordTable::List w = WordTable::list(Extent::from_code(f).place());
+      n += 2 * size_weight(Extent::from_code(w[1]), most - n);
+      n += 4 * size_weight(Extent::from_code(w[2]), most - n);
+    }
+  }
+  return n;
+}
 /// a divided by b, if b divides it.
 inline bool divide_term(const SizeTerm& a, const SizeTerm& b, SizeTerm& q) {
   if (b.coefficient == 0 || a.coefficient % b.coefficient != 0) return false;
@@ -172,9 +185,10 @@ TT_INLINE bool size_quotient(Extent a, Extent b, Extent& q) {
   SizeSum rest(a), result;
   const SizeSum by(b);
   if (by.terms.empty()) return false;
+  const int most = 4 * rest.terms.size() + 256;  // of s0^16 by s0 + s1 + ... + s15 the rest would have as many terms as fit into memory
   while (!rest.terms.empty()) {
     SizeTerm t;
-    if (!divide_term(rest.terms[0], by.terms[0], t)) return false;
+    if (result.terms.size() * by.terms.size() > most || !divide_term(rest.terms[0], by.terms[0], t)) return false;
     result.add(t);
     rest.add_product(by, t, -1);
   }
@@ -197,6 +211,7 @@ inline std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
   return a < 0 ? -a : a;
 }
 TT_INLINE Extent size_floor_div(Extent a, Extent b) {
+  if (b.is_constant() && b.code <= 0) return b.code == 0 ? Extent(0) : floor_div(Extent(0) - a, -b.code);
   Extent q;
   if (size_quotient(a, b, q)) return q;
   const SizeSum by(b);
@@ -294,6 +309,9 @@ TT_INLINE void size_symbols(Extent e, BitSet& to) {
     for (SizeFactor f : t.factors) add_symbols(f, to);
 }
 
+inline Text floor_division(const Text& a, const Text& b) {
+  return Text() << "(((" << a << ") - ((" << a << ") % (" << b << ") + (" << b << ")) % (" << b << ")) / (" << b << "))";
+}
 inline void write_factor(Text& t, SizeFactor f, const char* symbols) {
   if (f >= 0) {
     if (symbols) t << symbols << '[' << f << ']';
@@ -306,7 +324,8 @@ inline void write_factor(Text& t, SizeFactor f, const char* symbols) {
   size_write(b, Extent::from_code(w[2]), symbols);
   const bool divides = static_cast<SizeFunction>(w[0]) == SizeFunction::floor_div, max = static_cast<SizeFunction>(w[0]) == SizeFunction::max;
   if (!symbols) t << (divides ? "floor_div(" : max ? "max(" : "min(") << a << ", " << b << ')';
-  else if (divides) t << "(((" << a << ") - ((" << a << ") % (" << b << ") + (" << b << ")) % (" << b << ")) / (" << b << "))";
+  else if (divides && Extent::from_code(w[2]).least() < 1) t << "((" << b << ") == 0 ? 0 : " << floor_division(a, b) << ')';
+  else if (divides) t << floor_division(a, b);
   else t << "((" << a << (max ? ") > (" : ") < (") << b << ") ? (" << a << ") : (" << b << "))";
 }
 /// `symbols`: the array that a program has them in; null: for readers.

@@ -8,6 +8,7 @@
 
 #include "tt/core/flag_lock.hpp"
 #include "tt/core/size_expression.hpp"
+#include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"
 #include "tt/graph/sym.hpp"
 
@@ -109,10 +110,11 @@ class GraphParser {
     if (!at_digit()) fail("a number");
     const bool negative = rest_[0] == '-';
     if (negative) rest_.remove_prefix(1);
+    const std::uint64_t most = negative ? std::uint64_t{1} << 63 : INT64_MAX;
     std::uint64_t v = 0;
     while (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
       const auto d = static_cast<std::uint64_t>(rest_[0] - '0');
-      if (v > (UINT64_MAX - d) / 10) fail("a number of 64 bits");
+      if (v > (most - d) / 10) fail("a number of 64 bits");
       v = 10 * v + d;
       rest_.remove_prefix(1);
     }
@@ -132,52 +134,61 @@ class GraphParser {
     }
     ~Deeper() { --depth; }
   };
-  Extent factor() {
+  // Interned when an extent ends, not before: the WordTable keeps for good what it is given.
+  static constexpr int most_terms = 256, most_products = 64, most_degree = 64, most_weight = 1 << 14;
+  SizeSum factor() {
     const Deeper deeper(*this);
     if (at_digit()) {
       const std::int64_t n = integer();
       if (n > most_bytes || n < -most_bytes) fail("a size");
-      return n;
+      return SizeSum(n);
     }
     for (const char* f : {"floor_div", "min", "max"})
       if (accept(f)) {
         word("(");
         const Extent a = extent();
         word(",");
+        const GraphParser before = *this;
         const Extent b = extent();
+        if (f[0] == 'f' && b.is_constant() && b.code < 1) GraphParser(before).fail("a positive divisor");
         word(")");
-        return f[0] == 'f' ? floor_div(a, b) : f[1] == 'i' ? tt::min(a, b) : tt::max(a, b);
+        return SizeSum(f[0] == 'f' ? floor_div(a, b) : f[1] == 'i' ? tt::min(a, b) : tt::max(a, b));
       }
     skip();
     if (rest_.empty() || rest_[0] != 's') fail("a size");
     rest_.remove_prefix(1);
-    return Extent::symbol(number(1 << 20, "the number of a symbol"));
+    return SizeSum(Extent::symbol(number(1 << 20, "the number of a symbol")));
   }
-  Extent term() {
-    Extent e = factor();
+  SizeSum term() {
+    SizeSum e = factor();
     for (int k = 0; accept("*"); ++k) {
-      const Extent by = factor();
-      if (k == 16 || largest(e) > INT32_MAX || largest(by) > INT32_MAX) fail("a smaller product");
-      e = e * by;
+      const SizeSum by = factor();
+      const bool counts = k < 16 && e.terms.size() * by.terms.size() <= most_products;
+      if (!counts || (!e.terms.empty() && most_bytes / largest(e) < largest(by))) fail("a smaller product");
+      SizeSum product;
+      for (const SizeTerm& t : by.terms) product.add_product(e, t);
+      e = static_cast<SizeSum&&>(product);
+      if (!e.terms.empty() && e.terms[0].factors.size() > most_degree) fail("a smaller product");
     }
     return e;
   }
-  static std::int64_t largest(Extent e) {
+  /// The sum of its coefficients, as if none were negative: at most that is a coefficient of a product, and of a sum.
+  static std::int64_t largest(const SizeSum& sum) {
     std::int64_t most = 0;
-    const tt::detail::SizeSum sum(e);
-    for (const SizeTerm& t : sum.terms) {
-      const std::int64_t c = t.coefficient < 0 ? -t.coefficient : t.coefficient;
-      most = c > most ? c : most;
-    }
+    for (const SizeTerm& t : sum.terms) most += t.coefficient < 0 ? -t.coefficient : t.coefficient;
     return most;
   }
   Extent extent() {
-    Extent e = term();
+    SizeSum e = term();
     for (;;) {
-      if (accept("+ ")) e = e + term();
-      else if (accept("- ")) e = e - term();
-      else return e;
+      if (largest(e) > most_bytes || e.terms.size() > most_terms) fail("a smaller sum");
+      if (accept("+ ")) e.add(term());
+      else if (accept("- ")) e.add(term(), -1);
+      else break;
     }
+    const Extent whole = e.extent();
+    if (size_weight(whole, most_weight) > most_weight) fail("a shorter size");
+    return whole;
   }
   Shape shape() {
     Shape s;
@@ -202,7 +213,8 @@ class GraphParser {
   }
   /// What a constant is: its dtype stands behind it, so its text is kept until then.
   struct Number {
-    std::string_view text;
+    std::string_view text, from;  ///< from: with what is behind it
+    int line = 0;
     std::uint64_t bits = 0;
     bool exact = false;
   };
@@ -211,7 +223,7 @@ class GraphParser {
     std::size_t n = 0;
     while (n < rest_.size() && (in_name(rest_[n]) || rest_[n] == '-' || rest_[n] == '.')) ++n;
     if (n == 0) fail("a number");
-    Number x{rest_.substr(0, n)};
+    Number x{rest_.substr(0, n), rest_, line_};
     rest_.remove_prefix(n);
     if (accept("bits")) {
       skip();
@@ -227,13 +239,24 @@ class GraphParser {
     return x;
   }
   std::uint64_t bits_of(const Number& x, DType d) {
-    if (x.exact) return x.bits;
+    GraphParser there(*this);
+    there.rest_ = x.from;
+    there.line_ = x.line;
+    if (x.exact && (!is_floating(d) || x.bits >> (8 * size_of(d) - 1) >> 1)) there.fail("a number of its dtype");
+    if (x.exact && (x.text == "nan" || x.text == "inf" || x.text == "-inf")) return x.bits;
     Text t;
     for (const char c : x.text) t << c;
     t << '\0';
-    if (is_floating(d)) return encode(d, decimal_value(t.begin()));
-    GraphParser inner(x.text, find_);
-    return static_cast<std::uint64_t>(inner.integer());
+    const char* end = t.begin();
+    const double decimal = decimal_value(t.begin(), &end);
+    const bool digits = there.at_digit() && x.text.back() >= '0' && x.text.back() <= '9';
+    if (!digits || end != t.begin() + x.text.size()) there.fail("a number");
+    if (is_floating(d)) return x.exact ? x.bits : encode(d, decimal);
+    GraphParser whole(there);
+    const std::int64_t v = whole.integer();
+    const bool fits = d == DType::boolean ? v == 0 || v == 1 : d == DType::i64 || (v >= INT32_MIN && v <= INT32_MAX);
+    if (!fits || whole.rest_.size() + x.text.size() != x.from.size()) there.fail("a number of its dtype");
+    return static_cast<std::uint64_t>(v);
   }
 
   Graph nodes(bool region) {
@@ -251,7 +274,9 @@ class GraphParser {
       word("%");
       if (number(INT32_MAX, "the number of a node") != g.size()) fail("the next node");
       word("=");
+      const GraphParser before = *this;
       node(g);
+      if (region && !is_in_a_body(g[g.size() - 1])) GraphParser(before).fail("a number, or what works on single elements");
       while (accept("->")) {
         word("output");
         Output o{g.size() - 1};
@@ -269,8 +294,16 @@ class GraphParser {
       g.output(o.id, o.donated);
       g.output_padded.back() = o.padded;
     }
-    if (region && (outputs.size() != 1 || g.inputs.empty())) fail("a body of one output");
+    if (!region) return g;
+    if (outputs.size() != 1 || g.inputs.empty()) fail("a body of one output");
+    if (const CheckResult r = (check)(g); !r)
+      TT_THROW(Error(Text("tt::parse: line ") << line_ << ": in the body of an op, node %" << r.node << ' ' << r.why << '.'));
     return g;
+  }
+  /// A body is recorded anew on operands of any shape, and only these nodes take theirs from them.
+  static bool is_in_a_body(const Node& n) {
+    const bool is_op = is_elementwise(n.op) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
+    return n.shape.rank == 0 && n.identity == 0 && (n.op == Op::input || n.op == Op::constant || is_op);
   }
   void node(Graph& g) {
     Node n;
@@ -302,7 +335,12 @@ class GraphParser {
     }
     Vec<std::int64_t> words;
     attributes(n, def, value, words);
-    if (accept("identity")) n.identity = static_cast<int>(integer());
+    if (accept("identity")) {
+      const GraphParser before = *this;
+      const std::int64_t k = integer();
+      if (k < INT32_MIN || k > INT32_MAX) GraphParser(before).fail("an identity");
+      n.identity = static_cast<int>(k);
+    }
     word(":");
     n.dtype = dtype();
     n.shape = shape();

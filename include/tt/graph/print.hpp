@@ -62,7 +62,7 @@ constexpr Text number_text(DType dtype, std::uint64_t bits) {
 
 namespace detail {
 
-/// A number of few digits as number_text writes it, without the last bit's error; `rest`: behind it.
+/// A number of few digits as number_text writes it, without the last bit's error up to 1e22; `rest`: behind it.
 constexpr double decimal_value(const char* text, const char** rest = nullptr) {
   const char* p = text;
   const bool negative = *p == '-';
@@ -86,8 +86,11 @@ constexpr double decimal_value(const char* text, const char** rest = nullptr) {
   }
   if (rest) *rest = p;
   double power = 1, v = static_cast<double>(digits);
-  for (int k = exponent < 0 ? -exponent : exponent; k > 0 && power < 1e22; --k) power *= 10;
+  int k = exponent < 0 ? -exponent : exponent;
+  for (; k > 0 && power < 1e22; --k) power *= 10;
   v = exponent < 0 ? v / power : v * power;
+  constexpr double most = __DBL_MAX__;
+  for (; k > 0 && v != 0 && v <= most; --k) v = exponent < 0 ? v / 10 : v <= most / 10 ? v * 10 : __builtin_inf();
   return negative ? -v : v;
 }
 /// A constant, with its bits where the number alone would not give them.

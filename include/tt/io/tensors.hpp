@@ -50,13 +50,16 @@ inline Text leaf_name(const Text& name) { return name.size() > 0 ? name : Text("
 /// Reads what it visits; Tensors are kept beside, and written when all has been read.
 class TensorLoader {
  public:
-  explicit TensorLoader(const char* path) : in_(path), used_(in_.entries().size(), 0) {}
+  TensorLoader(const char* path, SourceLine at) : in_(path), path_(path), at_(at), used_(in_.entries().size(), 0) {}
 
   void operator()(const Text& leaf, Tensor& t) const {
     const int k = find(leaf);
     const NpySource from = in_.open(k);
     const NpyHeader h = read_npy_header(from);
-    if (t.defined()) check_wanted(from, h, t.dtype(), t.impl().shape.code, t.dim());
+    if (t.defined()) {
+      check_wanted(from, h, t.dtype(), t.impl().shape.code, t.dim());
+      check_no_repeats(t, (Text("load: ") << path_ << ": " << leaf_name(leaf)).c_str(), at_);
+    }
     check_size(from, h, in_.end_of(k));
     Tensor value(h.dtype, h.shape());
     read_elements(from, h.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(h.dtype)));
@@ -87,12 +90,13 @@ class TensorLoader {
     }
     return most;
   }
-  void finish(SourceLine at) {
+  /// Nothing may be wrong from here on: Tensors are written one after another.
+  void finish() {
     for (int k = 0; k < used_.size(); ++k)
       if (!used_[k]) in_.fail(Text(in_.entries()[k].name) << ": is not expected; the file has it, the struct has not.");
     const NoGrad off;
     for (auto& [to, value] : read_) {
-      if (to->defined()) to->copy_(value, at);
+      if (to->defined()) to->copy_(value, at_);
       else *to = value;
     }
   }
@@ -103,6 +107,8 @@ class TensorLoader {
     Tensor value;
   };
   NpzReader in_;
+  const char* path_;
+  SourceLine at_;
   mutable Vec<int> used_;
   mutable std::vector<Read> read_;
 
@@ -149,10 +155,10 @@ void save(const char* path, const S& tensors, SourceLine at = here()) {
 template <class S>
   requires(detail::at_run_time<S>)
 void load(const char* path, S& tensors, SourceLine at = here()) {
-  detail::TensorLoader in(path);
+  detail::TensorLoader in(path, at);
   S loaded = tensors;  // the same Tensors
   detail::each_named(Text(), loaded, in);
-  in.finish(at);
+  in.finish();
   tensors = static_cast<S&&>(loaded);
 }
 
