@@ -118,6 +118,27 @@ TEST_CASE("expressions of sizes: equal ones are one number") {
   CHECK((a - b).least() == INT64_MIN);
 }
 
+TEST_CASE("an expression of sizes has one text, whatever the process did before") {
+  using tt::Extent, tt::floor_div;
+  const auto text = [](Extent e) { return std::string(tt::Text() << e); };
+  for (const bool first : {true, false}) {  // which of them the WordTable has first
+    const std::string s = first ? "s40" : "s50", t = first ? "s41" : "s51";
+    const Extent a = Extent::symbol(first ? 40 : 50), b = Extent::symbol(first ? 41 : 51);
+    if (first) (void)floor_div(a, 3), (void)(a * b + 1), (void)floor_div(floor_div(a, 3) + 1, b);
+    (void)floor_div(b, 5), (void)(b * 2 + a), (void)floor_div(floor_div(b, 5) + 1, b);
+    const std::string f = "floor_div(" + s + ", 3)", g = "floor_div(" + t + ", 5)";
+    const Extent x = floor_div(a, 3), y = floor_div(b, 5), z = tt::min(b, 9);
+    CHECK(text(y + x) == f + " + " + g);
+    CHECK(text(y * x + a) == f + "*" + g + " + " + s);
+    CHECK(text(tt::max(a * b + 1, b * 2 + a)) == "max(" + s + "*" + t + " + 1, " + s + " + 2*" + t + ")");
+    CHECK(text(tt::max(b * 2 + a, a * b + 1)) == "max(" + s + "*" + t + " + 1, " + s + " + 2*" + t + ")");
+    CHECK(text(floor_div(x + 1, b) - floor_div(y + 1, b)) == "floor_div(" + f + " + 1, " + t + ") - floor_div(" + g + " + 1, " + t + ")");
+    CHECK(text(z + y) == g + " + min(" + t + ", 9)");
+    CHECK((x + y) * (z + x) - z * x == y * z + y * x + x * x);
+    CHECK(floor_div((x + y) * (z - x) * (y + 2), y + x) == (y + 2) * (z - x));
+  }
+}
+
 TEST_CASE("expressions of sizes have the value of what they are made of") {
   fuzz::Random dice(3);
   tt::SymbolValues values;

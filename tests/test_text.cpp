@@ -2,7 +2,11 @@
 // library, of a program and without a name; and text that is no graph.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include "random_graph.hpp"
 #include "tensors.hpp"
@@ -127,6 +131,34 @@ TEST_CASE("the body of an op without a name works on single elements, and is leg
   CHECK(contains(says("%1 = neg(%0) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %1 has another dtype than its op gives."));
   CHECK(contains(says("%1 = constant 2 : f64 (); %2 = mul(%0, %1) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %2 has operands of different dtypes."));
   CHECK(says("%1 = constant 2 : f32 (); %2 = mul(%0, %1) : f32 () -> output 0;") == "no error");
+}
+
+TEST_CASE("bodies that are read are one where they are equal, found as fast among many, by any thread") {
+  const auto op_of = [](int k) {
+    return tt::parse("graph 2\n%0 = input 0 : f32 (4,)\n%1 = op(%0) { %0 = input 0 : f32 () -> output 0; %1 = constant " + std::to_string(k) + " : f32 (); %2 = mul(%0, %1) : f32 (); } : f32 (4,) -> output 0\n")[1].def;
+  };
+  const auto time_of = [&](int from, int count) {
+    std::int64_t least = INT64_MAX;
+    for (int k = from; k < from + count;) {
+      const auto start = std::chrono::steady_clock::now();
+      for (const int end = k + 100; k < end; ++k) op_of(k);
+      least = std::min<std::int64_t>(least, (std::chrono::steady_clock::now() - start).count());
+    }
+    return least;
+  };
+  const std::int64_t first = time_of(100000, 1000);
+  time_of(101000, 8000);
+  CHECK(time_of(109000, 1000) < 3 * first);
+  CHECK(op_of(100000) == op_of(100000));
+  CHECK(op_of(100000) != op_of(100001));
+  std::vector<const tt::OpDef*> found[4];
+  std::vector<std::thread> threads;
+  for (auto& mine : found)
+    threads.emplace_back([&mine, &op_of] {
+      for (int k = 0; k < 500; ++k) mine.push_back(op_of(300000 + k));
+    });
+  for (std::thread& t : threads) t.join();
+  for (const auto& mine : found) CHECK(mine == found[0]);
 }
 
 TEST_CASE("sizes that are read divide by what is positive, are bounded, and take time and memory as their text does") {

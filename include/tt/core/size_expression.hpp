@@ -16,8 +16,62 @@ enum class SizeFunction : std::int64_t { sum, floor_div, min, max };
 using SizeFactor = std::int64_t;
 struct SizeTerm {
   std::int64_t coefficient = 0;
-  Vec<SizeFactor> factors;  ///< ascending
+  Vec<SizeFactor> factors;  ///< in the order of compare_factors
 };
+
+/// An extent as the WordTable has sums: of each term its coefficient, how many factors, and these. What is not there is written here.
+class SizeWords {
+ public:
+  explicit SizeWords(Extent e) {
+    if (!e.is_packed() && !e.is_further_symbol()) {
+      list = WordTable::list(e.place());
+      return;
+    }
+    int n = 3;
+    if (e.is_further_symbol()) room_[n++] = Extent::further - e.code;
+    else
+      for (int i = 0; i < max_symbols; ++i)
+        for (int k = e.exponent(i); k > 0; --k) room_[n++] = i;
+    room_[0] = static_cast<std::int64_t>(SizeFunction::sum);
+    room_[1] = e.is_packed() ? e.coefficient() : 1;
+    room_[2] = n - 3;
+    list = {room_, e == Extent(0) ? 1 : n};
+  }
+  SizeWords(const SizeWords&) = delete;
+  WordTable::List list;
+
+ private:
+  std::int64_t room_[3 + 7 * max_symbols];
+};
+
+inline int compare_sizes(Extent a, Extent b);
+/// Below 0: f stands before g. By what they are, not by their place in the WordTable, so that a graph has one text: functions, which
+/// have an order by kind and operands, then symbols.
+inline int compare_factors(SizeFactor f, SizeFactor g) {
+  if (f == g) return 0;
+  if (f >= 0 || g >= 0) return f < g ? -1 : 1;
+  const WordTable::List a = WordTable::list(Extent::from_code(f).place()), b = WordTable::list(Extent::from_code(g).place());
+  if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
+  if (const int first = compare_sizes(Extent::from_code(a[1]), Extent::from_code(b[1])); first != 0) return first;
+  return compare_sizes(Extent::from_code(a[2]), Extent::from_code(b[2]));
+}
+inline int compare_factors(const SizeFactor* f, std::int64_t f_count, const SizeFactor* g, std::int64_t g_count) {
+  if (f_count != g_count) return f_count > g_count ? -1 : 1;
+  for (std::int64_t k = 0; k < f_count; ++k)
+    if (const int c = compare_factors(f[k], g[k]); c != 0) return c;
+  return 0;
+}
+inline int compare_sizes(Extent a, Extent b) {
+  if (a == b) return 0;
+  const SizeWords of_a(a), of_b(b);
+  const WordTable::List &x = of_a.list, &y = of_b.list;
+  for (int k = 1;;) {  // equal up to here, so terms are at the same places
+    if (k == x.count || k == y.count) return x.count < y.count ? -1 : 1;
+    if (const int c = compare_factors(x.word + k + 2, x[k + 1], y.word + k + 2, y[k + 1]); c != 0) return c;
+    if (x[k] != y[k]) return x[k] < y[k] ? -1 : 1;
+    k += 2 + static_cast<int>(x[k + 1]);
+  }
+}
 
 class SizeSum {
  public:
@@ -25,24 +79,14 @@ class SizeSum {
 
   SizeSum() = default;
   explicit SizeSum(Extent e) {
-    if (e.is_constant()) {
-      add({e.code, {}});
-    } else if (e.is_packed()) {
-      SizeTerm t{e.coefficient(), {}};
-      for (int i = 0; i < max_symbols; ++i)
-        for (int k = e.exponent(i); k > 0; --k) t.factors.push_back(i);
-      add(t);
-    } else if (e.is_further_symbol()) {
-      add({1, {Extent::further - e.code}});
-    } else {
-      const WordTable::List w = WordTable::list(e.place());
-      for (int k = 1; k < w.count;) {
-        SizeTerm t{w[k], {}};
-        const int count = static_cast<int>(w[k + 1]);
-        for (int i = 0; i < count; ++i) t.factors.push_back(w[k + 2 + i]);
-        k += 2 + count;
-        terms.push_back(static_cast<SizeTerm&&>(t));
-      }
+    const SizeWords words(e);
+    const WordTable::List& w = words.list;
+    for (int k = 1; k < w.count;) {
+      SizeTerm t{w[k], {}};
+      const int count = static_cast<int>(w[k + 1]);
+      t.factors.append(w.word + k + 2, count);
+      k += 2 + count;
+      terms.push_back(static_cast<SizeTerm&&>(t));
     }
   }
   void add(const SizeTerm& t, std::int64_t times = 1) {
@@ -93,16 +137,13 @@ class SizeSum {
     }
     return Extent::at(WordTable::number_of(w.items, w.size()));
   }
-  /// In terms of higher degree first, then of earlier symbols: an order that multiplication keeps.
+  /// In terms of higher degree first, then of earlier factors: an order that multiplication keeps.
   static bool leads(const Vec<SizeFactor>& a, const Vec<SizeFactor>& b) {
-    if (a.size() != b.size()) return a.size() > b.size();
-    for (int k = 0; k < a.size(); ++k)
-      if (a[k] != b[k]) return a[k] < b[k];
-    return false;
+    return compare_factors(a.items, a.size(), b.items, b.size()) < 0;
   }
   static void insert(Vec<SizeFactor>& factors, SizeFactor f) {
     factors.push_back(f);
-    for (int k = factors.size() - 1; k > 0 && factors[k - 1] > factors[k]; --k) {
+    for (int k = factors.size() - 1; k > 0 && compare_factors(f, factors[k - 1]) < 0; --k) {
       factors[k] = factors[k - 1];
       factors[k - 1] = f;
     }
@@ -245,7 +286,8 @@ TT_INLINE Extent size_extreme(Extent a, Extent b, bool max) {
   const Extent d = a - b;
   if (size_least(d) >= 0) return max ? a : b;
   if (size_least(b - a) >= 0) return max ? b : a;
-  return size_function(max ? SizeFunction::max : SizeFunction::min, a.code < b.code ? a : b, a.code < b.code ? b : a);
+  const bool in_order = compare_sizes(a, b) < 0;
+  return size_function(max ? SizeFunction::max : SizeFunction::min, in_order ? a : b, in_order ? b : a);
 }
 
 inline std::int64_t value_of(SizeFactor f, const SymbolValues& symbols) {

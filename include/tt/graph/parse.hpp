@@ -4,9 +4,9 @@
 // Ops with a body are found by name among the library's; a program names its own as template arguments, parse<Softsign>(text).
 // An op without a name (tt::op of a lambda) is written with its body, and read as an op of that body.
 #pragma once
+#include <atomic>
 #include <string_view>
 
-#include "tt/core/flag_lock.hpp"
 #include "tt/core/size_expression.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"
@@ -26,7 +26,7 @@ inline int record_region(const OpDef& def, Graph& g, const int* operands) {
   }
   return map[body.outputs[0]];
 }
-/// Kept for good: nodes refer to it. Of equal bodies there is one.
+/// Kept for good: nodes refer to it. Of equal bodies there is one. Lists only grow at their beginning, so none is locked.
 inline const OpDef& op_of_region(const Graph& body) {
   struct One {
     OpDef def;
@@ -34,22 +34,28 @@ inline const OpDef& op_of_region(const Graph& body) {
     Text text;
     One* next = nullptr;
   };
-  static std::atomic_flag busy;
-  static One* first = nullptr;
+  static constexpr int lists = 4096;
+  static std::atomic<One*> first_of[lists];
   const Text text = to_string(body);
-  const FlagLock lock(busy);
-  for (One* o = first; o; o = o->next)
-    if (o->text == text) return o->def;
-  One* const made = new One;
-  made->region = body;
-  made->text = text;
-  made->def.info = {.name = "op", .domain = Domain::number, .arity = body.inputs.size()};
-  made->def.record = &record_region;
-  made->def.region = &made->region;
-  made->def.id = 14695981039346656037u;
-  for (const char c : text) made->def.id = (made->def.id ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  made->next = first;
-  first = made;
+  std::uint64_t id = 14695981039346656037u;
+  for (const char c : text) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::atomic<One*>& first = first_of[id % lists];
+  One *seen = first.load(std::memory_order_acquire), *made = nullptr;
+  do {
+    for (const One* o = seen; o; o = o->next)
+      if (o->def.id == id && o->text == text) {
+        delete made;  // another thread was first
+        return o->def;
+      }
+    if (!made) {
+      made = new One{{}, body, text};
+      made->def.info = {.name = "op", .domain = Domain::number, .arity = body.inputs.size()};
+      made->def.record = &record_region;
+      made->def.region = &made->region;
+      made->def.id = id;
+    }
+    made->next = seen;
+  } while (!first.compare_exchange_weak(seen, made, std::memory_order_acq_rel, std::memory_order_acquire));
   return made->def;
 }
 
