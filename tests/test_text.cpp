@@ -100,6 +100,24 @@ TEST_CASE("ops by name: the library's, a program's own, and bodies of those with
   CHECK(tt::parse<Softsign>(text(own)) == own);
 }
 
+TEST_CASE("nodes of six operands are written, read back, merged where they are equal, and copied") {
+  constexpr auto six = tt::op([](auto a, auto b, auto c, auto d, auto e, auto f) { return tt::fma(a, b, c) - d * e / (1 + f * f); });
+  const Graph g = recorded([&](Graph& r) {
+    Sym x[6];
+    for (Sym& s : x) s = {&r, r.input(DType::f32, {5})};
+    const Sym y = six(x[0], x[1], x[2], x[3], x[4], x[5]), last = six(x[0], x[1], x[2], x[3], x[5], x[4]);
+    CHECK(six(x[0], x[1], x[2], x[3], x[4], x[5]).id == y.id);
+    CHECK(last.id != y.id);  // they differ behind the fourth
+    CHECK(r.operands(y.id).size() == 6);
+    CHECK(r.operands(y.id)[5] == x[5].id);
+    r.output((y + last).id);
+  });
+  CHECK(survives(g));
+  CHECK(contains(text(g), "op(%0, %1, %2, %3, %4, %5) {"));
+  CHECK(tt::check(g));
+  CHECK(tt::to_string(tt::make_plan(tt::parse(text(g)))) == tt::to_string(tt::make_plan(g)));
+}
+
 TEST_CASE("what is no graph is refused, with its line") {
   const auto says = [](const char* given) { return message([&] { tt::parse(given); }); };
   CHECK(contains(says("graph 1\n"), "tt::parse: this is version 1 of the text, and 2 is read."));
