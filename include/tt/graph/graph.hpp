@@ -345,6 +345,17 @@ struct Graph {
   }
 };
 
+namespace detail {
+
+/// A reduction whose code the program may not have yet.
+template <Op K>
+constexpr int reduce(Graph& g, int a, unsigned axes, std::uint64_t bits = 0) {
+  enlist_kernels<K>();
+  return g.reduce(K, a, axes, bits);
+}
+
+}  // namespace detail
+
 }  // namespace tt
 
 #include "tt/graph/infer.hpp"

@@ -248,5 +248,4 @@ R run(const Recording& r, const Executable& e, const Arguments& argument, const 
 
 #if TT_DEFINES(jit)
 #include "tt/jit/capture_inl.hpp"
-#include "tt/jit/tracer_inl.hpp"
 #endif

@@ -338,3 +338,5 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
 
 }  // namespace jit
 }  // namespace tt
+
+#include "tt/jit/tracer_inl.hpp"

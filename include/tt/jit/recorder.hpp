@@ -129,12 +129,12 @@ class StepList {
   }
 
   /// Handles and storages of arguments.
-  void note(const Arguments& arguments) {
+  void note(const SmallVec<const Tensor*, 16>& arguments) {
     std::size_t room = 16;
-    while (room < 4 * static_cast<std::size_t>(arguments.count())) room *= 2;
+    while (room < 4 * static_cast<std::size_t>(arguments.size())) room *= 2;
     noted_.assign(room, nullptr);
-    for (int k = 0; k < arguments.count(); ++k) {
-      const detail::TensorImpl& impl = arguments[k].impl();
+    for (const Tensor* t : arguments) {
+      const detail::TensorImpl& impl = t->impl();
       for (const void* p : {static_cast<const void*>(&impl), static_cast<const void*>(impl.storage)})
         if (p) noted_[noted_slot(p)] = p;
     }

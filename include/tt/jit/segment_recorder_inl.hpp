@@ -14,7 +14,7 @@ namespace jit {
 class SegmentRecorder final : public Recorder {
  public:
   SegmentRecorder(SegmentStore& store, const Arguments& arguments, bool holds) : store_(store), arguments_(arguments), holds_(holds) {
-    if (!holds_) list_->note(arguments_);
+    if (!holds_) list_->note(arguments_.tensor);
   }
   /// The arguments as the function left them, in order; nothing is left of what was assigned to one.
   void left(Tensor& t, bool constant);
@@ -420,3 +420,5 @@ inline void SegmentRecorder::run_step(int step) {
 
 }  // namespace jit
 }  // namespace tt
+
+#include "tt/jit/segments_inl.hpp"

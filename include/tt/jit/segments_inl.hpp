@@ -1,0 +1,343 @@
+// Definitions of segments.hpp: how a segment is found and compiled, and how it runs.
+#pragma once
+#include "tt/jit/segment_recorder_inl.hpp"
+
+namespace tt {
+namespace jit {
+
+/// Where a graph ended, and how often.
+struct Break {
+  const char* op = "";
+  SourceLine at{};
+  Text what;
+  std::atomic<std::int64_t> count = 0;
+  Break* next = nullptr;  ///< found before
+};
+
+inline Text in_words(const SizesNeeded& e) {
+  Text t;
+  t << "sizes are needed as numbers by " << e.why;
+  if (e.at.line) t << " at " << e.at.file << ':' << e.at.line;
+  return t;
+}
+
+/// What is recorded between two places of a list, in numbers that do not depend on the call.
+struct RangeKey {
+  Arguments inputs;
+  std::vector<int> input_value;     ///< of each input
+  std::vector<int> local;           ///< of each value: its name in `words`
+  std::vector<int> number_value;    ///< values that are constants, and
+  std::vector<std::int64_t> number; ///< their bits
+  std::vector<int> output;          ///< values that are needed afterwards
+  std::vector<int> updated, update; ///< inputs that are written, and with which value
+  std::vector<std::int64_t> words;
+  bool taped = false;
+};
+
+struct Segment {
+  Guards guards;
+  std::vector<std::int64_t> words, numbers;
+  std::vector<char> dynamic;  ///< numbers that are inputs
+  Executable run;             ///< without a function: sizes turned out to be needed as numbers
+  std::vector<int> updated;
+  SizeSet as_numbers{};       ///< which ones
+  int steps = 0, outputs = 0;
+  SourceLine from{};          ///< its first step
+  Text why{};                 ///< it was compiled
+  std::atomic<std::int64_t> calls = 0;
+};
+
+TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
+  static_assert(sizeof(SegmentRecorder) <= sizeof recorder_ && alignof(SegmentRecorder) <= 16);
+  ::new (recorder_) SegmentRecorder(store, arguments, holds);
+}
+TT_INLINE RecordedCall::~RecordedCall() { std::destroy_at(std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))); }
+TT_INLINE void RecordedCall::left(Tensor& t, bool constant) { std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->left(t, constant); }
+TT_INLINE void RecordedCall::finish(const char* name, SourceLine at) {
+  std::launder(reinterpret_cast<SegmentRecorder*>(recorder_))->finish(name, at);
+}
+
+TT_INLINE SegmentStore::SegmentStore(const CompileOptions& o, SourceLine at) : options_(o), where_(at) {}
+TT_INLINE SegmentStore::~SegmentStore() {
+  for (Break* b = breaks_; b;) {
+    Break* const next = b->next;
+    delete b;
+    b = next;
+  }
+}
+
+TT_INLINE void SegmentStore::note_break(const char* op, SourceLine at, const Text& what) {
+  const auto find = [&]() -> Break* {
+    for (Break* b = breaks_.load(std::memory_order_acquire); b; b = b->next)
+      if (b->at.line == at.line && std::strcmp(b->op, op) == 0 && std::strcmp(b->at.file, at.file) == 0) return b;
+    return nullptr;
+  };
+  Break* b = find();
+  if (!b) {
+    const detail::FlagLock lock(busy_);
+    b = find();
+    if (!b) {
+      b = new Break{op, at, what, 0, breaks_.load()};
+      breaks_.store(b, std::memory_order_release);
+    }
+  }
+  b->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline std::int64_t bits_of(const Tensor& number) {
+  std::int64_t bits = 0;
+  with_dtype(number.dtype(), [&]<class T>(T) {
+    const T v = detail::first_element<T>(number.impl());
+    std::memcpy(&bits, &v, sizeof v);
+  });
+  return bits;
+}
+inline constexpr int constant_name = 1 << 20, result_name = 2 << 20;
+
+/// Names for all values of the range, and what is left of it afterwards.
+TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int end, bool last, RangeKey& key) {
+  const StepList& list = r.list();
+  key.inputs.tensor.clear();
+  key.input_value.clear();
+  key.number_value.clear();
+  key.number.clear();
+  key.output.clear();
+  key.updated.clear();
+  key.update.clear();
+  key.taped = false;
+  key.local.assign(list.values.size(), -1);
+  int results = 0;
+  const auto add_input = [&](int v) {
+    key.inputs.tensor.push_back(&list.real(v));
+    key.input_value.push_back(v);
+  };
+  for (int i = begin; i < end; ++i) {
+    const Step& s = list.step(i);
+    for (int k = 0; k < s.operands; ++k) {
+      const int o = list.operand(s, k);
+      int& local = key.local[static_cast<std::size_t>(o)];
+      if (local >= 0) continue;
+      if (list.value(o).constant) {
+        local = constant_name | static_cast<int>(key.number.size());
+        key.number_value.push_back(o);
+        key.number.push_back(bits_of(list.value(o).tensor));
+      } else {
+        local = key.inputs.count();
+        add_input(o);
+      }
+    }
+    for (int k = 0; k < s.results; ++k) {
+      const int v = s.result + k;
+      const Value& value = list.value(v);
+      key.local[static_cast<std::size_t>(v)] = result_name | results++;
+      const bool read_later = value.last_use >= end;
+      if (s.kind == StepKind::view ? !read_later : !value.needed && !read_later) continue;
+      key.output.push_back(v);
+      key.taped = key.taped || value.tensor.impl().requires_grad;
+    }
+  }
+  if (last)
+    for (const Update& u : list.updates) {
+      if (key.local[static_cast<std::size_t>(u.value)] < result_name) continue;  // of an earlier range: written by the recorder
+      int& local = key.local[static_cast<std::size_t>(u.target)];
+      int input = local;
+      if (local < 0 || local >= constant_name) {
+        input = key.inputs.count();
+        add_input(u.target);
+        if (local < 0) local = input;
+      }
+      key.updated.push_back(input);
+      key.update.push_back(u.value);
+    }
+}
+
+/// The range in words. Sizes among the attributes are symbols where symbols have them, and one of a reshape's
+/// is what the others leave.
+TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
+  constexpr std::int64_t rest = INT64_MIN, constant = INT64_MIN + 1;
+  std::vector<std::int64_t>& w = key.words;
+  w.clear();
+  const auto code_of = [&](std::int64_t n) {
+    if (n > 1)
+      for (int k = 0; k < guards.sizes.symbols; ++k)
+        if (guards.sizes.values[k] == n) return Extent::symbol(k).code;
+    return n;
+  };
+  const StepList& list = r.list();
+  for (int i = begin; i < end; ++i) {
+    const Step& s = list.step(i);
+    w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
+    w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
+    for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
+    const bool reshape = s.op == &detail::reshape_operator(), sizes = reshape || s.op == &detail::expand_operator();
+    bool open = reshape && !guards.sizes.is_constant();
+    for (int k = 0; k < s.words; ++k) {
+      const std::int64_t v = list.word(s, k), code = sizes && k > 0 ? code_of(v) : v;
+      const bool is_rest = open && k > 0 && code == v && v > 1;
+      w.push_back(is_rest ? rest : code);
+      open = open && !is_rest;
+    }
+  }
+  for (const int v : key.number_value) {
+    const detail::TensorImpl& t = list.value(v).tensor.impl();
+    w.push_back(constant + static_cast<int>(t.dtype) + 16 * t.shape.rank);
+    for (int k = 0; k < t.shape.rank; ++k) w.push_back(code_of(t.shape.code[k]));
+  }
+  w.push_back(constant);
+  for (const int v : key.output) w.push_back(key.local[static_cast<std::size_t>(v)]);
+  w.push_back(constant);
+  for (std::size_t k = 0; k < key.update.size(); ++k) {
+    w.push_back(key.updated[k]);
+    w.push_back(key.local[static_cast<std::size_t>(key.update[k])]);
+  }
+}
+
+TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+  return segments_.find(hash, [&](const Segment& s) {
+    if (!s.guards.same(guards) || s.words != key.words) return false;
+    bool same = true;
+    for (std::size_t k = 0; k < key.number.size() && same; ++k) same = s.dynamic[k] || s.numbers[k] == key.number[k];
+    return same;
+  });
+}
+
+TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
+  GraphBuilder builder(guards.sizes, true);
+  Graph& g = builder.graph;
+  const StepList& list = r.list();
+  const std::vector<Signature::Input> inputs = guards.sizes.inputs();
+  for (int k = 0; k < key.inputs.count(); ++k) {
+    const Signature::Input& given = inputs[static_cast<std::size_t>(k)];
+    const int value = key.input_value[static_cast<std::size_t>(k)], in = g.input(given.dtype, given.shape, given.strides);
+    if (!list.value(value).constant) builder.set_node(value, in);
+  }
+  for (std::size_t k = 0; k < key.number_value.size(); ++k) {
+    const Tensor& t = list.value(key.number_value[k]).tensor;
+    const Shape shape = builder.symbolic_shape(IntList(t.impl().shape));
+    builder.set_node(key.number_value[k], s.dynamic[k] ? g.input(t.dtype(), shape) : builder.constant(t, shape));
+  }
+  builder.add(list, begin, end);
+  for (const int v : key.output) g.output(builder.node(v));
+  for (std::size_t k = 0; k < key.update.size(); ++k) {
+    const int into = key.updated[k];
+    bool donated = !key.taped && key.inputs.lies_alone(into);
+    for (std::size_t j = 0; j < key.number_value.size(); ++j)  // a fill that is read, and then changed
+      donated = donated && !(s.dynamic[j] && overlap(list.value(key.number_value[j]).tensor, key.inputs[into]));
+    g.output(builder.node(key.update[k]), donated ? into : -1);
+  }
+  if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
+  return canonical(g);
+}
+
+TT_INLINE int SegmentStore::segments() {
+  const auto reading = segments_.read();
+  int n = 0;
+  segments_.each([&](const Segment& s) {
+    n += s.run.function != nullptr;
+    return false;
+  });
+  return n;
+}
+TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+  const detail::FlagLock lock(busy_);
+  if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
+  if (!segments_.has_room()) return nullptr;
+  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), {}, key.updated});
+  const Segment* alike = nullptr;  // the same but for numbers, or but for the Tensors
+  segments_.each([&](const Segment& s) {
+    if (s.words == key.words) alike = &s;
+    return alike != nullptr;
+  });
+  fresh->why << (segments_.size() > 0 ? "other ops, or other results in use" : "first call");
+  if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
+  else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
+  else if (alike) {
+    fresh->why = Text("a number is another one than before: it is an input from now on");
+    for (std::size_t k = 0; k < key.number.size(); ++k) fresh->dynamic[k] = alike->dynamic[k] || alike->numbers[k] != key.number[k];
+  }
+  fresh->steps = end - begin;
+  fresh->outputs = static_cast<int>(key.output.size());
+  fresh->from = r.list().step(begin).at;
+  try {
+    fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
+  } catch (const SizesNeeded& e) {
+    if (guards.sizes.is_constant()) throw;
+    fresh->as_numbers = e.as_numbers;
+    fresh->why = in_words(e);
+  }
+  return segments_.insert(hash, std::move(fresh));
+}
+
+TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool last) {
+  if (begin >= end) return;
+  const auto reading = segments_.read();
+  thread_local constinit tt::detail::Spare<RangeKey> spare;
+  std::unique_ptr<RangeKey> own(spare.take());
+  RangeKey& key = *own;
+  number_values(r, begin, end, last, key);
+  if (key.output.empty() && key.update.empty()) {  // nothing of it is in use
+    spare.keep(own.release());
+    return;
+  }
+  for (SizeSet as_numbers;;) {
+    const Guards guards(key.inputs, nullptr, as_numbers);
+    describe(r, begin, end, guards, key);
+    const std::uint64_t hash = Signature::hash_words(key.words.data(), static_cast<int>(key.words.size()), guards.sizes.hash());
+    Segment* s = find(guards, key, hash);
+    if (!s) s = compile(r, begin, end, guards, key, hash);
+    if (!s) {
+      spare.keep(own.release());
+      return run_op_by_op(r, begin, end, last);
+    }
+    if (!s->run.function) {
+      as_numbers = s->as_numbers;
+      continue;
+    }
+    s->calls.fetch_add(1, std::memory_order_relaxed);
+    for (std::size_t k = 0; k < key.number.size(); ++k)
+      if (s->dynamic[k]) key.inputs.tensor.push_back(&r.list().value(key.number_value[k]).tensor);
+    SmallVec<Tensor, few_results> out(static_cast<int>(key.output.size() + key.update.size()));
+    execute(s->run, key.inputs, guards.sizes.values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
+            options_.name, s->from, out.data());
+    for (std::size_t k = 0; k < key.output.size(); ++k) {
+      Value& v = r.list().value(key.output[k]);
+      Tensor& made = out[static_cast<int>(k)];
+      if (r.list().step(v.step).kind == StepKind::view) v.real = made;
+      else SegmentRecorder::adopt(v.tensor, made);
+    }
+    spare.keep(own.release());
+    return;
+  }
+}
+
+TT_INLINE void SegmentStore::run_op_by_op(SegmentRecorder& r, int begin, int end, bool last) {
+  one_by_one_.fetch_add(1, std::memory_order_relaxed);
+  for (int i = begin; i < end; ++i) r.run_step(i);
+  if (last) r.write_updates(begin, end);
+}
+
+TT_INLINE int SegmentStore::kernels() {
+  const auto reading = segments_.read();
+  int n = 0;
+  segments_.each([&](const Segment& s) {
+    const bool runs = s.run.function && !s.run.by_backend;
+    if (runs) n = s.run.forward().kernels();
+    return runs;
+  });
+  return n;
+}
+TT_INLINE backend::TileProgram::Calls SegmentStore::calls() {
+  const auto reading = segments_.read();
+  backend::TileProgram::Calls sum;
+  segments_.each([&](const Segment& s) {
+    if (!s.run.function || s.run.by_backend) return false;
+    const auto [tier0, tier1] = s.run.forward().calls();
+    sum.tier0 += tier0;
+    sum.tier1 += tier1;
+    return false;
+  });
+  return sum;
+}
+
+}  // namespace jit
+}  // namespace tt
