@@ -37,10 +37,10 @@ constexpr bool fits(const Shape& given, const Shape& shape, Phase phase, bool re
   return true;
 }
 /// What is wrong with a node that passes make, and that is not recorded anew; "" if nothing is.
-constexpr const char* wrong_form(const Graph& g, const Node& n) {
+constexpr const char* wrong_form(const Graph& g, const Node& n, Phase phase) {
   const Shape& from = g[n.operand[0]].shape;
   if (n.op == Op::copy || n.op == Op::detach || n.op == Op::slice_scatter)
-    if (n.shape != from) return "has another shape than its operand";
+    if (!fits(from, n.shape, phase, n.op == Op::copy)) return "has another shape than its operand";
   if (n.op == Op::broadcast)
     for (int k = 0; k < from.rank; ++k)
       if (from.from_right(k) != Extent(1) && from.from_right(k) != n.shape.from_right(k)) return words(Mistake::shapes_do_not_broadcast);
@@ -56,7 +56,7 @@ constexpr const char* wrong_form(const Graph& g, const Node& n) {
     }
   }
   if (is_reduction(n.op) && (n.bits & in_row_order)) {
-    if (n.attribute != 1 << (from.rank - 2)) return "sums in a row's order what is no row exchanged with the axis before it";
+    if (from.rank < 2 || n.attribute != 1 << (from.rank - 2)) return "sums in a row's order what is no row exchanged with the axis before it";
     for (int k = 0; k < from.rank; ++k)
       if (n.shape[k] != (k == from.rank - 2 ? Extent(1) : from[k])) return "has another shape than its operands give";
   }
@@ -64,9 +64,9 @@ constexpr const char* wrong_form(const Graph& g, const Node& n) {
 }
 
 /// What is wrong with the dtypes and attributes that a node is recorded with; "" if nothing is.
-constexpr const char* wrong_operands(const Graph& g, const Node& n) {
+constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase) {
   const DType first = n.operand[0] >= 0 ? g[n.operand[0]].dtype : n.dtype;
-  if (const char* why = wrong_form(g, n); *why) return why;
+  if (const char* why = wrong_form(g, n, phase); *why) return why;
   if (is_reduction(n.op)) {
     if (n.attribute <= 0 || n.attribute >> g[n.operand[0]].shape.rank)
       return "reduces axes that are not there";
@@ -76,6 +76,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n) {
   if (is_elementwise(n.op) || n.op == Op::matmul || n.op == Op::conv)
     for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
       if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";
+  if (n.op == Op::window && n.shape.rank != g[n.operand[0]].shape.rank + 1) return "has another shape than its operands give";
   if (n.op == Op::permute && g.attributes<PermuteAttribute>(n).rank != n.shape.rank) return words(Mistake::not_a_permutation);
   if (n.op == Op::reshape && n.shape.size() != g[n.operand[0]].shape.size())
     return words(Mistake::sizes_differ);
@@ -114,7 +115,7 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   }
   if (n.shape.rank < 0 || n.shape.rank > max_rank) return "has a wrong rank";
   if (is_leaf(n.op)) return wrong_leaf(g, i);
-  if (const char* why = wrong_operands(g, n); *why) return why;
+  if (const char* why = wrong_operands(g, n, phase); *why) return why;
   const Graph alone = recorded_alone(g, n);
   if (alone.failure) return words(alone.failure.mistake);
   const Node& inferred = alone[alone.outputs[0]];

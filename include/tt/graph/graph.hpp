@@ -275,11 +275,16 @@ struct Graph {
     node.operand_count = operands.count;
     node.more = -1;
     for (int k = 0; k < inline_operands; ++k) node.operand[k] = k < operands.count ? operands[k] : -1;
+    const int operands_before = more_operands_.size();
     if (operands.count > inline_operands) {
-      node.more = more_operands_.size();
-      more_operands_.append(operands.first, operands.count);
+      Vec<int> kept;  // they may be those of a node of this graph, whose list moves
+      kept.append(operands.first, operands.count);
+      node.more = operands_before;
+      more_operands_.append(kept.begin(), kept.size());
     }
-    return intern(node, words_before);
+    const int known = nodes.size(), id = intern(node, words_before);
+    if (nodes.size() == known) more_operands_.resize(operands_before);
+    return id;
   }
   /// `words_before`: where the words of attributes ended before those of this node were written.
   constexpr int intern(const Node& node, int words_before) {

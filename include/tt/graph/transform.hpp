@@ -67,6 +67,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
       return g.slice(a, s.axis, s.start, n.shape[s.axis], s.step);
     }
     case Op::window: {
+      if (n.shape.rank == 0) break;  // of a text: `check` says so
       const auto w = from.attributes<WindowAttribute>(n);
       return g.window(a, w.axis, n.shape.last().code, w.step, w.dilation);
     }
@@ -82,6 +83,12 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
     case Op::conv: return g.conv(a, operands[1], from.attributes<ConvAttribute>(n));
     default:
       if (is_elementwise(n.op) && n.identity == 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
+      if (n.op == Op::copy) {  // of an identity: another value of what it copies
+        Node like = n;
+        like.dtype = g[a].dtype;
+        like.shape = g[a].shape;
+        return g.intern(like, from, operands);
+      }
   }
   return g.intern(n, from, operands);
 }

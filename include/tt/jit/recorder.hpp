@@ -141,7 +141,7 @@ class StepList {
   }
   bool is_noted(const void* p) const { return noted_[noted_slot(p)] != nullptr; }
   bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
-  int root_of(int k) const { return value(k).root < 0 ? k : value(k).root; }
+  int root_of(int k) const { return k < 0 || value(k).root < 0 ? k : value(k).root; }
   /// Another view in use over the memory of this value: it would not see a change in place.
   bool has_views(int k) const {
     const int root = views.empty() ? k : root_of(k);
