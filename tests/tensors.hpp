@@ -37,3 +37,18 @@ std::string message(const F& f) {
   return "no error";
 }
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// f(a, b) for all pairs of shapes of one to four axes whose extents are 1 or 2: each pair is a capture of its own.
+template <class F>
+void each_pair_of_shapes(const F& f) {
+  for (int rank = 1; rank <= 4; ++rank)
+    for (int ones = 0; ones < 1 << rank; ++ones)
+      for (int other = 0; other < 1 << rank; ++other) {
+        tt::IntList a, b;
+        for (int k = 0; k < rank; ++k) {
+          a.push_back(ones >> k & 1 ? 1 : 2);
+          b.push_back(other >> k & 1 ? 1 : 2);
+        }
+        f(a, b);
+      }
+}

@@ -195,16 +195,7 @@ TEST_CASE("what a table removed is freed though somebody reads at every moment")
 
 TEST_CASE("captures of a function are bounded, and explain counts those that were dropped") {
   auto f = tt::compile([](const Tensor& x, const Tensor& y) { return x + y; }, {.tier = 0, .fullgraph = true});
-  for (int rank = 1; rank <= 4; ++rank)
-    for (int ones = 0; ones < 1 << rank; ++ones)
-      for (int other = 0; other < 1 << rank; ++other) {
-        tt::IntList a, b;
-        for (int k = 0; k < rank; ++k) {
-          a.push_back(ones >> k & 1 ? 1 : 2);
-          b.push_back(other >> k & 1 ? 1 : 2);
-        }
-        CHECK(f(tt::ones(a), tt::ones(b)).amax().item() == 2);
-      }
+  each_pair_of_shapes([&](const tt::IntList& a, const tt::IntList& b) { CHECK(f(tt::ones(a), tt::ones(b)).amax().item() == 2); });
   CHECK(f.captures() <= 128);
   CHECK(contains(std::string(f.explain()), "captures were dropped for others"));
 }

@@ -164,16 +164,7 @@ TEST_CASE("threads read captures while others are dropped") {
       while (!over)
         if (!same_bits(f(x, x), x + x)) ++wrong;
     });
-  for (int rank = 1; rank <= 4; ++rank)
-    for (int ones = 0; ones < 1 << rank; ++ones)
-      for (int other = 0; other < 1 << rank; ++other) {
-        tt::IntList a, b;
-        for (int k = 0; k < rank; ++k) {
-          a.push_back(ones >> k & 1 ? 1 : 2);
-          b.push_back(other >> k & 1 ? 1 : 2);
-        }
-        (void)f(tt::ones(a), tt::ones(b));
-      }
+  each_pair_of_shapes([&](const tt::IntList& a, const tt::IntList& b) { (void)f(tt::ones(a), tt::ones(b)); });
   over = true;
   for (std::thread& t : threads) t.join();
   CHECK(wrong == 0);

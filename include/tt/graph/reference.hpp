@@ -98,11 +98,11 @@ struct Reference {
         for (std::int64_t e = 0; e < count; ++e)
           out.bits[static_cast<int>(e)] = in(0).bits[static_cast<int>(e)];
         return;
-      case Op::permute: case Op::slice:
+      case Op::permute: case Op::slice: {
+        const SliceAttribute s = n.op == Op::slice ? g.attributes<SliceAttribute>(n) : SliceAttribute{};
         for (std::int64_t e = 0; e < count; ++e) {
           std::int64_t c[max_rank] = {}, from[max_rank] = {};
           coordinates(i, e, c);
-          const SliceAttribute s = n.op == Op::slice ? g.attributes<SliceAttribute>(n) : SliceAttribute{};
           for (int k = 0; k < n.shape.rank; ++k) {
             if (n.op == Op::permute) from[g.permuted_axis(n, k)] = c[k];
             else from[k] = k == s.axis ? s.start.value(symbols) + c[k] * s.step : c[k];
@@ -111,18 +111,20 @@ struct Reference {
               in(0).bits[static_cast<int>(index_of(n.operand[0], from))];
         }
         return;
-      case Op::window: case Op::pad: case Op::slice_scatter:
+      }
+      case Op::window: case Op::pad: case Op::slice_scatter: {
+        const WindowAttribute w = n.op == Op::window ? g.attributes<WindowAttribute>(n) : WindowAttribute{};
+        const PadAttribute p = n.op == Op::window ? PadAttribute{} : g.attributes<PadAttribute>(n);
+        const int part = n.op == Op::slice_scatter ? 1 : 0, a = n.operand[part];
         for (std::int64_t e = 0; e < count; ++e) {
           std::int64_t c[max_rank] = {};
           coordinates(i, e, c);
-          const int part = n.op == Op::slice_scatter ? 1 : 0, a = n.operand[part];
           bool inside = true;
           if (n.op == Op::window) {
-            const auto w = g.attributes<WindowAttribute>(n);
             c[w.axis] = c[w.axis] * w.step + c[n.shape.rank - 1] * w.dilation;
           } else {
             for (int k = 0; k < n.shape.rank; ++k) {
-              c[k] -= g.attributes<PadAttribute>(n).along(k).value(symbols);
+              c[k] -= p.along(k).value(symbols);
               inside = inside && c[k] >= 0 && c[k] < extent(a, k);
             }
           }
@@ -130,6 +132,7 @@ struct Reference {
                                           : part ? in(0).bits[static_cast<int>(e)] : n.bits;
         }
         return;
+      }
       case Op::sum: reduce<Op::sum>(i); return;
       case Op::amax: reduce<Op::amax>(i); return;
       case Op::amin: reduce<Op::amin>(i); return;
