@@ -11,6 +11,7 @@
 #include "tt/core/thread_end.hpp"
 #include "tt/core/word_table.hpp"
 #include "tt/dispatch/methods.hpp"
+#include "tt/jit/address_table.hpp"
 
 namespace tt {
 namespace jit {
@@ -53,7 +54,6 @@ class StepList {
   std::vector<View> views;
   std::vector<Update> updates;
 
-  StepList() : table_(64) {}
   void clear() {
     steps.clear();
     values.clear();
@@ -62,8 +62,7 @@ class StepList {
     operands_.clear();
     words_.clear();
     extents_.clear();
-    if (in_table_) std::fill(table_.begin(), table_.end(), std::pair<const detail::TensorImpl*, int>{});
-    in_table_ = 0;
+    there_.clear();
   }
   int count() const { return static_cast<int>(steps.size()); }
   const Step& step(int k) const { return steps[static_cast<std::size_t>(k)]; }
@@ -109,37 +108,18 @@ class StepList {
   }
 
   /// The value of a Tensor that is there, by address; -1: none.
-  int find(const detail::TensorImpl* impl) const {
-    const auto& [known, value] = table_[slot(impl)];
-    return known ? value : -1;
-  }
-  int& place(const detail::TensorImpl* impl) {
-    auto& entry = table_[slot(impl)];
-    if (entry.first) return entry.second;
-    if (2 * ++in_table_ > static_cast<int>(table_.size())) {
-      std::vector<std::pair<const detail::TensorImpl*, int>> before(2 * table_.size());
-      before.swap(table_);
-      in_table_ = 1;
-      for (const auto& [known, value] : before)
-        if (known) place(known) = value;
-      return place(impl);
-    }
-    entry = {impl, -1};
-    return entry.second;
-  }
+  int find(const detail::TensorImpl* impl) const { return there_.find(impl); }
+  int& place(const detail::TensorImpl* impl) { return there_.place(impl); }
 
   /// Handles and storages of arguments.
   void note(const SmallVec<const Tensor*, 16>& arguments) {
-    std::size_t room = 16;
-    while (room < 4 * static_cast<std::size_t>(arguments.size())) room *= 2;
-    noted_.assign(room, nullptr);
+    noted_.clear();
     for (const Tensor* t : arguments) {
-      const detail::TensorImpl& impl = t->impl();
-      for (const void* p : {static_cast<const void*>(&impl), static_cast<const void*>(impl.storage)})
-        if (p) noted_[noted_slot(p)] = p;
+      noted_.place(&t->impl()) = 0;
+      if (t->impl().storage) noted_.place(t->impl().storage) = 0;
     }
   }
-  bool is_noted(const void* p) const { return noted_[noted_slot(p)] != nullptr; }
+  bool is_noted(const void* p) const { return noted_.find(p) >= 0; }
   bool in_use(int k) const { return value(k).tensor.impl().uses.load(std::memory_order_relaxed) > 1; }
   int root_of(int k) const { return k < 0 || value(k).root < 0 ? k : value(k).root; }
   /// Another view in use over the memory of this value: it would not see a change in place.
@@ -154,20 +134,8 @@ class StepList {
   std::vector<int> operands_;
   std::vector<std::int64_t> words_;
   std::vector<Extent> extents_;
-  std::vector<std::pair<const detail::TensorImpl*, int>> table_;  ///< half full at most
-  int in_table_ = 0;
-  std::vector<const void*> noted_;  ///< a power of two, half full at most
-
-  std::size_t noted_slot(const void* p) const {
-    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15u >> 32);
-    while (noted_[at & (noted_.size() - 1)] && noted_[at & (noted_.size() - 1)] != p) ++at;
-    return at & (noted_.size() - 1);
-  }
-  std::size_t slot(const detail::TensorImpl* impl) const {
-    std::size_t at = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(impl) * 0x9e3779b97f4a7c15u >> 32);
-    while (table_[at % table_.size()].first && table_[at % table_.size()].first != impl) ++at;
-    return at % table_.size();
-  }
+  AddressTable there_;  ///< Tensors that are there
+  AddressTable noted_;
 };
 
 /// When the first capture begins.
