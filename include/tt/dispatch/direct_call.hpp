@@ -1,4 +1,4 @@
-// An op as a function of whole tiles, for calls that need no graph: eager ones, and those that jit/recorder_inl.hpp repeats.
+// An op as a function of whole tiles, for calls that need no graph: eager ones, and those that jit/segment_recorder_inl.hpp repeats.
 #pragma once
 #include "tt/backends/runtime.hpp"
 #include "tt/dispatch/dispatcher.hpp"
