@@ -3,10 +3,10 @@
 // so it is long.
 #pragma once
 #include "tt/graph/differentiate.hpp"
-#include "tt/graph/image_ops.hpp"
+#include "tt/functional/image_ops.hpp"
 #include "tt/graph/memory.hpp"
 #include "tt/graph/print.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace graph_cases {
 

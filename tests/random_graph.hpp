@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tt/graph/differentiate.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace fuzz {
 
@@ -651,8 +651,8 @@ class BasicGenerator {
   constexpr int random_step() {
     const int a = pick();
     const Sym seed = sym(constant(DType::i64, r_.below(5)));
-    return r_.chance(0.5) ? tt::detail::RandLikeFn::record(sym(a), seed).id
-                          : tt::detail::RandnLikeFn::record(sym(a), seed).id;
+    return r_.chance(0.5) ? tt::RandLike::body(sym(a), seed).id
+                          : tt::RandnLike::body(sym(a), seed).id;
   }
   constexpr int detach_step() {
     const int a = pick(&is_real_value);
@@ -673,39 +673,43 @@ class BasicGenerator {
     const Sym x = sym(a);
     const unsigned axis = 1u << (r_.chance(0.7) ? shape(a).rank - 1 : r_.below(shape(a).rank));
     const bool keep = r_.chance(0.5);
-    using namespace tt::detail;
+    using tt::detail::to_real;
     switch (r_.below(o_.smooth ? 6 : 9)) {
-      case 0: return reduction<SoftmaxFn>(to_real(x), axis, true);
-      case 1: return reduction<LogSoftmaxFn>(to_real(x), axis, true);
-      case 2: return reduction<LogsumexpFn>(x, axis, keep);
-      case 3: return reduction<MeanFn>(to_real(x), axis, keep);
-      case 4: return reduction<VarFn>(to_real(x), axis, keep);
+      case 0: return reduction<tt::Softmax>(to_real(x), axis, true);
+      case 1: return reduction<tt::LogSoftmax>(to_real(x), axis, true);
+      case 2: return reduction<tt::Logsumexp>(x, axis, keep);
+      case 3: return reduction<tt::Mean>(to_real(x), axis, keep);
+      case 4: return reduction<tt::Var>(to_real(x), axis, keep);
       case 5: return layer_norm(x, axis);
-      case 6: return has_none(a, axis) ? -1 : reduction<ArgmaxFn>(x, axis, keep);
+      case 6: return has_none(a, axis) ? -1 : reduction<tt::Argmax>(x, axis, keep);
       case 7: {
         const int b = pick_beside(a, &is_number);
-        return b < 0 ? -1 : MseLossFn::record(x, sym(b)).id;
+        return b < 0 ? -1 : tt::MseLoss::body(x, sym(b)).id;
       }
       default: return cross_entropy(x);
     }
   }
   template <class F>
   constexpr int reduction(const Sym& x, unsigned axes, bool keep) {
-    const int id = F::run(x, axes, keep).id;
-    p_.composites.push_back({F::name, x.id, id, axes, keep});
+    int axis = 0;
+    while (!(axes >> axis & 1)) ++axis;
+    tt::options_t<F> options;
+    options.dim = axis;
+    if constexpr (requires { options.keepdim; }) options.keepdim = keep;
+    const int id = F::body(x, options).id;
+    p_.composites.push_back({F::info.name, x.id, id, axes, keep});
     return id;
   }
   constexpr int layer_norm(const Sym& x, unsigned axis) {
-    using namespace tt::detail;
-    const Sym r = to_real(x);
-    const Sym c = r - MeanFn::run(r, axis, true);
-    return (c * tt::rsqrt(MeanFn::run(c * c, axis, true) + 1e-5)).id;
+    const Sym r = tt::detail::to_real(x);
+    const Sym c = r - tt::detail::mean(r, axis, true);
+    return (c * tt::rsqrt(tt::detail::mean(c * c, axis, true) + 1e-5)).id;
   }
   constexpr int cross_entropy(const Sym& x) {
     Shape rows;
     for (int k = 0; k < x.shape().rank; ++k)
-      if (k != tt::detail::CrossEntropyFn::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
-    return tt::detail::CrossEntropyFn::record(x, sym(new_input(DType::i64, rows))).id;
+      if (k != tt::CrossEntropy::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
+    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows))).id;
   }
 
   // ---- gradients and outputs

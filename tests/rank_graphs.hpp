@@ -1,7 +1,7 @@
 // Graphs whose axes cannot be made fewer: axes exchanged, repeated, cut with steps and summed by turns.
 #pragma once
-#include "tt/graph/image_ops.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/image_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 /// Extents of `rank` axes, 2 each; those of `ones` are 1.
 constexpr tt::Shape twos(int rank, unsigned ones = 0) {

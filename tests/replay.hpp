@@ -188,11 +188,10 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
 }
 
 inline Tensor call_composite(const Program::Composite& c, const Tensor& operand) {
-  tt::IntList dims;
-  for (int k = 0; k < operand.dim(); ++k)
-    if (c.axes >> k & 1) dims.push_back(k);
-  if (std::string_view(c.name).ends_with("softmax")) return tt::call(c.name, {operand, dims});
-  return tt::call(c.name, {operand, dims, c.keepdim});
+  int dim = 0;  // of all of them: one axis
+  while (!(c.axes >> dim & 1)) ++dim;
+  if (std::string_view(c.name).ends_with("softmax")) return tt::call(c.name, {operand, dim});
+  return tt::call(c.name, {operand, dim, c.keepdim});
 }
 
 }  // namespace detail

@@ -510,7 +510,7 @@ TEST_CASE("the dispatcher knows them by name") {
   CHECK(tt::call_results("reduce_by_key", {tt::arange(3), tt::arange(3)}).size() == 2);
   CHECK(tt::call_results("add", {x, x}).size() == 1);
   CHECK(message([&] { tt::call("sort", {x}); }) == "tt::call: sort: has 2 results. Use tt::call_results?" + at(__LINE__));
-  const std::string integer = "tt::call: sort: an integer is expected for dim: takes 1 Tensor and (int dim=-1, bool descending=false, bool stable=false).";
+  const std::string integer = "tt::call: sort: an integer is expected for dim: takes (Tensor input, int dim=-1, bool descending=False, bool stable=False).";
   CHECK(message([&] { tt::call_results("sort", {x, 0.5}); }) == integer + at(__LINE__));
 }
 

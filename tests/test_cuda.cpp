@@ -14,7 +14,7 @@
 #include "run_guarded.hpp"
 #include "shrink.hpp"
 #include "tt/backends/cuda/program.hpp"
-#include "tt/graph/image_ops.hpp"
+#include "tt/functional/image_ops.hpp"
 
 namespace {
 

@@ -196,7 +196,7 @@ TEST_CASE("by name they are what the functions are") {
   CHECK(same_bits(tt::call("gather", {one, tt::tensor(0)}, {{"dim", 0}}), one));
   CHECK(same_bits(tt::call("index_select", {one, tt::tensor({0})}, {{"dim", -1}}), one));
   CHECK(numbers(tt::call("gather", {x, tt::tensor({{-1}}), 0}, {{"wrap", true}})) == Numbers{6});
-  CHECK(message([&] { tt::call("gather", {x, index}); }) == "tt::call: gather: no value for dim: takes 2 Tensors and (int dim, bool wrap=false)." + at(__LINE__));
+  CHECK(message([&] { tt::call("gather", {x, index}); }) == "tt::call: gather: no value for dim: takes (Tensor input, Tensor other, int dim, bool wrap=False)." + at(__LINE__));
   CHECK(message([&] { tt::call("gather", {x, index, true}); }).starts_with("tt::call: gather: an integer is expected for dim"));
 }
 

@@ -258,7 +258,7 @@ TEST_CASE("wrong calls say what is wrong") {
   CHECK(message([&] { tt::slice_scatter(x, y, 1, 0); }) == "tt::slice_scatter: slice is out of range: 3 in shape (2, 3)." + at(__LINE__));
   CHECK(message([&] { tt::slice_scatter(x, y, 0, 0); }) == "tt::slice_scatter: extents beside the axis differ: (2, 3) and (2, 4), along axis 0." + at(__LINE__));
   CHECK(message([&] { tt::tril(s); }) == "tt::tril: rank is too low: () has rank 0, needed is 2." + at(__LINE__));
-  CHECK(message([&] { tt::call("cat", {1}); }).starts_with("tt::call: cat: too few arguments: takes one or more Tensors and (int dim=0)."));
+  CHECK(message([&] { tt::call("cat", {1}); }).starts_with("tt::call: cat: a Tensor is expected for tensors: takes (Tensor[] tensors, int dim=0)."));
   const auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::cat({a, b}); });
   CHECK(message([&] { f(x, y); }).starts_with("tt::cat: extents beside the axis differ: "));
 }

@@ -80,6 +80,7 @@ enum class Mistake : std::uint8_t {
   extents_beside_axis_differ,
   extent_along_axis_is_not_constant,
   sizes_differ,
+  last_sizes_differ,
   size_cannot_be_checked,
   dtype_not_accepted,
   condition_is_not_bool,
@@ -133,6 +134,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::extents_beside_axis_differ: return "extents beside the axis differ";
     case Mistake::extent_along_axis_is_not_constant: return "the extent along the axis is known at run time only";
     case Mistake::sizes_differ: return "numbers of elements differ";
+    case Mistake::last_sizes_differ: return "the last sizes are not those given";
     case Mistake::size_cannot_be_checked: return "the number of elements is a product of run-time extents";
     case Mistake::dtype_not_accepted: return "dtype is not accepted";
     case Mistake::condition_is_not_bool: return "condition is not bool";
@@ -188,7 +190,7 @@ constexpr Text describe(const Failure& f) {
     case Mistake::extent_along_axis_is_not_constant:
       t << f.a << ", axis " << f.number << ". Give it a constant extent?";
       break;
-    case Mistake::sizes_differ: t << f.a << " and " << f.b << "."; break;
+    case Mistake::last_sizes_differ: case Mistake::sizes_differ: t << f.a << " and " << f.b << "."; break;
     case Mistake::size_cannot_be_checked: t << f.a << " and " << f.b << ". Give one extent as -1?"; break;
     case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;
     case Mistake::condition_is_not_bool: t << name(f.dtype) << ". Compare it with something?"; break;

@@ -245,20 +245,20 @@ inline Operator& define_algorithm(const char* name, int arguments, int results, 
   });
 }
 inline Operator& sort_operator() {
-  static Operator& op = define_algorithm("sort", 1, 2, "int dim=-1, bool descending=false, bool stable=false", &sort_kernel, &order_derivative<0>);
+  static Operator& op = define_algorithm("sort", 1, 2, "int dim=-1, bool descending=False, bool stable=False", &sort_kernel, &order_derivative<0>);
   return op;
 }
 inline Operator& argsort_operator() {
-  static Operator& op = define_algorithm("argsort", 1, 1, "int dim=-1, bool descending=false, bool stable=false", &argsort_kernel, nullptr);
+  static Operator& op = define_algorithm("argsort", 1, 1, "int dim=-1, bool descending=False, bool stable=False", &argsort_kernel, nullptr);
   return op;
 }
 inline Operator& topk_operator() {
-  static Operator& op = define_algorithm("topk", 1, 2, "int k, int dim=-1, bool largest=true, bool sorted=true", &topk_kernel,
+  static Operator& op = define_algorithm("topk", 1, 2, "int k, int dim=-1, bool largest=True, bool sorted=True", &topk_kernel,
                                          &order_derivative<1>);
   return op;
 }
 inline Operator& unique_operator() {
-  static Operator& op = define_algorithm("unique", 1, 3, "bool sorted=true, bool return_inverse=false, bool return_counts=false",
+  static Operator& op = define_algorithm("unique", 1, 3, "bool sorted=True, bool return_inverse=False, bool return_counts=False",
                                          &unique_kernel, &no_derivative);
   return op;
 }
@@ -267,7 +267,7 @@ inline Operator& reduce_by_key_operator() {
   return op;
 }
 TT_INLINE Operator& cumsum_operator() {
-  static Operator& op = define_algorithm("cumsum", 1, 1, "int dim, bool reverse=false", &cumsum_kernel, &cumsum_derivative);
+  static Operator& op = define_algorithm("cumsum", 1, 1, "int dim, bool reverse=False", &cumsum_kernel, &cumsum_derivative);
   return op;
 }
 /// Not to be found by name: they trust the places that they are given.

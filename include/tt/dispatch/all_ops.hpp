@@ -15,10 +15,6 @@ namespace detail {
 /// f(an operator's entry, its name) for each that a list of types, or of codes, defines.
 template <class... F>
 void each_entry(const auto& f, TypeList<F...>) { (f(&operator_entry<F>, F::info.name), ...); }
-template <class... Fn>
-void each_reduction_entry(const auto& f, TypeList<Fn...>) { (f(&reduction_operator<Fn>, Fn::name), ...); }
-template <class... Fn>
-void each_binary_entry(const auto& f, TypeList<Fn...>) { (f(&function_operator<Fn, 2>, Fn::name), ...); }
 template <std::size_t... I>
 void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
   const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
@@ -31,8 +27,7 @@ void each_defined_operator(const auto& f) {
   each_entry(f, ElementwiseOps{});
   each_entry(f, TypeList<Philox, IntegerPow>{});
   each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
-  each_reduction_entry(f, ReductionFns{});
-  each_binary_entry(f, BinaryFns{});
+  each_entry(f, StructuredOps{});
 }
 
 #if defined(TT_COMPILED) && TT_DEFINES(eager)
@@ -52,8 +47,6 @@ TT_INLINE Operator& library_operator(const char* name) {
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
   detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
-  detail::extreme_operator<detail::MaxFn>();
-  detail::extreme_operator<detail::MinFn>();
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

@@ -1,10 +1,11 @@
 // Calls by name, with arguments as values: for interpreters, loaded graphs and tests.
-//   tt::call("softmax", {x, tt::IntList{1}})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
+//   tt::call("softmax", {x, 1})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
 //   tt::call_results("sort", {x})                   values and indices
 // With tt::compiled every operator is found; else those that were called before, and all after tt::register_all_ops() of
 // <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -24,7 +25,9 @@ class BoxedValue {
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
+  BoxedValue(std::nullopt_t) : kind_(Kind::none) {}
 
+  bool is_none() const { return kind_ == Kind::none; }
   bool is_tensor() const { return kind_ == Kind::tensor; }
   const Tensor& tensor() const { return tensor_; }
   bool is_number() const { return kind_ == Kind::boolean || kind_ == Kind::integer || kind_ == Kind::real; }
@@ -46,7 +49,7 @@ class BoxedValue {
   }
 
  private:
-  enum class Kind { tensor, boolean, integer, real, list, dtype };
+  enum class Kind { none, tensor, boolean, integer, real, list, dtype };
   Tensor tensor_;
   double number_ = 0;
   std::int64_t integer_ = 0;
@@ -59,25 +62,6 @@ struct NamedValue {
 };
 
 namespace detail {
-
-/// The attributes of an operator's schema, one after the other: "int k, int[2] stride=1, int[] dim={}, float eps=1e-5".
-struct SchemaReader {
-  std::string_view rest;
-  std::string_view type, name;
-  std::string_view left_out;  ///< what is taken where it is not given; empty: it must be
-  bool next() {
-    while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
-    if (rest.empty()) return false;
-    const std::size_t space = rest.find(' '), comma = rest.find(',');
-    type = rest.substr(0, space);
-    name = rest.substr(space + 1, (comma == std::string_view::npos ? rest.size() : comma) - space - 1);
-    const std::size_t equals = name.find('=');
-    left_out = equals == std::string_view::npos ? std::string_view{} : name.substr(equals + 1);
-    name = name.substr(0, equals);
-    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma);
-    return true;
-  }
-};
 
 /// Puts a value behind the others, as the schema says; what is wrong with it, or null.
 TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value);

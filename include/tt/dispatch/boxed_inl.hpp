@@ -32,6 +32,12 @@ inline bool read_default(std::string_view text, std::int64_t& value) {
 TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value) {
   constexpr const char* wrong_default = "the schema's default is of another type";
   const std::string_view type = schema.type, left_out = schema.left_out;
+  if (type.ends_with('?')) {  // whether it is given, and what
+    const bool none = value ? value->is_none() : left_out == "None";
+    to.push(!none);
+    if (none) return to.push(0), nullptr;
+    return push_boxed(to, {{}, type.substr(0, type.size() - 1), schema.name, left_out}, value);
+  }
   if (type == "dtype") {
     if (!value || !value->is_dtype()) return "a dtype is expected";
     to.push(value->integer());
@@ -44,9 +50,9 @@ TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, con
     std::int64_t number = 0;
     if (value) list = value->is_list() ? value->list() : IntList{value->integer()};
     else if (read_default(left_out, number)) list.push_back(number);
-    else if (left_out != "{}") return wrong_default;
+    else if (left_out != "[]") return wrong_default;
     const int most = type[4] == ']' ? 0 : type[4] - '0';  // "int[2]": two numbers, or one for both
-    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && left_out == "{}");
+    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && left_out == "[]");
     if (!fits) return most == 1 ? "one integer is expected" : "one integer or two are expected";
     to.push(list);
   } else if (type == "float") {
@@ -56,8 +62,9 @@ TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, con
     to.push(std::bit_cast<std::int64_t>(number));
   } else if (type == "bool") {
     if (value && !value->is_boolean()) return "true or false is expected";
-    if (!value && left_out != "true" && left_out != "false") return wrong_default;
-    to.push(value ? value->integer() : left_out == "true");
+    const bool truth = left_out == "true" || left_out == "True";  // as in C++, of registered functions; as in PyTorch
+    if (!value && !truth && left_out != "false" && left_out != "False") return wrong_default;
+    to.push(value ? value->integer() : truth);
   } else {
     if (value && !value->is_integer()) return "an integer is expected";
     std::int64_t number = value ? value->integer() : 0;
@@ -75,24 +82,16 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       t << " for ";
       for (char c : argument) t << c;
     }
-    t << ": takes ";
-    if (op.variadic) t << "one or more";
-    else t << op.arguments;
-    TT_THROW(Error(t << (op.arguments == 1 && !op.variadic ? " Tensor" : " Tensors") << " and (" << op.attribute_names << ")." << at));
+    TT_THROW(Error(t << ": takes (" << op.schema << ")." << at));
   };
   const int given = static_cast<int>(positional.size());
   const BoxedValue* v = positional.begin();
-  int tensors = op.arguments;
-  if (op.variadic)
-    for (tensors = 0; tensors < given && v[tensors].is_tensor();) ++tensors;
-  if (given < tensors || tensors == 0) fail("too few arguments");
-  for (int k = 0; k < tensors; ++k)
-    if (!v[k].is_tensor() && !v[k].is_number()) fail("a Tensor is expected");
-
   Attributes attributes;
-  int next = tensors;
+  if (op.optional > 0) attributes.push(0);  // which of the Tensors are given
+  SmallVec<TensorOperand, few_arguments> operand;
+  int next = 0, place = 0;
   std::size_t used = 0;
-  for (SchemaReader s{op.attribute_names, {}, {}, {}}; s.next();) {
+  for (SchemaReader s{op.schema}; s.next();) {
     const BoxedValue* value = next < given ? &v[next++] : nullptr;
     for (const NamedValue& n : named) {
       if (s.name != n.name) continue;
@@ -100,13 +99,23 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       value = &n.value;
       ++used;
     }
-    if (const char* wrong = push_boxed(attributes, s, value)) fail(wrong, s.name);
+    if (!s.type.starts_with("Tensor")) {
+      if (const char* wrong = push_boxed(attributes, s, value)) fail(wrong, s.name);
+      continue;
+    }
+    const std::int64_t bit = std::int64_t{1} << place++;
+    if (s.type == "Tensor?" && (!value || value->is_none() || (value->is_tensor() && !value->tensor().defined()))) continue;
+    if (!value) fail("no value", s.name);
+    if (op.optional > 0) attributes.value[0] |= bit;
+    const bool several = s.type == "Tensor[]";
+    if (!value->is_tensor() && (several || !value->is_number())) fail("a Tensor is expected", s.name);
+    operand.push_back(value->operand(at));
+    while (several && next < given && v[next].is_tensor()) operand.push_back(v[next++].operand(at));
   }
   if (next < given) fail("too many arguments");
   if (used != named.size()) fail("an argument has a name that the schema does not have");
 
-  SmallVec<TensorOperand, few_arguments> operand;
-  for (int k = 0; k < tensors; ++k) operand.push_back(v[k].operand(at));
+  const int tensors = operand.size();
   if (op.body || op.primitive != Op::input) {
     *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;

@@ -7,8 +7,10 @@
 #pragma once
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "tt/core/bit_set.hpp"
+#include "tt/core/kept_text.hpp"
 #include "tt/core/small_vec.hpp"
 #include "tt/core/tensor.hpp"
 #include "tt/graph/graph.hpp"
@@ -89,6 +91,40 @@ inline int edit_distance(const char* a, const char* b) {
   return row[n];
 }
 
+/// The arguments of an operator's schema, one after the other, in PyTorch's schema language:
+/// "Tensor input, Tensor? weight=None, int[2] stride=1, int[] dim=[], float eps=1e-05, bool keepdim=False".
+struct SchemaReader {
+  std::string_view rest;
+  std::string_view type{}, name{};
+  std::string_view left_out{};  ///< what is taken where it is not given; empty: it must be
+  bool next() {
+    while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
+    if (rest.empty()) return false;
+    std::size_t end = 0;
+    for (bool in_list = false; end < rest.size() && (in_list || rest[end] != ','); ++end) in_list = rest[end] == '[' || (in_list && rest[end] != ']');
+    const std::size_t space = rest.find(' ');
+    type = rest.substr(0, space);
+    name = rest.substr(space + 1, end - space - 1);
+    const std::size_t equals = name.find('=');
+    left_out = equals == std::string_view::npos ? std::string_view{} : name.substr(equals + 1);
+    name = name.substr(0, equals);
+    rest = rest.substr(end);
+    return true;
+  }
+};
+/// The schema of an op of so many Tensors, called input, other and so on, and of what follows them.
+inline const char* schema_of(int tensors, std::string_view rest) {
+  Text t;
+  for (int k = 0; k < tensors; ++k) {
+    t << (k ? ", " : "") << "Tensor ";
+    if (k < 2) t << (k ? "other" : "input");
+    else t << "argument" << k;
+  }
+  if (tensors > 0 && !rest.empty()) t << ", ";
+  for (char c : rest) t << c;
+  return keep_text(t.begin(), static_cast<std::size_t>(t.size()));
+}
+
 }  // namespace detail
 
 /// One call: arguments in, results out. Lives on the caller's stack; nothing is counted or copied.
@@ -135,8 +171,9 @@ class Operator {
 
   const char* name() const { return name_; }
   int arguments = 1, results = 1;
+  int optional = 0;                  ///< so many of the arguments may be left out, the last ones: the first attribute is the set of those given
   bool variadic = false;             ///< takes any number of Tensors, at least one
-  const char* attribute_names = "";  ///< of the schema, for boxed calls: "int[] dim={}, bool keepdim=false"
+  const char* schema = "Tensor input";  ///< see detail::SchemaReader
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
   OpDerivative derivative = nullptr;      ///< of an op without a graph
   OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
@@ -149,6 +186,16 @@ class Operator {
     void* context = nullptr;
     bool fall_through = false;
   };
+  /// What it is given, in PyTorch's schema language. The text is kept by the caller.
+  void set_schema(const char* text) {
+    schema = text;
+    arguments = optional = 0;
+    for (detail::SchemaReader s{text}; s.next();) {
+      arguments += s.type.starts_with("Tensor");
+      optional += s.type == "Tensor?";
+      variadic = variadic || s.type == "Tensor[]";
+    }
+  }
   /// The kernel for a key; replaces what was there.
   void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) {
     Slot& s = slot_[static_cast<int>(k)];

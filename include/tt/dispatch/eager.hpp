@@ -2,11 +2,13 @@
 // every backend that tt knows is made from the op's one definition, recorded as a graph of its own.
 //   tt::Tensor y = tt::silu(x) + tt::softmax(z, 1);
 #pragma once
+#include <array>
+#include <charconv>
 #include <climits>
 #include <utility>
 
 #include "tt/dispatch/graph_function.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 #include "tt/ops/list.hpp"
 
 namespace tt {
@@ -26,20 +28,6 @@ TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const in
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out);
 /// An axis among attributes, as an int: what is none is out of range as well.
 constexpr int axis_given(std::int64_t axis) { return std::in_range<int>(axis) ? static_cast<int>(axis) : axis < 0 ? INT_MIN : INT_MAX; }
-template <class Fn>
-void record_reduction(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  const IntList dims = a.list(0);
-  SmallVec<int, max_rank> dim;
-  for (const std::int64_t axis : dims.values()) dim.push_back(axis_given(axis));
-  const Sym x{&g, in[0]};
-  out[0] = Fn::run(x, axis_bits(x, dim.data(), dim.size(), Fn::name), a.value[1 + dims.size()] != 0).id;
-}
-template <class Fn, int Arity>
-void record_function(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out) {
-  if constexpr (Arity == 1) out[0] = Fn::record(Sym{&g, in[0]}).id;
-  else if constexpr (Arity == 2) out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}).id;
-  else out[0] = Fn::record(Sym{&g, in[0]}, Sym{&g, in[1]}, Sym{&g, in[2]}).id;
-}
 
 // ---- calls
 
@@ -105,9 +93,9 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
 
 namespace detail {
 
-/// The library's reductions, and its functions of two Tensors.
-using ReductionFns = TypeList<SumFn, MeanFn, VarFn, AmaxFn, AminFn, ArgmaxFn, SoftmaxFn, LogSoftmaxFn, LogsumexpFn>;
-using BinaryFns = TypeList<MatmulFn, CrossEntropyFn, MseLossFn, RandLikeFn, RandnLikeFn>;
+/// The library's ops over graphs.
+using StructuredOps = TypeList<Sum, Mean, Var, Amax, Amin, Argmax, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
+                               CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike>;
 template <class F, class List>
 inline constexpr bool is_in = false;
 template <class F, class... L>
@@ -123,18 +111,196 @@ inline constexpr bool uses_library = false;
 /// calls an entry may be either file's: both find the same operator.
 TT_INLINE Operator& library_operator(const char* name);
 
+/// An op's options as attributes of a call, and back.
+struct OptionWriter {
+  Attributes& to;
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  void operator()(T v) const { to.push(static_cast<std::int64_t>(v)); }
+  void operator()(double v) const { to.push(std::bit_cast<std::int64_t>(v)); }
+  void operator()(const SizeOption& v) const {
+    to.push(v.value);
+    if (!v.extent.is_constant()) to.express(to.size() - 1, v.extent);
+  }
+  template <class T>
+  void operator()(const Optional<T>& v) const {
+    to.push(v.given);
+    (*this)(v.value);
+  }
+  template <class T, int N>
+  void operator()(const OptionList<T, N>& list) const {
+    to.push(list.count);
+    for (int k = 0; k < list.count && k < N; ++k) (*this)(list.item[k]);
+  }
+};
+struct OptionReader {
+  const Attributes& from;
+  int at = 0;
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  void operator()(T& v) {
+    const std::int64_t word = from.value[at++];
+    if constexpr (std::is_same_v<T, int>) v = axis_given(word);
+    else v = static_cast<T>(word);
+  }
+  void operator()(double& v) { v = std::bit_cast<double>(from.value[at++]); }
+  void operator()(SizeOption& v) {
+    v.value = from.value[at];
+    v.extent = from.extent(at++);
+  }
+  template <class T>
+  void operator()(Optional<T>& v) {
+    v.given = from.value[at++] != 0;
+    (*this)(v.value);
+  }
+  template <class T, int N>
+  void operator()(OptionList<T, N>& list) {
+    const std::int64_t count = from.value[at++];
+    for (std::int64_t k = 0; k < count; ++k) {
+      T v{};
+      (*this)(v);
+      list.push_back(v);
+    }
+  }
+};
+/// An option in a schema: its type, its name, and its default.
+struct OptionText {
+  Text& out;
+  void type(bool) const { out << "bool"; }
+  void type(std::int64_t) const { out << "int"; }
+  void type(int) const { out << "int"; }
+  void type(double) const { out << "float"; }
+  void type(DType) const { out << "dtype"; }
+  void type(const SizeOption&) const { out << "int"; }
+  template <class T>
+  void type(const Optional<T>& v) const {
+    type(v.value);
+    out << '?';
+  }
+  template <class T, int N>
+  void type(const OptionList<T, N>& v) const {
+    type(v.item[0]);
+    out << "[]";
+  }
+  void value(bool v) const { out << (v ? "True" : "False"); }
+  void value(std::int64_t v) const { out << v; }
+  void value(int v) const { out << v; }
+  void value(const SizeOption& v) const { out << v.value; }
+  void value(double v) const {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), v).ptr;  // the shortest that is read as the same
+    for (const char* c = digits; c != end; ++c) out << *c;
+  }
+  template <class T>
+  void value(const Optional<T>& v) const {
+    if (v.given) value(v.value);
+    else out << "None";
+  }
+  template <class T, int N>
+  void value(const OptionList<T, N>& v) const {
+    for (int k = 0; k < v.count; ++k) {
+      out << (k ? ", " : "[");
+      value(v.item[k]);
+    }
+    out << (v.count ? "]" : "[]");
+  }
+};
+/// The schema of an op over graphs: what its `arguments` name, then the options that they do not name, with defaults.
+template <class F>
+const char* make_schema() {
+  Text t;
+  const options_t<F> options{};
+  const auto option = [&](NameText only, bool required) {
+    each_option(options, [&](NameText name, const auto& v) {
+      const std::string_view own(name.begin, name.size);
+      bool named = false;
+      for (ArgumentReader r{F::info.arguments}; r.next();) named = named || own == std::string_view(r.name.begin, r.name.size);
+      if (required ? own != std::string_view(only.begin, only.size) : named) return;
+      if (!t.empty()) t << ", ";
+      OptionText{t}.type(v);
+      t << ' ';
+      for (char c : own) t << c;
+      if (required) return;
+      t << '=';
+      OptionText{t}.value(v);
+    });
+  };
+  for (ArgumentReader r{F::info.arguments}; r.next();) {
+    if (is_option<F>(r.name)) {
+      option(r.name, true);
+      continue;
+    }
+    t << (t.empty() ? "" : ", ") << (r.optional ? "Tensor? " : "Tensor ");
+    for (std::size_t k = 0; k < r.name.size; ++k) t << r.name.begin[k];
+    if (r.optional) t << "=None";
+  }
+  option({}, false);
+  return keep_text(t.begin(), static_cast<std::size_t>(t.size()));
+}
+/// How many results an op's body gives: one symbol, or the members of its struct Results.
+template <class F>
+constexpr int count_results() {
+  if constexpr (requires { typename F::Results; }) return count_members<typename F::Results>();
+  else return 1;
+}
+template <class F>
+void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
+  constexpr TensorCount tensors = tensors_of<F>;
+  OptionReader reader{a, op.optional > 0 ? 1 : 0};
+  Sym operand[tensors.all];
+  for (int k = 0, next = 0; k < tensors.all; ++k)
+    if (op.optional == 0 || a.value[0] >> k & 1) operand[k] = {&g, in[static_cast<std::size_t>(next++)]};
+  options_t<F> options{};
+  each_option(options, [&](NameText, auto& v) { reader(v); });
+  const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return record_structured<F>(options, operand[I]...);
+  }(std::make_index_sequence<tensors.all>{});
+  if constexpr (requires { typename F::Results; }) {
+    int k = 0;
+    with_members(result, [&](const auto&... s) { ((out[k++] = s.id), ...); });
+  } else {
+    out[0] = result.id;
+  }
+}
+/// Looks at the Tensors of an eager call before it is made, for one that no graph can check.
+using CheckFunction = void (*)(const Tensor* const* argument, SourceLine at);
+template <class F>
+inline constexpr CheckFunction check_before = nullptr;
+/// Throws Error naming the first label that is no class. Of labels with elements on the host: not while a graph is recorded.
+TT_INLINE void check_labels(const Tensor* const* argument, SourceLine at);
+template <>
+inline constexpr CheckFunction check_before<CrossEntropy> = &check_labels;
+template <class F>
+void structured_front(Call& c) {
+  check_before<F>(c.argument, c.at);
+  call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
+}
+
+/// Is the op one over graphs, and not elementwise?
+template <class F>
+inline constexpr bool is_structured = F::info.arguments != nullptr;
+
 template <class F>
 Operator& define_operator() {
   const auto fill = [](Operator& e) {
-    e.arguments = F::info.arity;
-    e.body = &op_def<F>;
-    e.record = &record_call_of;
-    enlist(op_def<F>);
+    if constexpr (is_structured<F>) {
+      e.set_schema(make_schema<F>());
+      e.results = count_results<F>();
+      e.record = &record_structured_op<F>;
+      if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
+    } else {
+      e.set_schema(schema_of(F::info.arity, ""));
+      e.body = &op_def<F>;
+      e.record = &record_call_of;
+      enlist(op_def<F>);
+    }
   };
   if constexpr (requires { typename F::tt_anonymous; }) {
     static Operator* const own = new Operator(F::info.name);
     fill(*own);
     return *own;
+  } else if constexpr (is_structured<F>) {
+    return Dispatcher::get().define(F::info.name, reinterpret_cast<const void*>(&record_structured_op<F>), fill);
   } else {
     return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
   }
@@ -143,41 +309,20 @@ Operator& define_operator() {
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
                                  Op primitive = Op::input, OpFront front = nullptr) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
-    e.arguments = arguments;
+    e.set_schema(schema_of(arguments, attributes));
     e.primitive = primitive;
-    e.attribute_names = attributes;
     e.record = record;
     e.front = front;
   });
 }
 
-/// Of primitives: max and min of one Tensor are others, see ExtremeFn.
+/// Of primitives: max and min of one Tensor are others, see Extreme.
 constexpr const char* operator_name(Op k) { return k == Op::max ? "maximum" : k == Op::min ? "minimum" : name(k); }
-
-template <class Fn>
-inline constexpr const char* reduction_schema = "int[] dim={}, bool keepdim=false";
-template <>
-inline constexpr const char* reduction_schema<ArgmaxFn> = "int[1] dim={}, bool keepdim=false";
-template <>
-inline constexpr const char* reduction_schema<LogsumexpFn> = "int[] dim, bool keepdim=false";
-template <>
-inline constexpr const char* reduction_schema<SoftmaxFn> = "int[1] dim";
-template <>
-inline constexpr const char* reduction_schema<LogSoftmaxFn> = "int[1] dim";
-
-template <class Fn>
-struct TensorFunction;
-template <class Fn, int Arity>
-void function_front(Call& c) {
-  if constexpr (Arity == 1) c.result[0] = TensorFunction<Fn>::run(c.at, c[0]);
-  else if constexpr (Arity == 2) c.result[0] = TensorFunction<Fn>::run(c.at, c[0], c[1]);
-  else c.result[0] = TensorFunction<Fn>::run(c.at, c[0], c[1], c[2]);
-}
 
 }  // namespace detail
 
 /// The operator of an op definition.
-template <class F, bool Linked = detail::uses_library && detail::is_in<F, ElementwiseOps>>
+template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, detail::StructuredOps>)>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(F::info.name);
@@ -193,93 +338,16 @@ Operator& operator_entry() {
   }();
   return entry;
 }
-template <class Fn, bool Linked = detail::uses_library && detail::is_in<Fn, detail::ReductionFns>>
-Operator& reduction_operator() {
-  static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(Fn::name);
-    else return detail::define_recorded(Fn::name, 1, &detail::record_reduction<Fn>, detail::reduction_schema<Fn>);
-  }();
-  return entry;
-}
-template <class Fn, int Arity, bool Linked = detail::uses_library && detail::is_in<Fn, detail::BinaryFns>>
-Operator& function_operator() {
-  static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(Fn::name);
-    else return detail::define_recorded(Fn::name, Arity, &detail::record_function<Fn, Arity>, "", Op::input, &detail::function_front<Fn, Arity>);
-  }();
-  return entry;
-}
-
 namespace detail {
 
-/// How a function of graph/tensor_ops.hpp is called on Tensors; those that take template arguments
+/// How a function of functional/tensor_ops.hpp is called on Tensors; those that take template arguments
 /// say it here or in dispatch/views.hpp.
 template <class Fn>
-struct TensorFunction {
-  template <class... A>
-  static Tensor run(SourceLine at, const A&... a) {
-    const Tensor list[] = {as_tensor(a)...};
-    const Tensor* argument[sizeof...(A)];
-    for (unsigned k = 0; k < sizeof...(A); ++k) argument[k] = &list[k];
-    return call_operator(function_operator<Fn, sizeof...(A)>(), argument, sizeof...(A), no_attributes, at);
-  }
-  static Tensor as_tensor(const Tensor& t) { return t; }
-  template <class A>
-    requires std::is_arithmetic_v<A>
-  static Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolean); }
-};
-
-/// Throws Error naming the first label that is no class. Of labels with elements on the host: not while a graph is recorded.
-TT_INLINE void check_labels(const Tensor& logits, const Tensor& labels, SourceLine at);
-template <>
-struct TensorFunction<CrossEntropyFn> {
-  static Tensor run(SourceLine at, const Tensor& logits, const Tensor& labels) {
-    check_labels(logits, labels, at);
-    const Tensor* argument[] = {&logits, &labels};
-    return call_operator(function_operator<CrossEntropyFn, 2>(), argument, 2, no_attributes, at);
-  }
-};
-
-/// "max" and "min": the greatest, or least, element along an axis, and its place.
-template <class Fn>
-void record_extreme(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  const Sym x{&g, in[0]};
-  const int dim = axis_given(a.value[0]);
-  const ExtremeResult r = Fn::run(x, axis_bits(x, &dim, 1, Fn::name), a.value[1] != 0);
-  out[0] = r.values.id;
-  out[1] = r.places.id;
-}
-template <class Fn>
-Operator& extreme_operator() {
-  static Operator& op = Dispatcher::get().define(Fn::name, reinterpret_cast<const void*>(&record_extreme<Fn>), [](Operator& e) {
-    e.results = 2;
-    e.attribute_names = "int dim, bool keepdim=false";
-    e.record = &record_extreme<Fn>;
-  });
-  return op;
-}
-
-template <class Fn>
-Tensor reduce_axes(const Tensor& a, const IntList& dims, bool keepdim, SourceLine at) {
-  Attributes attributes;
-  attributes.push(dims);
-  attributes.push(keepdim ? 1 : 0);
-  const Tensor* argument[] = {&a};
-  return call_operator(reduction_operator<Fn>(), argument, 1, attributes, at);
-}
-template <class Fn>
-Tensor call_reduction(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
-  IntList list;
-  for (int k = 0; k < count; ++k) list.push_back(dims[k]);
-  return reduce_axes<Fn>(a, list, keepdim, at);
-}
-template <class Fn, bool Keepdim, int... Dims>
-struct TensorFunction<Reduction<Fn, Keepdim, Dims...>> {
-  static Tensor run(SourceLine at, const Tensor& a) {
-    constexpr int dims[] = {Dims..., 0};
-    return call_reduction<Fn>(at, a, dims, sizeof...(Dims), Keepdim);
-  }
-};
+struct TensorFunction;
+inline const Tensor& as_tensor(const Tensor& t) { return t; }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolean); }
 
 }  // namespace detail
 
@@ -306,12 +374,13 @@ struct TensorFront {
     return detail::call_elementwise(operator_entry<K>(), list, sizeof...(A), attributes, at);
   }
   template <class Fn, class... A>
-  static Tensor function(SourceLine at, const A&... a) {
+  static auto function(SourceLine at, const A&... a) {
     return detail::TensorFunction<Fn>::run(at, a...);
   }
-  template <class Fn>
-  static Tensor reduce(SourceLine at, const Tensor& a, const int* dims, int count, bool keepdim) {
-    return detail::call_reduction<Fn>(at, a, dims, count, keepdim);
+  /// An op over graphs. Tensors that are left out are undefined ones.
+  template <class F, class O, class... A>
+  static auto structured(SourceLine at, const O& options, const A&... a) {
+    return call_given<F>(at, options, detail::as_tensor(a)...);
   }
   template <class To>
   static Tensor cast(SourceLine at, const Tensor& a) {
@@ -319,9 +388,47 @@ struct TensorFront {
   }
   template <class To>
   static Tensor bitcast(SourceLine at, const Tensor& a);
+
+ private:
+  template <class F, class O, std::same_as<Tensor>... A>
+  static auto call_given(SourceLine at, const O& options, const A&... a) {
+    constexpr detail::TensorCount tensors = detail::tensors_of<F>;
+    static_assert(sizeof...(A) <= tensors.all && sizeof...(A) + tensors.optional >= tensors.all, "tt: wrong number of arguments for this op");
+    const Tensor* argument[] = {&a...};
+    int count = sizeof...(A);
+    Attributes attributes;
+    if constexpr (tensors.optional > 0) {
+      std::int64_t given = 0;
+      count = 0;
+      for (int k = 0; k < static_cast<int>(sizeof...(A)); ++k) {
+        if (k >= tensors.all - tensors.optional && !argument[k]->defined()) continue;
+        given |= std::int64_t{1} << k;
+        argument[count++] = argument[k];
+      }
+      attributes.push(given);
+    }
+    detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter{attributes}(v); });
+    if constexpr (detail::check_before<F> != nullptr) detail::check_before<F>(argument, at);
+    const Operator& op = operator_entry<F>();
+    if constexpr (constexpr int n = detail::count_results<F>(); n > 1) {
+      std::array<Tensor, n> results;
+      detail::call_operator_into(op, argument, count, attributes, at, results.data());
+      return results;
+    } else {
+      return detail::call_operator(op, argument, count, attributes, at);
+    }
+  }
 };
 
 namespace detail {
+
+template <class F, options_t<F> O>
+struct TensorFunction<Structured<F, O>> {
+  template <class... A>
+  static auto run(SourceLine at, const A&... a) {
+    return TensorFront::structured<F>(at, O, a...);
+  }
+};
 
 TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void record_bitcast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);

@@ -173,11 +173,12 @@ TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argum
   for (int k = 0; k < op.results; ++k) result[k].impl().inference = true;
 }
 
-TT_INLINE void check_labels(const Tensor& logits, const Tensor& labels, SourceLine at) {
+TT_INLINE void check_labels(const Tensor* const* argument, SourceLine at) {
+  const Tensor &logits = *argument[0], &labels = *argument[1];
   if (!logits.defined() || !labels.defined() || logits.dim() == 0 || !is_integral(labels.dtype()) || capture_mode ||
       labels.impl().device.type != DeviceType::cpu)
     return;
-  const std::int64_t classes = logits.impl().shape.code[CrossEntropyFn::class_axis(logits.dim())];
+  const std::int64_t classes = logits.impl().shape.code[CrossEntropy::class_axis(logits.dim())];
   const Tensor dense = labels.contiguous(at);
   with_dtype(labels.dtype(), [&]<class T>(T) {
     const T* label = reinterpret_cast<const T*>(dense.impl().data);

@@ -36,7 +36,7 @@ Tensor make_now(const IntList& shape, const TensorOptions& o, Device device, con
   Tensor t;
   {
     const PauseCapture pause;
-    t = TensorFunction<Fn>::run(here(), empty(shape, on_device(o.dtype, device)), a...);
+    t = call_structured<Fn>(here(), empty(shape, on_device(o.dtype, device)), a...);
   }
   return with_options(t, o);
 }
@@ -87,7 +87,7 @@ inline Tensor arange(double start, double end, double step, TensorOptions o, Sou
   const IntList shape{n > 0 ? n : 0};
   const Device device = detail::written_on(o.device);
   Tensor t;
-  if (integers && device.type != DeviceType::meta) {  // what ArangeLikeFn gives, without a call of an op: 63 ns where that takes 463
+  if (integers && device.type != DeviceType::meta) {  // what ArangeLike gives, without a call of an op: 63 ns where that takes 463
     const auto first = static_cast<std::int64_t>(start), apart = static_cast<std::int64_t>(step);
     t = Tensor(o.dtype, Shape{shape.value(0)}, device);
     with_dtype(o.dtype, [&]<class T>(T) {
@@ -96,12 +96,12 @@ inline Tensor arange(double start, double end, double step, TensorOptions o, Sou
     });
     t = detail::with_options(t, o);
   } else {
-    t = detail::make_now<detail::ArangeLikeFn>(shape, o, device, number(start), number(step));
+    t = detail::make_now<ArangeLike>(shape, o, device, number(start), number(step));
   }
   if (elements) with_sizes(t, *elements);
   if (detail::is_heard()) {
     const Tensor numbers[] = {number(start), number(step)};
-    detail::note_made(t, &function_operator<detail::ArangeLikeFn, 3>(), {&numbers[0], &numbers[1]});
+    detail::note_made(t, &operator_entry<ArangeLike>(), {&numbers[0], &numbers[1]});
   }
   return t;
 }
@@ -125,7 +125,7 @@ TT_INLINE Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
     });
   t.impl().is_fill = false;
   t = detail::with_sizes(detail::with_options(t, o), {size, size});
-  if (detail::is_heard()) detail::note_made(t, &function_operator<detail::EyeLikeFn, 1>());
+  if (detail::is_heard()) detail::note_made(t, &operator_entry<EyeLike>());
   return t;
 }
 
@@ -137,7 +137,7 @@ Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o, c
   const Tensor t = with_sizes(make_now<Fn>(shape, o, o.device, seed), shape);
   if (is_heard()) {
     const Tensor key = TensorOperand(seed).number(DType::i64);
-    note_made(t, &function_operator<Fn, 2>(), {&key});
+    note_made(t, &operator_entry<Fn>(), {&key});
   }
   return t;
 }
@@ -145,11 +145,11 @@ Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o, c
 }  // namespace detail
 
 TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
-  return detail::random<detail::RandLikeFn>(shape, seed, o, "rand", at);
+  return detail::random<RandLike>(shape, seed, o, "rand", at);
 }
 
 TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
-  return detail::random<detail::RandnLikeFn>(shape, seed, o, "randn", at);
+  return detail::random<RandnLike>(shape, seed, o, "randn", at);
 }
 
 template <class T>

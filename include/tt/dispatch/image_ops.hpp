@@ -1,8 +1,8 @@
-// Windows, padding, convolution and pooling on Tensors: graph/image_ops.hpp as operators.
+// Windows, padding, convolution and pooling on Tensors: functional/image_ops.hpp as operators.
 //   tt::Tensor y = tt::conv2d(x, w, b, {.stride = 2, .padding = 1});   tt::max_pool2d(y, {.kernel_size = 2});
 #pragma once
 #include "tt/dispatch/views.hpp"
-#include "tt/graph/image_ops.hpp"
+#include "tt/functional/image_ops.hpp"
 
 namespace tt {
 namespace detail {
@@ -16,7 +16,7 @@ TT_INLINE void record_unfold(Graph& g, const Operator&, std::span<const int> in,
 TT_INLINE void unfold_kernel(Call& c, void*);
 
 inline constexpr const char* conv2d_schema = "int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1";
-inline constexpr const char* pool2d_schema = "int[2] kernel_size, int[2] stride={}, int[2] padding=0";
+inline constexpr const char* pool2d_schema = "int[2] kernel_size, int[2] stride=[], int[2] padding=0";
 inline Operator& conv2d_operator() {
   static Operator& op = define_recorded("conv2d", 2, &record_conv2d, conv2d_schema);
   return op;
@@ -47,7 +47,7 @@ inline Operator& unfold_operator() {
 
 }  // namespace detail
 
-/// See conv2d in graph/image_ops.hpp.
+/// See conv2d in functional/image_ops.hpp.
 TT_INLINE Tensor conv2d(const Tensor& images, const Tensor& weights, const Conv2dOptions& options, SourceLine at = here());
 TT_INLINE Tensor conv2d(const Tensor& images, const Tensor& weights, const Tensor& bias, const Conv2dOptions& options,
                         SourceLine at = here());

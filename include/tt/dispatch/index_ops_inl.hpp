@@ -12,9 +12,8 @@ namespace detail {
 
 /// One kernel for the host and for Meta Tensors.
 inline void fill_computed(Operator& op, int arguments, int results, const char* attributes, OpKernel kernel, OpDerivative derivative) {
-  op.arguments = arguments;
   op.results = results;
-  op.attribute_names = attributes;
+  op.set_schema(schema_of(arguments, attributes));
   op.derivative = derivative;
   for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) op.set_kernel(k, kernel);
 }
@@ -32,7 +31,7 @@ inline Attributes along(int dim, bool wrap = false) {
 }
 inline Operator& define_indexed(const char* name, int arguments, OpKernel kernel, OpDerivative derivative, OpFront front = nullptr) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
-    fill_computed(op, arguments, 1, "int dim, bool wrap=false", kernel, derivative);
+    fill_computed(op, arguments, 1, "int dim, bool wrap=False", kernel, derivative);
     op.front = front;
   });
 }

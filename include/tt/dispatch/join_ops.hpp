@@ -1,8 +1,8 @@
-// Joining Tensors, replacing parts, triangles: graph/join_ops.hpp as operators.
+// Joining Tensors, replacing parts, triangles: functional/join_ops.hpp as operators.
 //   tt::cat({x, y, z}, 1)   tt::stack(rows)   tt::slice_scatter(x, part, 0, 3)   tt::tril(x, -1)
 #pragma once
 #include "tt/dispatch/views.hpp"
-#include "tt/graph/join_ops.hpp"
+#include "tt/functional/join_ops.hpp"
 
 namespace tt {
 namespace detail {

@@ -81,8 +81,7 @@ TT_INLINE void cat_derivative(const DerivativeStep& s) {
 }
 TT_INLINE Operator& cat_operator() {
   static Operator& op = Dispatcher::get().define("cat", reinterpret_cast<const void*>(&record_cat), [](Operator& e) {
-    e.variadic = true;
-    e.attribute_names = "int dim=0";
+    e.set_schema("Tensor[] tensors, int dim=0");
     e.record = &record_cat;
     e.derivative = &cat_derivative;
     e.set_kernel(DispatchKey::cpu, &cat_kernel);

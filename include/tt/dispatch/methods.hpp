@@ -53,7 +53,7 @@ template <class B, class C>
 Tensor Tensor::fma(const B& b, const C& c, SourceLine at) const { return tt::fma(*this, b, c, at); }
 template <class B> Tensor Tensor::where(const Tensor& condition, const B& other, SourceLine at) const { return tt::where(condition, *this, other, at); }
 template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::LogsumexpFn>(*this, dims, keepdim, at);
+  return call_with<Logsumexp>(at, {dims, keepdim}, *this);
 }
 
 }  // namespace tt
@@ -73,19 +73,19 @@ TT_INLINE Tensor Tensor::relu(SourceLine at) const { return tt::call<Relu>(at, *
 TT_INLINE Tensor Tensor::square(SourceLine at) const { return tt::call<Square>(at, *this); }
 TT_INLINE Tensor Tensor::matmul(const Tensor& o, SourceLine at) const { return tt::matmul(*this, o, at); }
 TT_INLINE Tensor Tensor::sum(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::SumFn>(*this, dims, keepdim, at);
+  return call_with<Sum>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::mean(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::MeanFn>(*this, dims, keepdim, at);
+  return call_with<Mean>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::var(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::VarFn>(*this, dims, keepdim, at);
+  return call_with<Var>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::amax(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::AmaxFn>(*this, dims, keepdim, at);
+  return call_with<Amax>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::amin(const IntList& dims, bool keepdim, SourceLine at) const {
-  return detail::reduce_axes<detail::AminFn>(*this, dims, keepdim, at);
+  return call_with<Amin>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::argmax(int dim, bool keepdim, SourceLine at) const { return tt::argmax(*this, dim, keepdim, at); }
 TT_INLINE Tensor Tensor::softmax(int dim, SourceLine at) const { return tt::softmax(*this, dim, at); }

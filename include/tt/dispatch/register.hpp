@@ -24,13 +24,13 @@ constexpr const char* schema_type() {
   else if constexpr (std::is_same_v<A, DType>) return "dtype";
   else return std::is_floating_point_v<A> ? "float" : std::is_same_v<A, bool> ? "bool" : "int";
 }
-/// "float t, int n" from the types and the names "t, n"; an argument without a name is called after its place.
+/// "Tensor input, float t, int n" from the types and the names "t, n"; an argument without a name is called after its place.
 template <class... A>
 const char* make_schema(std::string_view names) {
   Text t;
-  int place = 0;
+  int place = 0, tensors = 0;
   const auto add = [&](const char* type) {
-    if (++place; std::strcmp(type, "Tensor") == 0) return;
+    if (++place; std::strcmp(type, "Tensor") == 0) return static_cast<void>(++tensors);
     const std::size_t end = names.find(',');
     std::string_view name = names.substr(0, end);
     names.remove_prefix(end == std::string_view::npos ? names.size() : end + 1);
@@ -40,21 +40,15 @@ const char* make_schema(std::string_view names) {
     if (name.empty()) t << "argument" << place - 1;
   };
   (add(schema_type<A>()), ...);
-  char* kept = new char[static_cast<std::size_t>(t.size()) + 1]();  // as long as the operator, for ever
-  std::memcpy(kept, t.begin(), static_cast<std::size_t>(t.size()));
-  return kept;
+  return schema_of(tensors, {t.begin(), static_cast<std::size_t>(t.size())});
 }
 
 /// Do the types of a function agree with an operator's schema?
 template <class... A>
 bool fits_schema(const Operator& op) {
-  int tensors = 0;
-  SchemaReader s{op.attribute_names, {}, {}, {}};
-  const auto fits = [&](std::string_view type) {
-    if (type == "Tensor") return ++tensors <= op.arguments;
-    return s.next() && (s.type == type || (type == "int[]" && s.type.starts_with("int[")));
-  };
-  return (fits(schema_type<A>()) && ...) && tensors == op.arguments && !s.next();
+  SchemaReader s{op.schema};
+  const auto fits = [&](std::string_view type) { return s.next() && (s.type == type || (type == "int[]" && s.type.starts_with("int["))); };
+  return (fits(schema_type<A>()) && ...) && !s.next();
 }
 
 template <class A>
@@ -115,8 +109,7 @@ FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A.
   static_assert(tensors > 0 && tensor[tensors - 1], "tt: Tensors come first, at least one");
   auto* context = reinterpret_cast<void*>(function);
   return {&Dispatcher::get().define(name, context, [&](Operator& op) {
-    op.arguments = tensors;
-    op.attribute_names = detail::make_schema<std::remove_cvref_t<A>...>(names);
+    op.set_schema(detail::make_schema<std::remove_cvref_t<A>...>(names));
     for (int k = 0; k < dispatch_key_count; ++k)
       if (const auto key = static_cast<DispatchKey>(k); backend_keys.contains(key))
         op.set_kernel(key, &detail::function_kernel<A...>, context);
@@ -129,7 +122,7 @@ void register_kernel(const char* name, DispatchKey key, Tensor (*function)(A...)
   Operator& op = Dispatcher::get().find(name);
   if (!detail::fits_schema<std::remove_cvref_t<A>...>(op))
     TT_THROW(Error(Text("tt::register_kernel: ") << name << ": the function takes other arguments than the operator: "
-                                                 << op.arguments << " Tensors and (" << op.attribute_names << ")." << at));
+                                                 << '(' << op.schema << ")." << at));
   op.set_kernel(key, &detail::function_kernel<A...>, reinterpret_cast<void*>(function));
 }
 

@@ -130,7 +130,7 @@ TT_INLINE void detach_kernel(Call& c, void*) {
 TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& op) {
     op.record = record;
-    op.attribute_names = attributes;
+    op.set_schema(schema_of(1, attributes));
     op.is_view = true;
     op.front = front;
     for (int k = 0; k < dispatch_key_count; ++k)

@@ -4,7 +4,7 @@
 #include "tt/backends/backend.hpp"
 #include "tt/core/array.hpp"
 #include "tt/graph/fixed.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
 namespace detail {
@@ -293,6 +293,8 @@ constexpr bool show_mistake() {
   else if constexpr (f.mistake == Mistake::sizes_differ)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
                   "tt: reshape: numbers of elements differ");
+  else if constexpr (f.mistake == Mistake::last_sizes_differ)
+    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value, "tt: the last sizes are not those given");
   else if constexpr (f.mistake == Mistake::size_cannot_be_checked)
     static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
                   "tt: the number of elements is a product of run-time extents. Give one extent as -1?");

@@ -8,7 +8,7 @@
 
 #include "tt/core/members.hpp"
 #include "tt/graph/differentiate.hpp"
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
 

@@ -21,6 +21,7 @@ struct Sym {
   constexpr const Node& node() const { return graph->nodes[id]; }
   constexpr const Shape& shape() const { return node().shape; }
   constexpr DType dtype() const { return node().dtype; }
+  constexpr bool defined() const { return graph; }  ///< was this operand given?
 
   template <class B>
     requires std::same_as<B, bool>
@@ -71,7 +72,7 @@ struct SymFront {
   static constexpr bool dynamic_axes = true;
 
   template <class Fn, class... A>
-  static constexpr Sym function(SourceLine at, const A&... a) {
+  static constexpr auto function(SourceLine at, const A&... a) {
     Graph* g = nullptr;
     const auto find = [&](const auto& x) {
       if constexpr (Value<decltype(x)>) g = x.graph;
@@ -80,7 +81,7 @@ struct SymFront {
     const bool inner = g->where_is_caller;
     at_line(g, at);
     g->where_is_caller = true;  // what the function records was written by its caller
-    const Sym result = Fn::record(as_sym(g, a)...);
+    const auto result = Fn::record(as_sym(g, a)...);
     g->where_is_caller = inner;
     return result;
   }
@@ -90,9 +91,9 @@ struct SymFront {
   static constexpr Sym as_sym(Graph* g, A value) {
     return {g, SymOperand(value).id_beside(*g, std::is_integral_v<A> ? DType::i64 : DType::f32)};
   }
-  template <class Fn>
-  static constexpr Sym reduce(SourceLine at, const Sym& a, const int* dims, int count,
-                              bool keepdim);
+  /// See functional/structured.hpp.
+  template <class F, class O, class... S>
+  static constexpr auto structured(SourceLine at, const O& options, const S&... s);
 
   TT_NOINLINE static constexpr Sym record(Op k, SourceLine at, std::int64_t attribute, SymOperand a) {
     return {a.sym.graph, at_line(a.sym.graph, at).elementwise(k, {a.sym.id}, attribute)};

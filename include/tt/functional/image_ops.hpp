@@ -4,7 +4,7 @@
 //   tt::conv2d<tt::Conv2dOptions{.stride = 2, .padding = 1}>(images, weights, bias)    tt::conv2d(x, w, b, {.padding = 1})
 //   tt::max_pool2d<tt::Pool2dOptions{.kernel_size = 2}>(images)                        tt::unfold<0, 5>(prices)
 #pragma once
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
 

@@ -1,7 +1,7 @@
 // Random numbers that are functions of a seed and a place: counters through Philox, in every executor the same bits.
 //   tt::rand_like(x, 7)    tt::randn_like(x, seed)
 #pragma once
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/structured.hpp"
 
 namespace tt {
 namespace detail {
@@ -32,43 +32,42 @@ constexpr Sym as_seed(const Sym& seed, const char* op) {
   seed.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = seed.dtype()});
   return {seed.graph, seed.graph->constant(DType::i64, 0)};
 }
-struct RandLikeFn {
-  static constexpr const char* name = "rand_like";
-  static constexpr Sym record(const auto& like, const auto& given) {
-    const auto seed = as_seed(given, "rand_like");
+
+}  // namespace detail
+
+struct RandLike {
+  static constexpr OpInfo info{.name = "rand_like", .arguments = "input, seed"};
+  static constexpr Sym body(const auto& like, const auto& given) {
+    const auto seed = detail::as_seed(given, info.name);
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
-    return unit_interval(tt::philox(flat_index(like), seed), d);
+    return detail::unit_interval(tt::philox(detail::flat_index(like), seed), d);
   }
 };
-struct RandnLikeFn {
-  static constexpr const char* name = "randn_like";
-  static constexpr Sym record(const auto& like, const auto& given) {
-    const auto seed = as_seed(given, "randn_like");
+struct RandnLike {
+  static constexpr OpInfo info{.name = "randn_like", .arguments = "input, seed"};
+  static constexpr Sym body(const auto& like, const auto& given) {
+    const auto seed = detail::as_seed(given, info.name);
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;
-    const auto i = flat_index(like);
+    const auto i = detail::flat_index(like);
     const auto bits = d == DType::f64 ? tt::philox(i * 2, seed) : tt::philox(i, seed);
-    const auto u = 1 - unit_interval(bits, d);  // (0, 1]
-    const auto v = unit_interval(d == DType::f64 ? tt::philox(i * 2 + 1, seed) : (bits << 32), d);
+    const auto u = 1 - detail::unit_interval(bits, d);  // (0, 1]
+    const auto v = detail::unit_interval(d == DType::f64 ? tt::philox(i * 2 + 1, seed) : (bits << 32), d);
     return tt::sqrt(-2 * tt::log(u)) * tt::cos(6.283185307179586 * v);  // Box and Muller
   }
 };
-
-}  // namespace detail
 
 /// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` (an integer) is
 /// always the same. Use another seed for other numbers.
 template <Value A, class S>
   requires Operand<S>
 constexpr auto rand_like(A&& like, S&& seed, SourceLine at = here()) {
-  return front_t<A, S>::template function<detail::RandLikeFn>(at, static_cast<A&&>(like),
-                                                              static_cast<S&&>(seed));
+  return call_structured<RandLike>(at, static_cast<A&&>(like), static_cast<S&&>(seed));
 }
 /// Normal random numbers (mean 0, variance 1) of the shape of `like`; see rand_like.
 template <Value A, class S>
   requires Operand<S>
 constexpr auto randn_like(A&& like, S&& seed, SourceLine at = here()) {
-  return front_t<A, S>::template function<detail::RandnLikeFn>(at, static_cast<A&&>(like),
-                                                               static_cast<S&&>(seed));
+  return call_structured<RandnLike>(at, static_cast<A&&>(like), static_cast<S&&>(seed));
 }
 
 }  // namespace tt

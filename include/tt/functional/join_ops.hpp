@@ -1,7 +1,7 @@
 // Values joined, parts of them replaced, and triangles of matrices, each once, as functions over symbols (see tensor_ops.hpp).
 //   tt::cat<1>(a, b, c)    tt::cat({x, y, z}, 1)    tt::stack(a, b)    tt::slice_scatter<0, 3>(a, part)    tt::tril(a)
 #pragma once
-#include "tt/graph/tensor_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
 namespace detail {

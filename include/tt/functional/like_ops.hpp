@@ -1,0 +1,24 @@
+// Values of the shape of another: numbers in a row, a unit matrix. What factories of Tensors make is recorded as these.
+#pragma once
+#include "tt/functional/reductions.hpp"
+
+namespace tt {
+
+/// start, start + step, ... along the one axis of `input`, in its dtype; reckoned in that of the numbers.
+struct ArangeLike {
+  static constexpr OpInfo info{.name = "arange_like", .arguments = "input, start, step"};
+  static constexpr Sym body(const Sym& like, const Sym& start, const Sym& step) {
+    const Sym place{like.graph, like.graph->cast(detail::iota_like(like, 1).id, start.dtype())};
+    const Sym value = start + place * step;
+    return {like.graph, like.graph->cast(value.id, like.dtype())};
+  }
+};
+/// Ones where both indices of `input`, a matrix, are equal.
+struct EyeLike {
+  static constexpr OpInfo info{.name = "eye_like", .arguments = "input"};
+  static constexpr Sym body(const Sym& like) {
+    return {like.graph, like.graph->cast((detail::iota_like(like, 1) == detail::iota_like(like, 2)).id, like.dtype())};
+  }
+};
+
+}  // namespace tt

@@ -1,0 +1,325 @@
+// Reductions along axes, softmax and its kin. Axes are template arguments, so that they can be part of an Array's type; symbols
+// and Tensors take them as ordinary arguments, as PyTorch does.
+//   tt::sum<1>(a)    tt::sum(x, 1)    tt::sum(x, {0, 1}, true)    tt::softmax<1>(a)
+#pragma once
+#include "tt/functional/structured.hpp"
+
+namespace tt {
+namespace detail {
+
+/// What has no axes is a vector of one element to these, as in PyTorch. Of no axis: all.
+constexpr unsigned axis_bits(const Sym& x, const Axes& dim, const char* op) {
+  const int rank = x.shape().rank;
+  if (dim.count == 0) return (1u << rank) - 1;
+  unsigned bits = 0;
+  for (int k = 0; k < dim.count; ++k) {
+    const int axis = normalize_axis(dim.item[k], rank > 0 ? rank : 1);
+    if (axis < 0 || bits >> axis & 1) {
+      x.graph->fail({.mistake = axis < 0 ? Mistake::axis_out_of_range : Mistake::axis_given_twice, .op = op, .a = x.shape(),
+                     .number = dim.item[k]});
+      return 0;
+    }
+    bits |= 1u << axis;
+  }
+  return rank > 0 ? bits : 0;
+}
+template <Op K>
+constexpr Sym reduce(const Sym& x, unsigned axes, bool keepdim, std::uint64_t bits = 0) {
+  const int kept = reduce<K>(*x.graph, x.id, axes, bits);
+  if (keepdim) return {x.graph, kept};
+  Shape s;
+  for (int k = 0; k < x.shape().rank; ++k)
+    if (!(axes >> k & 1)) s.push_back(x.shape()[k]);
+  return {x.graph, x.graph->reshape(kept, s)};
+}
+constexpr Extent elements_along(const Sym& x, unsigned axes) {
+  Extent n = 1;
+  for (int k = 0; k < x.shape().rank; ++k)
+    if (axes >> k & 1) n = n * x.shape()[k];
+  return n;
+}
+constexpr Sym count_of(const Sym& x, unsigned axes) {
+  return {x.graph, x.graph->extent(is_floating(x.dtype()) ? x.dtype() : DType::f32, elements_along(x, axes))};
+}
+constexpr Sym detach(const Sym& x) { return {x.graph, x.graph->detach(x.id)}; }
+constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
+  int axis = 0;
+  while (axis < x.shape().rank && !(axis_bit >> axis & 1)) ++axis;
+  Shape s;
+  for (int k = 0; k < x.shape().rank; ++k) s.push_back(k == axis ? x.shape()[k] : Extent(1));
+  return {x.graph, x.graph->iota(DType::i64, s, axis)};
+}
+constexpr Sym to_real(const Sym& x) {
+  return is_floating(x.dtype()) ? x : Sym{x.graph, x.graph->cast(x.id, DType::f32)};
+}
+/// Of integers PyTorch gives no mean: which dtype it has is the caller's to say.
+constexpr Sym need_real(const Sym& x, const char* op) {
+  if (!is_floating(x.dtype())) x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = x.dtype()});
+  return to_real(x);
+}
+
+/// The last axes of a value as bits: as many as there are sizes, which are theirs.
+constexpr unsigned last_axes(const Sym& x, const Sizes& sizes, const char* op) {
+  const int rank = x.shape().rank, first = rank - sizes.count;
+  Shape given;
+  for (int k = 0; k < sizes.count && k < max_rank; ++k) given.push_back(sizes.item[k].extent);
+  const auto differ = [&] { return Failure{.mistake = Mistake::last_sizes_differ, .op = op, .a = x.shape(), .b = given}; };
+  bool same = first >= 0 && sizes.count > 0;
+  for (int k = 0; same && k < sizes.count; ++k) same = x.graph->equal(x.shape()[first + k], given[k], differ);
+  if (!same) x.graph->fail(differ());
+  return same ? ((1u << rank) - 1) & ~((1u << first) - 1) : 0;
+}
+constexpr Sym mean(const Sym& real, unsigned axes, bool keepdim) { return reduce<Op::sum>(real, axes, keepdim) / count_of(real, axes); }
+/// An axis of extent 0 has no largest element; static programs look when they run, but not at several run-time extents put together.
+constexpr void need_elements(const Sym& x, unsigned axes, const char* op) {
+  for (int k = 0; k < x.shape().rank; ++k)
+    if (const Extent e = x.shape()[k]; (axes >> k & 1) == 0) continue;
+    else if (const Failure none{.mistake = Mistake::no_elements, .op = op, .a = x.shape(), .number = k}; e == Extent(0)) x.graph->fail(none);
+    else if (!e.is_constant() && std::is_constant_evaluated()) x.graph->needed.push_back({e, 1, x.graph->located(none)});
+}
+/// amax or amin over axes; bool as numbers.
+template <Op K>
+constexpr Sym extreme(const Sym& x, unsigned axes, bool keepdim, const char* op) {
+  need_elements(x, axes, op);
+  if (x.dtype() == DType::boolean) return reduce<K>(cast<std::int32_t>(x), axes, keepdim) != 0;
+  return reduce<K>(x, axes, keepdim);
+}
+/// The first place along one axis where x is `m`, or NaN.
+constexpr Sym place_of(const Sym& x, const Sym& m, unsigned axes, bool keepdim) {
+  const Sym n = {x.graph, x.graph->cast(count_of(x, axes).id, DType::i64)};
+  return reduce<Op::amin>(tt::where(x == m || x != x, iota_like(x, axes), n), axes, keepdim);
+}
+
+}  // namespace detail
+
+/// Options of a reduction: over these axes, all if there are none; whether they stay, with extent 1.
+struct ReductionOptions {
+  Axes dim;
+  bool keepdim = false;
+};
+struct AxisOptions {
+  int dim = 0;
+};
+
+struct Sum {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "sum", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim); }
+};
+struct Mean {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "mean", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::mean(detail::need_real(x, info.name), detail::axis_bits(x, o.dim, info.name), o.keepdim); }
+};
+/// Variance along axes, divided by n - 1; of no elements by 0.
+struct Var {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "var", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const unsigned axes = detail::axis_bits(x, o.dim, info.name);
+    const Sym r = detail::need_real(x, info.name), c = r - detail::mean(r, axes, true), n = detail::count_of(r, axes);
+    const Extent e = detail::elements_along(r, axes);
+    const Sym divisor = e == Extent(0) ? n : e.is_constant() ? n - 1 : tt::maximum(n - 1, 0);
+    return detail::reduce<Op::sum>(c * c, axes, o.keepdim) / divisor;
+  }
+};
+struct Amax {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "amax", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amax>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
+};
+struct Amin {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "amin", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amin>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
+};
+/// The first place of the maximum, or of the first NaN: along one axis, or of all axes among the elements in row-major order.
+struct Argmax {
+  struct Options {
+    Optional<int> dim;
+    bool keepdim = false;
+  };
+  static constexpr OpInfo info{.name = "argmax", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const int rank = x.shape().rank;
+    const unsigned axes = detail::axis_bits(x, o.dim.given ? Axes(o.dim.value) : Axes(), info.name);
+    detail::need_elements(x, axes, info.name);
+    if (o.dim.given || rank == 1) return detail::place_of(x, detail::reduce<Op::amax>(x, axes, true), axes, o.keepdim);
+    Shape to;
+    for (int k = 0; k < (o.keepdim ? rank : 0); ++k) to.push_back(1);
+    const Sym line{x.graph, x.graph->reshape(x.id, {x.shape().size()})};
+    const Sym place = detail::place_of(line, detail::reduce<Op::amax>(line, 1, true), 1, false);
+    return {x.graph, x.graph->reshape(place.id, to)};
+  }
+};
+/// The greatest, or least, element along one axis and its first place. Gradient: to that place alone.
+template <Op K>
+struct Extreme {
+  struct Options {
+    int dim = 0;
+    bool keepdim = false;
+  };
+  struct Results {
+    Sym values, indices;
+  };
+  static constexpr OpInfo info{.name = K == Op::amax ? "max" : "min", .arguments = "input, dim"};
+  static constexpr Results body(const Sym& x, const Options& o) {
+    const unsigned axes = detail::axis_bits(x, o.dim, info.name);
+    detail::need_elements(x, axes, info.name);
+    if (axes == 0) return {x, {x.graph, x.graph->constant_integer(DType::i64, 0)}};
+    const Sym number = x.dtype() == DType::boolean ? cast<std::int32_t>(x) : x;
+    const Sym values = detail::reduce<K>(number, axes, o.keepdim, gradient_to_first);
+    const Sym places = detail::place_of(number, detail::reduce<K>(number, axes, true, gradient_to_first), axes, o.keepdim);
+    return {x.dtype() == DType::boolean ? values != 0 : values, places};
+  }
+};
+// Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
+struct Softmax {
+  using Options = AxisOptions;
+  static constexpr OpInfo info{.name = "softmax", .arguments = "input, dim"};
+  static constexpr Sym body(const auto& x, const Options& o) {
+    const unsigned axis = detail::axis_bits(x, o.dim, info.name);
+    const auto r = detail::need_real(x, info.name);
+    const auto e = tt::exp(r - detail::detach(detail::reduce<Op::amax>(r, axis, true)));
+    return e / detail::reduce<Op::sum>(e, axis, true);
+  }
+};
+struct LogSoftmax {
+  using Options = AxisOptions;
+  static constexpr OpInfo info{.name = "log_softmax", .arguments = "input, dim"};
+  static constexpr Sym body(const auto& x, const Options& o) {
+    const unsigned axis = detail::axis_bits(x, o.dim, info.name);
+    const auto r = detail::need_real(x, info.name);
+    const auto z = r - detail::detach(detail::reduce<Op::amax>(r, axis, true));
+    return z - tt::log(detail::reduce<Op::sum>(tt::exp(z), axis, true));
+  }
+};
+struct Logsumexp {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "logsumexp", .arguments = "input, dim"};
+  static constexpr Sym body(const auto& x, const Options& o) {
+    const unsigned axes = detail::axis_bits(x, o.dim, info.name);
+    const auto r = detail::to_real(x);
+    const auto m = detail::detach(detail::reduce<Op::amax>(r, axes, true));
+    const auto finite = tt::where(tt::abs(m) == __builtin_inf(), 0.0, m);
+    const auto s = tt::log(detail::reduce<Op::sum>(tt::exp(r - finite), axes, true)) + finite;
+    return o.keepdim ? s : detail::reduce<Op::sum>(s, axes, false);
+  }
+};
+
+/// The sum over the axes (all if none): f32 and f64 keep their dtype, i32 and bool give i64.
+/// The order of summation is that of reference_sum. Axes are dropped; see `sum_keepdim`.
+template <int... Dims, Value A>
+constexpr auto sum(A&& a, SourceLine at = here()) {
+  return call_structured<Sum, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto sum(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Sum>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto sum(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Sum>(at, {dims, keepdim}, a);
+}
+template <int... Dims, Value A>
+constexpr auto sum_keepdim(A&& a, SourceLine at = here()) {
+  return call_structured<Sum, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
+}
+/// The mean over the axes, of floating elements.
+template <int... Dims, Value A>
+constexpr auto mean(A&& a, SourceLine at = here()) {
+  return call_structured<Mean, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto mean(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Mean>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto mean(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Mean>(at, {dims, keepdim}, a);
+}
+template <int... Dims, Value A>
+constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
+  return call_structured<Mean, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
+}
+/// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
+template <int... Dims, Value A>
+constexpr auto var(A&& a, SourceLine at = here()) {
+  return call_structured<Var, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Var>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto var(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Var>(at, {dims, keepdim}, a);
+}
+/// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
+template <int... Dims, Value A>
+constexpr auto amax(A&& a, SourceLine at = here()) {
+  return call_structured<Amax, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto amax(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Amax>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto amax(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Amax>(at, {dims, keepdim}, a);
+}
+/// The smallest element; NaN if there is one. Of no elements there is none: an error.
+template <int... Dims, Value A>
+constexpr auto amin(A&& a, SourceLine at = here()) {
+  return call_structured<Amin, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto amin(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Amin>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto amin(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Amin>(at, {dims, keepdim}, a);
+}
+/// log(sum(exp(x))) without overflow, over the axes.
+template <int... Dims, Value A>
+constexpr auto logsumexp(A&& a, SourceLine at = here()) {
+  return call_structured<Logsumexp, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto logsumexp(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Logsumexp>(at, {dim, keepdim}, a);
+}
+template <Value A>
+constexpr auto logsumexp(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Logsumexp>(at, {dims, keepdim}, a);
+}
+/// The index (i64) of the first largest element along one axis; of the first NaN if there is one. Of no elements: an error.
+template <int Dim, Value A>
+constexpr auto argmax(A&& a, SourceLine at = here()) {
+  return call_structured<Argmax, Argmax::Options{Dim}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Argmax>(at, {dim, keepdim}, a);
+}
+/// exp(x - max) / sum, along one axis. A row of -inf gives NaN, as in PyTorch.
+template <int Dim, Value A>
+constexpr auto softmax(A&& a, SourceLine at = here()) {
+  return call_structured<Softmax, Softmax::Options{Dim}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto softmax(A&& a, int dim, SourceLine at = here()) {
+  return call_with<Softmax>(at, {dim}, a);
+}
+/// log(softmax(x)) without overflow, along one axis.
+template <int Dim, Value A>
+constexpr auto log_softmax(A&& a, SourceLine at = here()) {
+  return call_structured<LogSoftmax, LogSoftmax::Options{Dim}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto log_softmax(A&& a, int dim, SourceLine at = here()) {
+  return call_with<LogSoftmax>(at, {dim}, a);
+}
+
+}  // namespace tt

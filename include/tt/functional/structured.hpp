@@ -1,0 +1,211 @@
+// Ops over graphs, each one struct: its options, whose members' names, types and defaults are its schema, and a body over
+// symbols. Calls on Arrays, Tensors and symbols, by name, and in captured functions follow from it; so do derivatives.
+//   struct LayerNorm {
+//     struct Options { Axes dim; double eps = 1e-5; };
+//     static constexpr OpInfo info{.name = "layer_norm", .arguments = "input, dim, weight?, bias?"};
+//     static constexpr Sym body(const auto& x, const auto& weight, const auto& bias, const Options& o);
+//   };
+// `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. An option that stands among
+// them must be given; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
+#pragma once
+#include <limits>
+
+#include "tt/core/member_names.hpp"
+#include "tt/core/size.hpp"
+#include "tt/graph/sym.hpp"
+
+namespace tt {
+
+/// A size, as an option: a number, and in a captured function what it is an expression of.
+struct SizeOption {
+  std::int64_t value = 0;
+  Extent extent = 0;
+
+  constexpr SizeOption() = default;
+  constexpr SizeOption(std::integral auto n) : value(n), extent(n) {}
+  constexpr SizeOption(const Size& n) : value(n.value()), extent(n.extent()) {}
+  constexpr bool operator==(const SizeOption&) const = default;
+};
+/// So many numbers at most, as an option: a structural type. Of a longer list `count` is still the length.
+template <class T, int N>
+struct OptionList {
+  T item[N] = {};
+  int count = 0;
+
+  constexpr OptionList() = default;
+  template <class A>
+    requires(std::integral<A> || std::derived_from<A, Size>)
+  constexpr OptionList(const A& one) : count(1) {
+    if constexpr (std::is_same_v<T, SizeOption>) item[0] = T(one);
+    else item[0] = number(static_cast<std::int64_t>(one));
+  }
+  constexpr OptionList(std::initializer_list<T> list) {
+    for (const T v : list) push_back(v);
+  }
+  /// From an IntList.
+  template <class L>
+    requires requires(const L& list) { list.value(0); }
+  constexpr OptionList(const L& list) {
+    for (int k = 0; k < list.size(); ++k)
+      if constexpr (std::is_same_v<T, SizeOption>) push_back(T(list[k]));
+      else push_back(number(list.value(k)));
+  }
+  constexpr void push_back(T v) {
+    if (count < N) item[count] = v;
+    ++count;
+  }
+  constexpr bool operator==(const OptionList&) const = default;
+
+ private:
+  /// What is no number of this type is the one next to it: out of every range as well.
+  static constexpr T number(std::int64_t v) {
+    constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    return v < least ? least : v > most ? most : static_cast<T>(v);
+  }
+};
+/// A list of sizes, as long as a shape can be, and one longer.
+using Sizes = OptionList<SizeOption, max_rank + 1>;
+/// Axes of a value, negative ones from the end; one more than there can be, so that of a list too long one is wrong.
+using Axes = OptionList<int, max_rank + 1>;
+
+/// A number that may be left out, as an option.
+template <class T>
+struct Optional {
+  T value{};
+  bool given = false;
+
+  constexpr Optional() = default;
+  template <class A>
+    requires(std::integral<A> || std::derived_from<A, Size> || (std::is_floating_point_v<A> && std::is_floating_point_v<T>))
+  constexpr Optional(const A& v) : value(static_cast<T>(v)), given(true) {}
+  constexpr bool operator==(const Optional&) const = default;
+};
+
+/// The options of an op that has none.
+struct NoOptions {};
+
+namespace detail {
+
+template <class F>
+struct OptionsOf {
+  using type = NoOptions;
+};
+template <class F>
+  requires requires { typename F::Options; }
+struct OptionsOf<F> {
+  using type = typename F::Options;
+};
+
+}  // namespace detail
+
+template <class F>
+using options_t = typename detail::OptionsOf<F>::type;
+
+namespace detail {
+
+/// f(name, member) for each option.
+template <class O, class F>
+constexpr void each_option(O& options, const F& f) {
+  using Plain = std::remove_cv_t<O>;
+  constexpr int n = count_members<Plain>();
+  if constexpr (n > 0)
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      with_members(options, [&](auto&... m) { (f(member_name<Plain, I>, m), ...); });
+    }(std::make_index_sequence<static_cast<std::size_t>(n)>{});
+}
+
+/// The names in an op's `arguments`, one after the other.
+struct ArgumentReader {
+  const char* rest;
+  NameText name{};
+  bool optional = false;
+  constexpr bool next() {
+    while (*rest == ' ' || *rest == ',') ++rest;
+    name = {rest, 0};
+    while (is_identifier(*rest)) ++rest, ++name.size;
+    optional = *rest == '?';
+    if (optional) ++rest;
+    return name.size > 0;
+  }
+};
+template <class F>
+constexpr bool is_option(NameText name) {
+  bool found = false;
+  const options_t<F> options{};
+  each_option(options, [&](NameText own, const auto&) {
+    bool same = own.size == name.size;
+    for (std::size_t k = 0; same && k < name.size; ++k) same = own.begin[k] == name.begin[k];
+    found = found || same;
+  });
+  return found;
+}
+/// How many Tensors an op takes, and how many of them may be left out: the last ones.
+struct TensorCount {
+  int all = 0, optional = 0;
+};
+template <class F>
+constexpr TensorCount count_tensors() {
+  TensorCount n;
+  for (ArgumentReader r{F::info.arguments}; r.next();)
+    if (!is_option<F>(r.name)) ++n.all, n.optional += r.optional;
+  return n;
+}
+template <class F>
+inline constexpr TensorCount tensors_of = count_tensors<F>();
+
+/// The body on these symbols, those left out behind them.
+template <class F, class... S>
+constexpr auto record_structured(const options_t<F>& options, const S&... s) {
+  constexpr int given = sizeof...(S), most = tensors_of<F>.all;
+  static_assert(given <= most && given >= most - tensors_of<F>.optional, "tt: wrong number of arguments for this op");
+  return [&]<std::size_t... None>(std::index_sequence<None...>) {
+    if constexpr (requires { typename F::Options; }) return F::body(s..., (static_cast<void>(None), Sym{})..., options);
+    else return F::body(s..., (static_cast<void>(None), Sym{})...);
+  }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
+}
+
+}  // namespace detail
+
+/// An op with options that are known when the program is compiled, as front ends call it.
+template <class F, options_t<F> O = options_t<F>{}>
+struct Structured {
+  static constexpr const char* name = F::info.name;
+  template <class... S>
+  static constexpr auto record(const S&... s) {
+    return detail::record_structured<F>(O, s...);
+  }
+};
+
+/// What knows its axes when the program runs: Tensors and symbols.
+template <class A>
+concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
+
+/// An op over graphs with its options in the type: on Arrays, Tensors and symbols.
+template <class F, options_t<F> O = options_t<F>{}, class... A>
+constexpr auto call_structured(SourceLine at, A&&... a) {
+  return front_t<A...>::template function<Structured<F, O>>(at, static_cast<A&&>(a)...);
+}
+/// With options that are arguments: on Tensors and symbols.
+template <class F, class A, class... More>
+constexpr auto call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
+  static_assert(DynamicAxes<A>, "tt: the shape of an Array is part of its type: give the axis as a template argument, as in tt::sum<1>(a)");
+  if constexpr (DynamicAxes<A>) return A::tt_front::template structured<F>(at, options, a, more...);
+  else return a;
+}
+
+template <class F, class O, class... S>
+constexpr auto SymFront::structured(SourceLine at, const O& options, const S&... s) {
+  Graph* g = nullptr;
+  const auto find = [&](const auto& x) {
+    if (x.graph) g = x.graph;
+  };
+  (find(s), ...);
+  const bool inner = g->where_is_caller;
+  at_line(g, at);
+  g->where_is_caller = true;  // what the op records was written by its caller
+  const auto result = detail::record_structured<F>(options, s...);
+  g->where_is_caller = inner;
+  return result;
+}
+
+}  // namespace tt
