@@ -244,14 +244,19 @@ constexpr int count_results() {
   else return 1;
 }
 template <class F>
+options_t<F> options_of(const Operator& op, const Attributes& a) {
+  options_t<F> options{};
+  OptionReader reader{a, op.optional > 0 ? 1 : 0};
+  each_option(options, [&](NameText, auto& v) { reader(v); });
+  return options;
+}
+template <class F>
 void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
   constexpr TensorCount tensors = tensors_of<F>;
-  OptionReader reader{a, op.optional > 0 ? 1 : 0};
   Sym operand[tensors.all];
   for (int k = 0, next = 0; k < tensors.all; ++k)
     if (op.optional == 0 || a.value[0] >> k & 1) operand[k] = {&g, in[static_cast<std::size_t>(next++)]};
-  options_t<F> options{};
-  each_option(options, [&](NameText, auto& v) { reader(v); });
+  const auto options = options_of<F>(op, a);
   const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return record_structured<F>(options, operand[I]...);
   }(std::make_index_sequence<tensors.all>{});
@@ -279,6 +284,13 @@ void structured_front(Call& c) {
 /// Is the op one over graphs, and not elementwise?
 template <class F>
 inline constexpr bool is_structured = F::info.arguments != nullptr;
+/// Has it a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
+template <class F>
+inline constexpr bool has_kernel = requires { &F::kernel; };
+template <class F>
+void own_kernel(Call& c, void*) { F::kernel(c, options_of<F>(*c.op, c.attrs())); }
+template <class F>
+void own_derivative(const DerivativeStep& s) { F::derivative(s, options_of<F>(*s.op, *s.attributes)); }
 
 template <class F>
 Operator& define_operator() {
@@ -286,7 +298,12 @@ Operator& define_operator() {
     if constexpr (is_structured<F>) {
       e.set_schema(make_schema<F>());
       e.results = count_results<F>();
-      e.record = &record_structured_op<F>;
+      if constexpr (has_kernel<F>) {
+        for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) e.set_kernel(k, &own_kernel<F>);
+        if constexpr (requires { &F::derivative; }) e.derivative = &own_derivative<F>;
+      } else {
+        e.record = &record_structured_op<F>;
+      }
       if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
     } else {
       e.set_schema(schema_of(F::info.arity, ""));
@@ -300,7 +317,7 @@ Operator& define_operator() {
     fill(*own);
     return *own;
   } else if constexpr (is_structured<F>) {
-    return Dispatcher::get().define(F::info.name, reinterpret_cast<const void*>(&record_structured_op<F>), fill);
+    return Dispatcher::get().define(F::info.name, reinterpret_cast<const void*>(&options_of<F>), fill);
   } else {
     return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
   }

@@ -1,0 +1,157 @@
+// Ops over graphs, and ops with a kernel, that are defined outside of the library: one struct and one function each (see
+// ops/README.md). What follows from a struct: the function on Arrays and Tensors, derivatives, captured functions, calls by name.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+#include "tt/dispatch/boxed.hpp"
+
+namespace own {
+
+using tt::Tensor;
+
+struct RmsNorm {
+  struct Options {
+    tt::Sizes normalized_shape;
+    double eps = 1e-6;
+  };
+  static constexpr tt::OpInfo info{.name = "test_rms_norm", .arguments = "input, normalized_shape, weight?"};
+  static constexpr tt::Sym body(const auto& x, const auto& weight, const Options& o) {
+    const unsigned axes = tt::detail::last_axes(x, o.normalized_shape, info.name);
+    const auto y = x * tt::rsqrt(tt::detail::mean(x * x, axes, true) + o.eps);
+    return weight.defined() ? y * weight : y;
+  }
+};
+template <RmsNorm::Options O, tt::Value... A>
+constexpr auto rms_norm(A&&... a) { return tt::call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
+template <tt::DynamicAxes A>
+constexpr A rms_norm(const A& x, const tt::Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, double eps = 1e-6,
+                     tt::SourceLine at = tt::here()) {
+  return tt::call_with<RmsNorm>(at, {normalized_shape, eps}, x, weight);
+}
+
+/// Every kind of option, and two results.
+struct Moments {
+  struct Options {
+    tt::Axes dim;
+    bool keepdim = true;
+    tt::Optional<double> shift;
+    std::int64_t correction = 1;
+  };
+  struct Results {
+    tt::Sym mean, variance;
+  };
+  static constexpr tt::OpInfo info{.name = "test_moments", .arguments = "input"};
+  static constexpr Results body(const tt::Sym& x, const Options& o) {
+    const unsigned axes = tt::detail::axis_bits(x, o.dim, info.name);
+    const tt::Sym m = tt::detail::mean(x, axes, true), c = x - m;
+    const tt::Sym v = tt::detail::reduce<tt::Op::sum>(c * c, axes, o.keepdim) / (tt::detail::count_of(x, axes) - o.correction);
+    return {o.shift.given ? m + o.shift.value : m, v};
+  }
+};
+
+struct Roll {
+  struct Options {
+    int shifts = 0;
+  };
+  static constexpr tt::OpInfo info{.name = "test_roll_rows", .arguments = "input, shifts"};
+  static void kernel(tt::Call& c, const Options& o);
+  static void derivative(const tt::DerivativeStep& s, const Options& o);
+};
+inline Tensor roll_rows(const Tensor& x, int shifts, tt::SourceLine at = tt::here()) { return tt::call_with<Roll>(at, {shifts}, x); }
+void Roll::kernel(tt::Call& c, const Options& o) {
+  const Tensor x = c[0].contiguous();
+  c.result[0] = tt::empty_like(x);
+  if (x.is_meta() || x.numel() == 0) return;
+  const std::int64_t rows = x.size(0), bytes = x.numel() / rows * tt::size_of(x.dtype());
+  const auto* from = static_cast<const char*>(x.data());
+  auto* to = static_cast<char*>(c.result[0].data());
+  for (std::int64_t k = 0; k < rows; ++k)
+    std::memcpy(to + ((k + o.shifts) % rows + rows) % rows * bytes, from + k * bytes, static_cast<std::size_t>(bytes));
+}
+void Roll::derivative(const tt::DerivativeStep& s, const Options& o) { s.out[0] = roll_rows(s.gradient[0], -o.shifts); }
+
+}  // namespace own
+
+namespace {
+
+using tt::Tensor;
+
+std::string at(int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); }
+
+Tensor images() { return tt::tensor({{1.0, 2.0, 2.0, 4.0}, {3.0, -1.0, 0.5, 2.0}, {0.25, 1.0, -2.0, 3.0}}); }
+
+}  // namespace
+
+TEST_CASE("an op over graphs has the same bits on Arrays, Tensors, by name and captured") {
+  const Tensor x = images(), w = tt::tensor({1.0, 2.0, -1.0, 0.5});
+  const Tensor y = own::rms_norm(x, {4}, w);
+  const auto a = tt::to_array<tt::Array<float, 3, 4>>(x);
+  const auto b = tt::to_array<tt::Array<float, 4>>(w);
+  const tt::Array<float, 3, 4> fixed = own::rms_norm<own::RmsNorm::Options{4}>(a, b);
+  CHECK(std::memcmp(fixed.data(), y.elements<float>().data(), 12 * sizeof(float)) == 0);
+  const tt::Array<float, 3, 4> bare = own::rms_norm<own::RmsNorm::Options{4}>(a);
+  CHECK(std::memcmp(bare.data(), own::rms_norm(x, {4}).elements<float>().data(), 12 * sizeof(float)) == 0);
+  CHECK(numbers(tt::call("test_rms_norm", {x, tt::IntList{4}, w})) == numbers(y));
+  CHECK(numbers(tt::call("test_rms_norm", {x}, {{"weight", w}, {"normalized_shape", {4}}, {"eps", 1e-6}})) == numbers(y));
+  CHECK(numbers(tt::call("test_rms_norm", {x, 4, std::nullopt, 1.0})) == numbers(own::rms_norm(x, {4}, {}, 1.0)));
+  const auto f = tt::compile([](const Tensor& t, const Tensor& u) { return own::rms_norm(t, {t.size(1)}, u); });
+  CHECK(numbers(f(x, w)) == numbers(y));
+  CHECK(numbers(f(tt::cat({x, x}, 1), tt::cat({w, w}))) == numbers(own::rms_norm(tt::cat({x, x}, 1), {8}, tt::cat({w, w}))));
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("its schema is PyTorch's, and errors name it") {
+  const Tensor x = images();
+  (void)own::rms_norm(x, {4});
+  CHECK(std::string(tt::Dispatcher::get().find("test_rms_norm").schema) ==
+        "Tensor input, int[] normalized_shape, Tensor? weight=None, float eps=1e-06");
+  CHECK(message([&] { own::rms_norm(x, {3}); }) == "tt::test_rms_norm: the last sizes are not those given: (3, 4) and (3,)." + at(__LINE__));
+  CHECK(message([&] { own::rms_norm(x, {}); }).starts_with("tt::test_rms_norm: the last sizes are not those given"));
+  CHECK(message([&] { own::rms_norm(x, {3, 4, 5}); }).starts_with("tt::test_rms_norm: the last sizes are not those given"));
+  CHECK(message([&] { tt::call("test_rms_norm", {x}); }).starts_with("tt::call: test_rms_norm: no value for normalized_shape: takes (Tensor input, "));
+  CHECK(message([&] { tt::call("test_rms_norm", {x, 4, 4}, {{"weight", x}}); }).starts_with("tt::call: test_rms_norm: two values for weight"));
+  CHECK(message([&] { tt::call("test_rms_norm", {x, 4, tt::IntList{4}}); }).starts_with("tt::call: test_rms_norm: a Tensor is expected for weight"));
+}
+
+TEST_CASE("it is differentiated from its body, also by a Tensor that may be left out") {
+  Tensor x = images().requires_grad_(), w = tt::tensor({1.0, 2.0, -1.0, 0.5}, {.requires_grad = true});
+  (own::rms_norm(x, {4}, w) * own::rms_norm(x, {4})).sum().backward();
+  Tensor u = images().requires_grad_(), v = tt::tensor({1.0, 2.0, -1.0, 0.5}, {.requires_grad = true});
+  const auto plain = [](const Tensor& t) { return t * tt::rsqrt((t * t).mean({1}, true) + 1e-6); };
+  (plain(u) * v * plain(u)).sum().backward();
+  for (int k = 0; k < 12; ++k) CHECK(numbers(x.grad())[static_cast<std::size_t>(k)] == doctest::Approx(numbers(u.grad())[static_cast<std::size_t>(k)]).epsilon(1e-4));
+  for (int k = 0; k < 4; ++k) CHECK(numbers(w.grad())[static_cast<std::size_t>(k)] == doctest::Approx(numbers(v.grad())[static_cast<std::size_t>(k)]).epsilon(1e-4));
+}
+
+TEST_CASE("options of every kind, and two results") {
+  const Tensor x = images();
+  const auto [mean, variance] = tt::call_with<own::Moments>(tt::here(), {{1}, true, 0.5}, x);
+  CHECK(numbers(mean - 0.5) == numbers(x.mean({1}, true)));
+  CHECK(numbers(variance) == numbers(x.var({1}, true)));
+  CHECK(std::string(tt::Dispatcher::get().find("test_moments").schema) ==
+        "Tensor input, int[] dim=[], bool keepdim=True, float? shift=None, int correction=1");
+  const auto all = tt::call_results("test_moments", {x}, {{"correction", 0}, {"keepdim", false}});
+  CHECK(all.size() == 2);
+  CHECK(all[0].dim() == 2);
+  CHECK(all[1].dim() == 0);
+  CHECK(numbers(tt::call_results("test_moments", {x, 1, true, std::nullopt})[0]) == numbers(x.mean({1}, true)));
+  CHECK(message([&] { tt::call_results("test_moments", {x, 2}); }).starts_with("tt::test_moments: axis is out of range: 2 "));
+  CHECK(message([&] { tt::call_results("test_moments", {x, tt::IntList{0, 1, 0}}); }).starts_with("tt::test_moments: axis is given twice"));
+}
+
+TEST_CASE("an op with a kernel of its own: eager, by name, on the tape, with Meta Tensors") {
+  Tensor x = images().requires_grad_();
+  const Tensor y = own::roll_rows(x, 1);
+  CHECK(numbers(y[1]) == numbers(x[0]));
+  CHECK(numbers(tt::call("test_roll_rows", {x}, {{"shifts", -2}})) == numbers(y));
+  (y[0] * 3).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3});
+  CHECK(own::roll_rows(tt::empty({3, 4}, {.device = tt::Device{tt::DeviceType::meta, 0}}), 1).shape() == tt::Shape{3, 4});
+  const auto f = tt::compile([](const Tensor& t) { return own::roll_rows(t * 2, 1) + 1; });
+  CHECK(numbers(f(images())) == numbers(own::roll_rows(images() * 2, 1) + 1));
+}
