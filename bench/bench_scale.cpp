@@ -1,5 +1,5 @@
 // How costs grow: nanoseconds a node to record, plan and emit graphs of 10^2 to 10^5 nodes, and microseconds a node of the C compiler;
-// what a compiled call takes that is handed 1 to 2,000 Tensors; bytes a node of the tape, and what is given back.
+// the same of values of 10 to 1,000 parts joined, with gradients; what a compiled call takes that is handed 1 to 2,000 Tensors; bytes a node of the tape, and what is given back.
 //   taskset -c 1 bench_scale [nodes at most, 100000] [compile: 1]
 #include <algorithm>
 #include <chrono>
@@ -58,6 +58,25 @@ void graphs(int most, bool compile) {
   }
 }
 
+/// The sum of squares of n values joined, and the gradient of each.
+Graph joined(int n) {
+  Graph g;
+  tt::Vec<int> part;
+  for (int k = 0; k < n; ++k) part.push_back(g.input(tt::DType::f32, {tt::Extent::symbol(0), 4 + k % 3}));
+  const Sym all{&g, g.cat(part.begin(), n, 1)}, loss = tt::sum(all * all);
+  g.output(loss.id);
+  for (int d : tt::gradients(g, loss.id, part)) g.output(d);
+  return g;
+}
+void joins() {
+  std::printf("\n%8s %28s %14s %8s\n", "parts", "record, derive: ns a part", "plan", "kernels");
+  for (const int n : {10, 100, 1000}) {
+    const Graph g = joined(n);
+    const double record = fastest(20, [&] { (void)joined(n); }), make = fastest(20, [&] { (void)tt::compile_plan(g); });
+    std::printf("%8d %28.0f %14.0f %8d\n", n, record * 1e9 / n, make * 1e9 / n, tt::compile_plan(g).kernels.size());
+  }
+}
+
 void calls() {
   std::printf("\n%8s %12s %14s\n", "Tensors", "ns a call", "ns a Tensor");
   const auto sum = tt::compile([](const std::vector<Tensor>& x) { return x.front() + x.back(); }, {.wait = true});
@@ -91,6 +110,7 @@ void tape() {
 
 int main(int count, char** word) {
   graphs(count > 1 ? std::atoi(word[1]) : 100000, count < 3 || std::atoi(word[2]) != 0);
+  joins();
   calls();
   tape();
 }

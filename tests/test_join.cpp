@@ -2,6 +2,7 @@
 // copies; wrong calls.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -244,6 +245,55 @@ TEST_CASE("a slice of what was joined is a slice of a part, and joined values ar
   const int two[] = {a, b}, joined = g.cat(two, 2, 1), nested[] = {joined, a}, outer[] = {b, joined}, flat[] = {b, a, b};
   CHECK(becomes(g.cat(nested, 2, 1), r));
   CHECK(becomes(g.cat(outer, 2, 1), g.cat(flat, 3, 1)));
+}
+
+TEST_CASE("a slice finds its part among many, in whatever order they were put in place of others") {
+  Graph g;
+  tt::Vec<int> part;
+  for (int k = 0; k < 50; ++k) part.push_back(g.input(DType::f32, {3, 1 + k % 4}));
+  const int all = g.cat(part.begin(), part.size(), 1);
+  std::int64_t start = 0;
+  for (int id : part) {
+    Graph one = g, other = g;
+    const tt::Extent length = g[id].shape[1];
+    one.output(one.slice(all, 1, start, length, 1));
+    other.output(id);
+    CHECK(std::string(tt::to_string(tt::join_parts(one))) == std::string(tt::to_string(tt::canonical(other))));
+    start += length.code;
+  }
+  std::uint32_t state = 1;
+  const auto below = [&](int n) { return static_cast<int>((state = state * 1664525 + 1013904223) >> 16) % n; };
+  for (int round = 0; round < 30; ++round) {
+    std::vector<int> from, length;
+    for (int k = 0; k < 20; ++k) {
+      length.push_back(1 + below(6));
+      from.push_back(round % 3 == 0 && k > 0 && from.back() + length[length.size() - 2] + length.back() <= 60 ? from.back() + length[length.size() - 2]
+                                                                                                            : below(60 - length.back()));
+    }
+    const int first = below(50), last = first + 1 + below(60 - first);
+    const auto f = [&](const Tensor& x) {
+      Tensor y = x.neg();
+      for (std::size_t k = 0; k < from.size(); ++k) y = tt::slice_scatter(y, x.slice(0, 0, length[k]) + static_cast<float>(k), 0, from[k]);
+      return y.slice(0, first, last);
+    };
+    const Tensor x = tt::rand({60}, round);
+    CHECK(same_bits(tt::compile(tt::frozen(f))(x), f(x)));
+  }
+}
+
+TEST_CASE("what is joined of many parts, with its gradients, is planned in a time that grows as they do") {
+  const auto seconds = [](int parts) {
+    Graph g;
+    tt::Vec<int> part;
+    for (int k = 0; k < parts; ++k) part.push_back(g.input(DType::f32, {tt::Extent::symbol(0), 1 + k % 50}));
+    const tt::Sym all{&g, g.cat(part.begin(), parts, 1)}, loss = tt::sum(all * all);
+    for (int d : tt::gradients(g, loss.id, part)) g.output(d);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(tt::compile_plan(g).kernels.size() >= parts);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double few = std::min(seconds(1500), seconds(1500));
+  CHECK(seconds(12000) < 28 * few);  // 8 times as many; it was 60 times as long
 }
 
 TEST_CASE("wrong calls say what is wrong") {

@@ -92,6 +92,37 @@ TEST_CASE("sizes that are only handed on to ops stay symbols") {
   CHECK(f.captures() == 1);
 }
 
+TEST_CASE("triangles, fills and changes in place by a size are one capture") {
+  const auto one_capture = [](const auto& f) {
+    auto compiled = tt::compile(tt::frozen(f), {.tier = 0});
+    for (const std::int64_t n : {7, 5, 12, 9}) {
+      CAPTURE(n);
+      const Tensor x = numbered(n, 6), y = x.clone();
+      CHECK(same_bits(compiled(y), f(x)));
+      CHECK(same_bits(x, y));
+    }
+    CHECK_MESSAGE(compiled.captures() == 1, compiled.explain());
+  };
+  one_capture([](const Tensor& x) { return tt::tril(x, x.size(0) - 8) + x.triu(x.size(0) / 2 - 2); });
+  one_capture([](const Tensor& x) { return tt::triu(x, -x.size(0) / 3) * 2 + tt::call("tril", {x, 1}); });
+  one_capture([](const Tensor& x) { return x + tt::full({x.size(0), 6}, x.size(0)) * tt::full({6}, x.shape()[0] + 1, {tt::DType::i64}); });
+  one_capture([](Tensor x) { return x += x.size(0); });
+  one_capture([](Tensor x) { return (x -= x.size(0) * 2) *= x.numel(); });
+  one_capture([](const Tensor& x) {
+    Tensor y = x / 3;
+    return y /= x.size(0) + 1;
+  });
+  one_capture([](Tensor x) { return x.add_(x.size(0)).sub_(x.shape()[0] * 2).mul_(x.size(0)).div_(x.numel()); });
+  one_capture([](Tensor x) { return x.fill_(x.size(0) + 3); });
+  one_capture([](const Tensor& x) {
+    Tensor y = tt::zeros({x.size(0), 6}), z = tt::full({x.size(0)}, x.size(0), {tt::DType::i32});
+    y.slice(0, 1, 3).fill_(x.size(0));
+    y.select(1, 2) = x.size(0) * 3;
+    z.add_(x.size(0));
+    return y.add_(x) + z.unsqueeze(1);
+  });
+}
+
 TEST_CASE("expressions of sizes: equal ones are one number") {
   using tt::Extent, tt::floor_div;
   const Extent a = Extent::symbol(0), b = Extent::symbol(1), z = Extent::symbol(30);

@@ -8,6 +8,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "tt/core/capture_mode.hpp"
 
@@ -172,6 +173,9 @@ constexpr bool operator>=(const Size& a, T b) { return a >= Size(b); }
 template <std::integral T>
 constexpr bool operator>=(T a, const Size& b) { return Size(a) >= b; }
 
+/// What may stand beside Tensors as a number.
+template <class T>
+concept NumberOrSize = std::is_arithmetic_v<T> || std::derived_from<T, Size>;
 /// A number among the arguments of an op: a plain one, or a Size, which it hands on.
 struct SizeArgument {
   Size size;

@@ -92,7 +92,11 @@ class SizeSum {
   void add(const SizeTerm& t, std::int64_t times = 1) {
     const std::int64_t c = t.coefficient * times;
     int at = 0;
-    while (at < terms.size() && leads(terms[at].factors, t.factors)) ++at;
+    for (int end = terms.size(); at < end;) {
+      const int middle = (at + end) / 2;
+      if (leads(terms[middle].factors, t.factors)) at = middle + 1;
+      else end = middle;
+    }
     if (at < terms.size() && terms[at].factors == t.factors) {
       terms[at].coefficient += c;
       if (terms[at].coefficient == 0) erase(at);
@@ -102,15 +106,29 @@ class SizeSum {
       terms[at] = {c, t.factors};
     }
   }
+  /// Two lists in one order, run through once: sums of a thousand sizes are added as fast as they are read.
   void add(const SizeSum& o, std::int64_t times = 1) {
-    for (const SizeTerm& t : o.terms) add(t, times);
+    if (o.terms.size() == 1) return add(o.terms[0], times);
+    Vec<SizeTerm> mine = static_cast<Vec<SizeTerm>&&>(terms);
+    terms = Vec<SizeTerm>();
+    int at = 0;
+    for (const SizeTerm& t : o.terms) {
+      int order = -1;
+      while (at < mine.size() && (order = compare_factors(mine[at].factors.items, mine[at].factors.size(), t.factors.items, t.factors.size())) < 0)
+        terms.push_back(static_cast<SizeTerm&&>(mine[at++]));
+      const std::int64_t c = t.coefficient * times + (order == 0 && at < mine.size() ? mine[at++].coefficient : 0);
+      if (c != 0) terms.push_back({c, t.factors});
+    }
+    while (at < mine.size()) terms.push_back(static_cast<SizeTerm&&>(mine[at++]));
   }
   void add_product(const SizeSum& o, const SizeTerm& by, std::int64_t times = 1) {
+    SizeSum product;
     for (const SizeTerm& t : o.terms) {
       SizeTerm p{t.coefficient * by.coefficient, t.factors};
       for (SizeFactor f : by.factors) insert(p.factors, f);
-      add(p, times);
+      product.terms.push_back(static_cast<SizeTerm&&>(p));  // in order, as multiplication keeps it
     }
+    add(product, times);
   }
   /// The number among its terms.
   std::int64_t constant() const { return !terms.empty() && terms.back().factors.empty() ? terms.back().coefficient : 0; }

@@ -365,8 +365,8 @@ class Tensor {
   /// These elements where the condition holds, else those of `other`.
   template <class B> Tensor where(const Tensor& condition, const B& other, SourceLine at = here()) const;
 
-  Tensor tril(std::int64_t diagonal = 0, SourceLine at = here()) const;
-  Tensor triu(std::int64_t diagonal = 0, SourceLine at = here()) const;
+  Tensor tril(SizeArgument diagonal = 0, SourceLine at = here()) const;
+  Tensor triu(SizeArgument diagonal = 0, SourceLine at = here()) const;
 
   // ---- products and reductions
   Tensor matmul(const Tensor& o, SourceLine at = here()) const;
@@ -384,22 +384,19 @@ class Tensor {
   // ---- in place
   Tensor& copy_(const Tensor& from, SourceLine at = here());
   Tensor& fill_(double value, SourceLine at = here());
+  Tensor& fill_(const Size& value, SourceLine at = here());
   Tensor& zero_(SourceLine at = here());
   Tensor& add_(const Tensor& o, SourceLine at = here());
   Tensor& sub_(const Tensor& o, SourceLine at = here());
   Tensor& mul_(const Tensor& o, SourceLine at = here());
   Tensor& div_(const Tensor& o, SourceLine at = here());
-  template <class A>
-    requires std::is_arithmetic_v<A>
+  template <NumberOrSize A>
   Tensor& add_(A o, SourceLine at = here());
-  template <class A>
-    requires std::is_arithmetic_v<A>
+  template <NumberOrSize A>
   Tensor& sub_(A o, SourceLine at = here());
-  template <class A>
-    requires std::is_arithmetic_v<A>
+  template <NumberOrSize A>
   Tensor& mul_(A o, SourceLine at = here());
-  template <class A>
-    requires std::is_arithmetic_v<A>
+  template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
 
   // ---- autograd

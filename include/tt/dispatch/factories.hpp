@@ -69,6 +69,11 @@ TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, SourceLine at = here()) {
   return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
 }
+inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}, SourceLine at = here()) {
+  const auto number = static_cast<double>(value.value());
+  if (!value.is_expression()) return full(shape, number, o, at);
+  return detail::with_options(full(shape, number, detail::on_device(o.dtype, o.device), at).fill_(value, at), o);
+}
 /// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
   const Shape s = shape_of(shape, "empty", at);

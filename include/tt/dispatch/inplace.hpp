@@ -56,17 +56,13 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
 
 }  // namespace detail
 
-template <class A>
-  requires std::is_arithmetic_v<A>
+template <NumberOrSize A>
 Tensor& Tensor::add_(A o, SourceLine at) { return detail::update(operator_entry<Op::add>(), *this, {o, at}, "add_", at); }
-template <class A>
-  requires std::is_arithmetic_v<A>
+template <NumberOrSize A>
 Tensor& Tensor::sub_(A o, SourceLine at) { return detail::update(operator_entry<Op::sub>(), *this, {o, at}, "sub_", at); }
-template <class A>
-  requires std::is_arithmetic_v<A>
+template <NumberOrSize A>
 Tensor& Tensor::mul_(A o, SourceLine at) { return detail::update(operator_entry<Op::mul>(), *this, {o, at}, "mul_", at); }
-template <class A>
-  requires std::is_arithmetic_v<A>
+template <NumberOrSize A>
 Tensor& Tensor::div_(A o, SourceLine at) { return detail::update(operator_entry<Op::div>(), *this, {o, at}, "div_", at); }
 
 inline Tensor& Tensor::operator=(detail::TensorOperand from) && {

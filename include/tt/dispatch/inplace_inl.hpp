@@ -135,6 +135,8 @@ TT_INLINE Tensor& Tensor::fill_(double value, SourceLine at) {
   return copy_(one, at);
 }
 
+TT_INLINE Tensor& Tensor::fill_(const Size& value, SourceLine at) { return copy_(detail::TensorOperand(value, at).number(dtype()), at); }
+
 TT_INLINE Tensor& Tensor::zero_(SourceLine at) { return fill_(0, at); }
 
 TT_INLINE Tensor& Tensor::add_(const Tensor& o, SourceLine at) { return detail::update(operator_entry<Op::add>(), *this, {o, at}, "add_", at); }

@@ -40,11 +40,11 @@ inline Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine
 /// `base` with `part` in place of its elements from `start` on along an axis. `base` keeps its elements.
 TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, SizeArgument start, SourceLine at = here());
 /// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `diagonal`, which is kept.
-TT_INLINE Tensor tril(const Tensor& x, std::int64_t diagonal, SourceLine at = here());
+TT_INLINE Tensor tril(const Tensor& x, SizeArgument diagonal, SourceLine at = here());
 /// The upper triangle: zeros below the diagonal.
-TT_INLINE Tensor triu(const Tensor& x, std::int64_t diagonal, SourceLine at = here());
-inline Tensor Tensor::tril(std::int64_t diagonal, SourceLine at) const { return tt::tril(*this, diagonal, at); }
-inline Tensor Tensor::triu(std::int64_t diagonal, SourceLine at) const { return tt::triu(*this, diagonal, at); }
+TT_INLINE Tensor triu(const Tensor& x, SizeArgument diagonal, SourceLine at = here());
+inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal, at); }
+inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal, at); }
 
 namespace detail {
 

@@ -16,10 +16,10 @@ TT_INLINE void record_slice_scatter(Graph& g, const Operator&, std::span<const i
   out[0] = g.slice_scatter(in[0], in[1], axis_given(a.value[0]), a.extent(1));
 }
 TT_INLINE void record_tril(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = triangle({&g, in[0]}, a.value[0], true, "tril").id;
+  out[0] = triangle({&g, in[0]}, a.extent(0), true, "tril").id;
 }
 TT_INLINE void record_triu(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = triangle({&g, in[0]}, a.value[0], false, "triu").id;
+  out[0] = triangle({&g, in[0]}, a.extent(0), false, "triu").id;
 }
 
 /// On the host: rows of bytes. A program for each set of sizes, as other ops have, would be made anew for lists that grow.
@@ -121,14 +121,14 @@ TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, 
   a.push(start.size);
   return detail::call_operator(detail::slice_scatter_operator(), argument, 2, a, at);
 }
-TT_INLINE Tensor tril(const Tensor& x, std::int64_t diagonal, SourceLine at) {
+TT_INLINE Tensor tril(const Tensor& x, SizeArgument diagonal, SourceLine at) {
   Attributes a;
-  a.push(diagonal);
+  a.push(diagonal.size);
   return detail::call_unary(detail::tril_operator(), x, a, at);
 }
-TT_INLINE Tensor triu(const Tensor& x, std::int64_t diagonal, SourceLine at) {
+TT_INLINE Tensor triu(const Tensor& x, SizeArgument diagonal, SourceLine at) {
   Attributes a;
-  a.push(diagonal);
+  a.push(diagonal.size);
   return detail::call_unary(detail::triu_operator(), x, a, at);
 }
 

@@ -23,13 +23,11 @@ constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
   return {x.graph, x.graph->reshape(x.id, to)};
 }
 /// The elements of a matrix, or of several, for which `column - row` compares so with `diagonal`; zeros for the others.
-constexpr Sym triangle(const Sym& x, std::int64_t diagonal, bool lower, const char* op) {
+constexpr Sym triangle(const Sym& x, Extent diagonal, bool lower, const char* op) {
   const Shape s = x.shape();
   if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = s, .number = 2}, x.id)};
   const Sym row = iota_like(x, 1u << (s.rank - 2)), column = iota_like(x, 1u << (s.rank - 1));
-  constexpr std::int64_t far = std::int64_t{1} << 62;  // farther than any, and no sum wraps
-  diagonal = diagonal > far ? far : diagonal < -far ? -far : diagonal;
-  const Sym bound = row + Sym{x.graph, x.graph->constant_integer(DType::i64, diagonal)};
+  const Sym bound = row + Sym{x.graph, x.graph->extent(DType::i64, diagonal)};
   const Sym zero = {x.graph, x.graph->constant(x.dtype(), 0)};
   return lower ? tt::where(column <= bound, x, zero) : tt::where(column >= bound, x, zero);
 }
@@ -62,7 +60,8 @@ struct SliceScatterFn {
 template <std::int64_t Diagonal, bool Lower>
 struct TriangleFn {
   static constexpr const char* name = Lower ? "tril" : "triu";
-  static constexpr Sym record(const Sym& x) { return triangle(x, Diagonal, Lower, name); }
+  static constexpr std::int64_t far = std::int64_t{1} << 60;  // farther than any, and no sum wraps
+  static constexpr Sym record(const Sym& x) { return triangle(x, Diagonal > far ? far : Diagonal < -far ? -far : Diagonal, Lower, name); }
 };
 
 }  // namespace detail

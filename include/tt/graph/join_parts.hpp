@@ -59,8 +59,46 @@ constexpr bool never_more(Extent a, Extent b) {
   if (a.is_constant() && b.is_constant()) return a.code <= b.code;
   return !std::is_constant_evaluated() && (b - a).least() >= 0;
 }
+/// Of each node of a graph with a part replaced: the way down to a node that it was made of, with all that is replaced in between, which
+/// lies within one interval of an axis. Down a chain of n parts the way to each node is some log n steps (after Myers, An applicative
+/// random-access stack, 1983), not n.
+class PartSkips {
+ public:
+  struct Skip {
+    int to = -1, axis = -1, depth = 0;
+    Extent low = 0, high = 0;
+  };
+  constexpr const Skip& of(const Graph& g, int id) {
+    while (skip_.size() < g.size()) skip_.push_back(made(g, skip_.size()));
+    return skip_[id];
+  }
+
+ private:
+  Vec<Skip> skip_;
+  constexpr Skip made(const Graph& g, int id) const {
+    if (g[id].op != Op::slice_scatter) return {.to = id};
+    const auto p = g.attributes<PadAttribute>(id);
+    const int base = g[id].operand[0];
+    const Skip& first = skip_[base];
+    Skip s{base, p.axis[0], first.depth + 1, p.before[0], p.before[0] + g[g[id].operand[1]].shape[p.axis[0]]};
+    if (first.axis != s.axis) return s;
+    const Skip& second = skip_[first.to];
+    if (second.axis != s.axis || first.depth - second.depth != second.depth - skip_[second.to].depth) return s;
+    Skip all = s;
+    if (!widen(all, first) || !widen(all, second)) return s;
+    all.to = second.to;
+    return all;
+  }
+  /// Intervals that meet, as one; false if it is not known whether they do.
+  static constexpr bool widen(Skip& s, const Skip& by) {
+    if (s.high == by.low) s.high = by.high;
+    else if (by.high == s.low) s.low = by.low;
+    else return false;
+    return true;
+  }
+};
 /// A slice of something, or of the part of it that it shows.
-constexpr int slice_of_parts(Graph& g, int a, const Node& slice, const SliceAttribute& cut) {
+constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slice, const SliceAttribute& cut) {
   const auto [axis, first, step] = cut;
   Extent start = first;
   const Extent length = slice.shape[axis];
@@ -74,7 +112,10 @@ constexpr int slice_of_parts(Graph& g, int a, const Node& slice, const SliceAttr
     const Extent end = from + s[axis], low = step > 0 ? start : last, high = step > 0 ? last : start;
     bool beside = true;
     for (int k = 0; k < s.rank; ++k) beside = beside && (k == axis || s[k] == n.shape[k]);
-    if (never_more(high + 1, from) || never_more(end, low)) {
+    const PartSkips::Skip skip = skips.of(g, a);
+    if (skip.axis == axis && (never_more(high + 1, skip.low) || never_more(skip.high, low))) {
+      a = skip.to;
+    } else if (never_more(high + 1, from) || never_more(end, low)) {
       if (n.op == Op::pad) return g.broadcast_to(g.constant_bits(n.dtype, n.bits), slice.shape);
       a = n.operand[0];
     } else if (beside && never_more(from, low) && never_more(high + 1, end)) {
@@ -101,6 +142,7 @@ constexpr bool shows_parts(const Graph& g) {
 }
 constexpr Graph join_parts(const Graph& g) {
   Graph r = Graph::like(g);
+  detail::PartSkips skips;
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
   for (int i = 0; i < g.size(); ++i) {
@@ -108,7 +150,7 @@ constexpr Graph join_parts(const Graph& g) {
     const Node& n = g[i];
     r.where = n.where;
     const Vec<int> o = mapped(g.operands(n), map);
-    if (n.op == Op::slice) map[i] = detail::slice_of_parts(r, o[0], n, g.attributes<SliceAttribute>(n));
+    if (n.op == Op::slice) map[i] = detail::slice_of_parts(r, skips, o[0], n, g.attributes<SliceAttribute>(n));
     if (detail::has_parts(n.op)) map[i] = detail::with_each_part(r, n, g.attributes<PadAttribute>(n), o);
     if (map[i] < 0) map[i] = r.intern(n, g, o);
   }

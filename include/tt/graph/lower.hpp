@@ -69,10 +69,11 @@ struct Lowering {
   Vec<int> buffer_of;
   Vec<char> padded;
   Vec<char> indirect;  // outputs that are written aside and copied at the end
+  Vec<int> code_heads, code_chain;  // see share_code
 
   constexpr Lowering(const Graph& graph, const Vec<char>& indirect_outputs)
       : g(graph), s(graph), buffer_of(graph.size(), -1), padded(graph.size(), 0),
-        indirect(indirect_outputs), level(graph.size(), 0), slot(graph.size(), -1),
+        indirect(indirect_outputs), code_heads(buckets_for(s.blocks.size()), 0), level(graph.size(), 0), slot(graph.size(), -1),
         slot_segment(graph.size(), -1), scratch_of(graph.size(), -1), row_value(graph.size(), 0),
         position(graph.size(), 0) {
     plan.nodes = g.size();
@@ -684,43 +685,61 @@ struct Lowering {
     plan.bindings.push_back(buffer);
     return kernel.bindings++;
   }
-  /// If an earlier kernel has the same instructions and accesses, this one calls its function.
+  /// If an earlier kernel has the same instructions and accesses, this one calls its function. Those that have code of their own lie
+  /// in a hash table: the newest of each bucket, plus one, and of each kernel the one before it there.
   constexpr void share_code(int first_access, int first_term) {
+    int& newest = code_heads[static_cast<int>(code_hash(first_access) & static_cast<unsigned>(code_heads.size() - 1))];
+    code_chain.push_back(newest - 1);
+    for (int j = newest - 1; j >= 0; j = code_chain[j])
+      if (const int base = accesses_in_code_of(plan.kernels[j], first_access); base >= 0) {
+        const int segments = 2 * kernel.sweeps + 1;
+        kernel.code = j;
+        plan.instructions.resize(kernel.segment[0]);
+        for (int k = 0; k <= segments; ++k) kernel.segment[k] = plan.kernels[j].segment[k];
+        if (kernel.a < 0) {
+          plan.accesses.resize(first_access);
+          plan.terms.resize(first_term);
+        }
+        return;
+      }
+    newest = code_chain.size();
+  }
+  constexpr static int buckets_for(int kernels) {
+    int n = 8;
+    while (n < kernels) n *= 2;
+    return n;
+  }
+  constexpr std::uint64_t code_hash(int first_access) const {
+    std::uint64_t h = static_cast<std::uint64_t>(kernel.rows.code) * 31 + static_cast<std::uint64_t>(kernel.cols.code);
+    for (int i = kernel.segment[0]; i < plan.instructions.size(); ++i)
+      h = h * 31 + static_cast<std::uint64_t>(plan.instructions[i].op) + plan.instructions[i].bits;
+    for (int i = first_access; i < plan.accesses.size(); ++i) h = h * 31 + static_cast<std::uint64_t>(plan.accesses[i].offset.code);
+    h *= 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+  }
+  /// Where the accesses of `o` begin, if this kernel has the same instructions and accesses; else -1.
+  constexpr int accesses_in_code_of(const Kernel& o, int first_access) const {
     const int segments = 2 * kernel.sweeps + 1;
     const int accesses = plan.accesses.size() - first_access;
-    for (int j = 0; j < plan.kernels.size(); ++j) {
-      const Kernel& o = plan.kernels[j];
-      if (o.code != j || !o.same_code(kernel) ||
-          o.segment[segments] - o.segment[0] != kernel.segment[segments] - kernel.segment[0])
-        continue;
-      bool same = true;
-      for (int k = 0; k < segments && same; ++k)
-        same = o.segment[k + 1] - o.segment[k] == kernel.segment[k + 1] - kernel.segment[k];
-      int base = -1;  // where the other kernel's accesses begin
-      for (int i = 0; i < kernel.segment[segments] - kernel.segment[0] && same; ++i) {
-        Instruction x = plan.instructions[o.segment[0] + i];
-        Instruction y = plan.instructions[kernel.segment[0] + i];
-        if ((x.access < 0) != (y.access < 0)) same = false;
-        else if (x.access >= 0) {
-          if (base < 0) base = x.access - (y.access - first_access);
-          same = x.access - base == y.access - first_access;
-        }
-        x.access = y.access = -1;
-        same = same && x == y;
+    if (!o.same_code(kernel) || o.segment[segments] - o.segment[0] != kernel.segment[segments] - kernel.segment[0]) return -1;
+    for (int k = 0; k < segments; ++k)
+      if (o.segment[k + 1] - o.segment[k] != kernel.segment[k + 1] - kernel.segment[k]) return -1;
+    int base = -1;
+    for (int i = 0; i < kernel.segment[segments] - kernel.segment[0]; ++i) {
+      Instruction x = plan.instructions[o.segment[0] + i];
+      Instruction y = plan.instructions[kernel.segment[0] + i];
+      if ((x.access < 0) != (y.access < 0)) return -1;
+      if (x.access >= 0) {
+        if (base < 0) base = x.access - (y.access - first_access);
+        if (x.access - base != y.access - first_access) return -1;
       }
-      if (kernel.a >= 0 && base < 0) base = o.a - (kernel.a - first_access);
-      for (int i = 0; i < accesses && same && base >= 0; ++i)
-        same = plan.accesses[base + i].equals(plan.accesses[first_access + i], plan.terms.begin());
-      if (!same || base < 0) continue;
-      kernel.code = j;
-      plan.instructions.resize(kernel.segment[0]);
-      for (int k = 0; k <= segments; ++k) kernel.segment[k] = o.segment[k];
-      if (kernel.a < 0) {
-        plan.accesses.resize(first_access);
-        plan.terms.resize(first_term);
-      }
-      return;
+      x.access = y.access = -1;
+      if (!(x == y)) return -1;
     }
+    if (kernel.a >= 0 && base < 0) base = o.a - (kernel.a - first_access);
+    for (int i = 0; i < accesses && base >= 0; ++i)
+      if (!plan.accesses[base + i].equals(plan.accesses[first_access + i], plan.terms.begin())) return -1;
+    return base;
   }
 
   Access matmul_a, matmul_b, matmul_windows;
