@@ -59,9 +59,6 @@ int register_all_ops() {
   detail::max_pool2d_operator();
   detail::avg_pool2d_operator();
   detail::cat_operator();
-  detail::slice_scatter_operator();
-  detail::tril_operator();
-  detail::triu_operator();
   register_index_ops();
   detail::copy_operator();
   detail::to_operator();

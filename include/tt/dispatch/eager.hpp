@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tt/dispatch/graph_function.hpp"
-#include "tt/functional/tensor_ops.hpp"
+#include "tt/functional/list.hpp"
 #include "tt/ops/list.hpp"
 
 namespace tt {
@@ -93,9 +93,6 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
 
 namespace detail {
 
-/// The library's ops over graphs.
-using StructuredOps = TypeList<Sum, Mean, Var, Amax, Amin, Argmax, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
-                               CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike>;
 template <class F, class List>
 inline constexpr bool is_in = false;
 template <class F, class... L>
@@ -339,7 +336,7 @@ constexpr const char* operator_name(Op k) { return k == Op::max ? "maximum" : k 
 }  // namespace detail
 
 /// The operator of an op definition.
-template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, detail::StructuredOps>)>
+template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, StructuredOps>)>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(F::info.name);

@@ -8,21 +8,6 @@ namespace tt {
 namespace detail {
 
 TT_INLINE Operator& cat_operator();
-TT_INLINE void record_slice_scatter(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
-TT_INLINE void record_tril(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
-TT_INLINE void record_triu(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
-inline Operator& slice_scatter_operator() {
-  static Operator& op = define_recorded("slice_scatter", 2, &record_slice_scatter, "int dim=0, int start=0");
-  return op;
-}
-inline Operator& tril_operator() {
-  static Operator& op = define_recorded("tril", 1, &record_tril, "int diagonal=0");
-  return op;
-}
-inline Operator& triu_operator() {
-  static Operator& op = define_recorded("triu", 1, &record_triu, "int diagonal=0");
-  return op;
-}
 
 }  // namespace detail
 
@@ -37,14 +22,8 @@ TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim = 0, SourceLine at
 inline Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
   return stack(std::span(parts.begin(), parts.size()), dim, at);
 }
-/// `base` with `part` in place of its elements from `start` on along an axis. `base` keeps its elements.
-TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, SizeArgument start, SourceLine at = here());
-/// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `diagonal`, which is kept.
-TT_INLINE Tensor tril(const Tensor& x, SizeArgument diagonal, SourceLine at = here());
-/// The upper triangle: zeros below the diagonal.
-TT_INLINE Tensor triu(const Tensor& x, SizeArgument diagonal, SourceLine at = here());
-inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal, at); }
-inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal, at); }
+inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal.size, at); }
+inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal.size, at); }
 
 namespace detail {
 
@@ -55,14 +34,6 @@ struct TensorFunction<CatFn<Axis>> {
 template <int Axis>
 struct TensorFunction<StackFn<Axis>> {
   static Tensor run(SourceLine at, const auto&... a) { return tt::stack({a...}, Axis, at); }
-};
-template <int Axis, std::int64_t Start>
-struct TensorFunction<SliceScatterFn<Axis, Start>> {
-  static Tensor run(SourceLine at, const Tensor& base, const Tensor& part) { return tt::slice_scatter(base, part, Axis, Start, at); }
-};
-template <std::int64_t Diagonal, bool Lower>
-struct TensorFunction<TriangleFn<Diagonal, Lower>> {
-  static Tensor run(SourceLine at, const Tensor& x) { return Lower ? tt::tril(x, Diagonal, at) : tt::triu(x, Diagonal, at); }
 };
 
 }  // namespace detail

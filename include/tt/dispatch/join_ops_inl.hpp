@@ -12,16 +12,6 @@ namespace detail {
 TT_INLINE void record_cat(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = g.cat(in.data(), static_cast<int>(in.size()), axis_given(a.value[0]));
 }
-TT_INLINE void record_slice_scatter(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.slice_scatter(in[0], in[1], axis_given(a.value[0]), a.extent(1));
-}
-TT_INLINE void record_tril(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = triangle({&g, in[0]}, a.extent(0), true, "tril").id;
-}
-TT_INLINE void record_triu(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = triangle({&g, in[0]}, a.extent(0), false, "triu").id;
-}
-
 /// On the host: rows of bytes. A program for each set of sizes, as other ops have, would be made anew for lists that grow.
 TT_INLINE void cat_kernel(Call& c, void*) {
   int first = 0;
@@ -113,23 +103,6 @@ TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
     rows.push_back(t.unsqueeze(dim, at));
   }
   return cat(std::span<const Tensor>(rows), dim, at);
-}
-TT_INLINE Tensor slice_scatter(const Tensor& base, const Tensor& part, int dim, SizeArgument start, SourceLine at) {
-  const Tensor* argument[] = {&base, &part};
-  Attributes a;
-  a.push(dim);
-  a.push(start.size);
-  return detail::call_operator(detail::slice_scatter_operator(), argument, 2, a, at);
-}
-TT_INLINE Tensor tril(const Tensor& x, SizeArgument diagonal, SourceLine at) {
-  Attributes a;
-  a.push(diagonal.size);
-  return detail::call_unary(detail::tril_operator(), x, a, at);
-}
-TT_INLINE Tensor triu(const Tensor& x, SizeArgument diagonal, SourceLine at) {
-  Attributes a;
-  a.push(diagonal.size);
-  return detail::call_unary(detail::triu_operator(), x, a, at);
 }
 
 }  // namespace tt

@@ -22,16 +22,6 @@ constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
   for (int j = 0; j <= s.rank; ++j) to.push_back(j < k ? s[j] : j == k ? Extent(1) : s[j - 1]);
   return {x.graph, x.graph->reshape(x.id, to)};
 }
-/// The elements of a matrix, or of several, for which `column - row` compares so with `diagonal`; zeros for the others.
-constexpr Sym triangle(const Sym& x, Extent diagonal, bool lower, const char* op) {
-  const Shape s = x.shape();
-  if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = s, .number = 2}, x.id)};
-  const Sym row = iota_like(x, 1u << (s.rank - 2)), column = iota_like(x, 1u << (s.rank - 1));
-  const Sym bound = row + Sym{x.graph, x.graph->extent(DType::i64, diagonal)};
-  const Sym zero = {x.graph, x.graph->constant(x.dtype(), 0)};
-  return lower ? tt::where(column <= bound, x, zero) : tt::where(column >= bound, x, zero);
-}
-
 template <int Axis>
 struct CatFn {
   static constexpr const char* name = "cat";
@@ -50,21 +40,35 @@ struct StackFn {
     return cat(parts, sizeof...(A), Axis);
   }
 };
-template <int Axis, std::int64_t Start>
-struct SliceScatterFn {
-  static constexpr const char* name = "slice_scatter";
-  static constexpr Sym record(const Sym& base, const Sym& part) {
-    return {base.graph, base.graph->slice_scatter(base.id, part.id, Axis, Start)};
-  }
-};
-template <std::int64_t Diagonal, bool Lower>
-struct TriangleFn {
-  static constexpr const char* name = Lower ? "tril" : "triu";
-  static constexpr std::int64_t far = std::int64_t{1} << 60;  // farther than any, and no sum wraps
-  static constexpr Sym record(const Sym& x) { return triangle(x, Diagonal > far ? far : Diagonal < -far ? -far : Diagonal, Lower, name); }
-};
 
 }  // namespace detail
+
+struct SliceScatter {
+  struct Options {
+    int dim = 0;
+    SizeOption start;
+  };
+  static constexpr OpInfo info{.name = "slice_scatter", .arguments = "input, src"};
+  static constexpr Sym body(const Sym& base, const Sym& part, const Options& o) {
+    return {base.graph, base.graph->slice_scatter(base.id, part.id, o.dim, o.start.extent)};
+  }
+};
+/// The elements of a matrix, or of several, for which `column - row` compares so with `diagonal`; zeros for the others.
+template <bool Lower>
+struct Triangle {
+  struct Options {
+    SizeOption diagonal;
+  };
+  static constexpr OpInfo info{.name = Lower ? "tril" : "triu", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const Shape s = x.shape();
+    if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = info.name, .a = s, .number = 2}, x.id)};
+    const Sym row = detail::iota_like(x, 1u << (s.rank - 2)), column = detail::iota_like(x, 1u << (s.rank - 1));
+    const Sym bound = row + Sym{x.graph, x.graph->extent(DType::i64, o.diagonal.extent)};
+    const Sym zero = {x.graph, x.graph->constant(x.dtype(), 0)};
+    return Lower ? tt::where(column <= bound, x, zero) : tt::where(column >= bound, x, zero);
+  }
+};
 
 /// Values one behind the other along an axis; the other extents are equal, those along the axis constants (of Tensors: any).
 /// Of dtypes the highest. Costs a copy of each, or nothing where a value is computed only for this.
@@ -100,20 +104,33 @@ constexpr auto stack(A&& a, B&& b, C&& c, D&& d, SourceLine at = here()) {
   return front_t<A, B, C, D>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c),
                                                                        static_cast<D&&>(d));
 }
-/// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`.
+/// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`. (Of Tensors, `base` keeps its
+/// elements.)
 template <int Axis, std::int64_t Start, Value A, Value B>
 constexpr auto slice_scatter(A&& base, B&& part, SourceLine at = here()) {
-  return front_t<A, B>::template function<detail::SliceScatterFn<Axis, Start>>(at, static_cast<A&&>(base), static_cast<B&&>(part));
+  return call_structured<SliceScatter, SliceScatter::Options{Axis, Start}>(at, static_cast<A&&>(base), static_cast<B&&>(part));
+}
+template <DynamicAxes A>
+constexpr A slice_scatter(const A& base, const std::type_identity_t<A>& part, int dim, const SizeOption& start, SourceLine at = here()) {
+  return call_with<SliceScatter>(at, {dim, start}, base, part);
 }
 /// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `Diagonal`, which is kept.
 template <std::int64_t Diagonal = 0, Value A>
 constexpr auto tril(A&& a, SourceLine at = here()) {
-  return std::remove_cvref_t<A>::tt_front::template function<detail::TriangleFn<Diagonal, true>>(at, static_cast<A&&>(a));
+  return call_structured<Triangle<true>, Triangle<true>::Options{Diagonal}>(at, static_cast<A&&>(a));
+}
+template <DynamicAxes A>
+constexpr A tril(const A& x, const SizeOption& diagonal, SourceLine at = here()) {
+  return call_with<Triangle<true>>(at, {diagonal}, x);
 }
 /// The upper triangle: zeros below the diagonal number `Diagonal`.
 template <std::int64_t Diagonal = 0, Value A>
 constexpr auto triu(A&& a, SourceLine at = here()) {
-  return std::remove_cvref_t<A>::tt_front::template function<detail::TriangleFn<Diagonal, false>>(at, static_cast<A&&>(a));
+  return call_structured<Triangle<false>, Triangle<false>::Options{Diagonal}>(at, static_cast<A&&>(a));
+}
+template <DynamicAxes A>
+constexpr A triu(const A& x, const SizeOption& diagonal, SourceLine at = here()) {
+  return call_with<Triangle<false>>(at, {diagonal}, x);
 }
 
 }  // namespace tt

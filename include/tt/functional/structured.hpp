@@ -22,9 +22,16 @@ struct SizeOption {
   Extent extent = 0;
 
   constexpr SizeOption() = default;
-  constexpr SizeOption(std::integral auto n) : value(n), extent(n) {}
+  constexpr SizeOption(std::integral auto n) : value(static_cast<std::int64_t>(n)), extent(within(value)) {}
   constexpr SizeOption(const Size& n) : value(n.value()), extent(n.extent()) {}
   constexpr bool operator==(const SizeOption&) const = default;
+
+ private:
+  /// Numbers that no size can be are no codes of expressions.
+  static constexpr std::int64_t within(std::int64_t n) {
+    constexpr std::int64_t most = std::int64_t{1} << 60;
+    return n > most ? most : n < -most ? -most : n;
+  }
 };
 /// So many numbers at most, as an option: a structural type. Of a longer list `count` is still the length.
 template <class T, int N>

@@ -1,0 +1,12 @@
+// Every op over graphs of the library: what tt::compiled has, and what calls by name find.
+#pragma once
+#include "tt/functional/image_ops.hpp"
+#include "tt/functional/join_ops.hpp"
+#include "tt/functional/tensor_ops.hpp"
+
+namespace tt {
+
+using StructuredOps = TypeList<Sum, Mean, Var, Amax, Amin, Argmax, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
+                               CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Triangle<true>, Triangle<false>>;
+
+}  // namespace tt
