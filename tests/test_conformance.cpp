@@ -67,7 +67,7 @@ const Case cases[] = {
     {"12", "a bool is no axis", "throws", [] { return tt::call("sum", {square_matrix()}, {{"dim", true}}); }},
     {"13", "softmax by name without dim", "throws", [] { return tt::call("softmax", {square_matrix()}); }},
     {"14", "avg_pool2d by name without kernel_size", "throws", [] { return tt::call("avg_pool2d", {tt::ones({1, 1, 4, 4})}); }},
-    {"15", "gather by name without dim", "throws", [] { return tt::call("gather", {square_matrix(), tt::tensor({{0, 1}})}); }},
+    {"15", "gather by name without dim", "throws", [] { return tt::call("gather", {square_matrix()}, {{"index", tt::tensor({{0, 1}})}}); }},
     // ---- dtypes
     {"16", "sign of bool", "tensor([ True, False])", [] { return tt::sign(tt::tensor({true, false})); }},
     {"17", "avg_pool2d of integers", "tensor([[[[3]]]])",
@@ -82,7 +82,7 @@ const Case cases[] = {
     {"23", "expand by name with sizes of -1", "tensor([[[1., 3.],\n         [3., 0.]]])",
      [] { return tt::call("expand", {square_matrix(), IntList{1, -1, -1}}); }},
     {"24", "scatter_add by name with more source than index", "tensor([[1., 1., 0.],\n        [0., 1., 0.],\n        [1., 0., 0.]])",
-     [] { return tt::call("scatter_add", {tt::zeros({3, 3}), tt::tensor({{0, 1}, {2, 0}}), tt::ones({3, 3})}, {{"dim", 0}}); }},
+     [] { return tt::call("scatter_add", {tt::zeros({3, 3}), 0, tt::tensor({{0, 1}, {2, 0}}), tt::ones({3, 3})}); }},
     {"25", "cat with an empty vector among matrices", "tensor([[1., 3.],\n        [3., 0.]])",
      [] { return tt::cat({tt::zeros({0}), square_matrix()}); }},
     {"26", "square of bool", "tensor([1])", [] { return tt::square(tt::tensor({true})); }},

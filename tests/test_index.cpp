@@ -192,12 +192,12 @@ TEST_CASE("take_along_dim counts from the end by negative indices") {
 TEST_CASE("by name they are what the functions are") {
   tt::register_all_ops();
   const Tensor x = tt::arange(9.0).reshape({3, 3}), index = tt::tensor({{0, 1}, {2, 0}}), one = tt::tensor(3.0f);
-  CHECK(same_bits(tt::call("scatter_add", {x, index, x, 0}), tt::scatter_add(x, 0, index, x)));
-  CHECK(same_bits(tt::call("gather", {one, tt::tensor(0)}, {{"dim", 0}}), one));
-  CHECK(same_bits(tt::call("index_select", {one, tt::tensor({0})}, {{"dim", -1}}), one));
-  CHECK(numbers(tt::call("gather", {x, tt::tensor({{-1}}), 0}, {{"wrap", true}})) == Numbers{6});
-  CHECK(message([&] { tt::call("gather", {x, index}); }) == "tt::call: gather: no value for dim: takes (Tensor input, Tensor other, int dim, bool wrap=False)." + at(__LINE__));
-  CHECK(message([&] { tt::call("gather", {x, index, true}); }).starts_with("tt::call: gather: an integer is expected for dim"));
+  CHECK(same_bits(tt::call("scatter_add", {x, 0, index, x}), tt::scatter_add(x, 0, index, x)));
+  CHECK(same_bits(tt::call("gather", {one}, {{"index", tt::tensor(0)}, {"dim", 0}}), one));
+  CHECK(same_bits(tt::call("index_select", {one, -1, tt::tensor({0})}), one));
+  CHECK(numbers(tt::call("gather", {x, 0, tt::tensor({{-1}})}, {{"wrap", true}})) == Numbers{6});
+  CHECK(message([&] { tt::call("gather", {x, 0}); }) == "tt::call: gather: no value for index: takes (Tensor input, int dim, Tensor index, bool wrap=False)." + at(__LINE__));
+  CHECK(message([&] { tt::call("gather", {x, index}); }).starts_with("tt::call: gather: an integer is expected for dim"));
 }
 
 TEST_CASE("gradients of every order, none for indices") {
@@ -246,9 +246,9 @@ TEST_CASE("in a compiled function the graph ends where it takes elements") {
 TEST_CASE("the dispatcher knows them by name, and Meta Tensors what they give") {
   tt::register_index_ops();
   const Tensor x = counted({2, 3}), i = tt::tensor({{2, 0, 1}, {1, 1, 0}});
-  CHECK(same_bits(tt::call("gather", {x, i}, {{"dim", 1}}), x.gather(1, i)));
-  CHECK(same_bits(tt::call("index_select", {x, tt::tensor({1}), 0}), x.index_select(0, tt::tensor({1}))));
-  CHECK(same_bits(tt::call("scatter_add", {x, i, x, 1}), tt::scatter_add(x, 1, i, x)));
+  CHECK(same_bits(tt::call("gather", {x}, {{"dim", 1}, {"index", i}}), x.gather(1, i)));
+  CHECK(same_bits(tt::call("index_select", {x, 0, tt::tensor({1})}), x.index_select(0, tt::tensor({1}))));
+  CHECK(same_bits(tt::call("scatter_add", {x, 1, i, x}), tt::scatter_add(x, 1, i, x)));
   CHECK(numbers(tt::call("nonzero", {x < -40})) == Numbers{0, 0, 0, 1});
   const auto shapes = [&](const Tensor& t, const Tensor& j) {
     const Tensor r = t.gather(1, j);

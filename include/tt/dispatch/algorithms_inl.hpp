@@ -10,6 +10,67 @@
 namespace tt {
 namespace detail {
 
+/// Where algorithms run beside the host.
+inline constexpr DispatchKey algorithm_devices[] = {DispatchKey::cuda};
+
+struct Sort {
+  struct Options {
+    int dim = -1;
+    bool descending = false, stable = false;
+  };
+  using Results = SortResult;
+  static constexpr OpInfo info{.name = "sort", .arguments = "input"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct Argsort {
+  using Options = Sort::Options;
+  static constexpr OpInfo info{.name = "argsort", .arguments = "input"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options& o);
+};
+struct Topk {
+  struct Options {
+    std::int64_t k = 0;
+    int dim = -1;
+    bool largest = true, sorted = true;
+  };
+  using Results = SortResult;
+  static constexpr OpInfo info{.name = "topk", .arguments = "input, k"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct Unique {
+  struct Options {
+    bool sorted = true, return_inverse = false, return_counts = false;
+  };
+  using Results = UniqueResult;
+  static constexpr OpInfo info{.name = "unique", .arguments = "input"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct Cumsum {
+  struct Options {
+    int dim = 0;
+    bool reverse = false;
+  };
+  static constexpr OpInfo info{.name = "cumsum", .arguments = "input, dim"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct ReduceByKey {
+  using Options = NoOptions;
+  using Results = ReduceByKeyResult;
+  static constexpr OpInfo info{.name = "reduce_by_key", .arguments = "keys, values"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static void kernel(Call& c, const Options&);
+  static void derivative(const DerivativeStep& s, const Options&);
+};
+
 /// Memory for an algorithm, out of Tensors: of the device's own allocator.
 class TensorWorkspace {
  public:
@@ -105,24 +166,24 @@ inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t
   }
   *indices = x.with_axes(place);
 }
-inline void sort_kernel(Call& c, void*) {
+TT_INLINE void Sort::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
-  const AxisRows x(a, c[0], a.attribute(0));
-  order_kernel(a, x, x.n, a.attribute(1) != 0, &c.result[0], &c.result[1]);
+  const AxisRows x(a, c[0], o.dim);
+  order_kernel(a, x, x.n, o.descending, &c.result[0], &c.result[1]);
 }
-inline void argsort_kernel(Call& c, void*) {
+TT_INLINE void Argsort::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
-  const AxisRows x(a, c[0], a.attribute(0));
-  order_kernel(a, x, x.n, a.attribute(1) != 0, nullptr, &c.result[0]);
+  const AxisRows x(a, c[0], o.dim);
+  order_kernel(a, x, x.n, o.descending, nullptr, &c.result[0]);
 }
-inline void topk_kernel(Call& c, void*) {
+TT_INLINE void Topk::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
-  const AxisRows x(a, c[0], a.attribute(1));
-  const std::int64_t k = a.attribute(0);
+  const AxisRows x(a, c[0], o.dim);
+  const std::int64_t k = o.k;
   if (k < 0 || k > x.n)
     TT_THROW(Error(Text("tt::topk: k is out of range: ") << k << " of " << x.n << " elements along axis " << x.dim << " of shape "
                                                          << c[0].shape() << "." << c.at));
-  order_kernel(a, x, c[0].dim() ? k : 1, a.attribute(2) != 0, &c.result[0], &c.result[1]);
+  order_kernel(a, x, c[0].dim() ? k : 1, o.largest, &c.result[0], &c.result[1]);
 }
 /// Elements at places along an axis; the places come from an order, so none is out of range or there twice.
 inline void take_kernel(Call& c, void*) {
@@ -142,12 +203,12 @@ inline void put_kernel(Call& c, void*) {
 
 // ---- sums
 
-inline void cumsum_kernel(Call& c, void*) {
+TT_INLINE void Cumsum::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
   const Tensor t = is_floating(c[0].dtype()) ? c[0] : convert(c[0], DType::i64, c.at);
-  const AxisRows x(a, t, a.attribute(0));
+  const AxisRows x(a, t, o.dim);
   Tensor out = x.matrix(t.dtype(), x.n);
-  if (a.table) a->cumsum(a.workspace, t.dtype(), x.data(), x.rows, x.n, a.attribute(1) != 0, out.data());
+  if (a.table) a->cumsum(a.workspace, t.dtype(), x.data(), x.rows, x.n, o.reverse, out.data());
   c.result[0] = x.with_axes(out);
 }
 
@@ -171,12 +232,12 @@ struct Runs {
     return v;
   }
 };
-inline void unique_kernel(Call& c, void*) {
+TT_INLINE void Unique::kernel(Call& c, const Options& o) {
   need_elements(c);
   const AlgorithmCall a(c);
   const Tensor x = c[0].contiguous();
   const std::int64_t n = x.numel();
-  const bool wants_inverse = a.attribute(1) != 0, wants_counts = a.attribute(2) != 0;
+  const bool wants_inverse = o.return_inverse, wants_counts = o.return_counts;
   const Tensor order = new_vector(x, DType::i64, n);
   a->sort(a.workspace, x.dtype(), x.impl().data, 1, n, false, indices_of(order));
   const Runs runs(a, x, indices_of(order));
@@ -188,7 +249,7 @@ inline void unique_kernel(Call& c, void*) {
   c.result[2] = new_vector(x, DType::i64, wants_counts ? runs.count : 0);
   if (wants_counts) a->run_lengths(a.workspace, indices_of(runs.start), runs.count, indices_of(c.result[2]));
 }
-inline void reduce_by_key_kernel(Call& c, void*) {
+TT_INLINE void ReduceByKey::kernel(Call& c, const Options&) {
   if (c[0].dim() != 1 || !(c[0].impl().shape == c[1].impl().shape))
     TT_THROW(Error(Text("tt::reduce_by_key: keys and values are not vectors of one length: ") << c[0].shape() << " and "
                                                                                               << c[1].shape() << "." << c.at));
@@ -206,7 +267,6 @@ inline void reduce_by_key_kernel(Call& c, void*) {
 
 TT_INLINE Operator& put_operator();
 TT_INLINE Operator& take_operator();
-TT_INLINE Operator& cumsum_operator();
 
 inline Tensor call_along(const Operator& op, const Tensor& x, const Tensor& place, std::int64_t dim, std::int64_t size, SourceLine at) {
   const Tensor* argument[] = {&x, &place};
@@ -216,64 +276,25 @@ inline Tensor call_along(const Operator& op, const Tensor& x, const Tensor& plac
   return call_operator(op, argument, 2, a, at);
 }
 inline std::int64_t size_along(const Tensor& t, std::int64_t dim) { return t.dim() ? t.impl().shape.code[normalize_axis(static_cast<int>(dim), t.dim())] : 1; }
-/// Each gradient goes to where its element came from; of topk the axis is the attribute after k.
-template <int Axis>
-void order_derivative(const DerivativeStep& s) {
-  const std::int64_t dim = s.attributes->value[Axis];
+/// Each gradient goes to where its element came from.
+inline void order_derivative(const DerivativeStep& s, int dim) {
   s.out[0] = call_along(put_operator(), s.gradient[0], s.result[1], dim, size_along(s.argument[0], dim), s.at);
 }
-inline void cumsum_derivative(const DerivativeStep& s) {
-  Attributes a;
-  a.push(s.attributes->value[0]);
-  a.push(s.attributes->value[1] ? 0 : 1);
-  s.out[0] = call_unary(cumsum_operator(), s.gradient[0], a, s.at);
-}
-inline void no_derivative(const DerivativeStep& s) {
+[[noreturn]] inline void no_derivative(const DerivativeStep& s) {
   TT_THROW(Error(Text("tt::backward: ") << s.op->name() << " has no derivative. Use detach() there?" << s.at));
 }
+TT_INLINE void Sort::derivative(const DerivativeStep& s, const Options& o) { order_derivative(s, o.dim); }
+TT_INLINE void Topk::derivative(const DerivativeStep& s, const Options& o) { order_derivative(s, o.dim); }
+TT_INLINE void Cumsum::derivative(const DerivativeStep& s, const Options& o) { s.out[0] = call_with<Cumsum>(s.at, {o.dim, !o.reverse}, s.gradient[0]); }
+TT_INLINE void Unique::derivative(const DerivativeStep& s, const Options&) { no_derivative(s); }
+TT_INLINE void ReduceByKey::derivative(const DerivativeStep& s, const Options&) { no_derivative(s); }
 
-// ---- operators
-
-inline void fill_algorithm(Operator& op, int arguments, int results, const char* attributes, OpKernel kernel, OpDerivative derivative) {
-  fill_computed(op, arguments, results, attributes, kernel, derivative);
-  op.set_kernel(DispatchKey::cuda, kernel);
-}
-inline Operator& define_algorithm(const char* name, int arguments, int results, const char* attributes, OpKernel kernel,
-                                  OpDerivative derivative) {
-  return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
-    fill_algorithm(op, arguments, results, attributes, kernel, derivative);
-  });
-}
-inline Operator& sort_operator() {
-  static Operator& op = define_algorithm("sort", 1, 2, "int dim=-1, bool descending=False, bool stable=False", &sort_kernel, &order_derivative<0>);
-  return op;
-}
-inline Operator& argsort_operator() {
-  static Operator& op = define_algorithm("argsort", 1, 1, "int dim=-1, bool descending=False, bool stable=False", &argsort_kernel, nullptr);
-  return op;
-}
-inline Operator& topk_operator() {
-  static Operator& op = define_algorithm("topk", 1, 2, "int k, int dim=-1, bool largest=True, bool sorted=True", &topk_kernel,
-                                         &order_derivative<1>);
-  return op;
-}
-inline Operator& unique_operator() {
-  static Operator& op = define_algorithm("unique", 1, 3, "bool sorted=True, bool return_inverse=False, bool return_counts=False",
-                                         &unique_kernel, &no_derivative);
-  return op;
-}
-inline Operator& reduce_by_key_operator() {
-  static Operator& op = define_algorithm("reduce_by_key", 2, 2, "", &reduce_by_key_kernel, &no_derivative);
-  return op;
-}
-TT_INLINE Operator& cumsum_operator() {
-  static Operator& op = define_algorithm("cumsum", 1, 1, "int dim, bool reverse=False", &cumsum_kernel, &cumsum_derivative);
-  return op;
-}
 /// Not to be found by name: they trust the places that they are given.
 inline Operator& own_algorithm(const char* name, OpKernel kernel, OpDerivative derivative) {
   auto* op = new Operator(name);
-  fill_algorithm(*op, 2, 1, "int dim, int size", kernel, derivative);
+  op->set_schema("Tensor input, Tensor index, int dim, int size");
+  op->derivative = derivative;
+  for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta, DispatchKey::cuda}) op->set_kernel(k, kernel);
   return *op;
 }
 TT_INLINE Operator& take_operator() {
@@ -290,66 +311,36 @@ TT_INLINE Operator& put_operator() {
   return op;
 }
 
-inline SortResult call_order(const Operator& op, const Tensor& x, const Attributes& a, SourceLine at) {
-  const Tensor* argument[] = {&x};
-  Tensor result[2];
-  call_operator_into(op, argument, 1, a, at, result);
-  return {result[0], result[1]};
-}
-inline Attributes sort_attributes(int dim, bool descending, bool stable) {
-  Attributes a;
-  a.push(dim);
-  a.push(descending);
-  a.push(stable);
-  return a;
-}
-
 }  // namespace detail
 
 TT_INLINE SortResult sort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
-  return detail::call_order(detail::sort_operator(), x, detail::sort_attributes(dim, descending, stable), at);
+  const auto [values, indices] = call_with<detail::Sort>(at, {dim, descending, stable}, x);
+  return {values, indices};
 }
 TT_INLINE Tensor argsort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
-  return detail::call_unary(detail::argsort_operator(), x, detail::sort_attributes(dim, descending, stable), at);
+  return call_with<detail::Argsort>(at, {dim, descending, stable}, x);
 }
 TT_INLINE SortResult topk(const Tensor& x, std::int64_t k, int dim, bool largest, bool sorted, SourceLine at) {
-  Attributes a;
-  a.push(k);
-  a.push(dim);
-  a.push(largest);
-  a.push(sorted);
-  return detail::call_order(detail::topk_operator(), x, a, at);
+  const auto [values, indices] = call_with<detail::Topk>(at, {k, dim, largest, sorted}, x);
+  return {values, indices};
 }
 TT_INLINE UniqueResult unique(const Tensor& x, bool sorted, bool return_inverse, bool return_counts, SourceLine at) {
-  const Tensor* argument[] = {&x};
-  Attributes a;
-  a.push(sorted);
-  a.push(return_inverse);
-  a.push(return_counts);
-  Tensor result[3];
-  detail::call_operator_into(detail::unique_operator(), argument, 1, a, at, result);
-  return {result[0], result[1], result[2]};
+  const auto [values, inverse, counts] = call_with<detail::Unique>(at, {sorted, return_inverse, return_counts}, x);
+  return {values, inverse, counts};
 }
-TT_INLINE Tensor cumsum(const Tensor& x, int dim, SourceLine at) {
-  Attributes a;
-  a.push(dim);
-  a.push(0);
-  return detail::call_unary(detail::cumsum_operator(), x, a, at);
-}
+TT_INLINE Tensor cumsum(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumsum>(at, {dim, false}, x); }
 TT_INLINE ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at) {
-  const Tensor* argument[] = {&keys, &values};
-  Tensor result[2];
-  detail::call_operator_into(detail::reduce_by_key_operator(), argument, 2, no_attributes, at, result);
-  return {result[0], result[1]};
+  const auto [key, sum] = call_with<detail::ReduceByKey>(at, {}, keys, values);
+  return {key, sum};
 }
 
 TT_INLINE void register_algorithms() {
-  detail::sort_operator();
-  detail::argsort_operator();
-  detail::topk_operator();
-  detail::unique_operator();
-  detail::cumsum_operator();
-  detail::reduce_by_key_operator();
+  operator_entry<detail::Sort>();
+  operator_entry<detail::Argsort>();
+  operator_entry<detail::Topk>();
+  operator_entry<detail::Unique>();
+  operator_entry<detail::Cumsum>();
+  operator_entry<detail::ReduceByKey>();
 }
 
 }  // namespace tt

@@ -287,6 +287,8 @@ inline constexpr bool has_kernel = requires { &F::kernel; };
 template <class F>
 void own_kernel(Call& c, void*) { F::kernel(c, options_of<F>(*c.op, c.attrs())); }
 template <class F>
+void own_front(Call& c) { F::front(c, options_of<F>(*c.op, c.attrs())); }
+template <class F>
 void own_derivative(const DerivativeStep& s) { F::derivative(s, options_of<F>(*s.op, *s.attributes)); }
 
 template <class F>
@@ -297,7 +299,10 @@ Operator& define_operator() {
       e.results = count_results<F>();
       if constexpr (has_kernel<F>) {
         for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) e.set_kernel(k, &own_kernel<F>);
+        if constexpr (requires { F::device_keys; })
+          for (const DispatchKey k : F::device_keys) e.set_kernel(k, &own_kernel<F>);
         if constexpr (requires { &F::derivative; }) e.derivative = &own_derivative<F>;
+        if constexpr (requires { &F::front; }) e.front = &own_front<F>;
       } else {
         e.record = &record_structured_op<F>;
       }

@@ -10,42 +10,52 @@ namespace detail {
 
 // ---- operators that are no graphs
 
-/// One kernel for the host and for Meta Tensors.
-inline void fill_computed(Operator& op, int arguments, int results, const char* attributes, OpKernel kernel, OpDerivative derivative) {
-  op.results = results;
-  op.set_schema(schema_of(arguments, attributes));
-  op.derivative = derivative;
-  for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) op.set_kernel(k, kernel);
-}
+/// An axis, and whether negative indices count from its end.
+struct IndexOptions {
+  int dim = 0;
+  bool wrap = false;
+};
+struct IndexSelect {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "index_select", .arguments = "input, dim, index"};
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct IndexAdd {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "index_add", .arguments = "input, dim, index, source"};
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct Gather {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "gather", .arguments = "input, dim, index"};
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+};
+struct ScatterAdd {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, dim, index, src"};
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const DerivativeStep& s, const Options& o);
+  static void front(Call& c, const Options& o);  ///< of a longer `src` the beginning is taken
+};
+struct Nonzero {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "nonzero", .arguments = "input"};
+  static void kernel(Call& c, const Options&);
+};
+
 inline void need_elements(const Call& c) {
   if (c[0].is_meta())
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": the size of the result depends on elements, and Meta Tensors have none." << c.at));
 }
 
-/// Attributes of all that take indices: an axis, and whether negative ones count from its end.
-inline Attributes along(int dim, bool wrap = false) {
-  Attributes a;
-  a.push(dim);
-  a.push(wrap);
-  return a;
-}
-inline Operator& define_indexed(const char* name, int arguments, OpKernel kernel, OpDerivative derivative, OpFront front = nullptr) {
-  return Dispatcher::get().define(name, reinterpret_cast<const void*>(kernel), [&](Operator& op) {
-    fill_computed(op, arguments, 1, "int dim, bool wrap=False", kernel, derivative);
-    op.front = front;
-  });
-}
-/// As the function of Tensors does it, which takes no `wrap`.
-template <class F>
-void call_index_front(Call& c, const F& function) {
-  c.result[0] = c.attrs().value[1] ? call_operator(*c.op, c.argument, c.arguments, c.attrs(), c.at) : function(axis_given(c.attrs().value[0]));
-}
-
 // ---- indices
 
-[[noreturn]] inline void sizes_differ(const Call& c, const char* what, const Tensor& own) {
+[[noreturn]] inline void sizes_differ(const Call& c, int dim, const char* what, const Tensor& own) {
   TT_THROW(Error(Text("tt::") << c.op->name() << ": " << what << " of shape " << own.shape() << " does not fit shape " << c[0].shape() << " along axis "
-                              << c.attrs().value[0] << "." << c.at));
+                              << dim << "." << c.at));
 }
 /// A Tensor without axes is on any device, to the dispatcher; not here.
 inline void need_device(const Call& c, int k) {
@@ -60,9 +70,9 @@ inline void need_indices(const Call& c) {
     TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
 }
 /// Dense and of i64, each within its axis.
-inline Tensor checked_indices(const Call& c, int axis) {
+inline Tensor checked_indices(const Call& c, int axis, bool wrap) {
   Tensor index = convert(c[1], DType::i64, c.at).contiguous();
-  const std::int64_t size = c[0].size(axis), n = index.impl().numel;
+  const std::int64_t size = c[0].dim() ? c[0].impl().shape.code[axis] : 1, n = index.impl().numel;
   const auto wrong = [&] {  // the sign of either is that of a wrong one; eight at a time are a vector
     const auto* i = index.data_ptr<std::int64_t>();
     const auto sign = [&](std::int64_t k) {
@@ -78,7 +88,7 @@ inline Tensor checked_indices(const Call& c, int axis) {
     return static_cast<std::int64_t>(any) < 0;
   };
   if (!wrong()) return index;
-  if (c.attrs().value[1]) {
+  if (wrap) {
     index = index.clone();
     auto* i = index.data_ptr<std::int64_t>();
     for (std::int64_t k = 0; k < n; ++k) i[k] += i[k] < 0 ? size : 0;
@@ -122,56 +132,60 @@ T sum_of(T a, T b) {
 
 // ---- slices of an axis
 
+/// The axis of an op; what has no axes is a vector of one element.
+inline int axis_of(const Call& c, int dim) { return axis_of(c[0], dim, c.op->name(), c.at, c[0].dim() ? c[0].dim() : 1); }
+
 /// A dense Tensor as `outer` times `size` rows of `inner` elements.
 struct AxisBlocks {
   int axis;
-  std::int64_t outer = 1, size, inner = 1;
-  explicit AxisBlocks(const Call& c)
-      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), size(c[0].size(axis)) {
-    for (int k = 0; k < c[0].dim(); ++k)
-      if (k != axis) (k < axis ? outer : inner) *= c[0].size(k);
+  std::int64_t outer = 1, size = 1, inner = 1;
+  AxisBlocks(const Call& c, int dim) : axis(axis_of(c, dim)) {
+    const Shape& s = c[0].impl().shape;
+    for (int k = 0; k < s.rank; ++k) (k < axis ? outer : k == axis ? size : inner) *= s.code[k];
     need_indices(c);
-    if (c[1].dim() > 1)
+    if (c[1].dim() > 1 || (s.rank == 0 && c[1].impl().numel != 1))
       TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are of shape " << c[1].shape() << ". A vector?" << c.at));
   }
+  /// The shape of `t` with so many rows along the axis.
+  Shape with_rows(const Tensor& t, std::int64_t rows) const {
+    Shape s = t.impl().shape;
+    if (s.rank > 0) s.set(axis, rows);
+    return s;
+  }
 };
-inline void index_select_kernel(Call& c, void*) {
+TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   const ExcludeKeys below{DispatchKey::autograd};
-  const AxisBlocks b(c);
-  Shape shape = c[0].impl().shape;
-  shape.set(b.axis, c[1].impl().numel);
-  Tensor result(c[0].dtype(), shape, c[0].device());
+  const AxisBlocks b(c, o.dim);
+  Tensor result(c[0].dtype(), b.with_rows(c[0], c[1].impl().numel), c[0].device());
   c.result[0] = result;
   if (c[0].is_meta()) return;
-  const Tensor dense = c[0].contiguous(), index = checked_indices(c, b.axis);
+  const Tensor dense = c[0].contiguous(), index = checked_indices(c, b.axis, o.wrap);
   const auto* place = index.data_ptr<std::int64_t>();
   const std::int64_t count = index.impl().numel;
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());
-    for (std::int64_t o = 0; o < b.outer; ++o, from += b.size * b.inner, to += count * b.inner) {
+    for (std::int64_t k = 0; k < b.outer; ++k, from += b.size * b.inner, to += count * b.inner) {
       if (b.inner == 1)
-        for (std::int64_t k = 0; k < count; ++k) to[k] = from[place[k]];
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[place[i]];
       else
-        for (std::int64_t k = 0; k < count && b.inner > 0; ++k)
-          std::memcpy(to + k * b.inner, from + place[k] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
+        for (std::int64_t i = 0; i < count && b.inner > 0; ++i)
+          std::memcpy(to + i * b.inner, from + place[i] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
     }
   });
 }
-inline void index_add_kernel(Call& c, void*) {
+TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
   const ExcludeKeys below{DispatchKey::autograd};
-  const AxisBlocks b(c);
-  Shape shape = c[0].impl().shape;
-  shape.set(b.axis, c[1].impl().numel);
-  if (!(c[2].impl().shape == shape)) sizes_differ(c, "source", c[2]);
+  const AxisBlocks b(c, o.dim);
+  if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
-    const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis);
+    const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
     Tensor& result = c.result[0].copy_(c[0].detach());
     const auto* place = index.data_ptr<std::int64_t>();
     const auto* from = source.data_ptr<T>();
     auto* to = result.data_ptr<T>();
-    for (std::int64_t o = 0; o < b.outer; ++o, to += b.size * b.inner)
+    for (std::int64_t n = 0; n < b.outer; ++n, to += b.size * b.inner)
       for (std::int64_t k = 0; k < index.impl().numel; ++k, from += b.inner)
         for (std::int64_t i = 0; i < b.inner; ++i) to[place[k] * b.inner + i] = sum_of(to[place[k] * b.inner + i], from[i]);
   });
@@ -184,13 +198,12 @@ struct AxisElements {
   int axis;
   Shape shape;                  ///< of the indices
   std::int64_t columns, rows;
-  explicit AxisElements(const Call& c)
-      : axis(axis_of(c[0], axis_given(c.attrs().value[0]), c.op->name(), c.at, c[0].dim())), shape(c[1].impl().shape) {
+  AxisElements(const Call& c, int dim) : axis(axis_of(c, dim)), shape(c[1].impl().shape) {
     need_indices(c);
     bool fits = shape.rank == c[0].dim();
     for (int k = 0; k < shape.rank && fits; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
-    if (!fits) sizes_differ(c, "index", c[1]);
-    columns = shape.code[shape.rank - 1];
+    if (!fits) sizes_differ(c, dim, "index", c[1]);
+    columns = shape.rank > 0 ? shape.code[shape.rank - 1] : 1;
     rows = columns > 0 ? c[1].impl().numel / columns : 0;
   }
   /// f(first element of the row among the indices, place of it in `t` if its index were 0).
@@ -211,6 +224,7 @@ struct AxisElements {
   /// f(number in a row, place of that element in the row of `t`) for each of these indices.
   template <class F>
   void each_place(const Tensor& t, const std::int64_t* index, const F& f) const {
+    if (shape.rank == 0) return f(0, index[0]);
     const std::int64_t apart = t.stride(axis), step = axis == shape.rank - 1 ? 0 : t.stride(shape.rank - 1);
     if (apart == 1 && step == 0)
       for (std::int64_t j = 0; j < columns; ++j) f(j, index[j]);
@@ -218,13 +232,13 @@ struct AxisElements {
       for (std::int64_t j = 0; j < columns; ++j) f(j, index[j] * apart + j * step);
   }
 };
-inline void gather_kernel(Call& c, void*) {
+TT_INLINE void Gather::kernel(Call& c, const Options& o) {
   const ExcludeKeys below{DispatchKey::autograd};
-  const AxisElements e(c);
+  const AxisElements e(c, o.dim);
   Tensor result(c[0].dtype(), e.shape, c[0].device());
   c.result[0] = result;
   if (c[0].is_meta()) return;
-  const Tensor index = checked_indices(c, e.axis);
+  const Tensor index = checked_indices(c, e.axis, o.wrap);
   with_element_size(result.dtype(), [&]<class T>(T) {
     e.each_row(c[0], [&](std::int64_t first, std::int64_t base) {
       const auto* from = static_cast<const T*>(c[0].data()) + base;
@@ -233,13 +247,13 @@ inline void gather_kernel(Call& c, void*) {
     });
   });
 }
-inline void scatter_add_kernel(Call& c, void*) {
+TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   const ExcludeKeys below{DispatchKey::autograd};
-  const AxisElements e(c);
-  if (!(c[2].impl().shape == e.shape)) sizes_differ(c, "source", c[2]);
+  const AxisElements e(c, o.dim);
+  if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
-    const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis);
+    const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, o.wrap);
     Tensor& result = c.result[0].copy_(c[0].detach());
     e.each_row(result, [&](std::int64_t first, std::int64_t base) {
       const auto* from = source.data_ptr<T>() + first;
@@ -248,7 +262,7 @@ inline void scatter_add_kernel(Call& c, void*) {
     });
   });
 }
-inline void nonzero_kernel(Call& c, void*) {
+TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
   need_elements(c);
   const ExcludeKeys below{DispatchKey::autograd};
   const Tensor mask = convert(c[0], DType::boolean, c.at).contiguous();
@@ -274,56 +288,27 @@ inline void nonzero_kernel(Call& c, void*) {
   }
 }
 
-// ---- operators and derivatives: what is taken from a place is added to it
+// ---- derivatives: what is taken from a place is added to it
 
-TT_INLINE Operator& index_add_operator();
-TT_INLINE Operator& scatter_add_operator();
-
-inline Tensor call_indexed(const Operator& op, const Tensor& x, const Tensor& index, const Attributes& a, SourceLine at) {
-  const Tensor* argument[] = {&x, &index};
-  return call_operator(op, argument, 2, a, at);
-}
-inline Tensor call_adding(const Operator& op, const Tensor& x, const Tensor& index, const Tensor& source, const Attributes& a, SourceLine at) {
-  const Tensor* argument[] = {&x, &index, &source};
-  return call_operator(op, argument, 3, a, at);
-}
 /// Of the argument, whose shape is all that is known, where its gradient is.
 inline Tensor zeros_of(const DerivativeStep& s) {
   return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
 }
-
-TT_INLINE Operator& index_select_operator() {
-  static Operator& op = define_indexed("index_select", 2, &index_select_kernel, [](const DerivativeStep& s) {
-    s.out[0] = call_adding(index_add_operator(), zeros_of(s), s.argument[1], s.gradient[0], *s.attributes, s.at);
-  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::index_select(c[0], dim, c[1], c.at); }); });
-  return op;
+TT_INLINE void IndexSelect::derivative(const DerivativeStep& s, const Options& o) {
+  s.out[0] = call_with<IndexAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]);
 }
-TT_INLINE Operator& index_add_operator() {
-  static Operator& op = define_indexed("index_add", 3, &index_add_kernel, [](const DerivativeStep& s) {
-    s.out[0] = s.gradient[0];
-    s.out[2] = call_indexed(index_select_operator(), s.gradient[0], s.argument[1], *s.attributes, s.at);
-  });
-  return op;
+TT_INLINE void IndexAdd::derivative(const DerivativeStep& s, const Options& o) {
+  s.out[0] = s.gradient[0];
+  s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
 }
-TT_INLINE Operator& gather_operator() {
-  static Operator& op = define_indexed("gather", 2, &gather_kernel, [](const DerivativeStep& s) {
-    s.out[0] = call_adding(scatter_add_operator(), zeros_of(s), s.argument[1], s.gradient[0], *s.attributes, s.at);
-  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::gather(c[0], dim, c[1], c.at); }); });
-  return op;
+TT_INLINE void Gather::derivative(const DerivativeStep& s, const Options& o) {
+  s.out[0] = call_with<ScatterAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]);
 }
-TT_INLINE Operator& scatter_add_operator() {
-  static Operator& op = define_indexed("scatter_add", 3, &scatter_add_kernel, [](const DerivativeStep& s) {
-    s.out[0] = s.gradient[0];
-    s.out[2] = call_indexed(gather_operator(), s.gradient[0], s.argument[1], *s.attributes, s.at);
-  }, [](Call& c) { call_index_front(c, [&](int dim) { return tt::scatter_add(c[0], dim, c[1], c[2], c.at); }); });
-  return op;
+TT_INLINE void ScatterAdd::derivative(const DerivativeStep& s, const Options& o) {
+  s.out[0] = s.gradient[0];
+  s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
 }
-inline Operator& nonzero_operator() {
-  static Operator& op = Dispatcher::get().define("nonzero", reinterpret_cast<const void*>(&nonzero_kernel), [](Operator& o) {
-    fill_computed(o, 1, 1, "", &nonzero_kernel, nullptr);
-  });
-  return op;
-}
+TT_INLINE void ScatterAdd::front(Call& c, const Options& o) { c.result[0] = tt::scatter_add(c[0], o.dim, c[1], c[2], c.at); }
 
 inline void need_defined(const char* op, std::initializer_list<const Tensor*> all, SourceLine at) {
   int k = 0;
@@ -336,25 +321,22 @@ inline void need_defined(const char* op, std::initializer_list<const Tensor*> al
 inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
   IntList shape = index.shape(at);
   for (int k = 1; k < x.dim(); ++k) shape.push_back(x.size(k, at));
-  return call_indexed(index_select_operator(), x, index.flatten(at), along(0, wrap), at).reshape(shape, at);
+  return call_with<IndexSelect>(at, {0, wrap}, x, index.flatten(at)).reshape(shape, at);
 }
 /// Where elements of a mask are true, in row-major order.
 inline Tensor places_of(const Tensor& mask, SourceLine at) {
-  return call_unary(nonzero_operator(), mask.flatten(at), no_attributes, at).select(1, 0, at);
+  return call_with<Nonzero>(at, {}, mask.flatten(at)).select(1, 0, at);
 }
 
 }  // namespace detail
 
-// What has no axes is a vector of one element to these.
 TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
   detail::need_defined("index_select", {&x, &index}, at);
-  if (x.dim() == 0 && index.impl().numel == 1) return index_select(x.reshape({1}, at), dim, index, at).reshape({}, at);
-  return detail::call_indexed(detail::index_select_operator(), x, index, detail::along(dim), at);
+  return call_with<detail::IndexSelect>(at, {dim}, x, index);
 }
 TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
   detail::need_defined("gather", {&x, &index}, at);
-  if (x.dim() == 0 && index.dim() == 0) return gather(x.reshape({1}, at), dim, index.reshape({1}, at), at).reshape({}, at);
-  return detail::call_indexed(detail::gather_operator(), x, index, detail::along(dim), at);
+  return call_with<detail::Gather>(at, {dim}, x, index);
 }
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
   detail::need_defined("take_along_dim", {&x, &index}, at);
@@ -367,7 +349,7 @@ TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, S
       from = to = both.shape;
       from.set(axis, x.impl().shape[axis]);
       to.set(axis, index.impl().shape[axis]);
-      return detail::call_indexed(detail::gather_operator(), x.expand(from, at), index.expand(to, at), detail::along(axis, true), at);
+      return call_with<detail::Gather>(at, {axis, true}, x.expand(from, at), index.expand(to, at));
     }
   }
   TT_THROW(Error(Text("tt::take_along_dim: shapes do not broadcast beside axis ") << axis << ": " << x.shape() << " and " << index.shape() << "." << at));
@@ -378,18 +360,16 @@ TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine
   return detail::rows_at(weight, index, false, at);
 }
 TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
-  return detail::call_adding(detail::index_add_operator(), x, index, source, detail::along(dim), at);
+  return call_with<detail::IndexAdd>(at, {dim}, x, index, source);
 }
 TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   detail::need_defined("scatter_add", {&x, &index, &source}, at);
-  if (x.dim() == 0 && index.dim() == 0 && source.dim() == 0)
-    return scatter_add(x.reshape({1}, at), dim, index.reshape({1}, at), source.reshape({1}, at), at).reshape({}, at);
   Tensor part = source;
   for (int k = 0; k < index.dim() && k < source.dim(); ++k)
     if (index.size(k) < part.size(k)) part = part.slice(k, 0, index.size(k), 1, at);
-  return detail::call_adding(detail::scatter_add_operator(), x, index, part, detail::along(dim), at);
+  return call_with<detail::ScatterAdd>(at, {dim}, x, index, part);
 }
-TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return detail::call_unary(detail::nonzero_operator(), x, no_attributes, at); }
+TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return call_with<detail::Nonzero>(at, {}, x); }
 TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {
   detail::need_defined("masked_select", {&x, &mask}, at);
   if (mask.dtype() != DType::boolean)
@@ -420,11 +400,11 @@ TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
 }
 
 TT_INLINE void register_index_ops() {
-  detail::index_select_operator();
-  detail::index_add_operator();
-  detail::gather_operator();
-  detail::scatter_add_operator();
-  detail::nonzero_operator();
+  operator_entry<detail::IndexSelect>();
+  operator_entry<detail::IndexAdd>();
+  operator_entry<detail::Gather>();
+  operator_entry<detail::ScatterAdd>();
+  operator_entry<detail::Nonzero>();
 }
 
 }  // namespace tt
