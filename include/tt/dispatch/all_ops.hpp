@@ -53,11 +53,6 @@ int register_all_ops() {
   detail::slice_operator();
   detail::detach_operator();
   detail::unfold_operator();
-  detail::pad_operator();
-  detail::conv2d_operator();
-  detail::conv2d_bias_operator();
-  detail::max_pool2d_operator();
-  detail::avg_pool2d_operator();
   detail::cat_operator();
   register_index_ops();
   detail::copy_operator();

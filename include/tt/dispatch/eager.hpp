@@ -124,6 +124,7 @@ struct OptionWriter {
     to.push(v.given);
     (*this)(v.value);
   }
+  void operator()(const HeightWidth& v) const { (*this)(OptionList<int, 2>{v.h, v.w}); }
   template <class T, int N>
   void operator()(const OptionList<T, N>& list) const {
     to.push(list.count);
@@ -150,6 +151,13 @@ struct OptionReader {
     v.given = from.value[at++] != 0;
     (*this)(v.value);
   }
+  /// One number is for both; none leaves the default.
+  void operator()(HeightWidth& v) {
+    OptionList<int, 2> list;
+    (*this)(list);
+    if (list.count > 2) TT_THROW(Error(Text("tt: of the last two axes, one number or two are expected, and there are ") << list.count << "."));
+    if (list.count > 0) v = {list.item[0], list.item[list.count - 1]};
+  }
   template <class T, int N>
   void operator()(OptionList<T, N>& list) {
     const std::int64_t count = from.value[at++];
@@ -169,6 +177,7 @@ struct OptionText {
   void type(double) const { out << "float"; }
   void type(DType) const { out << "dtype"; }
   void type(const SizeOption&) const { out << "int"; }
+  void type(const HeightWidth&) const { out << "int[2]"; }
   template <class T>
   void type(const Optional<T>& v) const {
     type(v.value);
@@ -183,6 +192,7 @@ struct OptionText {
   void value(std::int64_t v) const { out << v; }
   void value(int v) const { out << v; }
   void value(const SizeOption& v) const { out << v.value; }
+  void value(const HeightWidth& v) const { out << v.h; }
   void value(double v) const {
     char digits[32];
     const auto end = std::to_chars(digits, digits + sizeof(digits), v).ptr;  // the shortest that is read as the same

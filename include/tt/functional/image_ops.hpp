@@ -4,7 +4,8 @@
 //   tt::conv2d<tt::Conv2dOptions{.stride = 2, .padding = 1}>(images, weights, bias)    tt::conv2d(x, w, b, {.padding = 1})
 //   tt::max_pool2d<tt::Pool2dOptions{.kernel_size = 2}>(images)                        tt::unfold<0, 5>(prices)
 #pragma once
-#include "tt/functional/tensor_ops.hpp"
+#include "tt/core/int_list.hpp"
+#include "tt/functional/reductions.hpp"
 
 namespace tt {
 
@@ -42,7 +43,7 @@ constexpr int with_margin(Graph& g, int x, HeightWidth margin, std::uint64_t bit
   }
   return g.pad(x, {{s.rank - 2, s.rank - 1}, {margin.h, margin.w}}, to, bits);
 }
-constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, const Conv2dOptions& c) {
+constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym& bias, const Conv2dOptions& c) {
   Graph& g = *images.graph;
   const Shape x = images.shape(), w = weights.shape();
   if (x.rank == 3) {  // one image without a batch
@@ -50,15 +51,16 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
     const Shape of_batch = y.shape();
     return {&g, g.reshape(y.id, {of_batch[1], of_batch[2], of_batch[3]})};
   }
-  if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && (c.groups < 1 || c.groups * w[1].code != x[1].code))
-    return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
+  const auto channels = [&] { return Failure{.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}; };
+  if (x.rank == 4 && w.rank == 4 && (c.groups < 1 || !g.equal(x[1], w[1] * Extent(c.groups), channels))) return {&g, g.fail(channels(), images.id)};
   enlist_kernels<Op::matmul>();
   const int r = g.conv(images.id, weights.id,
                        {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
-  if (!bias) return {&g, r};
-  if (bias->shape().rank != 1 || w.rank < 1 || bias->shape()[0] != w[0])
-    return {&g, g.fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = bias->shape()}, r)};
-  return {&g, g.add(r, g.reshape(bias->id, {w[0], 1, 1}))};
+  if (!bias.defined()) return {&g, r};
+  const Shape b = bias.shape();
+  const auto differ = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = b}; };
+  if (b.rank != 1 || w.rank < 1 || !g.equal(b[0], w[0], differ)) return {&g, g.fail(differ(), r)};
+  return {&g, g.add(r, g.reshape(bias.id, {w[0], 1, 1}))};
 }
 
 /// Images (..., H, W) to (..., OH, OW) by reducing each window, its rows first; `outside` surrounds the images. The gradient of
@@ -123,13 +125,15 @@ constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
 }
 
 /// `sizes`: before and after the last axis, then the one before it, and so on, as PyTorch counts. Negative: so many are cut off.
-constexpr Sym pad(const Sym& x, const Extent* sizes, int count, double value) {
+constexpr Sym pad(const Sym& x, const SizeOption* given, int count, double value) {
   Graph& g = *x.graph;
   int r = x.id;
   const Shape s = x.shape();
   if (count % 2 != 0 || count > 2 * s.rank)
     return {&g, g.fail({.mistake = Mistake::padding_not_in_pairs, .op = "pad", .a = s, .number = count}, r)};
   constexpr std::int64_t most = std::int64_t{1} << 45;
+  Extent sizes[2 * max_rank] = {};
+  for (int k = 0; k < count; ++k) sizes[k] = given[k].extent;
   const auto added = [&](int k) { return sizes[k].is_constant() && sizes[k].code < 0 ? Extent(0) : sizes[k]; };
   const auto cut = [&](int k) { return added(k) == sizes[k] ? Extent(0) : Extent(0) - sizes[k]; };
   const auto outside = [&](int k) { return Failure{.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = sizes[k].code}; };
@@ -164,30 +168,6 @@ constexpr Sym pad(const Sym& x, const Extent* sizes, int count, double value) {
   return {&g, r};
 }
 
-template <Conv2dOptions C>
-struct Conv2dFn {
-  static constexpr const char* name = "conv2d";
-  static constexpr Sym record(const Sym& x, const Sym& w) { return conv2d(x, w, nullptr, C); }
-  static constexpr Sym record(const Sym& x, const Sym& w, const Sym& bias) { return conv2d(x, w, &bias, C); }
-};
-template <Pool2dOptions P>
-struct MaxPool2dFn {
-  static constexpr const char* name = "max_pool2d";
-  static constexpr Sym record(const Sym& x) { return max_pool2d(x, P); }
-};
-template <Pool2dOptions P>
-struct AvgPool2dFn {
-  static constexpr const char* name = "avg_pool2d";
-  static constexpr Sym record(const Sym& x) { return avg_pool2d(x, P); }
-};
-template <std::int64_t... Sizes>
-struct PadFn {
-  static constexpr const char* name = "pad";
-  static constexpr Sym record(const Sym& x) {
-    constexpr Extent sizes[] = {Sizes..., 0};
-    return pad(x, sizes, sizeof...(Sizes), 0);
-  }
-};
 template <int Axis, std::int64_t Size, std::int64_t Step>
 struct UnfoldFn {
   static constexpr const char* name = "unfold";
@@ -196,34 +176,83 @@ struct UnfoldFn {
 
 }  // namespace detail
 
+struct Conv2d {
+  using Options = Conv2dOptions;
+  static constexpr OpInfo info{.name = "conv2d", .arguments = "input, weight, bias?"};
+  static constexpr Sym body(const Sym& images, const Sym& weights, const Sym& bias, const Options& o) { return detail::conv2d(images, weights, bias, o); }
+};
+struct MaxPool2d {
+  using Options = Pool2dOptions;
+  static constexpr OpInfo info{.name = "max_pool2d", .arguments = "input, kernel_size"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::max_pool2d(x, o); }
+};
+struct AvgPool2d {
+  using Options = Pool2dOptions;
+  static constexpr OpInfo info{.name = "avg_pool2d", .arguments = "input, kernel_size"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::avg_pool2d(x, o); }
+};
+struct Pad {
+  struct Options {
+    OptionList<SizeOption, 2 * max_rank + 1> pad;
+    double value = 0;
+  };
+  static constexpr OpInfo info{.name = "pad", .arguments = "input, pad"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::pad(x, o.pad.item, o.pad.count, o.value); }
+};
+
 /// Convolution (what mathematics calls correlation) of images (N, C, H, W), or of one (C, H, W), with weights (O, C / groups, KH, KW), and a
 /// bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each element is
-/// the sum over c, kh, kw in this order. Only N may be known at run time. Throws Error (or does not compile) when channels
+/// the sum over c, kh, kw in this order. Of Arrays, only N may be known at run time. Throws Error (or does not compile) when channels
 /// or sizes do not fit.
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
 constexpr auto conv2d(X&& images, W&& weights, SourceLine at = here()) {
-  return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
+  return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
 }
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W, Value B>
 constexpr auto conv2d(X&& images, W&& weights, B&& bias, SourceLine at = here()) {
-  return front_t<X, W>::template function<detail::Conv2dFn<C>>(at, static_cast<X&&>(images), static_cast<W&&>(weights),
-                                                               static_cast<B&&>(bias));
+  return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights), static_cast<B&&>(bias));
+}
+template <DynamicAxes X>
+constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const Conv2dOptions& options, SourceLine at = here()) {
+  return call_with<Conv2d>(at, options, images, weights);
+}
+template <DynamicAxes X>
+constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const std::type_identity_t<X>& bias, const Conv2dOptions& options,
+                   SourceLine at = here()) {
+  return call_with<Conv2d>(at, options, images, weights, bias);
 }
 /// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr auto max_pool2d(X&& images, SourceLine at = here()) {
-  return std::remove_cvref_t<X>::tt_front::template function<detail::MaxPool2dFn<P>>(at, static_cast<X&&>(images));
+  return call_structured<MaxPool2d, P>(at, static_cast<X&&>(images));
+}
+template <DynamicAxes X>
+constexpr X max_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
+  return call_with<MaxPool2d>(at, options, images);
 }
 /// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr auto avg_pool2d(X&& images, SourceLine at = here()) {
-  return std::remove_cvref_t<X>::tt_front::template function<detail::AvgPool2dFn<P>>(at, static_cast<X&&>(images));
+  return call_structured<AvgPool2d, P>(at, static_cast<X&&>(images));
+}
+template <DynamicAxes X>
+constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
+  return call_with<AvgPool2d>(at, options, images);
 }
 /// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
 /// off so many elements.
 template <std::int64_t... Sizes, Value X>
 constexpr auto pad(X&& x, SourceLine at = here()) {
-  return std::remove_cvref_t<X>::tt_front::template function<detail::PadFn<Sizes...>>(at, static_cast<X&&>(x));
+  return call_structured<Pad, Pad::Options{{Sizes...}}>(at, static_cast<X&&>(x));
+}
+/// A margin of `value`; sizes as above.
+template <DynamicAxes X>
+constexpr X pad(const X& x, const IntList& sizes, double value = 0, SourceLine at = here()) {
+  Pad::Options o{{}, value};
+  for (int k = 0; k < sizes.size(); ++k)
+    if (sizes.value(k) < 0) o.pad.push_back(std::int64_t{sizes[k]});  // what is cut off is a number
+    else o.pad.push_back(sizes[k]);
+  return call_with<Pad>(at, o, x);
 }
 /// Windows of `Size` elements along an axis, `Step` apart: the axis becomes the number of windows, a new last axis has what
 /// each holds. Costs nothing; a mean over the last axis is a moving average.
