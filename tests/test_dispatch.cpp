@@ -2,6 +2,7 @@
 // operators from ordinary functions, and what errors say.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -340,6 +341,27 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK_THROWS_AS(tt::call("slice", {x, 1, -1, 1, 1}), tt::Error);
   CHECK_THROWS_AS(tt::call("slice", {x, 1, 2, 2, -1}), tt::Error);
   CHECK(message([&] { tt::call("bitcast", {x, DType::f64}); }) == "tt::bitcast: dtype is not accepted: f32. Cast it first?" + at(__LINE__));
+}
+
+TEST_CASE("operators tell their schemas") {
+  tt::register_all_ops();
+  std::vector<std::string> found;
+  std::string before;
+  for (const tt::OpSchema& op : tt::ops()) {
+    CHECK(before < op.name);
+    before = op.name;
+    found.emplace_back(tt::Text() << op);
+  }
+  const auto is_there = [&](const char* schema) { return std::find(found.begin(), found.end(), schema) != found.end(); };
+  CHECK(is_there("add(Tensor input, Tensor other) -> Tensor"));
+  CHECK(is_there("sum(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor"));
+  CHECK(is_there("max(Tensor input, int dim, bool keepdim=False) -> (Tensor, Tensor)"));
+  CHECK(is_there("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor"));
+  CHECK(is_there("conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor"));
+  CHECK(is_there("max_pool2d(Tensor input, int[2] kernel_size, int[2] stride=0, int[2] padding=0) -> Tensor"));
+  CHECK(is_there("pad(Tensor input, int[] pad, float value=0) -> Tensor"));
+  CHECK(is_there("gather(Tensor input, int dim, Tensor index, bool wrap=False) -> Tensor"));
+  CHECK(is_there("cat(Tensor[] tensors, int dim=0) -> Tensor"));
 }
 
 // ---- operators from functions

@@ -72,6 +72,21 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
 
 }  // namespace detail
 
+/// What an operator is given and gives.
+struct OpSchema {
+  const char *name, *arguments;
+  int results;
+  /// In PyTorch's schema language: "softmax(Tensor input, int dim) -> Tensor".
+  friend Text& operator<<(Text& out, const OpSchema& s) {
+    out << s.name << '(' << s.arguments << ") -> ";
+    for (int k = 0; k < s.results; ++k) out << (k ? ", " : s.results > 1 ? "(" : "") << "Tensor";
+    return out << (s.results > 1 ? ")" : "");
+  }
+  friend Text& operator<<(Text&& out, const OpSchema& s) { return out << s; }
+};
+/// The operators that calls by name find, in the order of their names.
+TT_INLINE std::vector<OpSchema> ops();
+
 /// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left
 /// out is what the schema says. Throws Error when a value does not fit the schema, or one is missing.
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,

@@ -1,5 +1,6 @@
 // Definitions of boxed.hpp.
 #pragma once
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -141,17 +142,26 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
 }
 
 /// In tt::compiled every operator of the library is at hand.
-inline Operator& operator_called(const char* name) {
+inline void register_library() {
 #if defined(TT_COMPILED)
-  if (!Dispatcher::get().lookup(name)) {
-    register_all_ops<void>();
-    register_algorithms();
-  }
+  register_all_ops<void>();
+  register_algorithms();
 #endif
+}
+inline Operator& operator_called(const char* name) {
+  if (!Dispatcher::get().lookup(name)) register_library();
   return Dispatcher::get().find(name);
 }
 
 }  // namespace detail
+
+TT_INLINE std::vector<OpSchema> ops() {
+  detail::register_library();
+  std::vector<OpSchema> list;
+  Dispatcher::get().each([&](const Operator& op) { list.push_back({op.name(), op.schema, op.results}); });
+  std::sort(list.begin(), list.end(), [](const OpSchema& a, const OpSchema& b) { return std::strcmp(a.name, b.name) < 0; });
+  return list;
+}
 
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
                       SourceLine at) {
