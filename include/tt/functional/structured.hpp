@@ -55,7 +55,7 @@ struct OptionList {
   constexpr OptionList(const L& list) {
     for (int k = 0; k < list.size(); ++k)
       if constexpr (std::is_same_v<T, SizeOption>) push_back(T(list[k]));
-      else push_back(number(list.value(k)));
+      else push_back(number(std::int64_t{list[k]}));  // looked at
   }
   constexpr void push_back(T v) {
     if (count < N) item[count] = v;
