@@ -79,6 +79,9 @@ struct CompiledState {
 
  private:
   const BitSet none_;
+  /// Of calls whose sizes happen to be equal, for which a capture of different ones does: that capture's hash, by the call's. Whatever is
+  /// found by it is compared as any other.
+  std::atomic<std::uint64_t> last_for_equal_[64] = {};
 };
 
 #if TT_DEFINES(jit)
@@ -96,10 +99,14 @@ inline CompileOptions with_name(CompileOptions o) {
 TT_INLINE CompiledState::CompiledState(const CompileOptions& o, SourceLine at) : segments(with_name(o), at), options(with_name(o)) {}
 TT_INLINE Capture* CompiledState::find(const Guards& now, SymbolValues& values) {
   values = now.sizes.values;
-  if (Capture* c = captures.find(now.sizes.hash(), [&](const Capture& o) { return o.guards.same(now) && !o.broken_guard(values); })) return c;
-  // Sizes that happen to be equal: one that was made for different ones does.
-  Capture* const found = captures.find_any([&](const Capture& c) { return c.run.function && now.fits(c.guards, values) && !c.broken_guard(values); });
-  if (!found) values = now.sizes.values;
+  const std::uint64_t hash = now.sizes.hash();
+  if (Capture* c = captures.find(hash, [&](const Capture& o) { return o.guards.same(now) && !o.broken_guard(values); })) return c;
+  const auto does = [&](const Capture& c) { return c.run.function && now.fits(c.guards, values) && !c.broken_guard(values); };
+  std::atomic<std::uint64_t>& last = last_for_equal_[hash % (sizeof(last_for_equal_) / sizeof(last_for_equal_[0]))];
+  if (Capture* c = captures.find(last.load(std::memory_order_relaxed), does)) return c;
+  Capture* const found = captures.find_any(does);
+  if (found) last.store(found->guards.sizes.hash(), std::memory_order_relaxed);
+  else values = now.sizes.values;
   return found;
 }
 TT_INLINE bool CompiledState::parameters_changed(const Arguments& a) {
