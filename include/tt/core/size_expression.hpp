@@ -106,9 +106,12 @@ class SizeSum {
       terms[at] = {c, t.factors};
     }
   }
-  /// Two lists in one order, run through once: sums of a thousand sizes are added as fast as they are read.
   void add(const SizeSum& o, std::int64_t times = 1) {
-    if (o.terms.size() == 1) return add(o.terms[0], times);
+    if (o.terms.size() < 8) {
+      for (const SizeTerm& t : o.terms) add(t, times);
+      return;
+    }
+    // Both lists are in order, so they are run through once: a thousand sizes are joined as fast as they are read.
     Vec<SizeTerm> mine = static_cast<Vec<SizeTerm>&&>(terms);
     terms = Vec<SizeTerm>();
     int at = 0;
@@ -122,13 +125,11 @@ class SizeSum {
     while (at < mine.size()) terms.push_back(static_cast<SizeTerm&&>(mine[at++]));
   }
   void add_product(const SizeSum& o, const SizeTerm& by, std::int64_t times = 1) {
-    SizeSum product;
     for (const SizeTerm& t : o.terms) {
       SizeTerm p{t.coefficient * by.coefficient, t.factors};
       for (SizeFactor f : by.factors) insert(p.factors, f);
-      product.terms.push_back(static_cast<SizeTerm&&>(p));  // in order, as multiplication keeps it
+      add(p, times);
     }
-    add(product, times);
   }
   /// The number among its terms.
   std::int64_t constant() const { return !terms.empty() && terms.back().factors.empty() ? terms.back().coefficient : 0; }
