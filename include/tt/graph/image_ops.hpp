@@ -50,14 +50,15 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym* bias, con
     const Shape of_batch = y.shape();
     return {&g, g.reshape(y.id, {of_batch[1], of_batch[2], of_batch[3]})};
   }
-  if (x.rank == 4 && w.rank == 4 && x[1].is_constant() && w[1].is_constant() && (c.groups < 1 || c.groups * w[1].code != x[1].code))
-    return {&g, g.fail({.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}, images.id)};
+  const auto channels = [&] { return Failure{.mistake = Mistake::channels_differ, .op = "conv2d", .a = x, .b = w, .number = c.groups}; };
+  if (x.rank == 4 && w.rank == 4 && (c.groups < 1 || !g.equal(x[1], w[1] * Extent(c.groups), channels))) return {&g, g.fail(channels(), images.id)};
   enlist_kernels<Op::matmul>();
   const int r = g.conv(images.id, weights.id,
                        {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
-  if (!bias) return {&g, r};
-  if (bias->shape().rank != 1 || w.rank < 1 || bias->shape()[0] != w[0])
-    return {&g, g.fail({.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = bias->shape()}, r)};
+  if (!bias || g.failure) return {&g, r};
+  const Shape b = bias->shape();
+  const auto differ = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = b}; };
+  if (b.rank != 1 || w.rank < 1 || !g.equal(b[0], w[0], differ)) return {&g, g.fail(differ(), r)};
   return {&g, g.add(r, g.reshape(bias->id, {w[0], 1, 1}))};
 }
 
@@ -198,7 +199,7 @@ struct UnfoldFn {
 
 /// Convolution (what mathematics calls correlation) of images (N, C, H, W), or of one (C, H, W), with weights (O, C / groups, KH, KW), and a
 /// bias (O) if given: (N, O, OH, OW), OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Each element is
-/// the sum over c, kh, kw in this order. Only N may be known at run time. Throws Error (or does not compile) when channels
+/// the sum over c, kh, kw in this order. Of Arrays, only N may be known at run time. Throws Error (or does not compile) when channels
 /// or sizes do not fit.
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
 constexpr auto conv2d(X&& images, W&& weights, SourceLine at = here()) {
