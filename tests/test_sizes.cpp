@@ -359,6 +359,101 @@ TEST_CASE("pools of images of any height and width are one capture, and right fo
   CHECK(gradients.captures() <= 2);
 }
 
+namespace {
+
+Tensor waves(const tt::IntList& sizes, double step) {
+  std::int64_t n = 1;
+  for (const std::int64_t e : sizes) n *= e;
+  return (tt::arange(n).to(tt::DType::f32) * step).sin().reshape(sizes);
+}
+
+template <tt::Conv2dOptions C>
+Tensor convolved(const Tensor& x, const Tensor& w, const Tensor& b) {
+  const Tensor y = tt::conv2d(x, w, b, C);
+  return (y * tt::relu(y)).sum();
+}
+
+/// Values, gradients on the tape and gradients inside of what is compiled, over images of many sizes.
+template <tt::Conv2dOptions C>
+void convolves(std::int64_t channels, std::int64_t rows, std::int64_t columns, int tier) {
+  CAPTURE(tier);
+  CAPTURE(rows);
+  CAPTURE(columns);
+  constexpr auto value = [](const Tensor& x, const Tensor& w, const Tensor& b) { return convolved<C>(x, w, b); };
+  constexpr auto gradients = [](const Tensor& x, const Tensor& w, const Tensor& b) {
+    constexpr auto f = [](const Tensor& u, const Tensor& v, const Tensor& t) { return convolved<C>(u, v, t); };
+    auto [dx, dw, db] = tt::value_and_grad<0, 1, 2>(f)(x, w, b).second;
+    return std::vector<Tensor>{dx, dw, db};
+  };
+  const Tensor weights = waves({8, channels / C.groups, rows, columns}, 0.7), bias = waves({8}, 1.3);
+  auto compiled = tt::compile(value, {.tier = tier, .wait = tier > 0});
+  auto inside = tt::compile(gradients, {.tier = tier, .wait = tier > 0});
+  const auto on_tape = [&](const auto& f, const Tensor& images) {
+    Tensor x = images.clone(), w = weights.clone(), b = bias.clone();
+    for (Tensor* t : {&x, &w, &b}) t->requires_grad_();
+    const Tensor y = f(x, w, b);
+    y.backward();
+    return std::vector<Tensor>{y, x.grad(), w.grad(), b.grad()};
+  };
+  for (const auto& [n, h, w] : {std::array{10, 9, 12}, {6, 11, 7}, {12, 16, 10}, {9, 7, 21}, {6, 15, 13}, {13, 6, 17}}) {
+    CAPTURE(h);
+    CAPTURE(w);
+    const Tensor x = waves({n, channels, h, w}, 0.3);
+    const std::vector<Tensor> want = on_tape(value, x), got = on_tape(compiled, x), from_inside = inside(x, weights, bias);
+    for (std::size_t k = 0; k < 4; ++k) CHECK_MESSAGE(same_bits(got[k], want[k]), k);
+    for (std::size_t k = 0; k < 3; ++k) CHECK_MESSAGE(same_bits(from_inside[k], want[k + 1]), k);
+  }
+  CHECK_MESSAGE(compiled.captures() == 2, compiled.explain());  // the first takes sizes of what requires a gradient for numbers
+  CHECK_MESSAGE(inside.captures() == 1, inside.explain());
+}
+
+/// Gradients of images of all small sizes: the errors of those that are smaller than a window, too.
+template <tt::Conv2dOptions C>
+void convolves_small() {
+  constexpr auto f = [](const Tensor& x, const Tensor& w) {
+    constexpr auto loss = [](const Tensor& u, const Tensor& v) {
+      const Tensor y = tt::conv2d(u, v, C);
+      return (y * y).sum();
+    };
+    return tt::value_and_grad(loss)(x, w).second;
+  };
+  const Tensor weights = waves({5, 4, 3, 3}, 0.7);
+  auto compiled = tt::compile(f, {.tier = 0});
+  for (int h = 9; h > 0; --h)
+    for (int w = 1; w < 12; ++w) {
+      CAPTURE(h);
+      CAPTURE(w);
+      const Tensor x = waves({2, 4, h, w}, 0.3);
+      Tensor want, got;
+      const std::string said = message([&] { want = f(x, weights); });
+      CHECK(message([&] { got = compiled(x, weights); }) == said);
+      if (said.empty()) CHECK(same_bits(got, want));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("convolutions of images of any height and width are one capture, and right for gradients too") {
+  for (const int tier : {0, 1}) {
+    convolves<tt::Conv2dOptions{}>(4, 3, 3, tier);
+    convolves<tt::Conv2dOptions{.padding = 1}>(4, 3, 3, tier);
+    convolves<tt::Conv2dOptions{.stride = 2, .padding = 1}>(4, 3, 3, tier);
+    convolves<tt::Conv2dOptions{.stride = {2, 3}, .padding = {0, 2}}>(4, 2, 5, tier);
+    convolves<tt::Conv2dOptions{.stride = 3}>(4, 1, 1, tier);
+    convolves<tt::Conv2dOptions{.stride = 4, .padding = 1}>(4, 2, 2, tier);
+    convolves<tt::Conv2dOptions{.padding = 2, .dilation = 2}>(4, 3, 3, tier);
+    convolves<tt::Conv2dOptions{.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}, .groups = 2}>(4, 3, 2, tier);
+    convolves<tt::Conv2dOptions{.stride = 2, .padding = 1, .groups = 4}>(4, 3, 3, tier);
+  }
+}
+
+TEST_CASE("convolutions of small images have eager's bits, or its errors") {
+  convolves_small<tt::Conv2dOptions{}>();
+  convolves_small<tt::Conv2dOptions{.stride = 2, .padding = 1}>();
+  convolves_small<tt::Conv2dOptions{.stride = 4, .padding = 1}>();
+  convolves_small<tt::Conv2dOptions{.stride = 3, .padding = 1, .dilation = 2}>();
+}
+
 TEST_CASE("a comparison splits the sizes in two") {
   auto f = tt::compile([](const Tensor& x) { return x.size(0) > 100 ? x * 10 : x * 2; }, {.name = "f", .tier = 0});
   for (const std::int64_t n : {4, 101, 100, 300, 5, 99, 2000, 1, 7}) CHECK(same_bits(f(numbered(n, 3)), numbered(n, 3) * (n > 100 ? 10.0 : 2.0)));

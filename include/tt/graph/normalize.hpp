@@ -112,7 +112,8 @@ struct Normalizer {
     int o = g[i].operand[0];
     const Shape from = g[o].shape;
     if (g[o].op == Op::permute) o = g[o].operand[0];
-    if (g[o].op != Op::window || g[i].dtype == DType::boolean || !from.is_constant_but_first() || to.size() == Extent(0)) return false;
+    if (g[o].op != Op::window || g[i].dtype == DType::boolean || to.size() == Extent(0)) return false;
+    if (std::is_constant_evaluated() && !from.is_constant_but_first()) return false;  // static kernels have windows of constants
     while (g[o].op == Op::window) o = g[o].operand[0];
     while (g[o].op == Op::reshape) o = g[o].operand[0];
     if (is_view(g[o].op) || g[o].op == Op::broadcast || (is_leaf(g[o].op) && g[o].op != Op::input) || g.is_strided(o)) return false;

@@ -1,5 +1,6 @@
 // Windows of an axis, padding, parts of a value replaced, and convolution: how each is recorded, and a convolution as a product of matrices, with
-// its derivatives. Images are (N, C, H, W), weights (O, C / groups, KH, KW), as in PyTorch; only N may be a symbol.
+// its derivatives. Images are (N, C, H, W), weights (O, C / groups, KH, KW), as in PyTorch. KH, KW and the number of groups are
+// numbers; the others may be symbols, in constant expressions N alone.
 //   conv(images, weights)[n]  =  weights (O, C*KH*KW)  @  windows of images[n] (C*KH*KW, OH*OW)
 #pragma once
 #include "tt/graph/infer.hpp"
@@ -130,18 +131,27 @@ constexpr int Graph::cat(const int* a, int count, int axis) {
 
 namespace detail {
 
-/// The extents of a convolution, which are constants but for the first.
+/// The extents of a convolution that Graph::conv accepts.
 struct ConvExtents {
-  Extent images;
-  std::int64_t groups, in, out, height, width, rows, columns, out_height, out_width;
+  Extent images, in, out, height, width, out_height, out_width;
+  Extent group_in, group_out;  ///< channels of one group
+  std::int64_t groups, rows, columns;
 
   constexpr ConvExtents(const Shape& x, const Shape& w, const ConvAttribute& c)
-      : images(x[0]), groups(w.code[1] > 0 ? x.code[1] / w.code[1] : 1), in(x.code[1]), out(w.code[0]), height(x.code[2]),
-        width(x.code[3]), rows(w.code[2]), columns(w.code[3]),
-        out_height((height + 2 * c.padding[0] - (rows - 1) * c.dilation[0] - 1) / c.stride[0] + 1),
-        out_width((width + 2 * c.padding[1] - (columns - 1) * c.dilation[1] - 1) / c.stride[1] + 1) {}
-  constexpr std::int64_t places() const { return out_height * out_width; }
-  constexpr std::int64_t terms() const { return in / groups * rows * columns; }
+      : images(x[0]), in(x[1]), out(w[0]), height(x[2]), width(x[3]), out_height(places_along(0, x, w, c)), out_width(places_along(1, x, w, c)),
+        group_in(w[1]), rows(w.code[2]), columns(w.code[3]) {
+    Extent quotient;
+    divide(in, group_in, quotient);
+    groups = quotient.code;
+    divide(out, groups, group_out);
+  }
+  constexpr Extent places() const { return out_height * out_width; }
+  constexpr Extent terms() const { return group_in * Extent(rows * columns); }
+
+ private:
+  static constexpr Extent places_along(int k, const Shape& x, const Shape& w, const ConvAttribute& c) {
+    return floor_div(x[2 + k] + Extent(2 * c.padding[k] - (w.code[2 + k] - 1) * c.dilation[k] - 1), c.stride[k]) + 1;
+  }
 };
 
 }  // namespace detail
@@ -155,18 +165,26 @@ constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
   if (dtype == DType::boolean) return mistake(Mistake::dtype_not_accepted, x, 0);
   if (x.rank != 4 || w.rank != 4)
     return mistake(x.rank > 4 || w.rank > 4 ? Mistake::rank_too_high : Mistake::rank_too_low, x.rank != 4 ? x : w, 4);
-  for (int k = 0; k < 4; ++k) {
-    need_number(w[k]);
-    if (k > 0) need_number(x[k]);
-  }
-  if (!w.is_constant() || !x.is_constant_but_first())
-    return mistake(Mistake::extents_are_not_constant, w.is_constant() ? x : w, 0);
-  const std::int64_t group = w.code[1], groups = group > 0 ? x.code[1] / group : 0;
-  if (groups < 1 || x.code[1] != groups * group || w.code[0] % groups != 0) return mistake(Mistake::channels_differ, x, groups);
+  Extent groups, group_out;
+  const bool divided = divide(x[1], w[1], groups) && groups.is_constant() && divide(w[0], groups, group_out);
+  bool known = !std::is_constant_evaluated() || (w.is_constant() && x.is_constant_but_first());
+  const auto need = [&](Extent e) {
+    need_number(e);
+    known = known && e.is_constant();
+  };
+  need(w[2]);
+  need(w[3]);
+  if (!divided)
+    for (Extent e : {x[1], w[1], w[0]}) need(e);
+  if (!known) return mistake(Mistake::extents_are_not_constant, w.is_constant() ? x : w, 0);
+  if (!divided) return mistake(Mistake::channels_differ, x, w.code[1] > 0 ? x.code[1] / w.code[1] : 0);
   if (!c.fits()) return mistake(Mistake::windows_out_of_range, x, 0);
-  for (int k = 0; k < 2; ++k)
-    if (x.code[2 + k] < 1 || w.code[2 + k] < 1 || (w.code[2 + k] - 1) * c.dilation[k] >= x.code[2 + k] + 2 * c.padding[k])
-      return mistake(Mistake::window_does_not_fit, x, w.code[2 + k]);
+  for (int k = 2; k < 4; ++k) {
+    const auto too_large = [&] { return Failure{.mistake = Mistake::window_does_not_fit, .op = "conv2d", .a = x, .b = w, .dtype = dtype, .number = w.code[k]}; };
+    const std::int64_t between = (w.code[k] - 1) * c.dilation[k - 2];
+    if (w.code[k] < 1 || !at_least(x[k], 1, too_large) || !at_least(x[k] + Extent(2 * c.padding[k - 2] - between), 1, too_large))
+      return fail(too_large(), images);
+  }
   const detail::ConvExtents e(x, w, c);
   return intern({.op = Op::conv, .dtype = dtype, .operand = {cast(images, dtype), cast(weights, dtype), -1, -1},
                  .shape = {e.images, e.out, e.out_height, e.out_width}}, c);
@@ -176,9 +194,9 @@ namespace detail {
 
 /// What the windows of images hold: (N, C*KH*KW, OH*OW), with an axis of groups behind N where there are several.
 constexpr int window_matrix(Graph& g, int images, const ConvExtents& e, const ConvAttribute& c) {
-  const std::int64_t height = e.height + 2 * c.padding[0], width = e.width + 2 * c.padding[1];
+  const Extent height = e.height + Extent(2 * c.padding[0]), width = e.width + Extent(2 * c.padding[1]);
   const int padded = g.pad(images, {{2, 3}, {c.padding[0], c.padding[1]}}, {e.images, e.in, height, width});
-  const int x = g.reshape(padded, {e.images * e.groups, e.in / e.groups, height, width});
+  const int x = g.reshape(padded, {e.images * Extent(e.groups), e.group_in, height, width});
   const int w = g.window(g.window(x, 2, e.rows, c.stride[0], c.dilation[0]), 3, e.columns, c.stride[1], c.dilation[1]);
   constexpr int order[] = {0, 1, 4, 5, 2, 3};
   const int p = g.permute(w, order);
@@ -188,11 +206,11 @@ constexpr int window_matrix(Graph& g, int images, const ConvExtents& e, const Co
 /// Weights as matrices (O, C*KH*KW), or results as (N, O, OH*OW): of each group, where there are several.
 constexpr int weight_matrix(Graph& g, int weights, const ConvExtents& e) {
   return e.groups == 1 ? g.reshape(weights, {e.out, e.terms()})
-                       : g.reshape(weights, {e.groups, e.out / e.groups, e.terms()});
+                       : g.reshape(weights, {e.groups, e.group_out, e.terms()});
 }
 constexpr int result_matrix(Graph& g, int result, const ConvExtents& e) {
   return e.groups == 1 ? g.reshape(result, {e.images, e.out, e.places()})
-                       : g.reshape(result, {e.images, e.groups, e.out / e.groups, e.places()});
+                       : g.reshape(result, {e.images, e.groups, e.group_out, e.places()});
 }
 
 /// A convolution, where it is computed.
@@ -202,26 +220,24 @@ constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute
   return g.reshape(r, {e.images, e.out, e.out_height, e.out_width});
 }
 
+/// Each element along an axis as `step` of them: number `place` is it, the others are zeros.
+constexpr int widened(Graph& g, int d, int axis, std::int64_t place, std::int64_t step) {
+  if (step == 1) return d;
+  Shape wide = g[d].shape;
+  const Shape flat = {wide.count(0, axis + 1), 1, wide.count(axis + 1, wide.rank)};
+  Shape apart = flat;
+  apart.set(1, step);
+  wide.set(axis, wide[axis] * Extent(step));
+  return g.reshape(g.pad(g.reshape(d, flat), {{1, 1}, {place, 0}}, apart), wide);
+}
 /// `d` along one axis of n zeros: element i at start + i * step.
 constexpr int spread(Graph& g, int d, int axis, Extent start, std::int64_t step, Extent n) {
-  const auto padded = [&](int k, Extent before, Extent to) {
-    Shape s = g[d].shape;
-    s.set(k, to);
-    d = g.pad(d, {{k, k}, {before, 0}}, s);
-  };
-  const Shape from = g[d].shape;  // a copy: nodes may move
-  Extent length = from[axis];
-  if (step > 1 && length != Extent(1)) {  // each element and the zeros behind it
-    const Shape flat = {from.count(0, axis + 1), 1, from.count(axis + 1, from.rank)};
-    d = g.reshape(d, flat);
-    padded(1, 0, step);
-    Shape wide = from;
-    wide.set(axis, length = length * Extent(step));
-    d = g.reshape(d, wide);
-  }
-  if (const Extent room = min(length, n - start); room != length) d = g.slice(d, axis, 0, length = room, 1);
-  padded(axis, start, n);
-  return d;
+  if (g[d].shape[axis] != Extent(1)) d = widened(g, d, axis, 0, step);
+  Shape to = g[d].shape;
+  const Extent length = to[axis], room = min(length, n - start);
+  if (room != length) d = g.slice(d, axis, 0, room, 1);
+  to.set(axis, n);
+  return g.pad(d, {{axis, axis}, {start, 0}}, to);
 }
 
 /// The adjoint of windows: each element gets what all windows that hold it got, in their elements' order.
@@ -239,14 +255,14 @@ constexpr int gathered_windows(Graph& g, int d, const WindowAttribute& w, Shape 
 }
 
 /// Along one axis: the elements of the images that are a stride apart from `first` on, and of what their adjoints are a
-/// convolution.
+/// convolution. There are as many as from 0 on, so that sizes decide nothing here; the last one may lie behind the images.
 struct ConvPhase {
-  std::int64_t count;         ///< of those elements
+  Extent count;               ///< of those elements
   std::int64_t begin, taps;   ///< of the weights, turned round: those that meet these elements, a stride apart
   std::int64_t margin;        ///< zeros before the adjoint; negative: so many of its elements are left out
 
-  constexpr ConvPhase(std::int64_t first, std::int64_t stride, std::int64_t size, std::int64_t window, std::int64_t padding)
-      : count((size - first + stride - 1) / stride) {
+  constexpr ConvPhase(std::int64_t first, std::int64_t stride, Extent size, std::int64_t window, std::int64_t padding)
+      : count(floor_div(size + Extent(stride - 1), stride)) {
     const std::int64_t tap = (first + padding) % stride;  // the first one that meets them
     taps = window > tap ? (window - tap + stride - 1) / stride : 0;
     begin = window - 1 - tap - stride * (taps - 1);
@@ -254,23 +270,24 @@ struct ConvPhase {
   }
 };
 /// `d` between zeros along an axis, n elements: see ConvPhase::margin.
-constexpr int between_zeros(Graph& g, int d, int axis, std::int64_t margin, std::int64_t n) {
-  const std::int64_t length = g[d].shape[axis].code, cut = margin >= 0 ? 0 : -margin < length ? -margin : length;
+constexpr int between_zeros(Graph& g, int d, int axis, std::int64_t margin, Extent n) {
+  const Extent length = g[d].shape[axis], cut = margin >= 0 ? Extent(0) : min(-margin, length);
   return spread(g, g.slice(d, axis, cut, length - cut, 1), axis, margin > 0 ? margin : 0, 1, n);
 }
 
 /// The adjoint of a convolution's images: a convolution of `d` with the weights turned round and their channels exchanged,
 /// one for each remainder of a place by the stride, so that no zeros are multiplied. (With a dilation they are.)
 constexpr int adjoint_of_images(Graph& g, int w, int d, const ConvExtents& e, const ConvAttribute& c) {
-  const std::int64_t window[] = {e.rows, e.columns}, size[] = {e.height, e.width};
-  int turned = g.reshape(w, {e.groups, e.out / e.groups, e.in / e.groups, e.rows, e.columns});
+  const std::int64_t window[] = {e.rows, e.columns};
+  const Extent size[] = {e.height, e.width};
+  int turned = g.reshape(w, {e.groups, e.group_out, e.group_in, e.rows, e.columns});
   constexpr int order[] = {0, 2, 1, 3, 4};
-  turned = g.reshape(g.permute(turned, order), {e.in, e.out / e.groups, e.rows, e.columns});
+  turned = g.reshape(g.permute(turned, order), {e.in, e.group_out, e.rows, e.columns});
   std::int64_t stride[2];
   for (int k = 0; k < 2; ++k) {
     if (window[k] > 1) turned = g.slice(turned, 2 + k, window[k] - 1, window[k], -1);
     stride[k] = c.dilation[k] == 1 ? c.stride[k] : 1;
-    if (stride[k] != c.stride[k]) d = spread(g, d, 2 + k, 0, c.stride[k], (g[d].shape[2 + k].code - 1) * c.stride[k] + 1);
+    if (stride[k] != c.stride[k]) d = spread(g, d, 2 + k, 0, c.stride[k], (g[d].shape[2 + k] - 1) * Extent(c.stride[k]) + 1);
   }
   int sum = -1;
   for (std::int64_t i = 0; i < stride[0] * stride[1]; ++i) {
@@ -280,14 +297,14 @@ constexpr int adjoint_of_images(Graph& g, int w, int d, const ConvExtents& e, co
     for (int k = 0; k < 2; ++k) {
       const std::int64_t reach = (window[k] - 1) * c.dilation[k] + 1;
       ConvPhase p(first[k], stride[k], size[k], reach, c.padding[k]);
-      any = any && p.count > 0 && p.taps > 0;
+      any = any && p.taps > 0;
       if (!any) break;
-      part = between_zeros(g, part, 2 + k, p.margin, p.count + p.taps - 1);
+      part = between_zeros(g, part, 2 + k, p.margin, p.count + (p.taps - 1));
       if (c.dilation[k] == 1) weights = g.slice(weights, 2 + k, p.begin, p.taps, stride[k]);
     }
     if (!any) continue;
     part = g.conv(part, weights, {{1, 1}, {c.dilation[0], c.dilation[1]}, {0, 0}});
-    for (int k = 0; k < 2; ++k) part = spread(g, part, 2 + k, first[k], stride[k], size[k]);
+    for (int k = 0; k < 2; ++k) part = g.slice(widened(g, part, 2 + k, first[k], stride[k]), 2 + k, 0, size[k], 1);
     sum = sum < 0 ? part : g.add(sum, part);
   }
   return sum >= 0 ? sum : g.constant(g[w].dtype, 0, {e.images, e.in, e.height, e.width});

@@ -107,6 +107,10 @@ class GraphBuilder {
     if (fixed.empty()) fixed_at = at;
     fixed |= symbols;
   }
+  Shape in_this_call(Shape s) const {
+    for (int k = 0; k < s.rank; ++k) s.set(k, s[k].value(values));
+    return s;
+  }
   void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
   /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
   void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
@@ -168,6 +172,8 @@ inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int
       } else {
         graph.failure = n.otherwise;
         graph.failure.number = Extent::from_code(n.otherwise.number).value(values);  // it may be an expression
+        graph.failure.a = in_this_call(n.otherwise.a);
+        graph.failure.b = in_this_call(n.otherwise.b);
         graph.failure.where = at;
         fail();
       }

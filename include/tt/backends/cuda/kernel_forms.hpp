@@ -48,9 +48,13 @@ constexpr bool windows_are_narrow(const Kernel& k, const Access& windows, const 
   const SymbolValues none;
   return windows.row_offset(terms, k.inner.code - 1, none) + windows.column_offset(terms, k.cols.code - 1, none) < most;
 }
-/// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads.
+/// Do longer runs of them lie down the columns than along the rows? Neighbours in memory are for neighbouring threads. A symbol is
+/// the size of images, and long.
 constexpr bool windows_lie_down(const Kernel& k, const Access& windows, const Term* terms) {
-  const auto run = [](const Term& innermost, Extent all) { return innermost.modulus == Extent(0) ? all.code : innermost.modulus.code; };
+  const auto run = [](const Term& innermost, Extent all) {
+    const Extent n = innermost.modulus == Extent(0) ? all : innermost.modulus;
+    return n.is_constant() ? n.code : INT64_MAX;
+  };
   return run(windows.term(terms, 0), k.inner) > run(windows.term(terms, windows.term_count), k.cols);
 }
 
