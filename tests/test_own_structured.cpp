@@ -98,7 +98,7 @@ TEST_CASE("an op over graphs has the same bits on Arrays, Tensors, by name and c
   CHECK(std::memcmp(bare.data(), own::rms_norm(x, {4}).elements<float>().data(), 12 * sizeof(float)) == 0);
   CHECK(numbers(tt::call("test_rms_norm", {x, tt::IntList{4}, w})) == numbers(y));
   CHECK(numbers(tt::call("test_rms_norm", {x}, {{"weight", w}, {"normalized_shape", {4}}, {"eps", 1e-6}})) == numbers(y));
-  CHECK(numbers(tt::call("test_rms_norm", {x, 4, std::nullopt, 1.0})) == numbers(own::rms_norm(x, {4}, {}, 1.0)));
+  CHECK(numbers(tt::call("test_rms_norm", {x, 4, tt::none, 1.0})) == numbers(own::rms_norm(x, {4}, {}, 1.0)));
   const auto f = tt::compile([](const Tensor& t, const Tensor& u) { return own::rms_norm(t, {t.size(1)}, u); });
   CHECK(numbers(f(x, w)) == numbers(y));
   CHECK(numbers(f(tt::cat({x, x}, 1), tt::cat({w, w}))) == numbers(own::rms_norm(tt::cat({x, x}, 1), {8}, tt::cat({w, w}))));
@@ -139,7 +139,7 @@ TEST_CASE("options of every kind, and two results") {
   CHECK(all.size() == 2);
   CHECK(all[0].dim() == 2);
   CHECK(all[1].dim() == 0);
-  CHECK(numbers(tt::call_results("test_moments", {x, 1, true, std::nullopt})[0]) == numbers(x.mean({1}, true)));
+  CHECK(numbers(tt::call_results("test_moments", {x, 1, true, tt::none})[0]) == numbers(x.mean({1}, true)));
   CHECK(message([&] { tt::call_results("test_moments", {x, 2}); }).starts_with("tt::test_moments: axis is out of range: 2 "));
   CHECK(message([&] { tt::call_results("test_moments", {x, tt::IntList{0, 1, 0}}); }).starts_with("tt::test_moments: axis is given twice"));
 }

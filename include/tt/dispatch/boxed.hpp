@@ -5,13 +5,16 @@
 // <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {
+
+/// For what is left out of a call by name, in its place: PyTorch's None.
+struct None {};
+inline constexpr None none{};
 
 /// An argument of a boxed call.
 class BoxedValue {
@@ -25,9 +28,9 @@ class BoxedValue {
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
-  BoxedValue(std::nullopt_t) : kind_(Kind::none) {}
+  BoxedValue(None) : kind_(Kind::left_out) {}
 
-  bool is_none() const { return kind_ == Kind::none; }
+  bool is_none() const { return kind_ == Kind::left_out; }
   bool is_tensor() const { return kind_ == Kind::tensor; }
   const Tensor& tensor() const { return tensor_; }
   bool is_number() const { return kind_ == Kind::boolean || kind_ == Kind::integer || kind_ == Kind::real; }
@@ -49,7 +52,7 @@ class BoxedValue {
   }
 
  private:
-  enum class Kind { none, tensor, boolean, integer, real, list, dtype };
+  enum class Kind { left_out, tensor, boolean, integer, real, list, dtype };
   Tensor tensor_;
   double number_ = 0;
   std::int64_t integer_ = 0;

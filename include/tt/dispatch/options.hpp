@@ -1,8 +1,9 @@
 // Options of an op over graphs beside the dispatcher: as attributes of a call, back from them, and as a schema.
 #pragma once
 #include <bit>
-#include <charconv>
 #include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "tt/dispatch/dispatcher.hpp"
@@ -101,8 +102,11 @@ struct OptionText {
   void value(const HeightWidth& v) const { out << v.h; }
   void value(double v) const {
     char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), v).ptr;  // the shortest that is read as the same
-    for (const char* c = digits; c != end; ++c) out << *c;
+    for (int n = 1; n <= 17; ++n) {  // the shortest that is read as the same
+      std::snprintf(digits, sizeof(digits), "%.*g", n, v);
+      if (std::strtod(digits, nullptr) == v) break;
+    }
+    out << digits;
   }
   template <class T>
   void value(const Optional<T>& v) const {
