@@ -167,7 +167,7 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
     }
     case Op::conv: {
       const auto c = g.attributes<tt::ConvAttribute>(n);
-      return tt::call("conv2d", {operand(0), operand(1), {c.stride[0], c.stride[1]}, {c.padding[0], c.padding[1]}, {c.dilation[0], c.dilation[1]},
+      return tt::call("conv2d", {operand(0), operand(1), tt::none, {c.stride[0], c.stride[1]}, {c.padding[0], c.padding[1]}, {c.dilation[0], c.dilation[1]},
                                  operand(0).size(1) / operand(1).size(1)});
     }
     case Op::sum: case Op::amax: case Op::amin: {

@@ -61,6 +61,12 @@ struct SourceLine {
 constexpr SourceLine here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   return {file, line};
 }
+/// A line as the last parameter of a function whose other overloads take lists: braces make none.
+struct CallLine {
+  SourceLine line;
+  constexpr CallLine(SourceLine at) : line(at) {}
+  constexpr operator SourceLine() const { return line; }
+};
 constexpr Text& operator<<(Text& out, SourceLine at) {
   if (at.line) out << "\n  at " << at.file << ':' << at.line;
   return out;

@@ -136,7 +136,7 @@ constexpr Sym pad(const Sym& x, const SizeOption* given, int count, double value
   for (int k = 0; k < count; ++k) sizes[k] = given[k].extent;
   const auto added = [&](int k) { return sizes[k].is_constant() && sizes[k].code < 0 ? Extent(0) : sizes[k]; };
   const auto cut = [&](int k) { return added(k) == sizes[k] ? Extent(0) : Extent(0) - sizes[k]; };
-  const auto outside = [&](int k) { return Failure{.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = sizes[k].code}; };
+  const auto outside = [&](int k) { return Failure{.mistake = Mistake::padding_out_of_range, .op = "pad", .a = s, .number = given[k].value}; };
   for (int k = 0; k < count; ++k)
     if (sizes[k].is_constant() && (sizes[k].code > most || sizes[k].code < -most)) return {&g, g.fail(outside(k), r)};
   for (int k = 0; k < count; k += 2) {
@@ -205,11 +205,11 @@ struct Pad {
 /// the sum over c, kh, kw in this order. Of Arrays, only N may be known at run time. Throws Error (or does not compile) when channels
 /// or sizes do not fit.
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
-constexpr auto conv2d(X&& images, W&& weights, SourceLine at = here()) {
+constexpr auto conv2d(X&& images, W&& weights, CallLine at = here()) {
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
 }
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W, Value B>
-constexpr auto conv2d(X&& images, W&& weights, B&& bias, SourceLine at = here()) {
+constexpr auto conv2d(X&& images, W&& weights, B&& bias, CallLine at = here()) {
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights), static_cast<B&&>(bias));
 }
 template <DynamicAxes X>
@@ -223,7 +223,7 @@ constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, cons
 }
 /// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
-constexpr auto max_pool2d(X&& images, SourceLine at = here()) {
+constexpr auto max_pool2d(X&& images, CallLine at = here()) {
   return call_structured<MaxPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
@@ -232,7 +232,7 @@ constexpr X max_pool2d(const X& images, const Pool2dOptions& options, SourceLine
 }
 /// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
-constexpr auto avg_pool2d(X&& images, SourceLine at = here()) {
+constexpr auto avg_pool2d(X&& images, CallLine at = here()) {
   return call_structured<AvgPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
@@ -242,7 +242,7 @@ constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, SourceLine
 /// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
 /// off so many elements.
 template <std::int64_t... Sizes, Value X>
-constexpr auto pad(X&& x, SourceLine at = here()) {
+constexpr auto pad(X&& x, CallLine at = here()) {
   return call_structured<Pad, Pad::Options{{Sizes...}}>(at, static_cast<X&&>(x));
 }
 /// A margin of `value`; sizes as above.
@@ -257,7 +257,7 @@ constexpr X pad(const X& x, const IntList& sizes, double value = 0, SourceLine a
 /// Windows of `Size` elements along an axis, `Step` apart: the axis becomes the number of windows, a new last axis has what
 /// each holds. Costs nothing; a mean over the last axis is a moving average.
 template <int Axis, std::int64_t Size, std::int64_t Step = 1, Value X>
-constexpr auto unfold(X&& x, SourceLine at = here()) {
+constexpr auto unfold(X&& x, CallLine at = here()) {
   return std::remove_cvref_t<X>::tt_front::template function<detail::UnfoldFn<Axis, Size, Step>>(at, static_cast<X&&>(x));
 }
 

@@ -210,93 +210,69 @@ struct Logsumexp {
 /// The sum over the axes (all if none): f32 and f64 keep their dtype, i32 and bool give i64.
 /// The order of summation is that of reference_sum. Axes are dropped; see `sum_keepdim`.
 template <int... Dims, Value A>
-constexpr auto sum(A&& a, SourceLine at = here()) {
+constexpr auto sum(A&& a, CallLine at = here()) {
   return call_structured<Sum, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto sum(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Sum>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto sum(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Sum>(at, {dims, keepdim}, a);
-}
 template <int... Dims, Value A>
-constexpr auto sum_keepdim(A&& a, SourceLine at = here()) {
+constexpr auto sum_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Sum, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
 /// The mean over the axes, of floating elements.
 template <int... Dims, Value A>
-constexpr auto mean(A&& a, SourceLine at = here()) {
+constexpr auto mean(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto mean(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Mean>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto mean(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Mean>(at, {dims, keepdim}, a);
-}
 template <int... Dims, Value A>
-constexpr auto mean_keepdim(A&& a, SourceLine at = here()) {
+constexpr auto mean_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
 /// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
 template <int... Dims, Value A>
-constexpr auto var(A&& a, SourceLine at = here()) {
+constexpr auto var(A&& a, CallLine at = here()) {
   return call_structured<Var, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Var>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto var(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Var>(at, {dims, keepdim}, a);
-}
 /// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
 template <int... Dims, Value A>
-constexpr auto amax(A&& a, SourceLine at = here()) {
+constexpr auto amax(A&& a, CallLine at = here()) {
   return call_structured<Amax, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto amax(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Amax>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto amax(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Amax>(at, {dims, keepdim}, a);
-}
 /// The smallest element; NaN if there is one. Of no elements there is none: an error.
 template <int... Dims, Value A>
-constexpr auto amin(A&& a, SourceLine at = here()) {
+constexpr auto amin(A&& a, CallLine at = here()) {
   return call_structured<Amin, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto amin(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Amin>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto amin(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Amin>(at, {dims, keepdim}, a);
-}
 /// log(sum(exp(x))) without overflow, over the axes.
 template <int... Dims, Value A>
-constexpr auto logsumexp(A&& a, SourceLine at = here()) {
+constexpr auto logsumexp(A&& a, CallLine at = here()) {
   return call_structured<Logsumexp, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto logsumexp(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Logsumexp>(at, {dim, keepdim}, a);
 }
-template <Value A>
-constexpr auto logsumexp(A&& a, std::initializer_list<int> dims, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Logsumexp>(at, {dims, keepdim}, a);
-}
 /// The index (i64) of the first largest element along one axis; of the first NaN if there is one. Of no elements: an error.
 template <int Dim, Value A>
-constexpr auto argmax(A&& a, SourceLine at = here()) {
+constexpr auto argmax(A&& a, CallLine at = here()) {
   return call_structured<Argmax, Argmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
@@ -305,7 +281,7 @@ constexpr auto argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, Sourc
 }
 /// exp(x - max) / sum, along one axis. A row of -inf gives NaN, as in PyTorch.
 template <int Dim, Value A>
-constexpr auto softmax(A&& a, SourceLine at = here()) {
+constexpr auto softmax(A&& a, CallLine at = here()) {
   return call_structured<Softmax, Softmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
@@ -314,7 +290,7 @@ constexpr auto softmax(A&& a, int dim, SourceLine at = here()) {
 }
 /// log(softmax(x)) without overflow, along one axis.
 template <int Dim, Value A>
-constexpr auto log_softmax(A&& a, SourceLine at = here()) {
+constexpr auto log_softmax(A&& a, CallLine at = here()) {
   return call_structured<LogSoftmax, LogSoftmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>

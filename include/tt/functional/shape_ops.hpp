@@ -66,30 +66,30 @@ struct DetachFn {
 
 /// Two axes exchanged, by default the last two. Costs nothing.
 template <int Axis0 = -2, int Axis1 = -1, Value A>
-constexpr auto transpose(A&& a, SourceLine at = here()) {
+constexpr auto transpose(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::TransposeFn<Axis0, Axis1>>(at, static_cast<A&&>(a));
 }
 /// Axis k of the result is axis Axes[k] of a.
 template <int... Axes, Value A>
-constexpr auto permute(A&& a, SourceLine at = here()) {
+constexpr auto permute(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::PermuteFn<Axes...>>(at, static_cast<A&&>(a));
 }
 /// The same elements in row-major order under another shape of the same size. One extent may be -1: what the others leave, also
 /// where that is known at run time only.
 template <std::int64_t... E, Value A>
-constexpr auto reshape(A&& a, SourceLine at = here()) {
+constexpr auto reshape(A&& a, CallLine at = here()) {
   static_assert(((E >= -1) && ...), "tt: reshape: an extent is a number, or -1 for what the others leave");
   return std::remove_cvref_t<A>::tt_front::template function<detail::ReshapeFn<E...>>(at, static_cast<A&&>(a));
 }
 /// Axes of extent 1 repeated, from the right.
 template <std::int64_t... E, Value A>
-constexpr auto broadcast_to(A&& a, SourceLine at = here()) {
+constexpr auto broadcast_to(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::BroadcastFn<E...>>(at, static_cast<A&&>(a));
 }
 /// `Length` elements of one axis from `Start` on, `Step` apart. Along an axis whose extent is known
 /// at run time the call throws Error when it is too short.
 template <int Axis, std::int64_t Start, std::int64_t Length, std::int64_t Step = 1, Value A>
-constexpr auto slice(A&& a, SourceLine at = here()) {
+constexpr auto slice(A&& a, CallLine at = here()) {
   return std::remove_cvref_t<A>::tt_front::template function<detail::SliceFn<Axis, Start, Length, Step>>(at, static_cast<A&&>(a));
 }
 /// The value without its derivative.
