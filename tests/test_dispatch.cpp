@@ -374,6 +374,12 @@ Tensor everything(const Tensor& a, float scale, int n, bool negative, tt::IntLis
 }
 Tensor npu_blend(const Tensor& a, const Tensor&, double) { return to_device(a, {}) * 1000; }
 Tensor wrong_blend(const Tensor& a, const Tensor&, int) { return a; }
+Tensor npu_gather(const Tensor& x, std::int64_t dim, const Tensor& index, bool wrap) {
+  return to_device(to_device(x, {}).gather(static_cast<int>(dim), to_device(index, {})) + (wrap ? 1000 : 0), npu);
+}
+Tensor npu_layer_norm(const Tensor& x, tt::IntList sizes, const Tensor& weight, const Tensor& bias, double eps) {
+  return tt::tensor({static_cast<double>(sizes.size()), weight.defined() ? 1.0 : 0.0, bias.defined() ? to_device(bias, {}).sum().item() : -1.0, eps, static_cast<double>(x.dim())});
+}
 
 }  // namespace
 
@@ -410,6 +416,18 @@ TEST_CASE("a function of tt's ops has derivatives, and kernels for other backend
   CHECK(numbers(op(to_device(tt::tensor({1.0}), npu), to_device(tt::tensor({1.0}), npu), 0.5)) == Numbers{1000});
   CHECK(message([] { tt::register_kernel("test_blend", DispatchKey::cpu, wrong_blend); }) == "tt::register_kernel: test_blend: the function takes other arguments than the operator: (Tensor input, Tensor other, float t)." + at(__LINE__));
   CHECK_THROWS_AS(tt::register_kernel("test_blend", DispatchKey::cpu, npu_add), tt::Error);
+}
+
+TEST_CASE("kernels take arguments in the order of the schema, and Tensors that are left out as undefined ones") {
+  tt::register_all_ops();
+  tt::register_kernel("gather", DispatchKey::private_use1, npu_gather);
+  const Tensor x = tt::tensor({{1.0, 2.0}, {3.0, 4.0}}), index = tt::tensor({{1}, {0}});
+  CHECK(numbers(to_device(tt::gather(to_device(x, npu), 1, to_device(index, npu)), {})) == Numbers{2, 3});
+  tt::register_kernel("layer_norm", DispatchKey::private_use1, npu_layer_norm);
+  const Tensor on = to_device(x, npu), two = to_device(tt::tensor({1.0, 2.0}), npu);
+  CHECK(numbers(tt::layer_norm(on, {2}, two, {}, 0.5)) == Numbers{1, 1, -1, 0.5, 2});
+  CHECK(numbers(tt::layer_norm(on, {2}, {}, two, 0.5)) == Numbers{1, 0, 3, 0.5, 2});
+  CHECK(numbers(tt::layer_norm(on, {2}, {}, {}, 0.5)) == Numbers{1, 0, -1, 0.5, 2});
 }
 
 TEST_CASE("an operator without a graph may have several results, defaults and a derivative of its own") {

@@ -22,6 +22,7 @@ struct RmsNorm {
   static constexpr tt::OpInfo info{.name = "test_rms_norm", .arguments = "input, normalized_shape, weight?"};
   static constexpr tt::Sym body(const auto& x, const auto& weight, const Options& o) {
     const unsigned axes = tt::detail::last_axes(x, o.normalized_shape, info.name);
+    tt::detail::need_sizes(weight, o.normalized_shape, info.name);
     const auto y = x * tt::rsqrt(tt::detail::mean(x * x, axes, true) + o.eps);
     return weight.defined() ? y * weight : y;
   }
@@ -51,6 +52,22 @@ struct Moments {
     const tt::Sym m = tt::detail::mean(x, axes, true), c = x - m;
     const tt::Sym v = tt::detail::reduce<tt::Op::sum>(c * c, axes, o.keepdim) / (tt::detail::count_of(x, axes) - o.correction);
     return {o.shift.given ? m + o.shift.value : m, v};
+  }
+};
+
+/// Defaults of lists; a size that a captured function knows as an expression.
+struct Weighted {
+  struct Options {
+    tt::Axes dim = -1;
+    tt::OptionList<int, 2> pair = {2, 3};
+    tt::HeightWidth window = {1, 3};
+    tt::SizeOption size = 5;
+  };
+  static constexpr tt::OpInfo info{.name = "test_weighted", .arguments = "input"};
+  static constexpr tt::Sym body(const tt::Sym& x, const Options& o) {
+    const tt::Sym s = tt::detail::reduce<tt::Op::sum>(x, tt::detail::axis_bits(x, o.dim, info.name), false);
+    const tt::Sym size{x.graph, x.graph->extent(tt::DType::f32, o.size.extent)};
+    return s * (100 * o.pair.item[0] + 10 * o.pair.item[1] + o.window.h + o.window.w) + size;
   }
 };
 
@@ -142,6 +159,32 @@ TEST_CASE("options of every kind, and two results") {
   CHECK(numbers(tt::call_results("test_moments", {x, 1, true, tt::none})[0]) == numbers(x.mean({1}, true)));
   CHECK(message([&] { tt::call_results("test_moments", {x, 2}); }).starts_with("tt::test_moments: axis is out of range: 2 "));
   CHECK(message([&] { tt::call_results("test_moments", {x, tt::IntList{0, 1, 0}}); }).starts_with("tt::test_moments: axis is given twice"));
+}
+
+TEST_CASE("options that are lists and sizes have defaults, and are what they are given") {
+  const Tensor x = tt::ones({2, 3});
+  const auto weighted = [](const Tensor& t, const own::Weighted::Options& o) { return tt::call_with<own::Weighted>(tt::here(), o, t); };
+  CHECK(numbers(weighted(x, {})) == Numbers{3 * 234 + 5, 3 * 234 + 5});
+  CHECK(numbers(tt::call("test_weighted", {x})) == numbers(weighted(x, {})));
+  CHECK(std::string(tt::Dispatcher::get().find("test_weighted").schema) == "Tensor input, int[] dim=[-1], int[] pair=[2, 3], int[2] window=[1, 3], int size=5");
+  CHECK(numbers(weighted(x, {0, {1, 0}, 2, 7})) == Numbers{2 * 104 + 7, 2 * 104 + 7, 2 * 104 + 7});
+  CHECK(numbers(tt::call("test_weighted", {x, {0}, {1, 0}, 2, 7})) == numbers(weighted(x, {0, {1, 0}, 2, 7})));
+  CHECK(numbers(tt::call("test_weighted", {x}, {{"dim", tt::IntList()}, {"window", tt::IntList()}})) == Numbers{6 * 234 + 5});
+  CHECK_THROWS_AS(weighted(x, {0, {1, 2, 3}}), tt::Error);
+  CHECK_THROWS_AS(tt::call("test_weighted", {x, 0, {1, 2, 3}}), tt::Error);
+  CHECK_THROWS_AS(tt::argmax(x, std::int64_t{1} << 32), tt::Error);
+  const auto f = tt::compile(tt::frozen([&](const Tensor& t) { return weighted(t, {.size = t.size(0) - 1}); }), {.tier = 0});
+  for (const std::int64_t n : {4, 5, 9}) CHECK(numbers(f(tt::ones({n, 3}))) == numbers(weighted(tt::ones({n, 3}), {.size = n - 1})));
+  CHECK(f.captures() == 1);
+}
+
+TEST_CASE("layer_norm takes scales of its shape only") {
+  const Tensor x = tt::ones({2, 2});
+  CHECK(message([&] { tt::layer_norm(x, {2}, tt::ones({5, 1, 2})); }).starts_with("tt::layer_norm: the last sizes are not those given: (5, 1, 2) and (2,)."));
+  CHECK(message([&] { tt::layer_norm(x, {2}, {}, tt::ones({3})); }).starts_with("tt::layer_norm: the last sizes are not those given: (3,) and (2,)."));
+  const tt::Size n(2);
+  CHECK(same_bits(tt::layer_norm(x, {n}), tt::layer_norm(x, {2})));
+  CHECK(same_bits(tt::sum(x, {n - 1}), tt::sum(x, 1)));
 }
 
 TEST_CASE("an op with a kernel of its own: eager, by name, on the tape, with Meta Tensors") {

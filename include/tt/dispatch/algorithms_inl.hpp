@@ -233,7 +233,7 @@ struct Runs {
   }
 };
 TT_INLINE void Unique::kernel(Call& c, const Options& o) {
-  need_elements(c);
+  need_readable(c);
   const AlgorithmCall a(c);
   const Tensor x = c[0].contiguous();
   const std::int64_t n = x.numel();
@@ -253,7 +253,7 @@ TT_INLINE void ReduceByKey::kernel(Call& c, const Options&) {
   if (c[0].dim() != 1 || !(c[0].impl().shape == c[1].impl().shape))
     TT_THROW(Error(Text("tt::reduce_by_key: keys and values are not vectors of one length: ") << c[0].shape() << " and "
                                                                                               << c[1].shape() << "." << c.at));
-  need_elements(c);
+  need_readable(c);
   const AlgorithmCall a(c);
   const Tensor keys = c[0].contiguous();
   const Tensor values = (is_floating(c[1].dtype()) ? c[1] : convert(c[1], DType::i64, c.at)).contiguous();

@@ -30,6 +30,19 @@ inline bool read_default(std::string_view text, std::int64_t& value) {
   return read_default(text, value, [](const char* from, char** end) { return std::strtoll(from, end, 10); });
 }
 
+/// "[1, 2]", "[]"
+inline bool read_default(std::string_view text, IntList& list) {
+  if (!text.starts_with('[') || !text.ends_with(']')) return false;
+  for (text = text.substr(1, text.size() - 2); !text.empty();) {
+    const std::size_t end = text.find(',');
+    std::int64_t number = 0;
+    if (!read_default(text.substr(0, end), number)) return false;
+    list.push_back(number);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return true;
+}
+
 TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value) {
   constexpr const char* wrong_default = "the schema's default is of another type";
   const std::string_view type = schema.type, left_out = schema.left_out;
@@ -51,9 +64,9 @@ TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, con
     std::int64_t number = 0;
     if (value) list = value->is_list() ? value->list() : IntList{value->integer()};
     else if (read_default(left_out, number)) list.push_back(number);
-    else if (left_out != "[]") return wrong_default;
+    else if (!read_default(left_out, list)) return wrong_default;
     const int most = type[4] == ']' ? 0 : type[4] - '0';  // "int[2]": two numbers, or one for both
-    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && left_out == "[]");
+    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && !left_out.empty());
     if (!fits) return most == 1 ? "one integer is expected" : "one integer or two are expected";
     to.push(list);
   } else if (type == "float") {

@@ -117,7 +117,7 @@ void record_structured_op(Graph& g, const Operator& op, std::span<const int> in,
   Sym operand[tensors.all];
   for (int k = 0, next = 0; k < tensors.all; ++k)
     if (op.optional == 0 || a.value[0] >> k & 1) operand[k] = {&g, in[static_cast<std::size_t>(next++)]};
-  const auto options = options_of<F>(op, a);
+  const auto options = options_of<F>(op, a, true);
   const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return record_structured<F>(options, operand[I]...);
   }(std::make_index_sequence<tensors.all>{});
@@ -149,11 +149,14 @@ inline constexpr bool is_structured = F::info.arguments != nullptr;
 template <class F>
 inline constexpr bool has_kernel = requires { &F::kernel; };
 template <class F>
-void own_kernel(Call& c, void*) { F::kernel(c, options_of<F>(*c.op, c.attrs())); }
+void own_kernel(Call& c, void*) {
+  const ExcludeKeys below{DispatchKey::autograd};
+  F::kernel(c, options_of<F>(*c.op, c.attrs(), false));
+}
 template <class F>
-void own_front(Call& c) { F::front(c, options_of<F>(*c.op, c.attrs())); }
+void own_front(Call& c) { F::front(c, options_of<F>(*c.op, c.attrs(), false)); }
 template <class F>
-void own_derivative(const DerivativeStep& s) { F::derivative(s, options_of<F>(*s.op, *s.attributes)); }
+void own_derivative(const DerivativeStep& s) { F::derivative(s, options_of<F>(*s.op, *s.attributes, false)); }
 
 template <class F>
 Operator& define_operator() {
@@ -183,7 +186,7 @@ Operator& define_operator() {
     fill(*own);
     return *own;
   } else if constexpr (is_structured<F>) {
-    return Dispatcher::get().define(F::info.name, reinterpret_cast<const void*>(&options_of<F>), fill);
+    return Dispatcher::get().define(F::info.name, &F::info, fill);
   } else {
     return Dispatcher::get().define(F::info.name, &op_def<F>, fill);
   }

@@ -46,7 +46,7 @@ struct Nonzero {
   static void kernel(Call& c, const Options&);
 };
 
-inline void need_elements(const Call& c) {
+inline void need_readable(const Call& c) {
   if (c[0].is_meta())
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": the size of the result depends on elements, and Meta Tensors have none." << c.at));
 }
@@ -154,7 +154,6 @@ struct AxisBlocks {
   }
 };
 TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
-  const ExcludeKeys below{DispatchKey::autograd};
   const AxisBlocks b(c, o.dim);
   Tensor result(c[0].dtype(), b.with_rows(c[0], c[1].impl().numel), c[0].device());
   c.result[0] = result;
@@ -175,7 +174,6 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   });
 }
 TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
-  const ExcludeKeys below{DispatchKey::autograd};
   const AxisBlocks b(c, o.dim);
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
@@ -233,7 +231,6 @@ struct AxisElements {
   }
 };
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {
-  const ExcludeKeys below{DispatchKey::autograd};
   const AxisElements e(c, o.dim);
   Tensor result(c[0].dtype(), e.shape, c[0].device());
   c.result[0] = result;
@@ -248,7 +245,6 @@ TT_INLINE void Gather::kernel(Call& c, const Options& o) {
   });
 }
 TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
-  const ExcludeKeys below{DispatchKey::autograd};
   const AxisElements e(c, o.dim);
   if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
@@ -263,8 +259,7 @@ TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   });
 }
 TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
-  need_elements(c);
-  const ExcludeKeys below{DispatchKey::autograd};
+  need_readable(c);
   const Tensor mask = convert(c[0], DType::boolean, c.at).contiguous();
   const auto* there = mask.data_ptr<bool>();
   const std::int64_t n = mask.impl().numel;
@@ -308,7 +303,14 @@ TT_INLINE void ScatterAdd::derivative(const DerivativeStep& s, const Options& o)
   s.out[0] = s.gradient[0];
   s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
 }
-TT_INLINE void ScatterAdd::front(Call& c, const Options& o) { c.result[0] = tt::scatter_add(c[0], o.dim, c[1], c[2], c.at); }
+/// The part of `source` that `index` has places for.
+inline Tensor beginning_of(const Tensor& source, const Tensor& index, SourceLine at) {
+  Tensor part = source;
+  for (int k = 0; k < index.dim() && k < source.dim(); ++k)
+    if (index.size(k) < part.size(k)) part = part.slice(k, 0, index.size(k), 1, at);
+  return part;
+}
+TT_INLINE void ScatterAdd::front(Call& c, const Options& o) { c.result[0] = call_with<ScatterAdd>(c.at, o, c[0], c[1], beginning_of(c[2], c[1], c.at)); }
 
 inline void need_defined(const char* op, std::initializer_list<const Tensor*> all, SourceLine at) {
   int k = 0;
@@ -364,10 +366,7 @@ TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const 
 }
 TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   detail::need_defined("scatter_add", {&x, &index, &source}, at);
-  Tensor part = source;
-  for (int k = 0; k < index.dim() && k < source.dim(); ++k)
-    if (index.size(k) < part.size(k)) part = part.slice(k, 0, index.size(k), 1, at);
-  return call_with<detail::ScatterAdd>(at, {dim}, x, index, part);
+  return call_with<detail::ScatterAdd>(at, {dim}, x, index, detail::beginning_of(source, index, at));
 }
 TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return call_with<detail::Nonzero>(at, {}, x); }
 TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {

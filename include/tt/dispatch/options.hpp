@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tt/dispatch/dispatcher.hpp"
-#include "tt/functional/image_ops.hpp"
+#include "tt/functional/structured.hpp"
 
 namespace tt {
 namespace detail {
@@ -35,12 +35,13 @@ struct OptionWriter {
   template <class T, int N>
   void operator()(const OptionList<T, N>& list) const {
     to.push(list.count);
-    for (int k = 0; k < list.count && k < N; ++k) (*this)(list.item[k]);
+    for (int k = 0; k < list.count; ++k) (*this)(list.item[k]);
   }
 };
 struct OptionReader {
   const Attributes& from;
   int at = 0;
+  bool records = false;  ///< sizes as what they are expressions of; else as numbers
   template <class T>
     requires(std::is_integral_v<T> || std::is_enum_v<T>)
   void operator()(T& v) {
@@ -50,8 +51,10 @@ struct OptionReader {
   }
   void operator()(double& v) { v = std::bit_cast<double>(from.value[at++]); }
   void operator()(SizeOption& v) {
-    v.value = from.value[at];
-    v.extent = from.extent(at++);
+    v = from.value[at];
+    if (records) v.extent = from.extent(at);
+    if (!v.extent.is_constant()) v.value = 0;  // not for bodies: it is another number in the next call
+    ++at;
   }
   template <class T>
   void operator()(Optional<T>& v) {
@@ -62,12 +65,12 @@ struct OptionReader {
   void operator()(HeightWidth& v) {
     OptionList<int, 2> list;
     (*this)(list);
-    if (list.count > 2) TT_THROW(Error(Text("tt: of the last two axes, one number or two are expected, and there are ") << list.count << "."));
     if (list.count > 0) v = {list.item[0], list.item[list.count - 1]};
   }
   template <class T, int N>
   void operator()(OptionList<T, N>& list) {
     const std::int64_t count = from.value[at++];
+    list = {};
     for (std::int64_t k = 0; k < count; ++k) {
       T v{};
       (*this)(v);
@@ -82,7 +85,6 @@ struct OptionText {
   void type(std::int64_t) const { out << "int"; }
   void type(int) const { out << "int"; }
   void type(double) const { out << "float"; }
-  void type(DType) const { out << "dtype"; }
   void type(const SizeOption&) const { out << "int"; }
   void type(const HeightWidth&) const { out << "int[2]"; }
   template <class T>
@@ -99,14 +101,17 @@ struct OptionText {
   void value(std::int64_t v) const { out << v; }
   void value(int v) const { out << v; }
   void value(const SizeOption& v) const { out << v.value; }
-  void value(const HeightWidth& v) const { out << v.h; }
+  void value(const HeightWidth& v) const {
+    if (v.h == v.w) out << v.h;
+    else out << '[' << v.h << ", " << v.w << ']';
+  }
   void value(double v) const {
     char digits[32];
     for (int n = 1; n <= 17; ++n) {  // the shortest that is read as the same
       std::snprintf(digits, sizeof(digits), "%.*g", n, v);
       if (std::strtod(digits, nullptr) == v) break;
     }
-    out << digits;
+    for (const char* c = digits; *c; ++c) out << (*c == ',' ? '.' : *c);  // whatever the locale
   }
   template <class T>
   void value(const Optional<T>& v) const {
@@ -155,9 +160,9 @@ const char* make_schema() {
   return keep_text(t.begin(), static_cast<std::size_t>(t.size()));
 }
 template <class F>
-options_t<F> options_of(const Operator& op, const Attributes& a) {
+options_t<F> options_of(const Operator& op, const Attributes& a, bool records) {
   options_t<F> options{};
-  OptionReader reader{a, op.optional > 0 ? 1 : 0};
+  OptionReader reader{a, op.optional > 0 ? 1 : 0, records};
   each_option(options, [&](NameText, auto& v) { reader(v); });
   return options;
 }

@@ -47,7 +47,7 @@ const char* make_schema(std::string_view names) {
 template <class... A>
 bool fits_schema(const Operator& op) {
   SchemaReader s{op.schema};
-  const auto fits = [&](std::string_view type) { return s.next() && (s.type == type || (type == "int[]" && s.type.starts_with("int["))); };
+  const auto fits = [&](std::string_view type) { return s.next() && (s.type == type || (type == "Tensor" && s.type == "Tensor?") || (type == "int[]" && s.type.starts_with("int["))); };
   return (fits(schema_type<A>()) && ...) && !s.next();
 }
 
@@ -57,10 +57,13 @@ void push_argument(Attributes& to, const A& value) {
   else if constexpr (std::is_same_v<A, IntList>) to.push(value);
   else if constexpr (!std::is_same_v<A, Tensor>) to.push(static_cast<std::int64_t>(value));
 }
-/// Argument number `place` of a call, whose attributes begin at `at`.
+/// The argument of a call that is there.
 template <class A>
-decltype(auto) read_argument(const Call& c, std::size_t place, int at) {
-  if constexpr (std::is_same_v<A, Tensor>) return c[static_cast<int>(place)];
+decltype(auto) read_argument(const Call& c, int at) {
+  if constexpr (std::is_same_v<A, Tensor>) {
+    static const Tensor left_out;
+    return at < 0 ? left_out : c[at];
+  }
   else if constexpr (std::is_same_v<A, IntList>) return c.attrs().list(at);
   else if constexpr (std::is_floating_point_v<A>) return static_cast<A>(std::bit_cast<double>(c.attrs().value[at]));
   else return static_cast<A>(c.attrs().value[at]);
@@ -68,14 +71,21 @@ decltype(auto) read_argument(const Call& c, std::size_t place, int at) {
 /// Runs a function that `context` points to.
 template <class... A>
 void function_kernel(Call& c, void* context) {
-  int at[sizeof...(A)], k = 0, next = 0;
+  // Where each argument is: of Tensors among those given, -1 for one that is not; of others among the attributes.
+  int at[sizeof...(A)], k = 0, tensors = 0, given = 0, next = c.op->optional > 0 ? 1 : 0;
   const auto place = [&](bool tensor, bool list) {
-    at[k++] = next;
-    next += tensor ? 0 : list ? 1 + static_cast<int>(c.attrs().value[next]) : 1;
+    if (tensor) {
+      const bool there = c.op->optional == 0 || c.attrs().value[0] >> tensors & 1;
+      ++tensors;
+      at[k++] = there ? given++ : -1;
+    } else {
+      at[k++] = next;
+      next += list ? 1 + static_cast<int>(c.attrs().value[next]) : 1;
+    }
   };
   (place(std::is_same_v<std::remove_cvref_t<A>, Tensor>, std::is_same_v<std::remove_cvref_t<A>, IntList>), ...);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    c.result[0] = reinterpret_cast<Tensor (*)(A...)>(context)(read_argument<std::remove_cvref_t<A>>(c, I, at[I])...);
+    c.result[0] = reinterpret_cast<Tensor (*)(A...)>(context)(read_argument<std::remove_cvref_t<A>>(c, at[I])...);
   }(std::index_sequence_for<A...>{});
 }
 

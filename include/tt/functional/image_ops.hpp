@@ -9,13 +9,6 @@
 
 namespace tt {
 
-/// Two numbers for the last two axes, or one for both.
-struct HeightWidth {
-  int h, w;
-  constexpr HeightWidth(int both) : h(both), w(both) {}
-  constexpr HeightWidth(int height, int width) : h(height), w(width) {}
-};
-
 /// How conv2d goes over its images; PyTorch's names and defaults.
 struct Conv2dOptions {
   HeightWidth stride = 1;

@@ -15,6 +15,7 @@ struct LayerNorm {
     const unsigned axes = detail::last_axes(x, o.normalized_shape, info.name);
     const auto r = detail::need_real(x, info.name), c = r - detail::mean(r, axes, true);
     auto y = c * tt::rsqrt(detail::mean(c * c, axes, true) + o.eps);
+    for (const Sym& scale : {weight, bias}) detail::need_sizes(scale, o.normalized_shape, info.name);
     if (weight.defined()) y = y * weight;
     return bias.defined() ? y + bias : y;
   }

@@ -58,16 +58,25 @@ constexpr Sym need_real(const Sym& x, const char* op) {
   return to_real(x);
 }
 
+constexpr Shape shape_of(const Sizes& sizes) {
+  Shape s;
+  for (int k = 0; k < sizes.count && k < max_rank; ++k) s.push_back(sizes.item[k].extent);
+  return s;
+}
 /// The last axes of a value as bits: as many as there are sizes, which are theirs.
 constexpr unsigned last_axes(const Sym& x, const Sizes& sizes, const char* op) {
   const int rank = x.shape().rank, first = rank - sizes.count;
-  Shape given;
-  for (int k = 0; k < sizes.count && k < max_rank; ++k) given.push_back(sizes.item[k].extent);
+  const Shape given = shape_of(sizes);
   const auto differ = [&] { return Failure{.mistake = Mistake::last_sizes_differ, .op = op, .a = x.shape(), .b = given}; };
   bool same = first >= 0 && sizes.count > 0;
   for (int k = 0; same && k < sizes.count; ++k) same = x.graph->equal(x.shape()[first + k], given[k], differ);
   if (!same) x.graph->fail(differ());
   return same ? ((1u << rank) - 1) & ~((1u << first) - 1) : 0;
+}
+/// `x`, if it is there, has these sizes and no others.
+constexpr void need_sizes(const Sym& x, const Sizes& sizes, const char* op) {
+  if (x.defined() && x.shape().rank != sizes.count) x.graph->fail({.mistake = Mistake::last_sizes_differ, .op = op, .a = x.shape(), .b = shape_of(sizes)});
+  else if (x.defined()) last_axes(x, sizes, op);
 }
 constexpr Sym mean(const Sym& real, unsigned axes, bool keepdim) { return reduce<Op::sum>(real, axes, keepdim) / count_of(real, axes); }
 /// An axis of extent 0 has no largest element; static programs look when they run, but not at several run-time extents put together.

@@ -16,14 +16,25 @@
 
 namespace tt {
 
-/// A size, as an option: a number, and in a captured function what it is an expression of.
+namespace detail {
+
+/// What is no number of this type is the one next to it: out of every range as well.
+template <class T>
+constexpr T saturated(std::int64_t v) {
+  constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  return v < static_cast<std::int64_t>(least) ? least : v > static_cast<std::int64_t>(most) ? most : static_cast<T>(v);
+}
+
+}  // namespace detail
+
+/// A size, as an option. Bodies and kernels read `extent`: in a captured function it may be an expression.
 struct SizeOption {
-  std::int64_t value = 0;
+  std::int64_t value = 0;  ///< what it is in the call that hands it over
   Extent extent = 0;
 
   constexpr SizeOption() = default;
   constexpr SizeOption(std::integral auto n) : value(static_cast<std::int64_t>(n)), extent(within(value)) {}
-  constexpr SizeOption(const Size& n) : value(n.value()), extent(n.extent()) {}
+  constexpr SizeOption(const Size& n) : value(n.value()), extent(n.is_expression() ? n.extent() : Extent(within(value))) {}
   constexpr bool operator==(const SizeOption&) const = default;
 
  private:
@@ -33,7 +44,7 @@ struct SizeOption {
     return n > most ? most : n < -most ? -most : n;
   }
 };
-/// So many numbers at most, as an option: a structural type. Of a longer list `count` is still the length.
+/// At most N numbers, as an option: a structural type. Throws Error when there are more.
 template <class T, int N>
 struct OptionList {
   T item[N] = {};
@@ -42,37 +53,31 @@ struct OptionList {
   constexpr OptionList() = default;
   template <class A>
     requires(std::integral<A> || std::derived_from<A, Size>)
-  constexpr OptionList(const A& one) : count(1) {
-    if constexpr (std::is_same_v<T, SizeOption>) item[0] = T(one);
-    else item[0] = number(static_cast<std::int64_t>(one));
-  }
-  constexpr OptionList(std::initializer_list<T> list) {
-    for (const T v : list) push_back(v);
+  constexpr OptionList(const A& one) { push_back(number(Size(one))); }
+  constexpr OptionList(std::initializer_list<SizeArgument> list) {
+    for (const SizeArgument& v : list) push_back(number(v.size));
   }
   /// From an IntList.
   template <class L>
     requires requires(const L& list) { list.value(0); }
   constexpr OptionList(const L& list) {
-    for (int k = 0; k < list.size(); ++k)
-      if constexpr (std::is_same_v<T, SizeOption>) push_back(T(list[k]));
-      else push_back(number(std::int64_t{list[k]}));  // looked at
+    for (int k = 0; k < list.size(); ++k) push_back(number(list[k]));
   }
   constexpr void push_back(T v) {
-    if (count < N) item[count] = v;
-    ++count;
+    if (count == N) TT_THROW(Error(Text("tt: a list has more than ") << N << " numbers."));
+    item[count++] = v;
   }
   constexpr bool operator==(const OptionList&) const = default;
 
  private:
-  /// What is no number of this type is the one next to it: out of every range as well.
-  static constexpr T number(std::int64_t v) {
-    constexpr auto least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
-    return v < least ? least : v > most ? most : static_cast<T>(v);
+  static constexpr T number(const Size& v) {
+    if constexpr (std::is_same_v<T, SizeOption>) return v;
+    else return detail::saturated<T>(std::int64_t{v});  // looked at
   }
 };
-/// A list of sizes, as long as a shape can be, and one longer.
+/// A list of sizes, as long as a shape can be, and one longer: of a list that is too long, a size is wrong.
 using Sizes = OptionList<SizeOption, max_rank + 1>;
-/// Axes of a value, negative ones from the end; one more than there can be, so that of a list too long one is wrong.
+/// Axes of a value, negative ones from the end.
 using Axes = OptionList<int, max_rank + 1>;
 
 /// A number that may be left out, as an option.
@@ -83,9 +88,20 @@ struct Optional {
 
   constexpr Optional() = default;
   template <class A>
-    requires(std::integral<A> || std::derived_from<A, Size> || (std::is_floating_point_v<A> && std::is_floating_point_v<T>))
-  constexpr Optional(const A& v) : value(static_cast<T>(v)), given(true) {}
+    requires(std::integral<A> || std::derived_from<A, Size>)
+  constexpr Optional(const A& v) : given(true) {
+    if constexpr (std::is_integral_v<T>) value = detail::saturated<T>(static_cast<std::int64_t>(v));
+    else value = static_cast<T>(v);
+  }
+  constexpr Optional(double v) requires std::is_floating_point_v<T> : value(v), given(true) {}
   constexpr bool operator==(const Optional&) const = default;
+};
+
+/// Two numbers for the last two axes, or one for both.
+struct HeightWidth {
+  int h, w;
+  constexpr HeightWidth(int both) : h(both), w(both) {}
+  constexpr HeightWidth(int height, int width) : h(height), w(width) {}
 };
 
 /// The options of an op that has none.
@@ -153,12 +169,20 @@ struct TensorCount {
 template <class F>
 constexpr TensorCount count_tensors() {
   TensorCount n;
-  for (ArgumentReader r{F::info.arguments}; r.next();)
-    if (!is_option<F>(r.name)) ++n.all, n.optional += r.optional;
-  return n;
+  bool right = true;
+  for (ArgumentReader r{F::info.arguments}; r.next();) {
+    const bool tensor = !is_option<F>(r.name);
+    right = right && (tensor ? r.optional || n.optional == 0 : !r.optional);
+    n.all += tensor;
+    n.optional += tensor && r.optional;
+  }
+  return right ? n : TensorCount{-1, 0};
 }
 template <class F>
-inline constexpr TensorCount tensors_of = count_tensors<F>();
+inline constexpr TensorCount tensors_of = [] {
+  static_assert(count_tensors<F>().all >= 0, "tt: Tensors that may be left out are the last ones, and options have defaults in their struct");
+  return count_tensors<F>();
+}();
 
 /// The body on these symbols, those left out behind them.
 template <class F, class... S>
