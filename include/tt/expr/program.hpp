@@ -254,20 +254,13 @@ template <class H>
 using shown_b = typename shape_shown<
     H, false, std::make_index_sequence<static_cast<std::size_t>(H::failure.b.rank)>>::type;
 
-template <class H>
-constexpr bool show_mistake();
-
 /// H::failure is a constant Failure; true if there is none, else one error and false.
 template <class H>
 constexpr bool no_mistake() {
-  if constexpr (H::failure.mistake == Mistake::none) return true;
-  else return show_mistake<H>();
-}
-template <class H>
-constexpr bool show_mistake() {
-  constexpr Failure f = H::failure;
-  constexpr int line = f.where.line;
-  if constexpr (f.mistake == Mistake::shapes_do_not_broadcast)
+  constexpr const Failure& f = H::failure;
+  [[maybe_unused]] constexpr int line = f.where.line;
+  if constexpr (f.mistake == Mistake::none) return true;
+  else if constexpr (f.mistake == Mistake::shapes_do_not_broadcast)
     static_assert(shapes_broadcast<shown_a<H>, shown_b<H>, line>::value, "tt: shapes do not broadcast");
   else if constexpr (f.mistake == Mistake::inner_extents_differ)
     static_assert(inner_extents_agree<shown_a<H>, shown_b<H>, line>::value,
