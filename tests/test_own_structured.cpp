@@ -19,7 +19,7 @@ struct RmsNorm {
     tt::Sizes normalized_shape;
     double eps = 1e-6;
   };
-  static constexpr tt::OpInfo info{.name = "test_rms_norm", .arguments = "input, normalized_shape, weight?"};
+  static constexpr tt::OpInfo info{.name = "test_rms_norm", .arguments = "input, .normalized_shape, weight?"};
   static constexpr tt::Sym body(const auto& x, const auto& weight, const Options& o) {
     const unsigned axes = tt::detail::last_axes(x, o.normalized_shape, info.name);
     tt::detail::need_sizes(weight, o.normalized_shape, info.name);
@@ -75,7 +75,7 @@ struct Roll {
   struct Options {
     int shifts = 0;
   };
-  static constexpr tt::OpInfo info{.name = "test_roll_rows", .arguments = "input, shifts"};
+  static constexpr tt::OpInfo info{.name = "test_roll_rows", .arguments = "input, .shifts"};
   static void kernel(tt::Call& c, const Options& o);
   static void derivative(const tt::DerivativeStep& s, const Options& o);
 };

@@ -37,7 +37,7 @@ struct Topk {
     bool largest = true, sorted = true;
   };
   using Results = SortResult;
-  static constexpr OpInfo info{.name = "topk", .arguments = "input, k"};
+  static constexpr OpInfo info{.name = "topk", .arguments = "input, .k"};
   static constexpr auto& device_keys = algorithm_devices;
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);
@@ -57,7 +57,7 @@ struct Cumsum {
     int dim = 0;
     bool reverse = false;
   };
-  static constexpr OpInfo info{.name = "cumsum", .arguments = "input, dim"};
+  static constexpr OpInfo info{.name = "cumsum", .arguments = "input, .dim"};
   static constexpr auto& device_keys = algorithm_devices;
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);

@@ -17,25 +17,25 @@ struct IndexOptions {
 };
 struct IndexSelect {
   using Options = IndexOptions;
-  static constexpr OpInfo info{.name = "index_select", .arguments = "input, dim, index"};
+  static constexpr OpInfo info{.name = "index_select", .arguments = "input, .dim, index"};
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);
 };
 struct IndexAdd {
   using Options = IndexOptions;
-  static constexpr OpInfo info{.name = "index_add", .arguments = "input, dim, index, source"};
+  static constexpr OpInfo info{.name = "index_add", .arguments = "input, .dim, index, source"};
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);
 };
 struct Gather {
   using Options = IndexOptions;
-  static constexpr OpInfo info{.name = "gather", .arguments = "input, dim, index"};
+  static constexpr OpInfo info{.name = "gather", .arguments = "input, .dim, index"};
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);
 };
 struct ScatterAdd {
   using Options = IndexOptions;
-  static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, dim, index, src"};
+  static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, .dim, index, src"};
   static void kernel(Call& c, const Options& o);
   static void derivative(const DerivativeStep& s, const Options& o);
   static void front(Call& c, const Options& o);  ///< of a longer `src` the beginning is taken

@@ -148,7 +148,7 @@ const char* make_schema() {
     });
   };
   for (ArgumentReader r{F::info.arguments}; r.next();) {
-    if (is_option<F>(r.name)) {
+    if (r.option) {
       option(r.name, true);
       continue;
     }

@@ -176,12 +176,12 @@ struct Conv2d {
 };
 struct MaxPool2d {
   using Options = Pool2dOptions;
-  static constexpr OpInfo info{.name = "max_pool2d", .arguments = "input, kernel_size"};
+  static constexpr OpInfo info{.name = "max_pool2d", .arguments = "input, .kernel_size"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::max_pool2d(x, o); }
 };
 struct AvgPool2d {
   using Options = Pool2dOptions;
-  static constexpr OpInfo info{.name = "avg_pool2d", .arguments = "input, kernel_size"};
+  static constexpr OpInfo info{.name = "avg_pool2d", .arguments = "input, .kernel_size"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::avg_pool2d(x, o); }
 };
 struct Pad {
@@ -189,7 +189,7 @@ struct Pad {
     OptionList<SizeOption, 2 * max_rank + 1> pad;
     double value = 0;
   };
-  static constexpr OpInfo info{.name = "pad", .arguments = "input, pad"};
+  static constexpr OpInfo info{.name = "pad", .arguments = "input, .pad"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::pad(x, o.pad.item, o.pad.count, o.value); }
 };
 

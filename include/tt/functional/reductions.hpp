@@ -153,7 +153,7 @@ struct Argmax {
     const int rank = x.shape().rank;
     const unsigned axes = detail::axis_bits(x, o.dim.given ? Axes(o.dim.value) : Axes(), info.name);
     detail::need_elements(x, axes, info.name);
-    if (o.dim.given || rank == 1) return detail::place_of(x, detail::reduce<Op::amax>(x, axes, true), axes, o.keepdim);
+    if (rank == 1 || (rank > 1 && o.dim.given)) return detail::place_of(x, detail::reduce<Op::amax>(x, axes, true), axes, o.keepdim);
     Shape to;
     for (int k = 0; k < (o.keepdim ? rank : 0); ++k) to.push_back(1);
     const Sym line{x.graph, x.graph->reshape(x.id, {x.shape().size()})};
@@ -171,7 +171,7 @@ struct Extreme {
   struct Results {
     Sym values, indices;
   };
-  static constexpr OpInfo info{.name = K == Op::amax ? "max" : "min", .arguments = "input, dim"};
+  static constexpr OpInfo info{.name = K == Op::amax ? "max" : "min", .arguments = "input, .dim"};
   static constexpr Results body(const Sym& x, const Options& o) {
     const unsigned axes = detail::axis_bits(x, o.dim, info.name);
     detail::need_elements(x, axes, info.name);
@@ -185,7 +185,7 @@ struct Extreme {
 // Those that call opaque ops are templates, whose bodies a file that does not call them need not compile.
 struct Softmax {
   using Options = AxisOptions;
-  static constexpr OpInfo info{.name = "softmax", .arguments = "input, dim"};
+  static constexpr OpInfo info{.name = "softmax", .arguments = "input, .dim"};
   static constexpr Sym body(const auto& x, const Options& o) {
     const unsigned axis = detail::axis_bits(x, o.dim, info.name);
     const auto r = detail::need_real(x, info.name);
@@ -195,7 +195,7 @@ struct Softmax {
 };
 struct LogSoftmax {
   using Options = AxisOptions;
-  static constexpr OpInfo info{.name = "log_softmax", .arguments = "input, dim"};
+  static constexpr OpInfo info{.name = "log_softmax", .arguments = "input, .dim"};
   static constexpr Sym body(const auto& x, const Options& o) {
     const unsigned axis = detail::axis_bits(x, o.dim, info.name);
     const auto r = detail::need_real(x, info.name);
@@ -205,7 +205,7 @@ struct LogSoftmax {
 };
 struct Logsumexp {
   using Options = ReductionOptions;
-  static constexpr OpInfo info{.name = "logsumexp", .arguments = "input, dim"};
+  static constexpr OpInfo info{.name = "logsumexp", .arguments = "input, .dim"};
   static constexpr Sym body(const auto& x, const Options& o) {
     const unsigned axes = detail::axis_bits(x, o.dim, info.name);
     const auto r = detail::to_real(x);

@@ -2,11 +2,11 @@
 // symbols. Calls on Arrays, Tensors and symbols, by name, and in captured functions follow from it; so do derivatives.
 //   struct LayerNorm {
 //     struct Options { Axes dim; double eps = 1e-5; };
-//     static constexpr OpInfo info{.name = "layer_norm", .arguments = "input, dim, weight?, bias?"};
+//     static constexpr OpInfo info{.name = "layer_norm", .arguments = "input, .dim, weight?, bias?"};
 //     static constexpr Sym body(const auto& x, const auto& weight, const auto& bias, const Options& o);
 //   };
-// `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. An option that stands among
-// them must be given; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
+// `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. Options that must be given stand
+// among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
 #pragma once
 #include <limits>
 
@@ -141,9 +141,11 @@ constexpr void each_option(O& options, const F& f) {
 struct ArgumentReader {
   const char* rest;
   NameText name{};
-  bool optional = false;
+  bool option = false, optional = false;  ///< not a Tensor; may be left out
   constexpr bool next() {
     while (*rest == ' ' || *rest == ',') ++rest;
+    option = *rest == '.';
+    if (option) ++rest;
     name = {rest, 0};
     while (is_identifier(*rest)) ++rest, ++name.size;
     optional = *rest == '?';
@@ -151,17 +153,6 @@ struct ArgumentReader {
     return name.size > 0;
   }
 };
-template <class F>
-constexpr bool is_option(NameText name) {
-  bool found = false;
-  const options_t<F> options{};
-  each_option(options, [&](NameText own, const auto&) {
-    bool same = own.size == name.size;
-    for (std::size_t k = 0; same && k < name.size; ++k) same = own.begin[k] == name.begin[k];
-    found = found || same;
-  });
-  return found;
-}
 /// How many Tensors an op takes, and how many of them may be left out: the last ones.
 struct TensorCount {
   int all = 0, optional = 0;
@@ -171,23 +162,20 @@ constexpr TensorCount count_tensors() {
   TensorCount n;
   bool right = true;
   for (ArgumentReader r{F::info.arguments}; r.next();) {
-    const bool tensor = !is_option<F>(r.name);
-    right = right && (tensor ? r.optional || n.optional == 0 : !r.optional);
-    n.all += tensor;
-    n.optional += tensor && r.optional;
+    right = right && (r.option ? !r.optional : r.optional || n.optional == 0);
+    n.all += !r.option;
+    n.optional += r.optional;
   }
   return right ? n : TensorCount{-1, 0};
 }
 template <class F>
-inline constexpr TensorCount tensors_of = [] {
-  static_assert(count_tensors<F>().all >= 0, "tt: Tensors that may be left out are the last ones, and options have defaults in their struct");
-  return count_tensors<F>();
-}();
+inline constexpr TensorCount tensors_of = count_tensors<F>();
 
 /// The body on these symbols, those left out behind them.
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
   constexpr int given = sizeof...(S), most = tensors_of<F>.all;
+  static_assert(most >= 0, "tt: Tensors that may be left out are the last ones, and options have their defaults in their struct");
   static_assert(given <= most && given >= most - tensors_of<F>.optional, "tt: wrong number of arguments for this op");
   return [&]<std::size_t... None>(std::index_sequence<None...>) {
     if constexpr (requires { typename F::Options; }) return F::body(s..., (static_cast<void>(None), Sym{})..., options);
