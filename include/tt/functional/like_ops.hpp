@@ -8,6 +8,7 @@ namespace tt {
 struct ArangeLike {
   static constexpr OpInfo info{.name = "arange_like", .arguments = "input, start, step"};
   static constexpr Sym body(const Sym& like, const Sym& start, const Sym& step) {
+    if (like.shape().rank < 1) return {like.graph, like.graph->fail({.mistake = Mistake::rank_too_low, .op = info.name, .a = like.shape(), .number = 1}, like.id)};
     const Sym place{like.graph, like.graph->cast(detail::iota_like(like, 1).id, start.dtype())};
     const Sym value = start + place * step;
     return {like.graph, like.graph->cast(value.id, like.dtype())};
@@ -17,6 +18,7 @@ struct ArangeLike {
 struct EyeLike {
   static constexpr OpInfo info{.name = "eye_like", .arguments = "input"};
   static constexpr Sym body(const Sym& like) {
+    if (like.shape().rank < 2) return {like.graph, like.graph->fail({.mistake = Mistake::rank_too_low, .op = info.name, .a = like.shape(), .number = 2}, like.id)};
     return {like.graph, like.graph->cast((detail::iota_like(like, 1) == detail::iota_like(like, 2)).id, like.dtype())};
   }
 };
