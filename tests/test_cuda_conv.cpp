@@ -2,6 +2,7 @@
 // kernels it is given, how they are described, what they give, and that own tiles do all others with the bits of the CPU.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstdio>
 #include <string>
 
@@ -59,6 +60,24 @@ TEST_CASE("own tiles are the default: no library is asked, bits are the CPU's") 
   CHECK(more("convolutions", [&] { CHECK(same_bits(tt::conv2d(x.cuda(), w.cuda()).cpu(), tt::conv2d(x, w))); }) == 0);
   CHECK(tt::cuda::cudnn_unavailable_reason().empty());
   CHECK(tt::cuda::conv_settings().smallest == 512 * 512 * 512);
+}
+
+TEST_CASE("images of any size are one capture on the device, too") {
+  const Tensor w = values({4, 3, 3, 2}, 2);
+  const auto f = [](const Tensor& x, const Tensor& weights) { return tt::relu(tt::conv2d(x, weights, {.stride = {2, 1}, .padding = 1})); };
+  const auto gradient = [](const Tensor& x, const Tensor& weights) {
+    constexpr auto loss = [](const Tensor& u, const Tensor& v) { return tt::conv2d(u, v, {.stride = {2, 1}, .padding = 1}).square().sum(); };
+    return tt::value_and_grad(loss)(x, weights).second;
+  };
+  const auto compiled = tt::compile(f);
+  const auto compiled_gradient = tt::compile(gradient);
+  for (const auto& [n, height, width] : {std::array{5, 9, 8}, {6, 10, 7}, {7, 8, 13}}) {
+    const Tensor x = values({n, 3, height, width});
+    CHECK(same_bits(compiled(x.cuda(), w.cuda()).cpu(), f(x, w)));
+    CHECK(same_bits(compiled_gradient(x.cuda(), w.cuda()).cpu(), gradient(x, w)));
+  }
+  CHECK_MESSAGE(compiled.captures() == 1, compiled.explain());
+  CHECK_MESSAGE(compiled_gradient.captures() == 1, compiled_gradient.explain());
 }
 
 TEST_CASE("convolutions are described as what they are") {

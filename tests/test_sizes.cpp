@@ -454,6 +454,21 @@ TEST_CASE("convolutions of small images have eager's bits, or its errors") {
   convolves_small<tt::Conv2dOptions{.stride = 3, .padding = 1, .dilation = 2}>();
 }
 
+TEST_CASE("channels that do not fit have eager's error") {
+  const auto says = [](const auto& f, const tt::IntList& images, const tt::IntList& weights, const tt::IntList& bias) {
+    const auto compiled = tt::compile(f, {.tier = 0});
+    const std::string said = message([&] { f(tt::ones(images), tt::ones(weights), tt::ones(bias)); });
+    CHECK(contains(said, "tt::conv2d: "));
+    CHECK(message([&] { compiled(tt::ones(images), tt::ones(weights), tt::ones(bias)); }) == said);
+  };
+  const auto plain = [](const Tensor& x, const Tensor& w, const Tensor& b) { return tt::conv2d(x, w, b); };
+  const auto grouped = [](const Tensor& x, const Tensor& w, const Tensor& b) { return tt::conv2d(x, w, b, {.groups = 2}); };
+  says(plain, {2, 6, 9, 10}, {8, 4, 3, 3}, {8});
+  says(plain, {2, 4, 9, 10}, {8, 4, 3, 3}, {7});
+  says(grouped, {2, 4, 9, 10}, {8, 4, 3, 3}, {8});
+  says(grouped, {2, 8, 9, 10}, {7, 4, 3, 3}, {7});
+}
+
 TEST_CASE("a comparison splits the sizes in two") {
   auto f = tt::compile([](const Tensor& x) { return x.size(0) > 100 ? x * 10 : x * 2; }, {.name = "f", .tier = 0});
   for (const std::int64_t n : {4, 101, 100, 300, 5, 99, 2000, 1, 7}) CHECK(same_bits(f(numbered(n, 3)), numbered(n, 3) * (n > 100 ? 10.0 : 2.0)));
