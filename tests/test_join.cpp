@@ -281,19 +281,14 @@ TEST_CASE("a slice finds its part among many, in whatever order they were put in
   }
 }
 
-TEST_CASE("what is joined of many parts, with its gradients, is planned in a time that grows as they do") {
-  const auto seconds = [](int parts) {
-    Graph g;
-    tt::Vec<int> part;
-    for (int k = 0; k < parts; ++k) part.push_back(g.input(DType::f32, {tt::Extent::symbol(0), 1 + k % 50}));
-    const tt::Sym all{&g, g.cat(part.begin(), parts, 1)}, loss = tt::sum(all * all);
-    for (int d : tt::gradients(g, loss.id, part)) g.output(d);
-    const auto begin = std::chrono::steady_clock::now();
-    CHECK(tt::compile_plan(g).kernels.size() >= parts);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  const double few = std::min(seconds(1500), seconds(1500));
-  CHECK(seconds(12000) < 28 * few);  // 8 times as many; it was 60 times as long
+TEST_CASE("what is joined of many parts, with its gradients, is a kernel for each") {  // how long that takes: bench_scale
+  constexpr int parts = 1500;
+  Graph g;
+  tt::Vec<int> part;
+  for (int k = 0; k < parts; ++k) part.push_back(g.input(DType::f32, {tt::Extent::symbol(0), 1 + k % 50}));
+  const tt::Sym all{&g, g.cat(part.begin(), parts, 1)}, loss = tt::sum(all * all);
+  for (int d : tt::gradients(g, loss.id, part)) g.output(d);
+  CHECK(tt::compile_plan(g).kernels.size() >= parts);
 }
 
 TEST_CASE("wrong calls say what is wrong") {
