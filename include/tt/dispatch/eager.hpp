@@ -86,10 +86,6 @@ struct TensorOperand {
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
                                SourceLine at);
 
-}  // namespace detail
-
-namespace detail {
-
 template <class F, class List>
 inline constexpr bool is_in = false;
 template <class F, class... L>
@@ -193,12 +189,11 @@ Operator& define_operator() {
 }
 /// The operator of this name that is recorded so.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
-                                 Op primitive = Op::input, OpFront front = nullptr) {
+                                 Op primitive = Op::input) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
     e.set_schema(schema_of(arguments, attributes));
     e.primitive = primitive;
     e.record = record;
-    e.front = front;
   });
 }
 

@@ -333,11 +333,9 @@ inline Tensor places_of(const Tensor& mask, SourceLine at) {
 }  // namespace detail
 
 TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
-  detail::need_defined("index_select", {&x, &index}, at);
   return call_with<detail::IndexSelect>(at, {dim}, x, index);
 }
 TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
-  detail::need_defined("gather", {&x, &index}, at);
   return call_with<detail::Gather>(at, {dim}, x, index);
 }
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
