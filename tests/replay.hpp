@@ -179,7 +179,7 @@ inline Tensor replay_node(const Graph& g, int i, const std::vector<tt::Size>& sy
     }
     default: break;
   }
-  const char* const name = n.op == Op::call ? n.def->info.name : tt::detail::operator_name(n.op);
+  const char* const name = n.op == Op::call ? n.def->info.name : tt::name(n.op);
   if (tt::is_shift(n.op)) return tt::call(name, {operand(0), n.attribute});
   const int count = n.op == Op::call ? n.def->info.arity : tt::arity(n.op);
   if (count == 1) return tt::call(name, {operand(0)});

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "tt/graph/parse.hpp"
+#include "tt/functional/parse.hpp"
 
 namespace {
 
@@ -168,7 +168,7 @@ TEST_CASE("check knows what passes make of a graph") {
   const auto copies = [](const tt::Node& n) { return n.op == tt::Op::copy; };
   CHECK(why(in_row_order, [](tt::Node& n) { n.attribute = 2; }) == "sums in a row's order what is no row exchanged with the axis before it");
   CHECK(why(in_row_order, [](tt::Node& n) { n.shape.set(1, 65); }) == "has another shape than its operands give");
-  CHECK(tt::check(tt::parse("graph 2\n%0 = constant 0 : f32 ()\n%1 = copy(%0) : f32 (8,)\n%2 = sum(%1) axes 0 : f32 (1,) -> output 0\n"), tt::Phase::normalized));
+  CHECK(tt::check(tt::parse("graph 3\n%0 = constant 0 : f32 ()\n%1 = copy(%0) : f32 (8,)\n%2 = prims.sum(%1) axes 0 : f32 (1,) -> output 0\n"), tt::Phase::normalized));
   CHECK(why(replaces, [](tt::Node& n) { n.shape.set(0, 33); }) == "has another shape than its operand");
   CHECK(why(copies, [](tt::Node& n) { n.shape.set(0, 65); }) == "has another shape than its operand");
 }

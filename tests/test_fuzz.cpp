@@ -13,7 +13,7 @@
 #include "run_tiles.hpp"
 #include "shrink.hpp"
 #include "tt/graph/check.hpp"
-#include "tt/graph/parse.hpp"
+#include "tt/functional/parse.hpp"
 
 // A planted bug may end in a fault, which leaves the executor by a jump: its memory is lost on purpose.
 extern "C" const char* __asan_default_options();

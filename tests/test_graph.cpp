@@ -119,7 +119,7 @@ TEST_CASE("a graph as text") {
   r.g.output((b + 1).id, 1);
   r.g.output((tt::slice<0, 5, 3, -2>(tt::transpose(i)) << 3).id);
   CHECK(std::string(tt::to_string(tt::canonical(r.g))) ==
-        "graph 2\n"
+        "graph 3\n"
         "%0 = input 0 : f32 (64, 10)\n"
         "%1 = input 1 : f32 (10,)\n"
         "%2 = input 2 : i32 (4, 6)\n"
@@ -127,12 +127,12 @@ TEST_CASE("a graph as text") {
         "%4 = constant 0.5 : f32 ()\n"
         "%5 = sub(%3, %4) : f32 (64, 10)\n"
         "%6 = exp(%5) : f32 (64, 10)\n"
-        "%7 = sum(%6) axes 1 : f32 (64, 1)\n"
-        "%8 = reshape(%7) : f32 (64,) -> output 0\n"
+        "%7 = prims.sum(%6) axes 1 : f32 (64, 1)\n"
+        "%8 = prims.reshape(%7) : f32 (64,) -> output 0\n"
         "%9 = constant 1 : f32 ()\n"
         "%10 = add(%1, %9) : f32 (10,) -> output 1 in place of input 1\n"
-        "%11 = permute(%2) axes 1, 0 : i32 (6, 4)\n"
-        "%12 = slice(%11) axis 0 from 5 step -2 : i32 (3, 4)\n"
+        "%11 = prims.permute(%2) axes 1, 0 : i32 (6, 4)\n"
+        "%12 = prims.slice(%11) axis 0 from 5 step -2 : i32 (3, 4)\n"
         "%13 = shift_left(%12) by 3 : i32 (3, 4) -> output 2\n");
 }
 

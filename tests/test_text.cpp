@@ -12,7 +12,7 @@
 #include "tensors.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/memory.hpp"
-#include "tt/graph/parse.hpp"
+#include "tt/functional/parse.hpp"
 
 namespace {
 
@@ -73,10 +73,10 @@ TEST_CASE("inputs, outputs, sizes and numbers") {
   });
   CHECK(!g.failure);
   CHECK(survives(g));
-  CHECK(contains(text(g), "graph 2\n%0 = input 0 : f32 (s0 + 1, 4) strides (4*s0, 1) padded\n"));
+  CHECK(contains(text(g), "graph 3\n%0 = input 0 : f32 (s0 + 1, 4) strides (4*s0, 1) padded\n"));
   CHECK(contains(text(g), "(floor_div(s0, 2)*s20 - 3, "));
   CHECK(contains(text(g), " bits 0x7ff8000000000123 : f64 ()"));
-  CHECK(!(tt::parse("graph 2\n%0 = input 0 : f32 (2,) -> output 0\n") == tt::parse("graph 2\n%0 = input 0 : f32 (3,) -> output 0\n")));
+  CHECK(!(tt::parse("graph 3\n%0 = input 0 : f32 (2,) -> output 0\n") == tt::parse("graph 3\n%0 = input 0 : f32 (3,) -> output 0\n")));
 }
 
 TEST_CASE("ops by name: the library's, a program's own, and bodies of those without one") {
@@ -100,6 +100,57 @@ TEST_CASE("ops by name: the library's, a program's own, and bodies of those with
   CHECK(tt::parse<Softsign>(text(own)) == own);
 }
 
+TEST_CASE("ops over graphs are written with their options by name, and read back") {
+  const auto f = [](const tt::Tensor& x, const tt::Tensor& w, const tt::Tensor& b) {
+    const tt::Tensor image = tt::conv2d(x, w, b, {.padding = 1});
+    const tt::Tensor flat = tt::max_pool2d(image, tt::Pool2dOptions{}).reshape({image.size(0), 8}), normal = tt::layer_norm(flat, {flat.size(1)}, {}, flat.mean(0));
+    const std::vector<tt::Tensor> greatest = tt::call_results("max", {tt::tril(normal, flat.size(0)), 1});
+    return std::vector<tt::Tensor>{tt::logsumexp(normal, 1) + greatest[0], greatest[1]};
+  };
+  const auto traced = tt::trace(f, tt::ones({3, 2, 4, 4}), tt::ones({2, 2, 3, 3}), tt::ones({2}));
+  const Graph& g = traced.graph;
+  CHECK(survives(g));
+  CHECK(tt::check(g));
+  const std::string t = text(g);
+  CHECK(contains(t, "conv2d(%0, %1, %2) stride [1, 1] padding [1, 1] dilation [1, 1] groups 1 "));
+  CHECK(contains(t, ", None, %"));
+  CHECK(contains(t, " eps 1e-5 : "));
+  CHECK(contains(t, "tril(%"));
+  CHECK(contains(t, ") diagonal s0 : "));
+  CHECK(contains(t, "max(%"));
+  CHECK(contains(t, " keepdim False result 1 : i64 (s0,)"));
+  CHECK_FALSE(contains(t, "prims.sum"));
+  const Graph back = tt::parse(t), written_out = tt::canonical(tt::decomposed(g));
+  CHECK(contains(text(written_out), "prims.sum"));
+  CHECK(tt::canonical(tt::decomposed(back)) == written_out);
+  CHECK(survives(written_out));
+  CHECK(tt::to_string(tt::make_plan(back)) == tt::to_string(tt::make_plan(written_out)));
+}
+
+TEST_CASE("damaged lines of ops over graphs are refused, or are no legal graph") {
+  const auto says = [](const char* line) {
+    return message([&] {
+      if (const tt::CheckResult r = (tt::check)(tt::parse(std::string("graph 3\n%0 = input 0 : f32 (4, 5)\n%1 = ") + line + " -> output 0\n")); !r)
+        throw tt::Error(r.why);
+    });
+  };
+  CHECK(says("softmax(%0) dim 1 : f32 (4, 5)") == "no error");
+  CHECK(contains(says("softmax(%0) dim 2 : f32 (4, 5)"), "axis is out of range"));
+  CHECK(contains(says("softmax(%0) dim 1 : f32 (5, 4)"), "another shape"));
+  CHECK(contains(says("softmax(%0) dim 1 : f64 (4, 5)"), "another dtype"));
+  CHECK(contains(says("softmax(%0) axis 1 : f32 (4, 5)"), "the options of the op, in their order"));
+  CHECK(contains(says("softmax(%0, %0) dim 1 : f32 (4, 5)"), "as many operands as the op takes"));
+  CHECK(contains(says("softmax(None) dim 1 : f32 (4, 5)"), "as many operands as the op takes"));
+  CHECK(contains(says("sum(%0) dim [1 : f32 (4,)"), "expected ,"));
+  CHECK(contains(says("sum(%0) dim [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18] keepdim False : f32 (4,)"), "a shorter list"));
+  CHECK(contains(says("sum(%0) dim [1] keepdim 0 : f32 (4,)"), "expected False"));
+  CHECK(contains(says("max(%0) dim 1 keepdim False result 2 : i64 (4,)"), "a result of the op"));
+  CHECK(contains(says("layer_norm(None, %0) normalized_shape [5] eps 1e-5 : f32 (4, 5)"), "wrong number of operands"));
+  CHECK(contains(says("layer_norm(%0, None, None, %0) normalized_shape [5] eps 1e-5 : f32 (4, 5)"), "wrong number of operands"));
+  CHECK(contains(says("layer_norm(%0) normalized_shape [5] eps x : f32 (4, 5)"), "a number"));
+  CHECK(contains(says("avg_pool2d(%0) kernel_size [2, 2, 2] stride [2, 2] : f32 (4, 5)"), "more than 2 numbers"));
+}
+
 TEST_CASE("nodes of six operands are written, read back, merged where they are equal, and copied") {
   constexpr auto six = tt::op([](auto a, auto b, auto c, auto d, auto e, auto f) { return tt::fma(a, b, c) - d * e / (1 + f * f); });
   const Graph g = recorded([&](Graph& r) {
@@ -120,32 +171,32 @@ TEST_CASE("nodes of six operands are written, read back, merged where they are e
 
 TEST_CASE("what is no graph is refused, with its line") {
   const auto says = [](const char* given) { return message([&] { tt::parse(given); }); };
-  CHECK(contains(says("graph 1\n"), "tt::parse: this is version 1 of the text, and 2 is read."));
+  CHECK(contains(says("graph 1\n"), "tt::parse: this is version 1 of the text, and 3 is read."));
   CHECK(contains(says(""), "tt::parse: line 1: expected graph, found ''."));
-  CHECK(contains(says("graph 2\n%0 = input 0 : f32 (4,)\n%1 = neg(%1) : f32 (4,)\n"), "tt::parse: line 3: expected a node above"));
-  CHECK(contains(says("graph 2\n%0 = input 0 : f16 (4,)\n"), "tt::parse: line 2: expected a dtype"));
-  CHECK(contains(says("graph 2\n%0 = input 0 : f32 (9223372036854775807,)\n"), "tt::parse: line 2: expected a size"));
-  CHECK(contains(says("graph 2\n%0 = input 0 : f32 (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)\n"), "tt::parse: line 2: expected a shape of lower rank"));
-  CHECK(contains(says("graph 2\n%0 = add(%0) : f32 ()\n"), "expected a node above"));
-  CHECK(contains(says("graph 2\n%0 = input 0 : f32 ()\n%1 = add(%0) : f32 ()\n"), "expected as many operands as the op takes"));
-  std::string deep = "graph 2\n%0 = input 0 : f32 (";
+  CHECK(contains(says("graph 3\n%0 = input 0 : f32 (4,)\n%1 = neg(%1) : f32 (4,)\n"), "tt::parse: line 3: expected a node above"));
+  CHECK(contains(says("graph 3\n%0 = input 0 : f16 (4,)\n"), "tt::parse: line 2: expected a dtype"));
+  CHECK(contains(says("graph 3\n%0 = input 0 : f32 (9223372036854775807,)\n"), "tt::parse: line 2: expected a size"));
+  CHECK(contains(says("graph 3\n%0 = input 0 : f32 (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)\n"), "tt::parse: line 2: expected a shape of lower rank"));
+  CHECK(contains(says("graph 3\n%0 = add(%0) : f32 ()\n"), "expected a node above"));
+  CHECK(contains(says("graph 3\n%0 = input 0 : f32 ()\n%1 = add(%0) : f32 ()\n"), "expected as many operands as the op takes"));
+  std::string deep = "graph 3\n%0 = input 0 : f32 (";
   for (int k = 0; k < 100000; ++k) deep += "floor_div(";
   CHECK(contains(says(deep.c_str()), "expected less depth"));
 }
 
 TEST_CASE("the body of an op without a name works on single elements, and is legal") {
   const auto says = [](const std::string& lines) {
-    return message([&] { tt::parse("graph 2\n%0 = input 0 : f32 (4, 5)\n%1 = op(%0) { %0 = input 0 : f32 (); " + lines + " } : f32 (4, 5) -> output 0\n"); });
+    return message([&] { tt::parse("graph 3\n%0 = input 0 : f32 (4, 5)\n%1 = op(%0) { %0 = input 0 : f32 (); " + lines + " } : f32 (4, 5) -> output 0\n"); });
   };
-  for (const char* line : {"slice(%0) axis 0 from 70000000 step 1 : f32 (1,)", "slice(%0) axis 3 from 7 step 1 : f32 ()", "pad(%0) from 0 axes 0 0 by 1 : f32 (3,)",
-                           "matmul(%0, %0) : f32 ()", "conv(%0, %0) stride 1, 1 padding 0, 0 dilation 1, 1 groups 1 : f32 ()", "window(%0) axis 5 step 1 dilation 1 : f32 (1, 2)",
-                           "permute(%0) axes 5, 4, 3, 2, 1, 0 : f32 (1, 2)", "reshape(%0) : f32 (1,)", "reshape(%0) : f32 ()", "broadcast(%0) : f32 (3,)", "broadcast(%0) number 1 : f32 ()",
-                           "sum(%0) axes 0 : f32 ()", "iota 0 : f32 (9,)", "extent s7 : f32 ()", "input 1 : f32 (4,)", "neg(%0) : f32 (4,)", "neg(%0) identity 3 : f32 ()",
-                           "copy(%0) number 2 : f32 ()", "detach(%0) : f32 ()", "slice_scatter(%0, %0) from 0, 0 axes 0, 0 : f32 ()"}) {
+  for (const char* line : {"prims.slice(%0) axis 0 from 70000000 step 1 : f32 (1,)", "prims.slice(%0) axis 3 from 7 step 1 : f32 ()", "prims.pad(%0) from 0 axes 0 0 by 1 : f32 (3,)",
+                           "prims.matmul(%0, %0) : f32 ()", "prims.conv(%0, %0) stride 1, 1 padding 0, 0 dilation 1, 1 groups 1 : f32 ()", "prims.window(%0) axis 5 step 1 dilation 1 : f32 (1, 2)",
+                           "prims.permute(%0) axes 5, 4, 3, 2, 1, 0 : f32 (1, 2)", "prims.reshape(%0) : f32 (1,)", "prims.reshape(%0) : f32 ()", "broadcast(%0) : f32 (3,)", "broadcast(%0) number 1 : f32 ()",
+                           "prims.sum(%0) axes 0 : f32 ()", "iota 0 : f32 (9,)", "extent s7 : f32 ()", "input 1 : f32 (4,)", "neg(%0) : f32 (4,)", "neg(%0) identity 3 : f32 ()",
+                           "copy(%0) number 2 : f32 ()", "detach(%0) : f32 ()", "prims.slice_scatter(%0, %0) from 0, 0 axes 0, 0 : f32 ()"}) {
     CAPTURE(line);
     CHECK(contains(says(std::string("%1 = ") + line + " -> output 0;"), "tt::parse: line 3: expected "));
   }
-  CHECK(contains(says("%1 = sum(%0) axes 0 : f32 () -> output 0;"), "tt::parse: line 3: expected a number, or what works on single elements, found 'sum(%0) axes 0 : f32 ()"));
+  CHECK(contains(says("%1 = prims.sum(%0) axes 0 : f32 () -> output 0;"), "tt::parse: line 3: expected a number, or what works on single elements, found 'prims.sum(%0) axes 0 : f'"));
   CHECK(contains(says("%1 = neg(%0) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %1 has another dtype than its op gives."));
   CHECK(contains(says("%1 = constant 2 : f64 (); %2 = mul(%0, %1) : f64 () -> output 0;"), "tt::parse: line 3: in the body of an op, node %2 has operands of different dtypes."));
   CHECK(says("%1 = constant 2 : f32 (); %2 = mul(%0, %1) : f32 () -> output 0;") == "no error");
@@ -153,7 +204,7 @@ TEST_CASE("the body of an op without a name works on single elements, and is leg
 
 TEST_CASE("bodies that are read are one where they are equal, found as fast among many, by any thread") {
   const auto op_of = [](int k) {
-    return tt::parse("graph 2\n%0 = input 0 : f32 (4,)\n%1 = op(%0) { %0 = input 0 : f32 () -> output 0; %1 = constant " + std::to_string(k) + " : f32 (); %2 = mul(%0, %1) : f32 (); } : f32 (4,) -> output 0\n")[1].def;
+    return tt::parse("graph 3\n%0 = input 0 : f32 (4,)\n%1 = op(%0) { %0 = input 0 : f32 () -> output 0; %1 = constant " + std::to_string(k) + " : f32 (); %2 = mul(%0, %1) : f32 (); } : f32 (4,) -> output 0\n")[1].def;
   };
   const auto time_of = [&](int from, int count) {
     std::int64_t least = INT64_MAX;
@@ -180,7 +231,7 @@ TEST_CASE("bodies that are read are one where they are equal, found as fast amon
 }
 
 TEST_CASE("sizes that are read divide by what is positive, are bounded, and take time and memory as their text does") {
-  const auto graph_of = [](const std::string& size) { return "graph 2\n%0 = input 0 : f32 (" + size + ",)\n"; };
+  const auto graph_of = [](const std::string& size) { return "graph 3\n%0 = input 0 : f32 (" + size + ",)\n"; };
   const auto says = [&](const std::string& size) { return message([&] { tt::parse(graph_of(size)); }); };
   for (const char* by : {"floor_div(s0, 0)", "floor_div(7, 0)", "floor_div(2*s0 + 1, -4)", "floor_div(s0, s1 - s1)"}) CHECK(contains(says(by), "tt::parse: line 2: expected a positive divisor, found "));
   CHECK(contains(says("floor_div(7, 0)"), "found '0),)'"));
@@ -212,17 +263,17 @@ TEST_CASE("sizes that are read divide by what is positive, are bounded, and take
 }
 
 TEST_CASE("numbers that are read are whole, and of their dtype") {
-  const auto says = [](const std::string& number) { return message([&] { tt::parse("graph 2\n%0 = constant " + number + " ()\n-> output 0\n"); }); };
+  const auto says = [](const std::string& number) { return message([&] { tt::parse("graph 3\n%0 = constant " + number + " ()\n-> output 0\n"); }); };
   for (const char* number : {"hello : f32", "1.5zzz : f32", "1e : f32", "1. : f64", ".5 : f64", "- : f32", "--1 : f32", "1.5.2 : f64", "nan : f32", "inf : f64", "-inf : f32", "nanny bits 0x1 : f32", "12abc : i64",
                              "x : i64", "nan : bool"})
     CHECK(says(number) == std::string("tt::parse: line 2: expected a number, found '") + (number + std::string(" ()")).substr(0, 24) + "'.");
   for (const char* number : {"4294967297 : i32", "-2147483649 : i32", "7 : bool", "-1 : bool", "1.5 : i64", "1e3 : i32", "nan bits 0x100000000 : f32", "1 bits 0x1 : i64"})
     CHECK(contains(says(number), "tt::parse: line 2: expected a number of its dtype, found '"));
   for (const char* number : {"-18446744073709551615 : i64", "18446744073709551615 : i64", "9223372036854775808 : i64", "-9223372036854775809 : i64"}) CHECK(contains(says(number), "tt::parse: line 2: expected a number of 64 bits"));
-  CHECK(contains(message([] { tt::parse("graph 2\n%0 = input 0 : f32 ()\n%1 = neg(%0) identity 4294967296 : f32 ()\n"); }), "tt::parse: line 3: expected an identity"));
+  CHECK(contains(message([] { tt::parse("graph 3\n%0 = input 0 : f32 ()\n%1 = neg(%0) identity 4294967296 : f32 ()\n"); }), "tt::parse: line 3: expected an identity"));
   for (const char* number : {"-2147483648 : i32", "2147483647 : i32", "-9223372036854775808 : i64", "9223372036854775807 : i64", "1 : bool", "0 : bool", "-0 : f32", "1.5e-10 : f64", "1e300 : f64",
                              "nan bits 0xffffffff : f32", "-inf bits 0xff800000 : f32", "inf bits 0x7ff0000000000000 : f64", "0.100000001 : f32"})
-    CHECK(text(tt::parse(std::string("graph 2\n%0 = constant ") + number + " ()\n")) == std::string("graph 2\n%0 = constant ") + number + " ()\n");
+    CHECK(text(tt::parse(std::string("graph 3\n%0 = constant ") + number + " ()\n")) == std::string("graph 3\n%0 = constant ") + number + " ()\n");
 }
 
 TEST_CASE("text that was damaged is read or refused, and nothing else") {

@@ -30,7 +30,7 @@ TEST_CASE("a traced function runs on any sizes and lists its graph") {
   CHECK(t.kernels() == 1);
   const std::string text = t.to_string();
   CHECK(text ==
-        "graph 2\n%0 = input 0 : f32 (s0, s1)\n%1 = input 1 : f32 (s1, s2)\n%2 = matmul(%0, %1) : f32 (s0, s2)\n"
+        "graph 3\n%0 = input 0 : f32 (s0, s1)\n%1 = input 1 : f32 (s1, s2)\n%2 = matmul(%0, %1) : f32 (s0, s2)\n"
         "%3 = relu(%2) : f32 (s0, s2)\n%4 = constant 2 : f32 ()\n%5 = mul(%3, %4) : f32 (s0, s2) -> output 0\n");
   CHECK(std::string(t.to_dot()).starts_with("digraph tt {"));
 }
@@ -47,6 +47,42 @@ TEST_CASE("edits take effect with recompile") {
   t.graph = tt::insert_after(t.graph, t.graph.outputs[0], Op::neg);
   t.recompile();
   CHECK(same_bits(t(x, w), -tt::gelu(tt::matmul(x, w))));
+}
+
+TEST_CASE("ops keep their names in a graph, and are found, asked and replaced by them") {
+  const auto f = [](Tensor x, Tensor w) { return tt::softmax(tt::layer_norm(tt::matmul(x, w), {5}, {}, w.mean(0)), -1) * x.sum({0, 1}, true); };
+  const Tensor x = uniform({4, 3}, 1), w = uniform({3, 5}, 2);
+  auto t = tt::trace(f, x, w);
+  CHECK(same_bits(t(x, w), f(x, w)));
+  const tt::Vec<int> softmax = tt::find_all(t.graph, tt::op_def<tt::Softmax>), sums = tt::find_all(t.graph, tt::op_def<tt::Sum>);
+  REQUIRE(softmax.size() == 1);
+  REQUIRE(sums.size() == 1);
+  CHECK(tt::find_all(t.graph, tt::op_def<tt::LayerNorm>).size() == 1);
+  CHECK(tt::find_all(t.graph, Op::sum).empty());
+  CHECK(tt::node_options<tt::Softmax>(t.graph, softmax[0]).dim == -1);
+  CHECK(tt::node_options<tt::Sum>(t.graph, sums[0]).keepdim);
+  CHECK(t.graph[softmax[0]].where.line == __LINE__ - 11);
+  t.graph = tt::replace(t.graph, softmax[0], tt::record_named<tt::LogSoftmax>(t.graph, t.graph.operands(softmax[0]), {.dim = 1})[0]);
+  t.recompile();
+  CHECK(same_bits(t(x, w), tt::log_softmax(tt::layer_norm(tt::matmul(x, w), {5}, {}, w.mean(0)), 1) * x.sum({0, 1}, true)));
+  CHECK(message([&] { tt::record_named<tt::LogSoftmax>(t.graph, {t.graph.inputs[0]}, {.dim = 2}); t.recompile(); }).starts_with("tt::log_softmax: axis is out of range"));
+}
+
+TEST_CASE("gradients are those of bodies: where they are built inside, ops are written out") {
+  const auto loss = [](Tensor x, Tensor w, Tensor labels) { return tt::cross_entropy(tt::layer_norm(tt::matmul(x, w), {5}), labels); };
+  const auto step = [&](Tensor x, Tensor w, Tensor labels) {
+    const auto [l, d] = tt::value_and_grad<1>(loss)(x, w, labels);
+    return std::pair{l, w - d * 0.1};
+  };
+  const Tensor x = uniform({4, 3}, 1), w = uniform({3, 5}, 2), labels = tt::tensor({0, 3, 2, 1});
+  const auto t = tt::trace(step, x, w, labels);
+  const auto [l, next] = t(x, w, labels);
+  const auto [l_eager, next_eager] = step(x, w, labels);
+  CHECK(same_bits(l, l_eager));
+  CHECK(same_bits(next, next_eager));
+  CHECK(tt::find_all(t.graph, tt::op_def<tt::LayerNorm>).empty());
+  CHECK_FALSE(tt::find_all(t.graph, Op::sum).empty());
+  CHECK(tt::find_all(tt::trace(loss, x, w, labels).graph, tt::op_def<tt::CrossEntropy>).size() == 1);
 }
 
 TEST_CASE("a traced function is part of a tape, keeps results and updates") {

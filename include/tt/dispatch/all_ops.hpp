@@ -18,7 +18,7 @@ void each_entry(const auto& f, TypeList<F...>) { (f(&operator_entry<F>, F::info.
 template <std::size_t... I>
 void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
   const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
-    if constexpr (has_operator(K)) f(&operator_entry<K>, operator_name(K));
+    if constexpr (has_operator(K)) f(&operator_entry<K>, name(K));
   };
   (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
 }

@@ -101,28 +101,17 @@ inline constexpr bool uses_library = false;
 /// calls an entry may be either file's: both find the same operator.
 TT_INLINE Operator& library_operator(const char* name);
 
-/// How many results an op's body gives: one symbol, or the members of its struct Results.
-template <class F>
-constexpr int count_results() {
-  if constexpr (requires { typename F::Results; }) return count_members<typename F::Results>();
-  else return 1;
-}
+/// The Tensors of a call that are given, as a set.
+inline std::int64_t given_of(const Operator& op, const Attributes& a) { return op.optional > 0 ? a.value[0] : -1; }
 template <class F>
 void record_structured_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
-  constexpr TensorCount tensors = tensors_of<F>;
-  Sym operand[tensors.all];
-  for (int k = 0, next = 0; k < tensors.all; ++k)
-    if (op.optional == 0 || a.value[0] >> k & 1) operand[k] = {&g, in[static_cast<std::size_t>(next++)]};
-  const auto options = options_of<F>(op, a, true);
-  const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return record_structured<F>(options, operand[I]...);
-  }(std::make_index_sequence<tensors.all>{});
-  if constexpr (requires { typename F::Results; }) {
-    int k = 0;
-    with_members(result, [&](const auto&... s) { ((out[k++] = s.id), ...); });
-  } else {
-    out[0] = result.id;
-  }
+  record_nodes<F>(g, {in.data(), static_cast<int>(in.size())}, given_of(op, a), options_of<F>(op, a, true), out);
+}
+template <class F>
+void record_composite_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
+  const std::int64_t given = given_of(op, a);
+  const Vec<int> result = record_composite(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
+  for (int k = 0; k < result.size(); ++k) out[k] = result[k];
 }
 /// Looks at the Tensors of an eager call before it is made, for one that no graph can check.
 using CheckFunction = void (*)(const Tensor* const* argument, SourceLine at);
@@ -138,12 +127,6 @@ void structured_front(Call& c) {
   call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
 }
 
-/// Is the op one over graphs, and not elementwise?
-template <class F>
-inline constexpr bool is_structured = F::info.arguments != nullptr;
-/// Has it a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
-template <class F>
-inline constexpr bool has_kernel = requires { &F::kernel; };
 template <class F>
 void own_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
@@ -168,6 +151,7 @@ Operator& define_operator() {
         if constexpr (requires { &F::front; }) e.front = &own_front<F>;
       } else {
         e.record = &record_structured_op<F>;
+        e.record_named = &record_composite_op<F>;
       }
       if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
     } else {
@@ -197,9 +181,6 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
   });
 }
 
-/// Of primitives: max and min of one Tensor are others, see Extreme.
-constexpr const char* operator_name(Op k) { return k == Op::max ? "maximum" : k == Op::min ? "minimum" : name(k); }
-
 }  // namespace detail
 
 /// The operator of an op definition.
@@ -214,8 +195,8 @@ Operator& operator_entry() {
 template <Op K, bool Linked = detail::uses_library>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(detail::operator_name(K));
-    else return detail::define_recorded(detail::operator_name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
+    if constexpr (Linked) return detail::library_operator(name(K));
+    else return detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
   }();
   return entry;
 }
@@ -288,7 +269,8 @@ struct TensorFront {
       }
       attributes.push(given);
     }
-    detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter{attributes}(v); });
+    detail::AttributesTo to{attributes};
+    detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
     if constexpr (detail::check_before<F> != nullptr) detail::check_before<F>(argument, at);
     const Operator& op = operator_entry<F>();
     if constexpr (constexpr int n = detail::count_results<F>(); n > 1) {

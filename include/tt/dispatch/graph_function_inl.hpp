@@ -9,7 +9,7 @@
 namespace tt {
 
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
-    : graph_(static_cast<Graph&&>(graph)), options_(options), results_change_(results_change) {
+    : graph_(decomposed(static_cast<Graph&&>(graph))), options_(options), results_change_(results_change) {
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
   std::vector<BitSet> flow(static_cast<std::size_t>(graph_.size()));
   for (int i : post_order(graph_, graph_.outputs)) {

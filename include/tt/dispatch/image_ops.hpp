@@ -12,7 +12,7 @@ TT_INLINE void unfold_kernel(Call& c, void*);
 inline Operator& unfold_operator() {
   static Operator& op = define_view("unfold", "int dim, int size, int step", &record_unfold, &unfold_kernel, [](Call& c) {
     const std::int64_t* a = c.attrs().value.data();
-    c.result[0] = c[0].unfold(axis_given(a[0]), a[1], a[2], c.at);
+    c.result[0] = c[0].unfold(saturated<int>(a[0]), a[1], a[2], c.at);
   });
   return op;
 }

@@ -10,13 +10,13 @@ namespace tt {
 namespace detail {
 
 TT_INLINE void record_cat(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.cat(in.data(), static_cast<int>(in.size()), axis_given(a.value[0]));
+  out[0] = g.cat(in.data(), static_cast<int>(in.size()), saturated<int>(a.value[0]));
 }
 /// On the host: rows of bytes. A program for each set of sizes, as other ops have, would be made anew for lists that grow.
 TT_INLINE void cat_kernel(Call& c, void*) {
   int first = 0;
   while (first + 1 < c.arguments && is_empty_vector(c[first].impl().shape)) ++first;
-  const int rank = c[first].dim(), axis = normalize_axis(axis_given(c.attrs().value[0]), rank);
+  const int rank = c[first].dim(), axis = normalize_axis(saturated<int>(c.attrs().value[0]), rank);
   const auto left_out = [&](int k) { return rank != 1 && is_empty_vector(c[k].impl().shape); };
   Shape shape = c[first].impl().shape;
   DType dtype = c[0].dtype();

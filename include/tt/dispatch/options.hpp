@@ -12,70 +12,26 @@
 namespace tt {
 namespace detail {
 
-/// An axis among attributes, as an int: what is none is out of range as well.
-constexpr int axis_given(std::int64_t axis) { return std::in_range<int>(axis) ? static_cast<int>(axis) : axis < 0 ? INT_MIN : INT_MAX; }
-
 /// An op's options as attributes of a call, and back.
-struct OptionWriter {
+struct AttributesTo {
   Attributes& to;
-  template <class T>
-    requires(std::is_integral_v<T> || std::is_enum_v<T>)
-  void operator()(T v) const { to.push(static_cast<std::int64_t>(v)); }
-  void operator()(double v) const { to.push(std::bit_cast<std::int64_t>(v)); }
-  void operator()(const SizeOption& v) const {
+  void number(std::int64_t v) { to.push(v); }
+  void size(const SizeOption& v) {
     to.push(v.value);
     if (!v.extent.is_constant()) to.express(to.size() - 1, v.extent);
   }
-  template <class T>
-  void operator()(const Optional<T>& v) const {
-    to.push(v.given);
-    (*this)(v.value);
-  }
-  void operator()(const HeightWidth& v) const { (*this)(OptionList<int, 2>{v.h, v.w}); }
-  template <class T, int N>
-  void operator()(const OptionList<T, N>& list) const {
-    to.push(list.count);
-    for (int k = 0; k < list.count; ++k) (*this)(list.item[k]);
-  }
 };
-struct OptionReader {
+struct AttributesFrom {
   const Attributes& from;
   int at = 0;
   bool records = false;  ///< sizes as what they are expressions of; else as numbers
-  template <class T>
-    requires(std::is_integral_v<T> || std::is_enum_v<T>)
-  void operator()(T& v) {
-    const std::int64_t word = from.value[at++];
-    if constexpr (std::is_same_v<T, int>) v = axis_given(word);
-    else v = static_cast<T>(word);
-  }
-  void operator()(double& v) { v = std::bit_cast<double>(from.value[at++]); }
-  void operator()(SizeOption& v) {
-    v = from.value[at];
+  std::int64_t number() { return from.value[at++]; }
+  SizeOption size() {
+    SizeOption v = from.value[at];
     if (records) v.extent = from.extent(at);
     if (!v.extent.is_constant()) v.value = 0;  // not for bodies: it is another number in the next call
     ++at;
-  }
-  template <class T>
-  void operator()(Optional<T>& v) {
-    v.given = from.value[at++] != 0;
-    (*this)(v.value);
-  }
-  /// One number is for both; none leaves the default.
-  void operator()(HeightWidth& v) {
-    OptionList<int, 2> list;
-    (*this)(list);
-    if (list.count > 0) v = {list.item[0], list.item[list.count - 1]};
-  }
-  template <class T, int N>
-  void operator()(OptionList<T, N>& list) {
-    const std::int64_t count = from.value[at++];
-    list = {};
-    for (std::int64_t k = 0; k < count; ++k) {
-      T v{};
-      (*this)(v);
-      list.push_back(v);
-    }
+    return v;
   }
 };
 /// An option in a schema: its type, its name, and its default.
@@ -162,8 +118,8 @@ const char* make_schema() {
 template <class F>
 options_t<F> options_of(const Operator& op, const Attributes& a, bool records) {
   options_t<F> options{};
-  OptionReader reader{a, op.optional > 0 ? 1 : 0, records};
-  each_option(options, [&](NameText, auto& v) { reader(v); });
+  AttributesFrom from{a, op.optional > 0 ? 1 : 0, records};
+  each_option(options, [&](NameText, auto& v) { OptionReader<AttributesFrom>{from}(v); });
   return options;
 }
 

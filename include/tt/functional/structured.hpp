@@ -8,6 +8,7 @@
 // `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. Options that must be given stand
 // among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
 #pragma once
+#include <bit>
 #include <limits>
 
 #include "tt/core/member_names.hpp"
@@ -171,6 +172,12 @@ constexpr TensorCount count_tensors() {
 template <class F>
 inline constexpr TensorCount tensors_of = count_tensors<F>();
 
+/// How many results an op's body gives: one symbol, or the members of its struct Results.
+template <class F>
+constexpr int count_results() {
+  if constexpr (requires { typename F::Results; }) return count_members<typename F::Results>();
+  else return 1;
+}
 /// The body on these symbols, those left out behind them.
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
@@ -182,8 +189,194 @@ constexpr auto record_structured(const options_t<F>& options, const S&... s) {
     else return F::body(s..., (static_cast<void>(None), Sym{})...);
   }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
 }
+/// The same with nodes; `given`: the set of Tensors that there are nodes for.
+template <class F>
+void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>& options, int* results) {
+  constexpr int all = tensors_of<F>.all;
+  Sym operand[all];
+  for (int k = 0, next = 0; k < all; ++k)
+    if (given >> k & 1) operand[k] = {&g, operands[next++]};
+  const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) { return record_structured<F>(options, operand[I]...); }(std::make_index_sequence<all>{});
+  if constexpr (requires { typename F::Results; }) {
+    int k = 0;
+    with_members(result, [&](const auto&... s) { ((results[k++] = s.id), ...); });
+  } else {
+    results[0] = result.id;
+  }
+}
+
+// ---- options as words
+
+/// Options as numbers: to.number(v), to.size(s). A list behind its length, what may be left out behind whether it is given.
+template <class To>
+struct OptionWriter {
+  To& to;
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  void operator()(T v) const { to.number(static_cast<std::int64_t>(v)); }
+  void operator()(double v) const { to.number(std::bit_cast<std::int64_t>(v)); }
+  void operator()(const SizeOption& v) const { to.size(v); }
+  template <class T>
+  void operator()(const Optional<T>& v) const {
+    to.number(v.given);
+    (*this)(v.given ? v.value : T{});
+  }
+  void operator()(const HeightWidth& v) const { (*this)(OptionList<int, 2>{v.h, v.w}); }
+  template <class T, int N>
+  void operator()(const OptionList<T, N>& list) const {
+    to.number(list.count);
+    for (int k = 0; k < list.count; ++k) (*this)(list.item[k]);
+  }
+};
+/// And back: from.number(), from.size().
+template <class From>
+struct OptionReader {
+  From& from;
+  template <class T>
+    requires(std::is_integral_v<T> || std::is_enum_v<T>)
+  void operator()(T& v) const {
+    const std::int64_t word = from.number();
+    if constexpr (std::is_same_v<T, int>) v = saturated<int>(word);
+    else v = static_cast<T>(word);
+  }
+  void operator()(double& v) const { v = std::bit_cast<double>(from.number()); }
+  void operator()(SizeOption& v) const { v = from.size(); }
+  template <class T>
+  void operator()(Optional<T>& v) const {
+    v.given = from.number() != 0;
+    (*this)(v.value);
+  }
+  /// One number is for both; none leaves the default.
+  void operator()(HeightWidth& v) const {
+    OptionList<int, 2> list;
+    (*this)(list);
+    if (list.count > 0) v = {list.item[0], list.item[list.count - 1]};
+  }
+  template <class T, int N>
+  void operator()(OptionList<T, N>& list) const {
+    const std::int64_t count = from.number();
+    list = {};
+    for (std::int64_t k = 0; k < count; ++k) {
+      T v{};
+      (*this)(v);
+      list.push_back(v);
+    }
+  }
+};
+/// The words of a node: sizes are expressions.
+struct NodeWordsTo {
+  Vec<std::int64_t>& words;
+  void number(std::int64_t v) { words.push_back(v); }
+  void size(const SizeOption& v) { words.push_back(v.extent.code); }
+};
+struct NodeWordsFrom {
+  const std::int64_t* word;
+  std::int64_t number() { return *word++; }
+  SizeOption size() {
+    SizeOption v;
+    v.extent = Extent::from_code(*word++);
+    if (v.extent.is_constant()) v.value = v.extent.code;
+    return v;
+  }
+};
+/// Of an option's type.
+struct OptionFieldOf {
+  OptionField field;
+  constexpr void kind(OptionField::Kind k) { field.kind = k; }
+  constexpr void operator()(bool) { kind(OptionField::Kind::boolean); }
+  constexpr void operator()(DType) { kind(OptionField::Kind::dtype); }
+  constexpr void operator()(std::integral auto) { kind(OptionField::Kind::integer); }
+  constexpr void operator()(double) { kind(OptionField::Kind::real); }
+  constexpr void operator()(const SizeOption&) { kind(OptionField::Kind::size); }
+  constexpr void operator()(const HeightWidth&) {
+    kind(OptionField::Kind::integer);
+    field.list = true;
+  }
+  template <class T>
+  constexpr void operator()(const Optional<T>& v) {
+    (*this)(v.value);
+    field.optional = true;
+  }
+  template <class T, int N>
+  constexpr void operator()(const OptionList<T, N>& v) {
+    (*this)(v.item[0]);
+    field.list = true;
+  }
+};
+template <class F>
+OptionFields option_fields() {
+  using Options = options_t<F>;
+  if constexpr (constexpr int n = count_members<Options>(); n == 0) {
+    return {};
+  } else {
+    static const struct Table {
+      OptionField field[n] = {};
+      Table() {
+        Options options{};
+        OptionField* next = field;
+        each_option(options, [&](NameText name, const auto& v) {
+          OptionFieldOf of{};
+          of(v);
+          of.field.name = name.begin;
+          of.field.name_size = static_cast<int>(name.size);
+          *next++ = of.field;
+        });
+      }
+    } table;
+    return {table.field, n};
+  }
+}
+template <class F>
+void decompose_structured(Graph& g, Ids operands, const std::int64_t* words, int* results) {
+  NodeWordsFrom from{words};
+  const std::int64_t given = tensors_of<F>.optional > 0 ? from.number() : -1;
+  options_t<F> options{};
+  each_option(options, [&](NameText, auto& v) { OptionReader<NodeWordsFrom>{from}(v); });
+  record_nodes<F>(g, operands, given, options, results);
+}
+template <class F>
+Vec<std::int64_t> words_of_options(std::int64_t given, const options_t<F>& options) {
+  Vec<std::int64_t> words;
+  NodeWordsTo to{words};
+  if (tensors_of<F>.optional > 0) to.number(given);
+  each_option(options, [&](NameText, const auto& v) { OptionWriter<NodeWordsTo>{to}(v); });
+  return words;
+}
+/// Has the op a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
+template <class F>
+inline constexpr bool has_kernel = requires { &F::kernel; };
+
+template <class F>
+constexpr void make_composite_def(OpDef& d) {
+  if constexpr (!has_kernel<F>) {
+    d.is_composite = true;
+    d.info.arity = tensors_of<F>.all;
+    d.optional = tensors_of<F>.optional;
+    d.results = count_results<F>();
+    d.decompose = &decompose_structured<F>;
+    d.options = &option_fields<F>;
+  }
+}
 
 }  // namespace detail
+
+/// The options of a node that is op F.
+///   tt::node_options<Softmax>(graph, id).dim
+template <class F>
+options_t<F> node_options(const Graph& g, int id) {
+  const Vec<std::int64_t> words = g.attribute_words(g[id]);
+  detail::NodeWordsFrom from{words.begin() + (detail::tensors_of<F>.optional > 0 ? 1 : 0)};
+  options_t<F> o{};
+  detail::each_option(o, [&](detail::NameText, auto& v) { detail::OptionReader<detail::NodeWordsFrom>{from}(v); });
+  return o;
+}
+
+/// Records op F as a node for each of its results, on its first operands.
+///   g = tt::replace(g, softmax, tt::record_named<LogSoftmax>(g, g.operands(softmax), {.dim = 1})[0]);
+template <class F>
+Vec<int> record_named(Graph& g, Ids operands, const options_t<F>& options = {}) {
+  return record_composite(g, op_def<F>, operands, detail::words_of_options<F>((std::int64_t{1} << operands.size()) - 1, options));
+}
 
 /// An op with options that are known when the program is compiled, as front ends call it.
 template <class F, options_t<F> O = options_t<F>{}>
@@ -219,12 +412,8 @@ constexpr auto SymFront::structured(SourceLine at, const O& options, const S&...
     if (x.graph) g = x.graph;
   };
   (find(s), ...);
-  const bool inner = g->where_is_caller;
-  at_line(g, at);
-  g->where_is_caller = true;  // what the op records was written by its caller
-  const auto result = detail::record_structured<F>(options, s...);
-  g->where_is_caller = inner;
-  return result;
+  const detail::AtCaller line(*g, at);
+  return detail::record_structured<F>(options, s...);
 }
 
 }  // namespace tt

@@ -73,7 +73,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
     if (n.dtype != first) return "has another dtype than its op gives";
   }
   // Promotion is recorded as casts, so that executors see one dtype.
-  if (is_elementwise(n.op) || n.op == Op::matmul || n.op == Op::conv)
+  if ((is_elementwise(n.op) && !is_composite(n)) || is_product(n.op))
     for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
       if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";
   if (n.op == Op::window && n.shape.rank != g[n.operand[0]].shape.rank + 1) return "has another shape than its operands give";
@@ -102,13 +102,27 @@ constexpr const char* wrong_leaf(const Graph& g, int i) {
   return "";
 }
 
+/// Are the operands of an op over graphs those that its attributes say are given?
+constexpr bool takes_operands(const Graph& g, const Node& n) {
+  const int all = n.def->info.arity, needed = all - n.def->optional;
+  if (n.def->optional == 0) return n.operand_count == all;
+  const Vec<std::int64_t> words = g.attribute_words(n);
+  int given = 0;
+  for (int k = 0; k < all && !words.empty(); ++k) {
+    if (words[0] >> k & 1) ++given;
+    else if (k < needed) return false;
+  }
+  return n.operand_count == given;
+}
+
 /// What is wrong with node `i`, whose operands are legal; "" if nothing is.
 constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Node& n = g[i];
   if (n.op >= Op::load) return "is an instruction, not a node";
   if (n.op == Op::call && !n.def) return "calls no op";
   const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
-  if (n.operand_count != wanted) return "has a wrong number of operands";
+  if (is_composite(n) ? !takes_operands(g, n) : n.operand_count != wanted) return "has a wrong number of operands";
+  if (is_composite(n) && n.bits >= static_cast<std::uint64_t>(n.def->results)) return "is a result that its op does not have";
   for (int o : g.operands(n)) {
     if (o < 0) return "has a wrong number of operands";
     if (o >= i) return "uses a node that comes after it";
@@ -119,7 +133,7 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Graph alone = recorded_alone(g, n);
   if (alone.failure) return words(alone.failure.mistake);
   const Node& inferred = alone[alone.outputs[0]];
-  if (!fits(inferred.shape, n.shape, phase, is_elementwise(n.op))) return "has another shape than its operands give";
+  if (!fits(inferred.shape, n.shape, phase, is_elementwise(n.op) && !is_composite(n))) return "has another shape than its operands give";
   if (inferred.dtype != n.dtype) return "has another dtype than its op gives";
   return "";
 }

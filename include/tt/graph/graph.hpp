@@ -51,6 +51,12 @@ struct Graph {
   }
   template <AttributeStruct A>
   constexpr A attributes(int id) const { return attributes<A>(nodes.items[id]); }
+  /// The same as words.
+  constexpr Vec<std::int64_t> attribute_words(const Node& n) const {
+    Vec<std::int64_t> words;
+    if (n.attributes >= 0) words.append(attribute_words_.items + n.attributes + 1, static_cast<int>(attribute_words_[n.attributes]));
+    return words;
+  }
   /// Axis k of the result of a permutation is this axis of its operand.
   constexpr int permuted_axis(const Node& n, int k) const { return static_cast<int>(attribute_words_.items[n.attributes + 2 + k]); }
 

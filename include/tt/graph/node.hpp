@@ -30,6 +30,13 @@ struct Ids {
   static constexpr const int* begin_of(std::initializer_list<int> ids) { return ids.begin(); }  // arguments outlive the call: g++ warns of others
 };
 
+/// A list to keep while nodes are recorded, which move the lists of a graph.
+constexpr Vec<int> copied(Ids operands) {
+  Vec<int> to;
+  to.append(operands.first, operands.count);
+  return to;
+}
+
 struct Node {
   Op op = Op::input;
   DType dtype = DType::f32;
@@ -39,16 +46,31 @@ struct Node {
   int attributes = -1;         ///< where the words of the op's attribute struct lie in the graph's list
   int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none
   std::int64_t attribute = 0;  ///< one number: that of an input, an axis, a shift, axes as a set, a kind of copy
-  std::uint64_t bits = 0;      ///< a constant's value, see encode()
+  std::uint64_t bits = 0;      ///< a constant's value, see encode(); of an op with several results: which of them
   const OpDef* def = nullptr;  ///< of Op::call
   std::uint64_t def_id = 0;    ///< its id: g++ 12's UBSan compares no addresses in constants
   Shape shape{};
   SourceLine where{};
 };
 
+/// An option of an op over graphs, as a member of its Options; see functional/structured.hpp.
+struct OptionField {
+  enum class Kind : std::uint8_t { boolean, integer, real, size, dtype };
+  const char* name = "";
+  int name_size = 0;
+  Kind kind = Kind::integer;
+  bool list = false, optional = false;  ///< words: a list behind its length, what may be left out behind whether it is given
+};
+struct OptionFields {
+  const OptionField* first = nullptr;
+  int count = 0;
+  constexpr const OptionField* begin() const { return first; }
+  constexpr const OptionField* end() const { return first + count; }
+};
+
 /// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
 struct OpDef {
-  OpInfo info{};
+  OpInfo info{};                       ///< arity: of an op over graphs, those that may be left out included
   std::uint64_t id = 0;                ///< from the name of its type
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
@@ -59,6 +81,12 @@ struct OpDef {
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
   const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
   const Graph* region = nullptr;            ///< the body, of an op that was read from text
+
+  // ---- of an op over graphs, see graph/decompose.hpp
+  bool is_composite = false;           ///< the others are set
+  int optional = 0, results = 1;       ///< so many of the last operands may be left out
+  void (*decompose)(Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
+  OptionFields (*options)() = nullptr;
 };
 
 /// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
@@ -166,4 +194,6 @@ inline constexpr std::int64_t read_as_windows = 1;
 constexpr bool is_view(const Node& n) {
   return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
 }
+/// An op over graphs that has not been written out.
+constexpr bool is_composite(const Node& n) { return n.op == Op::call && n.def->is_composite; }
 }  // namespace tt

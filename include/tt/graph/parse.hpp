@@ -1,8 +1,5 @@
-// Graphs read back from the text that to_string writes: for archives, bug reports and tests. What is read is recorded node by
-// node as it stands; `check` says whether it is well made.
-//   Graph g = tt::parse(tt::to_string(h));    g == h
-// Ops with a body are found by name among the library's; a program names its own as template arguments, parse<Softsign>(text).
-// An op without a name (tt::op of a lambda) is written with its body, and read as an op of that body.
+// Graphs read back from the text that to_string writes, node by node as it stands; `check` says whether what was read is well made.
+// tt::parse (functional/parse.hpp) is what programs call; here is the reader, which is told where ops are found.
 #pragma once
 #include <atomic>
 #include <string_view>
@@ -308,16 +305,18 @@ class GraphParser {
   }
   /// A body is recorded anew on operands of any shape, and only these nodes take theirs from them.
   static bool is_in_a_body(const Node& n) {
-    const bool is_op = is_elementwise(n.op) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
+    const bool is_op = is_elementwise(n.op) && !is_composite(n) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
     return n.shape.rank == 0 && n.identity == 0 && (n.op == Op::input || n.op == Op::constant || is_op);
   }
   void node(Graph& g) {
     Node n;
+    const bool prefixed = accept(primitive_prefix);
     const std::string_view op = name_of_something();
     const OpDef* def = nullptr;
     int found = -1;
     for (int k = 0; k < static_cast<int>(Op::load); ++k)
-      if (op == name(static_cast<Op>(k)) && static_cast<Op>(k) != Op::call) found = k;
+      if (const Op o = static_cast<Op>(k); op == name(o) && o != Op::call && has_primitive_prefix(o) == prefixed) found = k;
+    if (prefixed && found < 0) fail("a primitive");
     if (found < 0) {
       n.op = Op::call;
       def = op == "op" ? nullptr : find_(op);
@@ -334,13 +333,20 @@ class GraphParser {
     else if (n.op == Op::input || n.op == Op::iota) n.attribute = number(n.op == Op::iota ? max_rank - 1 : 1 << 20, n.op == Op::iota ? "an axis" : "the number of an input");
     else if (n.op == Op::extent) n.attribute = extent().code;
     Vec<int> operands;
+    std::int64_t given = 0;
     if (accept("(")) {
-      do operands.push_back(operand(g));
-      while (accept(","));
+      int place = 0;
+      do {
+        if (place == 63) fail("fewer operands");
+        if (def && def->is_composite && accept("None")) continue;
+        given |= std::int64_t{1} << place;
+        operands.push_back(operand(g));
+      } while (++place, accept(","));
       word(")");
     }
     Vec<std::int64_t> words;
-    attributes(n, def, value, words);
+    if (def && def->is_composite) options(n, *def, given, words);
+    else attributes(n, def, value, words);
     if (accept("identity")) {
       const GraphParser before = *this;
       const std::int64_t k = integer();
@@ -350,8 +356,8 @@ class GraphParser {
     word(":");
     n.dtype = dtype();
     n.shape = shape();
-    const int wanted = n.op == Op::call ? def->info.arity : n.op == Op::copy || n.op == Op::detach || is_view(n.op) || n.op == Op::pad ? 1 : arity(n.op);
-    if (operands.size() != wanted) fail("as many operands as the op takes");
+    const int most = n.op == Op::call ? def->info.arity : n.op == Op::copy || n.op == Op::detach || is_view(n.op) || n.op == Op::pad ? 1 : arity(n.op);
+    if (operands.size() > most || operands.size() < most - (def ? def->optional : 0)) fail("as many operands as the op takes");
     if (n.op == Op::constant || n.op == Op::pad) n.bits = bits_of(value, n.dtype);
     if (def) {
       n.def = def;
@@ -365,6 +371,46 @@ class GraphParser {
       fail("a node that is not there yet");
     }
     if (g.failure) TT_THROW(Error(describe(g.failure)));
+  }
+  std::int64_t option(OptionField::Kind kind) {
+    switch (kind) {
+      case OptionField::Kind::boolean:
+        if (accept("True")) return 1;
+        word("False");
+        return 0;
+      case OptionField::Kind::integer: return integer();
+      case OptionField::Kind::real: return static_cast<std::int64_t>(bits_of(number_read(), DType::f64));
+      case OptionField::Kind::size: return extent().code;
+      case OptionField::Kind::dtype: return static_cast<std::int64_t>(dtype());
+    }
+    return 0;
+  }
+  /// As write_options writes them.
+  void options(Node& n, const OpDef& op, std::int64_t given, Vec<std::int64_t>& words) {
+    if (op.optional > 0) words.push_back(given);
+    for (const OptionField& o : op.options()) {
+      if (name_of_something() != std::string_view(o.name, static_cast<std::size_t>(o.name_size))) fail("the options of the op, in their order");
+      if (o.optional) {
+        words.push_back(accept("None") ? 0 : 1);
+        if (words.back() == 0) {
+          words.push_back(0);
+          continue;
+        }
+      }
+      if (!o.list) {
+        words.push_back(option(o.kind));
+        continue;
+      }
+      word("[");
+      const int length = words.size();
+      words.push_back(0);
+      while (!accept("]")) {
+        if (words[length] > max_rank) fail("a shorter list");
+        if (words[length]++ > 0) word(",");
+        words.push_back(option(o.kind));
+      }
+    }
+    if (accept("result")) n.bits = static_cast<std::uint64_t>(number(op.results - 1, "a result of the op"));
   }
   /// Members of an attribute struct, as AttributeText writes them.
   struct AttributeReader {
@@ -436,19 +482,6 @@ inline bool same_op(const Graph& g, const Node& a, const Graph& h, const Node& b
 
 }  // namespace detail
 
-/// Reads what to_string writes. `Own`: types of ops that are not the library's. Throws Error with the line where it is no such text.
-template <class... Own>
-Graph parse(std::string_view text) {
-  const auto find = [](std::string_view name) {
-    const OpDef* found = nullptr;
-    const auto look = [&]<class... F>(TypeList<F...>) { ((found = !found && name == F::info.name ? &op_def<F> : found), ...); };
-    look(TypeList<Own...>{});
-    look(ElementwiseOps{});
-    look(OpaqueOps{});
-    return found;
-  };
-  return detail::GraphParser(text, find).graph();
-}
 /// Node by node, inputs and outputs: not only the same values.
 inline bool operator==(const Graph& g, const Graph& h) {
   if (g.size() != h.size() || !(g.inputs == h.inputs) || !(g.input_strides == h.input_strides) || !(g.input_padded == h.input_padded) ||

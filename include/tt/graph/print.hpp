@@ -9,6 +9,10 @@ constexpr const char* node_name(const Node& n) {
   return n.op == Op::call ? n.def->info.name : name(n.op);
 }
 
+/// Primitives over whole values share names with ops that are made of them, and show which they are, as PyTorch's.
+inline constexpr const char* primitive_prefix = "prims.";
+constexpr bool has_primitive_prefix(Op op) { return !is_leaf(op) && !is_elementwise(op) && op != Op::detach; }
+
 /// A floating constant in the fewest of up to nine digits, integers as they are.
 constexpr Text number_text(DType dtype, std::uint64_t bits) {
   Text t;
@@ -135,6 +139,39 @@ struct AttributeText {
   template <class T, int N>
   constexpr void operator()(const char* name, const T (&list)[N]) { (*this)(name, list, N); }
 };
+constexpr void write_option(Text& t, OptionField::Kind kind, std::int64_t word) {
+  switch (kind) {
+    case OptionField::Kind::boolean: t << (word ? "True" : "False"); return;
+    case OptionField::Kind::integer: t << word; return;
+    case OptionField::Kind::real: write_constant(t, DType::f64, static_cast<std::uint64_t>(word)); return;
+    case OptionField::Kind::size: t << Extent::from_code(word); return;
+    case OptionField::Kind::dtype: t << name(static_cast<DType>(word)); return;
+  }
+}
+/// " dim [0, 1] keepdim False": by names, in their order.
+constexpr void write_options(Text& t, const Graph& g, const Node& n) {
+  for_each_option(*n.def, g.attribute_words(n), [&](const OptionField& option, const std::int64_t* word, int count) {
+    t << ' ';
+    for (int k = 0; k < option.name_size; ++k) t << option.name[k];
+    if (count < 0) return void(t << " None");
+    t << (option.list ? " [" : " ");
+    for (int k = 0; k < count; ++k) write_option(t << (k ? ", " : ""), option.kind, word[k]);
+    if (option.list) t << ']';
+  });
+  if (n.bits != 0) t << " result " << static_cast<std::int64_t>(n.bits);
+}
+/// Operands, and None for those that were left out before one that was not.
+constexpr void write_operands(Text& t, const Graph& g, const Node& n) {
+  const Ids operands = g.operands(n);
+  std::int64_t given = -1;
+  if (is_composite(n) && n.def->optional > 0) given = g.attribute_words(n)[0];
+  for (int place = 0, k = 0; k < operands.count; ++place) {
+    t << (place ? ", " : "(");
+    if (given >> place & 1) t << '%' << operands[k++];
+    else t << "None";
+  }
+  if (operands.count > 0) t << ')';
+}
 constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
   with_attribute_struct(n.op, [&]<class A>(A) { A::each(g.attributes<A>(n), AttributeText{t}); });
   switch (n.op) {
@@ -147,7 +184,8 @@ constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
       if (n.bits & gradient_to_first) t << " gradient to the first";
       return;
     case Op::call:
-      if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
+      if (is_composite(n)) write_options(t, g, n);
+      else if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
       return;
     case Op::input: case Op::constant: case Op::extent: case Op::iota: return;
     default:
@@ -159,13 +197,11 @@ constexpr Text lines_of(const Graph& g, const char* between) {
   Text t;
   for (int i = 0; i < g.size(); ++i) {
     const Node& n = g[i];
-    t << '%' << i << " = " << node_name(n);
+    t << '%' << i << " = " << (has_primitive_prefix(n.op) ? primitive_prefix : "") << node_name(n);
     if (n.op == Op::constant) write_constant(t << ' ', n.dtype, n.bits);
     else if (n.op == Op::input || n.op == Op::iota) t << ' ' << n.attribute;
     else if (n.op == Op::extent) t << ' ' << Extent::from_code(n.attribute);
-    const Ids operands = g.operands(n);
-    for (int k = 0; k < operands.count; ++k) t << (k ? ", %" : "(%") << operands[k];
-    if (operands.count > 0) t << ')';
+    write_operands(t, g, n);
     write_attributes(t, g, n);
     if (n.identity != 0) t << " identity " << n.identity;
     t << " : " << name(n.dtype) << ' ' << n.shape;
@@ -188,8 +224,8 @@ constexpr Text lines_of(const Graph& g, const char* between) {
 }  // namespace detail
 
 /// What `to_string` writes now, and `parse` reads.
-inline constexpr int graph_text_version = 2;
-/// One line a node, %3 = add(%1, %2) : f32 (64, 10), behind one with the version. `parse` (graph/parse.hpp) reads it back.
+inline constexpr int graph_text_version = 3;
+/// One line a node, %3 = add(%1, %2) : f32 (64, 10), behind one with the version. `parse` (functional/parse.hpp) reads it back.
 constexpr Text to_string(const Graph& g) {
   Text t;
   return t << "graph " << graph_text_version << '\n' << detail::lines_of(g, "\n");

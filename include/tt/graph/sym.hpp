@@ -2,7 +2,7 @@
 // node of its graph. op_def<F> is an op's definition as the graph knows it.
 //   Graph g;  Sym x{&g, g.input(DType::f32, {8})};  g.output((x * 2 + exp(x)).id);
 #pragma once
-#include "tt/graph/graph.hpp"
+#include "tt/graph/decompose.hpp"
 #include "tt/ops/list.hpp"
 
 namespace tt {
@@ -78,12 +78,8 @@ struct SymFront {
       if constexpr (Value<decltype(x)>) g = x.graph;
     };
     (find(a), ...);
-    const bool inner = g->where_is_caller;
-    at_line(g, at);
-    g->where_is_caller = true;  // what the function records was written by its caller
-    const auto result = Fn::record(as_sym(g, a)...);
-    g->where_is_caller = inner;
-    return result;
+    const detail::AtCaller line(*g, at);
+    return Fn::record(as_sym(g, a)...);
   }
   static constexpr Sym as_sym(Graph*, const Sym& s) { return s; }
   template <class A>
@@ -258,11 +254,8 @@ constexpr int index_in(TypeList<L...>) {
 }
 
 template <class F>
-constexpr OpDef make_op_def() {
-  OpDef d{.info = F::info, .record = &record_body<F>, .differentiate = nullptr};
-  d.id = 14695981039346656037u;  // FNV-1a
-  for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
-    d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
+constexpr OpDef make_elementwise_def(OpDef d) {
+  d.record = &record_body<F>;
   if constexpr (F::info.opaque) {
     d.code = index_in<F>(OpaqueOps{});
 #if !defined(__CUDACC__)  // to nvcc the address of a weak function is no constant
@@ -278,6 +271,26 @@ constexpr OpDef make_op_def() {
     d.of_integers = &def_of<typename F::of_integers>;
   }
   return d;
+}
+
+/// Is the op one over graphs, and not elementwise? See functional/structured.hpp.
+template <class F>
+inline constexpr bool is_structured = F::info.arguments != nullptr;
+template <class F>
+constexpr void make_composite_def(OpDef& d);
+
+template <class F>
+constexpr OpDef make_op_def() {
+  OpDef d{.info = F::info};
+  d.id = 14695981039346656037u;  // FNV-1a
+  for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
+    d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
+  if constexpr (is_structured<F>) {
+    make_composite_def<F>(d);
+    return d;
+  } else {
+    return make_elementwise_def<F>(d);
+  }
 }
 
 }  // namespace detail

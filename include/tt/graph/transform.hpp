@@ -1,11 +1,11 @@
 // Passes that rewrite a whole graph: depth-first order, removal of dead nodes with canonical
-// numbering, and inlining of op bodies. Values in, values out.
+// numbering, decomposition of ops over graphs, and inlining of op bodies. Values in, values out.
 //
 // Recording order is not canonical: C++ leaves the evaluation order of a*b open, and g++ 12 goes
 // left to right in constant expressions and right to left at run time. So `canonical` runs before
 // differentiation and before scheduling; without it the two times give other bits.
 #pragma once
-#include "tt/graph/graph.hpp"
+#include "tt/graph/decompose.hpp"
 
 namespace tt {
 
@@ -42,19 +42,14 @@ constexpr Vec<int> mapped(Ids operands, const Vec<int>& map) {
   return to;
 }
 
-/// Operands to keep while nodes are recorded, which move the list of a graph.
-constexpr Vec<int> copied(Ids operands) {
-  Vec<int> to;
-  to.append(operands.first, operands.count);
-  return to;
-}
-
 /// Records node `n` of `from` anew in `g`, on these operands of `g`: as if the program had, with inference and what is simplified.
 constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
   g.where = n.where;
   const int a = operands.count > 0 ? operands[0] : -1;
   switch (n.op) {
-    case Op::call: return g.call(*n.def, operands);
+    case Op::call:
+      if (n.def->is_composite) return record_composite(g, *n.def, operands, from.attribute_words(n))[static_cast<int>(n.bits)];
+      return g.call(*n.def, operands);
     case Op::broadcast:
       if (n.attribute != repeated_in_place) return g.broadcast_to(a, n.shape);
       break;
@@ -128,9 +123,46 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
 /// The live nodes, numbered depth first from the outputs; inputs first.
 constexpr Graph canonical(const Graph& g) { return detail::rebuild(g, detail::Rewrite::none); }
 
+namespace detail {
+
+/// Are some of these nodes ops over graphs? Not in constant evaluation.
+constexpr bool has_composites(const Graph& g) {
+  if (std::is_constant_evaluated()) return false;
+  for (const Node& n : g.nodes)
+    if (is_composite(n)) return true;
+  return false;
+}
+/// Records the nodes of `from`, those marked, with bodies in place of ops over graphs, in the order in which they were recorded; so the
+/// result is what it would be if there had been no such nodes. `map` is completed.
+constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* marked, Vec<int>& map) {
+  const int count = map.size();  // `from` may be `g`
+  for (int i = 0; i < count; ++i) {
+    if (map[i] >= 0 || (marked && !(*marked)[i])) continue;
+    const Node n = from[i];
+    const Vec<int> operands = mapped(from.operands(n), map);
+    bool same = &g == &from;
+    for (int k = 0; k < operands.size() && same; ++k) same = operands[k] == from.operands(n)[k];
+    map[i] = is_composite(n) ? decompose(g, from, n, operands) : same ? i : again(g, from, n, operands);
+  }
+}
+
+}  // namespace detail
+
+/// Ops over graphs as their bodies.
+constexpr Graph decomposed(Graph g) {
+  if (!detail::has_composites(g)) return g;
+  Graph r = Graph::like(g);
+  Vec<int> map(g.size(), -1);
+  for (int i : g.inputs) map[i] = r.input_like(g, i);
+  detail::decompose_into(r, g, nullptr, map);
+  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  return r;
+}
+
 /// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
 /// A body may hold calls of other ops with bodies, so this runs until none is left.
 constexpr Graph inline_bodies(const Graph& g) {
+  if (detail::has_composites(g)) return inline_bodies(decomposed(g));
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
     any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute == differentiated_by) ||

@@ -88,9 +88,15 @@ class GraphBuilder {
     for (int i : post_order(graph, {id})) {
       for (int k = 0; k < graph[i].shape.rank; ++k) symbols |= symbols_of(graph[i].shape[k]);
       if (graph[i].op == Op::extent) symbols |= symbols_of(Extent::from_code(graph[i].attribute));
+      if (!is_composite(graph[i])) continue;
+      for_each_option(*graph[i].def, graph.attribute_words(graph[i]), [&](const OptionField& option, const std::int64_t* word, int count) {
+        for (int k = 0; k < count && option.kind == OptionField::Kind::size; ++k) symbols |= symbols_of(Extent::from_code(word[k]));
+      });
     }
     fix(symbols, at);
   }
+  /// Ops are named nodes, unless gradients were built, which are those of their bodies.
+  Graph finished() const { return canonical(has_gradients_ ? decomposed(graph) : graph); }
   /// Guards of sizes that are not taken for one number.
   Vec<SizeGuard> guards_but_for_fixed() const {
     Vec<SizeGuard> some;
@@ -101,6 +107,7 @@ class GraphBuilder {
 
  private:
   const bool by_value_;
+  bool has_gradients_ = false;
   std::vector<int> node_;  ///< of each value
 
   void fix(const SizeSet& symbols, SourceLine at) {
@@ -121,6 +128,7 @@ class GraphBuilder {
   }
   /// Of the first by the others.
   void gradients(const SmallVec<int, few_arguments>& in, int* result) {
+    has_gradients_ = true;
     Vec<int> variables;
     variables.append(in.begin() + 1, in.size() - 1);
     const Vec<int> d = tt::gradients(graph, in[0], variables);
@@ -156,7 +164,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
     result[0] = graph.reshape(operands[0], reshaped(Shape(graph[operands[0]].shape), attributes.list(0)));
   else if (by_value_ && &op == &detail::expand_operator())
     result[0] = graph.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
-  else op.record(graph, op, operands, attributes, result);
+  else (op.record_named ? op.record_named : op.record)(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
     if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);

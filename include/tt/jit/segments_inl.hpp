@@ -226,7 +226,7 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     g.output(builder.node(key.update[k]), donated ? into : -1);
   }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-  return canonical(g);
+  return builder.finished();
 }
 
 TT_INLINE int SegmentStore::segments() {

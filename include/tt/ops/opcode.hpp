@@ -30,7 +30,7 @@ inline constexpr int op_count = static_cast<int>(Op::accumulator) + 1;
 constexpr const char* name(Op op) {
   constexpr const char* names[op_count] = {
       "input", "constant", "extent", "iota",
-      "copy", "add", "sub", "mul", "div", "min", "max", "fma", "neg", "abs", "sqrt", "floor", "ceil",
+      "copy", "add", "sub", "mul", "div", "minimum", "maximum", "fma", "neg", "abs", "sqrt", "floor", "ceil",
       "round", "trunc", "bit_and", "bit_or", "bit_xor", "shift_left", "shift_right",
       "shift_right_logical", "lt", "le", "eq", "ne", "logical_and", "logical_or", "logical_not",
       "where", "cast", "bitcast", "call", "broadcast", "reshape", "permute", "slice", "window",

@@ -1,0 +1,74 @@
+// Ops over graphs as nodes: in a captured graph softmax(x, dim=1) is one node, `call`, with the op's definition and its options as
+// attribute words; so passes, exporters and readers find it by name. Before gradients and before a plan it is decomposed: its body
+// is recorded in its place. In constant evaluation, where steps are short, bodies are recorded at once.
+//   Vec<int> result = record_composite(g, op_def<Softmax>, {x}, words);     g = decomposed(g);
+#pragma once
+#include "tt/graph/graph.hpp"
+
+namespace tt {
+
+/// f(option, words, count) for each option of an op over graphs; count -1: it was left out.
+template <class F>
+constexpr void for_each_option(const OpDef& def, const Vec<std::int64_t>& words, const F& f) {
+  int at = def.optional > 0 ? 1 : 0;
+  for (const OptionField& option : def.options()) {
+    const bool given = !option.optional || words[at++] != 0;
+    const int count = option.list ? static_cast<int>(words[at++]) : 1;
+    f(option, words.begin() + at, given ? count : -1);
+    at += count;
+  }
+}
+
+namespace detail {
+
+/// What a body records while this lives was written by the op's caller, at that line if it has one.
+class AtCaller {
+ public:
+  constexpr AtCaller(Graph& g, SourceLine at) : graph_(g), before_(g.where_is_caller) {
+    if (at.line && !before_) g.where = at;
+    g.where_is_caller = true;
+  }
+  AtCaller(const AtCaller&) = delete;
+  constexpr ~AtCaller() { graph_.where_is_caller = before_; }
+
+ private:
+  Graph& graph_;
+  bool before_;
+};
+
+}  // namespace detail
+
+/// A node for each result. Their dtypes and shapes are those of its body, recorded on a graph beside it; what that takes for granted of
+/// sizes, and its mistake if there is one, are this graph's.
+constexpr Vec<int> record_composite(Graph& g, const OpDef& def, Ids operands, const Vec<std::int64_t>& words) {
+  Graph alone;
+  const Vec<int> given = copied(operands);  // they may be those of a node of this graph
+  Vec<int> in, result(def.results, 0);
+  for (int o : given) in.push_back(alone.input(g[o].dtype, g[o].shape));
+  const detail::AtCaller line(alone, g.where);
+  def.decompose(alone, in, words.begin(), result.begin());
+  for (const Graph::Assumed& a : alone.assumed) g.assumed.push_back(a);
+  for (const Graph::Needed& n : alone.needed) g.needed.push_back(n);
+  g.as_numbers |= alone.as_numbers;
+  if (alone.failure) return Vec<int>(def.results, g.fail(alone.failure, given.empty() ? 0 : given[0]));
+  for (int k = 0; k < def.results; ++k) {
+    const Node& like = alone[result[k]];
+    result[k] = g.intern({.op = Op::call, .dtype = like.dtype, .bits = static_cast<std::uint64_t>(k), .def = &def, .def_id = def.id, .shape = like.shape},
+                         words, given);
+  }
+  return result;
+}
+
+/// Writes the body of a node of `from` into `g`, which may be the same graph, on these operands.
+constexpr int decompose(Graph& g, const Graph& from, const Node& n, Ids operands) {
+  const OpDef& def = *n.def;
+  const int which = static_cast<int>(n.bits);
+  const Vec<std::int64_t> words = from.attribute_words(n);
+  const Vec<int> given = copied(operands);
+  Vec<int> result(def.results, 0);
+  const detail::AtCaller line(g, n.where);
+  def.decompose(g, given, words.begin(), result.begin());
+  return result[which];
+}
+
+}  // namespace tt
