@@ -491,7 +491,7 @@ TEST_CASE("wrong calls name op, facts and the caller's line") {
   const std::string broadcast = "shapes do not broadcast: (2, 3) and (4, 5). Reshape one side, or insert an axis of extent 1?";
   CHECK(message([&] { (void)(x + y); }) == "tt::add: " + broadcast + at(__LINE__));
   CHECK(message([&] { (void)(x == y); }) == "tt::eq: " + broadcast + at(__LINE__));
-  CHECK(message([&] { (void)tt::maximum(x, y); }) == "tt::max: " + broadcast + at(__LINE__));
+  CHECK(message([&] { (void)tt::maximum(x, y); }) == "tt::maximum: " + broadcast + at(__LINE__));
   CHECK(message([&] { (void)tt::where(b, x, y); }) == "tt::where: " + broadcast + at(__LINE__));
   CHECK(message([&] { (void)x.matmul(y); }) == "tt::matmul: inner extents differ: 3 in (2, 3), 4 in (4, 5). Transpose one side?" + at(__LINE__));
   CHECK(message([&] { (void)tt::matmul(x, tt::tensor(1.0)); }).starts_with("tt::matmul: rank is too low: "));

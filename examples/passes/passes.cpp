@@ -41,7 +41,7 @@ bool match(const tt::Graph& g, int node, AffineLayer& m) {
   int scaled = -1, product = -1;
   if (!with_row(g, node, tt::Op::add, scaled, m.t) || !with_row(g, scaled, tt::Op::mul, product, m.s)) return false;
   if (!with_row(g, product, tt::Op::add, product, m.b)) m.b = -1;
-  if (g[product].op != tt::Op::matmul || g[product].shape.rank != 2) return false;
+  if (!tt::is_call(g, product, tt::op_def<tt::Matmul>) || g[product].shape.rank != 2) return false;
   m.x = g[product].operand[0];
   m.w = g[product].operand[1];
   return true;
@@ -53,7 +53,7 @@ int fold_affine(tt::Graph& g) {
     AffineLayer m;
     if (!match(g, node, m)) continue;
     const int shift = m.b < 0 ? m.t : g.add(g.mul(m.b, m.s), m.t);
-    g = tt::replace(g, node, g.add(g.matmul(m.x, g.mul(m.w, m.s)), shift));
+    g = tt::replace(g, node, g.add(tt::record_named<tt::Matmul>(g, {m.x, g.mul(m.w, m.s)})[0], shift));
     return 1 + fold_affine(g);
   }
   return 0;

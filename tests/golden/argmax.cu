@@ -1,15 +1,15 @@
 /* argmax:
-graph 2
+graph 3
 %0 = input 0 : f32 (16, 50)
-%1 = amax(%0) axes 1 : f32 (16, 1)
+%1 = prims.amax(%0) axes 1 : f32 (16, 1)
 %2 = eq(%0, %1) : bool (16, 50)
 %3 = ne(%0, %0) : bool (16, 50)
 %4 = logical_or(%2, %3) : bool (16, 50)
 %5 = iota 1 : i64 (1, 50)
 %6 = constant 50 : i64 ()
 %7 = where(%4, %5, %6) : i64 (16, 50)
-%8 = amin(%7) axes 1 : i64 (16, 1)
-%9 = reshape(%8) : i64 (16,) -> output 0
+%8 = prims.amin(%7) axes 1 : i64 (16, 1)
+%9 = prims.reshape(%8) : i64 (16,) -> output 0
 behind prelude.cu: */
 TREE(float, max_f32)
 TREE(long long, min_i64)

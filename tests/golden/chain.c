@@ -1,5 +1,5 @@
 /* chain:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0,)
 %1 = input 1 : f32 (s0,)
 %2 = mul(%0, %1) : f32 (s0,)

@@ -1,8 +1,8 @@
 /* column_sums:
-graph 2
+graph 3
 %0 = input 0 : f64 (300, 20)
-%1 = sum(%0) axes 0 : f64 (1, 20)
-%2 = reshape(%1) : f64 (20,) -> output 0
+%1 = prims.sum(%0) axes 0 : f64 (1, 20)
+%2 = prims.reshape(%1) : f64 (20,) -> output 0
 behind prelude.c: */
 
 /* kernel 0: cols 1 x 20 over 300 */

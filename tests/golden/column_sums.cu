@@ -1,8 +1,8 @@
 /* column_sums:
-graph 2
+graph 3
 %0 = input 0 : f64 (300, 20)
-%1 = sum(%0) axes 0 : f64 (1, 20)
-%2 = reshape(%1) : f64 (20,) -> output 0
+%1 = prims.sum(%0) axes 0 : f64 (1, 20)
+%2 = prims.reshape(%1) : f64 (20,) -> output 0
 behind prelude.cu: */
 TREE(double, add_f64)
 

@@ -1,9 +1,9 @@
 /* dense:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0, 64)
 %1 = input 1 : f32 (64, 16)
 %2 = input 2 : f32 (16,)
-%3 = matmul(%0, %1) : f32 (s0, 16)
+%3 = prims.matmul(%0, %1) : f32 (s0, 16)
 %4 = add(%3, %2) : f32 (s0, 16)
 %5 = relu(%4) : f32 (s0, 16) -> output 0
 behind prelude.c: */

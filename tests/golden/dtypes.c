@@ -1,5 +1,5 @@
 /* dtypes:
-graph 2
+graph 3
 %0 = input 0 : f64 (50,)
 %1 = input 1 : i32 (50,)
 %2 = cast(%0) : f32 (50,)

@@ -1,12 +1,12 @@
 /* gate:
-graph 2
+graph 3
 %0 = input 0 : f32 (40, 100)
 %1 = input 1 : f32 (40, 100)
 %2 = sigmoid(%0) : f32 (40, 100) -> output 2
 %3 = mul(%2, %1) : f32 (40, 100)
-%4 = reshape(%3) : f32 (4000,)
-%5 = sum(%4) axes 0 : f32 (1,)
-%6 = reshape(%5) : f32 () -> output 0
+%4 = prims.reshape(%3) : f32 (4000,)
+%5 = prims.sum(%4) axes 0 : f32 (1,)
+%6 = prims.reshape(%5) : f32 () -> output 0
 %7 = constant 1 : f32 ()
 %8 = sub(%7, %2) : f32 (40, 100)
 %9 = mul(%2, %8) : f32 (40, 100)

@@ -1,5 +1,5 @@
 /* integers:
-graph 2
+graph 3
 %0 = input 0 : i64 (s0,)
 %1 = input 1 : i64 (s0,)
 %2 = constant 3 : i64 ()
@@ -8,7 +8,7 @@ graph 2
 %5 = shift_right(%1) by 2 : i64 (s0,)
 %6 = bit_xor(%4, %5) : i64 (s0,)
 %7 = neg(%0) : i64 (s0,)
-%8 = max(%6, %7) : i64 (s0,)
+%8 = maximum(%6, %7) : i64 (s0,)
 %9 = constant 255 : i64 ()
 %10 = bit_and(%8, %9) : i64 (s0,) -> output 0
 behind prelude.cu: */

@@ -1,14 +1,14 @@
 /* layer_norm:
-graph 2
+graph 3
 %0 = input 0 : f32 (32, 100)
 %1 = input 1 : f32 (100,)
 %2 = input 2 : f32 (100,)
-%3 = sum(%0) axes 1 : f32 (32, 1)
+%3 = prims.sum(%0) axes 1 : f32 (32, 1)
 %4 = constant 100 : f32 ()
 %5 = div(%3, %4) : f32 (32, 1)
 %6 = sub(%0, %5) : f32 (32, 100)
 %7 = mul(%6, %6) : f32 (32, 100)
-%8 = sum(%7) axes 1 : f32 (32, 1)
+%8 = prims.sum(%7) axes 1 : f32 (32, 1)
 %9 = div(%8, %4) : f32 (32, 1)
 %10 = constant 9.99999975e-6 : f32 ()
 %11 = add(%9, %10) : f32 (32, 1)

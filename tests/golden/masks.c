@@ -1,5 +1,5 @@
 /* masks:
-graph 2
+graph 3
 %0 = input 0 : bool (s0,)
 %1 = input 1 : bool (s0*s0,)
 %2 = input 2 : bool (s0*s0*s0,)

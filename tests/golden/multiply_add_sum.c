@@ -1,13 +1,13 @@
 /* multiply_add_sum:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0, 300)
 %1 = input 1 : f32 (s0, 300)
 %2 = input 2 : f32 (s0, 300)
 %3 = mul(%0, %1) : f32 (s0, 300)
 %4 = add(%3, %2) : f32 (s0, 300)
-%5 = reshape(%4) : f32 (300*s0,)
-%6 = sum(%5) axes 0 : f32 (1,)
-%7 = reshape(%6) : f32 () -> output 0
+%5 = prims.reshape(%4) : f32 (300*s0,)
+%6 = prims.sum(%5) axes 0 : f32 (1,)
+%7 = prims.reshape(%6) : f32 () -> output 0
 behind prelude.c: */
 TREE(float, add_f32)
 LANES(float, v_f32, 32, add_f32)

@@ -1,5 +1,5 @@
 /* scale_and_shift:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0,)
 %1 = input 1 : f32 ()
 %2 = input 2 : f32 ()

@@ -1,5 +1,5 @@
 /* silu:
-graph 2
+graph 3
 %0 = input 0 : f32 (1000,)
 %1 = silu(%0) : f32 (1000,) -> output 0
 behind prelude.cu: */

@@ -1,8 +1,8 @@
 /* slice:
-graph 2
+graph 3
 %0 = input 0 : f32 (20, 30)
-%1 = slice(%0) axis 0 from 3 step 1 : f32 (12, 30)
-%2 = slice(%1) axis 1 from 28 step -2 : f32 (12, 10)
+%1 = prims.slice(%0) axis 0 from 3 step 1 : f32 (12, 30)
+%2 = prims.slice(%1) axis 1 from 28 step -2 : f32 (12, 10)
 %3 = constant 2 : f32 ()
 %4 = mul(%2, %3) : f32 (12, 10) -> output 0
 behind prelude.cu: */

@@ -1,11 +1,11 @@
 /* softmax:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0, 100)
-%1 = amax(%0) axes 1 : f32 (s0, 1)
+%1 = prims.amax(%0) axes 1 : f32 (s0, 1)
 %2 = detach(%1) : f32 (s0, 1)
 %3 = sub(%0, %2) : f32 (s0, 100)
 %4 = exp(%3) : f32 (s0, 100)
-%5 = sum(%4) axes 1 : f32 (s0, 1)
+%5 = prims.sum(%4) axes 1 : f32 (s0, 1)
 %6 = div(%4, %5) : f32 (s0, 100) -> output 0
 behind prelude.c: */
 TREE(float, max_f32)

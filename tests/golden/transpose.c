@@ -1,8 +1,8 @@
 /* transpose:
-graph 2
+graph 3
 %0 = input 0 : f32 (20, 30)
 %1 = input 1 : f32 (30, 20)
-%2 = permute(%0) axes 1, 0 : f32 (30, 20)
+%2 = prims.permute(%0) axes 1, 0 : f32 (30, 20)
 %3 = sub(%2, %1) : f32 (30, 20) -> output 0
 behind prelude.c: */
 

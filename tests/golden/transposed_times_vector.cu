@@ -1,11 +1,11 @@
 /* transposed_times_vector:
-graph 2
+graph 3
 %0 = input 0 : f32 (s0, 80)
 %1 = input 1 : f32 (s0,)
-%2 = permute(%0) axes 1, 0 : f32 (80, s0)
+%2 = prims.permute(%0) axes 1, 0 : f32 (80, s0)
 %3 = mul(%2, %1) : f32 (80, s0)
-%4 = sum(%3) axes 1 : f32 (80, 1)
-%5 = reshape(%4) : f32 (80,) -> output 0
+%4 = prims.sum(%3) axes 1 : f32 (80, 1)
+%5 = prims.reshape(%4) : f32 (80,) -> output 0
 behind prelude.cu: */
 FN i64 lanes_of(i64 n) {
   i64 lanes = 1;

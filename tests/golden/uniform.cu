@@ -1,5 +1,5 @@
 /* uniform:
-graph 2
+graph 3
 %0 = input 0 : f32 (4, s0)
 %1 = constant 0 : i64 ()
 %2 = iota 1 : i64 (1, s0)

@@ -65,11 +65,14 @@ constexpr Graph erase(const Graph& g, int node) {
   return replace(g, node, g[node].operand[0]);
 }
 
+/// Does a node record this op?
+///   tt::is_call(g, id, tt::op_def<tt::Matmul>)
+constexpr bool is_call(const Graph& g, int id, const OpDef& def) { return g[id].op == Op::call && g[id].def_id == def.id; }
 /// The ids of all nodes that record this op.
 constexpr Vec<int> find_all(const Graph& g, const OpDef& def) {
   Vec<int> ids;
   for (int i = 0; i < g.size(); ++i)
-    if (g[i].op == Op::call && g[i].def_id == def.id) ids.push_back(i);
+    if (is_call(g, i, def)) ids.push_back(i);
   return ids;
 }
 constexpr Vec<int> find_all(const Graph& g, Op op) {

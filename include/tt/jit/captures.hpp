@@ -225,7 +225,7 @@ inline void list_capture(Text& t, const Capture& c, int number, const CompileOpt
     t << "has graph breaks, recorded at each of " << c.calls.load() << " calls; " << c.why << '\n';
     return list_guards(t, c.guards, c.size_guards);
   }
-  t << c.run.function->graph().size() << " nodes, ";
+  t << c.recording.graph.size() << " nodes, ";
   if (c.run.by_backend) t << "called " << c.calls.load() << " times";
   else t << c.run.forward().kernels() << " kernels, called " << c.calls.load() << " times, "
          << c.run.forward().calls().tier1 << " of them on tier 1";

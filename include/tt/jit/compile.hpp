@@ -99,13 +99,13 @@ class CompiledFunction {
     });
     return n >= 0 ? n : state_->segments.kernels();
   }
-  /// The graph of the newest capture without graph breaks; throws Error before the first call. It lives as long as the capture does.
+  /// The graph of the newest capture without graph breaks, as recorded; throws Error before the first call. It lives as long as the capture does.
   const Graph& graph() const {
     const Graph* g = nullptr;
     bool breaks = false;
     each_capture([&](const jit::Capture& c) {
       breaks = breaks || c.breaks;
-      if (c.run.function) g = &c.run.function->graph();
+      if (c.run.function) g = &c.recording.graph;
       return g != nullptr;
     });
     if (!g) TT_THROW(Error(Text("tt::compile: ") << state_->options.name << (breaks ? ": the function has graph breaks. See explain()?"
