@@ -161,7 +161,7 @@ inline bool wrong_binding(Plan& p, Random& r) {
 inline bool wrong_packing(Plan& p, Random& r) {
   const int i = choose(r, p.kernels.size(), [&](int k) {
     const Kernel& x = p.kernels[k];
-    return x.kind == tt::KernelKind::matmul && x.pack >= 0 && x.inner == x.cols &&
+    return x.kind == tt::KernelKind::matmul && x.b_column != tt::Extent(1) && x.inner == x.cols &&
            x.inner != Extent(1);
   });
   if (i < 0) return false;

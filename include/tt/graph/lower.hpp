@@ -660,7 +660,6 @@ struct Lowering {
         plan.accesses.push_back(matmul_windows);
         plan.accesses.back().buffer = local(matmul_windows.buffer);
       }
-      if (kernel.pack >= 0) kernel.pack = local(kernel.pack);
       if (kernel.panel >= 0) kernel.panel = local(kernel.panel);
     }
     const int segments = 2 * sweeps + 1;
@@ -779,17 +778,9 @@ struct Lowering {
       return;
     }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
-    if (kernel.b_column != Extent(1)) {
-      kernel.pack_row = round_up(n.shape.last(), row_padding);
-      kernel.pack = plan.buffers.size();
-      plan.buffers.push_back({.dtype = n.dtype, .size = kernel.inner * kernel.pack_row, .scratch = true});
-      touch(kernel.pack);
-    } else if (kernel.b_inner.is_constant() && kernel.b_inner != Extent(0) &&
-               kernel.b_inner.code * size_of(n.dtype) % panel_stride == 0 &&
-               kernel.inner.is_constant() && kernel.inner.code >= 128 &&
-               n.shape.from_right(1).is_constant() && n.shape.from_right(1).code >= 32) {
-      new_panel();
-    }
+    const auto at_most = [](Extent e) { return e.is_constant() ? e.code : most_bytes; };
+    const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // perhaps
+    if (kernel.b_column != Extent(1) || needs_panel(at_most(n.shape.from_right(1)), at_most(kernel.inner), apart)) new_panel();
   }
   constexpr void new_panel() {
     kernel.panel = plan.buffers.size();

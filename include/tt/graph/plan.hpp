@@ -28,10 +28,14 @@ inline constexpr int row_padding = 16;
 /// for each step of the longest chain of transcendental calls: one deep loop is bound by latency
 /// (measured: 2.0x on a chain with two exp, a log and a division).
 inline constexpr int tile_columns = 1024, tiled_from_calls = 3;
-/// Rows of b that are a multiple of this many bytes apart share few cache sets; the product then
-/// brings 64 columns of them together first.
-inline constexpr int panel_stride = 2048, panel_columns = 64;
-/// A product with no more rows, columns and terms needs no room for b with its axes exchanged.
+/// A product brings this many columns of b together first where they do not lie so that they are read fast: see needs_panel.
+inline constexpr int panel_columns = 64;
+/// Do so many rows of a pay for that? Rows of b a multiple of 2 KiB apart share few cache sets, and further apart each has a
+/// page of its own; shorter ones are read as fast as they lie.
+constexpr bool needs_panel(std::int64_t rows, std::int64_t inner, std::int64_t b_inner_bytes) {
+  return rows >= 32 && inner >= 128 && b_inner_bytes > 0 && b_inner_bytes % 2048 == 0;
+}
+/// A product with no more rows, columns and terms needs no panel.
 inline constexpr int tiny_product = 8;
 constexpr bool is_tiny(Extent rows, Extent cols, Extent inner) {
   for (Extent e : {rows, cols, inner})
@@ -136,10 +140,9 @@ struct Kernel {
   Extent batch = 1;
   DType dtype = DType::f32;
   int a = -1, b = -1;        ///< accesses: rows are batches
-  int pack = -1;             ///< operand: room for b with its axes exchanged
-  int panel = -1;            ///< operand: room for 64 columns of b, see panel_stride
+  int panel = -1;            ///< operand: room for 64 columns of b, see panel_columns
   int windows = -1;          ///< access to b, whose rows and columns have terms: b is read through the panel
-  Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1, pack_row = 0;
+  Extent a_row = 0, a_inner = 0, b_inner = 0, b_column = 1;
   // where its operands are bound
   int first_binding = 0, bindings = 0;
   int code = -1;             ///< the kernel whose function this one calls: equal code exists once
@@ -150,7 +153,7 @@ struct Kernel {
     return kind == o.kind && rows == o.rows && cols == o.cols && inner == o.inner && row_order == o.row_order &&
            sweeps == o.sweeps && scratch == o.scratch && tile == o.tile && batch == o.batch && dtype == o.dtype &&
            a_row == o.a_row && a_inner == o.a_inner && b_inner == o.b_inner &&
-           b_column == o.b_column && pack_row == o.pack_row && (pack < 0) == (o.pack < 0) && (panel < 0) == (o.panel < 0) &&
+           b_column == o.b_column && (panel < 0) == (o.panel < 0) &&
            (windows < 0) == (o.windows < 0) &&
            bindings == o.bindings;
   }

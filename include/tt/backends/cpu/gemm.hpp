@@ -56,14 +56,14 @@ TT_ALWAYS_INLINE void add_products(Pack<T> (&sum)[Rows][Vectors], const TileOper
     for (int v = 0; v < Vectors; ++v) sum[r][v] = C::template apply<Op::fma>(ak, bk[v], sum[r][v]);
   }
 }
-/// sum = A tile times B panel. Inner: its length, where that is known and the loop is to be unrolled; else 0.
+/// sum = A tile times B panel, or sums so far and that. Inner: its length, where that is known and the loop is to be unrolled; else 0.
 template <int Inner, Panel P, class T, int Rows, int Vectors>
-TT_ALWAYS_INLINE void multiply_tile(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m) {
+TT_ALWAYS_INLINE void multiply_tile(Pack<T> (&sum)[Rows][Vectors], const TileOperands<T>& m, const T* so_far = nullptr) {
   // Unrolled by order: left as loops at -O2, g++ keeps the sums on the stack (1.6x slower).
 #pragma GCC unroll 32
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
-    for (int v = 0; v < Vectors; ++v) sum[r][v] = Carrier<Pack<T>>::splat(T(0));
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = so_far ? load(so_far + (r * Vectors + v) * lanes) : Carrier<Pack<T>>::splat(T(0));
   if constexpr (Inner > 0) {
 #pragma GCC unroll 8
     for (int k = 0; k < Inner; ++k) add_products<P>(sum, m, k);
@@ -78,11 +78,11 @@ TT_ALWAYS_INLINE void store_tile(T* t, const Pack<T> (&sum)[Rows][Vectors]) {
 #pragma GCC unroll 16
     for (int v = 0; v < Vectors; ++v) store(t + (r * Vectors + v) * lanes, sum[r][v]);
 }
-/// t[Rows][Vectors * lanes] = A tile times B panel.
+/// t[Rows][Vectors * lanes] = A tile times B panel; so_far: null, or t.
 template <class T, int Rows, int Vectors, Panel P>
-TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t) {
+TT_NOINLINE void matmul_tile(const TileOperands<T>& m, T* t, const T* so_far = nullptr) {
   Pack<T> sum[Rows][Vectors];
-  multiply_tile<0, P>(sum, m);
+  multiply_tile<0, P>(sum, m, so_far);
   store_tile(t, sum);
 }
 
@@ -123,6 +123,7 @@ struct MatmulOperands {
   const T* b;
   std::int64_t b_inner;
   bool b_padded;  // the last vector of b's rows may be read whole
+  std::int64_t b_column = 1;
   const Windows* windows = nullptr;  // b's columns are put together in the panel, from this one on
   std::int64_t first_column = 0;
 
@@ -234,6 +235,76 @@ TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, 
   pack_squares(row, b, inner, w.rows.stride[0] == 1 ? each : 1, column, count, width, to);
 }
 
+/// Rows of A, at most, for which columns of B are exchanged with its rows while they are read: with more, a panel pays.
+inline constexpr int few_rows = 16;
+/// Elements of a column that all rows take before the next ones are read.
+inline constexpr std::int64_t column_part = 512;
+/// sums[Rows][lanes] of a vector of columns, which are exchanged with rows in registers, square by square.
+template <class T, int Rows>
+TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
+#if !defined(__CUDACC__)
+  using C = Carrier<Pack<T>>;
+  constexpr int n = square<T>;
+  Pack<T> sum[Rows];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) sum[r] = load(sums + r * lanes);
+  for (std::int64_t k = 0; k < m.inner; k += n) {
+    Square<T> s;
+    load_transposed(m.b + k, RowsApart{m.b_column}, s);
+#pragma GCC unroll 16
+    for (int i = 0; i < n; ++i) {
+      Pack<T> b;
+      static_assert(sizeof b == sizeof s.column[0]);
+      std::memcpy(&b, &s.column[i], sizeof b);
+#pragma GCC unroll 8
+      for (int r = 0; r < Rows; ++r) sum[r] = C::template apply<Op::fma>(C::splat(m.a[r * m.a_row + (k + i) * m.a_inner]), b, sum[r]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r) store(sums + r * lanes, sum[r]);
+#endif
+}
+/// Of few rows, and a B whose columns lie one behind the other: it is read once, as it lies. `block`: room for a part of a vector of columns.
+template <class T, class Epilogue>
+TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, const Epilogue& epilogue) {
+  alignas(64) T t[few_rows * lanes];
+  for (std::int64_t j = 0; j < m.cols; j += lanes) {
+    const int count = m.cols - j < lanes ? static_cast<int>(m.cols - j) : lanes;
+    std::memset(t, 0, sizeof(T) * static_cast<std::size_t>(m.rows * lanes));
+    std::int64_t n = 0;
+    for (std::int64_t k = 0; k < m.inner; k += n) {
+      n = m.inner - k < column_part ? m.inner - k : column_part;
+      const T* const b = m.b + j * m.b_column + k * m.b_inner;
+      std::int64_t i = 0;
+      const auto tile = [&] { return TileOperands<T>{n, m.a + i * m.a_row + k * m.a_inner, m.a_row, m.a_inner, b, m.b_inner, count, m.b_column}; };
+      if constexpr (square<T> == lanes)
+        if (count == lanes && m.b_inner == 1 && n >= lanes) {
+          n = n / lanes * lanes;
+          const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
+            for (; m.rows - i >= H; i += H) add_squares<T, H>(tile(), t + i * lanes);
+          };
+          rows(std::integral_constant<int, 8>{});
+          rows(std::integral_constant<int, 4>{});
+          rows(std::integral_constant<int, 2>{});
+          rows(std::integral_constant<int, 1>{});
+          continue;
+        }
+      transpose_into(b, m.b_column, m.b_inner, count, n, block, lanes);
+      const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
+        for (; m.rows - i >= H; i += H) {
+          TileOperands<T> x = tile();
+          x.b = block;
+          x.b_inner = lanes;
+          matmul_tile<T, H, 1, Panel::whole>(x, t + i * lanes, t + i * lanes);
+        }
+      };
+      rows(std::integral_constant<int, 4>{});
+      rows(std::integral_constant<int, 1>{});
+    }
+    epilogue(0, j, static_cast<int>(m.rows), 1, count, t);
+  }
+}
+
 /// Columns of a single row whose sums are in memory together: rows of b are read as they lie, so that a page is used up.
 /// Fewer than half as many are quicker in registers.
 inline constexpr int long_row = 2048;
@@ -266,18 +337,25 @@ TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, std::int64_t j, std::i
 template <class T, std::int64_t Rows, std::int64_t Cols, class Epilogue>
 TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogue& epilogue) {
   constexpr int wide = tile_vectors<T>;
+  if constexpr (Rows <= detail::few_rows)
+    if (m.b_column != 1 && m.rows <= detail::few_rows) {
+      alignas(64) T tiny[tiny_product * lanes];  // such products have no panel
+      return detail::multiply_few_rows(m, panel ? panel : tiny, epilogue);
+    }
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;
+  const bool packs = panel && (m.b_column != 1 || needs_panel(m.rows, m.inner, m.b_inner * static_cast<int>(sizeof(T))));
   const auto columns = [&]<int Vectors, Panel P>(std::integral_constant<int, Vectors>,
                                                  std::integral_constant<Panel, P>, int last) TT_LAMBDA_INLINE {
-    const T* b = m.b + j;
+    const T* b = m.b + j * m.b_column;
     std::int64_t b_inner = m.b_inner;
     if (m.windows) {
       detail::pack_windows(*m.windows, m.b, m.inner, m.first_column + j, (Vectors - 1) * lanes + last, Vectors * lanes, panel);
       b = panel;
       b_inner = Vectors * lanes;
-    } else if (panel && P == Panel::whole) {
-      detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);
+    } else if (packs && P == Panel::whole) {
+      if (m.b_column != 1) transpose_into(b, m.b_column, b_inner, (Vectors - 1) * lanes + last, m.inner, panel, Vectors * lanes);
+      else detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);
       b = panel;
       b_inner = Vectors * lanes;
     }
@@ -316,7 +394,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
           return;
         }
       if constexpr (left < 0 || left % lanes != 0) {
-        if (m.b_padded) columns(vectors, whole, last);
+        if (m.b_padded || m.b_column != 1) columns(vectors, whole, last);
         else columns(vectors, partial, last);
       }
     }

@@ -158,7 +158,7 @@ constexpr bool is_one_tile(const Kernel& k, bool divides) {
     return false;
   const bool tiny = is_tiny(k.rows, k.cols, k.inner);
   if (tiny && k.b_column != Extent(1)) return true;  // has no room for b in another order
-  if (divides || k.pack >= 0 || k.rows.code > tiny_product || k.cols.code > 16 * lanes) return false;
+  if (divides || k.b_column != Extent(1) || k.rows.code > tiny_product || k.cols.code > 16 * lanes) return false;
   const std::int64_t registers = k.rows.code * ((k.cols.code + lanes - 1) / lanes) * (size_of(k.dtype) / 4);
   return registers <= (TT_AVX512 ? 16 : 8) || (tiny && registers <= (TT_AVX512 ? 24 : 12));
 }
@@ -211,18 +211,10 @@ TT_KERNEL_INLINE void matmul_body(Place p, const Range& range) {
                         static_cast<const T*>(p.operand[xa.buffer]) + row_offset<H, k.a>(s, q) + row0 * a_row,
                         a_row, extent<k.a_inner.code>(s),
                         static_cast<const T*>(p.operand[xb.buffer]) + row_offset<H, k.b>(s, q) + col0 * b_column,
-                        extent<k.b_inner.code>(s), !xb.guarded || xb.overread};
+                        extent<k.b_inner.code>(s), !xb.guarded || xb.overread, b_column};
     if constexpr (is_one_tile(k, divides<H, K>)) {
       one_tile<H, K>(p, m, b_column, q);
       continue;
-    }
-    if constexpr (k.pack >= 0) {
-      T* packed = static_cast<T*>(p.operand[k.pack]);
-      const std::int64_t packed_row = extent<k.pack_row.code>(s);
-      transpose_into(m.b, b_column, m.b_inner, m.cols, inner, packed, packed_row);
-      m.b = packed;
-      m.b_inner = packed_row;
-      m.b_padded = k.pack_row.is_constant();
     }
     T* panel = nullptr;
     if constexpr (k.panel >= 0) panel = static_cast<T*>(p.operand[k.panel]);

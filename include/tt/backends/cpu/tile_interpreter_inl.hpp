@@ -654,6 +654,7 @@ struct TileProgram::Worker {
                      .a_inner = value(k->a_inner),
                      .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size,
                      .b_inner = value(k->b_inner),
+                     .b_column = value(k->b_column),
                      .b_padded = !xb.guarded,
                      .narrow = is_narrow(),
                      .panel = k->panel >= 0 ? buffer(k->panel) : nullptr,
@@ -664,15 +665,6 @@ struct TileProgram::Worker {
                        const Part& x = *static_cast<const Part*>(context);
                        x.worker.take_products(t, x.row + t.row, x.col + t.col);
                      }};
-      alignas(64) std::byte tiny[tiny_product * row_padding * 8];
-      if (const std::int64_t column = value(k->b_column); column != 1) {
-        std::byte* packed = k->pack >= 0 ? buffer(k->pack) : tiny;
-        const std::int64_t pitch = k->pack >= 0 ? value(k->pack_row) : row_padding;
-        kernels.transpose(static_cast<int>(size), p.b, column, p.b_inner, p.cols, p.inner, packed, pitch);
-        p.b = packed;
-        p.b_inner = pitch;
-        p.b_padded = k->pack < 0 || k->pack_row.is_constant();
-      }
       kernels.multiply(k->dtype, p);
     }
   }
@@ -808,7 +800,7 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
 TT_INLINE void TileProgram::name_expressions() {
   const auto each_extent = [&](const auto& f) {
     for (Kernel& k : plan_.kernels)
-      for (Extent* e : {&k.rows, &k.cols, &k.inner, &k.batch, &k.a_row, &k.a_inner, &k.b_inner, &k.b_column, &k.pack_row}) f(*e);
+      for (Extent* e : {&k.rows, &k.cols, &k.inner, &k.batch, &k.a_row, &k.a_inner, &k.b_inner, &k.b_column}) f(*e);
     for (Access& a : plan_.accesses) f(a.offset), f(a.column);
     for (Term& t : plan_.terms) f(t.divisor), f(t.modulus), f(t.stride);
     for (Buffer& b : plan_.buffers) f(b.size);

@@ -41,7 +41,7 @@ struct ProductTiles {
   const void* a;
   std::int64_t a_row, a_inner;
   const void* b;
-  std::int64_t b_inner;
+  std::int64_t b_inner, b_column;
   bool b_padded;           ///< the last vector of b's rows may be read whole
   bool narrow;             ///< of few columns and little to add up: many rows go to `take` together
   void* panel;             ///< memory for a panel of b, or null

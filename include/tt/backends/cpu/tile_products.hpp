@@ -24,7 +24,8 @@ TT_NOINLINE void multiply_narrow(const MatmulOperands<T>& m, const ProductTiles&
   using C = Carrier<Pack<T>>;
   alignas(64) T products[most_products + lanes];
   Pack<T> right[narrow_inner];
-  for (std::int64_t i = 0; i < m.inner; ++i) right[i] = load_first(m.b + i * m.b_inner, static_cast<int>(m.cols));
+  for (std::int64_t i = 0; i < m.inner; ++i)
+    right[i] = m.b_column == 1 ? load_first(m.b + i * m.b_inner, static_cast<int>(m.cols)) : load_strided(m.b + i * m.b_inner, m.b_column, static_cast<int>(m.cols));
   const std::int64_t together = most_products / m.cols;
   for (std::int64_t row = 0; row < m.rows; row += together) {
     const std::int64_t n = together < m.rows - row ? together : m.rows - row;
@@ -40,7 +41,7 @@ TT_NOINLINE void multiply_narrow(const MatmulOperands<T>& m, const ProductTiles&
 template <class T>
 void multiply_type(const ProductTiles& p) {
   MatmulOperands<T> m{p.rows,  p.cols,    p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, static_cast<const T*>(p.b),
-                      p.b_inner, p.b_padded};
+                      p.b_inner, p.b_padded, p.b_column};
   if (p.narrow) return multiply_narrow(m, p);
   if (p.windows) m.read(*p.windows, p.first_column);
   matmul<T, -1, -1>(m, static_cast<T*>(p.panel), [&](std::int64_t i, std::int64_t j, int rows, int vectors, int last, const T* t) {

@@ -44,12 +44,18 @@ TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...
   a = __builtin_shufflevector(a, b, (static_cast<int>(I) < n / 2 ? 2 * static_cast<int>(I) : 2 * static_cast<int>(I) + 1)...);
   std::memcpy(to, &a, sizeof a);
 }
-/// to[c * to_row + r] = from[row(r) + c] for one square.
+template <class T>
+struct Square {
+  typedef T Vector __attribute__((vector_size(sizeof(T) * square<T>)));
+  Vector column[square<T>];
+};
+/// The columns of a square of memory.
 template <class T, class Rows>
-TT_NOINLINE void transpose_square(const T* from, Rows row, T* to, std::int64_t to_row) {
+TT_ALWAYS_INLINE void load_transposed(const T* from, Rows row, Square<T>& square_) {
   constexpr int n = square<T>;
-  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
-  Vector a[n], b[n];
+  using Vector = typename Square<T>::Vector;
+  Vector(&a)[n] = square_.column;
+  Vector b[n];
 #pragma GCC unroll 16
   for (int r = 0; r < n; ++r) std::memcpy(&a[r], from + row(r), sizeof a[r]);
 #pragma GCC unroll 4
@@ -62,8 +68,14 @@ TT_NOINLINE void transpose_square(const T* from, Rows row, T* to, std::int64_t t
 #pragma GCC unroll 16
     for (int i = 0; i < n; ++i) a[i] = b[i];
   }
+}
+/// to[c * to_row + r] = from[row(r) + c] for one square.
+template <class T, class Rows>
+TT_NOINLINE void transpose_square(const T* from, Rows row, T* to, std::int64_t to_row) {
+  Square<T> s;
+  load_transposed(from, row, s);
 #pragma GCC unroll 16
-  for (int r = 0; r < n; ++r) std::memcpy(to + r * to_row, &a[r], sizeof a[r]);
+  for (int c = 0; c < square<T>; ++c) std::memcpy(to + c * to_row, &s.column[c], sizeof s.column[c]);
 }
 #endif
 
