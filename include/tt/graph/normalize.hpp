@@ -15,6 +15,7 @@
 #pragma once
 #include "tt/graph/flat_nodes.hpp"
 #include "tt/graph/join_parts.hpp"
+#include "tt/graph/short_reductions.hpp"
 
 namespace tt {
 namespace detail {
@@ -458,6 +459,7 @@ constexpr bool is_normal(const Graph& g) {
 /// Of a canonical graph; the result is one too.
 constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (is_normal(g)) return g;
+  if (has_short_reductions(g)) g = write_out_short_reductions(g);
   if (shows_parts(g)) g = join_parts(g);
   return canonical(detail::Normalizer(g, t).r);
 }

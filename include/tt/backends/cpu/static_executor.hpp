@@ -116,8 +116,10 @@ TT_KERNEL_INLINE void cols_body(Place p, const Range& range) {
 
 /// The vectors of columns of every tile of a product, where all have as many; else 0.
 template <class T>
-constexpr int tile_width(Extent rows, Extent cols) {
-  if (!cols.is_constant() || rows == Extent(1)) return 0;
+constexpr int tile_width(const Kernel& k) {
+  const Extent cols = k.cols;
+  const bool by_vectors = k.b_column != Extent(1) && !(k.rows.is_constant() && k.rows.code > few_rows);  // see multiply_few_rows
+  if (!cols.is_constant() || k.rows == Extent(1) || by_vectors) return 0;
   if (cols.code % (tile_vectors<T> * lanes) == 0) return tile_vectors<T>;
   return cols.code < tile_vectors<T> * lanes ? static_cast<int>(cols.code + lanes - 1) / lanes : 0;
 }
@@ -130,7 +132,7 @@ TT_NOINLINE TT_FLATTEN void finish_tile(const Place& from, int tile_rows_, int v
   void* operand[k.bindings + 1];  // a copy stays in registers: nothing that is stored can be one of them
   std::memcpy(operand, from.operand, sizeof operand);
   Place p{operand, from.symbols, from.row, from.col};
-  constexpr int known = tile_width<T>(k.rows, k.cols);
+  constexpr int known = tile_width<T>(k);
   if constexpr (known > 0) {
     vectors = known;
     last = static_cast<int>(k.cols.code - 1) % lanes + 1;
