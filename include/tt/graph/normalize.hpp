@@ -254,8 +254,8 @@ struct Normalizer {
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int& id : o)
         if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
-    if (n.op == Op::slice && shows_a_slice(o[0]))
-      o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols
+    if (std::is_constant_evaluated() && n.op == Op::slice && shows_a_slice(o[0]))
+      o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: no number there
     if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
                                                  r[flat_map[source]].shape == g[n.operand[0]].shape)
       o[0] = flat_map[source];

@@ -69,8 +69,11 @@ FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
 inline constexpr const char* c_trees = R"C(/* columns do not depend on each other */
 #ifdef __clang__
 #define EACH _Pragma("clang loop vectorize(assume_safety)")
+#define EACH_IN_GROUP EACH
 #else
 #define EACH _Pragma("GCC ivdep")
+/* gcc 12 unrolls loops of 16 before it makes vectors of them, and of what is expensive, as divisions, then makes none */
+#define EACH_IN_GROUP _Pragma("GCC unroll 1") EACH
 #endif
 #define UNROLL _Pragma("GCC unroll 32")
 /* partial results of blocks combine pairwise, like carries of a counter */
@@ -282,7 +285,7 @@ class CEmitter : KernelText {
     each_reduction(s, [&](const Instruction& x, const Text&) {
       t << "        " << c_type(x.dtype) << " e" << reg(x.dtype, x.result) << "[GROUP];\n";
     });
-    t << "        EACH for (i64 l = 0; l < GROUP; ++l) {\n          const i64 i = g + u + l;\n          (void)i;\n";
+    t << "        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {\n          const i64 i = g + u + l;\n          (void)i;\n";
     accumulating_segment(s, "row", true);
     t << "        }\n";
     each_reduction(s, [&](const Instruction& x, const Text& c) {
