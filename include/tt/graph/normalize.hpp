@@ -3,7 +3,8 @@
 //     from a row stays with its row;
 //   - elementwise ops that feed a flattened reduction, or stand beside one, are flattened with it;
 //     operands that are broadcast there are read in place, through a reshape of the broadcast;
-//   - elementwise ops on a reshaped product run in the product's shape, where it is computed;
+//   - elementwise ops on a reshaped product run in the product's shape, where it is computed, and what they read besides, as the scale
+//     and shift of a batch norm, is computed before the product;
 //   - `copy` where a value must lie in memory of its own: outputs that are inputs, views or given
 //     twice, and reshapes of views whose memory has no such strides;
 //   - `pad` as a value with a part replaced, and what a part of is replaced lies in memory that nothing else reads, for the
@@ -426,6 +427,43 @@ struct Normalizer {
       if (strides[k] == Extent(1)) return is_long(s[k]);
     return false;
   }
+  // ---- what an epilogue reads
+  /// Pairs of a product and a view that its epilogue would read, of fewer axes and made without products: if what it shows came after the
+  /// product, its readers could not be computed with that.
+  constexpr Vec<int> computed_before() const {
+    Vec<int> pairs;
+    if (epilogues.empty()) return pairs;
+    Vec<int> product(r.size(), -1);
+    for (int i = 0; i < r.size(); ++i) {
+      const Node& n = r[i];
+      if (n.op == Op::matmul) product[i] = i;
+      if (!is_elementwise(n.op) || n.op == Op::broadcast) continue;
+      const Ids operands = r.operands(n);
+      for (int o : operands)
+        if (product[o] >= 0 && r[o].shape == n.shape) product[i] = product[o];
+      for (int o : operands) {
+        if (product[i] < 0 || !is_view(r[o]) || axes_in_use(r[o].shape) >= axes_in_use(n.shape)) continue;
+        int nodes = 0;
+        if (needs_product(o, nodes)) continue;
+        pairs.push_back(product[i]);
+        pairs.push_back(o);
+      }
+    }
+    return pairs;
+  }
+  constexpr static int axes_in_use(const Shape& s) {
+    int n = 0;
+    for (int k = 0; k < s.rank; ++k) n += s[k] != Extent(1);
+    return n;
+  }
+  /// Or of so many nodes that nobody looks.
+  constexpr bool needs_product(int i, int& nodes) const {
+    if (r[i].op == Op::matmul || ++nodes > 32) return true;
+    for (int o : r.operands(i))
+      if (needs_product(o, nodes)) return true;
+    return false;
+  }
+
   constexpr static bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
 
   constexpr void outputs() {
@@ -461,7 +499,8 @@ constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (is_normal(g)) return g;
   if (has_short_reductions(g)) g = write_out_short_reductions(g);
   if (shows_parts(g)) g = join_parts(g);
-  return canonical(detail::Normalizer(g, t).r);
+  const detail::Normalizer n(g, t);
+  return canonical(n.r, n.computed_before());
 }
 
 }  // namespace tt

@@ -10,8 +10,8 @@
 namespace tt {
 
 /// The nodes that `roots` need, each after its operands; operands in order, depth first. `state` of a
-/// node is 0; 1: its operands are on the stack, 2: done, or not wanted.
-constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state) {
+/// node is 0; 1: its operands are on the stack, 2: done, or not wanted. `before`: pairs of a node and one that is to come before it.
+constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state, const Vec<int>& before = {}) {
   Vec<int> order, stack;
   for (int root : roots) {
     stack.push_back(root);
@@ -22,6 +22,8 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> s
         const Ids o = g.operands(i);
         for (int k = o.count - 1; k >= 0; --k)
           if (state[o[k]] == 0) stack.push_back(o[k]);
+        for (int k = 0; k < before.size(); k += 2)
+          if (before[k] == i && state[before[k + 1]] == 0) stack.push_back(before[k + 1]);
       } else {
         stack.pop_back();
         if (state[i] == 1) order.push_back(i);
@@ -90,13 +92,13 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
 
 namespace detail {
 
-enum class Rewrite { none, inline_bodies };
+enum class Rewrite { none, inline_bodies, inline_bodies_for_devices };
 
-constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
+constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before = {}) {
   Graph r = Graph::like(g);
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
-  for (int i : post_order(g, g.outputs)) {
+  for (int i : post_order(g, g.outputs, Vec<char>(g.size(), 0), before)) {
     if (map[i] >= 0) continue;
     const Node& n = g[i];
     const Vec<int> o = mapped(g.operands(n), map);
@@ -109,7 +111,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
       map[i] = r.broadcast_to(n.def->record(*n.def, r, o.begin()), n.shape);
     } else if (n.op == Op::conv) {
       r.where = n.where;
-      map[i] = convolution(r, o[0], o[1], g.attributes<ConvAttribute>(n));
+      map[i] = convolution(r, o[0], o[1], g.attributes<ConvAttribute>(n), rewrite == Rewrite::inline_bodies);
     } else {
       map[i] = again(r, g, n, o);
     }
@@ -121,7 +123,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite) {
 }  // namespace detail
 
 /// The live nodes, numbered depth first from the outputs; inputs first.
-constexpr Graph canonical(const Graph& g) { return detail::rebuild(g, detail::Rewrite::none); }
+constexpr Graph canonical(const Graph& g, const Vec<int>& before = {}) { return detail::rebuild(g, detail::Rewrite::none, before); }
 
 namespace detail {
 
@@ -160,16 +162,16 @@ constexpr Graph decomposed(Graph g) {
 }
 
 /// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
-/// A body may hold calls of other ops with bodies, so this runs until none is left.
-constexpr Graph inline_bodies(const Graph& g) {
-  if (detail::has_composites(g)) return inline_bodies(decomposed(g));
+/// A body may hold calls of other ops with bodies, so this runs until none is left. For devices every convolution is a product, which their
+/// libraries take for what it is.
+constexpr Graph inline_bodies(const Graph& g, bool for_devices = false) {
+  if (detail::has_composites(g)) return inline_bodies(decomposed(g), for_devices);
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
     any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute == differentiated_by) ||
           (g[i].op == Op::call && g[i].def->code < 0) || g[i].op == Op::conv;
   if (!any) return canonical(g);
-  const Graph r = detail::rebuild(g, detail::Rewrite::inline_bodies);
-  return inline_bodies(r);
+  return inline_bodies(detail::rebuild(g, for_devices ? detail::Rewrite::inline_bodies_for_devices : detail::Rewrite::inline_bodies), for_devices);
 }
 
 }  // namespace tt

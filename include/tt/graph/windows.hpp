@@ -213,30 +213,29 @@ constexpr int result_matrix(Graph& g, int result, const ConvExtents& e) {
                        : g.reshape(result, {e.images, e.groups, e.group_out, e.places()});
 }
 
-/// Of groups of one channel, a product of matrices would have one row and few terms: for each place in the windows the images are shifted,
-/// and times one number a channel. In the order of a product.
+/// Of one channel a group, in and out, where a product of matrices would have one row and few terms: for each place in the windows the images
+/// are shifted, and times one number a channel. In the order of a product.
 constexpr int depthwise_convolution(Graph& g, int images, int weights, const ConvExtents& e, const ConvAttribute& c) {
   const Extent height = e.height + Extent(2 * c.padding[0]), width = e.width + Extent(2 * c.padding[1]);
   const int padded = g.pad(images, {{2, 3}, {c.padding[0], c.padding[1]}}, {e.images, e.in, height, width});
-  const int x = g.reshape(padded, {e.images, e.groups, 1, height, width}), w = g.reshape(weights, {e.groups, e.group_out, e.rows, e.columns});
   int sum = g.constant(g[images].dtype, 0);
   for (std::int64_t i = 0; i < e.rows; ++i) {
-    const int lines = g.slice(x, 3, i * c.dilation[0], e.out_height, c.stride[0]);
+    const int lines = g.slice(padded, 2, i * c.dilation[0], e.out_height, c.stride[0]);
     for (std::int64_t j = 0; j < e.columns; ++j) {
-      const int shifted = g.slice(lines, 4, j * c.dilation[1], e.out_width, c.stride[1]);
-      const int weight = g.reshape(g.slice(g.slice(w, 2, i, 1, 1), 3, j, 1, 1), {e.groups, e.group_out, 1, 1});
+      const int shifted = g.slice(lines, 3, j * c.dilation[1], e.out_width, c.stride[1]);
+      const int weight = g.reshape(g.slice(g.slice(weights, 2, i, 1, 1), 3, j, 1, 1), {e.out, 1, 1});
       sum = g.elementwise(Op::fma, {weight, shifted, sum});
     }
   }
-  return g.reshape(sum, {e.images, e.out, e.out_height, e.out_width});
+  return sum;
 }
-/// Of more terms, and more results for each channel, a product is as fast.
-inline constexpr std::int64_t most_shifts = 25, most_channels_of_one = 2;
+/// Of more terms, a product is as fast.
+inline constexpr std::int64_t most_shifts = 25;
 
-/// A convolution, where it is computed.
-constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c) {
+/// A convolution, where it is computed. `shifts`: where that is better than a product.
+constexpr int convolution(Graph& g, int images, int weights, const ConvAttribute& c, bool shifts = true) {
   const ConvExtents e(g[images].shape, g[weights].shape, c);
-  if (e.groups > 1 && e.group_in == Extent(1) && e.rows * e.columns <= most_shifts && e.group_out.is_constant() && e.group_out.code <= most_channels_of_one)
+  if (shifts && e.groups > 1 && e.group_in == Extent(1) && e.group_out == Extent(1) && e.rows * e.columns <= most_shifts)
     return depthwise_convolution(g, images, weights, e, c);
   const int r = g.matmul(weight_matrix(g, weights, e), window_matrix(g, images, e, c));
   return g.reshape(r, {e.images, e.out, e.out_height, e.out_width});
