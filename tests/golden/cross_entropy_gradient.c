@@ -153,7 +153,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
         float ef32_1[GROUP];
-        EACH for (i64 l = 0; l < GROUP; ++l) {
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
           const i64 i = g + u + l;
           (void)i;
           const float f32_0 = x0[i];
@@ -193,7 +193,7 @@ void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
         float ef32_5[GROUP];
         float ef32_8[GROUP];
-        EACH for (i64 l = 0; l < GROUP; ++l) {
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
           const i64 i = g + u + l;
           (void)i;
           const float f32_2 = x0[i];
@@ -274,7 +274,7 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
         float ef32_1[GROUP];
-        EACH for (i64 l = 0; l < GROUP; ++l) {
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
           const i64 i = g + u + l;
           (void)i;
           const float f32_0 = x6[i];

@@ -89,7 +89,7 @@ void gate_0(void *const *p, const i64 *s, const i64 *r) {
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
         float ef32_4[GROUP];
-        EACH for (i64 l = 0; l < GROUP; ++l) {
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
           const i64 i = g + u + l;
           (void)i;
           const float f32_0 = x0[i];

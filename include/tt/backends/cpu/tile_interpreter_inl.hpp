@@ -256,9 +256,17 @@ struct TileProgram::Worker {
     x.function(to, registers[x.a], registers[x.b], registers[x.c], n, x.attribute);
   }
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
+    using Places = Carrier<Pack<std::int64_t>>;
     const std::int64_t base = x.offset + x.row(row, symbols) + col * x.stride;
     with_dtype(x.x->dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = static_cast<T>(base + i * x.stride);
+      T* const p = reinterpret_cast<T*>(to);
+      std::int64_t i = 0;
+      if constexpr (!std::is_same_v<T, bool>) {
+        Pack<std::int64_t> place = iota<std::int64_t>(base, x.stride);
+        for (; i + lanes <= n; i += lanes, place = Places::template apply<Op::add>(place, Places::splat(lanes * x.stride)))
+          cpu::store(p + i, Places::template cast<T>(place));
+      }
+      for (; i < n; ++i) p[i] = static_cast<T>(base + i * x.stride);
     });
   }
   /// `from` is where column `col` would be, if columns were next to each other.
@@ -390,7 +398,7 @@ struct TileProgram::Worker {
   // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
   /// Rows of up to this many columns: a step costs some ns however short it is (20,000 rows of 8: 5 us a row
   /// one by one), and so does a row's value that is repeated.
-  static constexpr std::int64_t short_row = tile_elements / 4;
+  static constexpr std::int64_t short_row = tile_elements;
 
   void rows_together(std::int64_t first_row, std::int64_t count, std::int64_t columns) {
     prepare_together(columns);
