@@ -1,5 +1,4 @@
-// The compiled build of jit/: captures, compiled functions, emitted C and its cache.
+// The compiled build of jit/: captures, compiled functions, and the cache of their kernels.
 #define TT_BUILD TT_PART_jit
 #include "tt/jit/captures.hpp"
 #include "tt/jit/code_cache.hpp"
-#include "tt/jit/emit_c.hpp"

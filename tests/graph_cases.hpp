@@ -2,11 +2,11 @@
 // run-time tests. Each returns the line of its first failing check, or 0. One flat list of cases,
 // so it is long.
 #pragma once
-#include "tt/graph/differentiate.hpp"
 #include "tt/functional/image_ops.hpp"
-#include "tt/graph/memory.hpp"
-#include "tt/graph/print.hpp"
 #include "tt/functional/tensor_ops.hpp"
+#include "tt/graph/differentiate.hpp"
+#include "tt/plan/memory.hpp"
+#include "tt/plan/print.hpp"
 
 namespace graph_cases {
 

@@ -3,7 +3,7 @@
 // belongs to, or leaves it by a few elements of an argument, where a fault is caught.
 #pragma once
 #include "random_graph.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 namespace fuzz {
 

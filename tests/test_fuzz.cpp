@@ -12,8 +12,9 @@
 #include "planted_bugs.hpp"
 #include "run_tiles.hpp"
 #include "shrink.hpp"
-#include "tt/graph/check.hpp"
 #include "tt/functional/parse.hpp"
+#include "tt/graph/check.hpp"
+#include "tt/plan/print.hpp"
 
 // A planted bug may end in a fault, which leaves the executor by a jump: its memory is lost on purpose.
 extern "C" const char* __asan_default_options();

@@ -21,7 +21,7 @@
 #include "run_guarded.hpp"
 #include "shrink.hpp"
 #include "tt/backends/compiler.hpp"
-#include "tt/jit/emit_c.hpp"
+#include "tt/backends/cpu/emit_c.hpp"
 
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }

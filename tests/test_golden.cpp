@@ -13,7 +13,7 @@
 
 #include "tt/backends/compiler.hpp"
 #include "tt/backends/cuda/emit_cuda.hpp"
-#include "tt/jit/emit_c.hpp"
+#include "tt/backends/cpu/emit_c.hpp"
 #include "tt/tt.hpp"
 
 namespace {

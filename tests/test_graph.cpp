@@ -7,7 +7,7 @@
 
 #include "evaluate.hpp"
 #include "graph_cases.hpp"
-#include "tt/graph/fixed.hpp"
+#include "tt/plan/fixed.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "run_static.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "run_tiles.hpp"
 #include "tt/backends/cpu/static_executor.hpp"
-#include "tt/graph/fixed.hpp"
+#include "tt/plan/fixed.hpp"
 
 namespace {
 

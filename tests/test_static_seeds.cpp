@@ -6,7 +6,8 @@
 
 #include "run_guarded.hpp"
 #include "static_seeds/seeds.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
+#include "tt/plan/print.hpp"
 
 namespace {
 

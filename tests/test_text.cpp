@@ -10,9 +10,10 @@
 
 #include "random_graph.hpp"
 #include "tensors.hpp"
-#include "tt/graph/check.hpp"
-#include "tt/graph/memory.hpp"
 #include "tt/functional/parse.hpp"
+#include "tt/graph/check.hpp"
+#include "tt/plan/memory.hpp"
+#include "tt/plan/print.hpp"
 
 namespace {
 

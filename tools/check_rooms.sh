@@ -11,11 +11,11 @@ while read -r file; do
   code_of "$file" | awk -v file="$file" -v parts="$parts" '
     # From top to bottom.
     BEGIN {
-      rooms = split("core ops graph functional backends expr dispatch autograd jit nn optim data dist io", room_name, " ")
+      rooms = split("core ops graph plan functional backends expr dispatch autograd jit nn optim data dist io", room_name, " ")
       for (i = 1; i <= rooms; i++) rank[room_name[i]] = i
       split("memory functional iostream random chrono regex ranges", costly_name, " ")
       for (i in costly_name) costly[costly_name[i]] = 1
-      split("core ops graph functional expr", thrifty_name, " ")
+      split("core ops graph plan functional expr", thrifty_name, " ")
       for (i in thrifty_name) thrifty[thrifty_name[i]] = 1
 
       inner = substr(file, length("include/tt/") + 1)

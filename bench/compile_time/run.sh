@@ -27,7 +27,7 @@ include() {
 
 include cstddef | job empty both
 include xsimd/xsimd.hpp | job xsimd both
-include tt/core/array.hpp tt/core/print.hpp tt/functional/tensor_ops.hpp tt/graph/differentiate.hpp tt/graph/lower.hpp |
+include tt/core/array.hpp tt/core/print.hpp tt/functional/tensor_ops.hpp tt/graph/differentiate.hpp tt/plan/lower.hpp |
   job without_xsimd both
 include tt/expr/fuse.hpp | job fuse both
 include tt/arrays.hpp | job arrays both

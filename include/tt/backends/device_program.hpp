@@ -6,7 +6,7 @@
 
 #include "tt/core/bit_set.hpp"
 #include "tt/core/keys.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 namespace tt {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "tt/backends/backend.hpp"
 #include "tt/core/array.hpp"
-#include "tt/graph/fixed.hpp"
+#include "tt/plan/fixed.hpp"
 #include "tt/functional/tensor_ops.hpp"
 
 namespace tt {

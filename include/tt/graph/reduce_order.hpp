@@ -2,9 +2,14 @@
 #pragma once
 #include <limits>
 
-#include "tt/graph/plan.hpp"
+#include "tt/graph/node.hpp"
 
 namespace tt {
+
+/// A reduction takes this many lanes; element i of a row goes to lane i % 64.
+inline constexpr int reduction_lanes = 64;
+/// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
+inline constexpr int row_block = 4096, column_block = 256;
 
 TT_KERNELS_BEGIN
 

@@ -3,7 +3,6 @@
 #pragma once
 #include <utility>
 
-#include "tt/graph/plan.hpp"
 #include "tt/graph/reduce_order.hpp"
 #include "tt/graph/sym.hpp"
 #include "tt/graph/transform.hpp"

@@ -21,7 +21,7 @@
 #include <memory>
 
 #include "tt/core/text.hpp"
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt {
 

@@ -10,7 +10,6 @@
 
 #include "tt/backends/compiler.hpp"
 #include "tt/jit/code_cache.hpp"
-#include "tt/jit/emit_c.hpp"
 
 namespace tt {
 

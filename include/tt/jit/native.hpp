@@ -2,7 +2,6 @@
 #pragma once
 #include "tt/backends/compiler.hpp"
 #include "tt/backends/runtime.hpp"
-#include "tt/jit/emit_c.hpp"
 
 namespace tt {
 

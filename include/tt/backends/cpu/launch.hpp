@@ -3,7 +3,7 @@
 #pragma once
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/core/storage.hpp"
-#include "tt/graph/split.hpp"
+#include "tt/plan/split.hpp"
 
 namespace tt::cpu {
 inline namespace TT_ISA {

@@ -6,7 +6,7 @@
 #pragma once
 #include "tt/backends/cpu/shuffle.hpp"
 #include "tt/backends/cpu/static_reduce.hpp"
-#include "tt/graph/split.hpp"
+#include "tt/plan/split.hpp"
 
 TT_KERNELS_BEGIN
 

@@ -1,4 +1,4 @@
-// The threads of the library, one pool a process. Kernels are divided by graph/split.hpp; the pool
+// The threads of the library, one pool a process. Kernels are divided by plan/split.hpp; the pool
 // hands the parts out, and the caller works too.
 //   tt::set_num_threads(4);
 // POSIX threads: <thread> alone costs every user's file 0.1 s.

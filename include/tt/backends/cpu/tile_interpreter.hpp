@@ -2,13 +2,13 @@
 // elements that stay in the L1 cache, through the table of tile functions; same plan, same bodies,
 // same order of summation, so the same bits as the static kernels. Short rows go through a tile
 // together; what is stored is computed where it is stored. Large kernels are divided among threads as
-// static ones are (graph/split.hpp).
+// static ones are (plan/split.hpp).
 #pragma once
 #include <cstddef>
 
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/core/storage.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 TT_KERNELS_BEGIN
 

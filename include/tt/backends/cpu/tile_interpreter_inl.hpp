@@ -5,7 +5,7 @@
 #include "tt/backends/cpu/tile_interpreter.hpp"
 #include "tt/backends/cpu/tile_kernels_inl.hpp"
 #include "tt/backends/cpu/tile_steps.hpp"
-#include "tt/graph/split.hpp"
+#include "tt/plan/split.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -348,7 +348,7 @@ struct TileProgram::Worker {
   void rows() {
     const std::int64_t first_row = range.first(SplitAxis::rows), count = range.last(SplitAxis::rows, value(k->rows)),
                        first = range.first(SplitAxis::cols), columns = range.last(SplitAxis::cols, value(k->cols));
-    if (k->tile == 0 && first == 0 && count - first_row > 1 && columns > 0 && columns <= short_row) {
+    if (k->tile == 0 && first == 0 && count - first_row > 1 && columns > 0 && columns <= tile_elements) {
       rows_together(first_row, count, columns);
       return;
     }
@@ -396,9 +396,7 @@ struct TileProgram::Worker {
   }
 
   // ---- several rows in one tile, one behind the other; values of a row in tiles of their own
-  /// Rows of up to this many columns: a step costs some ns however short it is (20,000 rows of 8: 5 us a row
-  /// one by one), and so does a row's value that is repeated.
-  static constexpr std::int64_t short_row = tile_elements;
+  // A step costs some ns however short it is (20,000 rows of 8: 5 us a row one by one), and so does a row's value that is repeated.
 
   void rows_together(std::int64_t first_row, std::int64_t count, std::int64_t columns) {
     prepare_together(columns);
@@ -593,7 +591,7 @@ struct TileProgram::Worker {
       for (std::uint64_t m = pushed++; m & 1; m >>= 1) merge();
     };
     const tt::detail::ColumnParts order(inner, k->row_order);
-    const std::int64_t together = n <= short_row ? tile_elements / n : 1;
+    const std::int64_t together = tile_elements / n;
     if (k->row_order) {
       for (std::int64_t block = 0; block < inner; block += row_block) {
         sum_lanes(row * inner, block, least(inner, block + row_block), col, n, order.lanes());

@@ -2,7 +2,7 @@
 // registers, so that every line of memory is read and written as a whole.
 #pragma once
 #include "tt/backends/cpu/pack_memory.hpp"
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 TT_KERNELS_BEGIN
 

@@ -1,6 +1,6 @@
 // Where a plan's windows begin (see Kernel::windows), for the products of gemm.hpp.
 #pragma once
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt::cpu {
 

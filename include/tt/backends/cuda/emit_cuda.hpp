@@ -7,7 +7,7 @@
 #pragma once
 #include "tt/backends/cuda/kernel_forms.hpp"
 #include "tt/backends/cuda/prelude.hpp"
-#include "tt/graph/emit_text.hpp"
+#include "tt/backends/emit_text.hpp"
 
 namespace tt::cuda {
 

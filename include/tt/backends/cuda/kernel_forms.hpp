@@ -1,7 +1,7 @@
 // How the threads of a device share the work of a kernel: what emitted text, static kernels and the
 // planner of launches must agree on.
 #pragma once
-#include "tt/graph/split.hpp"
+#include "tt/plan/split.hpp"
 
 namespace tt::cuda {
 

@@ -9,7 +9,7 @@
 #include "tt/backends/cuda/launch.hpp"
 #include "tt/backends/cuda/library_kernel.hpp"
 #include "tt/backends/device_program.hpp"
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 namespace tt::cuda {
 

@@ -5,7 +5,7 @@
 #pragma once
 #include "tt/backends/cuda/device.hpp"
 #include "tt/backends/cuda/library_settings.hpp"
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt::cuda {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tt/graph/fixed.hpp"
+#include "tt/plan/fixed.hpp"
 
 namespace tt::cuda {
 

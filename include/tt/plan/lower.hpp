@@ -2,7 +2,7 @@
 // buffers and views, the grid, levels and demand, registers, accesses, products, donated outputs.
 // Long, because these share one state: what is in a register, in which segment, of which node.
 #pragma once
-#include "tt/graph/schedule.hpp"
+#include "tt/plan/schedule.hpp"
 
 namespace tt {
 namespace detail {

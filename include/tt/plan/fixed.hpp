@@ -5,7 +5,7 @@
 #pragma once
 #include <type_traits>
 
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 
 namespace tt {
 

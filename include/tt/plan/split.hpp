@@ -1,7 +1,7 @@
 // How a kernel is divided among threads: in ranges of batches, rows or columns, never along what is
 // summed, so the bits do not depend on the number of threads. Every executor divides like this.
 #pragma once
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt {
 

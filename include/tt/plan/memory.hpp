@@ -1,7 +1,7 @@
 // The memory plan: where each buffer of a plan lies in the arena. First fit in order of birth;
 // only buffers that are still alive are looked at.
 #pragma once
-#include "tt/graph/lower.hpp"
+#include "tt/plan/lower.hpp"
 #if TT_DEBUG
 #include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"

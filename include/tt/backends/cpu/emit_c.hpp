@@ -5,7 +5,7 @@
 //   void softmax_0(void *const *p, const long long *s, const long long *r)   rows, cols; r: see below
 //   void relu_1(void *const *p, const long long *s, row, col, n, tile)   epilogue
 #pragma once
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt {
 
@@ -15,8 +15,8 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 
 }  // namespace tt
 
-#if TT_DEFINES(jit)
-#include "tt/graph/emit_text.hpp"
+#if TT_DEFINES(backends)
+#include "tt/backends/emit_text.hpp"
 #include "tt/graph/reduce_order.hpp"
 
 namespace tt {

@@ -1,12 +1,12 @@
 // What emitted text for a CPU and for a device have in common: constants, expressions, places in
 // memory, and the bodies of opaque ops, written out once for each dtype. A body says what the SIMD
 // kernels do, in the same order: same bits. How the loops around them run is the matter of
-// jit/emit_c.hpp and backends/cuda/emit_cuda.hpp, whose preludes define the functions named here.
+// backends/cpu/emit_c.hpp and backends/cuda/emit_cuda.hpp, whose preludes define the functions named here.
 //   const float f32_2 = FMA_f32(f32_0, f32_1, f32_0);   x3[i] = silu_f32(f32_2);
 #pragma once
-#include "tt/graph/memory.hpp"
+#include "tt/plan/memory.hpp"
 #include "tt/graph/print.hpp"
-#include "tt/graph/split.hpp"
+#include "tt/plan/split.hpp"
 #include "tt/graph/sym.hpp"
 
 namespace tt {

@@ -6,6 +6,7 @@
 // before the sweeps, 2p+1 for every vector of columns in sweep p, 2p+2 once a row after sweep p.
 #pragma once
 #include "tt/graph/graph.hpp"
+#include "tt/graph/reduce_order.hpp"
 
 namespace tt {
 
@@ -42,11 +43,6 @@ constexpr bool is_tiny(Extent rows, Extent cols, Extent inner) {
     if (!e.is_constant() || e.code > tiny_product) return false;
   return true;
 }
-/// A reduction takes this many lanes; element i of a row goes to lane i % 64.
-inline constexpr int reduction_lanes = 64;
-/// Elements (along a row) or rows (down a column) that are reduced before a partial result is made.
-inline constexpr int row_block = 4096, column_block = 256;
-
 /// What lies across its reader's rows. On CPUs it is laid out along them first, in squares (see transpose.hpp), where the
 /// reader would take one element from each line of memory.
 enum class Transposed : std::uint8_t { laid_out, as_it_lies };

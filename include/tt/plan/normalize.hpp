@@ -14,9 +14,9 @@
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
 //     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
-#include "tt/graph/flat_nodes.hpp"
-#include "tt/graph/join_parts.hpp"
-#include "tt/graph/short_reductions.hpp"
+#include "tt/plan/flat_nodes.hpp"
+#include "tt/plan/join_parts.hpp"
+#include "tt/plan/short_reductions.hpp"
 
 namespace tt {
 namespace detail {
@@ -59,6 +59,7 @@ struct Normalizer {
   Vec<char> as_windows;  ///< a reshape that a product reads in place
   Vec<char> turned;      ///< a reduction or permutation whose operand is made with its last axes exchanged, or a node of that
   Vec<char> part_replaced;  ///< read by a slice_scatter alone, which replaces a part of it
+  Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
   Vec<int> epilogues; ///< of `r`: products, and what is computed of them in their shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
@@ -281,9 +282,32 @@ struct Normalizer {
       for (int k : o)
         if (r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(r[k].operand[0]))
           if (const int e = beside_product(n, o, r[r[k].operand[0]].shape); e >= 0) return e;
+    const bool follows = computes && follows_product(n, o);
+    if (follows)
+      for (int& id : o) id = shown_before(id, n.shape);
     const int id = r.intern(n, g, o);
     if (n.op == Op::matmul) epilogues.push_back(id);
+    if (follows || n.op == Op::matmul) {
+      while (behind_product.size() <= id) behind_product.push_back(0);
+      behind_product[id] = 1;
+    }
     return id;
+  }
+  constexpr bool follows_product(const Node& n, const Vec<int>& operands) const {
+    for (int o : operands)
+      if (o < behind_product.size() && behind_product[o] && r[o].shape == n.shape) return true;
+    return false;
+  }
+  /// What is made without products and repeated along some axes, as a view: so it is computed before what reads it, see computed_before.
+  constexpr int shown_before(int id, const Shape& shape) {
+    const Node& n = r[id];
+    if (!is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast || n.shape.rank == 0 || n.shape.rank >= shape.rank) return id;
+    int nodes = 0;
+    if (needs_product(id, nodes)) return id;
+    Shape to;
+    for (int k = n.shape.rank; k < shape.rank; ++k) to.push_back(1);
+    for (int k = 0; k < n.shape.rank; ++k) to.push_back(n.shape[k]);
+    return r.reshape(id, to);
   }
   constexpr bool is_epilogue(int id) const {
     for (int e : epilogues)

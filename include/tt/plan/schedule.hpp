@@ -4,8 +4,8 @@
 // so cycles cannot arise. Three delays make it good: nodes made of leaves wait for their consumer,
 // what only column sums use waits for the sum, and views are looked through.
 #pragma once
-#include "tt/graph/normalize.hpp"
-#include "tt/graph/plan.hpp"
+#include "tt/plan/normalize.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt {
 namespace detail {

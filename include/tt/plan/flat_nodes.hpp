@@ -1,6 +1,6 @@
 // Shapes compared, and which elementwise nodes run flattened: what normalize (normalize.hpp) asks about a graph.
 #pragma once
-#include "tt/graph/plan.hpp"
+#include "tt/plan/plan.hpp"
 
 namespace tt {
 namespace detail {
