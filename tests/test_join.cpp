@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "tensors.hpp"
+#include "tt/dispatch/boxed.hpp"
+#include "tt/functional/parse.hpp"
 
 namespace {
 
@@ -141,6 +143,24 @@ TEST_CASE("cat takes the highest dtype, and any number of Tensors") {
   const Tensor all = tt::cat(rows);
   CHECK(same_bits(all, tt::arange(100).to(DType::f32).reshape({100, 1}).expand({100, 3})));
   CHECK(same_bits(tt::stack(rows, 1), all.reshape({1, 100, 3})));
+}
+
+TEST_CASE("cat and stack keep their names in captured graphs, and are found by them") {
+  const Tensor x = tt::rand({3, 4}, 1), y = tt::rand({2, 4}, 2);
+  CHECK(same_bits(tt::call("stack", {x, x * 2}, {{"dim", -1}}), tt::stack({x, x * 2}, -1)));
+  CHECK(same_bits(tt::call("cat", {x, y, x}), tt::cat({x, y, x})));
+  const auto f = [](const Tensor& a, const Tensor& b) { return tt::stack({tt::cat({a, b}), tt::cat({b, a})}, 1); };
+  const auto t = tt::trace(f, x, y);
+  CHECK(same_bits(t(x, y), f(x, y)));
+  CHECK(same_bits(t(x, tt::rand({7, 4}, 3)), f(x, tt::rand({7, 4}, 3))));
+  const std::string text(t.to_string());
+  CHECK(text.find("%2 = cat(%0, %1) dim 0 : f32 (s0 + s2, s1)") != std::string::npos);
+  CHECK(text.find("%4 = stack(%2, %3) dim 1 : f32 (s0 + s2, 2, s1) -> output 0") != std::string::npos);
+  CHECK(tt::parse(text) == t.graph);
+  const Tensor u = tt::rand({3}, 4).requires_grad_(), v = tt::rand({3}, 5).requires_grad_();
+  (tt::stack({u, v, u}, 1) * tt::tensor({1.0, 2.0, 3.0})).sum().backward();
+  CHECK(same_bits(u.grad(), tt::full({3}, 4)));
+  CHECK(same_bits(v.grad(), tt::full({3}, 2)));
 }
 
 TEST_CASE("gradients on the tape") {

@@ -9,6 +9,7 @@
 
 #include "tensors.hpp"
 #include "tt/dispatch/boxed.hpp"
+#include "tt/functional/parse.hpp"
 
 namespace own {
 
@@ -54,6 +55,22 @@ struct Moments {
     return {o.shift.given ? m + o.shift.value : m, v};
   }
 };
+
+/// Any number of Tensors.
+struct WeightedSum {
+  struct Options {
+    double last = 1;
+  };
+  static constexpr tt::OpInfo info{.name = "test_weighted_sum", .arguments = "tensors..."};
+  static constexpr tt::Sym body(const tt::Syms& x, const Options& o) {
+    tt::Sym sum = x[x.size() - 1] * o.last;
+    for (int k = x.size() - 2; k >= 0; --k) sum = sum + x[k];
+    return sum;
+  }
+};
+Tensor weighted_sum(std::initializer_list<Tensor> list, double last = 1, tt::SourceLine at = tt::here()) {
+  return tt::TensorFront::structured<WeightedSum>(at, {last}, {list.begin(), list.size()});
+}
 
 /// Defaults of lists; a size that a captured function knows as an expression.
 struct Weighted {
@@ -176,6 +193,22 @@ TEST_CASE("options that are lists and sizes have defaults, and are what they are
   const auto f = tt::compile(tt::frozen([&](const Tensor& t) { return weighted(t, {.size = t.size(0) - 1}); }), {.tier = 0});
   for (const std::int64_t n : {4, 5, 9}) CHECK(numbers(f(tt::ones({n, 3}))) == numbers(weighted(tt::ones({n, 3}), {.size = n - 1})));
   CHECK(f.captures() == 1);
+}
+
+TEST_CASE("an op of any number of Tensors") {
+  const Tensor x = tt::rand({3, 4}, 1), y = tt::rand({3, 4}, 2), z = tt::rand({4}, 3);
+  CHECK(same_bits(own::weighted_sum({x, y, z}, 2), z * 2 + y + x));
+  CHECK(same_bits(own::weighted_sum({x}), x));
+  CHECK(same_bits(tt::call("test_weighted_sum", {x, y, z}, {{"last", 2}}), z * 2 + y + x));
+  const auto f = [](const Tensor& a, const Tensor& b, const Tensor& c) { return own::weighted_sum({a, b, c, a}, 3); };
+  const auto t = tt::trace(f, x, y, z);
+  CHECK(same_bits(t(x, y, z), f(x, y, z)));
+  const std::string text(t.to_string());
+  CHECK(text.find("%3 = test_weighted_sum(%0, %1, %2, %0) last 3 : f32 (s0, s1) -> output 0") != std::string::npos);
+  CHECK(tt::parse<own::WeightedSum>(text) == t.graph);
+  const Tensor w = tt::rand({4}, 3).requires_grad_();
+  own::weighted_sum({x, w, y, w}, 2).sum().backward();
+  CHECK(same_bits(w.grad(), tt::full({4}, 9)));
 }
 
 TEST_CASE("layer_norm takes scales of its shape only") {

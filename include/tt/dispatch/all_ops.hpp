@@ -53,7 +53,6 @@ int register_all_ops() {
   detail::slice_operator();
   detail::detach_operator();
   detail::unfold_operator();
-  detail::cat_operator();
   register_index_ops();
   detail::copy_operator();
   detail::to_operator();

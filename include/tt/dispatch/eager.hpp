@@ -127,6 +127,16 @@ void structured_front(Call& c) {
   call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
 }
 
+/// Of an op with a body: what it runs on the host in place of the body's program, and its derivative; see dispatch/join_ops.hpp.
+template <class F>
+struct HostKernel;
+template <class F>
+void host_kernel(Call& c, void*) {
+  const ExcludeKeys below{DispatchKey::autograd};
+  HostKernel<F>::run(c, options_of<F>(*c.op, c.attrs(), false));
+}
+template <class F>
+void host_derivative(const DerivativeStep& s) { HostKernel<F>::derivative(s, options_of<F>(*s.op, *s.attributes, false)); }
 template <class F>
 void own_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
@@ -152,6 +162,10 @@ Operator& define_operator() {
       } else {
         e.record = &record_structured_op<F>;
         e.record_named = &record_composite_op<F>;
+        if constexpr (requires { &HostKernel<F>::run; }) {
+          e.set_kernel(DispatchKey::cpu, &host_kernel<F>);
+          e.derivative = &host_derivative<F>;
+        }
       }
       if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
     } else {
@@ -244,6 +258,14 @@ struct TensorFront {
   static auto structured(SourceLine at, const O& options, const A&... a) {
     return call_given<F>(at, options, detail::as_tensor(a)...);
   }
+  /// The same with a list of Tensors: of an op of any number of them.
+  template <class F>
+  static Tensor structured(SourceLine at, const options_t<F>& options, std::span<const Tensor> list) {
+    SmallVec<const Tensor*, few_arguments> argument;
+    for (const Tensor& t : list) argument.push_back(&t);
+    Attributes attributes;
+    return call_list<F>(at, options, argument.data(), argument.size(), attributes);
+  }
   template <class To>
   static Tensor cast(SourceLine at, const Tensor& a) {
     return detail::convert(a, dtype_of<To>, at);
@@ -255,7 +277,7 @@ struct TensorFront {
   template <class F, class O, std::same_as<Tensor>... A>
   static auto call_given(SourceLine at, const O& options, const A&... a) {
     constexpr detail::TensorCount tensors = detail::tensors_of<F>;
-    static_assert(sizeof...(A) <= tensors.all && sizeof...(A) + tensors.optional >= tensors.all, "tt: wrong number of arguments for this op");
+    static_assert(tensors.any_number || (sizeof...(A) <= tensors.all && sizeof...(A) + tensors.optional >= tensors.all), "tt: wrong number of arguments for this op");
     const Tensor* argument[] = {&a...};
     int count = sizeof...(A);
     Attributes attributes;
@@ -269,6 +291,10 @@ struct TensorFront {
       }
       attributes.push(given);
     }
+    return call_list<F>(at, options, argument, count, attributes);
+  }
+  template <class F>
+  static auto call_list(SourceLine at, const options_t<F>& options, const Tensor* const* argument, int count, Attributes& attributes) {
     detail::AttributesTo to{attributes};
     detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
     if constexpr (detail::check_before<F> != nullptr) detail::check_before<F>(argument, at);

@@ -7,7 +7,17 @@
 namespace tt {
 namespace detail {
 
-TT_INLINE Operator& cat_operator();
+/// Rows of bytes: a program for each set of sizes, as other ops have, would be made anew for lists that grow.
+template <>
+struct HostKernel<Cat> {
+  TT_INLINE static void run(Call& c, const Cat::Options& o);
+  TT_INLINE static void derivative(const DerivativeStep& s, const Cat::Options& o);
+};
+template <>
+struct HostKernel<Stack> {
+  TT_INLINE static void run(Call& c, const Stack::Options& o);
+  TT_INLINE static void derivative(const DerivativeStep& s, const Stack::Options& o);
+};
 
 }  // namespace detail
 
@@ -25,18 +35,6 @@ inline Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine
 inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal.size, at); }
 inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal.size, at); }
 
-namespace detail {
-
-template <int Axis>
-struct TensorFunction<CatFn<Axis>> {
-  static Tensor run(SourceLine at, const auto&... a) { return tt::cat({a...}, Axis, at); }
-};
-template <int Axis>
-struct TensorFunction<StackFn<Axis>> {
-  static Tensor run(SourceLine at, const auto&... a) { return tt::stack({a...}, Axis, at); }
-};
-
-}  // namespace detail
 }  // namespace tt
 
 #if TT_DEFINES(dispatch)

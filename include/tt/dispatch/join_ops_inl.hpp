@@ -9,14 +9,10 @@
 namespace tt {
 namespace detail {
 
-TT_INLINE void record_cat(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.cat(in.data(), static_cast<int>(in.size()), saturated<int>(a.value[0]));
-}
-/// On the host: rows of bytes. A program for each set of sizes, as other ops have, would be made anew for lists that grow.
-TT_INLINE void cat_kernel(Call& c, void*) {
+TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   int first = 0;
   while (first + 1 < c.arguments && is_empty_vector(c[first].impl().shape)) ++first;
-  const int rank = c[first].dim(), axis = normalize_axis(saturated<int>(c.attrs().value[0]), rank);
+  const int rank = c[first].dim(), axis = normalize_axis(o.dim, rank);
   const auto left_out = [&](int k) { return rank != 1 && is_empty_vector(c[k].impl().shape); };
   Shape shape = c[first].impl().shape;
   DType dtype = c[0].dtype();
@@ -36,7 +32,6 @@ TT_INLINE void cat_kernel(Call& c, void*) {
     TT_THROW(Error(describe(g.failure)));
   }
   shape.set(axis, total);
-  const ExcludeKeys below{DispatchKey::autograd};
   Tensor result(dtype, shape);
   std::int64_t rows = 1, row = size_of(dtype);
   for (int j = 0; j < rank; ++j) (j < axis ? rows : row) *= shape.code[j];
@@ -57,8 +52,8 @@ TT_INLINE void cat_kernel(Call& c, void*) {
   c.result[0] = result;
 }
 /// A part gets its slice of the gradient.
-TT_INLINE void cat_derivative(const DerivativeStep& s) {
-  const int axis = normalize_axis(static_cast<int>(s.attributes->value[0]), s.gradient[0].dim());
+TT_INLINE void HostKernel<Cat>::derivative(const DerivativeStep& s, const Cat::Options& o) {
+  const int axis = normalize_axis(o.dim, s.gradient[0].dim());
   std::int64_t start = 0;
   const auto left_out = [&](const Tensor& part) { return s.gradient[0].dim() != 1 && is_empty_vector(part.impl().shape); };
   for (int k = 0; k < s.only; ++k) start += left_out(s.argument[k]) ? 0 : s.argument[k].impl().shape.code[axis];
@@ -69,40 +64,32 @@ TT_INLINE void cat_derivative(const DerivativeStep& s) {
   }
   s.out[0] = convert(s.gradient[0].slice(axis, start, start + part.size(axis), 1, s.at), part.dtype(), s.at);
 }
-TT_INLINE Operator& cat_operator() {
-  static Operator& op = Dispatcher::get().define("cat", reinterpret_cast<const void*>(&record_cat), [](Operator& e) {
-    e.set_schema("Tensor[] tensors, int dim=0");
-    e.record = &record_cat;
-    e.derivative = &cat_derivative;
-    e.set_kernel(DispatchKey::cpu, &cat_kernel);
-  });
-  return op;
+TT_INLINE void HostKernel<Stack>::run(Call& c, const Stack::Options& o) {
+  std::vector<Tensor> rows;
+  for (int k = 0; k < c.arguments; ++k) {
+    if (k == 0) {
+      axis_of(c[0], o.dim, "stack", c.at, c[0].dim() + 1);
+      need_room_for_axis(c[0], "stack", c.at);
+    }
+    if (!(c[k].impl().shape == c[0].impl().shape))
+      TT_THROW(Error(Text("tt::stack: shapes differ: ") << c[0].shape() << " and " << c[k].shape() << "." << c.at));
+    rows.push_back(c[k].unsqueeze(o.dim, c.at));
+  }
+  c.result[0] = cat(std::span<const Tensor>(rows), o.dim, c.at);
+}
+TT_INLINE void HostKernel<Stack>::derivative(const DerivativeStep& s, const Stack::Options& o) {
+  s.out[0] = convert(s.gradient[0].select(o.dim, s.only, s.at), s.argument[s.only].dtype(), s.at);
 }
 
 }  // namespace detail
 
 TT_INLINE Tensor cat(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::cat: there is no Tensor to join.") << at));
-  Attributes a;
-  a.push(dim);
-  SmallVec<const Tensor*, few_arguments> argument;
-  for (const Tensor& t : parts) argument.push_back(&t);
-  return detail::call_operator(detail::cat_operator(), argument.data(), argument.size(), a, at);
+  return TensorFront::structured<Cat>(at, {dim}, parts);
 }
 TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::stack: there is no Tensor to join.") << at));
-  std::vector<Tensor> rows;
-  for (const Tensor& t : parts) {
-    if (!t.defined()) TT_THROW(Error(Text("tt::stack: argument ") << static_cast<std::int64_t>(&t - parts.data()) << " is an undefined Tensor." << at));
-    if (rows.empty()) {
-      detail::axis_of(t, dim, "stack", at, t.dim() + 1);
-      detail::need_room_for_axis(t, "stack", at);
-    }
-    if (!(t.impl().shape == parts[0].impl().shape))
-      TT_THROW(Error(Text("tt::stack: shapes differ: ") << parts[0].shape() << " and " << t.shape() << "." << at));
-    rows.push_back(t.unsqueeze(dim, at));
-  }
-  return cat(std::span<const Tensor>(rows), dim, at);
+  return TensorFront::structured<Stack>(at, {dim}, parts);
 }
 
 }  // namespace tt

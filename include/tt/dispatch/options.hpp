@@ -108,7 +108,7 @@ const char* make_schema() {
       option(r.name, true);
       continue;
     }
-    t << (t.empty() ? "" : ", ") << (r.optional ? "Tensor? " : "Tensor ");
+    t << (t.empty() ? "" : ", ") << (r.optional ? "Tensor? " : r.list ? "Tensor[] " : "Tensor ");
     for (std::size_t k = 0; k < r.name.size; ++k) t << r.name.begin[k];
     if (r.optional) t << "=None";
   }

@@ -1,4 +1,4 @@
-// Values joined, parts of them replaced, and triangles of matrices, each once, as functions over symbols (see tensor_ops.hpp).
+// Values joined, parts of them replaced, and triangles of matrices.
 //   tt::cat<1>(a, b, c)    tt::cat({x, y, z}, 1)    tt::stack(a, b)    tt::slice_scatter<0, 3>(a, part)    tt::tril(a)
 #pragma once
 #include "tt/functional/tensor_ops.hpp"
@@ -6,11 +6,6 @@
 namespace tt {
 namespace detail {
 
-constexpr Sym cat(const Sym* parts, int count, int axis) {
-  Vec<int> id;
-  for (int k = 0; k < count; ++k) id.push_back(parts[k].id);
-  return {parts[0].graph, parts[0].graph->cat(id.begin(), count, axis)};
-}
 /// With a new axis of extent 1.
 constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
   const Shape s = x.shape();
@@ -22,27 +17,29 @@ constexpr Sym unsqueeze(const Sym& x, int axis, const char* op) {
   for (int j = 0; j <= s.rank; ++j) to.push_back(j < k ? s[j] : j == k ? Extent(1) : s[j - 1]);
   return {x.graph, x.graph->reshape(x.id, to)};
 }
-template <int Axis>
-struct CatFn {
-  static constexpr const char* name = "cat";
-  template <class... A>
-  static constexpr Sym record(const A&... a) {
-    const Sym parts[] = {a...};
-    return cat(parts, sizeof...(A), Axis);
-  }
-};
-template <int Axis>
-struct StackFn {
-  static constexpr const char* name = "stack";
-  template <class... A>
-  static constexpr Sym record(const A&... a) {
-    const Sym parts[] = {unsqueeze(a, Axis, name)...};
-    return cat(parts, sizeof...(A), Axis);
-  }
-};
 
 }  // namespace detail
 
+struct Cat {
+  struct Options {
+    int dim = 0;
+  };
+  static constexpr OpInfo info{.name = "cat", .arguments = "tensors..."};
+  static constexpr Sym body(const Syms& parts, const Options& o) {
+    Vec<int> id;
+    for (int k = 0; k < parts.size(); ++k) id.push_back(parts[k].id);
+    return {parts[0].graph, parts[0].graph->cat(id.begin(), id.size(), o.dim)};
+  }
+};
+struct Stack {
+  using Options = Cat::Options;
+  static constexpr OpInfo info{.name = "stack", .arguments = "tensors..."};
+  static constexpr Sym body(const Syms& parts, const Options& o) {
+    Vec<Sym> rows;
+    for (int k = 0; k < parts.size(); ++k) rows.push_back(detail::unsqueeze(parts[k], o.dim, info.name));
+    return Cat::body({rows.begin(), rows.size()}, o);
+  }
+};
 struct SliceScatter {
   struct Options {
     int dim = 0;
@@ -74,16 +71,15 @@ struct Triangle {
 /// Of dtypes the highest. Costs a copy of each, or nothing where a value is computed only for this.
 template <int Axis = 0, Value A, Value B>
 constexpr auto cat(A&& a, B&& b, CallLine at = here()) {
-  return front_t<A, B>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+  return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <int Axis = 0, Value A, Value B, Value C>
 constexpr auto cat(A&& a, B&& b, C&& c, CallLine at = here()) {
-  return front_t<A, B, C>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+  return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D>
 constexpr auto cat(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
-  return front_t<A, B, C, D>::template function<detail::CatFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c),
-                                                                     static_cast<D&&>(d));
+  return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D, Value E, Value... F>
 constexpr auto cat(A&& a, B&& b, C&& c, D&& d, E&& e, F&&... f) {
@@ -93,16 +89,15 @@ constexpr auto cat(A&& a, B&& b, C&& c, D&& d, E&& e, F&&... f) {
 /// Values of one shape along a new axis.
 template <int Axis = 0, Value A, Value B>
 constexpr auto stack(A&& a, B&& b, CallLine at = here()) {
-  return front_t<A, B>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+  return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <int Axis = 0, Value A, Value B, Value C>
 constexpr auto stack(A&& a, B&& b, C&& c, CallLine at = here()) {
-  return front_t<A, B, C>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
+  return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D>
 constexpr auto stack(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
-  return front_t<A, B, C, D>::template function<detail::StackFn<Axis>>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c),
-                                                                       static_cast<D&&>(d));
+  return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d));
 }
 /// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`. (Of Tensors, `base` keeps its
 /// elements.)

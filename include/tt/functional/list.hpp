@@ -7,7 +7,7 @@
 namespace tt {
 
 using StructuredOps = TypeList<Sum, Mean, Var, Amax, Amin, Argmax, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
-                               CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
+                               CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
 
 }  // namespace tt

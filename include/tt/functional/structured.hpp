@@ -6,7 +6,8 @@
 //     static constexpr Sym body(const auto& x, const auto& weight, const auto& bias, const Options& o);
 //   };
 // `arguments` names the Tensors in the order of a call by name, with `?` those that may be left out. Options that must be given stand
-// among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph.
+// among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph. An op of any
+// number of Tensors has "tensors..." there, and its body takes them as a list: body(const Syms& x, const Options& o).
 #pragma once
 #include <bit>
 #include <limits>
@@ -108,6 +109,14 @@ struct HeightWidth {
 /// The options of an op that has none.
 struct NoOptions {};
 
+/// The operands of an op of any number of them.
+struct Syms {
+  const Sym* first;
+  int count;
+  constexpr const Sym& operator[](int k) const { return first[k]; }
+  constexpr int size() const { return count; }
+};
+
 namespace detail {
 
 template <class F>
@@ -142,7 +151,7 @@ constexpr void each_option(O& options, const F& f) {
 struct ArgumentReader {
   const char* rest;
   NameText name{};
-  bool option = false, optional = false;  ///< not a Tensor; may be left out
+  bool option = false, optional = false, list = false;  ///< not a Tensor; may be left out; any number of Tensors
   constexpr bool next() {
     while (*rest == ' ' || *rest == ',') ++rest;
     option = *rest == '.';
@@ -151,12 +160,14 @@ struct ArgumentReader {
     while (is_identifier(*rest)) ++rest, ++name.size;
     optional = *rest == '?';
     if (optional) ++rest;
+    for (list = *rest == '.'; *rest == '.';) ++rest;
     return name.size > 0;
   }
 };
 /// How many Tensors an op takes, and how many of them may be left out: the last ones.
 struct TensorCount {
   int all = 0, optional = 0;
+  bool any_number = false;
 };
 template <class F>
 constexpr TensorCount count_tensors() {
@@ -166,8 +177,9 @@ constexpr TensorCount count_tensors() {
     right = right && (r.option ? !r.optional : r.optional || n.optional == 0);
     n.all += !r.option;
     n.optional += r.optional;
+    n.any_number = n.any_number || r.list;
   }
-  return right ? n : TensorCount{-1, 0};
+  return right && (!n.any_number || n.all == 1) ? n : TensorCount{-1, 0};
 }
 template <class F>
 inline constexpr TensorCount tensors_of = count_tensors<F>();
@@ -182,19 +194,30 @@ constexpr int count_results() {
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
   constexpr int given = sizeof...(S), most = tensors_of<F>.all;
-  static_assert(most >= 0, "tt: Tensors that may be left out are the last ones, and options have their defaults in their struct");
-  static_assert(given <= most && given >= most - tensors_of<F>.optional, "tt: wrong number of arguments for this op");
-  return [&]<std::size_t... None>(std::index_sequence<None...>) {
-    if constexpr (requires { typename F::Options; }) return F::body(s..., (static_cast<void>(None), Sym{})..., options);
-    else return F::body(s..., (static_cast<void>(None), Sym{})...);
-  }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
+  static_assert(tensors_of<F>.all >= 0, "tt: Tensors that may be left out are the last ones, and options have their defaults in their struct");
+  if constexpr (tensors_of<F>.any_number) {
+    const Sym list[] = {s...};
+    return F::body(Syms{list, given}, options);
+  } else {
+    static_assert(given <= most && given >= most - tensors_of<F>.optional, "tt: wrong number of arguments for this op");
+    return [&]<std::size_t... None>(std::index_sequence<None...>) {
+      if constexpr (requires { typename F::Options; }) return F::body(s..., (static_cast<void>(None), Sym{})..., options);
+      else return F::body(s..., (static_cast<void>(None), Sym{})...);
+    }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
+  }
 }
 /// The same with nodes; `given`: the set of Tensors that there are nodes for.
 template <class F>
 void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>& options, int* results) {
   constexpr int all = tensors_of<F>.all;
+  if constexpr (tensors_of<F>.any_number) {
+    Vec<Sym> list;
+    for (int o : operands) list.push_back({&g, o});
+    results[0] = F::body(Syms{list.begin(), list.size()}, options).id;
+    return;
+  }
   Sym operand[all];
-  for (int k = 0, next = 0; k < all; ++k)
+  for (int k = 0, next = 0; k < all && next < operands.size(); ++k)
     if (given >> k & 1) operand[k] = {&g, operands[next++]};
   const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) { return record_structured<F>(options, operand[I]...); }(std::make_index_sequence<all>{});
   if constexpr (requires { typename F::Results; }) {
@@ -352,6 +375,7 @@ constexpr void make_composite_def(OpDef& d) {
     d.is_composite = true;
     d.info.arity = tensors_of<F>.all;
     d.optional = tensors_of<F>.optional;
+    d.any_number = tensors_of<F>.any_number;
     d.results = count_results<F>();
     d.decompose = &decompose_structured<F>;
     d.options = &option_fields<F>;

@@ -105,6 +105,7 @@ constexpr const char* wrong_leaf(const Graph& g, int i) {
 /// Are the operands of an op over graphs those that its attributes say are given?
 constexpr bool takes_operands(const Graph& g, const Node& n) {
   const int all = n.def->info.arity, needed = all - n.def->optional;
+  if (n.def->any_number) return n.operand_count > 0;
   if (n.def->optional == 0) return n.operand_count == all;
   const Vec<std::int64_t> words = g.attribute_words(n);
   int given = 0;

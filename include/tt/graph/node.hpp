@@ -85,6 +85,7 @@ struct OpDef {
   // ---- of an op over graphs, see graph/decompose.hpp
   bool is_composite = false;           ///< the others are set
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
+  bool any_number = false;             ///< of operands, at least one
   void (*decompose)(Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
   OptionFields (*options)() = nullptr;
 };

@@ -337,9 +337,11 @@ class GraphParser {
     if (accept("(")) {
       int place = 0;
       do {
-        if (place == 63) fail("fewer operands");
-        if (def && def->is_composite && accept("None")) continue;
-        given |= std::int64_t{1} << place;
+        if (def && def->optional > 0) {
+          if (place == 63) fail("fewer operands");
+          if (accept("None")) continue;
+          given |= std::int64_t{1} << place;
+        }
         operands.push_back(operand(g));
       } while (++place, accept(","));
       word(")");
@@ -357,7 +359,8 @@ class GraphParser {
     n.dtype = dtype();
     n.shape = shape();
     const int most = n.op == Op::call ? def->info.arity : n.op == Op::copy || n.op == Op::detach || is_view(n.op) || n.op == Op::pad ? 1 : arity(n.op);
-    if (operands.size() > most || operands.size() < most - (def ? def->optional : 0)) fail("as many operands as the op takes");
+    const bool any_number = def && def->any_number && !operands.empty();
+    if (!any_number && (operands.size() > most || operands.size() < most - (def ? def->optional : 0))) fail("as many operands as the op takes");
     if (n.op == Op::constant || n.op == Op::pad) n.bits = bits_of(value, n.dtype);
     if (def) {
       n.def = def;
