@@ -319,6 +319,12 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK(message([&] { tt::call("sum", {x, 0}, {{"dim", 1}}); }).starts_with("tt::call: sum: two values for dim"));
   CHECK(message([&] { tt::call("sum", {x}, {{"dim", 1}, {"dim", 0}}); }).starts_with("tt::call: sum: two values for dim"));
   CHECK(message([&] { tt::call("sum", {x}, {{"axis", 1}}); }) == "tt::call: sum: an argument has a name that the schema does not have" + takes + at(__LINE__));
+  CHECK(numbers(tt::call("leaky_relu", {x - 3})) == numbers(tt::leaky_relu(x - 3, 0.01)));
+  CHECK(numbers(tt::call("leaky_relu", {x - 3}, {{"negative_slope", 0.5}})) == numbers(tt::leaky_relu(x - 3, 0.5)));
+  CHECK(numbers(tt::call("elu", {x - 3})) == numbers(tt::elu(x - 3, 1.0)));
+  CHECK(numbers(tt::call("clamp", {x}, {{"max", 3}, {"min", 2}})) == numbers(tt::clamp(x, 2, 3)));
+  CHECK(numbers(tt::call("pow", {x}, {{"exponent", 2}})) == numbers(tt::pow(x, 2)));
+  CHECK(message([&] { tt::call("clamp", {x, 1}); }) == "tt::call: clamp: no value for max: takes (Tensor input, Scalar min, Scalar max)." + at(__LINE__));
   CHECK(message([&] { tt::call("add", {x, List{1}}); }) == "tt::call: add: a Tensor is expected for other: takes (Tensor input, Tensor other)." + at(__LINE__));
   CHECK(message([&] { tt::call("to", {x}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
   CHECK(message([&] { tt::call("to", {x, 77}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
@@ -354,6 +360,11 @@ TEST_CASE("operators tell their schemas") {
   }
   const auto is_there = [&](const char* schema) { return std::find(found.begin(), found.end(), schema) != found.end(); };
   CHECK(is_there("add(Tensor input, Tensor other) -> Tensor"));
+  CHECK(is_there("leaky_relu(Tensor input, Scalar negative_slope=0.01) -> Tensor"));
+  CHECK(is_there("pow(Tensor input, Tensor exponent) -> Tensor"));
+  CHECK(is_there("where(Tensor condition, Tensor input, Tensor other) -> Tensor"));
+  CHECK(is_there("cat(Tensor[] tensors, int dim=0) -> Tensor"));
+  CHECK(is_there("stack(Tensor[] tensors, int dim=0) -> Tensor"));
   CHECK(is_there("sum(Tensor input, int[] dim=[], bool keepdim=False) -> Tensor"));
   CHECK(is_there("max(Tensor input, int dim, bool keepdim=False) -> (Tensor, Tensor)"));
   CHECK(is_there("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor"));

@@ -88,6 +88,19 @@ struct Weighted {
   }
 };
 
+/// A kernel that asks which Tensors are there.
+struct Tally {
+  static constexpr tt::OpInfo info{.name = "test_tally", .arguments = "input, weight?, offset?"};
+  static void kernel(tt::Call& c, const tt::NoOptions&) {
+    const Tensor *weight = c.optional(1), *offset = c.optional(2);
+    const Tensor sum = (weight ? *c.optional(0) * *weight : *c.optional(0)).sum();
+    c.result[0] = offset ? sum + *offset : sum;
+  }
+};
+Tensor tally(const Tensor& x, const Tensor& weight = {}, const Tensor& offset = {}, tt::SourceLine at = tt::here()) {
+  return tt::call_with<Tally>(at, {}, x, weight, offset);
+}
+
 struct Roll {
   struct Options {
     int shifts = 0;
@@ -228,6 +241,11 @@ TEST_CASE("an op with a kernel of its own: eager, by name, on the tape, with Met
   (y[0] * 3).sum().backward();
   CHECK(numbers(x.grad()) == Numbers{0, 0, 0, 0, 0, 0, 0, 0, 3, 3, 3, 3});
   CHECK(own::roll_rows(tt::empty({3, 4}, {.device = tt::Device{tt::DeviceType::meta, 0}}), 1).shape() == tt::Shape{3, 4});
+  const Tensor a = tt::rand({3}, 1), b = tt::rand({3}, 2);
+  CHECK(same_bits(own::tally(a), a.sum()));
+  CHECK(same_bits(own::tally(a, b), (a * b).sum()));
+  CHECK(same_bits(own::tally(a, {}, b), a.sum() + b));
+  CHECK(same_bits(tt::call("test_tally", {a, tt::none, b}), a.sum() + b));
   const auto f = tt::compile([](const Tensor& t) { return own::roll_rows(t * 2, 1) + 1; });
   CHECK(numbers(f(images())) == numbers(own::roll_rows(images() * 2, 1) + 1));
 }

@@ -31,6 +31,9 @@ inline bool read_default(std::string_view text, std::int64_t& value) {
 }
 
 /// "[1, 2]", "[]"
+inline bool read_default(std::string_view text, double& value) {
+  return read_default(text, value, [](const char* from, char** end) { return std::strtod(from, end); });
+}
 inline bool read_default(std::string_view text, IntList& list) {
   if (!text.starts_with('[') || !text.ends_with(']')) return false;
   for (text = text.substr(1, text.size() - 2); !text.empty();) {
@@ -72,7 +75,7 @@ TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, con
   } else if (type == "float") {
     if (value && !value->is_number()) return "a number is expected";
     double number = value ? value->real() : 0;
-    if (!value && !read_default(left_out, number, [](const char* from, char** end) { return std::strtod(from, end); })) return wrong_default;
+    if (!value && !read_default(left_out, number)) return wrong_default;
     to.push(std::bit_cast<std::int64_t>(number));
   } else if (type == "bool") {
     if (value && !value->is_boolean()) return "true or false is expected";
@@ -113,12 +116,16 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
       value = &n.value;
       ++used;
     }
-    if (!s.type.starts_with("Tensor")) {
+    if (!s.is_operand()) {
       if (const char* wrong = push_boxed(attributes, s, value)) fail(wrong, s.name);
       continue;
     }
     const std::int64_t bit = std::int64_t{1} << place++;
     if (s.type == "Tensor?" && (!value || value->is_none() || (value->is_tensor() && !value->tensor().defined()))) continue;
+    if (double number = 0; !value && !s.left_out.empty() && s.type == "Scalar" && read_default(s.left_out, number)) {
+      operand.push_back(TensorOperand(number, at));
+      continue;
+    }
     if (!value) fail("no value", s.name);
     if (op.optional > 0) attributes.value[0] |= bit;
     const bool several = s.type == "Tensor[]";

@@ -91,12 +91,13 @@ inline int edit_distance(const char* a, const char* b) {
   return row[n];
 }
 
-/// The arguments of an operator's schema, one after the other, in PyTorch's schema language:
-/// "Tensor input, Tensor? weight=None, int[2] stride=1, int[] dim=[], float eps=1e-05, bool keepdim=False".
+/// The arguments of an operator's schema, one after the other, in PyTorch's schema language; a Scalar is a number or a Tensor:
+/// "Tensor input, Scalar alpha=1, Tensor? weight=None, int[2] stride=1, int[] dim=[], float eps=1e-05, bool keepdim=False".
 struct SchemaReader {
   std::string_view rest;
   std::string_view type{}, name{};
   std::string_view left_out{};  ///< what is taken where it is not given; empty: it must be
+  bool is_operand() const { return type.starts_with("Tensor") || type == "Scalar"; }
   bool next() {
     while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',')) rest.remove_prefix(1);
     if (rest.empty()) return false;
@@ -138,6 +139,8 @@ struct Call {
   KeySet keys{};  ///< that are left for this kernel and those below it
 
   const Tensor& operator[](int i) const { return *argument[i]; }
+  /// Tensor number k of the schema; null where it was left out.
+  inline const Tensor* optional(int k) const;
   const Attributes& attrs() const { return *attributes; }
 };
 
@@ -192,7 +195,7 @@ class Operator {
     schema = text;
     arguments = optional = 0;
     for (detail::SchemaReader s{text}; s.next();) {
-      arguments += s.type.starts_with("Tensor");
+      arguments += s.is_operand();
       optional += s.type == "Tensor?";
       variadic = variadic || s.type == "Tensor[]";
     }
@@ -228,6 +231,15 @@ class Operator {
     return copy;
   }
 };
+
+inline const Tensor* Call::optional(int k) const {
+  if (op->optional == 0) return k < arguments ? argument[k] : nullptr;
+  const std::int64_t given = attributes->value[0];
+  if (!(given >> k & 1)) return nullptr;
+  int place = 0;
+  for (int j = 0; j < k; ++j) place += given >> j & 1;
+  return argument[place];
+}
 
 /// The thread's changes to every key set: what is added, and what is left out.
 struct DispatchState {

@@ -169,7 +169,7 @@ Operator& define_operator() {
       }
       if constexpr (check_before<F> != nullptr) e.front = &structured_front<F>;
     } else {
-      e.set_schema(schema_of(F::info.arity, ""));
+      e.set_schema(F::info.schema ? F::info.schema : schema_of(F::info.arity, ""));
       e.body = &op_def<F>;
       e.record = &record_call_of;
       enlist(op_def<F>);
@@ -189,7 +189,7 @@ Operator& define_operator() {
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
                                  Op primitive = Op::input) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
-    e.set_schema(schema_of(arguments, attributes));
+    e.set_schema(primitive == Op::where ? "Tensor condition, Tensor input, Tensor other" : schema_of(arguments, attributes));
     e.primitive = primitive;
     e.record = record;
   });

@@ -12,7 +12,14 @@ namespace tt {
 /// The nodes that `roots` need, each after its operands; operands in order, depth first. `state` of a
 /// node is 0; 1: its operands are on the stack, 2: done, or not wanted. `before`: pairs of a node and one that is to come before it.
 constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state, const Vec<int>& before = {}) {
-  Vec<int> order, stack;
+  Vec<int> order, stack, newest, older;  // of the pairs of a node: the last one, plus one; and those before it
+  if (!before.empty()) {
+    newest = Vec<int>(g.size(), 0);
+    for (int k = 0; k < before.size(); k += 2) {
+      older.push_back(newest[before[k]]);
+      newest[before[k]] = k / 2 + 1;
+    }
+  }
   for (int root : roots) {
     stack.push_back(root);
     while (!stack.empty()) {
@@ -22,8 +29,8 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> s
         const Ids o = g.operands(i);
         for (int k = o.count - 1; k >= 0; --k)
           if (state[o[k]] == 0) stack.push_back(o[k]);
-        for (int k = 0; k < before.size(); k += 2)
-          if (before[k] == i && state[before[k + 1]] == 0) stack.push_back(before[k + 1]);
+        for (int k = newest.empty() ? 0 : newest[i]; k > 0; k = older[k - 1])
+          if (const int early = before[2 * k - 1]; state[early] == 0) stack.push_back(early);
       } else {
         stack.pop_back();
         if (state[i] == 1) order.push_back(i);

@@ -17,7 +17,7 @@ TT_ALWAYS_INLINE constexpr auto relu(A&& a, SourceLine at = here()) {
 }
 
 struct LeakyRelu {
-  static constexpr OpInfo info{.name = "leaky_relu", .arity = 2, .max_ulp = 0.5f};
+  static constexpr OpInfo info{.name = "leaky_relu", .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar negative_slope=0.01"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto slope) {
     return where(x > 0, x, slope * x);
   }
@@ -85,7 +85,7 @@ TT_ALWAYS_INLINE constexpr auto softplus(A&& a, SourceLine at = here()) {
 }
 
 struct Elu {
-  static constexpr OpInfo info{.name = "elu", .arity = 2, .max_ulp = 3};
+  static constexpr OpInfo info{.name = "elu", .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
     return where(x > 0, x, alpha * expm1(where(x > 0, 0, x)));
   }
@@ -135,7 +135,7 @@ TT_ALWAYS_INLINE constexpr auto sign(A&& a, SourceLine at = here()) {
 }
 
 struct Clamp {
-  static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3};
+  static constexpr OpInfo info{.name = "clamp", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar min, Scalar max"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
   static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
     const auto inside = where(x < high, grad, 0), kept = where(low > high, 0, grad);

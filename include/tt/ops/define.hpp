@@ -27,6 +27,7 @@ struct OpInfo {
   float max_ulp_f64 = 0;  ///< the same for f64; 0 means as max_ulp
   bool opaque = false;    ///< stays one instruction in kernels; needs a `derivative` rule
   OfBool of_bool = OfBool::body;
+  const char* schema = nullptr;     ///< of an elementwise op whose operands are not called input and other, or have defaults
   const char* arguments = nullptr;  ///< of an op over graphs: what it is given, see functional/structured.hpp
 };
 

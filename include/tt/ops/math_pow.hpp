@@ -122,7 +122,7 @@ struct IntegerPow {
 struct Pow {
   using of_integers = IntegerPow;
   static constexpr OpInfo info{
-      .name = "pow", .arity = 2, .max_ulp = 0.75f, .max_ulp_f64 = 1.5f, .opaque = true};
+      .name = "pow", .arity = 2, .max_ulp = 0.75f, .max_ulp_f64 = 1.5f, .opaque = true, .schema = "Tensor input, Tensor exponent"};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto y) {

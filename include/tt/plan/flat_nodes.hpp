@@ -5,6 +5,34 @@
 namespace tt {
 namespace detail {
 
+/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one or divided so that it is `other`. False:
+/// they cannot be, or `s` is repeated along some of what becomes one axis.
+constexpr bool regrouped_extents(const Shape& s, const Shape& fine, const Shape& other, Shape& to) {
+  if (fine.size() == Extent(0)) return false;
+  Shape reversed;
+  for (int j = 0, k = 0; k < other.rank;) {
+    const int first = k;
+    bool repeated = true, whole = true;
+    Extent there = other.from_right(k++);
+    for (Extent here = 1; here != there;) {
+      if (here.is_constant() && there.is_constant() && here.code > there.code) {
+        if (k == other.rank) return false;
+        there = there * other.from_right(k++);
+        continue;
+      }
+      if (j == fine.rank) return false;
+      here = here * fine.from_right(j);
+      if (fine.from_right(j) != Extent(1)) (s.from_right(j) == Extent(1) ? whole : repeated) = false;
+      ++j;
+    }
+    if (!repeated && !whole) return false;
+    for (int i = first; i < k; ++i) reversed.push_back(whole ? other.from_right(i) : Extent(1));
+  }
+  to = {};
+  for (int k = other.rank - 1; k >= 0; --k) to.push_back(reversed[k]);
+  return true;
+}
+
 /// Equal but for axes of extent 1.
 constexpr bool same_but_ones(const Shape& a, const Shape& b) {
   int i = 0, j = 0;

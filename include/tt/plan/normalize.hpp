@@ -14,40 +14,13 @@
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and
 //     a transposed value that is made of such rows and of vectors is made transposed.
 #pragma once
+#include "tt/plan/epilogue_order.hpp"
 #include "tt/plan/flat_nodes.hpp"
 #include "tt/plan/join_parts.hpp"
 #include "tt/plan/short_reductions.hpp"
 
 namespace tt {
 namespace detail {
-
-/// The extents of `s`, which is broadcast to `fine`, when axes of `fine` are made one or divided so that it is `other`. False:
-/// they cannot be, or `s` is repeated along some of what becomes one axis.
-constexpr bool regrouped_extents(const Shape& s, const Shape& fine, const Shape& other, Shape& to) {
-  if (fine.size() == Extent(0)) return false;
-  Shape reversed;
-  for (int j = 0, k = 0; k < other.rank;) {
-    const int first = k;
-    bool repeated = true, whole = true;
-    Extent there = other.from_right(k++);
-    for (Extent here = 1; here != there;) {
-      if (here.is_constant() && there.is_constant() && here.code > there.code) {
-        if (k == other.rank) return false;
-        there = there * other.from_right(k++);
-        continue;
-      }
-      if (j == fine.rank) return false;
-      here = here * fine.from_right(j);
-      if (fine.from_right(j) != Extent(1)) (s.from_right(j) == Extent(1) ? whole : repeated) = false;
-      ++j;
-    }
-    if (!repeated && !whole) return false;
-    for (int i = first; i < k; ++i) reversed.push_back(whole ? other.from_right(i) : Extent(1));
-  }
-  to = {};
-  for (int k = other.rank - 1; k >= 0; --k) to.push_back(reversed[k]);
-  return true;
-}
 
 struct Normalizer {
   const Graph& g;
@@ -303,7 +276,7 @@ struct Normalizer {
     const Node& n = r[id];
     if (!is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast || n.shape.rank == 0 || n.shape.rank >= shape.rank) return id;
     int nodes = 0;
-    if (needs_product(id, nodes)) return id;
+    if (needs_product(r, id, nodes)) return id;
     Shape to;
     for (int k = n.shape.rank; k < shape.rank; ++k) to.push_back(1);
     for (int k = 0; k < n.shape.rank; ++k) to.push_back(n.shape[k]);
@@ -451,43 +424,6 @@ struct Normalizer {
       if (strides[k] == Extent(1)) return is_long(s[k]);
     return false;
   }
-  // ---- what an epilogue reads
-  /// Pairs of a product and a view that its epilogue would read, of fewer axes and made without products: if what it shows came after the
-  /// product, its readers could not be computed with that.
-  constexpr Vec<int> computed_before() const {
-    Vec<int> pairs;
-    if (epilogues.empty()) return pairs;
-    Vec<int> product(r.size(), -1);
-    for (int i = 0; i < r.size(); ++i) {
-      const Node& n = r[i];
-      if (n.op == Op::matmul) product[i] = i;
-      if (!is_elementwise(n.op) || n.op == Op::broadcast) continue;
-      const Ids operands = r.operands(n);
-      for (int o : operands)
-        if (product[o] >= 0 && r[o].shape == n.shape) product[i] = product[o];
-      for (int o : operands) {
-        if (product[i] < 0 || !is_view(r[o]) || axes_in_use(r[o].shape) >= axes_in_use(n.shape)) continue;
-        int nodes = 0;
-        if (needs_product(o, nodes)) continue;
-        pairs.push_back(product[i]);
-        pairs.push_back(o);
-      }
-    }
-    return pairs;
-  }
-  constexpr static int axes_in_use(const Shape& s) {
-    int n = 0;
-    for (int k = 0; k < s.rank; ++k) n += s[k] != Extent(1);
-    return n;
-  }
-  /// Or of so many nodes that nobody looks.
-  constexpr bool needs_product(int i, int& nodes) const {
-    if (r[i].op == Op::matmul || ++nodes > 32) return true;
-    for (int o : r.operands(i))
-      if (needs_product(o, nodes)) return true;
-    return false;
-  }
-
   constexpr static bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
 
   constexpr void outputs() {
@@ -524,7 +460,7 @@ constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (has_short_reductions(g)) g = write_out_short_reductions(g);
   if (shows_parts(g)) g = join_parts(g);
   const detail::Normalizer n(g, t);
-  return canonical(n.r, n.computed_before());
+  return n.epilogues.empty() ? canonical(n.r) : canonical(n.r, detail::computed_before(n.r));
 }
 
 }  // namespace tt

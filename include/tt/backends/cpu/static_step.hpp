@@ -8,6 +8,7 @@
 
 #include "tt/backends/cpu/reduce.hpp"
 #include "tt/ops/list.hpp"
+#include "tt/plan/plan.hpp"
 
 TT_KERNELS_BEGIN
 

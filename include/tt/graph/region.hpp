@@ -1,0 +1,56 @@
+// Ops whose body is a graph that was read from text: of equal bodies there is one, kept for good.
+#pragma once
+#include <atomic>
+
+#include "tt/graph/print.hpp"
+#include "tt/graph/transform.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The body of an op that was read, recorded anew on these operands.
+inline int record_region(const OpDef& def, Graph& g, const int* operands) {
+  const Graph& body = *def.region;
+  Vec<int> map(body.size(), -1);
+  for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = operands[k];
+  for (int i = 0; i < body.size(); ++i) {
+    if (map[i] >= 0) continue;
+    map[i] = again(g, body, body[i], mapped(body.operands(i), map));
+  }
+  return map[body.outputs[0]];
+}
+/// Kept for good: nodes refer to it. Of equal bodies there is one. Lists only grow at their beginning, so none is locked.
+inline const OpDef& op_of_region(const Graph& body) {
+  struct One {
+    OpDef def;
+    Graph region;
+    Text text;
+    One* next = nullptr;
+  };
+  static constexpr int lists = 4096;
+  static std::atomic<One*> first_of[lists];
+  const Text text = to_string(body);
+  std::uint64_t id = 14695981039346656037u;
+  for (const char c : text) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::atomic<One*>& first = first_of[id % lists];
+  One *seen = first.load(std::memory_order_acquire), *made = nullptr;
+  do {
+    for (const One* o = seen; o; o = o->next)
+      if (o->def.id == id && o->text == text) {
+        delete made;  // another thread was first
+        return o->def;
+      }
+    if (!made) {
+      made = new One{{}, body, text};
+      made->def.info = {.name = "op", .domain = Domain::number, .arity = body.inputs.size()};
+      made->def.record = &record_region;
+      made->def.region = &made->region;
+      made->def.id = id;
+    }
+    made->next = seen;
+  } while (!first.compare_exchange_weak(seen, made, std::memory_order_acq_rel, std::memory_order_acquire));
+  return made->def;
+}
+
+}  // namespace detail
+}  // namespace tt

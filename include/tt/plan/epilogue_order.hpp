@@ -1,0 +1,46 @@
+// What an epilogue reads besides its product, as the scale and shift of a batch norm, must have been computed before the product: an order of
+// nodes in which it is.
+//   g = canonical(g, computed_before(g));
+#pragma once
+#include "tt/graph/transform.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr int axes_in_use(const Shape& s) {
+  int n = 0;
+  for (int k = 0; k < s.rank; ++k) n += s[k] != Extent(1);
+  return n;
+}
+/// Is node i made of a product, or of so many nodes that nobody looks? `nodes`: those seen so far.
+constexpr bool needs_product(const Graph& r, int i, int& nodes) {
+  if (r[i].op == Op::matmul || ++nodes > 32) return true;
+  for (int o : r.operands(i))
+    if (needs_product(r, o, nodes)) return true;
+  return false;
+}
+/// Pairs of a product and a view that its epilogue would read, of fewer axes and made without products: if what it shows came after the
+/// product, its readers could not be computed with that.
+constexpr Vec<int> computed_before(const Graph& r) {
+  Vec<int> pairs;
+  Vec<int> product(r.size(), -1);
+  for (int i = 0; i < r.size(); ++i) {
+    const Node& n = r[i];
+    if (n.op == Op::matmul) product[i] = i;
+    if (!is_elementwise(n.op) || n.op == Op::broadcast) continue;
+    const Ids operands = r.operands(n);
+    for (int o : operands)
+      if (product[o] >= 0 && r[o].shape == n.shape) product[i] = product[o];
+    for (int o : operands) {
+      if (product[i] < 0 || !is_view(r[o]) || axes_in_use(r[o].shape) >= axes_in_use(n.shape)) continue;
+      int nodes = 0;
+      if (needs_product(r, o, nodes)) continue;
+      pairs.push_back(product[i]);
+      pairs.push_back(o);
+    }
+  }
+  return pairs;
+}
+
+}  // namespace detail
+}  // namespace tt
