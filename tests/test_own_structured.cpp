@@ -88,6 +88,19 @@ struct Weighted {
   }
 };
 
+/// Options that are dtypes.
+struct Rounded {
+  struct Options {
+    tt::DType through = tt::DType::f32;
+    tt::Optional<tt::DType> dtype;
+  };
+  static constexpr tt::OpInfo info{.name = "test_rounded", .arguments = "input"};
+  static constexpr tt::Sym body(const tt::Sym& x, const Options& o) {
+    const int r = x.graph->cast(x.id, o.through);
+    return {x.graph, x.graph->cast(r, o.dtype.given ? o.dtype.value : x.dtype())};
+  }
+};
+
 /// A kernel that asks which Tensors are there.
 struct Tally {
   static constexpr tt::OpInfo info{.name = "test_tally", .arguments = "input, weight?, offset?"};
@@ -222,6 +235,20 @@ TEST_CASE("an op of any number of Tensors") {
   const Tensor w = tt::rand({4}, 3).requires_grad_();
   own::weighted_sum({x, w, y, w}, 2).sum().backward();
   CHECK(same_bits(w.grad(), tt::full({4}, 9)));
+}
+
+TEST_CASE("options that are dtypes") {
+  const Tensor x = tt::tensor({1.0, 2.7}, {tt::DType::f64}) / 3;
+  const auto rounded = [](const Tensor& t, const own::Rounded::Options& o) { return tt::call_with<own::Rounded>(tt::here(), o, t); };
+  CHECK(same_bits(rounded(x, {}), x.to(tt::DType::f32).to(tt::DType::f64)));
+  CHECK(same_bits(rounded(x, {.through = tt::DType::f64, .dtype = tt::DType::i32}), x.to(tt::DType::i32)));
+  CHECK(same_bits(tt::call("test_rounded", {x}), rounded(x, {})));
+  CHECK(same_bits(tt::call("test_rounded", {x}, {{"dtype", tt::DType::f32}}), x.to(tt::DType::f32)));
+  CHECK(std::string(tt::Dispatcher::get().find("test_rounded").schema) == "Tensor input, dtype through=f32, dtype? dtype=None");
+  const auto t = tt::trace([&](const Tensor& y) { return rounded(y, {.dtype = tt::DType::i64}); }, x);
+  const std::string text(t.to_string());
+  CHECK(text.find("test_rounded(%0) through f32 dtype i64 : i64 (s0,)") != std::string::npos);
+  CHECK(tt::parse<own::Rounded>(text) == t.graph);
 }
 
 TEST_CASE("layer_norm takes scales of its shape only") {

@@ -56,7 +56,12 @@ TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, con
     return push_boxed(to, {{}, type.substr(0, type.size() - 1), schema.name, left_out}, value);
   }
   if (type == "dtype") {
-    if (!value || !value->is_dtype()) return "a dtype is expected";
+    if (!value) {
+      for (int d = 0; d < dtype_count; ++d)
+        if (left_out == name(static_cast<DType>(d))) return to.push(d), nullptr;
+      return left_out.empty() ? "no value" : wrong_default;
+    }
+    if (!value->is_dtype()) return "a dtype is expected";
     to.push(value->integer());
     return nullptr;
   }

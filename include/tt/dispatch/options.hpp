@@ -41,6 +41,7 @@ struct OptionText {
   void type(std::int64_t) const { out << "int"; }
   void type(int) const { out << "int"; }
   void type(double) const { out << "float"; }
+  void type(DType) const { out << "dtype"; }
   void type(const SizeOption&) const { out << "int"; }
   void type(const HeightWidth&) const { out << "int[2]"; }
   template <class T>
@@ -56,6 +57,7 @@ struct OptionText {
   void value(bool v) const { out << (v ? "True" : "False"); }
   void value(std::int64_t v) const { out << v; }
   void value(int v) const { out << v; }
+  void value(DType v) const { out << name(v); }
   void value(const SizeOption& v) const { out << v.value; }
   void value(const HeightWidth& v) const {
     if (v.h == v.w) out << v.h;

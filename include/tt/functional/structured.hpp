@@ -96,6 +96,7 @@ struct Optional {
     else value = static_cast<T>(v);
   }
   constexpr Optional(double v) requires std::is_floating_point_v<T> : value(v), given(true) {}
+  constexpr Optional(T v) requires std::is_enum_v<T> : value(v), given(true) {}
   constexpr bool operator==(const Optional&) const = default;
 };
 
