@@ -121,6 +121,8 @@ TEST_CASE("ops over graphs are written with their options by name, and read back
   CHECK(contains(t, "max(%"));
   CHECK(contains(t, " keepdim False result 1 : i64 (3,)"));
   CHECK_FALSE(contains(t, "prims.sum"));
+  const auto padded = tt::trace([](const tt::Tensor& x) { return tt::pad(x, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}); }, tt::ones({2, 2, 2, 2, 2, 2, 2, 2, 2}));
+  CHECK(survives(padded.graph));
   const auto lower = tt::trace([](const tt::Tensor& x) { return tt::tril(x, x.size(0) - 2); }, tt::ones({3, 4}));
   CHECK(contains(text(lower.graph), "tril(%0) diagonal s0 - 2 : f32 (s0, s1)"));
   CHECK(survives(lower.graph));
@@ -152,7 +154,7 @@ TEST_CASE("damaged lines of ops over graphs are refused, or are no legal graph")
   CHECK(contains(says("layer_norm(None, %0) normalized_shape [5] eps 1e-5 : f32 (4, 5)"), "wrong number of operands"));
   CHECK(contains(says("layer_norm(%0, None, None, %0) normalized_shape [5] eps 1e-5 : f32 (4, 5)"), "wrong number of operands"));
   CHECK(contains(says("layer_norm(%0) normalized_shape [5] eps x : f32 (4, 5)"), "a number"));
-  CHECK(contains(says("avg_pool2d(%0) kernel_size [2, 2, 2] stride [2, 2] padding [0, 0] : f32 (4, 5)"), "more than 2 numbers"));
+  CHECK(contains(says("avg_pool2d(%0) kernel_size [2, 2, 2] stride [2, 2] padding [0, 0] : f32 (4, 5)"), "a shorter list"));
 }
 
 TEST_CASE("nodes of six operands are written, read back, merged where they are equal, and copied") {

@@ -65,6 +65,8 @@ TEST_CASE("ops keep their names in a graph, and are found, asked and replaced by
   t.graph = tt::replace(t.graph, softmax[0], tt::record_named<tt::LogSoftmax>(t.graph, t.graph.operands(softmax[0]), {.dim = 1})[0]);
   t.recompile();
   CHECK(same_bits(t(x, w), tt::log_softmax(tt::layer_norm(tt::matmul(x, w), {5}, {}, w.mean(0)), 1) * x.sum({0, 1}, true)));
+  CHECK(message([&] { tt::record_named<tt::LogSoftmax>(t.graph, {}); }) == "tt::log_softmax: a graph gives it 0 operands, which is not what it takes.");
+  CHECK(message([&] { tt::record_named<tt::LogSoftmax>(t.graph, {0, 0}); }).starts_with("tt::log_softmax: a graph gives it 2 operands"));
   CHECK(message([&] { tt::record_named<tt::LogSoftmax>(t.graph, {t.graph.inputs[0]}, {.dim = 2}); t.recompile(); }).starts_with("tt::log_softmax: axis is out of range"));
 }
 

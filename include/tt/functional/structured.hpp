@@ -315,6 +315,7 @@ struct OptionFieldOf {
   constexpr void operator()(const HeightWidth&) {
     kind(OptionField::Kind::integer);
     field.list = true;
+    field.most = 2;
   }
   template <class T>
   constexpr void operator()(const Optional<T>& v) {
@@ -325,6 +326,7 @@ struct OptionFieldOf {
   constexpr void operator()(const OptionList<T, N>& v) {
     (*this)(v.item[0]);
     field.list = true;
+    field.most = N;
   }
 };
 template <class F>
@@ -350,13 +352,17 @@ OptionFields option_fields() {
     return {table.field, n};
   }
 }
+/// Back from words_of_options.
 template <class F>
-void decompose_structured(Graph& g, Ids operands, const std::int64_t* words, int* results) {
-  NodeWordsFrom from{words};
-  const std::int64_t given = tensors_of<F>.optional > 0 ? from.number() : -1;
+options_t<F> options_of_words(const std::int64_t* words) {
+  NodeWordsFrom from{words + (tensors_of<F>.optional > 0 ? 1 : 0)};
   options_t<F> options{};
   each_option(options, [&](NameText, auto& v) { OptionReader<NodeWordsFrom>{from}(v); });
-  record_nodes<F>(g, operands, given, options, results);
+  return options;
+}
+template <class F>
+void decompose_structured(Graph& g, Ids operands, const std::int64_t* words, int* results) {
+  record_nodes<F>(g, operands, tensors_of<F>.optional > 0 ? words[0] : -1, options_of_words<F>(words), results);
 }
 template <class F>
 Vec<std::int64_t> words_of_options(std::int64_t given, const options_t<F>& options) {
@@ -389,11 +395,7 @@ constexpr void make_composite_def(OpDef& d) {
 ///   tt::node_options<Softmax>(graph, id).dim
 template <class F>
 options_t<F> node_options(const Graph& g, int id) {
-  const Vec<std::int64_t> words = g.attribute_words(g[id]);
-  detail::NodeWordsFrom from{words.begin() + (detail::tensors_of<F>.optional > 0 ? 1 : 0)};
-  options_t<F> o{};
-  detail::each_option(o, [&](detail::NameText, auto& v) { detail::OptionReader<detail::NodeWordsFrom>{from}(v); });
-  return o;
+  return detail::options_of_words<F>(g.attribute_words(g[id]).begin());
 }
 
 /// Records op F as a node for each of its results, on its first operands.

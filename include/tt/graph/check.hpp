@@ -102,27 +102,13 @@ constexpr const char* wrong_leaf(const Graph& g, int i) {
   return "";
 }
 
-/// Are the operands of an op over graphs those that its attributes say are given?
-constexpr bool takes_operands(const Graph& g, const Node& n) {
-  const int all = n.def->info.arity, needed = all - n.def->optional;
-  if (n.def->any_number) return n.operand_count > 0;
-  if (n.def->optional == 0) return n.operand_count == all;
-  const Vec<std::int64_t> words = g.attribute_words(n);
-  int given = 0;
-  for (int k = 0; k < all && !words.empty(); ++k) {
-    if (words[0] >> k & 1) ++given;
-    else if (k < needed) return false;
-  }
-  return n.operand_count == given;
-}
-
 /// What is wrong with node `i`, whose operands are legal; "" if nothing is.
 constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Node& n = g[i];
   if (n.op >= Op::load) return "is an instruction, not a node";
   if (n.op == Op::call && !n.def) return "calls no op";
   const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
-  if (is_composite(n) ? !takes_operands(g, n) : n.operand_count != wanted) return "has a wrong number of operands";
+  if (is_composite(n) ? !takes_operands(*n.def, n.operand_count, g.attribute_words(n)) : n.operand_count != wanted) return "has a wrong number of operands";
   if (is_composite(n) && n.bits >= static_cast<std::uint64_t>(n.def->results)) return "is a result that its op does not have";
   for (int o : g.operands(n)) {
     if (o < 0) return "has a wrong number of operands";

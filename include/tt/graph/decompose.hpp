@@ -3,6 +3,7 @@
 // is recorded in its place. In constant evaluation, where steps are short, bodies are recorded at once.
 //   Vec<int> result = record_composite(g, op_def<Softmax>, {x}, words);     g = decomposed(g);
 #pragma once
+#include "tt/core/error.hpp"
 #include "tt/graph/graph.hpp"
 
 namespace tt {
@@ -38,9 +39,24 @@ class AtCaller {
 
 }  // namespace detail
 
+/// Are so many operands, of which words say which are given, right for an op over graphs?
+constexpr bool takes_operands(const OpDef& def, int count, const Vec<std::int64_t>& words) {
+  const int all = def.info.arity;
+  if (def.any_number) return count > 0;
+  if (def.optional == 0) return count == all;
+  int given = 0;
+  for (int k = 0; k < all && !words.empty(); ++k) {
+    if (words[0] >> k & 1) ++given;
+    else if (k < all - def.optional) return false;
+  }
+  return count == given;
+}
+
 /// A node for each result. Their dtypes and shapes are those of its body, recorded on a graph beside it; what that takes for granted of
 /// sizes, and its mistake if there is one, are this graph's.
 constexpr Vec<int> record_composite(Graph& g, const OpDef& def, Ids operands, const Vec<std::int64_t>& words) {
+  if (!takes_operands(def, operands.size(), words))
+    TT_THROW(Error(Text("tt::") << def.info.name << ": a graph gives it " << operands.size() << " operands, which is not what it takes."));
   Graph alone;
   const Vec<int> given = copied(operands);  // they may be those of a node of this graph
   Vec<int> in, result(def.results, 0);

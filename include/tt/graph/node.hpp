@@ -59,6 +59,7 @@ struct OptionField {
   const char* name = "";
   int name_size = 0;
   Kind kind = Kind::integer;
+  int most = 1;                         ///< elements of a list
   bool list = false, optional = false;  ///< words: a list behind its length, what may be left out behind whether it is given
 };
 struct OptionFields {

@@ -364,7 +364,7 @@ class GraphParser {
       const int length = words.size();
       words.push_back(0);
       while (!accept("]")) {
-        if (words[length] > max_rank) fail("a shorter list");
+        if (words[length] >= o.most) fail("a shorter list");
         if (words[length]++ > 0) word(",");
         words.push_back(option(o.kind));
       }

@@ -166,7 +166,7 @@ constexpr void write_operands(Text& t, const Graph& g, const Node& n) {
   if (is_composite(n) && n.def->optional > 0) given = g.attribute_words(n)[0];
   for (int place = 0, k = 0; k < operands.count; ++place) {
     t << (place ? ", " : "(");
-    if (given >> place & 1) t << '%' << operands[k++];
+    if (place >= 63 || (given >> place & 1)) t << '%' << operands[k++];
     else t << "None";
   }
   if (operands.count > 0) t << ')';

@@ -13,7 +13,8 @@ namespace tt {
 /// node is 0; 1: its operands are on the stack, 2: done, or not wanted. `before`: pairs of a node and one that is to come before it.
 constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> state, const Vec<int>& before = {}) {
   Vec<int> order, stack, newest, older;  // of the pairs of a node: the last one, plus one; and those before it
-  if (!before.empty()) {
+  const bool ordered = !before.empty();
+  if (ordered) {
     newest = Vec<int>(g.size(), 0);
     for (int k = 0; k < before.size(); k += 2) {
       older.push_back(newest[before[k]]);
@@ -29,8 +30,9 @@ constexpr Vec<int> post_order(const Graph& g, const Vec<int>& roots, Vec<char> s
         const Ids o = g.operands(i);
         for (int k = o.count - 1; k >= 0; --k)
           if (state[o[k]] == 0) stack.push_back(o[k]);
-        for (int k = newest.empty() ? 0 : newest[i]; k > 0; k = older[k - 1])
-          if (const int early = before[2 * k - 1]; state[early] == 0) stack.push_back(early);
+        if (ordered)
+          for (int k = newest[i]; k > 0; k = older[k - 1])
+            if (const int early = before[2 * k - 1]; state[early] == 0) stack.push_back(early);
       } else {
         stack.pop_back();
         if (state[i] == 1) order.push_back(i);
@@ -141,7 +143,7 @@ constexpr bool has_composites(const Graph& g) {
     if (is_composite(n)) return true;
   return false;
 }
-/// Records the nodes of `from`, those marked, with bodies in place of ops over graphs, in the order in which they were recorded; so the
+/// Records the nodes of `from` (those marked; null: all), with bodies in place of ops over graphs, in the order in which they were recorded; so the
 /// result is what it would be if there had been no such nodes. `map` is completed.
 constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* marked, Vec<int>& map) {
   const int count = map.size();  // `from` may be `g`

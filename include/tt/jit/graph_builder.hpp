@@ -164,7 +164,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
     result[0] = graph.reshape(operands[0], reshaped(Shape(graph[operands[0]].shape), attributes.list(0)));
   else if (by_value_ && &op == &detail::expand_operator())
     result[0] = graph.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
-  else (op.record_named ? op.record_named : op.record)(graph, op, operands, attributes, result);
+  else (op.record_named && !has_gradients_ ? op.record_named : op.record)(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
     if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);

@@ -19,8 +19,8 @@ constexpr bool needs_product(const Graph& r, int i, int& nodes) {
     if (needs_product(r, o, nodes)) return true;
   return false;
 }
-/// Pairs of a product and a view that its epilogue would read, of fewer axes and made without products: if what it shows came after the
-/// product, its readers could not be computed with that.
+/// An epilogue can read a computed vector only if that is in memory before the product runs. Pairs of a product and the view of such a vector;
+/// vectors that are made of products themselves are left out.
 constexpr Vec<int> computed_before(const Graph& r) {
   Vec<int> pairs;
   Vec<int> product(r.size(), -1);

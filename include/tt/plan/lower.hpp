@@ -779,7 +779,7 @@ struct Lowering {
     }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     const auto at_most = [](Extent e) { return e.is_constant() ? e.code : most_bytes; };
-    const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // perhaps
+    const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // a size known at run time: the kernel decides then
     if (kernel.b_column != Extent(1) || needs_panel(at_most(n.shape.from_right(1)), at_most(kernel.inner), apart)) new_panel();
   }
   constexpr void new_panel() {

@@ -33,7 +33,7 @@ struct Normalizer {
   Vec<char> turned;      ///< a reduction or permutation whose operand is made with its last axes exchanged, or a node of that
   Vec<char> part_replaced;  ///< read by a slice_scatter alone, which replaces a part of it
   Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
-  Vec<int> epilogues; ///< of `r`: products, and what is computed of them in their shape
+  Vec<char> epilogue; ///< of `r`: a product, or what is computed of a reshaped one in its shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
       : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
@@ -255,15 +255,17 @@ struct Normalizer {
       for (int k : o)
         if (r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(r[k].operand[0]))
           if (const int e = beside_product(n, o, r[r[k].operand[0]].shape); e >= 0) return e;
+    if (std::is_constant_evaluated()) {  // every step counts there
+      const int id = r.intern(n, g, o);
+      if (n.op == Op::matmul) mark(epilogue, id);
+      return id;
+    }
     const bool follows = computes && follows_product(n, o);
     if (follows)
       for (int& id : o) id = shown_before(id, n.shape);
     const int id = r.intern(n, g, o);
-    if (n.op == Op::matmul) epilogues.push_back(id);
-    if (follows || n.op == Op::matmul) {
-      while (behind_product.size() <= id) behind_product.push_back(0);
-      behind_product[id] = 1;
-    }
+    if (n.op == Op::matmul) mark(epilogue, id);
+    if (follows || n.op == Op::matmul) mark(behind_product, id);
     return id;
   }
   constexpr bool follows_product(const Node& n, const Vec<int>& operands) const {
@@ -271,7 +273,7 @@ struct Normalizer {
       if (o < behind_product.size() && behind_product[o] && r[o].shape == n.shape) return true;
     return false;
   }
-  /// What is made without products and repeated along some axes, as a view: so it is computed before what reads it, see computed_before.
+  /// A value that is repeated along some axes beside a product, as a view of it: what a view shows lies in memory before its readers run.
   constexpr int shown_before(int id, const Shape& shape) {
     const Node& n = r[id];
     if (!is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast || n.shape.rank == 0 || n.shape.rank >= shape.rank) return id;
@@ -282,10 +284,10 @@ struct Normalizer {
     for (int k = 0; k < n.shape.rank; ++k) to.push_back(n.shape[k]);
     return r.reshape(id, to);
   }
-  constexpr bool is_epilogue(int id) const {
-    for (int e : epilogues)
-      if (e == id) return true;
-    return false;
+  constexpr bool is_epilogue(int id) const { return id < epilogue.size() && epilogue[id]; }
+  constexpr static void mark(Vec<char>& nodes, int id) {
+    while (nodes.size() <= id) nodes.push_back(0);
+    nodes[id] = 1;
   }
 
   /// An op on a product that was reshaped (the rows of several matrices, images): in the product's shape, so that it is
@@ -296,7 +298,7 @@ struct Normalizer {
     Node copy = n;
     copy.shape = shape;
     const int id = r.intern(copy, g, o);
-    epilogues.push_back(id);
+    mark(epilogue, id);
     return r.reshape(id, n.shape);
   }
   /// What is broadcast to `fine`, for a reader of this shape; at most `depth` cheap ops are written anew for that.
@@ -460,7 +462,8 @@ constexpr Graph normalize(Graph g, Transposed t = Transposed::laid_out) {
   if (has_short_reductions(g)) g = write_out_short_reductions(g);
   if (shows_parts(g)) g = join_parts(g);
   const detail::Normalizer n(g, t);
-  return n.epilogues.empty() ? canonical(n.r) : canonical(n.r, detail::computed_before(n.r));
+  if (std::is_constant_evaluated() || n.epilogue.empty()) return canonical(n.r);
+  return canonical(n.r, detail::computed_before(n.r));
 }
 
 }  // namespace tt

@@ -14,7 +14,7 @@ inline constexpr std::int64_t short_reduction = 8;
 /// The axis along which node i reduces a few elements of a view; -1: it is no such reduction.
 constexpr int short_axis(const Graph& g, int i) {
   const Node& n = g[i];
-  if (!is_reduction(n.op) || (n.bits & in_row_order)) return -1;
+  if (!is_reduction(n.op) || n.attribute == 0 || (n.bits & in_row_order)) return -1;
   const int o = n.operand[0];
   if (!is_view(g[o].op) || g[o].shape.size() == Extent(0)) return -1;
   int axis = 0;
@@ -42,7 +42,7 @@ constexpr int written_out(Graph& g, const Node& n, int operand, int axis) {
   const Op combine = n.op == Op::sum ? Op::add : n.op == Op::amax ? Op::max : Op::min;
   int part[short_reduction] = {};
   for (int k = 0; k < count; ++k) part[k] = term_of(g, operand, axis, k);
-  if (axis == from.rank - 1) {  // lanes fold in halves
+  if (axis == from.rank - 1) {  // lanes fold in halves; those beyond `count` change nothing
     for (int w = static_cast<int>(short_reduction) / 2; w > 0; w /= 2)
       for (int k = 0; k + w < count && k < w; ++k) part[k] = g.elementwise(combine, {part[k], part[k + w]});
   } else {  // one row after the other
@@ -57,8 +57,8 @@ constexpr int written_out(Graph& g, const Node& n, int operand, int axis) {
 
 /// Is there something for write_out_short_reductions?
 constexpr bool has_short_reductions(const Graph& g) {
-  for (int i = 0; i < g.size(); ++i)
-    if (is_reduction(g[i].op) && detail::short_axis(g, i) >= 0) return true;  // asked here: every call is a step of constant evaluation
+  for (int i = 0; i < g.nodes.size(); ++i)
+    if (const Op op = g.nodes.items[i].op; (op == Op::sum || op == Op::amax || op == Op::amin) && detail::short_axis(g, i) >= 0) return true;  // no call for each node
   return false;
 }
 constexpr Graph write_out_short_reductions(const Graph& g) {

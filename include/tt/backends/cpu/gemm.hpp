@@ -235,11 +235,13 @@ TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, 
   pack_squares(row, b, inner, w.rows.stride[0] == 1 ? each : 1, column, count, width, to);
 }
 
-/// Rows of A, at most, for which columns of B are exchanged with its rows while they are read: with more, a panel pays.
+/// Rows of A, at most, for which columns of B are exchanged with its rows while they are read. Each 8 of them do that anew, so it pays where B
+/// comes from memory; else a panel does.
 inline constexpr int few_rows = 16;
+constexpr bool is_far(std::int64_t rows, std::int64_t elements, int size) { return elements * size >= (rows <= 4 ? std::int64_t{1} << 20 : std::int64_t{1} << 22); }
 /// Elements of a column that all rows take before the next ones are read.
 inline constexpr std::int64_t column_part = 512;
-/// sums[Rows][lanes] of a vector of columns, which are exchanged with rows in registers, square by square.
+/// Adds rows of A times a vector of columns of a B whose columns lie one behind the other: squares of B are read and transposed in registers.
 template <class T, int Rows>
 TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
 #if !defined(__CUDACC__)
@@ -264,7 +266,7 @@ TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
   for (int r = 0; r < Rows; ++r) store(sums + r * lanes, sum[r]);
 #endif
 }
-/// Of few rows, and a B whose columns lie one behind the other: it is read once, as it lies. `block`: room for a part of a vector of columns.
+/// Of few rows, and a B whose columns lie one behind the other: it comes from memory once. `block`: room for a part of a vector of columns.
 template <class T, class Epilogue>
 TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, const Epilogue& epilogue) {
   alignas(64) T t[few_rows * lanes];
@@ -338,7 +340,7 @@ template <class T, std::int64_t Rows, std::int64_t Cols, class Epilogue>
 TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogue& epilogue) {
   constexpr int wide = tile_vectors<T>;
   if constexpr (Rows <= detail::few_rows)
-    if (m.b_column != 1 && m.rows <= detail::few_rows) {
+    if (m.b_column != 1 && m.rows <= detail::few_rows && (!panel || detail::is_far(m.rows, m.inner * m.cols, sizeof(T)))) {
       alignas(64) T tiny[tiny_product * lanes];  // such products have no panel
       return detail::multiply_few_rows(m, panel ? panel : tiny, epilogue);
     }

@@ -118,7 +118,7 @@ TT_KERNEL_INLINE void cols_body(Place p, const Range& range) {
 template <class T>
 constexpr int tile_width(const Kernel& k) {
   const Extent cols = k.cols;
-  const bool by_vectors = k.b_column != Extent(1) && !(k.rows.is_constant() && k.rows.code > few_rows);  // see multiply_few_rows
+  const bool by_vectors = k.b_column != Extent(1) && !(k.rows.is_constant() && k.rows.code > few_rows);  // perhaps: see multiply_few_rows
   if (!cols.is_constant() || k.rows == Extent(1) || by_vectors) return 0;
   if (cols.code % (tile_vectors<T> * lanes) == 0) return tile_vectors<T>;
   return cols.code < tile_vectors<T> * lanes ? static_cast<int>(cols.code + lanes - 1) / lanes : 0;
