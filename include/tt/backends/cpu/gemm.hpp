@@ -371,7 +371,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   constexpr std::integral_constant<Panel, Panel::partial> partial;
   constexpr int row = wide_row<T>;
   if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= detail::long_row / 2))
-    while (m.rows == 1 && !m.windows && m.inner > 0 && m.cols - j >= detail::long_row / 2) {
+    while (m.rows == 1 && !m.windows && m.b_column == 1 && m.inner > 0 && m.cols - j >= detail::long_row / 2) {
       alignas(64) T sums[detail::long_row];
       const std::int64_t left = m.cols - j, begin = j;
       const std::int64_t end = j + (left < detail::long_row ? left / (row * lanes) * (row * lanes) : detail::long_row);
@@ -379,7 +379,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
       for (; j < end; j += row * lanes) epilogue(0, j, 1, row, lanes, sums + (j - begin));
     }
   if constexpr ((Rows < 0 || Rows == 1) && (Cols < 0 || Cols >= row * lanes))
-    while (m.rows == 1 && !m.windows && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
+    while (m.rows == 1 && !m.windows && m.b_column == 1 && j + row * lanes <= m.cols) columns(std::integral_constant<int, row>{}, whole, lanes);
   if constexpr (Cols < 0 || Cols >= wide * lanes)
     while (j + wide * lanes <= m.cols)
       columns(std::integral_constant<int, wide>{}, whole, lanes);
