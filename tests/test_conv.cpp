@@ -276,6 +276,43 @@ TEST_CASE("windows are never written out: a convolution is one kernel, on device
   check<Grouped<3, 4>>();
 }
 
+TEST_CASE("scale and shift of a batch norm are computed before the product, and applied in its kernel") {
+  const auto block = [](const Tensor& x, const Tensor& w, const Tensor& mean, const Tensor& var, const Tensor& scale, const Tensor& shift) {
+    const auto channels = [](const Tensor& t) { return t.reshape({6, 1, 1}); };
+    return tt::relu((tt::conv2d(x, w) - channels(mean)) * channels(tt::rsqrt(var + 1e-5) * scale) + channels(shift));
+  };
+  const Tensor x = tt::randn({2, 4, 9, 8}, 1), w = tt::randn({6, 4, 3, 3}, 2), m = tt::randn({6}, 3), v = tt::rand({6}, 4), s = tt::randn({6}, 5), b = tt::randn({6}, 6);
+  const auto t = tt::trace(block, x, w, m, v, s, b);
+  CHECK(same_bits(t(x, w, m, v, s, b), block(x, w, m, v, s, b)));
+  const tt::Plan plan = tt::make_plan(t.graph);
+  REQUIRE(plan.kernels.size() == 2);
+  CHECK(plan.kernels[1].kind == tt::KernelKind::matmul);
+  const auto rows = [](const Tensor& a, const Tensor& c, const Tensor& p, const Tensor& q) { return tt::relu(tt::matmul(a, c) * (p * q) + tt::exp(q)); };
+  const Tensor a = tt::randn({40, 30}, 7), c = tt::randn({30, 20}, 8), p = tt::randn({20}, 9), q = tt::randn({20}, 10);
+  const auto u = tt::trace(rows, a, c, p, q);
+  CHECK(same_bits(u(a, c, p, q), rows(a, c, p, q)));
+  const tt::Plan of_rows = tt::make_plan(u.graph);
+  CHECK(of_rows.kernels[of_rows.kernels.size() - 1].kind == tt::KernelKind::matmul);
+}
+
+TEST_CASE("windows of a few elements, and pairs, are reduced as vectors of results") {
+  const auto reductions = [](const auto& f, const Tensor& x) {
+    const auto t = tt::trace(f, x);
+    CHECK(same_bits(t(x), f(x)));
+    int n = 0;
+    const tt::Plan plan = tt::make_plan(t.graph);
+    for (const tt::Instruction& i : plan.instructions) n += tt::is_reduction(i.op);
+    return n;
+  };
+  const Tensor x = tt::randn({2, 3, 13, 18}, 1);
+  CHECK(reductions([](const Tensor& y) { return tt::max_pool2d(y, {.kernel_size = 3, .stride = 2}); }, x) == 0);
+  CHECK(reductions([](const Tensor& y) { return tt::avg_pool2d(y, {.kernel_size = 2}); }, x) == 0);
+  CHECK(reductions([](const Tensor& y) { return y.reshape({-1, 2}).sum(1); }, x) == 0);
+  CHECK(reductions([](const Tensor& y) { return y.reshape({-1, 3}).sum(1); }, x) == 1);  // rows one behind the other are read as rows
+  CHECK(reductions([](const Tensor& y) { return tt::max_pool2d(y, {.kernel_size = 9, .stride = 1}); }, x) == 2);
+  CHECK(std::signbit(tt::full({4, 2}, -0.0).reshape({2, 2, 2}).sum(1).sum({0, 1}).item()) == false);  // a sum begins with 0
+}
+
 TEST_CASE("what no window reaches has no gradient, whatever the weights") {
   const Tensor x = tt::ones({1, 1, 3, 3}).requires_grad_(), w = tt::full({1, 1, 1, 1}, 1e300 * 1e300);
   tt::conv2d(x, w, {.stride = 2}).sum().backward();

@@ -531,3 +531,16 @@ TEST_CASE("wrong calls name op, facts and the caller's line") {
   CHECK_FALSE(none.defined());
   CHECK(none.numel() == 0);
 }
+
+TEST_CASE_TEMPLATE("a transposed right side has the bits of one that is laid out", T, float, double, std::int32_t, std::int64_t) {
+  const auto values = [](const tt::IntList& shape, int seed) { return (tt::randn(shape, seed) * 9).to(tt::dtype_of<T>); };
+  for (const auto& [columns, inner] : {std::pair{521, 533}, std::pair{1033, 1031}, std::pair{70, 33}, std::pair{1040, 1024}}) {
+    const Tensor w = values({columns, inner}, 1), laid_out = w.t().contiguous();
+    for (const int rows : {1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 40}) {
+      CAPTURE(columns);
+      CAPTURE(rows);
+      const Tensor x = values({rows, inner}, rows + 2);
+      CHECK(same_bits(tt::matmul(x, w.t()), tt::matmul(x, laid_out)));
+    }
+  }
+}
