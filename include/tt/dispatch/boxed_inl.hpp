@@ -30,10 +30,10 @@ inline bool read_default(std::string_view text, std::int64_t& value) {
   return read_default(text, value, [](const char* from, char** end) { return std::strtoll(from, end, 10); });
 }
 
-/// "[1, 2]", "[]"
 inline bool read_default(std::string_view text, double& value) {
   return read_default(text, value, [](const char* from, char** end) { return std::strtod(from, end); });
 }
+/// "[1, 2]", "[]"
 inline bool read_default(std::string_view text, IntList& list) {
   if (!text.starts_with('[') || !text.ends_with(']')) return false;
   for (text = text.substr(1, text.size() - 2); !text.empty();) {

@@ -1,10 +1,7 @@
 // Options of an op over graphs beside the dispatcher: as attributes of a call, back from them, and as a schema.
 #pragma once
-#include <bit>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
-#include <utility>
 
 #include "tt/dispatch/dispatcher.hpp"
 #include "tt/functional/structured.hpp"
