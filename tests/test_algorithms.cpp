@@ -11,6 +11,7 @@
 #include "algorithm_tables.hpp"
 #include "tensors.hpp"
 #include "tt/dispatch/algorithms.hpp"
+#include "tt/functional/parse.hpp"
 
 namespace {
 
@@ -483,13 +484,30 @@ TEST_CASE("the tape says what it cannot do") {
   CHECK(message([&] { sum.backward(); }).starts_with("tt::backward: the graph was freed by an earlier backward: "));
 }
 
-TEST_CASE("in a compiled function the graph ends where it sorts") {
-  const auto sorted = [](const Tensor& t) { return tt::sort(t * 2).values + 1; };
-  const Tensor x = tt::tensor({2.0, 5.0, 1.0});
-  const auto f = tt::compile(sorted);
-  CHECK(numbers(f(x)) == Numbers{3, 5, 11});
-  const auto whole = tt::compile(sorted, {.name = "sorted", .fullgraph = true});
-  CHECK(message([&] { (void)whole(x); }).starts_with("tt::compile: sorted: a graph break, and fullgraph is set: "));
+TEST_CASE("a compiled function that sorts, ranks and accumulates is one graph, with gradients") {
+  const auto f = [](const Tensor& t, const Tensor& w) {
+    const auto [values, indices] = tt::sort(t * 2, 1, true);
+    const auto top = tt::topk(tt::exp(t), 2, 0);
+    const Tensor order = tt::argsort(t, 1).to(tt::DType::f32);
+    return tt::cumsum(values * w, 1) + order + top.values.sum(0) + indices.to(tt::DType::f32) * w + tt::cumsum(top.indices, 0).sum();
+  };
+  const Tensor x = tt::tensor({{2.0, 5.0, 1.0}, {0.5, -1.0, 7.0}, {3.0, 4.0, 2.5}}), w = tt::rand({3, 3}, 1);
+  for (const bool compiled : {false, true}) {
+    const auto c = tt::compile(f, {.tier = compiled, .wait = compiled, .fullgraph = true});
+    CHECK(same_bits(c(x, w), f(x, w)));
+    Tensor a = x.clone().requires_grad_(), b = x.clone().requires_grad_();
+    f(a, w).sum().backward();
+    c(b, w).sum().backward();
+    CHECK(same_bits(a.grad(), b.grad()));
+  }
+  const auto c = tt::compile(f, {.tier = 0, .fullgraph = true});
+  for (const std::int64_t n : {3, 4, 7}) {
+    const Tensor t = tt::rand({n, n}, static_cast<std::uint64_t>(n)), u = tt::rand({n, n}, 9);
+    CHECK(same_bits(c(t, u), f(t, u)));
+  }
+  CHECK(c.captures() == 1);
+  const auto t = tt::trace(f, x, w);
+  CHECK(tt::parse(std::string(t.to_string())) == t.graph);
 }
 
 // ---- by name, Meta, mistakes

@@ -13,6 +13,47 @@ namespace detail {
 /// Where algorithms run beside the host.
 inline constexpr DispatchKey algorithm_devices[] = {DispatchKey::cuda};
 
+inline SizeOption size_along(const Tensor& t, int dim) { return t.dim() ? t.impl().shape.code[normalize_axis(dim, t.dim())] : 1; }
+inline SizeOption size_along(const Sym& t, int dim) {
+  SizeOption size = 1;
+  if (t.shape().rank > 0) size.extent = t.shape()[normalize_axis(dim, t.shape().rank)];
+  return size;
+}
+/// Elements at places along an axis, and back. The places come from an order: none is there twice.
+struct SortPut;
+struct SortTake {
+  struct Options {
+    int dim = 0;
+  };
+  static constexpr OpInfo info{.name = "_sort_take", .arguments = "input, .dim, index"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = call_with<SortPut>(s.at, {o.dim, size_along(s.argument[0], o.dim)}, s.gradient[0], s.argument[1]);
+  }
+};
+struct SortPut {
+  struct Options {
+    int dim = 0;
+    SizeOption size;
+  };
+  static constexpr OpInfo info{.name = "_sort_put", .arguments = "input, .dim, .size, index"};
+  static constexpr auto& device_keys = algorithm_devices;
+  static Sym like(const Sym& x, const Sym&, const Options& o) { return with_size_along(x, o.dim, o.size.extent, info.name); }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<SortTake>(s.at, {o.dim}, s.gradient[0], s.argument[1]); }
+};
+/// What ops that order elements are like: those elements, and where they were.
+struct OrderLike {
+  Sym values, indices;
+};
+inline OrderLike order_like(const Sym& values) { return {values, symbol_like(values, DType::i64, values.shape())}; }
+
+/// Each gradient goes to where its element came from.
+inline void order_derivative(const auto& s, int dim) {
+  s.out[0] = call_with<SortPut>(s.at, {dim, size_along(s.argument[0], dim)}, s.gradient[0], s.result[1]);
+}
 struct Sort {
   struct Options {
     int dim = -1;
@@ -21,13 +62,15 @@ struct Sort {
   using Results = SortResult;
   static constexpr OpInfo info{.name = "sort", .arguments = "input"};
   static constexpr auto& device_keys = algorithm_devices;
+  static OrderLike like(const Sym& x, const Options& o) { return order_like(with_size_along(x, o.dim, size_along(x, o.dim).extent, info.name)); }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) { order_derivative(s, o.dim); }
 };
 struct Argsort {
   using Options = Sort::Options;
   static constexpr OpInfo info{.name = "argsort", .arguments = "input"};
   static constexpr auto& device_keys = algorithm_devices;
+  static Sym like(const Sym& x, const Options& o) { return Sort::like(x, o).indices; }
   static void kernel(Call& c, const Options& o);
 };
 struct Topk {
@@ -39,8 +82,9 @@ struct Topk {
   using Results = SortResult;
   static constexpr OpInfo info{.name = "topk", .arguments = "input, .k"};
   static constexpr auto& device_keys = algorithm_devices;
+  static OrderLike like(const Sym& x, const Options& o) { return order_like(with_size_along(x, o.dim, o.k, info.name)); }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) { order_derivative(s, o.dim); }
 };
 struct Unique {
   struct Options {
@@ -59,8 +103,12 @@ struct Cumsum {
   };
   static constexpr OpInfo info{.name = "cumsum", .arguments = "input, .dim"};
   static constexpr auto& device_keys = algorithm_devices;
+  static Sym like(const Sym& x, const Options& o) {
+    const Sym y = with_size_along(x, o.dim, size_along(x, o.dim).extent, info.name);
+    return is_floating(y.dtype()) ? y : symbol_like(y, DType::i64, y.shape());
+  }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<Cumsum>(s.at, {o.dim, !o.reverse}, s.gradient[0]); }
 };
 struct ReduceByKey {
   using Options = NoOptions;
@@ -185,19 +233,30 @@ TT_INLINE void Topk::kernel(Call& c, const Options& o) {
                                                          << c[0].shape() << "." << c.at));
   order_kernel(a, x, c[0].dim() ? k : 1, o.largest, &c.result[0], &c.result[1]);
 }
-/// Elements at places along an axis; the places come from an order, so none is out of range or there twice.
-inline void take_kernel(Call& c, void*) {
+/// Matrices of elements and of their places: rows of one number.
+inline void need_places(const Call& c, const AxisRows& x, const AxisRows& place, std::int64_t size, bool as_many) {
+  if (place.dense.dtype() != DType::i64 || x.rows != place.rows || x.dense.dim() != place.dense.dim() || (as_many && x.n != place.n))
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": places of shape " << c[1].shape() << " do not fit shape " << c[0].shape() << "." << c.at));
+  if (!is_host(place.dense.device())) return;
+  const std::int64_t* p = indices_of(place.dense);
+  for (std::int64_t k = 0; k < place.rows * place.n; ++k)
+    if (p[k] < 0 || p[k] >= size) TT_THROW(Error(Text("tt::") << c.op->name() << ": place " << p[k] << " is out of range: " << size << "." << c.at));
+}
+TT_INLINE void SortTake::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
-  const AxisRows x(a, c[0], a.attribute(0)), place(a, c[1], a.attribute(0));
+  const AxisRows x(a, c[0], o.dim), place(a, c[1], o.dim);
+  need_places(c, x, place, x.n, false);
   Tensor out = x.matrix(x.dense.dtype(), place.n);
   if (a.table) a->take(a.workspace, out.dtype(), x.data(), x.rows, x.n, place.n, indices_of(place.dense), out.data());
   c.result[0] = x.with_axes(out);
 }
-inline void put_kernel(Call& c, void*) {
+TT_INLINE void SortPut::kernel(Call& c, const Options& o) {
   const AlgorithmCall a(c);
-  const AxisRows x(a, c[0], a.attribute(0)), place(a, c[1], a.attribute(0));
-  Tensor out = x.matrix(x.dense.dtype(), a.attribute(1));
-  if (a.table) a->put(a.workspace, out.dtype(), x.data(), x.rows, a.attribute(1), x.n, indices_of(place.dense), out.data());
+  const AxisRows x(a, c[0], o.dim), place(a, c[1], o.dim);
+  const std::int64_t size = o.size.value;
+  need_places(c, x, place, size, true);
+  Tensor out = x.matrix(x.dense.dtype(), size);
+  if (a.table) a->put(a.workspace, out.dtype(), x.data(), x.rows, size, x.n, indices_of(place.dense), out.data());
   c.result[0] = x.with_axes(out);
 }
 
@@ -265,51 +324,11 @@ TT_INLINE void ReduceByKey::kernel(Call& c, const Options&) {
 
 // ---- derivatives
 
-TT_INLINE Operator& put_operator();
-TT_INLINE Operator& take_operator();
-
-inline Tensor call_along(const Operator& op, const Tensor& x, const Tensor& place, std::int64_t dim, std::int64_t size, SourceLine at) {
-  const Tensor* argument[] = {&x, &place};
-  Attributes a;
-  a.push(dim);
-  a.push(size);
-  return call_operator(op, argument, 2, a, at);
-}
-inline std::int64_t size_along(const Tensor& t, std::int64_t dim) { return t.dim() ? t.impl().shape.code[normalize_axis(static_cast<int>(dim), t.dim())] : 1; }
-/// Each gradient goes to where its element came from.
-inline void order_derivative(const DerivativeStep& s, int dim) {
-  s.out[0] = call_along(put_operator(), s.gradient[0], s.result[1], dim, size_along(s.argument[0], dim), s.at);
-}
 [[noreturn]] inline void no_derivative(const DerivativeStep& s) {
   TT_THROW(Error(Text("tt::backward: ") << s.op->name() << " has no derivative. Use detach() there?" << s.at));
 }
-TT_INLINE void Sort::derivative(const DerivativeStep& s, const Options& o) { order_derivative(s, o.dim); }
-TT_INLINE void Topk::derivative(const DerivativeStep& s, const Options& o) { order_derivative(s, o.dim); }
-TT_INLINE void Cumsum::derivative(const DerivativeStep& s, const Options& o) { s.out[0] = call_with<Cumsum>(s.at, {o.dim, !o.reverse}, s.gradient[0]); }
 TT_INLINE void Unique::derivative(const DerivativeStep& s, const Options&) { no_derivative(s); }
 TT_INLINE void ReduceByKey::derivative(const DerivativeStep& s, const Options&) { no_derivative(s); }
-
-/// Not to be found by name: they trust the places that they are given.
-inline Operator& own_algorithm(const char* name, OpKernel kernel, OpDerivative derivative) {
-  auto* op = new Operator(name);
-  op->set_schema("Tensor input, Tensor index, int dim, int size");
-  op->derivative = derivative;
-  for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta, DispatchKey::cuda}) op->set_kernel(k, kernel);
-  return *op;
-}
-TT_INLINE Operator& take_operator() {
-  static Operator& op = own_algorithm("sort_take", &take_kernel, [](const DerivativeStep& s) {
-    const std::int64_t dim = s.attributes->value[0];
-    s.out[0] = call_along(put_operator(), s.gradient[0], s.argument[1], dim, size_along(s.argument[0], dim), s.at);
-  });
-  return op;
-}
-TT_INLINE Operator& put_operator() {
-  static Operator& op = own_algorithm("sort_put", &put_kernel, [](const DerivativeStep& s) {
-    s.out[0] = call_along(take_operator(), s.gradient[0], s.argument[1], s.attributes->value[0], 0, s.at);
-  });
-  return op;
-}
 
 }  // namespace detail
 
@@ -341,6 +360,8 @@ TT_INLINE void register_algorithms() {
   operator_entry<detail::Unique>();
   operator_entry<detail::Cumsum>();
   operator_entry<detail::ReduceByKey>();
+  operator_entry<detail::SortTake>();
+  operator_entry<detail::SortPut>();
 }
 
 }  // namespace tt

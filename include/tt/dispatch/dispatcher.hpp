@@ -178,12 +178,13 @@ class Operator {
   bool variadic = false;             ///< takes any number of Tensors, at least one
   const char* schema = "Tensor input";  ///< see detail::SchemaReader
   RecordFunction record = nullptr;        ///< null: cannot be part of a graph
-  RecordFunction record_named = nullptr;  ///< of an op over graphs: as one node, see graph/decompose.hpp
+  RecordFunction record_named = nullptr;  ///< of an op with options: as one node, see graph/decompose.hpp
   OpDerivative derivative = nullptr;      ///< of an op without a graph
   OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   Op primitive = Op::input;          ///< of a plain primitive: which one
   const OpDef* body = nullptr;       ///< of an op with a body
+  const OpDef* external = nullptr;   ///< of an op with a kernel that can be a node of a graph
 
   struct Slot {
     std::atomic<OpKernel> kernel{nullptr};

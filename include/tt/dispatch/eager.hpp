@@ -108,9 +108,9 @@ void record_structured_op(Graph& g, const Operator& op, std::span<const int> in,
   record_nodes<F>(g, {in.data(), static_cast<int>(in.size())}, given_of(op, a), options_of<F>(op, a, true), out);
 }
 template <class F>
-void record_composite_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
+void record_named_op(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
   const std::int64_t given = given_of(op, a);
-  const Vec<int> result = record_composite(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
+  const Vec<int> result = call_named(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
   for (int k = 0; k < result.size(); ++k) out[k] = result[k];
 }
 /// Looks at the Tensors of an eager call before it is made, for one that no graph can check.
@@ -157,11 +157,17 @@ Operator& define_operator() {
         for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) e.set_kernel(k, &own_kernel<F>);
         if constexpr (requires { F::device_keys; })
           for (const DispatchKey k : F::device_keys) e.set_kernel(k, &own_kernel<F>);
-        if constexpr (requires { &F::derivative; }) e.derivative = &own_derivative<F>;
+        if constexpr (requires(const DerivativeStep& s, const options_t<F>& o) { F::derivative(s, o); }) e.derivative = &own_derivative<F>;
+        if constexpr (is_recordable<F>) {
+          static ExternalOp known{&op_def<F>};
+          note_external(known);
+          e.external = &op_def<F>;
+          e.record = e.record_named = &record_named_op<F>;
+        }
         if constexpr (requires { &F::front; }) e.front = &own_front<F>;
       } else {
         e.record = &record_structured_op<F>;
-        e.record_named = &record_composite_op<F>;
+        e.record_named = &record_named_op<F>;
         if constexpr (requires { &HostKernel<F>::run; }) {
           e.set_kernel(DispatchKey::cpu, &host_kernel<F>);
           e.derivative = &host_derivative<F>;
@@ -215,6 +221,9 @@ Operator& operator_entry() {
   return entry;
 }
 namespace detail {
+
+template <class F>
+const Operator& external_operator() { return operator_entry<F>(); }
 
 /// How a function of functional/tensor_ops.hpp is called on Tensors; those that take template arguments
 /// say it here or in dispatch/views.hpp.

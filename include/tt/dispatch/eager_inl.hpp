@@ -116,6 +116,8 @@ inline bool try_direct(Call& c) {
 
 /// On the device that the arguments are on.
 inline void plan_kernel(Call& c, void*) {
+  if (c.op->external)
+    TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for Tensors on " << tt::name(c[0].device().type) << ". Move them to the CPU?" << c.at));
   const BoundFunction f = bind_function(c);
   f.function->run(c.argument, f.symbols, c.result);
 }

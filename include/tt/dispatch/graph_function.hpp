@@ -13,6 +13,7 @@
 #include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/size_marks.hpp"
 #include "tt/graph/transform.hpp"
+#include "tt/plan/steps.hpp"
 
 namespace tt {
 
@@ -174,8 +175,19 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// Of a copy: writes the dense elements of `from` to where the copy reads `to`, on their device.
   TT_INLINE void write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const;
   TT_INLINE Shape output_shape(int k, const SymbolValues& symbols) const;
+  /// Of a function that is one program: see parts().
   const backend::TileProgram& program() const { return *share_program(); }
   TT_INLINE const std::shared_ptr<backend::TileProgram>& share_program() const;
+  /// The functions between its calls of kernels that are no programs; itself, if there are none.
+  TT_INLINE std::vector<const GraphFunction*> parts() const;
+  /// Its steps in order: f(the function of a program, null) or f(null, the name of an op whose kernel is called).
+  template <class F>
+  void each_step(const F& f) const {
+    if (step_.empty()) f(this, nullptr);
+    for (std::size_t t = 0; t < step_.size(); ++t)
+      if (step_[t]) f(step_[t].get(), nullptr);
+      else f(nullptr, graph_[steps_.step[static_cast<int>(t)].call].def->info.name);
+  }
   TT_INLINE int kernels() const;
   /// Of its program on the CPU.
   TT_INLINE backend::TileProgram::Calls calls() const;
@@ -225,6 +237,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   bool results_change_;
   Vec<char> read_;
   Vec<BitSet> flow_;
+  Steps steps_;                                            ///< of a function with kernels that are no programs
+  std::vector<std::unique_ptr<const GraphFunction>> step_;  ///< of each step; null: a call
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
   mutable std::atomic<Joint*> joints_ = nullptr;
@@ -239,6 +253,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// Where a call runs: where its first argument with axes is that is read; else where a single element
   /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
+  void run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram& device_program(DeviceType type, bool writes) const;
 };
@@ -274,6 +289,8 @@ struct FunctionStats {
 };
 TT_INLINE FunctionStats function_stats();
 namespace detail {
+/// Throws what the kernel of an op that will be a node would: it is run on Tensors without elements.
+TT_INLINE void check_external(const Call& c);
 /// Which sizes must be numbers besides those that are, so that what was recorded is legal; all where nobody knows.
 TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers);
 }  // namespace detail

@@ -10,34 +10,63 @@ namespace detail {
 
 // ---- operators that are no graphs
 
+// Derivatives: what is taken from a place is added to it. One function serves Tensors and symbols.
+
+/// Of the argument, whose shape is all that is known, where its gradient is.
+inline Tensor zeros_of(const DerivativeStep& s) {
+  return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
+}
+inline Sym symbol_like(const Sym& x, DType d, const Shape& shape) { return {x.graph, x.graph->constant(d, 0, shape)}; }
+inline Sym zeros_of(const DerivativeRecord& s) { return symbol_like(s.argument[0], s.gradient[0].dtype(), s.argument[0].shape()); }
+/// A symbol like `x` with so many elements along an axis; a single element has none.
+inline Sym with_size_along(const Sym& x, int dim, Extent size, const char* op) {
+  Shape s = x.shape();
+  const int axis = normalize_axis(dim, s.rank ? s.rank : 1);
+  if (axis < 0) return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = s, .number = dim}, x.id)};
+  if (s.rank > 0) s.set(axis, size);
+  return symbol_like(x, x.dtype(), s);
+}
+
 /// An axis, and whether negative indices count from its end.
 struct IndexOptions {
   int dim = 0;
   bool wrap = false;
 };
+struct IndexAdd;
 struct IndexSelect {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_select", .arguments = "input, .dim, index"};
+  static Sym like(const Sym& x, const Sym& index, const Options& o) { return with_size_along(x, o.dim, index.shape().size(), info.name); }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<IndexAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
 };
 struct IndexAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_add", .arguments = "input, .dim, index, source"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = s.gradient[0];
+    s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
+  }
 };
+struct ScatterAdd;
 struct Gather {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "gather", .arguments = "input, .dim, index"};
+  static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<ScatterAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
 };
 struct ScatterAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, .dim, index, src"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o);
-  static void derivative(const DerivativeStep& s, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = s.gradient[0];
+    s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
+  }
   static void front(Call& c, const Options& o);  ///< of a longer `src` the beginning is taken
 };
 struct Nonzero {
@@ -283,26 +312,6 @@ TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
   }
 }
 
-// ---- derivatives: what is taken from a place is added to it
-
-/// Of the argument, whose shape is all that is known, where its gradient is.
-inline Tensor zeros_of(const DerivativeStep& s) {
-  return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
-}
-TT_INLINE void IndexSelect::derivative(const DerivativeStep& s, const Options& o) {
-  s.out[0] = call_with<IndexAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]);
-}
-TT_INLINE void IndexAdd::derivative(const DerivativeStep& s, const Options& o) {
-  s.out[0] = s.gradient[0];
-  s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
-}
-TT_INLINE void Gather::derivative(const DerivativeStep& s, const Options& o) {
-  s.out[0] = call_with<ScatterAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]);
-}
-TT_INLINE void ScatterAdd::derivative(const DerivativeStep& s, const Options& o) {
-  s.out[0] = s.gradient[0];
-  s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
-}
 /// The part of `source` that `index` has places for.
 inline Tensor beginning_of(const Tensor& source, const Tensor& index, SourceLine at) {
   Tensor part = source;

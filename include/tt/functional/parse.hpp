@@ -1,6 +1,7 @@
 // Graphs read back from the text that to_string writes: for archives, bug reports and tests.
 //   Graph g = tt::parse(tt::to_string(h));    g == h
-// Ops are found by name among the library's; a program names its own as template arguments, parse<Softsign>(text).
+// Ops are found by name among the library's (those with kernels of their own, as gather, once they were called or
+// register_all_ops() was); a program names its own as template arguments, parse<Softsign>(text).
 // An op without a name (tt::op of a lambda) is written with its body, and read as an op of that body.
 #pragma once
 #include "tt/functional/list.hpp"
@@ -18,6 +19,8 @@ Graph parse(std::string_view text) {
     look(ElementwiseOps{});
     look(OpaqueOps{});
     look(StructuredOps{});
+    for (const ExternalOp* e = __atomic_load_n(&detail::external_ops, __ATOMIC_ACQUIRE); e && !found; e = e->next)
+      if (name == e->def->info.name) found = e->def;
     return found;
   };
   return detail::GraphParser(text, find).graph();

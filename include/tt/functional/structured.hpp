@@ -9,6 +9,8 @@
 // among them behind a dot; the others follow, with their defaults. A Tensor that is left out is a symbol without a graph. An op of any
 // number of Tensors has "tensors..." there, and its body takes them as a list: body(const Syms& x, const Options& o).
 #pragma once
+#include <array>
+
 #include "tt/functional/options.hpp"
 #include "tt/graph/sym.hpp"
 
@@ -67,6 +69,16 @@ constexpr int count_results() {
   if constexpr (requires { typename F::Results; }) return count_members<typename F::Results>();
   else return 1;
 }
+/// Has the op a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
+template <class F>
+inline constexpr bool has_kernel = requires { &F::kernel; };
+
+/// The body on a list of symbols, or what an op with a kernel says its results are like.
+template <class F, class... A>
+constexpr auto body_of(const A&... a) {
+  if constexpr (has_kernel<F>) return F::like(a...);
+  else return F::body(a...);
+}
 /// The body on these symbols, those left out behind them.
 template <class F, class... S>
 constexpr auto record_structured(const options_t<F>& options, const S&... s) {
@@ -74,12 +86,12 @@ constexpr auto record_structured(const options_t<F>& options, const S&... s) {
   static_assert(tensors_of<F>.all >= 0, "tt: Tensors that may be left out are the last ones, and options have their defaults in their struct");
   if constexpr (tensors_of<F>.any_number) {
     const Sym list[] = {s...};
-    return F::body(Syms{list, given}, options);
+    return body_of<F>(Syms{list, given}, options);
   } else {
     static_assert(given <= most && given >= most - tensors_of<F>.optional, "tt: wrong number of arguments for this op");
     return [&]<std::size_t... None>(std::index_sequence<None...>) {
-      if constexpr (requires { typename F::Options; }) return F::body(s..., (static_cast<void>(None), Sym{})..., options);
-      else return F::body(s..., (static_cast<void>(None), Sym{})...);
+      if constexpr (requires { typename F::Options; }) return body_of<F>(s..., (static_cast<void>(None), Sym{})..., options);
+      else return body_of<F>(s..., (static_cast<void>(None), Sym{})...);
     }(std::make_index_sequence<static_cast<std::size_t>(most - given)>{});
   }
 }
@@ -90,14 +102,14 @@ void record_nodes(Graph& g, Ids operands, std::int64_t given, const options_t<F>
   if constexpr (tensors_of<F>.any_number) {
     Vec<Sym> list;
     for (int o : operands) list.push_back({&g, o});
-    results[0] = F::body(Syms{list.begin(), list.size()}, options).id;
+    results[0] = body_of<F>(Syms{list.begin(), list.size()}, options).id;
     return;
   }
   Sym operand[all];
   for (int k = 0, next = 0; k < all && next < operands.size(); ++k)
     if (given >> k & 1) operand[k] = {&g, operands[next++]};
   const auto result = [&]<std::size_t... I>(std::index_sequence<I...>) { return record_structured<F>(options, operand[I]...); }(std::make_index_sequence<all>{});
-  if constexpr (requires { typename F::Results; }) {
+  if constexpr (!std::is_same_v<decltype(result), const Sym>) {
     int k = 0;
     with_members(result, [&](const auto&... s) { ((results[k++] = s.id), ...); });
   } else {
@@ -125,14 +137,59 @@ Vec<std::int64_t> words_of_options(std::int64_t given, const options_t<F>& optio
   each_option(options, [&](NameText, const auto& v) { OptionWriter<NodeWordsTo>{to}(v); });
   return words;
 }
-/// Has the op a kernel in place of a body? It runs on the host, and gives Meta Tensors for Meta Tensors.
+}  // namespace detail
+
+/// A derivative on symbols, as DerivativeStep is one on Tensors: of an op with a kernel, in a graph. One of the gradients is defined,
+/// and the results are summed. Floating arguments and results are for their dtypes and shapes.
+struct DerivativeRecord {
+  const Sym *argument = nullptr, *result = nullptr;
+  int arguments = 0;
+  const Sym* gradient = nullptr;  ///< those of the results
+  Sym* out = nullptr;             ///< those of the arguments; undefined: nothing flows
+  SourceLine at{};
+};
+
+namespace detail {
+
+/// Can an op with a kernel be a node of a graph? It says what its results are like, and has a derivative on symbols if it has one at all.
 template <class F>
-inline constexpr bool has_kernel = requires { &F::kernel; };
+inline constexpr bool is_recordable = false;
+template <class F>
+inline constexpr bool has_derivative_record = requires(const DerivativeRecord& r, const options_t<F>& o) { F::derivative(r, o); };
+template <class F>
+  requires requires { &F::like; }
+inline constexpr bool is_recordable<F> = has_derivative_record<F> || !requires { &F::derivative; };
+
+/// Defined where operators are, in dispatch/eager.hpp.
+template <class F>
+const Operator& external_operator();
+template <class F>
+void differentiate_external(Graph& g, int node, int grad, int* contributions) {
+  const Node n = g[node];
+  const Vec<std::int64_t> words = g.attribute_words(n);
+  const Vec<int> operands = copied(g.operands(n));
+  const Vec<int> nodes = call_named(g, *n.def, operands, words);
+  Vec<Sym> argument, result, gradient(n.def->results, Sym{}), out(operands.size(), Sym{});
+  for (int o : operands) argument.push_back({&g, o});
+  for (int r : nodes) result.push_back({&g, r});
+  gradient[static_cast<int>(n.bits)] = {&g, grad};
+  const AtCaller line(g, n.where);
+  F::derivative(DerivativeRecord{argument.begin(), result.begin(), operands.size(), gradient.begin(), out.begin(), n.where}, options_of_words<F>(words.begin()));
+  for (int k = 0; k < operands.size(); ++k) contributions[k] = out[k].id;
+}
 
 template <class F>
-constexpr void make_composite_def(OpDef& d) {
-  if constexpr (!has_kernel<F>) {
-    d.is_composite = true;
+constexpr void make_named_def(OpDef& d) {
+  if constexpr (!has_kernel<F> || is_recordable<F>) {
+    d.is_named = true;
+    if constexpr (has_kernel<F>) {
+      d.is_external = true;
+      d.external = &external_operator<F>;
+    }
+    if constexpr (has_kernel<F> && has_derivative_record<F>) {
+      d.has_rule = true;
+      d.differentiate = &differentiate_external<F>;
+    }
     d.info.arity = tensors_of<F>.all;
     d.optional = tensors_of<F>.optional;
     d.any_number = tensors_of<F>.any_number;
@@ -155,7 +212,7 @@ options_t<F> node_options(const Graph& g, int id) {
 ///   g = tt::replace(g, softmax, tt::record_named<LogSoftmax>(g, g.operands(softmax), {.dim = 1})[0]);
 template <class F>
 Vec<int> record_named(Graph& g, Ids operands, const options_t<F>& options = {}) {
-  return record_composite(g, op_def<F>, operands, detail::words_of_options<F>((std::int64_t{1} << operands.size()) - 1, options));
+  return call_named(g, op_def<F>, operands, detail::words_of_options<F>((std::int64_t{1} << operands.size()) - 1, options));
 }
 
 /// An op with options that are known when the program is compiled, as front ends call it.
@@ -193,7 +250,26 @@ constexpr auto SymFront::structured(SourceLine at, const O& options, const S&...
   };
   (find(s), ...);
   const detail::AtCaller line(*g, at);
-  return detail::record_structured<F>(options, s...);
+  if constexpr (detail::has_kernel<F>) {
+    Vec<int> operands;
+    std::int64_t given = 0;
+    int place = 0;
+    const auto add = [&](const Sym& x) {
+      if (x.graph) operands.push_back(x.id), given |= std::int64_t{1} << place;
+      ++place;
+    };
+    (add(s), ...);
+    const Vec<int> r = call_named(*g, op_def<F>, operands, detail::words_of_options<F>(given, options));
+    if constexpr (constexpr int n = detail::count_results<F>(); n == 1) {
+      return Sym{g, r[0]};
+    } else {
+      std::array<Sym, n> all;
+      for (int k = 0; k < n; ++k) all[static_cast<std::size_t>(k)] = {g, r[k]};
+      return all;
+    }
+  } else {
+    return detail::record_structured<F>(options, s...);
+  }
 }
 
 }  // namespace tt

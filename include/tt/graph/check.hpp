@@ -73,7 +73,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
     if (n.dtype != first) return "has another dtype than its op gives";
   }
   // Promotion is recorded as casts, so that executors see one dtype.
-  if ((is_elementwise(n.op) && !is_composite(n)) || is_product(n.op))
+  if ((is_elementwise(n.op) && !is_named(n)) || is_product(n.op))
     for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
       if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";
   if (n.op == Op::window && n.shape.rank != g[n.operand[0]].shape.rank + 1) return "has another shape than its operands give";
@@ -108,8 +108,8 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   if (n.op >= Op::load) return "is an instruction, not a node";
   if (n.op == Op::call && !n.def) return "calls no op";
   const int wanted = n.op == Op::call ? n.def->info.arity : arity(n.op);
-  if (is_composite(n) ? !takes_operands(*n.def, n.operand_count, g.attribute_words(n)) : n.operand_count != wanted) return "has a wrong number of operands";
-  if (is_composite(n) && n.bits >= static_cast<std::uint64_t>(n.def->results)) return "is a result that its op does not have";
+  if (is_named(n) ? !takes_operands(*n.def, n.operand_count, g.attribute_words(n)) : n.operand_count != wanted) return "has a wrong number of operands";
+  if (is_named(n) && n.bits >= static_cast<std::uint64_t>(n.def->results)) return "is a result that its op does not have";
   for (int o : g.operands(n)) {
     if (o < 0) return "has a wrong number of operands";
     if (o >= i) return "uses a node that comes after it";
@@ -120,7 +120,7 @@ constexpr const char* wrong_node(const Graph& g, int i, Phase phase) {
   const Graph alone = recorded_alone(g, n);
   if (alone.failure) return words(alone.failure.mistake);
   const Node& inferred = alone[alone.outputs[0]];
-  if (!fits(inferred.shape, n.shape, phase, is_elementwise(n.op) && !is_composite(n))) return "has another shape than its operands give";
+  if (!fits(inferred.shape, n.shape, phase, is_elementwise(n.op) && !is_named(n))) return "has another shape than its operands give";
   if (inferred.dtype != n.dtype) return "has another dtype than its op gives";
   return "";
 }

@@ -1,7 +1,7 @@
 // Ops over graphs as nodes: in a captured graph softmax(x, dim=1) is one node, `call`, with the op's definition and its options as
 // attribute words; so passes, exporters and readers find it by name. Before gradients and before a plan it is decomposed: its body
 // is recorded in its place. In constant evaluation, where steps are short, bodies are recorded at once.
-//   Vec<int> result = record_composite(g, op_def<Softmax>, {x}, words);     g = decomposed(g);
+//   Vec<int> result = call_named(g, op_def<Softmax>, {x}, words);     g = decomposed(g);
 #pragma once
 #include "tt/core/error.hpp"
 #include "tt/graph/graph.hpp"
@@ -54,7 +54,7 @@ constexpr bool takes_operands(const OpDef& def, int count, const Vec<std::int64_
 
 /// A node for each result. Their dtypes and shapes are those of its body, recorded on a graph beside it; what that takes for granted of
 /// sizes, and its mistake if there is one, are this graph's.
-constexpr Vec<int> record_composite(Graph& g, const OpDef& def, Ids operands, const Vec<std::int64_t>& words) {
+constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Vec<std::int64_t>& words) {
   if (!takes_operands(def, operands.size(), words))
     TT_THROW(Error(Text("tt::") << def.info.name << ": a graph gives it " << operands.size() << " operands, which is not what it takes."));
   Graph alone;

@@ -220,7 +220,8 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       break;
     case Op::cast: out[0] = g.cast(d, g[a].dtype); break;
     case Op::call:
-      if (n.def->has_rule) n.def->differentiate(g, copied(g.operands(n)).begin(), i, d, out);
+      if (n.def->has_rule) n.def->differentiate(g, i, d, out);
+      else if (is_external(n)) g.fail({.mistake = Mistake::not_differentiable, .op = n.def->info.name});
       else differentiate_body(g, n, d, out);
       break;
     case Op::reshape: out[0] = g.reshape(d, g[a].shape); break;
@@ -311,6 +312,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
     const int i = order[t];
     if (adjoint[i] < 0 || !depends[i] || is_leaf(g[i].op)) continue;
     const int count = g.operands(i).count;
+    const bool elementwise = is_elementwise(g[i].op) && !is_external(g[i]);
     Vec<int> out(count, -1);
     contributions(g, i, adjoint[i], out.begin());
     for (int k = 0; k < count; ++k) {
@@ -322,8 +324,8 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
         if (g.operands(i)[j] != o || out[j] < 0) continue;
         if (j < k) first = false;
         const int full = g.broadcast_to(out[j], try_broadcast(g[out[j]].shape, g[i].shape).shape);
-        const int mine = is_elementwise(g[i].op) || g[i].op == Op::matmul
-                             ? sum_to_shape(g, is_elementwise(g[i].op) ? full : out[j], g[o].shape)
+        const int mine = elementwise || g[i].op == Op::matmul
+                             ? sum_to_shape(g, elementwise ? full : out[j], g[o].shape)
                              : out[j];
         sum = sum < 0 ? mine : g.add(sum, mine);
       }

@@ -9,6 +9,7 @@ namespace tt {
 
 struct Graph;
 struct OpDef;
+class Operator;  // of the dispatcher: graphs only hand it on
 
 /// Operands that lie in a node itself. Of nodes that have more, Graph::operands knows them all.
 inline constexpr int inline_operands = 4;
@@ -77,19 +78,34 @@ struct OpDef {
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   bool has_integer_form = false;       ///< `of_integers` is set
   int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< the body on these operands
-  void (*differentiate)(Graph&, const int* operands, int result, int grad,
-                        int* contributions) = nullptr;
+  void (*differentiate)(Graph&, int node, int grad, int* contributions) = nullptr;
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
   const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
   const Graph* region = nullptr;            ///< the body, of an op that was read from text
 
-  // ---- of an op over graphs, see graph/decompose.hpp
-  bool is_composite = false;           ///< the others are set
+  // ---- of an op over graphs, or one with a kernel; see graph/decompose.hpp
+  bool is_named = false;               ///< the others are set
+  bool is_external = false;            ///< its operator's kernel computes it: `decompose` records values like its results
+  const Operator& (*external)() = nullptr;  ///< then: that operator
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
   bool any_number = false;             ///< of operands, at least one
   void (*decompose)(Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
   OptionFields (*options)() = nullptr;
 };
+
+/// Ops with a kernel by their names, as far as the program has called or registered them.
+struct ExternalOp {
+  const OpDef* def = nullptr;
+  const ExternalOp* next = nullptr;
+};
+namespace detail {
+inline const ExternalOp* external_ops = nullptr;
+inline void note_external(ExternalOp& op) {
+  op.next = __atomic_load_n(&external_ops, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n(&external_ops, &op.next, &op, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  }
+}
+}  // namespace detail
 
 /// What runs at run time is compiled where a program uses it: a file that records an opaque op, a product or a reduction outside of
 /// a constant expression brings in its functions. Weak: a file that has no backend, or gets them from tt::compiled,
@@ -197,5 +213,10 @@ constexpr bool is_view(const Node& n) {
   return is_view(n.op) || (n.op == Op::broadcast && n.attribute == repeated_in_place);
 }
 /// An op over graphs that has not been written out.
-constexpr bool is_composite(const Node& n) { return n.op == Op::call && n.def->is_composite; }
+/// Is this an op with options, as one node for each of its results?
+constexpr bool is_named(const Node& n) { return n.op == Op::call && n.def->is_named; }
+/// And computed by a kernel of its own, which no program contains?
+constexpr bool is_external(const Node& n) { return is_named(n) && n.def->is_external; }
+/// Or does its body stand for it?
+constexpr bool is_composite(const Node& n) { return is_named(n) && !n.def->is_external; }
 }  // namespace tt

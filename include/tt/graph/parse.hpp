@@ -261,7 +261,7 @@ class GraphParser {
   }
   /// A body is recorded anew on operands of any shape, and only these nodes take theirs from them.
   static bool is_in_a_body(const Node& n) {
-    const bool is_op = is_elementwise(n.op) && !is_composite(n) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
+    const bool is_op = is_elementwise(n.op) && !is_named(n) && n.op != Op::broadcast && !(n.op == Op::copy && n.attribute != 0);
     return n.shape.rank == 0 && n.identity == 0 && (n.op == Op::input || n.op == Op::constant || is_op);
   }
   void node(Graph& g) {
@@ -303,7 +303,7 @@ class GraphParser {
       word(")");
     }
     Vec<std::int64_t> words;
-    if (def && def->is_composite) options(n, *def, given, words);
+    if (def && def->is_named) options(n, *def, given, words);
     else attributes(n, def, value, words);
     if (accept("identity")) {
       const GraphParser before = *this;

@@ -8,11 +8,11 @@
 //   to save it       its bytes, read by the backward; once more, and what a Tensor costs, where the forward
 //                    would not have it in memory anyhow: inputs, results, and what matrix products or views read
 //                    are there
-//   to recompute it  a matrix product: never, its work grows faster than its bytes. A reduction: its operand's
-//                    bytes, one more sweep. Elementwise work, random numbers too (functions of seed and place):
-//                    nothing, it runs in the kernel that reads it, and even an exp costs less than to store its
-//                    result and load it again. What a product of the backward reads: its bytes twice, as it must lie
-//                    in memory there.
+//   to recompute it  a matrix product, or an op with a kernel of its own (a sort): never, their work grows faster than
+//                    their bytes. A reduction: its operand's bytes, one more sweep. Elementwise work, random numbers
+//                    too (functions of seed and place): nothing, it runs in the kernel that reads it, and even an exp
+//                    costs less than to store its result and load it again. What one of the former reads in the
+//                    backward: its bytes twice, as it must lie in memory there.
 // The idea of recomputing is Chen et al., Training Deep Nets with Sublinear Memory Cost (2016); that of a minimum
 // cut, functorch's min_cut_rematerialization_partition. There recomputing is free or forbidden; here it is an arc
 // from the source, so both prices are weighed in one cut.
@@ -149,10 +149,12 @@ struct CutPrices {
     for (int k = 0; k < p.joint.results; ++k) in_memory[g.outputs[k]] = p.result_of(g.outputs[k]) >= 0;
     for (int i = 0; i < g.size(); ++i) {
       if (g[i].op == Op::input && !p.is_donated(i)) in_memory[i] = 1;
-      if (!is_product(g[i].op) && !is_view(g[i])) continue;
+      const bool reads_memory = is_product(g[i].op) || is_external(g[i]);
+      if (is_external(g[i]) && p.in_forward[i]) in_memory[i] = 1;
+      if (!reads_memory && !is_view(g[i])) continue;
       for (int o : g.operands(i)) {
         if (p.in_forward[i]) in_memory[p.memory_of(o)] = 1;
-        if (p.late[i] && is_product(g[i].op)) stored_later[p.memory_of(o)] = 1;
+        if (p.late[i] && reads_memory) stored_later[p.memory_of(o)] = 1;
       }
     }
     for (int i = 0; i < g.size(); ++i) {
@@ -160,7 +162,7 @@ struct CutPrices {
       const std::int64_t bytes = bytes_of(n, symbols);
       const bool moves = n.op != Op::reshape && n.op != Op::permute && n.op != Op::window && n.op != Op::broadcast && n.op != Op::detach;
       if (moves) save[i] = in_memory[i] ? bytes : 2 * bytes + of_tensor;
-      if (n.op == Op::input || is_product(n.op)) recompute[i] = never;
+      if (n.op == Op::input || is_product(n.op) || is_external(n)) recompute[i] = never;
       else if (is_reduction(n.op)) recompute[i] = bytes_of(g[n.operand[0]], symbols);
       else if ((stored_later[i] && !is_leaf(n.op)) || n.op == Op::pad || n.op == Op::slice_scatter) recompute[i] = 2 * bytes;
     }

@@ -163,7 +163,7 @@ constexpr void write_options(Text& t, const Graph& g, const Node& n) {
 constexpr void write_operands(Text& t, const Graph& g, const Node& n) {
   const Ids operands = g.operands(n);
   std::int64_t given = -1;
-  if (is_composite(n) && n.def->optional > 0) given = g.attribute_words(n)[0];
+  if (is_named(n) && n.def->optional > 0) given = g.attribute_words(n)[0];
   for (int place = 0, k = 0; k < operands.count; ++place) {
     t << (place ? ", " : "(");
     if (place >= 63 || (given >> place & 1)) t << '%' << operands[k++];
@@ -183,7 +183,7 @@ constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
       if (n.bits & gradient_to_first) t << " gradient to the first";
       return;
     case Op::call:
-      if (is_composite(n)) write_options(t, g, n);
+      if (is_named(n)) write_options(t, g, n);
       else if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
       return;
     case Op::input: case Op::constant: case Op::extent: case Op::iota: return;

@@ -226,11 +226,10 @@ constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
 }
 
 template <class F>
-constexpr void differentiate_by_rule(Graph& g, const int* operands, int result, int grad,
-                                     int* contributions) {
-  const Sym y{&g, result}, d{&g, grad};
+constexpr void differentiate_by_rule(Graph& g, int node, int grad, int* contributions) {
+  const Sym y{&g, node}, d{&g, grad};
   Sym s[F::info.arity];
-  for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, operands[k]};
+  for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, g.operands(node)[k]};
   const auto r = [&]<int... K>(std::integer_sequence<int, K...>) { return F::derivative(s[K]..., y, d); }(std::make_integer_sequence<int, F::info.arity>{});
   if constexpr (F::info.arity == 1) contributions[0] = r.id;
   else
@@ -277,7 +276,7 @@ constexpr OpDef make_elementwise_def(OpDef d) {
 template <class F>
 inline constexpr bool is_structured = F::info.arguments != nullptr;
 template <class F>
-constexpr void make_composite_def(OpDef& d);
+constexpr void make_named_def(OpDef& d);
 
 template <class F>
 constexpr OpDef make_op_def() {
@@ -286,7 +285,7 @@ constexpr OpDef make_op_def() {
   for (const char* p = __PRETTY_FUNCTION__; *p; ++p)
     d.id = (d.id ^ static_cast<unsigned char>(*p)) * 1099511628211u;
   if constexpr (is_structured<F>) {
-    make_composite_def<F>(d);
+    make_named_def<F>(d);
     return d;
   } else {
     return make_elementwise_def<F>(d);

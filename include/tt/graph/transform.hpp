@@ -59,7 +59,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
   const int a = operands.count > 0 ? operands[0] : -1;
   switch (n.op) {
     case Op::call:
-      if (n.def->is_composite) return record_composite(g, *n.def, operands, from.attribute_words(n))[static_cast<int>(n.bits)];
+      if (n.def->is_named) return call_named(g, *n.def, operands, from.attribute_words(n))[static_cast<int>(n.bits)];
       return g.call(*n.def, operands);
     case Op::broadcast:
       if (n.attribute != repeated_in_place) return g.broadcast_to(a, n.shape);
@@ -115,7 +115,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
       map[i] = r.intern(n, g, o);
     } else if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
       map[i] = o[0];
-    } else if (n.op == Op::call && n.def->code < 0) {
+    } else if (n.op == Op::call && n.def->code < 0 && !is_external(n)) {
       r.where = n.where;
       map[i] = r.broadcast_to(n.def->record(*n.def, r, o.begin()), n.shape);
     } else if (n.op == Op::conv) {
@@ -178,7 +178,7 @@ constexpr Graph inline_bodies(const Graph& g, bool for_devices = false) {
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
     any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute == differentiated_by) ||
-          (g[i].op == Op::call && g[i].def->code < 0) || g[i].op == Op::conv;
+          (g[i].op == Op::call && g[i].def->code < 0 && !is_external(g[i])) || g[i].op == Op::conv;
   if (!any) return canonical(g);
   return inline_bodies(detail::rebuild(g, for_devices ? detail::Rewrite::inline_bodies_for_devices : detail::Rewrite::inline_bodies), for_devices);
 }

@@ -52,23 +52,35 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
     if (program_maker(examples[k].device().type)) return e;  // the device compiles its kernels itself
   CodeCache& cache = CodeCache::get();
   if (e.forward().kernels() == 0) return e;
+  const auto request = [&](const GraphFunction& f, const char* name, bool wait) {
+    const std::vector<const GraphFunction*> parts = f.parts();
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      Text own(name);
+      if (k > 0) own << '_' << static_cast<int>(k + 1);
+      cache.request(parts[k]->share_program(), own.c_str(), {.tier = options.tier, .wait = wait && parts.size() == 1, .cache_dir = options.cache_dir});
+    }
+    if (wait && parts.size() > 1) cache.wait();
+  };
   const bool two = e.joint && options.tier > 0;
-  cache.request(e.forward().share_program(), options.name,
-                {.tier = options.tier, .wait = options.wait && !two, .cache_dir = options.cache_dir});
+  request(e.forward(), options.name.text, options.wait && !two);
   if (two) {
-    Text backward = Text(options.name) << "_backward";
-    cache.request(e.joint->first.function->share_program(), backward.c_str(),
-                  {.tier = options.tier, .cache_dir = options.cache_dir});
+    request(*e.joint->first.function, (Text(options.name) << "_backward").c_str(), false);
     if (options.wait) cache.wait();
   }
   return e;
 }
 inline void list_kernels(Text& t, const GraphFunction& f) {
-  for (const Kernel& kernel : f.program().plan().kernels) {
-    t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
-    if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
-    t << '\n';
-  }
+  f.each_step([&](const GraphFunction* part, const char* external) {
+    if (!part) {
+      t << "     call of " << external << '\n';
+      return;
+    }
+    for (const Kernel& kernel : part->program().plan().kernels) {
+      t << "     " << name(kernel.kind) << ' ' << kernel.rows << " x " << kernel.cols;
+      if (kernel.where.line) t << "   " << kernel.where.file << ':' << kernel.where.line;
+      t << '\n';
+    }
+  });
 }
 inline void list_backward(Text& t, const GraphFunction::Joint& joint, int results) {
   int given = 0;

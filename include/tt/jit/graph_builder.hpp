@@ -88,7 +88,7 @@ class GraphBuilder {
     for (int i : post_order(graph, {id})) {
       for (int k = 0; k < graph[i].shape.rank; ++k) symbols |= symbols_of(graph[i].shape[k]);
       if (graph[i].op == Op::extent) symbols |= symbols_of(Extent::from_code(graph[i].attribute));
-      if (!is_composite(graph[i])) continue;
+      if (!is_named(graph[i])) continue;
       for_each_option(*graph[i].def, graph.attribute_words(graph[i]), [&](const OptionField& option, const std::int64_t* word, int count) {
         for (int k = 0; k < count && option.kind == OptionField::Kind::size; ++k) symbols |= symbols_of(Extent::from_code(word[k]));
       });

@@ -135,7 +135,10 @@ inline void SegmentRecorder::record(Call& c) {
     plain = false;
   }
   BoundFunction bound;
-  if (!plain) bound = bind_function(c);
+  if (!plain) {
+    detail::check_external(c);
+    bound = bind_function(c);
+  }
   const bool has_history = requires_gradient(c);
   const Step& s = list_call(c, in, has_history);
   for (int k = 0; k < s.results; ++k) {

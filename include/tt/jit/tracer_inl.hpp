@@ -213,6 +213,7 @@ inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
 inline void Tracer::record(Call& c) {
   if (run_at_once(c)) return;
   if (!c.op->record) stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
+  detail::check_external(c);
   list_call(c, values_of(c), detaches_);
   const bool required = requires_gradient(c) && state().grad_enabled;
   record_last(c.result);

@@ -1,0 +1,197 @@
+// Steps: a function that holds ops with kernels of their own (sort, gather, a user's) as fused graphs and those calls between
+// them. A call runs as soon as all that it reads is there; other nodes are computed as late as they can be, so that few values
+// lie in memory between two graphs.
+//   const Steps s = cut_into_steps(graph);   for (const Steps::Step& step : s.step) step.call ? ... : ...
+#pragma once
+#include "tt/graph/transform.hpp"
+
+namespace tt {
+
+struct Steps {
+  struct Step {
+    Graph graph;         ///< fused, from the values `in` to the values `out`
+    int call = -1;       ///< or a node of the function that a kernel computes; `out` are all results of its op, -1: nobody reads it
+    Vec<int> in, out;
+    Vec<int> last_read;  ///< values that no later step reads
+  };
+  Vec<Step> step;
+  int values = 0;    ///< the first ones are the function's inputs
+  Vec<int> outputs;  ///< the value of each of its outputs
+};
+
+/// Does a kernel of its own compute one of these nodes?
+constexpr bool has_externals(const Graph& g) {
+  if (std::is_constant_evaluated()) return false;
+  for (const Node& n : g.nodes)
+    if (is_external(n)) return true;
+  return false;
+}
+
+namespace detail {
+
+/// Level l is a fused graph, then the calls that read no later one's values.
+class StepCutter {
+ public:
+  explicit StepCutter(const Graph& g)
+      : g_(g), live_(post_order(g, g.outputs)), level_(g.size(), 0), call_(g.size(), -1), value_(g.size(), -1), free_(g.size(), 0),
+        root_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
+    steps_.values = g.inputs.size();
+    for (int k = 0; k < g.inputs.size(); ++k) value_[g.inputs[k]] = k;
+  }
+  Steps cut() {
+    find_calls();
+    place();
+    find_roots();
+    Vec<Vec<int>> nodes(last_ + 1, {}), calls(last_ + 1, {}), roots(last_ + 1, {});  // of each level
+    for (int i : live_)
+      if (is_fused(i) && !free_[i]) nodes[level_[i]].push_back(i);
+    for (int c = 0; c < calls_.size(); ++c) calls[level_[calls_[c].first]].push_back(c);
+    for (int i : live_)
+      if (root_[i]) roots[level_[i]].push_back(i);
+    for (int l = 0; l <= last_; ++l) {
+      add_graph(nodes[l], roots[l], l);
+      for (int c : calls[l]) add_call(calls_[c]);
+    }
+    note_last_reads();
+    return static_cast<Steps&&>(steps_);
+  }
+
+ private:
+  struct Call {
+    int first = -1;  ///< of its results that are read, in order of the nodes
+    Vec<int> results;
+    int older = -1;  ///< call that reads the same first
+  };
+  const Graph& g_;
+  const Vec<int> live_;
+  Vec<int> level_, call_, value_;
+  Vec<char> free_;  ///< a repeated number: costs nothing, so every graph has its own
+  Vec<char> root_;  ///< lies in memory, and a fused graph computes it
+  Vec<Call> calls_;
+  int last_ = 0;    ///< the level behind all calls
+  Steps steps_;
+  Vec<int> node_, seen_at_;  ///< in the graph of this level
+
+  bool is_fused(int i) const { return g_[i].op != Op::input && call_[i] < 0; }
+  /// A value that a step makes anyhow; other outputs are copies: of an input, into one's memory, or of one that is there twice.
+  bool is_own_output(int k) const {
+    const int i = g_.outputs[k];
+    if (g_.donated[k] >= 0 || g_[i].op == Op::input) return false;
+    for (int j = 0; j < k; ++j)
+      if (g_.outputs[j] == i) return false;
+    return true;
+  }
+  bool same_call(const Node& a, const Node& b) const {
+    const Ids x = g_.operands(a), y = g_.operands(b);
+    bool same = a.def_id == b.def_id && a.identity == b.identity && x.count == y.count;
+    for (int k = 0; k < x.count && same; ++k) same = x[k] == y[k];
+    return same && g_.attribute_words(a) == g_.attribute_words(b);
+  }
+  /// Nodes that are results of one call.
+  void find_calls() {
+    Vec<int> newest(g_.size(), -1);
+    for (int i : live_) {
+      const Node& n = g_[i];
+      if (!is_external(n)) continue;
+      int c = newest[n.operand[0]];
+      while (c >= 0 && !same_call(g_[calls_[c].first], n)) c = calls_[c].older;
+      if (c < 0) {
+        c = calls_.size();
+        calls_.push_back({i, Vec<int>(n.def->results, -1), newest[n.operand[0]]});
+        newest[n.operand[0]] = c;
+      }
+      call_[i] = c;
+      calls_[c].results[static_cast<int>(n.bits)] = i;
+    }
+  }
+  void place() {
+    for (int i : live_) {
+      const Node& n = g_[i];
+      free_[i] = is_fused(i) && (is_leaf(n.op) || ((n.op == Op::broadcast || n.op == Op::reshape) && free_[n.operand[0]]));
+      for (int o : g_.operands(i)) {
+        const int there = level_[o] + (call_[o] >= 0);
+        if (!free_[o] && there > level_[i]) level_[i] = there;
+      }
+      if (call_[i] >= 0 && level_[i] >= last_) last_ = level_[i] + 1;
+    }
+    for (int i : live_)
+      if (is_fused(i)) level_[i] = last_;
+    for (int t = live_.size() - 1; t >= 0; --t)  // each as late as what reads it
+      for (int o : g_.operands(live_[t]))
+        if (const int i = live_[t]; is_fused(o) && (call_[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
+  }
+  void find_roots() {
+    for (int i : live_)
+      for (int o : g_.operands(i))
+        if (is_fused(o) && (call_[i] >= 0 || (!free_[o] && level_[o] < level_[i]))) root_[o] = 1;
+    for (int k = 0; k < g_.outputs.size(); ++k)
+      if (is_fused(g_.outputs[k]) && is_own_output(k)) root_[g_.outputs[k]] = 1;
+  }
+
+  /// What a node is in the graph of a step: itself if it was recorded there, or an input of it.
+  int in_graph(Steps::Step& s, int i, int level) {
+    if (seen_at_[i] == level) return node_[i];
+    int made;
+    if (free_[i]) {
+      made = record(s, i, level);
+    } else {
+      made = g_[i].op == Op::input ? s.graph.input_like(g_, i) : s.graph.input(g_[i].dtype, g_[i].shape);
+      s.in.push_back(value_[i]);
+    }
+    seen_at_[i] = level;
+    return node_[i] = made;
+  }
+  int record(Steps::Step& s, int i, int level) {
+    Vec<int> operands;
+    for (int o : g_.operands(i)) operands.push_back(in_graph(s, o, level));
+    return s.graph.intern(g_[i], g_, operands);
+  }
+  void add_graph(const Vec<int>& nodes, const Vec<int>& roots, int level) {
+    Steps::Step s;
+    for (int i : nodes) {
+      node_[i] = record(s, i, level);
+      seen_at_[i] = level;
+    }
+    for (int i : roots) {
+      s.graph.output(in_graph(s, i, level));
+      s.out.push_back(value_[i] = steps_.values++);
+    }
+    for (int k = 0; k < g_.outputs.size() && level == last_; ++k) {
+      if (is_own_output(k)) {
+        steps_.outputs.push_back(value_[g_.outputs[k]]);
+        continue;
+      }
+      const int id = in_graph(s, g_.outputs[k], level);
+      int into = g_.donated[k];
+      if (into >= 0) into = static_cast<int>(s.graph[in_graph(s, g_.inputs[into], level)].attribute);
+      s.graph.output(id, into, g_.output_padded[k]);
+      steps_.outputs.push_back(steps_.values);
+      s.out.push_back(steps_.values++);
+    }
+    if (!s.out.empty()) steps_.step.push_back(static_cast<Steps::Step&&>(s));
+  }
+  void add_call(const Call& c) {
+    Steps::Step s;
+    s.call = c.first;
+    for (int o : g_.operands(c.first)) s.in.push_back(value_[o]);
+    for (int i : c.results) s.out.push_back(i < 0 ? -1 : value_[i] = steps_.values++);
+    steps_.step.push_back(static_cast<Steps::Step&&>(s));
+  }
+  void note_last_reads() {
+    Vec<char> read(steps_.values, 0);
+    for (int v : steps_.outputs) read[v] = 1;
+    for (int t = steps_.step.size() - 1; t >= 0; --t)
+      for (int v : steps_.step[t].in)
+        if (!read[v]) {
+          read[v] = 1;
+          steps_.step[t].last_read.push_back(v);
+        }
+  }
+};
+
+}  // namespace detail
+
+/// A function that has_externals.
+inline Steps cut_into_steps(const Graph& g) { return detail::StepCutter(g).cut(); }
+
+}  // namespace tt
