@@ -502,7 +502,7 @@ TEST_CASE("a compiled function that sorts, ranks and accumulates is one graph, w
   }
   const auto c = tt::compile(f, {.tier = 0, .fullgraph = true});
   for (const std::int64_t n : {3, 4, 7}) {
-    const Tensor t = tt::rand({n, n}, static_cast<std::uint64_t>(n)), u = tt::rand({n, n}, 9);
+    const Tensor t = tt::rand({n, n}, n), u = tt::rand({n, n}, 9);
     CHECK(same_bits(c(t, u), f(t, u)));
   }
   CHECK(c.captures() == 1);

@@ -15,6 +15,26 @@ struct Device;
 
 namespace detail {
 
+/// A function of Tensors whose body was recorded as a region, to be recorded again as another function.
+struct TransformCall {
+  enum Kind { vmap, jvp } kind = vmap;
+  const Tensor* const* operand = nullptr;  ///< of jvp: inputs, then the tangents of those that are floating
+  int operands = 0;
+  Tensor* result = nullptr;                ///< of jvp: results, then the tangents of those that are floating
+  int results = 0;
+  SourceLine at{};
+};
+/// Control flow as graph/control.hpp has them: operands but for what the bodies read besides, results.
+struct ControlCall {
+  int kind = 0, regions = 1;  ///< kind: a Control
+  const Tensor* const* operand = nullptr;
+  int operands = 0, carried = 0, xs = 0;
+  bool reverse = false;
+  Tensor* result = nullptr;
+  int results = 0;
+  SourceLine at{};
+};
+
 class CaptureMode {
  public:
   std::uint64_t capture_number = 0;  ///< of the capture: what is recorded by another one is foreign
@@ -44,6 +64,18 @@ class CaptureMode {
   /// A Tensor that is there has sizes that are expressions; or is a number that is one.
   virtual void made_of_sizes(const Tensor&, const IntList&) {}
   virtual void made_of_size(const Tensor&, Extent) {}
+  // Control flow whose bodies become graphs: each is called once, between open_region and close_region, on Tensors that stand for its
+  // inputs; then control_flow makes one node of the bodies recorded last.
+  /// Is it recorded, with these Tensors among its operands? Else it runs as it is written.
+  virtual bool records_control(const Tensor* const* /*operand*/, int /*count*/) const { return false; }
+  virtual void open_region() {}
+  /// Stands for a Tensor like `t`, or like a row of it.
+  virtual Tensor region_input(const Tensor& t, bool row) = 0;
+  /// What the body gives; null: it threw.
+  virtual void close_region(const Tensor* const* /*result*/, int /*count*/) {}
+  virtual void control_flow(const ControlCall&) {}
+  /// Records the body recorded last as a function of batches (along axis 0 of its inputs), or with tangents.
+  virtual void transform(const TransformCall&) {}
   /// Around a function that is differentiated.
   virtual void open_gradient() = 0;
   virtual void close_gradient() = 0;

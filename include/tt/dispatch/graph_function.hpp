@@ -184,9 +184,11 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   template <class F>
   void each_step(const F& f) const {
     if (step_.empty()) f(this, nullptr);
-    for (std::size_t t = 0; t < step_.size(); ++t)
-      if (step_[t]) f(step_[t].get(), nullptr);
+    for (std::size_t t = 0; t < step_.size(); ++t) {
+      if (step_[t].fused) f(step_[t].fused.get(), nullptr);
       else f(nullptr, graph_[steps_.step[static_cast<int>(t)].call].def->info.name);
+      for (const auto& region : step_[t].regions) region->each_step(f);
+    }
   }
   TT_INLINE int kernels() const;
   /// Of its program on the CPU.
@@ -237,8 +239,13 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   bool results_change_;
   Vec<char> read_;
   Vec<BitSet> flow_;
-  Steps steps_;                                            ///< of a function with kernels that are no programs
-  std::vector<std::unique_ptr<const GraphFunction>> step_;  ///< of each step; null: a call
+  /// Of a function with kernels that are no programs: a fused graph, or what the regions of control flow are, or neither for a call.
+  struct StepFunctions {
+    std::unique_ptr<const GraphFunction> fused;
+    std::vector<std::unique_ptr<const GraphFunction>> regions;
+  };
+  Steps steps_;
+  std::vector<StepFunctions> step_;
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
   mutable std::atomic<Joint*> joints_ = nullptr;
@@ -254,6 +261,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
   void run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const;
+  void run_call(std::size_t step, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram& device_program(DeviceType type, bool writes) const;
 };
@@ -299,4 +307,5 @@ TT_INLINE SizeSet sizes_needed(const Graph& g, const SizeSet& as_numbers);
 
 #if TT_DEFINES(dispatch)
 #include "tt/dispatch/graph_function_inl.hpp"
+#include "tt/dispatch/steps_inl.hpp"
 #endif

@@ -24,7 +24,13 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
   for (int o : graph_.outputs) flow_.push_back(flow[static_cast<std::size_t>(o)]);
   if (!has_externals(graph_)) return;
   steps_ = cut_into_steps(graph_);
-  for (Steps::Step& s : steps_.step) step_.push_back(s.call >= 0 ? nullptr : std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options));
+  for (Steps::Step& s : steps_.step) {
+    StepFunctions f;
+    if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
+    for (int r = 0; s.call >= 0 && r < graph_[s.call].def->region_count; ++r)
+      f.regions.push_back(std::make_unique<const GraphFunction>(graph_[s.call].def->regions[r], options));
+    step_.push_back(std::move(f));
+  }
 }
 TT_INLINE GraphFunction::~GraphFunction() {
   delete program_.load();  // a reference; others may hold more
@@ -116,69 +122,6 @@ TT_INLINE backend::TileProgram::Calls GraphFunction::calls() const {
     first = false;
   }
   return all;
-}
-
-namespace detail {
-
-/// The options of a node as its operator takes them: sizes are numbers.
-inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValues& symbols) {
-  Vec<std::int64_t> words = g.attribute_words(n);
-  for_each_option(*n.def, words, [&](const OptionField& option, const std::int64_t* word, int count) {
-    for (int k = 0; k < count && option.kind == OptionField::Kind::size; ++k) {
-      std::int64_t& size = words[static_cast<int>(word - words.begin()) + k];
-      size = Extent::from_code(size).value(symbols);
-    }
-  });
-  Attributes a;
-  a.value.append(words.begin(), words.size());
-  return a;
-}
-/// Runs the kernel of an operator, below the tape and every capture. Results lie dense, in memory of their own.
-inline void call_kernel(const Graph& g, const Node& n, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result) {
-  const PauseCapture pause;
-  const ExcludeKeys below{DispatchKey::autograd};
-  const Attributes attributes = attributes_of(g, n, symbols);
-  Call c{&n.def->external(), argument, count, &attributes, result, n.where, {}};
-  Dispatcher::get().call(c);
-  for (int k = 0; k < n.def->results; ++k) {
-    bool shared = false;
-    for (int j = 0; j < count; ++j) shared = shared || result[k].impl().storage == argument[j]->impl().storage;
-    result[k] = shared ? result[k].clone() : result[k].contiguous();
-  }
-}
-TT_INLINE void check_external(const Call& c) {
-  if (!c.op->external) return;
-  const PauseCapture pause;
-  SmallVec<Tensor, few_arguments> meta(c.arguments);
-  SmallVec<const Tensor*, few_arguments> argument;
-  SmallVec<Tensor, few_results> result(c.op->results);
-  for (int k = 0; k < c.arguments; ++k) {
-    meta[k] = Tensor(c[k].dtype(), c[k].impl().shape, {DeviceType::meta, 0});
-    argument.push_back(&meta[k]);
-  }
-  Call same{c.op, argument.data(), c.arguments, c.attributes, result.data(), c.at, {}};
-  Dispatcher::get().call(same);
-}
-
-}  // namespace detail
-
-TT_INLINE void GraphFunction::run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
-  const int n = graph_.inputs.size();
-  const Device device = device_of(argument, n, otherwise);
-  std::vector<Tensor> value(static_cast<std::size_t>(steps_.values));
-  for (int k = 0; k < n; ++k) value[static_cast<std::size_t>(k)] = *argument[k];
-  for (std::size_t t = 0; t < step_.size(); ++t) {
-    const Steps::Step& s = steps_.step[static_cast<int>(t)];
-    SmallVec<const Tensor*, 16> in;
-    SmallVec<Tensor, few_results> out(s.out.size());
-    for (int v : s.in) in.push_back(&value[static_cast<std::size_t>(v)]);
-    if (step_[t]) step_[t]->run(in.data(), symbols, out.data(), device);
-    else detail::call_kernel(graph_, graph_[s.call], in.data(), in.size(), symbols, out.data());
-    for (int k = 0; k < s.out.size(); ++k)
-      if (s.out[k] >= 0) value[static_cast<std::size_t>(s.out[k])] = static_cast<Tensor&&>(out[k]);
-    for (int v : s.last_read) value[static_cast<std::size_t>(v)] = Tensor();
-  }
-  for (int k = 0; k < outputs(); ++k) result[k] = value[static_cast<std::size_t>(steps_.outputs[k])];
 }
 
 TT_INLINE const GraphFunction::Derivative& GraphFunction::derivative(const BitSet& wanted) const {
@@ -273,8 +216,10 @@ TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_second(const Joint&
 }
 
 TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
-  for (const auto& f : step_)
-    if (f) f->report(t, indent);
+  for (const StepFunctions& s : step_) {
+    if (s.fused) s.fused->report(t, indent);
+    for (const auto& region : s.regions) region->report(t, indent);
+  }
   for (const std::atomic<DeviceProgram*>& p : device_program_)
     if (const DeviceProgram* program = p.load(std::memory_order_acquire))
       if (const Text said = program->report(); !said.empty()) t << indent << said << '\n';

@@ -1,6 +1,7 @@
 // Elements by index. Names, arguments and meanings are PyTorch's. Indices are i64 or i32; each is compared with the size
-// of its axis, and a wrong one is an Error that names it. On the host. They are no graphs: a compiled function ends its
-// graph there and goes on behind. Sums are taken in the order of the indices, so results have one value only.
+// of its axis, and a wrong one is an Error that names it. On the host. In a captured graph they are calls between
+// fused programs; what gives as many elements as it finds (nonzero, masks) ends it. Sums are taken in the order of the indices, so
+// results have one value only.
 //   Tensor rows = x[tt::tensor({2, 0, 2})];   Tensor large = x[x > 1];   Tensor words = tt::embedding(tokens, table);
 #pragma once
 #include "tt/dispatch/views.hpp"

@@ -1,4 +1,4 @@
-// Definitions of index_ops.hpp: operators that are no graphs, with loops over rows.
+// Definitions of index_ops.hpp: operators with kernels of their own, loops over rows.
 #pragma once
 #include <cstring>
 
@@ -7,8 +7,6 @@
 
 namespace tt {
 namespace detail {
-
-// ---- operators that are no graphs
 
 // Derivatives: what is taken from a place is added to it. One function serves Tensors and symbols.
 

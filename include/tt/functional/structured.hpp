@@ -126,7 +126,7 @@ options_t<F> options_of_words(const std::int64_t* words) {
   return options;
 }
 template <class F>
-void decompose_structured(Graph& g, Ids operands, const std::int64_t* words, int* results) {
+void decompose_structured(const OpDef&, Graph& g, Ids operands, const std::int64_t* words, int* results) {
   record_nodes<F>(g, operands, tensors_of<F>.optional > 0 ? words[0] : -1, options_of_words<F>(words), results);
 }
 template <class F>
@@ -139,12 +139,12 @@ Vec<std::int64_t> words_of_options(std::int64_t given, const options_t<F>& optio
 }
 }  // namespace detail
 
-/// A derivative on symbols, as DerivativeStep is one on Tensors: of an op with a kernel, in a graph. One of the gradients is defined,
-/// and the results are summed. Floating arguments and results are for their dtypes and shapes.
+/// A derivative on symbols, as DerivativeStep is one on Tensors: of an op with a kernel, in a graph. Floating arguments and results are
+/// for their dtypes and shapes.
 struct DerivativeRecord {
   const Sym *argument = nullptr, *result = nullptr;
   int arguments = 0;
-  const Sym* gradient = nullptr;  ///< those of the results
+  const Sym* gradient = nullptr;  ///< those of the results; undefined: zero
   Sym* out = nullptr;             ///< those of the arguments; undefined: nothing flows
   SourceLine at{};
 };
@@ -164,7 +164,7 @@ inline constexpr bool is_recordable<F> = has_derivative_record<F> || !requires {
 template <class F>
 const Operator& external_operator();
 template <class F>
-void differentiate_external(Graph& g, int node, int grad, int* contributions) {
+void differentiate_external(Graph& g, int node, const int* adjoints, int* contributions) {
   const Node n = g[node];
   const Vec<std::int64_t> words = g.attribute_words(n);
   const Vec<int> operands = copied(g.operands(n));
@@ -172,7 +172,8 @@ void differentiate_external(Graph& g, int node, int grad, int* contributions) {
   Vec<Sym> argument, result, gradient(n.def->results, Sym{}), out(operands.size(), Sym{});
   for (int o : operands) argument.push_back({&g, o});
   for (int r : nodes) result.push_back({&g, r});
-  gradient[static_cast<int>(n.bits)] = {&g, grad};
+  for (int k = 0; k < n.def->results; ++k)
+    if (adjoints[k] >= 0) gradient[k] = {&g, adjoints[k]};
   const AtCaller line(g, n.where);
   F::derivative(DerivativeRecord{argument.begin(), result.begin(), operands.size(), gradient.begin(), out.begin(), n.where}, options_of_words<F>(words.begin()));
   for (int k = 0; k < operands.size(); ++k) contributions[k] = out[k].id;

@@ -62,7 +62,7 @@ constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Ve
   Vec<int> in, result(def.results, 0);
   for (int o : given) in.push_back(alone.input(g[o].dtype, g[o].shape));
   const detail::AtCaller line(alone, g.where);
-  def.decompose(alone, in, words.begin(), result.begin());
+  def.decompose(def, alone, in, words.begin(), result.begin());
   for (const Graph::Assumed& a : alone.assumed) g.assumed.push_back(a);
   for (const Graph::Needed& n : alone.needed) g.needed.push_back(n);
   g.as_numbers |= alone.as_numbers;
@@ -75,6 +75,46 @@ constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Ve
   return result;
 }
 
+/// Does a kernel of its own compute one of these nodes? Not in constant evaluation.
+constexpr bool has_externals(const Graph& g) {
+  if (std::is_constant_evaluated()) return false;
+  for (const Node& n : g.nodes)
+    if (is_external(n)) return true;
+  return false;
+}
+/// Calls of ops with kernels of their own: nodes that are results of one.
+struct ExternalCalls {
+  Vec<int> call_of;          ///< of each node; -1: it is none
+  Vec<Vec<int>> results;     ///< of each call; -1: nobody reads it
+  Vec<int> first;            ///< of them that which comes first in the order
+};
+constexpr ExternalCalls find_external_calls(const Graph& g, const Vec<int>& order) {
+  ExternalCalls calls{Vec<int>(g.size(), -1), {}, {}};
+  Vec<int> newest(g.size(), -1), older;  // calls with the same first operand
+  for (int i : order) {
+    const Node& n = g[i];
+    if (!is_external(n)) continue;
+    const auto same = [&](const Node& o) {
+      const Ids x = g.operands(n), y = g.operands(o);
+      bool equal = n.def_id == o.def_id && n.identity == o.identity && x.count == y.count;
+      for (int k = 0; k < x.count && equal; ++k) equal = x[k] == y[k];
+      return equal && g.attribute_words(n) == g.attribute_words(o);
+    };
+    int c = newest[n.operand[0]];
+    while (c >= 0 && !same(g[calls.first[c]])) c = older[c];
+    if (c < 0) {
+      c = calls.first.size();
+      calls.first.push_back(i);
+      calls.results.push_back(Vec<int>(n.def->results, -1));
+      older.push_back(newest[n.operand[0]]);
+      newest[n.operand[0]] = c;
+    }
+    calls.call_of[i] = c;
+    calls.results[c][static_cast<int>(n.bits)] = i;
+  }
+  return calls;
+}
+
 /// Writes the body of a node of `from` into `g`, which may be the same graph, on these operands.
 constexpr int decompose(Graph& g, const Graph& from, const Node& n, Ids operands) {
   const OpDef& def = *n.def;
@@ -83,7 +123,7 @@ constexpr int decompose(Graph& g, const Graph& from, const Node& n, Ids operands
   const Vec<int> given = copied(operands);
   Vec<int> result(def.results, 0);
   const detail::AtCaller line(g, n.where);
-  def.decompose(g, given, words.begin(), result.begin());
+  def.decompose(def, g, given, words.begin(), result.begin());
   return result[which];
 }
 

@@ -171,8 +171,8 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 
-/// What node `i` with adjoint `d` contributes to its operands; -1 for nothing.
-constexpr void contributions(Graph& g, int i, int d, int* out) {
+/// What node `i` with adjoint `d` contributes to its operands; -1 for nothing. `all`: the adjoints of all results of its op.
+constexpr void contributions(Graph& g, int i, int d, const int* all, int* out) {
   const Node n = g[i];
   const int a = n.operand[0], b = n.operand[1];
   const auto number = [&](double v) { return g.constant(n.dtype, v); };
@@ -220,7 +220,7 @@ constexpr void contributions(Graph& g, int i, int d, int* out) {
       break;
     case Op::cast: out[0] = g.cast(d, g[a].dtype); break;
     case Op::call:
-      if (n.def->has_rule) n.def->differentiate(g, i, d, out);
+      if (n.def->has_rule) n.def->differentiate(g, i, all, out);
       else if (is_external(n)) g.fail({.mistake = Mistake::not_differentiable, .op = n.def->info.name});
       else differentiate_body(g, n, d, out);
       break;
@@ -308,13 +308,23 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
   const Vec<int> order = post_order(g, roots, static_cast<Vec<char>&&>(state));
   for (int k = 0; k < roots.size(); ++k)
     if (seeds[k] >= 0) adjoint[roots[k]] = adjoint[roots[k]] < 0 ? seeds[k] : g.add(adjoint[roots[k]], seeds[k]);
+  ExternalCalls calls;
+  if (has_externals(g)) calls = find_external_calls(g, order);
   for (int t = order.size() - 1; t >= 0; --t) {
-    const int i = order[t];
-    if (adjoint[i] < 0 || !depends[i] || is_leaf(g[i].op)) continue;
+    const int i = order[t], call = calls.call_of.empty() ? -1 : calls.call_of[i];
+    if (!depends[i] || is_leaf(g[i].op)) continue;
+    Vec<int> of_results;
+    if (call >= 0) {  // all results of a call at the first of them: what reads them has been here
+      if (calls.first[call] != i) continue;
+      for (int r : calls.results[call]) of_results.push_back(r < 0 ? -1 : adjoint[r]);
+    }
+    bool any = adjoint[i] >= 0;
+    for (int d : of_results) any = any || d >= 0;
+    if (!any) continue;
     const int count = g.operands(i).count;
-    const bool elementwise = is_elementwise(g[i].op) && !is_external(g[i]);
+    const bool elementwise = is_elementwise(g[i].op) && call < 0;
     Vec<int> out(count, -1);
-    contributions(g, i, adjoint[i], out.begin());
+    contributions(g, i, adjoint[i], call < 0 ? &adjoint[i] : of_results.begin(), out.begin());
     for (int k = 0; k < count; ++k) {
       const int o = g.operands(i)[k];
       if (!depends[o] || out[k] < 0) continue;
@@ -323,10 +333,9 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
       for (int j = 0; j < count; ++j) {
         if (g.operands(i)[j] != o || out[j] < 0) continue;
         if (j < k) first = false;
-        const int full = g.broadcast_to(out[j], try_broadcast(g[out[j]].shape, g[i].shape).shape);
-        const int mine = elementwise || g[i].op == Op::matmul
-                             ? sum_to_shape(g, elementwise ? full : out[j], g[o].shape)
-                             : out[j];
+        int mine = out[j];
+        if (elementwise) mine = g.broadcast_to(mine, try_broadcast(g[mine].shape, g[i].shape).shape);
+        if (elementwise || g[i].op == Op::matmul) mine = sum_to_shape(g, mine, g[o].shape);
         sum = sum < 0 ? mine : g.add(sum, mine);
       }
       if (!first) continue;

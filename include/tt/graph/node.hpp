@@ -78,10 +78,12 @@ struct OpDef {
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   bool has_integer_form = false;       ///< `of_integers` is set
   int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< the body on these operands
-  void (*differentiate)(Graph&, int node, int grad, int* contributions) = nullptr;
+  /// From an adjoint of each result (-1: none; `node` is one of the results) to those of the operands.
+  void (*differentiate)(Graph&, int node, const int* adjoints, int* contributions) = nullptr;
   void (*enlist)() = nullptr;  ///< of an opaque op: see enlist()
   const OpDef& (*of_integers)() = nullptr;  ///< the op that integers are given to instead
-  const Graph* region = nullptr;            ///< the body, of an op that was read from text
+  const Graph* regions = nullptr;           ///< the body, of an op that was read from text; of control flow: see graph/control.hpp
+  int region_count = 0;
 
   // ---- of an op over graphs, or one with a kernel; see graph/decompose.hpp
   bool is_named = false;               ///< the others are set
@@ -89,7 +91,7 @@ struct OpDef {
   const Operator& (*external)() = nullptr;  ///< then: that operator
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
   bool any_number = false;             ///< of operands, at least one
-  void (*decompose)(Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
+  void (*decompose)(const OpDef&, Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
   OptionFields (*options)() = nullptr;
 };
 

@@ -6,7 +6,7 @@
 #include "tt/core/size_expression.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"
-#include "tt/graph/region.hpp"
+#include "tt/graph/control.hpp"
 #include "tt/graph/sym.hpp"
 
 namespace tt {
@@ -21,7 +21,7 @@ class GraphParser {
     word("graph");
     if (const std::int64_t version = integer(); version != graph_text_version)
       TT_THROW(Error(Text("tt::parse: this is version ") << version << " of the text, and " << graph_text_version << " is read."));
-    return nodes(false);
+    return nodes(Part::whole);
   }
 
  private:
@@ -218,7 +218,10 @@ class GraphParser {
     return static_cast<std::uint64_t>(v);
   }
 
-  Graph nodes(bool region) {
+  /// A graph, the body of an op on single elements, or a region of control flow.
+  enum class Part { whole, body, region };
+  Graph nodes(Part part) {
+    const bool region = part != Part::whole;
     const Deeper deeper(*this);
     Graph g;
     struct Output {
@@ -235,7 +238,7 @@ class GraphParser {
       word("=");
       const GraphParser before = *this;
       node(g);
-      if (region && !is_in_a_body(g[g.size() - 1])) GraphParser(before).fail("a number, or what works on single elements");
+      if (part == Part::body && !is_in_a_body(g[g.size() - 1])) GraphParser(before).fail("a number, or what works on single elements");
       while (accept("->")) {
         word("output");
         Output o{g.size() - 1};
@@ -254,7 +257,7 @@ class GraphParser {
       g.output_padded.back() = o.padded;
     }
     if (!region) return g;
-    if (outputs.size() != 1 || g.inputs.empty()) fail("a body of one output");
+    if (part == Part::body && (outputs.size() != 1 || g.inputs.empty())) fail("a body of one output");
     if (const CheckResult r = (check)(g); !r)
       TT_THROW(Error(Text("tt::parse: line ") << line_ << ": in the body of an op, node %" << r.node << ' ' << r.why << '.'));
     return g;
@@ -269,14 +272,16 @@ class GraphParser {
     const bool prefixed = accept(primitive_prefix);
     const std::string_view op = name_of_something();
     const OpDef* def = nullptr;
-    int found = -1;
+    int found = -1, control = -1;
+    for (int k = 0; k < control_count && !prefixed; ++k)
+      if (op == name(static_cast<Control>(k))) control = k;
     for (int k = 0; k < static_cast<int>(Op::load); ++k)
       if (const Op o = static_cast<Op>(k); op == name(o) && o != Op::call && has_primitive_prefix(o) == prefixed) found = k;
     if (prefixed && found < 0) fail("a primitive");
     if (found < 0) {
       n.op = Op::call;
-      def = op == "op" ? nullptr : find_(op);
-      if (op != "op" && !def) {
+      def = op == "op" || control >= 0 ? nullptr : find_(op);
+      if (op != "op" && control < 0 && !def) {
         Text t;
         for (const char c : op) t << c;
         TT_THROW(Error(Text("tt::parse: line ") << line_ << ": no op is called '" << t << "'. Name its type, as in tt::parse<Softsign>(text)?"));
@@ -303,7 +308,8 @@ class GraphParser {
       word(")");
     }
     Vec<std::int64_t> words;
-    if (def && def->is_named) options(n, *def, given, words);
+    if (control >= 0) def = control_flow(n, static_cast<Control>(control), words);
+    else if (def && def->is_named) options(n, *def, given, words);
     else attributes(n, def, value, words);
     if (accept("identity")) {
       const GraphParser before = *this;
@@ -343,6 +349,29 @@ class GraphParser {
       case OptionField::Kind::dtype: return static_cast<std::int64_t>(dtype());
     }
     return 0;
+  }
+  /// How its operands are meant, then its regions, which take and give the same.
+  const OpDef* control_flow(Node& n, Control kind, Vec<std::int64_t>& words) {
+    OpDef told;
+    told.options = fields_of(kind);
+    told.results = 1 << 20;
+    options(n, told, 0, words);
+    const int count = region_count(kind), carried = is_straight(kind) ? 0 : static_cast<int>(words[0]);
+    Vec<Graph> regions;
+    for (int k = 0; k < count; ++k) {
+      word("{");
+      regions.push_back(nodes(Part::region));
+    }
+    const Graph &first = regions[0], &body = regions[count - 1];
+    const int inputs = carried + (kind == Control::scan ? static_cast<int>(words[1]) : 0);
+    bool fits = first.inputs.size() == body.inputs.size() && carried >= 0 && carried <= body.outputs.size() && inputs >= carried && inputs <= body.inputs.size();
+    fits = fits && (is_straight(kind) ? first.outputs.size() == body.outputs.size() : kind == Control::scan ? inputs > carried : first.outputs.size() == 1 && body.outputs.size() == carried);
+    const auto same = [](const Graph& g, int a, const Graph& h, int b) { return g[a].dtype == h[b].dtype && g[a].shape == h[b].shape; };
+    for (int k = 0; k < body.inputs.size() && fits; ++k) fits = same(first, first.inputs[k], body, body.inputs[k]);
+    for (int k = 0; k < (is_straight(kind) ? body.outputs.size() : carried) && fits; ++k)
+      fits = is_straight(kind) ? same(first, first.outputs[k], body, body.outputs[k]) : same(body, body.inputs[k], body, body.outputs[k]);
+    if (!fits) fail("regions that take and give the same");
+    return &control_op(kind, carried, regions);
   }
   /// As write_options writes them.
   void options(Node& n, const OpDef& op, std::int64_t given, Vec<std::int64_t>& words) {
@@ -418,7 +447,7 @@ class GraphParser {
       case Op::call:
         if (!def) {
           word("{");
-          const Graph body = nodes(true);
+          const Graph body = nodes(Part::body);
           def = &op_of_region(body);
         }
         return;

@@ -185,6 +185,7 @@ constexpr void write_attributes(Text& t, const Graph& g, const Node& n) {
     case Op::call:
       if (is_named(n)) write_options(t, g, n);
       else if (is_unnamed(*n.def)) t << " { " << lines_of(region_of(g, n), "; ") << '}';
+      for (int k = 0; k < n.def->region_count && is_named(n); ++k) t << " { " << lines_of(n.def->regions[k], "; ") << '}';
       return;
     case Op::input: case Op::constant: case Op::extent: case Op::iota: return;
     default:

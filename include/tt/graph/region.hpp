@@ -10,7 +10,7 @@ namespace detail {
 
 /// The body of an op that was read, recorded anew on these operands.
 inline int record_region(const OpDef& def, Graph& g, const int* operands) {
-  const Graph& body = *def.region;
+  const Graph& body = def.regions[0];
   Vec<int> map(body.size(), -1);
   for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = operands[k];
   for (int i = 0; i < body.size(); ++i) {
@@ -44,7 +44,8 @@ inline const OpDef& op_of_region(const Graph& body) {
       made = new One{{}, body, text};
       made->def.info = {.name = "op", .domain = Domain::number, .arity = body.inputs.size()};
       made->def.record = &record_region;
-      made->def.region = &made->region;
+      made->def.regions = &made->region;
+      made->def.region_count = 1;
       made->def.id = id;
     }
     made->next = seen;

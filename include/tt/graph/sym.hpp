@@ -226,8 +226,8 @@ constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
 }
 
 template <class F>
-constexpr void differentiate_by_rule(Graph& g, int node, int grad, int* contributions) {
-  const Sym y{&g, node}, d{&g, grad};
+constexpr void differentiate_by_rule(Graph& g, int node, const int* adjoints, int* contributions) {
+  const Sym y{&g, node}, d{&g, *adjoints};
   Sym s[F::info.arity];
   for (int k = 0; k < F::info.arity; ++k) s[k] = {&g, g.operands(node)[k]};
   const auto r = [&]<int... K>(std::integer_sequence<int, K...>) { return F::derivative(s[K]..., y, d); }(std::make_integer_sequence<int, F::info.arity>{});

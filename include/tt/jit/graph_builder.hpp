@@ -52,6 +52,11 @@ class GraphBuilder {
       return graph.broadcast_to(id, s);
     });
   }
+  /// A node like `id` that is no other one.
+  int variable(int id) {
+    const Node n = graph[id];
+    return graph.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = graph.size() + 1, .attribute = differentiated_by, .shape = n.shape});
+  }
   Shape symbolic_shape(const IntList& sizes) const {
     const auto extent_of = [&](std::int64_t n) -> Extent {
       for (int k = 0; by_value_ && n > 1 && k < values.size(); ++k)
@@ -121,11 +126,6 @@ class GraphBuilder {
   void call(const Operator& op, std::span<const int> operands, const Attributes& attributes, SourceLine at, bool detached, int* result);
   /// Conditions of what was recorded last, and that its sizes are known where they are 0 or 1.
   void guard_recorded(const Operator& op, std::span<const int> result, SourceLine at);
-  /// A node like `id` that is no other one.
-  int variable(int id) {
-    const Node n = graph[id];
-    return graph.intern({.op = Op::copy, .dtype = n.dtype, .operand = {id, -1, -1, -1}, .identity = graph.size() + 1, .attribute = differentiated_by, .shape = n.shape});
-  }
   /// Of the first by the others.
   void gradients(const SmallVec<int, few_arguments>& in, int* result) {
     has_gradients_ = true;

@@ -27,6 +27,7 @@ class SegmentRecorder final : public Recorder {
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
   Device device() const override { return {}; }  // recorded Tensors are where they will be
+  Tensor region_input(const Tensor& t, bool) override { return t; }  // it records no control flow
   void open_gradient() override { marks_.push_back({}); }
   void close_gradient() override { marks_.pop_back(); }
   inline Tensor variable(const Tensor& t) override;

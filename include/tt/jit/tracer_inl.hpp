@@ -4,6 +4,8 @@
 // at, and is a value of the list too.
 //   Tracer t("f", guards, options, arguments, count);   Tensor y = f(t.next());   t.returned(y);   t.finish(result).graph
 #pragma once
+#include "tt/graph/batch.hpp"
+#include "tt/graph/forward_mode.hpp"
 #include "tt/jit/capture_inl.hpp"
 #include "tt/jit/graph_builder.hpp"
 #include "tt/jit/recorder.hpp"
@@ -44,6 +46,12 @@ class Tracer final : public Recorder {
     sized_.push_back({t, s});
   }
   void made_of_size(const Tensor& t, Extent e) override { note(t, add_node(builder_.graph.extent(t.dtype(), e))); }
+  inline bool records_control(const Tensor* const* operand, int count) const override;
+  void open_region() override { open_.push_back({builder_.graph.size(), static_cast<int>(list_->values.size()), 0, {}, {}}); }
+  inline Tensor region_input(const Tensor& t, bool row) override;
+  inline void close_region(const Tensor* const* result, int count) override;
+  inline void control_flow(const tt::detail::ControlCall& c) override;
+  inline void transform(const tt::detail::TransformCall& c) override;
   // Gradients inside of the function become part of the graph.
   void open_gradient() override {
     detaches_before_.push_back(detaches_);
@@ -86,6 +94,13 @@ class Tracer final : public Recorder {
     SharedResults::One as;
   };
   static constexpr std::int64_t most_in_text = 16;
+  /// The body of a branch or a loop: the nodes from `begin` on, the values from `first` on, which nothing else may read.
+  struct Region {
+    int begin = 0, first = 0, end = 0;
+    Vec<int> inputs, outputs;  ///< nodes
+  };
+  std::vector<Region> open_, closed_;
+  std::vector<std::pair<int, int>> left_regions_;  ///< their values
 
   GraphBuilder builder_;
   const char* name_;
@@ -113,7 +128,11 @@ class Tracer final : public Recorder {
 
   // ---- values and their nodes
   inline int value_from_outside(const Tensor& t, SourceLine at) override;
-  int id_of(const Tensor& t) { return builder_.node(value_of(t)); }
+  int id_of(const Tensor& t, SourceLine at = {}) {
+    check_scope(t, at);
+    return builder_.node(value_of(t, at));
+  }
+  inline void check_scope(const Tensor& t, SourceLine at);
   /// A value that no step makes, or another one than what that made.
   int add_node(int id, int step = -1) {
     const int value = list_->add({.step = step});
@@ -136,6 +155,14 @@ class Tracer final : public Recorder {
       if (s.tensor.is_same(t)) return s.shape;
     return builder_.symbolic_shape(t.impl().shape);
   }
+
+  /// The last `count` bodies.
+  std::vector<Region> take_regions(int count) {
+    std::vector<Region> last(closed_.end() - count, closed_.end());
+    closed_.resize(closed_.size() - static_cast<std::size_t>(count));
+    return last;
+  }
+  inline void give_result(Tensor& to, int id, bool required, SourceLine at);
 
   // ---- what the function makes
   /// Its value, if it is as it was; -1: none.
@@ -214,6 +241,7 @@ inline void Tracer::record(Call& c) {
   if (run_at_once(c)) return;
   if (!c.op->record) stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
   detail::check_external(c);
+  for (int k = 0; k < c.arguments && !left_regions_.empty(); ++k) check_scope(c[k], c.at);
   list_call(c, values_of(c), detaches_);
   const bool required = requires_gradient(c) && state().grad_enabled;
   record_last(c.result);
@@ -333,6 +361,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
   detail::TensorImpl& impl = target.impl();
+  if (!open_.empty() && known_value(target) < open_.back().first) stop(target, op, at);  // not what the body of a branch or a loop made
   if (known_value(target) < 0) {  // neither recorded nor held
     if (!made_here(target)) (void)value_of(target, at);  // throws
     if (!is_constant(target) && known(target) < 0) {
@@ -475,3 +504,5 @@ TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
 
 }  // namespace jit
 }  // namespace tt
+
+#include "tt/jit/tracer_control_inl.hpp"

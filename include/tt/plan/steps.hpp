@@ -19,60 +19,46 @@ struct Steps {
   Vec<int> outputs;  ///< the value of each of its outputs
 };
 
-/// Does a kernel of its own compute one of these nodes?
-constexpr bool has_externals(const Graph& g) {
-  if (std::is_constant_evaluated()) return false;
-  for (const Node& n : g.nodes)
-    if (is_external(n)) return true;
-  return false;
-}
-
 namespace detail {
 
 /// Level l is a fused graph, then the calls that read no later one's values.
 class StepCutter {
  public:
   explicit StepCutter(const Graph& g)
-      : g_(g), live_(post_order(g, g.outputs)), level_(g.size(), 0), call_(g.size(), -1), value_(g.size(), -1), free_(g.size(), 0),
-        root_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
+      : g_(g), live_(post_order(g, g.outputs)), calls_(find_external_calls(g, live_)), level_(g.size(), 0), value_(g.size(), -1),
+        free_(g.size(), 0), root_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
     steps_.values = g.inputs.size();
     for (int k = 0; k < g.inputs.size(); ++k) value_[g.inputs[k]] = k;
   }
   Steps cut() {
-    find_calls();
     place();
     find_roots();
     Vec<Vec<int>> nodes(last_ + 1, {}), calls(last_ + 1, {}), roots(last_ + 1, {});  // of each level
     for (int i : live_)
       if (is_fused(i) && !free_[i]) nodes[level_[i]].push_back(i);
-    for (int c = 0; c < calls_.size(); ++c) calls[level_[calls_[c].first]].push_back(c);
+    for (int c = 0; c < calls_.first.size(); ++c) calls[level_[calls_.first[c]]].push_back(c);
     for (int i : live_)
       if (root_[i]) roots[level_[i]].push_back(i);
     for (int l = 0; l <= last_; ++l) {
       add_graph(nodes[l], roots[l], l);
-      for (int c : calls[l]) add_call(calls_[c]);
+      for (int c : calls[l]) add_call(c);
     }
     note_last_reads();
     return static_cast<Steps&&>(steps_);
   }
 
  private:
-  struct Call {
-    int first = -1;  ///< of its results that are read, in order of the nodes
-    Vec<int> results;
-    int older = -1;  ///< call that reads the same first
-  };
   const Graph& g_;
   const Vec<int> live_;
-  Vec<int> level_, call_, value_;
+  const ExternalCalls calls_;
+  Vec<int> level_, value_;
   Vec<char> free_;  ///< a repeated number: costs nothing, so every graph has its own
   Vec<char> root_;  ///< lies in memory, and a fused graph computes it
-  Vec<Call> calls_;
   int last_ = 0;    ///< the level behind all calls
   Steps steps_;
   Vec<int> node_, seen_at_;  ///< in the graph of this level
 
-  bool is_fused(int i) const { return g_[i].op != Op::input && call_[i] < 0; }
+  bool is_fused(int i) const { return g_[i].op != Op::input && calls_.call_of[i] < 0; }
   /// A value that a step makes anyhow; other outputs are copies: of an input, into one's memory, or of one that is there twice.
   bool is_own_output(int k) const {
     const int i = g_.outputs[k];
@@ -81,49 +67,26 @@ class StepCutter {
       if (g_.outputs[j] == i) return false;
     return true;
   }
-  bool same_call(const Node& a, const Node& b) const {
-    const Ids x = g_.operands(a), y = g_.operands(b);
-    bool same = a.def_id == b.def_id && a.identity == b.identity && x.count == y.count;
-    for (int k = 0; k < x.count && same; ++k) same = x[k] == y[k];
-    return same && g_.attribute_words(a) == g_.attribute_words(b);
-  }
-  /// Nodes that are results of one call.
-  void find_calls() {
-    Vec<int> newest(g_.size(), -1);
-    for (int i : live_) {
-      const Node& n = g_[i];
-      if (!is_external(n)) continue;
-      int c = newest[n.operand[0]];
-      while (c >= 0 && !same_call(g_[calls_[c].first], n)) c = calls_[c].older;
-      if (c < 0) {
-        c = calls_.size();
-        calls_.push_back({i, Vec<int>(n.def->results, -1), newest[n.operand[0]]});
-        newest[n.operand[0]] = c;
-      }
-      call_[i] = c;
-      calls_[c].results[static_cast<int>(n.bits)] = i;
-    }
-  }
   void place() {
     for (int i : live_) {
       const Node& n = g_[i];
       free_[i] = is_fused(i) && (is_leaf(n.op) || ((n.op == Op::broadcast || n.op == Op::reshape) && free_[n.operand[0]]));
       for (int o : g_.operands(i)) {
-        const int there = level_[o] + (call_[o] >= 0);
+        const int there = level_[o] + (calls_.call_of[o] >= 0);
         if (!free_[o] && there > level_[i]) level_[i] = there;
       }
-      if (call_[i] >= 0 && level_[i] >= last_) last_ = level_[i] + 1;
+      if (calls_.call_of[i] >= 0 && level_[i] >= last_) last_ = level_[i] + 1;
     }
     for (int i : live_)
       if (is_fused(i)) level_[i] = last_;
     for (int t = live_.size() - 1; t >= 0; --t)  // each as late as what reads it
       for (int o : g_.operands(live_[t]))
-        if (const int i = live_[t]; is_fused(o) && (call_[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
+        if (const int i = live_[t]; is_fused(o) && (calls_.call_of[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
   }
   void find_roots() {
     for (int i : live_)
       for (int o : g_.operands(i))
-        if (is_fused(o) && (call_[i] >= 0 || (!free_[o] && level_[o] < level_[i]))) root_[o] = 1;
+        if (is_fused(o) && (calls_.call_of[i] >= 0 || (!free_[o] && level_[o] < level_[i]))) root_[o] = 1;
     for (int k = 0; k < g_.outputs.size(); ++k)
       if (is_fused(g_.outputs[k]) && is_own_output(k)) root_[g_.outputs[k]] = 1;
   }
@@ -170,11 +133,11 @@ class StepCutter {
     }
     if (!s.out.empty()) steps_.step.push_back(static_cast<Steps::Step&&>(s));
   }
-  void add_call(const Call& c) {
+  void add_call(int c) {
     Steps::Step s;
-    s.call = c.first;
-    for (int o : g_.operands(c.first)) s.in.push_back(value_[o]);
-    for (int i : c.results) s.out.push_back(i < 0 ? -1 : value_[i] = steps_.values++);
+    s.call = calls_.first[c];
+    for (int o : g_.operands(s.call)) s.in.push_back(value_[o]);
+    for (int i : calls_.results[c]) s.out.push_back(i < 0 ? -1 : value_[i] = steps_.values++);
     steps_.step.push_back(static_cast<Steps::Step&&>(s));
   }
   void note_last_reads() {

@@ -1,0 +1,152 @@
+// Functions of which the tape saves nothing but the arguments: backward runs them again (torch.utils.checkpoint; Chen et al., Training
+// Deep Nets with Sublinear Memory Cost, 2016). In a captured function one node, whose gradient computes it again.
+//   Tensor y = tt::checkpoint([&](const Tensor& x, const Tensor& w) { return block(x, w); }, x, w);
+#pragma once
+#include "tt/autograd/functional.hpp"
+#include "tt/dispatch/control_flow.hpp"
+
+namespace tt {
+namespace autograd {
+
+using TensorsFunction = Callable<std::vector<Tensor>(const std::vector<Tensor>&)>;
+/// f(given), on the tape as one node that saves `given`.
+TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std::vector<Tensor>& given, SourceLine at);
+
+#if TT_DEFINES(autograd)
+
+struct CheckpointNode : TapeNode {
+  TensorsFunction function;
+  std::vector<SavedTensor> argument;
+  std::vector<Edge> own_edge;
+};
+/// The gradients of f(given) by the first Tensors, in `by`, where results `of` have these gradients: a function that may be differentiated.
+struct CheckpointBackward {
+  TensorsFunction function;
+  std::vector<bool> by;
+  std::vector<std::size_t> of;
+
+  std::vector<Tensor> operator()(const std::vector<Tensor>& given_and_gradients) const {
+    const auto behind = given_and_gradients.begin() + static_cast<std::ptrdiff_t>(by.size());
+    std::vector<Tensor> given(given_and_gradients.begin(), behind), gradients(behind, given_and_gradients.end()), variables, results;
+    bool nested = false;
+    for (const Tensor& t : given_and_gradients) nested = nested || (t.requires_grad() && is_grad_enabled());
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (!by[k]) continue;
+      given[k] = as_variable(given[k]);
+      variables.push_back(given[k]);
+    }
+    {
+      const EnableGrad on;
+      const std::vector<Tensor> made = function(given);
+      for (std::size_t k = of.size(); k-- > 0;)
+        if (made[of[k]].requires_grad()) results.insert(results.begin(), made[of[k]]);
+        else gradients.erase(gradients.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+    std::vector<Tensor> d(variables.size());
+    if (!results.empty()) d = tt::grad(results, variables, gradients, nested, nested);
+    for (std::size_t k = 0; k < d.size(); ++k)
+      if (!d[k].defined()) d[k] = zeros_like(variables[k]);
+    return d;
+  }
+};
+inline const TapeNodeKind checkpoint_kind{
+    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
+      auto& n = static_cast<CheckpointNode&>(base);
+      CheckpointBackward backward{n.function, {}, {}};
+      std::vector<Tensor> given;
+      for (std::size_t k = 0; k < n.argument.size(); ++k) {
+        n.argument[k].check(n, static_cast<int>(k));
+        given.push_back(taped ? n.argument[k].tensor : n.argument[k].tensor.detach());
+        backward.by.push_back(n.own_edge[k].node != nullptr);
+      }
+      for (int k = 0; k < n.results; ++k) {
+        if (!in[k].defined()) continue;
+        backward.of.push_back(static_cast<std::size_t>(k));
+        given.push_back(in[k]);
+      }
+      const std::vector<Tensor> d = taped ? run_checkpoint(backward, given, n.where) : backward(given);
+      std::size_t next = 0;
+      for (std::size_t k = 0; k < n.argument.size(); ++k)
+        if (backward.by[k]) out[k] = d[next++];
+    },
+    [](TapeNode& n) {
+      for (SavedTensor& s : static_cast<CheckpointNode&>(n).argument) s.tensor = Tensor();
+    },
+    [](TapeNode* n) { delete static_cast<CheckpointNode*>(n); }};
+
+TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std::vector<Tensor>& given, SourceLine at) {
+  bool needed = false;
+  std::vector<Tensor> detached;
+  for (const Tensor& t : given) {
+    needed = needed || t.requires_grad();
+    detached.push_back(t.requires_grad() ? t.detach() : t);
+  }
+  if (!needed || !is_grad_enabled()) return f(given);
+  std::vector<Tensor> results = f(detached);
+  for (const Tensor& t : results)
+    if (t.requires_grad()) return f(given);  // by a Tensor that f holds
+  auto* n = new CheckpointNode;
+  NodeHandle owner = NodeHandle::of_new(n);
+  n->kind = &checkpoint_kind;
+  n->name = "checkpoint";
+  n->where = at;
+  n->results = static_cast<int>(results.size());
+  n->function = f;
+  n->argument.resize(given.size());
+  n->own_edge.resize(given.size());
+  SmallVec<const Tensor*, 16> argument;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    n->argument[k].save(given[k], *n);
+    argument.push_back(&given[k]);
+  }
+  for (Tensor& t : results)
+    for (const Tensor& d : detached)
+      if (t.is_same(d)) t = d.detach();
+  connect(*n, n->own_edge.data(), argument.data(), argument.size());
+  ++tape_node_count();
+  set_histories(static_cast<NodeHandle&&>(owner), results.data(), n->results, [&](int k) { return is_floating(results[static_cast<std::size_t>(k)].dtype()); });
+  return results;
+}
+
+#endif
+
+}  // namespace autograd
+
+/// f(arguments...), of which the tape saves the arguments alone: backward computes it again. Arguments and results are Tensors, numbers,
+/// and structs, tuples and lists of them. What `f` gives must hang on nothing else that requires a gradient: if a Tensor that it holds
+/// does, it runs twice and is saved as usual.
+template <class F, class... A>
+auto checkpoint(const F& f, const A&... arguments) {
+  using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+  const std::tuple<A...> all(arguments...);
+  const std::vector<const Tensor*> leaves = detail::leaves_of(all);
+  bool required = false;
+  for (const Tensor* t : leaves) required = required || t->requires_grad();
+  if (!required || !is_grad_enabled()) return R(f(arguments...));
+  if (detail::is_recorded_control(leaves)) {
+    detail::RecordedRegion region;
+    const R like = std::apply(f, region.input(all));
+    region.close(like);
+    std::size_t next = 0;
+    return detail::take_leaves(like, detail::call_control(Control::checkpoint, leaves, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), {}), next);
+  }
+  if (detail::capture_mode) return R(f(arguments...));  // its graphs choose what they save
+  std::vector<Tensor> given;
+  for (const Tensor* t : leaves) given.push_back(*t);
+  R like{};
+  const auto places = detail::with_leaves(all, [](const Tensor&) { return Tensor(); });
+  const auto function = [f, places, &like, first = true](const std::vector<Tensor>& t) mutable {
+    std::size_t next = 0;
+    R result = std::apply(f, detail::take_leaves(places, t, next));
+    std::vector<Tensor> list;
+    for (const Tensor* leaf : detail::leaves_of(result)) list.push_back(*leaf);
+    if (first) like = std::move(result);
+    first = false;
+    return list;
+  };
+  const std::vector<Tensor> made = autograd::run_checkpoint(function, given, {});
+  std::size_t next = 0;
+  return detail::take_leaves(like, made, next);
+}
+
+}  // namespace tt

@@ -1,0 +1,178 @@
+// Control flow that hangs on elements: as written in eager code, and one node with graphs as its bodies in a captured function
+// (graph/control.hpp), where a branch or a loop in C++ would end the graph.
+//   y = tt::cond(x.sum() > 0, [&](const Tensor& t) { return t * w; }, [](const Tensor& t) { return -t; }, x);
+//   State s = tt::while_loop([](const State& s) { return s.error > 1e-3; }, [](const State& s) { return step(s); }, first);
+//   auto [state, ys] = tt::scan([&](const Tensor& h, const Tensor& x) { Tensor n = cell(h, x, w); return std::pair{n, n}; }, h, xs);
+// Bodies may read other Tensors of the function; they give new ones, and change none in place: else the graph ends there, and it runs
+// as it is written. What they take and give are Tensors, numbers, and structs, tuples and lists of them; results of both branches have
+// one type. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
+#pragma once
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tt/core/leaves.hpp"
+#include "tt/dispatch/eager.hpp"
+#include "tt/dispatch/join_ops.hpp"
+#include "tt/graph/control.hpp"
+
+namespace tt {
+
+/// A Tensor of one element that is looked at, or the first operand of a loop, and the line of the call.
+struct ControlOperand {
+  const Tensor& tensor;
+  SourceLine at;
+  ControlOperand(const Tensor& t, SourceLine line = here()) : tensor(t), at(line) {}
+};
+
+namespace detail {
+
+template <class A>
+std::vector<const Tensor*> leaves_of(const A& a) {
+  std::vector<const Tensor*> list;
+  each_leaf(a, [&](const Tensor& t) { list.push_back(&t); });
+  return list;
+}
+/// A value like `a`, with f(each Tensor) in place of its Tensors.
+template <class A, class F>
+A with_leaves(A a, const F& f) {
+  each_leaf(a, [&](Tensor& t) { t = f(t); });
+  return a;
+}
+/// A body that is being recorded; closed without results if it throws.
+class RecordedRegion {
+ public:
+  RecordedRegion() { capture_mode->open_region(); }
+  RecordedRegion(const RecordedRegion&) = delete;
+  ~RecordedRegion() {
+    if (!closed_) capture_mode->close_region(nullptr, 0);
+  }
+  template <class A>
+  A input(const A& a, bool row = false) const {
+    return with_leaves(a, [&](const Tensor& t) { return capture_mode->region_input(t, row); });
+  }
+  template <class R>
+  void close(const R& result) {
+    const std::vector<const Tensor*> list = leaves_of(result);
+    capture_mode->close_region(list.data(), static_cast<int>(list.size()));
+    closed_ = true;
+  }
+
+ private:
+  bool closed_ = false;
+};
+inline bool is_recorded_control(const std::vector<const Tensor*>& operands) {
+  return capture_mode && capture_mode->records_control(operands.data(), static_cast<int>(operands.size()));
+}
+/// The node of the bodies recorded last.
+inline std::vector<Tensor> call_control(Control kind, const std::vector<const Tensor*>& operands, int carried, int xs, bool reverse, int results, SourceLine at) {
+  std::vector<Tensor> r(static_cast<std::size_t>(results));
+  capture_mode->control_flow({static_cast<int>(kind), region_count(kind), operands.data(), static_cast<int>(operands.size()), carried, xs, reverse,
+                              r.data(), results, at});
+  return r;
+}
+/// The Tensors of a value, replaced by those of a list from `next` on.
+template <class A>
+A take_leaves(const A& like, const std::vector<Tensor>& list, std::size_t& next) {
+  return with_leaves(like, [&](const Tensor&) { return list[next++]; });
+}
+inline bool decide(const Tensor& t, const char* op, SourceLine at) {
+  if (!t.defined() || t.impl().numel != 1)
+    TT_THROW(Error((t.defined() ? Text("tt::") << op << ": the condition is no single element, but of shape " << t.impl().shape : Text("tt::") << op << ": the condition is an undefined Tensor")
+                   << ". Reduce it, as by any() or all()?" << at));
+  return t.dtype() == DType::boolean ? t.item<bool>(at) : (t != 0).item<bool>(at);
+}
+
+}  // namespace detail
+
+/// then(operands...) where the condition holds, else otherwise(operands...): a Tensor of one element, which is true if it is not 0.
+/// In a captured function both are recorded, on the same operands, and one runs; both must give the same dtypes and shapes.
+template <class Then, class Otherwise, class... A>
+auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise, const A&... operands) {
+  using R = std::decay_t<std::invoke_result_t<const Then&, const A&...>>;
+  static_assert(std::is_same_v<R, std::decay_t<std::invoke_result_t<const Otherwise&, const A&...>>>, "tt::cond: both branches give one type");
+  const Tensor& c = condition.tensor;
+  if (detail::is_recorded_control({&c}) && c.impl().numel == 1) {
+    detail::RecordedRegion first;
+    const R like = then(operands...);
+    first.close(like);
+    detail::RecordedRegion second;
+    second.close(otherwise(operands...));
+    std::size_t next = 0;
+    return detail::take_leaves(like, detail::call_control(Control::cond, {&c}, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), condition.at), next);
+  }
+  return detail::decide(c, "cond", condition.at) ? R(then(operands...)) : R(otherwise(operands...));
+}
+
+/// body(... body(carried)) for as long as goes_on(carried) is a Tensor of one element that is not 0. What is carried keeps its dtypes and
+/// shapes in a captured function, where the loop is one node if nothing requires a gradient.
+template <class Condition, class Body, class C>
+C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine at = here()) {
+  static_assert(std::is_convertible_v<std::invoke_result_t<const Body&, const C&>, C>, "tt::while_loop: the body gives what it is given");
+  const std::vector<const Tensor*> operands = detail::leaves_of(carried);
+  if (detail::is_recorded_control(operands)) {
+    const auto count = static_cast<int>(operands.size());
+    detail::RecordedRegion first;
+    const Tensor condition = goes_on(first.input(carried));
+    first.close(condition);
+    detail::RecordedRegion second;
+    const C next = body(second.input(carried));
+    second.close(next);
+    std::size_t at_leaf = 0;
+    return detail::take_leaves(carried, detail::call_control(Control::while_loop, operands, count, 0, false, count, at), at_leaf);
+  }
+  while (detail::decide(goes_on(std::as_const(carried)), "while_loop", at)) carried = body(std::as_const(carried));
+  return carried;
+}
+
+struct ScanOptions {
+  bool reverse = false;  ///< from the last row to the first; rows of results lie as those of xs
+};
+/// Goes through the rows (along axis 0) of all Tensors of xs: body(carried, row) gives the pair of what is carried on and of values that are
+/// stacked along a new axis 0. Gives the pair of what is carried at last and of those stacks. Differentiable, on every path.
+/// Throws Error when lengths differ or there is no row.
+template <class Body, class C, class X>
+auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, SourceLine at = here()) {
+  using Y = std::decay_t<decltype(body(std::declval<const C&>(), std::declval<const X&>()).second)>;
+  const std::vector<const Tensor*> rows = detail::leaves_of(xs);
+  for (const Tensor* t : rows)
+    if (t->dim() == 0 || t->impl().shape.code[0] != rows[0]->impl().shape.code[0])
+      TT_THROW(Error(Text("tt::scan: Tensors of other lengths along axis 0: ") << rows[0]->shape() << " and " << t->shape() << "." << at));
+  const std::int64_t n = rows.empty() ? 0 : rows[0]->impl().shape.code[0];
+  if (n == 0) TT_THROW(Error(Text("tt::scan: there is no row to begin with.") << at));
+  std::vector<const Tensor*> operands = detail::leaves_of(carried);
+  const auto count = static_cast<int>(operands.size());
+  operands.insert(operands.end(), rows.begin(), rows.end());
+  if (detail::is_recorded_control(operands)) {
+    detail::RecordedRegion region;
+    const C state = region.input(carried);
+    const std::pair<C, Y> given = body(state, region.input(xs, true));
+    region.close(given);
+    const int results = static_cast<int>(detail::leaves_of(given).size());
+    const std::vector<Tensor> result = detail::call_control(Control::scan, operands, count, static_cast<int>(rows.size()), options.reverse, results, at);
+    std::size_t next = 0;
+    C last = detail::take_leaves(carried, result, next);
+    return std::pair<C, Y>(std::move(last), detail::take_leaves(given.second, result, next));
+  }
+  std::vector<std::vector<Tensor>> parts;  // of each value its rows
+  Y like{};
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t row = options.reverse ? n - 1 - step : step;
+    std::pair<C, Y> given = body(std::as_const(carried), detail::with_leaves(xs, [&](const Tensor& t) { return t.select(0, static_cast<int>(row), at); }));
+    carried = std::move(given.first);
+    const std::vector<const Tensor*> ys = detail::leaves_of(given.second);
+    parts.resize(ys.size(), std::vector<Tensor>(static_cast<std::size_t>(n)));
+    for (std::size_t k = 0; k < ys.size(); ++k) parts[k][static_cast<std::size_t>(row)] = *ys[k];
+    like = std::move(given.second);
+  }
+  std::size_t k = 0;
+  Y stacks = detail::with_leaves(std::move(like), [&](const Tensor&) { return stack(parts[k++], 0, at); });
+  return std::pair<C, Y>(std::move(carried), std::move(stacks));
+}
+/// f of each row (along axis 0) of all Tensors of xs, stacked along a new axis 0. Differentiable.
+template <class F, class X>
+auto map(const F& f, const X& xs, SourceLine at = here()) {
+  return scan([&](const std::tuple<>& nothing, const X& row) { return std::pair{nothing, f(row)}; }, std::tuple<>{}, xs, {}, at).second;
+}
+
+}  // namespace tt

@@ -1,0 +1,165 @@
+// How a GraphFunction runs whose graph holds kernels that are no programs: step by step, with a Tensor for each value between them.
+// Kernels of ops are called below the tape; regions of control flow are functions that run here.
+#pragma once
+#include "tt/dispatch/graph_function.hpp"
+#include "tt/graph/control.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The options of a node as its operator takes them: sizes are numbers.
+inline Attributes attributes_of(const Graph& g, const Node& n, const SymbolValues& symbols) {
+  Vec<std::int64_t> words = g.attribute_words(n);
+  for_each_option(*n.def, words, [&](const OptionField& option, const std::int64_t* word, int count) {
+    for (int k = 0; k < count && option.kind == OptionField::Kind::size; ++k) {
+      std::int64_t& size = words[static_cast<int>(word - words.begin()) + k];
+      size = Extent::from_code(size).value(symbols);
+    }
+  });
+  Attributes a;
+  a.value.append(words.begin(), words.size());
+  return a;
+}
+/// A result lies dense, in memory that no operand has.
+inline void make_own(Tensor& result, const Tensor* const* argument, int count) {
+  bool shared = false;
+  for (int k = 0; k < count; ++k) shared = shared || result.impl().storage == argument[k]->impl().storage;
+  result = shared ? result.clone() : result.contiguous();
+}
+TT_INLINE void check_external(const Call& c) {
+  if (!c.op->external) return;
+  const PauseCapture pause;
+  SmallVec<Tensor, few_arguments> meta(c.arguments);
+  SmallVec<const Tensor*, few_arguments> argument;
+  SmallVec<Tensor, few_results> result(c.op->results);
+  for (int k = 0; k < c.arguments; ++k) {
+    meta[k] = Tensor(c[k].dtype(), c[k].impl().shape, {DeviceType::meta, 0});
+    argument.push_back(&meta[k]);
+  }
+  Call same{c.op, argument.data(), c.arguments, c.attributes, result.data(), c.at, {}};
+  Dispatcher::get().call(same);
+}
+
+// ---- control flow: operands and results as graph/control.hpp says
+
+using Regions = std::vector<std::unique_ptr<const GraphFunction>>;
+struct ControlRun {
+  const Regions& regions;
+  const Tensor* const* operand;
+  int operands;
+  const SymbolValues& symbols;
+  Device device;
+
+  /// Runs a region on what is carried, then on operands from `first` on.
+  void run(const GraphFunction& region, const std::vector<Tensor>& carried, int first, Tensor* result) const {
+    SmallVec<const Tensor*, 16> in;
+    for (const Tensor& t : carried) in.push_back(&t);
+    for (int k = first; k < operands; ++k) in.push_back(operand[k]);
+    region.run(in.data(), symbols, result, device);
+  }
+};
+inline bool is_true(const Tensor& t) {
+  const TensorImpl& impl = t.impl();
+  alignas(8) std::byte one[8] = {};
+  const auto bytes = static_cast<std::size_t>(size_of(impl.dtype));
+  if (const DeviceApi* api = device_api(impl.device.type)) api->copy(one, Device{}, impl.data, impl.device, bytes, false);
+  else std::memcpy(one, impl.data, bytes);
+  return with_dtype(impl.dtype, [&]<class T>(T) { return *reinterpret_cast<const T*>(one) != T{}; });
+}
+inline void run_while_loop(const ControlRun& r, int carried, Tensor* result) {
+  std::vector<Tensor> state, next(static_cast<std::size_t>(carried));
+  for (int k = 0; k < carried; ++k) state.push_back(*r.operand[k]);
+  for (;;) {
+    Tensor goes_on;
+    r.run(*r.regions[0], state, carried, &goes_on);
+    if (!is_true(goes_on)) break;
+    r.run(*r.regions[1], state, carried, next.data());
+    state.swap(next);
+  }
+  for (int k = 0; k < carried; ++k) result[k] = state[static_cast<std::size_t>(k)];
+}
+/// Row `k` of a dense Tensor: of another's memory.
+inline Tensor row_of(const Tensor& t, std::int64_t k) { return t.select(0, static_cast<int>(k)); }
+inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
+  Tensor place = row_of(to, k);
+  if (!is_host(to.device())) return void(place.copy_(row));
+  const auto bytes = static_cast<std::size_t>(row.impl().numel * size_of(row.dtype()));
+  if (bytes > 0) std::memcpy(place.impl().data, row.impl().data, bytes);
+}
+/// `wanted`: results that somebody reads.
+inline void run_scan(const ControlRun& r, const ControlOptions& o, const Vec<int>& wanted, Tensor* result) {
+  const GraphFunction& body = *r.regions[0];
+  const std::int64_t n = r.operand[o.carried]->impl().shape.code[0];
+  std::vector<Tensor> given, out(static_cast<std::size_t>(body.outputs()));
+  std::vector<Tensor> dense;
+  for (int k = 0; k < o.carried; ++k) given.push_back(*r.operand[k]);
+  for (int k = 0; k < o.xs; ++k) dense.push_back(r.operand[o.carried + k]->contiguous());
+  given.resize(static_cast<std::size_t>(o.carried + o.xs));
+  const auto rows_like = [&](DType d, const Shape& row) {
+    Shape s{n};
+    for (int k = 0; k < row.rank; ++k) s.push_back(row.code[k]);
+    return Tensor(d, s, r.device);
+  };
+  for (int k = o.carried; k < wanted.size(); ++k) {
+    if (k >= body.outputs()) result[k] = wanted[k] < 0 ? Tensor() : rows_like(given[static_cast<std::size_t>(k - body.outputs())].dtype(), given[static_cast<std::size_t>(k - body.outputs())].impl().shape);
+    else result[k] = rows_like(body.graph()[body.graph().outputs[k]].dtype, body.output_shape(k, r.symbols));
+  }
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t row = o.reverse ? n - 1 - step : step;
+    for (int k = body.outputs(); k < wanted.size(); ++k)
+      if (wanted[k] >= 0) put_row(result[k], row, given[static_cast<std::size_t>(k - body.outputs())].contiguous());
+    for (int k = 0; k < o.xs; ++k) given[static_cast<std::size_t>(o.carried + k)] = row_of(dense[static_cast<std::size_t>(k)], row);
+    r.run(body, given, o.carried + o.xs, out.data());
+    for (int k = 0; k < body.outputs(); ++k)
+      if (k < o.carried) given[static_cast<std::size_t>(k)] = static_cast<Tensor&&>(out[static_cast<std::size_t>(k)]);
+      else put_row(result[k], row, out[static_cast<std::size_t>(k)]);
+  }
+  for (int k = 0; k < o.carried; ++k) result[k] = given[static_cast<std::size_t>(k)];
+}
+
+}  // namespace detail
+
+TT_INLINE void GraphFunction::run_call(std::size_t step, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result,
+                                       Device device) const {
+  const detail::PauseCapture pause;
+  const ExcludeKeys below{DispatchKey::autograd};
+  const Steps::Step& s = steps_.step[static_cast<int>(step)];
+  const Node& n = graph_[s.call];
+  if (is_control(n)) {
+    const detail::ControlRun r{step_[step].regions, argument, count, symbols, device};
+    const ControlOptions options = control_options(graph_, n);
+    switch (control_of(n).kind) {
+      case Control::cond: r.run(*r.regions[detail::is_true(*argument[0]) ? 0 : 1], {}, 1, result); break;
+      case Control::checkpoint: r.run(*r.regions[0], {}, 0, result); break;
+      case Control::while_loop: detail::run_while_loop(r, options.carried, result); break;
+      case Control::scan: detail::run_scan(r, options, s.out, result); break;
+    }
+  } else {
+    const Attributes attributes = detail::attributes_of(graph_, n, symbols);
+    Call c{&n.def->external(), argument, count, &attributes, result, n.where, {}};
+    Dispatcher::get().call(c);
+  }
+  for (int k = 0; k < n.def->results; ++k)
+    if (result[k].defined()) detail::make_own(result[k], argument, count);
+}
+
+TT_INLINE void GraphFunction::run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
+  const int n = graph_.inputs.size();
+  const Device device = device_of(argument, n, otherwise);
+  std::vector<Tensor> value(static_cast<std::size_t>(steps_.values));
+  for (int k = 0; k < n; ++k) value[static_cast<std::size_t>(k)] = *argument[k];
+  for (std::size_t t = 0; t < step_.size(); ++t) {
+    const Steps::Step& s = steps_.step[static_cast<int>(t)];
+    SmallVec<const Tensor*, 16> in;
+    SmallVec<Tensor, few_results> out(s.out.size());
+    for (int v : s.in) in.push_back(&value[static_cast<std::size_t>(v)]);
+    if (step_[t].fused) step_[t].fused->run(in.data(), symbols, out.data(), device);
+    else run_call(t, in.data(), in.size(), symbols, out.data(), device);
+    for (int k = 0; k < s.out.size(); ++k)
+      if (s.out[k] >= 0) value[static_cast<std::size_t>(s.out[k])] = static_cast<Tensor&&>(out[k]);
+    for (int v : s.last_read) value[static_cast<std::size_t>(v)] = Tensor();
+  }
+  for (int k = 0; k < outputs(); ++k) result[k] = value[static_cast<std::size_t>(steps_.outputs[k])];
+}
+
+}  // namespace tt

@@ -1,0 +1,147 @@
+// vmap, a graph to a graph: a function of examples becomes one of batches, with a new axis 0 where an example was. One rule a primitive:
+// elementwise ops take a batch beside single values as they are, when its axes are aligned; views and reductions move their axes by one;
+// products have batches themselves. What has a kernel of its own, or regions, goes through the batch row by row (a scan that carries nothing).
+//   Graph batched = vmap_of(graph, {0, 2}, n);       // inputs 0 and 2 are batches of n examples; so are all outputs
+#pragma once
+#include "tt/graph/control.hpp"
+
+namespace tt {
+namespace detail {
+
+class Batcher {
+ public:
+  Batcher(const Graph& from, const Vec<int>& by, Extent count) : from_(from), count_(count), node_(from.size(), -1), batched_(from.size(), 0) {
+    for (int k : by) batched_[from.inputs[k]] = 1;
+  }
+  Graph graph() {
+    for (int i : from_.inputs) node_[i] = batched_[i] ? to_.input(from_[i].dtype, with_rows(from_[i].shape, count_)) : to_.input(from_[i].dtype, from_[i].shape);
+    for (int i : post_order(from_, from_.outputs))
+      if (node_[i] < 0) add(i);
+    for (int o : from_.outputs) to_.output(rows_of(o));
+    return static_cast<Graph&&>(to_);
+  }
+
+ private:
+  const Graph& from_;
+  const Extent count_;
+  Graph to_;
+  Vec<int> node_;
+  Vec<char> batched_;
+
+  Shape batch_shape(const Shape& s) const { return with_rows(s, count_); }
+  /// A value with a batch axis, and behind it as many axes as `rank`.
+  int aligned(int i, int rank) {
+    if (!batched_[i]) return node_[i];
+    Shape s{count_};
+    for (int k = from_[i].shape.rank; k < rank; ++k) s.push_back(1);
+    for (int k = 0; k < from_[i].shape.rank; ++k) s.push_back(from_[i].shape[k]);
+    return to_.reshape(node_[i], s);
+  }
+  /// As a batch, though it may be the same for all examples.
+  int rows_of(int i) { return batched_[i] ? node_[i] : to_.broadcast_to(node_[i], batch_shape(from_[i].shape)); }
+
+  void add(int i) {
+    const Node& n = from_[i];
+    const Ids operands = from_.operands(i);
+    bool any = false;
+    for (int o : operands) any = any || batched_[o];
+    to_.where = n.where;
+    if (!any) {
+      node_[i] = to_.intern(n, from_, mapped(operands, node_));
+      return;
+    }
+    batched_[i] = 1;
+    const int a = operands[0], first = node_[a];
+    switch (n.op) {
+      case Op::broadcast: node_[i] = to_.broadcast_to(aligned(a, n.shape.rank), batch_shape(n.shape)); return;
+      case Op::reshape: node_[i] = to_.reshape(first, batch_shape(n.shape)); return;
+      case Op::permute: {
+        const auto p = from_.attributes<PermuteAttribute>(n);
+        int axes[max_rank] = {};
+        for (int k = 0; k < p.rank; ++k) axes[k + 1] = p.axis[k] + 1;
+        node_[i] = to_.permute(first, axes);
+        return;
+      }
+      case Op::slice: {
+        const auto s = from_.attributes<SliceAttribute>(n);
+        node_[i] = to_.slice(first, s.axis + 1, s.start, n.shape[s.axis], s.step);
+        return;
+      }
+      case Op::window: {
+        const auto w = from_.attributes<WindowAttribute>(n);
+        node_[i] = to_.window(first, w.axis + 1, n.shape.last().code, w.step, w.dilation);
+        return;
+      }
+      case Op::pad: {
+        auto p = from_.attributes<PadAttribute>(n);
+        for (int& axis : p.axis) ++axis;
+        node_[i] = to_.pad(first, p, batch_shape(n.shape), n.bits);
+        return;
+      }
+      case Op::slice_scatter: {
+        const auto p = from_.attributes<PadAttribute>(n);
+        node_[i] = to_.slice_scatter(rows_of(a), rows_of(operands[1]), p.axis[0] + 1, p.before[0]);
+        return;
+      }
+      case Op::sum: case Op::amax: case Op::amin: node_[i] = to_.reduce(n.op, first, static_cast<unsigned>(n.attribute) << 1, n.bits); return;
+      case Op::matmul: node_[i] = product(n, a, operands[1]); return;
+      case Op::conv: node_[i] = convolution(n, a, operands[1]); return;
+      case Op::detach: node_[i] = to_.detach(first); return;
+      default: break;
+    }
+    if (is_external(n)) {
+      node_[i] = row_by_row(i);
+      return;
+    }
+    Vec<int> in;
+    for (int o : operands) in.push_back(aligned(o, n.shape.rank));
+    node_[i] = again(to_, from_, n, in);
+    if (!(to_[node_[i]].shape == batch_shape(n.shape))) node_[i] = to_.broadcast_to(node_[i], batch_shape(n.shape));
+  }
+  int product(const Node& n, int a, int b) {
+    const int rank = n.shape.rank;  // of both, but for batches that one of them lacks
+    int x = aligned(a, rank), y = aligned(b, rank);
+    return to_.matmul(x, y);
+  }
+  /// Images of all examples are one batch, or, where weights differ, groups of channels.
+  int convolution(const Node& n, int images, int weights) {
+    const auto c = from_.attributes<ConvAttribute>(n);
+    const Shape x = from_[images].shape, w = from_[weights].shape, y = n.shape;
+    if (!batched_[weights]) {
+      const int all = to_.reshape(node_[images], {count_ * x[0], x[1], x[2], x[3]});
+      return to_.reshape(to_.conv(all, node_[weights], c), batch_shape(y));
+    }
+    const int examples_last[] = {1, 0, 2, 3, 4};
+    const int channels = to_.reshape(to_.permute(rows_of(images), examples_last), {x[0], count_ * x[1], x[2], x[3]});
+    const int all = to_.conv(channels, to_.reshape(node_[weights], {count_ * w[0], w[1], w[2], w[3]}), c);
+    return to_.permute(to_.reshape(all, {y[0], count_, y[1], y[2], y[3]}), examples_last);
+  }
+  /// The op of node `i` on each example in turn.
+  int row_by_row(int i) {
+    const Node& n = from_[i];
+    Graph body;
+    Vec<int> rows, others, in(from_.operands(i).count, -1);
+    for (const bool batch : {true, false})
+      for (int k = 0; k < in.size(); ++k) {
+        const int o = from_.operands(i)[k];
+        if ((batched_[o] != 0) != batch) continue;
+        in[k] = body.input(from_[o].dtype, from_[o].shape);
+        (batch ? rows : others).push_back(node_[o]);
+      }
+    const Vec<int> results = call_named(body, *n.def, in, from_.attribute_words(n));
+    for (int r : results) body.output(r);
+    Vec<int> operands = rows;
+    operands.append(others.begin(), others.size());
+    return record_control(to_, Control::scan, {0, rows.size(), false}, {body}, operands)[static_cast<int>(n.bits)];
+  }
+};
+
+}  // namespace detail
+
+/// The function of a batch of examples: inputs in `by` (their numbers) have `count` of them along a new axis 0, and so have all outputs.
+inline Graph vmap_of(const Graph& function, const Vec<int>& by, Extent count) {
+  const Graph g = decomposed(function);
+  return detail::Batcher(g, by, count).graph();
+}
+
+}  // namespace tt

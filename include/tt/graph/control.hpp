@@ -1,0 +1,305 @@
+// Control flow as nodes: their bodies are graphs of their own, regions, which run when the node does. Of equal ones there is one
+// definition, kept for good.
+//   cond(%p, %a, %b) { region } { region }                   inputs of both are %a, %b; one of them runs
+//   while_loop(%c, %a) carried 1 { condition } { body }      of what is carried, then of the rest; the body gives the former anew
+//   scan(%c, %x, %a) carried 1 xs 1 reverse False { body }   for each row of %x: from carried, rows, the rest to carried and rows
+//   checkpoint(%a, %b) { region }                            of which nothing is saved: its gradient computes it again
+// Results of a scan: what is carried at the end, rows one behind the other, and what was carried into each step, for gradients.
+#pragma once
+#include <atomic>
+
+#include "tt/graph/partition.hpp"
+#include "tt/graph/region.hpp"
+
+namespace tt {
+
+enum class Control : std::uint8_t { cond, while_loop, scan, checkpoint };
+constexpr const char* name(Control c) {
+  constexpr const char* names[] = {"cond", "while_loop", "scan", "checkpoint"};
+  return names[static_cast<int>(c)];
+}
+inline constexpr int control_count = 4;
+constexpr int region_count(Control c) { return c == Control::cond || c == Control::while_loop ? 2 : 1; }
+/// Does a region run as it is, on the operands behind a condition if there is one?
+constexpr bool is_straight(Control c) { return c == Control::cond || c == Control::checkpoint; }
+
+/// How many of the operands are carried from step to step, and how many are gone through row by row behind those.
+struct ControlOptions {
+  int carried = 0, xs = 0;
+  bool reverse = false;  ///< from the last row to the first
+};
+
+struct ControlOp : OpDef {
+  Control kind = Control::cond;
+  Vec<Graph> graphs;
+  Text text;
+  ControlOp* next = nullptr;
+};
+/// Is a node control flow?
+constexpr bool is_control(const Node& n) { return is_external(n) && n.def->region_count > 0; }
+inline const ControlOp& control_of(const Node& n) { return static_cast<const ControlOp&>(*n.def); }
+inline ControlOptions control_options(const Graph& g, const Node& n) {
+  const Vec<std::int64_t> words = g.attribute_words(n);
+  ControlOptions o;
+  if (words.size() > 0) o.carried = static_cast<int>(words[0]);
+  if (words.size() > 2) {
+    o.xs = static_cast<int>(words[1]);
+    o.reverse = words[2] != 0;
+  }
+  return o;
+}
+
+namespace detail {
+
+inline constexpr OptionField control_fields[] = {{.name = "carried", .name_size = 7}, {.name = "xs", .name_size = 2},
+                                                 {.name = "reverse", .name_size = 7, .kind = OptionField::Kind::boolean}};
+template <int Count>
+OptionFields first_fields() { return {control_fields, Count}; }
+constexpr auto fields_of(Control c) { return is_straight(c) ? &first_fields<0> : c == Control::while_loop ? &first_fields<1> : &first_fields<3>; }
+inline Vec<std::int64_t> words_of(Control kind, const ControlOptions& o) {
+  if (is_straight(kind)) return {};
+  if (kind == Control::while_loop) return {o.carried};
+  return {o.carried, o.xs, o.reverse};
+}
+constexpr Shape with_rows(const Shape& row, Extent rows) {
+  Shape s{rows};
+  for (int k = 0; k < row.rank; ++k) s.push_back(row[k]);
+  return s;
+}
+
+/// Values like the results.
+inline void decompose_control(const OpDef& def, Graph& g, Ids operands, const std::int64_t* words, int* results) {
+  const auto& op = static_cast<const ControlOp&>(def);
+  const Vec<int> in = copied(operands);
+  const auto like = [&](DType d, const Shape& s) { *results++ = g.constant(d, 0, s); };
+  if (is_straight(op.kind)) {
+    for (int o : op.graphs[0].outputs) like(op.graphs[0][o].dtype, op.graphs[0][o].shape);
+    return;
+  }
+  const int carried = static_cast<int>(words[0]);
+  for (int k = 0; k < carried; ++k) like(g[in[k]].dtype, Shape(g[in[k]].shape));
+  if (op.kind == Control::while_loop) return;
+  const Graph& body = op.graphs[0];
+  const Extent rows = g[in[carried]].shape[0];
+  for (int k = carried; k < body.outputs.size(); ++k) like(body[body.outputs[k]].dtype, with_rows(body[body.outputs[k]].shape, rows));
+  for (int k = 0; k < carried; ++k) like(g[in[k]].dtype, with_rows(Shape(g[in[k]].shape), rows));
+}
+inline void differentiate_control(Graph& g, int node, const int* adjoints, int* out);
+
+}  // namespace detail
+
+/// The op with these regions, which agree in what they take and give.
+inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
+  static constexpr int lists = 1024;
+  static std::atomic<ControlOp*> first_of[lists];
+  Text text(name(kind));
+  text << ' ' << carried << '\n';
+  for (Graph& g : regions) {
+    g = canonical(g);
+    text << to_string(g);
+  }
+  std::uint64_t id = 14695981039346656037u;
+  for (const char c : text) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::atomic<ControlOp*>& first = first_of[id % lists];
+  ControlOp *seen = first.load(std::memory_order_acquire), *made = nullptr;
+  do {
+    for (const ControlOp* o = seen; o; o = o->next)
+      if (o->id == id && o->text == text) {
+        delete made;  // another thread was first
+        return *o;
+      }
+    if (!made) {
+      const Graph& body = regions[regions.size() - 1];
+      const int results = body.outputs.size() + (kind == Control::scan ? carried : 0);
+      made = new ControlOp;
+      made->info = {.name = name(kind), .domain = Domain::number, .arity = body.inputs.size() + (kind == Control::cond)};
+      made->id = id;
+      made->is_named = made->is_external = made->has_rule = true;
+      made->decompose = &detail::decompose_control;
+      made->differentiate = &detail::differentiate_control;
+      made->options = detail::fields_of(kind);
+      made->results = results;
+      made->kind = kind;
+      made->graphs = static_cast<Vec<Graph>&&>(regions);
+      made->text = text;
+      made->regions = made->graphs.begin();
+      made->region_count = made->graphs.size();
+    }
+    made->next = seen;
+  } while (!first.compare_exchange_weak(seen, made, std::memory_order_acq_rel, std::memory_order_acquire));
+  return *made;
+}
+/// Records control flow; of a scan the results end with what was carried into each step.
+inline Vec<int> record_control(Graph& g, Control kind, const ControlOptions& options, const Vec<Graph>& regions, const Vec<int>& operands) {
+  return call_named(g, control_op(kind, options.carried, regions), operands, detail::words_of(kind, options));
+}
+
+// ---- regions out of a graph
+
+/// What was recorded from node `begin` on, as graphs of their own. All of them take `formal` nodes of their own, then what they read
+/// of what was there before, the same for all.
+struct RegionCutter {
+  const Graph& g;
+  int begin;
+  Vec<int> outer;  ///< those nodes
+
+  /// A number that costs nothing: every region has its own.
+  bool is_free(int i) const {
+    return g[i].op != Op::input && (is_leaf(g[i].op) || ((g[i].op == Op::broadcast || g[i].op == Op::reshape) && is_free(g[i].operand[0])));
+  }
+  Vec<int> inside(const Vec<int>& formal, const Vec<int>& outputs) const {
+    Vec<char> state(g.size(), 0);
+    for (int i = 0; i < begin; ++i)
+      if (!is_free(i)) state[i] = 2;
+    for (int i : formal) state[i] = 2;
+    return post_order(g, outputs, static_cast<Vec<char>&&>(state));
+  }
+  void note_outer(const Vec<int>& formal, const Vec<int>& outputs) {
+    Vec<char> known(g.size(), 0);
+    const Vec<int> own = inside(formal, outputs);
+    for (const Vec<int>* list : {&own, &formal, static_cast<const Vec<int>*>(&outer)})
+      for (int i : *list) known[i] = 1;
+    const auto note = [&](int i) {
+      if (!known[i]) outer.push_back(i);
+      known[i] = 1;
+    };
+    for (int i : own)
+      for (int o : g.operands(i)) note(o);
+    for (int i : outputs) note(i);
+  }
+  Graph cut(const Vec<int>& formal, const Vec<int>& outputs) const {
+    Graph r;
+    Vec<int> map(g.size(), -1);
+    for (const Vec<int>* list : {&formal, &outer})
+      for (int i : *list) map[i] = r.input(g[i].dtype, g[i].shape);
+    for (int i : inside(formal, outputs)) map[i] = r.intern(g[i], g, mapped(g.operands(i), map));
+    for (int i : outputs) r.output(map[i]);
+    return canonical(r);
+  }
+};
+
+// ---- derivatives
+
+namespace detail {
+
+/// The results of `body`, recorded on these nodes.
+inline Vec<int> record_graph(Graph& g, const Graph& body, const Vec<int>& inputs) {
+  Vec<int> map(body.size(), -1);
+  for (int k = 0; k < body.inputs.size(); ++k) map[body.inputs[k]] = inputs[k];
+  for (int i = 0; i < body.size(); ++i)
+    if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
+  return mapped({body.outputs.begin(), body.outputs.size()}, map);
+}
+/// From the inputs of a region and an adjoint for each of these outputs to those of the inputs `wanted`.
+inline Graph adjoint_region(const Graph& region, const Vec<int>& outputs, const Vec<int>& wanted) {
+  Graph part = region;
+  part.clear_outputs();
+  for (int k : outputs) part.output(region.outputs[k]);
+  BitSet by;
+  for (int k : wanted) by.set(k);
+  JointGraph joint = make_joint(part, by);
+  const BitSet given = joint.given;
+  Graph g = derivative_of(static_cast<JointGraph&&>(joint));
+  const Vec<int> adjoint = g.outputs;
+  g.clear_outputs();
+  int next = 0;
+  for (int k : wanted) {
+    const Node in = g[g.inputs[k]];
+    g.output(given.test(k) ? adjoint[next++] : g.constant(in.dtype, 0, in.shape));
+  }
+  return g;
+}
+inline Vec<int> floating_inputs(const Graph& g, int first, int count) {
+  Vec<int> list;
+  for (int k = first; k < first + count; ++k)
+    if (is_floating(g[g.inputs[k]].dtype)) list.push_back(k);
+  return list;
+}
+/// One branch runs backward, that which ran; or what was not saved. It is computed again from its inputs.
+inline void differentiate_straight(Graph& g, int node, const int* adjoints, int* out) {
+  const ControlOp& op = control_of(g[node]);
+  const Vec<int> wanted = floating_inputs(op.graphs[0], 0, op.graphs[0].inputs.size());
+  Vec<int> operands = copied(g.operands(node)), seeded;
+  for (int k = 0; k < op.results; ++k) {
+    if (adjoints[k] < 0) continue;
+    seeded.push_back(k);
+    operands.push_back(adjoints[k]);
+  }
+  if (wanted.empty()) return;
+  Vec<Graph> back;
+  for (const Graph& region : op.graphs) {
+    back.push_back(adjoint_region(region, seeded, wanted));
+    if (back.back().failure) g.fail(back.back().failure);
+  }
+  if (g.failure) return;
+  const Vec<int> result = record_control(g, op.kind, {}, back, operands);
+  for (int k = 0; k < wanted.size(); ++k) out[(op.kind == Control::cond) + wanted[k]] = result[k];
+}
+/// A scan the other way. It carries the adjoints of what was carried and, summed up, of what all steps read; its rows are what was
+/// carried into each step, what was gone through, and the adjoints of rows.
+inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out) {
+  const Node n = g[node];
+  const Graph& body = control_of(n).graphs[0];
+  const ControlOptions o = control_options(g, n);
+  const Vec<int> operands = copied(g.operands(n));
+  const int rest = operands.size() - o.carried - o.xs, states_at = body.outputs.size();
+  const Vec<int> results = call_named(g, *n.def, operands, words_of(Control::scan, o));
+  const Vec<int> carried = floating_inputs(body, 0, o.carried), xs = floating_inputs(body, o.carried, o.xs), others = floating_inputs(body, o.carried + o.xs, rest);
+  Vec<int> seeded = carried, wanted = carried;
+  for (int k = o.carried; k < states_at; ++k)
+    if (adjoints[k] >= 0) seeded.push_back(k);
+  for (const Vec<int>* list : {&xs, &others}) wanted.append(list->begin(), list->size());
+  if (wanted.empty()) return;
+  const Graph adjoint = adjoint_region(body, seeded, wanted);
+  if (adjoint.failure) {
+    g.fail(adjoint.failure);
+    return;
+  }
+
+  Graph back;
+  const auto input = [&](int id) { return back.input(body[id].dtype, body[id].shape); };
+  Vec<int> seeds, sums, in, init, rows, of_state;  // in `back`; then operands, in `g`
+  for (const Vec<int>* list : {&carried, &others})
+    for (int k : *list) {
+      const Node& like = body[body.inputs[k]];
+      (list == &carried ? seeds : sums).push_back(input(body.inputs[k]));
+      init.push_back(list == &carried && adjoints[k] >= 0 ? adjoints[k] : g.constant(like.dtype, 0, like.shape));
+    }
+  for (int k = 0; k < o.carried + o.xs; ++k) {
+    in.push_back(input(body.inputs[k]));
+    rows.push_back(k < o.carried ? results[states_at + k] : operands[k]);
+  }
+  for (int k = carried.size(); k < seeded.size(); ++k) {
+    seeds.push_back(input(body.outputs[seeded[k]]));
+    rows.push_back(adjoints[seeded[k]]);
+  }
+  for (int k : carried) {
+    const int d = adjoints[states_at + k];
+    of_state.push_back(d < 0 ? -1 : input(body.inputs[k]));
+    if (d >= 0) rows.push_back(d);
+  }
+  for (int k = 0; k < rest; ++k) in.push_back(input(body.inputs[o.carried + o.xs + k]));
+  in.append(seeds.begin(), seeds.size());
+  const Vec<int> d = record_graph(back, adjoint, in);
+  for (int k = 0; k < carried.size(); ++k) back.output(of_state[k] < 0 ? d[k] : back.add(d[k], of_state[k]));
+  for (int k = 0; k < others.size(); ++k) back.output(back.add(sums[k], d[carried.size() + xs.size() + k]));
+  for (int k = 0; k < xs.size(); ++k) back.output(d[carried.size() + k]);
+
+  Vec<int> given = init;
+  given.append(rows.begin(), rows.size());
+  for (int k = 0; k < rest; ++k) given.push_back(operands[o.carried + o.xs + k]);
+  const Vec<int> result = record_control(g, Control::scan, {init.size(), rows.size(), !o.reverse}, {back}, given);
+  int next = 0;
+  for (const Vec<int>* list : {&carried, &others, &xs})
+    for (int k : *list) out[k] = result[next++];
+}
+inline void differentiate_control(Graph& g, int node, const int* adjoints, int* out) {
+  switch (control_of(g[node]).kind) {
+    case Control::cond: case Control::checkpoint: return differentiate_straight(g, node, adjoints, out);
+    case Control::scan: return differentiate_scan(g, node, adjoints, out);
+    case Control::while_loop: g.fail({.mistake = Mistake::not_differentiable, .op = "while_loop"});
+  }
+}
+
+}  // namespace detail
+}  // namespace tt

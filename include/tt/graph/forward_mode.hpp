@@ -1,0 +1,122 @@
+// Forward mode, a graph to a graph: how much each value changes when inputs change along given directions (tangents). Elementwise ops
+// need no rule of their own: what reverse mode says an adjoint contributes to an operand is, elementwise, what a tangent of that operand
+// contributes to the result. Linear ops act on tangents as on values. Of everything else the reverse rule, which is linear in the
+// adjoint, is transposed by reverse mode itself (Radul et al., You Only Linearize Once, 2022, goes the other way).
+//   Vec<int> t = forward(g, {y}, {x}, {direction});      // t[0]: the derivative of y along it, -1 where nothing changes
+#pragma once
+#include "tt/graph/differentiate.hpp"
+
+namespace tt {
+namespace detail {
+
+/// The tangent of node `i` from those of its operands by the reverse rule: with an adjoint that is a variable, the rule gives what that
+/// contributes to each operand; the adjoint of the variable, where these have the operands' tangents, is the tangent.
+constexpr int transposed_rule(Graph& g, int i, const Vec<int>& tangents) {
+  const Node n = g[i];
+  const int results = is_external(n) ? n.def->results : 1;
+  const int zero = g.constant(n.dtype, 0, n.shape);
+  const int d = g.intern({.op = Op::copy, .dtype = n.dtype, .operand = {zero, -1, -1, -1}, .identity = g.size() + 1, .attribute = differentiated_by, .shape = n.shape});
+  Vec<int> all(results, -1), out(tangents.size(), -1), roots, seeds;
+  all[results > 1 ? static_cast<int>(n.bits) : 0] = d;
+  contributions(g, i, d, all.begin(), out.begin());
+  for (int k = 0; k < out.size(); ++k) {
+    if (out[k] < 0 || tangents[k] < 0) continue;
+    roots.push_back(out[k]);
+    seeds.push_back(tangents[k]);
+  }
+  return reverse(g, roots, seeds, {d})[0];
+}
+
+/// The tangent of node `i`, which has operands with tangents; -1: nothing changes.
+constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
+  const Node n = g[i];
+  const auto full = [&](int k) { return g.broadcast_to(tangents[k], n.shape); };
+  const auto or_zero = [&](int k) {
+    const Node o = g[g.operands(i)[k]];
+    return tangents[k] >= 0 ? tangents[k] : g.constant(o.dtype, 0, o.shape);
+  };
+  const auto sum = [&](int a, int b) { return a < 0 ? b : b < 0 ? a : g.add(a, b); };
+  g.where = n.where;
+  switch (n.op) {
+    case Op::detach: return -1;
+    case Op::copy: return tangents[0];
+    case Op::broadcast: case Op::reshape: case Op::permute: case Op::slice: case Op::window: case Op::sum: return again(g, g, n, {tangents[0]});
+    case Op::pad: return g.pad(tangents[0], g.attributes<PadAttribute>(n), n.shape, 0);
+    case Op::slice_scatter: return again(g, g, n, {or_zero(0), or_zero(1)});
+    case Op::matmul: case Op::conv: {
+      const int a = n.operand[0], b = n.operand[1];
+      const int first = tangents[0] < 0 ? -1 : again(g, g, n, {tangents[0], b});
+      return sum(first, tangents[1] < 0 ? -1 : again(g, g, n, {a, tangents[1]}));
+    }
+    default: break;
+  }
+  if (!is_elementwise(n.op) || is_external(n)) return transposed_rule(g, i, tangents);
+  int total = -1;
+  for (int k = 0; k < tangents.size(); ++k) {
+    if (tangents[k] < 0) continue;
+    const int d = n.op == Op::cast ? tangents[k] : full(k);
+    if (n.op == Op::cast) return g.cast(d, n.dtype);
+    Vec<int> out(tangents.size(), -1);
+    contributions(g, i, d, &d, out.begin());
+    if (out[k] >= 0) total = sum(total, g.broadcast_to(out[k], n.shape));
+  }
+  return total;
+}
+
+/// The tangents of `roots` when `variables` have these; -1 where nothing changes.
+constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& variables, const Vec<int>& tangents) {
+  if (has_composites(g)) {  // tangents are those of bodies
+    Vec<char> needed(g.size(), 0);
+    bool any = false;
+    for (int i : post_order(g, roots)) {
+      needed[i] = 1;
+      any = any || is_composite(g[i]);
+    }
+    if (any) {
+      Vec<int> map(g.size(), -1);
+      decompose_into(g, g, &needed, map);
+      Vec<int> by;
+      for (int i : variables) by.push_back(map[i] < 0 ? i : map[i]);
+      return forward(g, mapped(roots, map), by, tangents);
+    }
+  }
+  Vec<int> tangent(g.size(), -1);
+  const Vec<char> depends = depends_on(g, variables);
+  for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];
+  for (int i : post_order(g, roots)) {
+    if (tangent[i] >= 0 || !depends[i] || is_leaf(g[i].op)) continue;
+    Vec<int> of_operands;
+    bool any = false;
+    for (int o : g.operands(i)) {
+      of_operands.push_back(is_floating(g[o].dtype) ? tangent[o] : -1);
+      any = any || of_operands.back() >= 0;
+    }
+    if (any) tangent[i] = tangent_of(g, i, of_operands);
+  }
+  Vec<int> result;
+  for (int r : roots) result.push_back(tangent[r]);
+  return result;
+}
+
+}  // namespace detail
+
+/// From the inputs, then tangents of those in `by` (their numbers), to the outputs, then their tangents: zeros where nothing changes; of
+/// integers and bool none.
+constexpr Graph jvp_of(const Graph& function, const Vec<int>& by) {
+  Graph g = canonical(function);
+  const Vec<int> roots = g.outputs;
+  Vec<int> variables, tangents;
+  for (int k : by) {
+    const Node in = g[g.inputs[k]];
+    variables.push_back(g.inputs[k]);
+    tangents.push_back(g.input(in.dtype, in.shape));
+  }
+  const Vec<int> t = detail::forward(g, roots, variables, tangents);
+  for (int k = 0; k < roots.size(); ++k) {
+    const Node y = g[roots[k]];
+    if (is_floating(y.dtype)) g.output(t[k] < 0 ? g.constant(y.dtype, 0, y.shape) : g.broadcast_to(t[k], y.shape));
+  }
+  return g;
+}
+
+}  // namespace tt

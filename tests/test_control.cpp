@@ -1,0 +1,307 @@
+// cond, while_loop, scan and map: in captured functions one node each, whose bodies are graphs; they mean what eager means, have
+// derivatives, and where a body cannot be a graph the function runs as it is written.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+#include "tt/functional/parse.hpp"
+#include "tt/graph/check.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+using Tensors = std::vector<Tensor>;
+
+struct State {
+  Tensor h, c;
+};
+
+const Tensor table = tt::tensor({{3.0, 1.0, 2.0}, {-4.0, 0.5, 1.5}}), weights = tt::tensor({1.0, -2.0, 0.5});
+
+constexpr auto branch = [](const Tensors& t) {
+  const Tensor scaled = t[0] * 2;
+  return tt::cond(
+             t[1].sum() > 0, [&](const Tensor& x) { return x * t[1] + scaled; }, [&](const Tensor& x) { return tt::exp(-x) - t[1]; }, t[0]) *
+         scaled;
+};
+constexpr auto two_results = [](const Tensors& t) {
+  const auto [a, b] = tt::cond(
+      t[0].select(0, 0).sum(), [](const Tensor& x, const Tensor& w) { return std::pair{x * w, x.sum(0)}; },
+      [](const Tensor& x, const Tensor& w) { return std::pair{x - w, w * 3}; }, t[0], t[1]);
+  return a.sum(0) * b;
+};
+constexpr auto nested = [](const Tensors& t) {
+  return tt::cond(
+      t[0].sum() > 0,
+      [&](const Tensor& x) {
+        const Tensor y = x * 2;
+        return tt::cond(
+            t[1].sum() > 0, [&](const Tensor& z) { return z * t[1]; }, [&](const Tensor& z) { return z - y; }, y + 1);
+      },
+      [](const Tensor& x) { return -x; }, t[0]);
+};
+constexpr auto recurrent = [](const Tensors& t) {
+  const auto [last, ys] = tt::scan(
+      [&](const Tensor& h, const Tensor& x) {
+        const Tensor next = tt::tanh(x * t[1] + h);
+        return std::pair{next, next * h};
+      },
+      t[2], t[0]);
+  return (ys * last).sum(0) + last;
+};
+template <bool Reverse>
+constexpr auto cell = [](const Tensors& t) {
+  const auto step = [&](const State& s, const Tensor& x) {
+    const Tensor gate = tt::sigmoid(x * t[1] + s.h), c = s.c * gate + x;
+    const Tensor h = tt::tanh(c) * t[3];
+    return std::pair{State{h, c}, std::tuple{h, c * 2}};
+  };
+  const auto [s, ys] = tt::scan(step, State{t[2], t[2] * 0.5}, t[0], {.reverse = Reverse});
+  return std::get<0>(ys).sum(0) * s.c + std::get<1>(ys).select(0, 0) - s.h;
+};
+constexpr auto scan_of_branches = [](const Tensors& t) {
+  return tt::scan(
+             [&](const Tensor& h, const Tensor& x) {
+               const Tensor next = tt::cond(
+                   x.sum() > 0, [&](const Tensor& a) { return a * t[1]; }, [&](const Tensor& a) { return a + t[1]; }, h + x);
+               return std::pair{next, next.sum()};
+             },
+             t[2], t[0])
+      .second;
+};
+constexpr auto mapped = [](const Tensors& t) {
+  return tt::map([&](const Tensor& row) { return tt::softmax(row * t[1], 0); }, t[0]);
+};
+
+/// The same values and gradients, eager and captured, as one graph.
+template <class F>
+void check_captured(const char* what, const F& f, const Tensors& given) {
+  CAPTURE(std::string(what));
+  for (const bool compiled : {false, true}) {
+    const auto c = tt::compile(f, {.tier = compiled, .wait = compiled, .fullgraph = true});
+    CHECK(same_bits(f(given), c(given)));
+    Tensors x, y;
+    for (const Tensor& t : given)
+      for (Tensors* to : {&x, &y}) to->push_back(t.clone().requires_grad_());
+    f(x).sum().backward();
+    c(y).sum().backward();
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      const Tensor a = x[k].grad().defined() ? x[k].grad() : tt::zeros_like(x[k]);  // nothing flows through the branch that ran
+      // The tape sums the uses of a value step by step, a scan sums those of one step first: some rounding errors of f32.
+      CHECK(tt::amax(tt::abs(a - y[k].grad()) - tt::abs(a) * 5e-7).template item<float>() <= 1e-7f);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cond runs one branch, in a captured function too, with gradients") {
+  const Tensor w = -weights;  // of positive sum
+  check_captured("first", branch, {table, w});
+  check_captured("second", branch, {table, weights});
+  check_captured("two results", two_results, {table, w});
+  check_captured("two results, second", two_results, {table - table.select(0, 0).sum() / 3, w});
+  for (const double sign : {1.0, -1.0})
+    for (const Tensor& v : {w, weights}) check_captured("nested", nested, {table * sign, v});
+  const auto c = tt::compile(branch, {.tier = 0, .fullgraph = true});
+  for (const Tensor& v : {w, weights, w})
+    for (const std::int64_t n : {2, 4, 7}) {
+      const Tensor x = tt::rand({n, 3}, 1);
+      CHECK(same_bits(c(Tensors{x, v}), branch({x, v})));
+    }
+  CHECK(c.captures() == 1);
+}
+
+TEST_CASE("scan carries Tensors through rows, forward and backward") {
+  const Tensor xs = tt::rand({5, 3}, 1) - 0.5, h = tt::rand({3}, 2), u = tt::rand({3}, 3);
+  check_captured("recurrent", recurrent, {xs, weights, h});
+  check_captured("two carried", cell<false>, {xs, weights, h, u});
+  check_captured("reverse", cell<true>, {xs, weights, h, u});
+  check_captured("branches in steps", scan_of_branches, {xs, weights, h});
+  check_captured("map", mapped, {xs, weights});
+  const auto c = tt::compile(cell<true>, {.tier = 0, .fullgraph = true});
+  for (const std::int64_t n : {5, 9, 2}) {
+    const Tensors given{tt::rand({n, 3}, 7), weights, h, u};
+    CHECK(same_bits(c(given), cell<true>(given)));
+  }
+  CHECK(c.captures() == 1);
+  const Tensor one = tt::rand({1, 3}, 7);
+  CHECK(same_bits(c(Tensors{one, weights, h, u}), cell<true>({one, weights, h, u})));
+}
+
+TEST_CASE("what is carried may be integers, and what is gone through structs") {
+  const auto f = [](const Tensor& x, const Tensor& i) {
+    const auto [s, ys] = tt::scan(
+        [](const std::pair<Tensor, Tensor>& before, const std::pair<Tensor, Tensor>& row) {
+          const std::pair next{before.first + 1, before.second + row.first * before.first};
+          return std::pair{next, row.second * 2 + before.first};
+        },
+        std::pair{tt::zeros({}, {DType::i64}), x.select(0, 0)}, std::pair{x, i});
+    return std::tuple{s.first, s.second, ys};
+  };
+  const Tensor x = tt::rand({4, 2}, 1), i = tt::arange(4);
+  const auto c = tt::compile(f, {.fullgraph = true});
+  const auto a = f(x, i), b = c(x, i);
+  CHECK(same_bits(std::get<0>(a), std::get<0>(b)));
+  CHECK(same_bits(std::get<1>(a), std::get<1>(b)));
+  CHECK(same_bits(std::get<2>(a), std::get<2>(b)));
+  CHECK(std::get<0>(b).item<std::int64_t>() == 4);
+}
+
+TEST_CASE("second derivatives go through branches and scans") {
+  const auto second = [](const auto& g, const Tensors& given) {
+    Tensors x;
+    for (const Tensor& t : given) x.push_back(t.clone().requires_grad_());
+    Tensor sum;
+    for (const Tensor& d : tt::grad({g(x).sum()}, x, {}, true, true)) sum = sum.defined() ? sum + (d * d).sum() : (d * d).sum();
+    return tt::grad({sum}, x);
+  };
+  const auto check = [&](const auto& f, const Tensors& given) {
+    const auto c = tt::compile(f, {.tier = 0, .fullgraph = true});
+    const Tensors a = second(f, given), b = second(c, given);
+    for (std::size_t k = 0; k < a.size(); ++k) CHECK(tt::amax(tt::abs(a[k] - b[k]) - tt::abs(a[k]) * 2e-5).item<float>() <= 2e-5f);
+  };
+  const Tensor xs = tt::rand({4, 3}, 1) - 0.5, h = tt::rand({3}, 2), u = tt::rand({3}, 3);
+  check(recurrent, {xs, weights, h});
+  check(cell<false>, {xs, weights, h, u});
+  check(cell<true>, {xs, weights, h, u});
+  check(branch, {table, -weights});
+  check(scan_of_branches, {xs, weights, h});
+}
+
+TEST_CASE("gradients taken inside of the function") {
+  const auto f = [](const Tensor& w, const Tensor& x, const Tensor& first) {
+    return tt::grad([](const Tensor& v, const Tensor& rows, const Tensor& s) { return recurrent({rows, v, s}).sum(); })(w, x, first);
+  };
+  const auto c = tt::compile(f, {.fullgraph = true});
+  const Tensor xs = tt::rand({5, 3}, 1), h = tt::rand({3}, 2);
+  const Tensor a = f(weights, xs, h), b = c(weights, xs, h);
+  CHECK(tt::amax(tt::abs(a - b)).item<float>() <= 1e-6f);
+}
+
+TEST_CASE("while_loop runs as long as its condition holds") {
+  const auto f = [](const Tensor& x, const Tensor& most) {
+    return tt::while_loop([&](const State& s) { return s.h.sum() < most; }, [&](const State& s) { return State{s.h * 2 + 1, s.c + most}; }, State{x, tt::zeros({})});
+  };
+  const auto c = tt::compile(f, {.fullgraph = true});
+  for (const double most : {1000.0, 20.0, -5.0}) {
+    const Tensor limit = tt::full({}, most);
+    const State a = f(table, limit), b = c(table, limit);
+    CHECK(same_bits(a.h, b.h));
+    CHECK(same_bits(a.c, b.c));
+    CHECK(!b.h.is_same(table));
+    CHECK(b.h.data() != table.data());
+  }
+  CHECK(c.captures() == 1);
+
+  // With gradients its steps are on the tape: the graph ends there.
+  const auto d = tt::compile([](const Tensor& x) { return tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * t; }, x * 2); });
+  Tensor x = table.clone().requires_grad_(), y = table.clone().requires_grad_();
+  tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * t; }, x * 2).sum().backward();
+  d(y).sum().backward();
+  CHECK(same_bits(x.grad(), y.grad()));
+}
+
+TEST_CASE("bodies that cannot be graphs: the function runs as it is written") {
+  const auto check = [](const auto& f, const Tensor& x) {
+    const auto c = tt::compile(f);
+    for (const Tensor& t : {x, -x}) CHECK(same_bits(f(t.clone()), c(t.clone())));
+    CHECK(std::string(c.explain()).find("break") != std::string::npos);
+  };
+  check([](const Tensor& x) {  // other shapes
+    return tt::cond(x.sum() > 0, [](const Tensor& t) { return t.sum(0); }, [](const Tensor& t) { return t.sum(1); }, x);
+  }, table);
+  check([](const Tensor& x) {  // a change in place
+    Tensor y = x * 2;
+    tt::cond(x.sum() > 0, [&](const Tensor& t) { y.add_(1); return t; }, [](const Tensor& t) { return -t; }, x);
+    return y;
+  }, table);
+  check([](const Tensor& x) {  // a value that leaves a branch
+    Tensor y = x;
+    const Tensor z = tt::cond(x.sum() > 0, [&](const Tensor& t) { y = t * 3; return t; }, [](const Tensor& t) { return -t; }, x);
+    return y + z;
+  }, table);
+  check([](const Tensor& x) {  // a look at elements
+    return tt::cond(x.sum() > 0, [](const Tensor& t) { return t * t.sum().item<float>(); }, [](const Tensor& t) { return -t; }, x);
+  }, table);
+  check([](const Tensor& x) {  // a shape that grows
+    return tt::while_loop([](const Tensor& t) { return t.sum().abs() < 100; }, [](const Tensor& t) { return tt::cat({t, t}, 0); }, x);
+  }, table);
+}
+
+TEST_CASE("of a checkpoint the tape saves the arguments alone, and backward runs it again") {
+  struct Two {
+    Tensor a, b;
+  };
+  const auto f = [](const Tensor& x, const Tensor& w) {
+    const Two y = tt::checkpoint([](const Tensor& t, const Tensor& v) { return Two{tt::tanh(t * v) * t, tt::exp(v)}; }, x * 2, w);
+    return (y.a * y.b).sum();
+  };
+  const auto plain = [](const Tensor& x, const Tensor& w) {
+    const Tensor t = x * 2;
+    return (tt::tanh(t * w) * t * tt::exp(w)).sum();
+  };
+  const auto c = tt::compile(f, {.name = "kept", .tier = 0, .fullgraph = true});
+  const auto both = [](const auto& g, int order) {
+    Tensor x = table.clone().requires_grad_(), w = weights.clone().requires_grad_();
+    Tensors d = tt::grad({g(x, w)}, {x, w}, {}, order > 1, order > 1);
+    if (order > 1) d = tt::grad({(d[0] * d[0]).sum() + (d[1] * d[1]).sum()}, {x, w});
+    return d;
+  };
+  for (const int order : {1, 2}) {
+    const Tensors a = both(plain, order), b = both(f, order), d = both(c, order);
+    for (std::size_t k = 0; k < 2; ++k)
+      for (const Tensor& other : {b[k], d[k]}) CHECK(tt::amax(tt::abs(a[k] - other) - tt::abs(a[k]) * 1e-5).item<float>() <= 1e-5f);
+  }
+  CHECK(std::string(c.explain()).find("call of checkpoint") != std::string::npos);
+  CHECK(same_bits(c(table, weights), f(table, weights)));  // without gradients it is what it holds
+
+  Tensor x = table.clone().requires_grad_(), held = weights.clone().requires_grad_();
+  tt::checkpoint([&](const Tensor& t) { return t * held; }, x).sum().backward();  // saved as usual
+  CHECK(same_bits(held.grad(), table.sum(0)));
+  CHECK(same_bits(x.grad(), tt::ones({2, 1}) * weights));
+  int runs = 0;
+  const Tensor y = tt::checkpoint([&](const Tensor& t) { return ++runs, t * t; }, x);
+  CHECK(runs == 1);
+  y.sum().backward();
+  CHECK(runs == 2);
+}
+
+TEST_CASE("mistakes") {
+  const auto at = [](int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); };
+  const auto same = [](const Tensor& t) { return t; };
+  CHECK(message([&] { tt::cond(table > 0, same, same, table); }) ==
+        "tt::cond: the condition is no single element, but of shape (2, 3). Reduce it, as by any() or all()?" + at(__LINE__ - 1));
+  CHECK(message([&] { tt::cond(Tensor(), same, same, table); }).starts_with("tt::cond: the condition is an undefined Tensor"));
+  const auto body = [](const Tensor& s, const std::pair<Tensor, Tensor>& x) { return std::pair{s, x.first}; };
+  CHECK(message([&] { tt::scan(body, weights, std::pair{table, weights}); }) == "tt::scan: Tensors of other lengths along axis 0: (2, 3) and (3,)." + at(__LINE__));
+  CHECK(message([&] { tt::map(same, tt::zeros({0, 3})); }) == "tt::scan: there is no row to begin with." + at(__LINE__));
+  const auto c = tt::compile([](const Tensor& x) { return tt::cond(x > 0, [](const Tensor& t) { return t; }, [](const Tensor& t) { return -t; }, x); });
+  CHECK(message([&] { c(table); }).starts_with("tt::cond: the condition is no single element, but of shape (2, 3)."));
+}
+
+TEST_CASE("their text is read back, and their graphs are legal") {
+  const Tensor xs = tt::rand({5, 3}, 1), h = tt::rand({3}, 2);
+  const auto check = [](const auto& f, const auto&... given) {
+    const auto t = tt::trace(f, given...);
+    CHECK((tt::check)(t.graph));
+    const std::string text(t.to_string());
+    CHECK(tt::parse(text) == t.graph);
+    CHECK(std::string(tt::to_string(tt::parse(text))) == text);
+    CHECK(same_bits(t(given...), f(given...)));
+  };
+  check([](const Tensor& x, const Tensor& w, const Tensor& s) { return recurrent({x, w, s}); }, xs, weights, h);
+  check([](const Tensor& x, const Tensor& w) { return nested({x, w}); }, xs, weights);
+  check([](const Tensor& x) { return tt::while_loop([](const Tensor& t) { return t.sum() < 100; }, [](const Tensor& t) { return t * 2; }, x); }, xs);
+  const std::string text(tt::trace([](const Tensor& x, const Tensor& w) { return branch({x, w}); }, xs, weights).to_string());
+  CHECK(text.find(" = cond(%") != std::string::npos);
+  CHECK(message([&] { (void)tt::parse("graph 3\n%0 = input 0 : bool ()\n%1 = input 1 : f32 (2,)\n%2 = cond(%0, %1) { %0 = input 0 : f32 (2,) -> output 0; } : f32 (2,) -> output 0\n"); })
+            .starts_with("tt::parse: line 4: expected {"));
+}

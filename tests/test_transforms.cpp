@@ -1,0 +1,165 @@
+// vmap and jvp: against loops over examples and finite differences, of every kind of primitive, composed with each other, with grad and
+// compile; what they make is one graph.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+
+bool close(const Tensor& a, const Tensor& b, double tolerance = 1e-5) {
+  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+  return a.numel() == 0 || tt::amax(tt::abs(a.to(DType::f64) - b.to(DType::f64)) - tt::abs(b.to(DType::f64)) * tolerance).item<double>() <= tolerance;
+}
+/// vmap(f) against each example in turn; batches of the first argument, the second is the same for all.
+template <class F>
+void check_batch(const char* what, const F& f, const Tensor& xs, const Tensor& w) {
+  CAPTURE(std::string(what));
+  std::vector<Tensor> rows, both;
+  for (std::int64_t k = 0; k < xs.size(0); ++k) {
+    rows.push_back(f(xs.select(0, static_cast<int>(k)), w));
+    both.push_back(f(xs.select(0, static_cast<int>(k)), w * static_cast<double>(k + 1)));
+  }
+  CHECK(close(tt::vmap(f, {.in_dims = {0, tt::none}})(xs, w), tt::stack(rows)));
+  std::vector<Tensor> ws;
+  for (std::int64_t k = 0; k < xs.size(0); ++k) ws.push_back(w * static_cast<double>(k + 1));
+  CHECK(close(tt::vmap(f)(xs, tt::stack(ws)), tt::stack(both)));
+  const auto one_graph = tt::compile([](const Tensor& x, const Tensor& v) { return tt::vmap(F{})(x, v); }, {.tier = 0, .fullgraph = true});
+  CHECK(close(one_graph(xs, tt::stack(ws)), tt::stack(both)));
+}
+/// The derivative along a direction, eager and captured, against differences in f64.
+template <class F>
+void check_derivative(const char* what, const F& f, const Tensor& a, const Tensor& b) {
+  CAPTURE(std::string(what));
+  const Tensor x = a.to(DType::f64), w = b.to(DType::f64), dx = tt::rand(x.shape(), 5).to(DType::f64) - 0.5, dw = tt::rand(w.shape(), 6).to(DType::f64) - 0.5;
+  const double e = 1e-6;
+  const Tensor by_differences = (f(x + dx * e, w + dw * e) - f(x - dx * e, w - dw * e)) / (2 * e);
+  const auto [y, dy] = tt::jvp(f, std::tuple{x, w}, std::tuple{dx, dw});
+  CHECK(close(y, f(x, w), 1e-12));
+  CHECK(close(dy, by_differences, 1e-6));
+  const auto c = tt::compile(
+      [](const Tensor& p, const Tensor& q, const Tensor& dp, const Tensor& dq) { return tt::jvp(F{}, std::tuple{p, q}, std::tuple{dp, dq}); }, {.tier = 0, .fullgraph = true});
+  const auto [cy, cdy] = c(x, w, dx, dw);
+  CHECK(close(cy, y, 1e-12));
+  CHECK(close(cdy, dy, 1e-9));
+}
+template <class F>
+void check_both(const char* what, const F& f, const Tensor& xs, const Tensor& w) {
+  check_batch(what, f, xs, w);
+  check_derivative(what, f, xs.select(0, 0), w);
+}
+
+const Tensor xs = tt::rand({4, 3, 5}, 1) + 0.25, w = tt::rand({3, 5}, 2) + 0.5;
+
+}  // namespace
+
+TEST_CASE("every kind of primitive has a batching rule and a derivative forward") {
+  check_both("arithmetic", [](const Tensor& x, const Tensor& v) { return (x * v - x / v + 2.0) * x - v; }, xs, w);
+  check_both("functions", [](const Tensor& x, const Tensor& v) { return tt::exp(x) * tt::tanh(v) + tt::log(x) + tt::sqrt(v) * tt::erf(x); }, xs, w);
+  check_both("choices", [](const Tensor& x, const Tensor& v) { return tt::where(x > v, x * v, tt::maximum(x, v * 0.9)) + tt::abs(x - v); }, xs, w);
+  check_both("sums", [](const Tensor& x, const Tensor& v) { return x.sum(0) * v.sum(0, false) + (x * v).mean(); }, xs, w);
+  check_both("extremes", [](const Tensor& x, const Tensor& v) { return tt::amax(x * v, 1) + tt::amin(x, 1) * tt::amax(v); }, xs, w);
+  check_both("views", [](const Tensor& x, const Tensor& v) { return x.t().slice(0, 1, 5, 2).unsqueeze(1) * v.t().slice(0, 0, 2).unsqueeze(1).expand({2, 2, 3}) + x.reshape({15}).sum(); }, xs, w);
+  check_both("products", [](const Tensor& x, const Tensor& v) { return x.matmul(v.t()) + v.matmul(x.t()) + x.select(0, 0).matmul(v.select(0, 1)); }, xs, w);
+  check_both("softmax", [](const Tensor& x, const Tensor& v) { return tt::softmax(x * v, 1) - tt::log_softmax(x, 0) + tt::var(x, 1).sum(); }, xs, w);
+  check_both("joins", [](const Tensor& x, const Tensor& v) { return tt::cat({x, v * x, v}, 1) + tt::stack({x.sum(1), v.sum(1)}, 1).sum(); }, xs, w);
+  check_both("padding", [](const Tensor& x, const Tensor& v) { return tt::pad(x, {1, 2, 0, 1}, 3.0).sum(1) + tt::pad(v * x, {0, 0, 1, 0}).sum(); }, xs, w);
+  check_both("parts", [](const Tensor& x, const Tensor& v) { return tt::slice_scatter(x * 2, v.slice(1, 0, 2), 1, 1) + tt::slice_scatter(v, x.slice(1, 0, 2), 1, 3); }, xs, w);
+  check_both("windows", [](const Tensor& x, const Tensor& v) { return x.unfold(1, 3, 1).sum(2) * v.slice(1, 0, 3); }, xs, w);
+}
+
+TEST_CASE("convolutions, whose images or weights or both are batches") {
+  const Tensor images = tt::rand({3, 2, 4, 6, 5}, 3) - 0.5, weights = tt::rand({6, 2, 3, 2}, 4) - 0.5;
+  const auto f = [](const Tensor& x, const Tensor& v) { return tt::conv2d(x, v, {}, {.stride = 2, .padding = 1, .groups = 2}); };
+  check_both("groups", f, images, weights);
+  const std::vector<Tensor> each{f(images.select(0, 0), weights), f(images.select(0, 0), weights * 2)};
+  CHECK(close(tt::vmap(f, {.in_dims = {tt::none, 0}})(images.select(0, 0), tt::stack({weights, weights * 2})), tt::stack(each)));
+  check_both("pools", [](const Tensor& x, const Tensor& v) { return tt::max_pool2d(x) * v.sum(); }, images, weights);
+}
+
+TEST_CASE("kernels of their own and control flow") {
+  const auto taken = [](const Tensor& x, const Tensor& v) { return x.index_select(1, tt::tensor({2, 0, 0}).to(DType::i64)) * v.slice(1, 0, 3); };
+  check_both("index_select", taken, xs, w);
+  check_both("a branch for each example", [](const Tensor& x, const Tensor& v) {
+    return tt::cond(x.sum() > 11.0, [&](const Tensor& t) { return t * v; }, [&](const Tensor& t) { return t + v; }, x);
+  }, xs, w);
+  check_both("a scan", [](const Tensor& x, const Tensor& v) {
+    return tt::scan([&](const Tensor& h, const Tensor& row) { const Tensor n = tt::tanh(h + row); return std::pair{n, n * h}; }, v.select(0, 0), x).second;
+  }, xs, w);
+}
+
+TEST_CASE("axes of arguments and results, structs, nested batches") {
+  struct Pair {
+    Tensor a, b;
+  };
+  const auto f = [](const Pair& p, const Tensor& v) { return Pair{p.a * v, p.b.sum()}; };
+  const Tensor last = xs.permute({1, 2, 0});
+  const Pair r = tt::vmap(f, {.in_dims = {-1, tt::none}, .out_dims = -1})(Pair{last, last * 2}, w);
+  CHECK(close(r.a, (xs * w).permute({1, 2, 0})));
+  CHECK(close(r.b, (xs * 2).sum({1, 2})));
+  const auto dot = [](const Tensor& x, const Tensor& y) { return (x * y).sum(); };
+  const Tensor a = tt::rand({4, 5}, 1), b = tt::rand({6, 5}, 2);
+  const auto inner = [](const Tensor& x, const Tensor& ys) { return tt::vmap([](const Tensor& p, const Tensor& q) { return (p * q).sum(); }, {.in_dims = {tt::none, 0}})(x, ys); };
+  CHECK(close(tt::vmap(inner, {.in_dims = {0, tt::none}})(a, b), a.matmul(b.t())));
+  CHECK(close(tt::vmap(dot)(a, a), (a * a).sum(1)));
+}
+
+TEST_CASE("gradients of each example, as one graph") {
+  const auto loss = [](const Tensor& v, const Tensor& x) { return (tt::tanh(x * v).sum(1) * x.sum(1)).sum(); };
+  const auto each = tt::vmap([](const Tensor& v, const Tensor& x) {
+    return tt::grad([](const Tensor& p, const Tensor& q) { return (tt::tanh(q * p).sum(1) * q.sum(1)).sum(); })(v, x);
+  }, {.in_dims = {tt::none, 0}});
+  std::vector<Tensor> rows;
+  for (int k = 0; k < 4; ++k) rows.push_back(tt::grad(loss)(w, xs.select(0, k)));
+  CHECK(close(each(w, xs), tt::stack(rows)));
+
+  Tensor v = w.clone().requires_grad_(), u = w.clone().requires_grad_();
+  tt::vmap(loss, {.in_dims = {tt::none, 0}})(v, xs).sum().backward();
+  for (int k = 0; k < 4; ++k) loss(u, xs.select(0, k)).backward();
+  CHECK(close(v.grad(), u.grad()));
+}
+
+TEST_CASE("derivatives of derivatives, forward over reverse and back") {
+  const auto f = [](const Tensor& x) { return (tt::exp(x) * x * x).sum(); };
+  const Tensor x = tt::rand({4}, 1), d = tt::rand({4}, 2);
+  const auto [g, hv] = tt::jvp([](const Tensor& t) { return tt::grad([](const Tensor& p) { return (tt::exp(p) * p * p).sum(); })(t); }, x, d);
+  const Tensor second = tt::exp(x) * (x * x + 4 * x + 2);
+  CHECK(close(g, tt::grad(f)(x)));
+  CHECK(close(hv, second * d));
+  const auto c = tt::compile([](const Tensor& p, const Tensor& q) {
+    return tt::jvp([](const Tensor& t) { return tt::grad([](const Tensor& s) { return (tt::exp(s) * s * s).sum(); })(t); }, p, q).second;
+  }, {.fullgraph = true});
+  CHECK(close(c(x, d), second * d));
+  const auto back = tt::compile([](const Tensor& p, const Tensor& q) {
+    return tt::grad([](const Tensor& s, const Tensor& t) { return tt::jvp([](const Tensor& r) { return (tt::exp(r) * r * r).sum(); }, s, t).second; })(p, q);
+  }, {.fullgraph = true});
+  CHECK(close(back(x, d), second * d));
+}
+
+TEST_CASE("sizes are symbols, and where a body looks at elements examples run one by one") {
+  const auto f = tt::vmap([](const Tensor& x, const Tensor& v) { return (x * v).sum(0); }, {.in_dims = {0, tt::none}});
+  for (const std::int64_t n : {3, 5, 8}) CHECK(close(f(tt::rand({n, 3, 5}, n), w), (tt::rand({n, 3, 5}, n) * w).sum(1)));
+  const auto looks = tt::vmap([](const Tensor& x) { return x.sum().item<float>() > 11 ? x * 2 : x; });
+  std::vector<Tensor> rows;
+  for (int k = 0; k < 4; ++k) rows.push_back(xs.select(0, k).sum().item<float>() > 11 ? xs.select(0, k) * 2 : xs.select(0, k));
+  CHECK(close(looks(xs), tt::stack(rows)));
+}
+
+TEST_CASE("mistakes") {
+  const auto at = [](int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); };
+  const auto product = [](const Tensor& x, const Tensor& y) { return x * y; };
+  CHECK(message([&] { tt::vmap(product)(xs, w); }) == "tt::vmap: numbers of examples differ: 4 and 3." + at(__LINE__));
+  CHECK(message([&] { tt::vmap(product, {.in_dims = {tt::none, tt::none}})(xs, w); }).starts_with("tt::vmap: no argument has examples."));
+  CHECK(message([&] { tt::vmap(product)(tt::ones({}), w); }).starts_with("tt::vmap: argument 0 has a Tensor without axes, and in_dims gives it one."));
+  CHECK(message([&] { tt::vmap(product, {.in_dims = {3, 0}})(xs, w); }).starts_with("tt::vmap: axis is out of range: 3 "));
+  CHECK(message([&] { tt::jvp([](const Tensor& x) { return x; }, xs, w); }).starts_with("tt::jvp: tangents are not like what they are tangents of: (3, 5) for (4, 3, 5)."));
+}
