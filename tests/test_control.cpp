@@ -267,11 +267,103 @@ TEST_CASE("of a checkpoint the tape saves the arguments alone, and backward runs
   tt::checkpoint([&](const Tensor& t) { return t * held; }, x).sum().backward();  // saved as usual
   CHECK(same_bits(held.grad(), table.sum(0)));
   CHECK(same_bits(x.grad(), tt::ones({2, 1}) * weights));
+  const Tensor kept = weights.clone();
+  const Two z = tt::checkpoint([kept](const Tensor& t) { return Two{t * t, kept}; }, x);
+  CHECK(!kept.requires_grad());
+  CHECK(z.b.requires_grad());
+  CHECK(message([&] { tt::checkpoint([](const Tensor& t) { Tensor u = t; return u.mul_(2) * 1; }, x); })
+            .starts_with("tt::checkpoint: the function changes argument 0 in place. Use a copy there?"));
   int runs = 0;
   const Tensor y = tt::checkpoint([&](const Tensor& t) { return ++runs, t * t; }, x);
   CHECK(runs == 1);
   y.sum().backward();
   CHECK(runs == 2);
+}
+
+TEST_CASE("arguments that lie anywhere in memory") {
+  const auto f = [](const Tensor& x, const Tensor& s) {
+    const Tensor a = tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) { return -t; }, x);
+    const Tensor b = tt::while_loop([](const Tensor& t) { return t.sum() < 50; }, [&](const Tensor& t) { return t * 2 + x; }, x);
+    const auto [last, ys] = tt::scan([&](const Tensor& h, const Tensor& r) { return std::pair{h + r * x.select(0, 0), h * s}; }, s, x);
+    return std::tuple{a, b, last, ys, tt::checkpoint([](const Tensor& t) { return t + 1; }, x)};
+  };
+  const auto c = tt::compile(f, {.fullgraph = true});
+  const Tensor dense = tt::rand({3, 3}, 5), wide = tt::rand({3, 7}, 6), line = tt::rand({1, 3}, 7);
+  for (const Tensor& x : {dense.t(), wide.slice(1, 1, 7, 2), line.expand({3, 3})}) {
+    const auto a = f(x, wide.select(1, 2)), b = c(x, wide.select(1, 2));
+    CHECK(same_bits(std::get<0>(a), std::get<0>(b)));
+    CHECK(same_bits(std::get<1>(a), std::get<1>(b)));
+    CHECK(same_bits(std::get<2>(a), std::get<2>(b)));
+    CHECK(same_bits(std::get<3>(a), std::get<3>(b)));
+    CHECK(same_bits(std::get<4>(a), std::get<4>(b)));
+  }
+}
+
+TEST_CASE("what no graph can hold of a body is what eager gives, or its error") {
+  struct Counted {
+    Tensor h;
+    int step;
+  };
+  const auto same = [](const auto& f, const auto&... given) {
+    const auto c = tt::compile(f, {.tier = 0});
+    Tensors a, b;
+    const auto eager = message([&] { a = f(given.clone()...); });
+    const auto captured = message([&] { b = c(given.clone()...); });
+    CHECK(eager == captured);
+    REQUIRE(a.size() == b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      CHECK(a[k].defined() == b[k].defined());
+      if (a[k].defined()) CHECK(same_bits(a[k], b[k]));
+    }
+  };
+  same([](const Tensor& x) { return tt::cond(x.sum() > 0, [](const Tensor& t) { return Tensors{t, t + 1}; }, [](const Tensor& t) { return Tensors{-t}; }, x); }, table);
+  same([](const Tensor& x) { return tt::cond(x.sum() > 0, [](const Tensor& t) { return Tensors{-t}; }, [](const Tensor& t) { return Tensors{t, t + 1}; }, x); }, table);
+  same([](const Tensor& x) {  // lists that grow
+    return tt::while_loop([](const Tensors& s) { return s[0].sum() < 100; }, [](Tensors s) { s[0] = s[0] * 2; s.push_back(s[0]); return s; }, Tensors{x});
+  }, table);
+  same([](const Tensor& x) { return tt::scan([](Tensors s, const Tensor& r) { s.push_back(s.back() + r); return std::pair{s, r}; }, Tensors{x.select(0, 0)}, x).first; }, table);
+  same([](const Tensor& x) { return Tensors{tt::while_loop([](const Tensor& t) { return t < 50; }, [](const Tensor& t) { return t * 2; }, x)}; }, table);
+  same([](const Tensor& x) {  // numbers that change
+    const auto [s, ys] = tt::scan([](const Counted& before, const Tensor& r) { return std::pair{Counted{before.h + r * (before.step + 1.0), before.step + 1}, r}; }, Counted{x.select(0, 0), 0}, x);
+    return Tensors{s.h, ys, tt::full({}, s.step)};
+  }, table);
+  same([](const Tensor& x) { return Tensors{x * tt::cond(x.sum() > 0, [](const Tensor&) { return Counted{{}, 2}; }, [](const Tensor&) { return Counted{{}, 3}; }, x).step}; }, table);
+  same([](const Tensor& x) {  // a Tensor that is not there
+    return Tensors{tt::scan([](const State& s, const Tensor& r) { return std::pair{State{s.h + r, {}}, r * 2}; }, State{x.select(0, 0), {}}, x).second};
+  }, table);
+  same([](const Tensor& x) {  // a change of what a body is given
+    const Tensor ys = tt::scan([](const Tensor& h, const Tensor& r) { Tensor y = r; y.mul_(2); return std::pair{h + y, y + 0}; }, x.select(0, 0) * 1, x).second;
+    return Tensors{ys, x + 0};
+  }, table);
+  same([](const Tensor& x) {  // what a body made, differentiated by outside of it
+    Tensor y;
+    tt::cond(x.sum() > 0, [&](const Tensor& t) { y = t * 3; return t; }, [&](const Tensor& t) { y = t * 5; return -t; }, x);
+    return Tensors{tt::grad([](const Tensor& v) { return (v * v).sum(); })(y)};
+  }, table);
+  same([](const Tensor& x) {  // a Tensor made anew in each branch
+    Tensor z;
+    const Tensor r = tt::cond(x.sum() > 0, [&](const Tensor& t) { z = tt::full({3}, 2.0); return t + z; }, [&](const Tensor& t) { z = tt::full({3}, 5.0); return t * z; }, x);
+    return Tensors{r, z * 1, z};
+  }, table);
+  same([](const Tensor& x) {  // an exception in a branch that does not run
+    Tensor r;
+    try {
+      r = tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) -> Tensor { if (t.dim() == 2) throw 1; return t; }, x);
+    } catch (int) {
+      r = x * 7;
+    }
+    return Tensors{r};
+  }, table);
+  same([](const Tensor& x) { return Tensors{tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) { return t.matmul(t); }, x)}; }, table);
+
+  const auto pairs = [](const Tensor& x, const Tensor& y) {
+    return tt::scan([](const Tensor& h, const std::pair<Tensor, Tensor>& r) { return std::pair{h + r.first * r.second, r.first}; }, x.select(0, 0) * 0, std::pair{x, tt::cat({y, y}, 0)}).first;
+  };
+  const auto c = tt::compile(pairs, {.tier = 0});
+  const Tensor four = tt::rand({4, 3}, 1), two = tt::rand({2, 3}, 2), five = tt::rand({5, 3}, 3);
+  CHECK(same_bits(c(four, two), pairs(four, two)));
+  CHECK(message([&] { c(two, five); }).starts_with("tt::scan: Tensors of other lengths along axis 0: (2, 3) and (10, 3)."));
+  CHECK(message([&] { c(four, five); }).starts_with("tt::scan: Tensors of other lengths"));
 }
 
 TEST_CASE("mistakes") {

@@ -199,6 +199,27 @@ TEST_CASE("its node is found, printed and read back, and its graph is legal") {
   CHECK(message([&] { (void)tt::compile_plan(t.graph); }).starts_with("tt::compile_plan: "));
 }
 
+namespace {
+/// Says something else than it gives.
+struct Liar {
+  static constexpr tt::OpInfo info{.name = "test_liar", .arguments = "input"};
+  static tt::Sym like(const tt::Sym& x) { return x; }
+  static void kernel(tt::Call& c, const tt::NoOptions&) { c.result[0] = c[0].sum(0); }
+};
+}  // namespace
+TEST_CASE("a kernel that gives something else than its struct says is an error") {
+  const auto c = tt::compile([](const Tensor& x) { return tt::call_with<Liar>(tt::here(), {}, x) + 1; });
+  CHECK(message([&] { c(rows); }).starts_with("tt::test_liar: its kernel gives f32 (3,), and `like` says f32 (4, 3)."));
+}
+
+TEST_CASE("the backend of single ops runs a call once") {
+  const int before = Shuffle::calls;
+  const auto c = tt::compile([](const Tensor& x) { const auto [a, moved] = shuffle(x, 1); return a + moved.unsqueeze(1); }, {.backend = "eager"});
+  const auto [a, moved] = shuffle(rows, 1);
+  CHECK(same_bits(c(rows), a + moved.unsqueeze(1)));
+  CHECK(Shuffle::calls == before + 2);
+}
+
 TEST_CASE("explain says where a kernel of its own is called") {
   const auto c = tt::compile([](const Tensor& x, const Tensor& i) { return tt::exp(x).index_select(0, i) + 1; }, {.name = "chosen"});
   (void)c(rows, places);

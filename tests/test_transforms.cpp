@@ -46,6 +46,7 @@ void check_derivative(const char* what, const F& f, const Tensor& a, const Tenso
   const auto [y, dy] = tt::jvp(f, std::tuple{x, w}, std::tuple{dx, dw});
   CHECK(close(y, f(x, w), 1e-12));
   CHECK(close(dy, by_differences, 1e-6));
+  CHECK(!(y.requires_grad() || dy.requires_grad()));
   const auto c = tt::compile(
       [](const Tensor& p, const Tensor& q, const Tensor& dp, const Tensor& dq) { return tt::jvp(F{}, std::tuple{p, q}, std::tuple{dp, dq}); }, {.tier = 0, .fullgraph = true});
   const auto [cy, cdy] = c(x, w, dx, dw);
@@ -143,6 +144,25 @@ TEST_CASE("derivatives of derivatives, forward over reverse and back") {
     return tt::grad([](const Tensor& s, const Tensor& t) { return tt::jvp([](const Tensor& r) { return (tt::exp(r) * r * r).sum(); }, s, t).second; })(p, q);
   }, {.fullgraph = true});
   CHECK(close(back(x, d), second * d));
+}
+
+TEST_CASE("on Arrays, at compile time") {
+  using Matrix = tt::Array<double, 3, 5>;
+  const auto f = [](const auto& x, const auto& v) { return tt::tanh(x * v) * tt::amax<0>(x) - tt::sum<0>(tt::exp(v)); };
+  const Tensor x = xs.select(0, 0).to(DType::f64), v = w.to(DType::f64), dx = tt::rand({3, 5}, 8).to(DType::f64), dv = tt::rand({3, 5}, 9).to(DType::f64);
+  const auto g = [](const Tensor& p, const Tensor& q) { return tt::tanh(p * q) * tt::amax(p, 0) - tt::exp(q).sum(0); };
+  const auto [y, dy] = tt::jvp(f, std::tuple{tt::to_array<Matrix>(x), tt::to_array<Matrix>(v)}, std::tuple{tt::to_array<Matrix>(dx), tt::to_array<Matrix>(dv)});
+  const auto [ty, tdy] = tt::jvp(g, std::tuple{x, v}, std::tuple{dx, dv});
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 5; ++j) {
+      CHECK(y(i, j) == doctest::Approx(ty.select(0, i).select(0, j).item<double>()).epsilon(1e-12));
+      CHECK(dy(i, j) == doctest::Approx(tdy.select(0, i).select(0, j).item<double>()).epsilon(1e-9));
+    }
+  const auto second = [](const auto& p) {
+    return tt::jvp([](const auto& q) { return tt::grad([](const auto& r) { return tt::sum(r * r * r); })(q); }, p, p * 0.0 + 1.0).second;
+  };
+  const Matrix six = tt::fuse(second)(tt::to_array<Matrix>(x));
+  CHECK(six(1, 2) == doctest::Approx(6 * x.select(0, 1).select(0, 2).item<double>()));
 }
 
 TEST_CASE("sizes are symbols, and where a body looks at elements examples run one by one") {

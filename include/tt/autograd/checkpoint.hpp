@@ -1,6 +1,6 @@
 // Functions of which the tape saves nothing but the arguments: backward runs them again (torch.utils.checkpoint; Chen et al., Training
 // Deep Nets with Sublinear Memory Cost, 2016). In a captured function one node, whose gradient computes it again.
-//   Tensor y = tt::checkpoint([&](const Tensor& x, const Tensor& w) { return block(x, w); }, x, w);
+//   Tensor y = tt::checkpoint([](const Tensor& x, const Tensor& w) { return block(x, w); }, x, w);
 #pragma once
 #include "tt/autograd/functional.hpp"
 #include "tt/dispatch/control_flow.hpp"
@@ -77,12 +77,16 @@ inline const TapeNodeKind checkpoint_kind{
 TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std::vector<Tensor>& given, SourceLine at) {
   bool needed = false;
   std::vector<Tensor> detached;
+  std::vector<std::uint32_t> versions;
   for (const Tensor& t : given) {
     needed = needed || t.requires_grad();
     detached.push_back(t.requires_grad() ? t.detach() : t);
+    versions.push_back(t.version());
   }
   if (!needed || !is_grad_enabled()) return f(given);
   std::vector<Tensor> results = f(detached);
+  for (std::size_t k = 0; k < given.size(); ++k)
+    if (detached[k].version() != versions[k]) TT_THROW(Error(Text("tt::checkpoint: the function changes argument ") << k << " in place. Use a copy there?" << at));
   for (const Tensor& t : results)
     if (t.requires_grad()) return f(given);  // by a Tensor that f holds
   auto* n = new CheckpointNode;
@@ -99,9 +103,7 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
     n->argument[k].save(given[k], *n);
     argument.push_back(&given[k]);
   }
-  for (Tensor& t : results)
-    for (const Tensor& d : detached)
-      if (t.is_same(d)) t = d.detach();
+  for (Tensor& t : results) t = t.detach();  // an argument, or a Tensor that f holds, keeps its history
   connect(*n, n->own_edge.data(), argument.data(), argument.size());
   ++tape_node_count();
   set_histories(static_cast<NodeHandle&&>(owner), results.data(), n->results, [&](int k) { return is_floating(results[static_cast<std::size_t>(k)].dtype()); });
@@ -114,7 +116,8 @@ TT_INLINE std::vector<Tensor> run_checkpoint(const TensorsFunction& f, const std
 
 /// f(arguments...), of which the tape saves the arguments alone: backward computes it again. Arguments and results are Tensors, numbers,
 /// and structs, tuples and lists of them. What `f` gives must hang on nothing else that requires a gradient: if a Tensor that it holds
-/// does, it runs twice and is saved as usual.
+/// does, it runs twice and is saved as usual. `f` is kept for backward: what it captures by reference must live so long, and what it
+/// draws must be the same again.
 template <class F, class... A>
 auto checkpoint(const F& f, const A&... arguments) {
   using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
@@ -134,7 +137,7 @@ auto checkpoint(const F& f, const A&... arguments) {
   std::vector<Tensor> given;
   for (const Tensor* t : leaves) given.push_back(*t);
   R like{};
-  const auto places = detail::with_leaves(all, [](const Tensor&) { return Tensor(); });
+  const auto places = detail::with_leaves(all, [mark = Tensor(DType::boolean, Shape{})](const Tensor&) { return mark; });
   const auto function = [f, places, &like, first = true](const std::vector<Tensor>& t) mutable {
     std::size_t next = 0;
     R result = std::apply(f, detail::take_leaves(places, t, next));

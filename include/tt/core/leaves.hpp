@@ -2,6 +2,8 @@
 //   struct Net { tt::Tensor w, b; };   Net net;   detail::each_leaf(net, [](tt::Tensor& t) { ... });
 // What grad, compile and load take is walked through here, in order of declaration.
 #pragma once
+#include <bit>
+
 #include "tt/core/members.hpp"
 #include "tt/core/tensor.hpp"
 
@@ -40,6 +42,26 @@ void each_leaf(A& a, const F& f) {
   else if constexpr (requires { std::begin(a); std::end(a); }) for (auto& x : a) each_leaf(x, f);
   else if constexpr (PlainStruct<T>) with_members(a, [&](auto&... m) { (each_leaf(m, f), ...); });
   else static_assert(std::is_void_v<T>, "tt::compile: arguments and results are Tensors, numbers, and structs and lists of them");
+}
+
+/// f(its bits, is it a floating one) for each number, in order; of lists also their length.
+template <class A, class F>
+void each_number(const A& a, const F& f) {
+  if constexpr (std::is_same_v<A, Tensor> || std::is_empty_v<A>) return;
+  else if constexpr (std::is_floating_point_v<A>) f(std::bit_cast<std::int64_t>(static_cast<double>(a)), true);
+  else if constexpr (std::is_integral_v<A> || std::is_enum_v<A>) f(static_cast<std::int64_t>(a), false);
+  else if constexpr (ParameterStruct<A>) for_each_member([&](const auto& leaf) { each_number(leaf, f); }, a);
+  else if constexpr (requires { std::tuple_size<A>::value; }) std::apply([&](const auto&... x) { (each_number(x, f), ...); }, a);
+  else if constexpr (requires { std::begin(a); std::end(a); }) {
+    std::int64_t length = 0;
+    for (const auto& x : a) {
+      each_number(x, f);
+      ++length;
+    }
+    f(length, false);
+  } else if constexpr (PlainStruct<A>) {
+    with_members(a, [&](const auto&... m) { (each_number(m, f), ...); });
+  }
 }
 
 }  // namespace tt::detail

@@ -4,8 +4,8 @@
 //   State s = tt::while_loop([](const State& s) { return s.error > 1e-3; }, [](const State& s) { return step(s); }, first);
 //   auto [state, ys] = tt::scan([&](const Tensor& h, const Tensor& x) { Tensor n = cell(h, x, w); return std::pair{n, n}; }, h, xs);
 // Bodies may read other Tensors of the function; they give new ones, and change none in place: else the graph ends there, and it runs
-// as it is written. What they take and give are Tensors, numbers, and structs, tuples and lists of them; results of both branches have
-// one type. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
+// as it is written. What they take and give are Tensors, and structs, tuples and lists of them and of numbers that do not change; results
+// of both branches have one type. A captured body runs once: what it counts in C++ variables it counts once. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
 #pragma once
 #include <tuple>
 #include <utility>
@@ -27,17 +27,42 @@ struct ControlOperand {
 
 namespace detail {
 
+/// The Tensors of a value that are defined.
 template <class A>
 std::vector<const Tensor*> leaves_of(const A& a) {
   std::vector<const Tensor*> list;
-  each_leaf(a, [&](const Tensor& t) { list.push_back(&t); });
+  each_leaf(a, [&](const Tensor& t) {
+    if (t.defined()) list.push_back(&t);
+  });
   return list;
 }
-/// A value like `a`, with f(each Tensor) in place of its Tensors.
+/// A value like `a`, with f(each of those) in place of them.
 template <class A, class F>
 A with_leaves(A a, const F& f) {
-  each_leaf(a, [&](Tensor& t) { t = f(t); });
+  each_leaf(a, [&](Tensor& t) {
+    if (t.defined()) t = f(t);
+  });
   return a;
+}
+/// Which Tensors of a value are defined, how long its lists are, and its numbers: what a graph cannot change.
+template <class A>
+std::vector<std::int64_t> form_of(const A& a) {
+  std::vector<std::int64_t> form;
+  each_leaf(a, [&](const Tensor& t) { form.push_back(t.defined()); });
+  each_number(a, [&](std::int64_t v, bool) { form.push_back(v); });
+  return form;
+}
+/// The graph ends: what was recorded runs, and the call runs as it is written.
+inline void end_graph(const Tensor& recorded, const char* why, SourceLine at) { capture_mode->need(recorded, why, at); }
+/// A body while it is recorded; an error in it is one only if it runs.
+template <class F, class... A>
+auto record_body(const Tensor& recorded, SourceLine at, const F& f, const A&... a) {
+  try {
+    return std::decay_t<std::invoke_result_t<const F&, const A&...>>(f(a...));
+  } catch (const Error&) {
+    end_graph(recorded, "an error in the body of a branch or a loop, at", at);
+    throw;
+  }
 }
 /// A body that is being recorded; closed without results if it throws.
 class RecordedRegion {
@@ -63,6 +88,12 @@ class RecordedRegion {
 };
 inline bool is_recorded_control(const std::vector<const Tensor*>& operands) {
   return capture_mode && capture_mode->records_control(operands.data(), static_cast<int>(operands.size()));
+}
+/// One of them that is.
+inline const Tensor& recorded_one(const std::vector<const Tensor*>& operands) {
+  for (const Tensor* t : operands)
+    if (t->impl().trace_id >= 0) return *t;
+  return *operands[0];
 }
 /// The node of the bodies recorded last.
 inline std::vector<Tensor> call_control(Control kind, const std::vector<const Tensor*>& operands, int carried, int xs, bool reverse, int results, SourceLine at) {
@@ -94,10 +125,12 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
   const Tensor& c = condition.tensor;
   if (detail::is_recorded_control({&c}) && c.impl().numel == 1) {
     detail::RecordedRegion first;
-    const R like = then(operands...);
+    const R like = detail::record_body(c, condition.at, then, operands...);
     first.close(like);
     detail::RecordedRegion second;
-    second.close(otherwise(operands...));
+    const R other = detail::record_body(c, condition.at, otherwise, operands...);
+    second.close(other);
+    if (detail::form_of(like) != detail::form_of(other)) detail::end_graph(c, "cond: branches give other numbers or lists, for a condition,", condition.at);
     std::size_t next = 0;
     return detail::take_leaves(like, detail::call_control(Control::cond, {&c}, 0, 0, false, static_cast<int>(detail::leaves_of(like).size()), condition.at), next);
   }
@@ -112,12 +145,15 @@ C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine a
   const std::vector<const Tensor*> operands = detail::leaves_of(carried);
   if (detail::is_recorded_control(operands)) {
     const auto count = static_cast<int>(operands.size());
+    const Tensor& recorded = detail::recorded_one(operands);
     detail::RecordedRegion first;
-    const Tensor condition = goes_on(first.input(carried));
+    const Tensor condition = detail::record_body(recorded, at, goes_on, first.input(carried));
+    if (!condition.defined() || condition.impl().numel != 1) detail::end_graph(recorded, "while_loop: a condition that is no single element, for", at);
     first.close(condition);
     detail::RecordedRegion second;
-    const C next = body(second.input(carried));
+    const C next = detail::record_body(recorded, at, body, second.input(carried));
     second.close(next);
+    if (detail::form_of(next) != detail::form_of(carried)) detail::end_graph(recorded, "while_loop: numbers or lists that change, beside", at);
     std::size_t at_leaf = 0;
     return detail::take_leaves(carried, detail::call_control(Control::while_loop, operands, count, 0, false, count, at), at_leaf);
   }
@@ -145,9 +181,11 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
   operands.insert(operands.end(), rows.begin(), rows.end());
   if (detail::is_recorded_control(operands)) {
     detail::RecordedRegion region;
+    const Tensor& recorded = detail::recorded_one(operands);
     const C state = region.input(carried);
-    const std::pair<C, Y> given = body(state, region.input(xs, true));
+    const std::pair<C, Y> given = detail::record_body(recorded, at, body, state, region.input(xs, true));
     region.close(given);
+    if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside", at);
     const int results = static_cast<int>(detail::leaves_of(given).size());
     const std::vector<Tensor> result = detail::call_control(Control::scan, operands, count, static_cast<int>(rows.size()), options.reverse, results, at);
     std::size_t next = 0;

@@ -86,35 +86,48 @@ inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
   const auto bytes = static_cast<std::size_t>(row.impl().numel * size_of(row.dtype()));
   if (bytes > 0) std::memcpy(place.impl().data, row.impl().data, bytes);
 }
+/// A Tensor of so many rows like this one.
+inline Tensor rows_like(DType d, const Shape& row, std::int64_t rows, Device device) {
+  Shape s{rows};
+  for (int k = 0; k < row.rank; ++k) s.push_back(row.code[k]);
+  return Tensor(d, s, device);
+}
 /// `wanted`: results that somebody reads.
-inline void run_scan(const ControlRun& r, const ControlOptions& o, const Vec<int>& wanted, Tensor* result) {
+inline void run_scan(const ControlRun& r, const ControlOptions& o, const Vec<int>& wanted, SourceLine at, Tensor* result) {
   const GraphFunction& body = *r.regions[0];
-  const std::int64_t n = r.operand[o.carried]->impl().shape.code[0];
-  std::vector<Tensor> given, out(static_cast<std::size_t>(body.outputs()));
-  std::vector<Tensor> dense;
-  for (int k = 0; k < o.carried; ++k) given.push_back(*r.operand[k]);
-  for (int k = 0; k < o.xs; ++k) dense.push_back(r.operand[o.carried + k]->contiguous());
-  given.resize(static_cast<std::size_t>(o.carried + o.xs));
-  const auto rows_like = [&](DType d, const Shape& row) {
-    Shape s{n};
-    for (int k = 0; k < row.rank; ++k) s.push_back(row.code[k]);
-    return Tensor(d, s, r.device);
-  };
-  for (int k = o.carried; k < wanted.size(); ++k) {
-    if (k >= body.outputs()) result[k] = wanted[k] < 0 ? Tensor() : rows_like(given[static_cast<std::size_t>(k - body.outputs())].dtype(), given[static_cast<std::size_t>(k - body.outputs())].impl().shape);
-    else result[k] = rows_like(body.graph()[body.graph().outputs[k]].dtype, body.output_shape(k, r.symbols));
-  }
+  const int carried = o.carried, given = o.carried + o.xs, outputs = body.outputs();
+  const std::int64_t n = r.operand[carried]->impl().shape.code[0];
+  for (int k = carried; k < given; ++k)
+    if (r.operand[k]->impl().shape.code[0] != n)
+      TT_THROW(Error(Text("tt::scan: Tensors of other lengths along axis 0: ") << n << " and " << r.operand[k]->impl().shape.code[0] << "." << at));
+  std::vector<Tensor> in(static_cast<std::size_t>(given)), out(static_cast<std::size_t>(outputs));
+  for (std::size_t k = 0; k < static_cast<std::size_t>(carried); ++k) in[k] = *r.operand[k];
+  const auto before = [&](int k) -> const Tensor& { return in[static_cast<std::size_t>(k - outputs)]; };  // of a result that is what was carried into each step
+  for (int k = carried; k < outputs; ++k) result[k] = rows_like(body.graph()[body.graph().outputs[k]].dtype, body.output_shape(k, r.symbols), n, r.device);
+  for (int k = outputs; k < wanted.size(); ++k)
+    if (wanted[k] >= 0) result[k] = rows_like(before(k).dtype(), before(k).impl().shape, n, r.device);
   for (std::int64_t step = 0; step < n; ++step) {
     const std::int64_t row = o.reverse ? n - 1 - step : step;
-    for (int k = body.outputs(); k < wanted.size(); ++k)
-      if (wanted[k] >= 0) put_row(result[k], row, given[static_cast<std::size_t>(k - body.outputs())].contiguous());
-    for (int k = 0; k < o.xs; ++k) given[static_cast<std::size_t>(o.carried + k)] = row_of(dense[static_cast<std::size_t>(k)], row);
-    r.run(body, given, o.carried + o.xs, out.data());
-    for (int k = 0; k < body.outputs(); ++k)
-      if (k < o.carried) given[static_cast<std::size_t>(k)] = static_cast<Tensor&&>(out[static_cast<std::size_t>(k)]);
-      else put_row(result[k], row, out[static_cast<std::size_t>(k)]);
+    for (int k = outputs; k < wanted.size(); ++k)
+      if (wanted[k] >= 0) put_row(result[k], row, before(k));
+    for (int k = carried; k < given; ++k) in[static_cast<std::size_t>(k)] = row_of(*r.operand[k], row);
+    r.run(body, in, given, out.data());
+    for (int k = 0; k < outputs; ++k) {
+      Tensor& made = out[static_cast<std::size_t>(k)];
+      if (k < carried) in[static_cast<std::size_t>(k)] = static_cast<Tensor&&>(made);
+      else put_row(result[k], row, made);
+    }
   }
-  for (int k = 0; k < o.carried; ++k) result[k] = given[static_cast<std::size_t>(k)];
+  for (int k = 0; k < carried; ++k) result[k] = in[static_cast<std::size_t>(k)];
+}
+inline void run_control(const ControlRun& r, const Graph& g, const Node& n, const Vec<int>& wanted, Tensor* result) {
+  const ControlOptions options = control_options(g, n);
+  switch (control_of(n).kind) {
+    case Control::cond: return r.run(*r.regions[is_true(*r.operand[0]) ? 0 : 1], {}, 1, result);
+    case Control::checkpoint: return r.run(*r.regions[0], {}, 0, result);
+    case Control::while_loop: return run_while_loop(r, options.carried, result);
+    case Control::scan: return run_scan(r, options, wanted, n.where, result);
+  }
 }
 
 }  // namespace detail
@@ -125,22 +138,30 @@ TT_INLINE void GraphFunction::run_call(std::size_t step, const Tensor* const* ar
   const ExcludeKeys below{DispatchKey::autograd};
   const Steps::Step& s = steps_.step[static_cast<int>(step)];
   const Node& n = graph_[s.call];
-  if (is_control(n)) {
-    const detail::ControlRun r{step_[step].regions, argument, count, symbols, device};
-    const ControlOptions options = control_options(graph_, n);
-    switch (control_of(n).kind) {
-      case Control::cond: r.run(*r.regions[detail::is_true(*argument[0]) ? 0 : 1], {}, 1, result); break;
-      case Control::checkpoint: r.run(*r.regions[0], {}, 0, result); break;
-      case Control::while_loop: detail::run_while_loop(r, options.carried, result); break;
-      case Control::scan: detail::run_scan(r, options, s.out, result); break;
+  if (is_control(n)) {  // regions read what lies dense
+    SmallVec<Tensor, few_arguments> dense(count);
+    SmallVec<const Tensor*, few_arguments> operand;
+    for (int k = 0; k < count; ++k) {
+      dense[k] = argument[k]->contiguous();
+      operand.push_back(&dense[k]);
     }
+    detail::run_control({step_[step].regions, operand.data(), count, symbols, device}, graph_, n, s.out, result);
   } else {
     const Attributes attributes = detail::attributes_of(graph_, n, symbols);
     Call c{&n.def->external(), argument, count, &attributes, result, n.where, {}};
     Dispatcher::get().call(c);
   }
-  for (int k = 0; k < n.def->results; ++k)
-    if (result[k].defined()) detail::make_own(result[k], argument, count);
+  for (int k = 0; k < n.def->results; ++k) {
+    if (!result[k].defined()) continue;
+    detail::make_own(result[k], argument, count);
+    if (s.results[k] < 0) continue;
+    const Node& said = graph_[s.results[k]];
+    Shape shape;
+    for (int d = 0; d < said.shape.rank; ++d) shape.push_back(said.shape[d].value(symbols));
+    if (result[k].dtype() != said.dtype || !(result[k].impl().shape == shape))
+      TT_THROW(Error(Text("tt::") << n.def->info.name << ": its kernel gives " << name(result[k].dtype()) << ' ' << result[k].impl().shape << ", and `like` says "
+                                  << name(said.dtype) << ' ' << shape << "." << n.where));
+  }
 }
 
 TT_INLINE void GraphFunction::run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {

@@ -1,13 +1,14 @@
-// Function transforms: grad and value_and_grad. A transformed function is a function again: it runs
+// Function transforms: grad, value_and_grad and jvp. A transformed function is a function again: it runs
 // on symbols inside tt::fuse, and called with Arrays it is fused on the spot.
 //   tt::grad(f)(x)                 d f / d x, argument 0 if none is named
 //   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
-// Called with Tensors it runs f on the tape (autograd/functional.hpp).
+//   tt::jvp(f, x, dx)              {f(x), its derivative along dx}
+// Called with Tensors they are autograd/functional.hpp and jit/transforms.hpp.
 #pragma once
 #include <tuple>
 
 #include "tt/core/members.hpp"
-#include "tt/graph/differentiate.hpp"
+#include "tt/graph/forward_mode.hpp"
 #include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
@@ -157,6 +158,36 @@ struct Gradient {
   }
 };
 
+/// Of arguments, then their tangents.
+template <class F>
+struct Jvp {
+  template <class... A>
+    requires(is_symbolic<A> && ...)
+  constexpr auto operator()(const A&... a) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const std::tuple<A...> all(a...);
+      constexpr std::size_t n = sizeof...(I);
+      Graph* g = nullptr;
+      ((g = graph_of(a)), ...);
+      int number = g->size();
+      const std::tuple args{as_variables(std::get<I>(all), number)...};
+      const Sym y = std::apply(F{}, args);
+      Vec<int> variables, tangents;
+      (collect_leaves(std::get<I>(args), variables), ...);
+      (collect_leaves(std::get<n + I>(all), tangents), ...);
+      const Node like = y.node();
+      int d = forward(*g, {y.id}, variables, tangents)[0];
+      d = d < 0 ? g->constant(like.dtype, 0, like.shape) : g->broadcast_to(d, like.shape);
+      return std::pair{y, Sym{g, d}};
+    }(std::make_index_sequence<sizeof...(A) / 2>{});
+  }
+  template <class... A, class Isa = IsaTag>
+    requires(!(is_symbolic<A> && ...))
+  auto operator()(A&&... a) const {
+    return Fused<Jvp, Isa>{}(static_cast<A&&>(a)...);
+  }
+};
+
 template <class F>
 inline constexpr bool captures_nothing =
     std::is_empty_v<F> && std::is_default_constructible_v<F>;
@@ -182,6 +213,16 @@ constexpr auto grad(F) {
   if constexpr (!detail::captures_nothing<F>) return detail::Refused{};
   else if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{};
   else return detail::Gradient<F, false, I...>{};
+}
+/// {f(primal), its derivative along the tangent}, in one graph; both arguments are alike. Of several arguments: of tuples of them.
+template <class F, class A>
+  requires(!detail::at_run_time<A>)
+constexpr auto jvp(F, const A& primal, const A& tangent) {
+  detail::require_captureless<F>();
+  if constexpr (!detail::captures_nothing<F>) return std::pair{detail::Refused{}(), detail::Refused{}()};
+  else if constexpr (requires { std::tuple_size<A>::value; })
+    return std::apply([](const auto&... a) { return detail::Jvp<F>{}(a...); }, std::tuple_cat(primal, tangent));
+  else return detail::Jvp<F>{}(primal, tangent);
 }
 /// {value, gradient} in one graph, so that both share their work.
 template <int... I, class F>

@@ -213,7 +213,7 @@ options_t<F> node_options(const Graph& g, int id) {
 ///   g = tt::replace(g, softmax, tt::record_named<LogSoftmax>(g, g.operands(softmax), {.dim = 1})[0]);
 template <class F>
 Vec<int> record_named(Graph& g, Ids operands, const options_t<F>& options = {}) {
-  return call_named(g, op_def<F>, operands, detail::words_of_options<F>((std::int64_t{1} << operands.size()) - 1, options));
+  return call_named(g, op_def<F>, operands, detail::words_of_options<F>(operands.size() < 63 ? (std::int64_t{1} << operands.size()) - 1 : -1, options));
 }
 
 /// An op with options that are known when the program is compiled, as front ends call it.

@@ -112,12 +112,12 @@ inline std::vector<Tensor> call_function(const std::shared_ptr<const GraphFuncti
   return out;
 }
 
-/// One node as a function of its operands.
+/// One node as a function of its operands, or all results of one call.
 struct ReplayStep {
   std::shared_ptr<const GraphFunction> function;
   const char* name = "";
   SourceLine at{};
-  Vec<int> operands;
+  Vec<int> operands, results;
 };
 
 class BackendList {
@@ -188,13 +188,22 @@ TT_INLINE CompiledGraph compile_graph(const Graph& graph) {
 TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
   const Graph g = canonical(jit::of_dense_inputs(graph));
   std::vector<jit::ReplayStep> steps;
+  Vec<int> all;
+  for (int i = 0; i < g.size(); ++i) all.push_back(i);
+  const ExternalCalls calls = find_external_calls(g, all);
   for (int i = 0; i < g.size(); ++i) {
-    jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, copied(g.operands(i))};
-    if (g[i].op != Op::input) {
+    jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, copied(g.operands(i)), {i}};
+    const int call = calls.call_of[i];
+    if (g[i].op != Op::input && (call < 0 || calls.first[call] == i)) {
       Graph one;
       Vec<int> in;
       for (int o : s.operands) in.push_back(one.input(g[o].dtype, g[o].shape));
-      one.output(one.intern(g[i], g, in));
+      if (call >= 0) {
+        s.results.clear();
+        for (int r : calls.results[call])
+          if (r >= 0) s.results.push_back(r);
+      }
+      for (int r : s.results) one.output(one.intern(g[r], g, in));
       s.function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(one));
     }
     steps.push_back(static_cast<jit::ReplayStep&&>(s));
@@ -209,7 +218,8 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
       if (!s.function) continue;
       SmallVec<const Tensor*, 4> tensor;
       for (int o : s.operands) tensor.push_back(&value[static_cast<std::size_t>(o)]);
-      value[i] = jit::call_function(s.function, tensor.data(), tensor.size(), sizes, s.name, s.at)[0];
+      const std::vector<Tensor> made = jit::call_function(s.function, tensor.data(), tensor.size(), sizes, s.name, s.at);
+      for (int k = 0; k < s.results.size(); ++k) value[static_cast<std::size_t>(s.results[k])] = made[static_cast<std::size_t>(k)];
     }
     for (int o : g.outputs) out.push_back(value[static_cast<std::size_t>(o)]);
     return out;

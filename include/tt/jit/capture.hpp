@@ -16,27 +16,9 @@ using CompiledGraph = Callable<std::vector<Tensor>(const std::vector<Tensor>&)>;
 namespace jit {
 
 using tt::detail::each_leaf;
+using tt::detail::each_number;
 using tt::detail::PlainStruct;
 
-/// Numbers are guarded by value, lists by their length: f(its bits, is it a floating one).
-template <class A, class F>
-void each_number(const A& a, const F& f) {
-  if constexpr (std::is_same_v<A, Tensor> || std::is_empty_v<A>) return;
-  else if constexpr (std::is_floating_point_v<A>) f(std::bit_cast<std::int64_t>(static_cast<double>(a)), true);
-  else if constexpr (std::is_integral_v<A> || std::is_enum_v<A>) f(static_cast<std::int64_t>(a), false);
-  else if constexpr (ParameterStruct<A>) for_each_member([&](const auto& leaf) { each_number(leaf, f); }, a);
-  else if constexpr (requires { std::tuple_size<A>::value; }) std::apply([&](const auto&... x) { (each_number(x, f), ...); }, a);
-  else if constexpr (requires { std::begin(a); std::end(a); }) {
-    std::int64_t length = 0;
-    for (const auto& x : a) {
-      each_number(x, f);
-      ++length;
-    }
-    f(length, false);
-  } else if constexpr (PlainStruct<A>) {
-    tt::detail::with_members(a, [&](const auto&... m) { (each_number(m, f), ...); });
-  }
-}
 /// The numbers of a call, in order.
 struct Numbers {
   SmallVec<std::int64_t, 16> value;

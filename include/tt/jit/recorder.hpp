@@ -194,11 +194,13 @@ class Recorder : public detail::CaptureMode {
     if (t.impl().capture != number_) TT_THROW(Error(Text("tt::compile: a Tensor of another capture was used.") << at));
     return true;
   }
-  bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_; }
+  bool made_here(const Tensor& t) const { return t.impl().is_number || t.impl().capture == number_ || (t.impl().capture && made_in_body(t.impl().capture)); }
+  /// Is this the number under which the body of a branch or a loop is recorded now?
+  virtual bool made_in_body(std::uint64_t) const { return false; }
   /// A number of the program's text, or a fill that nothing has changed.
   bool is_constant(const Tensor& t) const {
     const detail::TensorImpl& impl = t.impl();
-    return impl.is_number || (impl.is_fill && impl.capture == number_ && impl.storage && t.version() == 0 && !impl.requires_grad);
+    return impl.is_number || (impl.is_fill && made_here(t) && impl.storage && t.version() == 0 && !impl.requires_grad);
   }
   /// The value that a Tensor is now, or -1.
   int known_value(const Tensor& t) const {

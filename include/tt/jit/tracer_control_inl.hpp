@@ -1,6 +1,8 @@
 // How a Tracer records control flow: the body of a branch or a loop is recorded in the graph of the function, on nodes that stand for
 // its inputs; then those nodes are cut out of it as graphs of their own, and what they read of the rest becomes operands.
 #pragma once
+#include "tt/graph/batch.hpp"
+#include "tt/graph/forward_mode.hpp"
 #include "tt/jit/tracer_inl.hpp"
 
 namespace tt {
@@ -12,37 +14,51 @@ inline bool Tracer::records_control(const Tensor* const* operand, int count) con
   return any;
 }
 inline void Tracer::check_scope(const Tensor& t, SourceLine at) {
-  const int value = static_cast<int>(t.impl().trace_id);
-  for (const auto& [first, end] : left_regions_)
-    if (value >= first && value < end) stop(t, "a read, outside of a branch or a loop, of what its body made:", at);
+  if (!regions_.any_left()) return;
+  const detail::TensorImpl& impl = t.impl();
+  if (impl.trace_id >= 0 ? regions_.is_left(static_cast<int>(impl.trace_id)) : regions_.is_over(impl.capture)) stop(t, "a read, outside of a branch or a loop, of what its body made:", at);
+}
+/// Did the body that is recorded make it? Not what it is given.
+inline bool Tracer::is_of_body(const Tensor& t) const {
+  const int value = known_value(t);
+  bool own = value >= regions_.current().first;
+  for (const int i : regions_.current().inputs) own = own && builder_.node(value) != i;
+  return own;
+}
+inline void Tracer::open_region() {
+  state().capture = next_capture();
+  regions_.open(state().capture, builder_.graph.size(), static_cast<int>(list_->values.size()));
 }
 inline Tensor Tracer::region_input(const Tensor& t, bool row) {
   const Shape s = builder_.graph[id_of(t)].shape;
   Shape own;
   for (int k = row ? 1 : 0; k < s.rank; ++k) own.push_back(s[k]);
   const int id = builder_.variable(builder_.graph.constant(t.dtype(), 0, own));
-  open_.back().inputs.push_back(id);
+  regions_.current().inputs.push_back(id);
   Tensor stand_in = tensor_of(add_node(id));
   stand_in.impl().requires_grad = t.impl().requires_grad;
   return stand_in;
 }
 inline void Tracer::close_region(const Tensor* const* result, int count) {
-  if (result) {
-    Region r = static_cast<Region&&>(open_.back());
-    for (int k = 0; k < count; ++k) r.outputs.push_back(id_of(*result[k]));
-    r.end = static_cast<int>(list_->values.size());
-    closed_.push_back(static_cast<Region&&>(r));
-  }
-  left_regions_.push_back({open_.back().first, static_cast<int>(list_->values.size())});
-  open_.pop_back();
+  for (int k = 0; k < count; ++k) regions_.current().outputs.push_back(id_of(*result[k]));
+  regions_.close(static_cast<int>(list_->values.size()), result);
+  state().capture = regions_.any_open() ? regions_.current().capture : number_;
+  if (!result && broken_.empty()) broken_ = Text("an exception in the body of a branch or a loop");  // which the function may catch
 }
 inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   const auto kind = static_cast<Control>(c.kind);
-  const std::vector<Region> regions = take_regions(c.regions);
+  const std::vector<BodyRegions::Region> regions = regions_.take(c.regions);
   Graph& g = builder_.graph;
   const auto refuse = [&](const char* why) { stop(*c.operand[0], why, c.at); };
   // What bodies give must be the same for all of them, and what is carried stays as it is.
-  for (int k = 0; k < regions.back().outputs.size(); ++k) {
+  const int outputs = regions.back().outputs.size(), most = kind == Control::while_loop ? c.carried : outputs;
+  if ((kind == Control::cond && regions[0].outputs.size() != outputs) || outputs < c.carried || outputs > most || outputs != c.results)
+    refuse("a body that gives more Tensors or fewer, beside");
+  for (int k = c.carried + 1; k < c.carried + c.xs; ++k) {  // of one length
+    const auto rows = [&](int j) { return Shape(g[id_of(*c.operand[j], c.at)].shape)[0]; };
+    if (const Extent apart = rows(k) - rows(c.carried); apart != Extent(0)) builder_.guard_size(apart, 0, 0, c.at);
+  }
+  for (int k = 0; k < outputs; ++k) {
     const Node& given = g[regions.back().outputs[k]];
     const int like = kind == Control::cond ? regions[0].outputs[k] : k < c.carried ? regions.back().inputs[k] : regions.back().outputs[k];
     if (given.dtype != g[like].dtype || !(given.shape == g[like].shape))
@@ -55,9 +71,9 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
     required = required || c.operand[k]->impl().requires_grad;
   }
   RegionCutter cutter{g, regions.front().begin, {}};
-  for (const Region& r : regions) cutter.note_outer(r.inputs, r.outputs);
+  for (const BodyRegions::Region& r : regions) cutter.note_outer(r.inputs, r.outputs);
   Vec<Graph> bodies;
-  for (const Region& r : regions) bodies.push_back(cutter.cut(r.inputs, r.outputs));
+  for (const BodyRegions::Region& r : regions) bodies.push_back(cutter.cut(r.inputs, r.outputs));
   for (int i : cutter.outer) required = required || (is_floating(g[i].dtype) && argument_.on_tape());
   required = required && state().grad_enabled;
   if (kind == Control::while_loop && required) refuse("while_loop: gradients of so many steps as it takes, for");
@@ -74,8 +90,7 @@ inline void Tracer::give_result(Tensor& to, int id, bool required, SourceLine at
   to.impl().requires_grad = required && is_floating(g[id].dtype);
 }
 inline void Tracer::transform(const tt::detail::TransformCall& c) {
-  const std::vector<Region> regions = take_regions(1);
-  const Region& r = regions[0];
+  const BodyRegions::Region r = regions_.take(1)[0];
   Graph& g = builder_.graph;
   RegionCutter cutter{g, r.begin, {}};
   cutter.note_outer(r.inputs, r.outputs);
@@ -83,6 +98,8 @@ inline void Tracer::transform(const tt::detail::TransformCall& c) {
   Vec<int> operands, by;
   for (int k = 0; k < c.operands; ++k) operands.push_back(id_of(*c.operand[k], c.at));
   const int inputs = r.inputs.size();
+  for (int k = 1; k < inputs && c.kind == tt::detail::TransformCall::vmap; ++k)  // as many examples
+    if (const Extent apart = Shape(g[operands[k]].shape)[0] - Shape(g[operands[0]].shape)[0]; apart != Extent(0)) builder_.guard_size(apart, 0, 0, c.at);
   for (int k = 0; k < inputs; ++k)
     if (c.kind == tt::detail::TransformCall::vmap || is_floating(g[r.inputs[k]].dtype)) by.push_back(k);
   Vec<int> in;

@@ -4,8 +4,7 @@
 // at, and is a value of the list too.
 //   Tracer t("f", guards, options, arguments, count);   Tensor y = f(t.next());   t.returned(y);   t.finish(result).graph
 #pragma once
-#include "tt/graph/batch.hpp"
-#include "tt/graph/forward_mode.hpp"
+#include "tt/jit/body_regions.hpp"
 #include "tt/jit/capture_inl.hpp"
 #include "tt/jit/graph_builder.hpp"
 #include "tt/jit/recorder.hpp"
@@ -46,8 +45,10 @@ class Tracer final : public Recorder {
     sized_.push_back({t, s});
   }
   void made_of_size(const Tensor& t, Extent e) override { note(t, add_node(builder_.graph.extent(t.dtype(), e))); }
+  // Control flow and transforms: tracer_control_inl.hpp.
+  bool made_in_body(std::uint64_t capture) const override { return regions_.is_open(capture); }
   inline bool records_control(const Tensor* const* operand, int count) const override;
-  void open_region() override { open_.push_back({builder_.graph.size(), static_cast<int>(list_->values.size()), 0, {}, {}}); }
+  inline void open_region() override;
   inline Tensor region_input(const Tensor& t, bool row) override;
   inline void close_region(const Tensor* const* result, int count) override;
   inline void control_flow(const tt::detail::ControlCall& c) override;
@@ -62,6 +63,7 @@ class Tracer final : public Recorder {
     detaches_before_.pop_back();
   }
   Tensor variable(const Tensor& t) override {
+    check_scope(t, {});
     Tensor v;
     list_variable(t);
     record_last(&v);
@@ -69,6 +71,8 @@ class Tracer final : public Recorder {
     return v;
   }
   bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override {
+    check_scope(value, {});
+    for (int k = 0; k < count; ++k) check_scope(variables[k], {});
     list_gradients(value, variables, count);
     record_last(result);
     return true;
@@ -94,15 +98,8 @@ class Tracer final : public Recorder {
     SharedResults::One as;
   };
   static constexpr std::int64_t most_in_text = 16;
-  /// The body of a branch or a loop: the nodes from `begin` on, the values from `first` on, which nothing else may read.
-  struct Region {
-    int begin = 0, first = 0, end = 0;
-    Vec<int> inputs, outputs;  ///< nodes
-  };
-  std::vector<Region> open_, closed_;
-  std::vector<std::pair<int, int>> left_regions_;  ///< their values
-
   GraphBuilder builder_;
+  BodyRegions regions_;
   const char* name_;
   const TracerOptions options_;
   const Arguments& argument_;
@@ -119,7 +116,6 @@ class Tracer final : public Recorder {
   Text broken_;  ///< what the first graph break says, though the function may have caught it
   SourceLine broken_at_{};
   const std::uint64_t exceptions_before_ = detail::exceptions_made;
-
   Recording recording_;
   SharedResults results_;
   std::vector<Given> given_;  ///< results, then what absent arguments become
@@ -132,7 +128,9 @@ class Tracer final : public Recorder {
     check_scope(t, at);
     return builder_.node(value_of(t, at));
   }
+  /// Throws a graph break where what a body made, which is over, is read: it may not have run, or have run many times.
   inline void check_scope(const Tensor& t, SourceLine at);
+  inline bool is_of_body(const Tensor& t) const;
   /// A value that no step makes, or another one than what that made.
   int add_node(int id, int step = -1) {
     const int value = list_->add({.step = step});
@@ -156,14 +154,7 @@ class Tracer final : public Recorder {
     return builder_.symbolic_shape(t.impl().shape);
   }
 
-  /// The last `count` bodies.
-  std::vector<Region> take_regions(int count) {
-    std::vector<Region> last(closed_.end() - count, closed_.end());
-    closed_.resize(closed_.size() - static_cast<std::size_t>(count));
-    return last;
-  }
   inline void give_result(Tensor& to, int id, bool required, SourceLine at);
-
   // ---- what the function makes
   /// Its value, if it is as it was; -1: none.
   int known(const Tensor& t);
@@ -232,16 +223,16 @@ inline void Tracer::record_last() {
 inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
   if (const int value = known(t); value >= 0) return value;
   if (is_constant(t)) return add_constant(t);
-  if (t.impl().capture == number_) stop(t, "a Tensor that the function makes, which is no constant:", at);
+  if (made_here(t)) stop(t, "a Tensor that the function makes, which is no constant:", at);
   if (options_.holds) throw TensorMet{t};
   refuse_foreign(t, at);
 }
 
 inline void Tracer::record(Call& c) {
+  for (int k = 0; k < c.arguments && regions_.any_left(); ++k) check_scope(c[k], c.at);
   if (run_at_once(c)) return;
   if (!c.op->record) stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
   detail::check_external(c);
-  for (int k = 0; k < c.arguments && !left_regions_.empty(); ++k) check_scope(c[k], c.at);
   list_call(c, values_of(c), detaches_);
   const bool required = requires_gradient(c) && state().grad_enabled;
   record_last(c.result);
@@ -338,6 +329,7 @@ inline void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
 
 inline void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
+  check_scope(t, at);
   const bool foreign = impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0;
   if (impl.trace_id >= 0 ? impl.capture == number_ : foreign && options_.holds) stop(t, op, at);
   if (foreign) refuse_foreign(t, at);
@@ -361,7 +353,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
   detail::TensorImpl& impl = target.impl();
-  if (!open_.empty() && known_value(target) < open_.back().first) stop(target, op, at);  // not what the body of a branch or a loop made
+  if (regions_.any_open() && !is_of_body(target)) stop(target, op, at);
   if (known_value(target) < 0) {  // neither recorded nor held
     if (!made_here(target)) (void)value_of(target, at);  // throws
     if (!is_constant(target) && known(target) < 0) {

@@ -126,6 +126,9 @@ struct VmapRun {
 template <class F, class A>
 auto jvp_by_tape(const F& f, const A& primals, const A& tangents) {
   using R = std::decay_t<decltype(std::apply(f, primals))>;
+  bool taped = false;
+  for (const A* all : {&primals, &tangents})
+    each_leaf(*all, [&](const Tensor& v) { taped = taped || (v.requires_grad() && is_grad_enabled()); });
   const EnableGrad on;
   std::vector<Tensor> x, t, y, u;
   const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
@@ -155,7 +158,8 @@ auto jvp_by_tape(const F& f, const A& primals, const A& tangents) {
     const Tensor d = along[next++];
     return d.defined() ? d : zeros_like(v);
   });
-  return std::pair<R, R>(result, std::move(derivative));
+  const auto own = [&](const Tensor& v) { return taped ? v : v.detach(); };
+  return std::pair<R, R>(with_leaves(result, own), with_leaves(std::move(derivative), own));
 }
 template <class F>
 struct JvpRun {
@@ -215,11 +219,13 @@ Vmapped<F> vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
 
 /// The pair of f(primals...) and its derivative along the tangents (torch.func.jvp): primals and tangents are tuples of arguments.
 template <class F, class... A>
+  requires detail::at_run_time<A...>
 auto jvp(const F& f, const std::tuple<A...>& primals, const std::tuple<A...>& tangents, SourceLine at = here()) {
   return detail::JvpRun<F>{f, at}(primals, tangents);
 }
 /// Of a function of one argument.
 template <class F, class A>
+  requires detail::at_run_time<A>
 auto jvp(const F& f, const A& primal, const A& tangent, SourceLine at = here()) {
   return jvp(f, std::tuple<A>(primal), std::tuple<A>(tangent), at);
 }

@@ -11,6 +11,7 @@ struct Steps {
   struct Step {
     Graph graph;         ///< fused, from the values `in` to the values `out`
     int call = -1;       ///< or a node of the function that a kernel computes; `out` are all results of its op, -1: nobody reads it
+    Vec<int> results;    ///< then: their nodes, -1 likewise
     Vec<int> in, out;
     Vec<int> last_read;  ///< values that no later step reads
   };
@@ -136,6 +137,7 @@ class StepCutter {
   void add_call(int c) {
     Steps::Step s;
     s.call = calls_.first[c];
+    s.results = calls_.results[c];
     for (int o : g_.operands(s.call)) s.in.push_back(value_[o]);
     for (int i : calls_.results[c]) s.out.push_back(i < 0 ? -1 : value_[i] = steps_.values++);
     steps_.step.push_back(static_cast<Steps::Step&&>(s));

@@ -1,0 +1,62 @@
+// The bodies of branches and loops of a function that is recorded: ranges of its graph's nodes, and of its values, which nothing
+// behind a body may read: it may not have run, or have run many times.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tt/core/vec.hpp"
+
+namespace tt {
+namespace jit {
+
+class BodyRegions {
+ public:
+  struct Region {
+    std::uint64_t capture = 0;             ///< the number that what it makes is marked with
+    int begin = 0, first = 0;              ///< nodes from `begin` on, values from `first` on
+    Vec<int> inputs = {}, outputs = {};    ///< nodes
+  };
+
+  void open(std::uint64_t capture, int begin, int first) { open_.push_back({capture, begin, first}); }
+  bool any_open() const { return !open_.empty(); }
+  Region& current() { return open_.back(); }
+  const Region& current() const { return open_.back(); }
+  bool is_open(std::uint64_t capture) const {
+    bool any = false;
+    for (const Region& r : open_) any = any || r.capture == capture;
+    return any;
+  }
+  /// `end`: behind its last value. `keep`: it will be taken.
+  void close(int end, bool keep) {
+    const int first = open_.back().first;
+    while (!left_.empty() && left_.back().first >= first) left_.pop_back();  // those inside
+    left_.push_back({first, end});
+    over_.push_back(open_.back().capture);
+    if (keep) closed_.push_back(std::move(open_.back()));
+    open_.pop_back();
+  }
+  /// The bodies recorded last.
+  std::vector<Region> take(int count) {
+    std::vector<Region> last(closed_.end() - count, closed_.end());
+    closed_.resize(closed_.size() - static_cast<std::size_t>(count));
+    return last;
+  }
+  bool any_left() const { return !left_.empty(); }
+  /// Is this the value of a body that is over?
+  bool is_left(int value) const {
+    const auto behind = std::upper_bound(left_.begin(), left_.end(), std::pair(value, INT32_MAX));
+    return behind != left_.begin() && value < behind[-1].second;
+  }
+  /// Is the body over that is recorded under this number?
+  bool is_over(std::uint64_t capture) const { return capture && std::find(over_.begin(), over_.end(), capture) != over_.end(); }
+
+ private:
+  std::vector<Region> open_, closed_;
+  std::vector<std::pair<int, int>> left_;  ///< values, in order
+  std::vector<std::uint64_t> over_;
+};
+
+}  // namespace jit
+}  // namespace tt
