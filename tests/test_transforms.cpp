@@ -146,6 +146,58 @@ TEST_CASE("derivatives of derivatives, forward over reverse and back") {
   CHECK(close(back(x, d), second * d));
 }
 
+TEST_CASE("vjp gives a result and what takes adjoints back") {
+  const auto f = [](const Tensor& x, const Tensor& v) { return tt::exp(x) * v + x; };
+  const Tensor x = xs.select(0, 0), u = tt::rand({3, 5}, 4), u2 = tt::rand({3, 5}, 5);
+  const auto [y, back] = tt::vjp(f, x, w);
+  CHECK(close(y, f(x, w)));
+  CHECK(!y.requires_grad());
+  for (const Tensor& a : {u, u2}) {
+    const auto [dx, dw] = back(a);
+    CHECK(close(dx, (tt::exp(x) * w + 1) * a));
+    CHECK(close(dw, tt::exp(x) * a));
+    CHECK(!dx.requires_grad());
+  }
+  const auto c = tt::compile([](const Tensor& p, const Tensor& q, const Tensor& a) {
+    const auto [value, adjoint] = tt::vjp([](const Tensor& s, const Tensor& t) { return tt::exp(s) * t + s; }, p, q);
+    const auto [dp, dq] = adjoint(a);
+    return std::tuple{value, dp, dq};
+  }, {.fullgraph = true});
+  const auto [cy, cx, cw] = c(x, w, u);
+  CHECK(close(cy, y));
+  CHECK(close(cx, (tt::exp(x) * w + 1) * u));
+  CHECK(close(cw, tt::exp(x) * u));
+}
+
+TEST_CASE("Jacobians and Hessians") {
+  const auto f = [](const Tensor& x, const Tensor& v) { return tt::tanh(x.matmul(v)) * x.sum(); };
+  const Tensor x = tt::rand({2, 3}, 1), v = tt::rand({3, 4}, 2);
+  std::vector<Tensor> rows;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 4; ++j) {
+      Tensor p = x.clone().requires_grad_();
+      rows.push_back(tt::grad({f(p, v).select(0, i).select(0, j)}, {p})[0]);
+    }
+  const Tensor expected = tt::stack(rows).reshape({2, 4, 2, 3});
+  CHECK(close(tt::jacrev(f)(x, v), expected));
+  CHECK(close(tt::jacfwd(f)(x, v), expected));
+  const auto c = tt::compile([](const Tensor& p, const Tensor& q) {
+    const auto g = [](const Tensor& a, const Tensor& b) { return tt::tanh(a.matmul(b)) * a.sum(); };
+    return tt::jacrev(g)(p, q) - tt::jacfwd(g)(p, q);
+  }, {.fullgraph = true});
+  CHECK(tt::amax(tt::abs(c(x, v))).item<float>() < 1e-6f);
+
+  const auto loss = [](const Tensor& p) { return (p * p * p).sum() + p.select(0, 0).sum() * p.select(0, 1).sum(); };
+  const Tensor h = tt::hessian(loss)(x), d = tt::rand({2, 3}, 3);
+  CHECK(h.shape() == tt::Shape{2, 3, 2, 3});
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 6; ++j) {
+      const float own = i == j ? 6 * x.reshape({6}).select(0, i).item<float>() : 0.0f, cross = i / 3 != j / 3 ? 1.0f : 0.0f;
+      CHECK(h.reshape({6, 6}).select(0, i).select(0, j).item<float>() == doctest::Approx(own + cross).epsilon(1e-5));
+    }
+  CHECK(close(tt::hvp(loss, x, d), h.reshape({6, 6}).matmul(d.reshape({6})).reshape({2, 3})));
+}
+
 TEST_CASE("on Arrays, at compile time") {
   using Matrix = tt::Array<double, 3, 5>;
   const auto f = [](const auto& x, const auto& v) { return tt::tanh(x * v) * tt::amax<0>(x) - tt::sum<0>(tt::exp(v)); };

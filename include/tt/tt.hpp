@@ -7,5 +7,6 @@
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/print.hpp"
 #include "tt/jit/compile.hpp"
+#include "tt/jit/jacobian.hpp"
 #include "tt/jit/trace.hpp"
 #include "tt/jit/transforms.hpp"
