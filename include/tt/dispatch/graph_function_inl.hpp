@@ -8,6 +8,11 @@
 
 namespace tt {
 
+namespace detail {
+/// A region with those of its outputs that somebody reads.
+inline Graph region_for(const Graph& g, const Steps::Step& s, int region);
+}  // namespace detail
+
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
     : graph_(decomposed(static_cast<Graph&&>(graph))), options_(options), results_change_(results_change) {
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
@@ -28,7 +33,7 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
     StepFunctions f;
     if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
     for (int r = 0; s.call >= 0 && r < graph_[s.call].def->region_count; ++r)
-      f.regions.push_back(std::make_unique<const GraphFunction>(graph_[s.call].def->regions[r], options));
+      f.regions.push_back(std::make_unique<const GraphFunction>(detail::region_for(graph_, s, r), options));
     step_.push_back(std::move(f));
   }
 }

@@ -42,6 +42,19 @@ TT_INLINE void check_external(const Call& c) {
 
 // ---- control flow: operands and results as graph/control.hpp says
 
+/// Is output `k` of the last region computed? What is carried always is.
+inline bool is_computed(const ControlOptions& o, const Vec<int>& wanted, int k) { return k < o.carried || wanted[k] >= 0; }
+inline Graph region_for(const Graph& g, const Steps::Step& s, int region) {
+  const ControlOp& op = control_of(g[s.call]);
+  Graph r = op.graphs[region];
+  if (op.kind == Control::while_loop) return r;
+  const Vec<int> outputs = r.outputs;
+  const ControlOptions o = control_options(g, g[s.call]);
+  r.clear_outputs();
+  for (int k = 0; k < outputs.size(); ++k)
+    if (is_computed(o, s.out, k)) r.output(outputs[k]);
+  return r;
+}
 using Regions = std::vector<std::unique_ptr<const GraphFunction>>;
 struct ControlRun {
   const Regions& regions;
@@ -92,41 +105,49 @@ inline Tensor rows_like(DType d, const Shape& row, std::int64_t rows, Device dev
   for (int k = 0; k < row.rank; ++k) s.push_back(row.code[k]);
   return Tensor(d, s, device);
 }
-/// `wanted`: results that somebody reads.
-inline void run_scan(const ControlRun& r, const ControlOptions& o, const Vec<int>& wanted, SourceLine at, Tensor* result) {
+/// A region that runs as it is: to the results that somebody reads.
+inline void run_straight(const ControlRun& r, const GraphFunction& region, int first, const Vec<int>& wanted, Tensor* result) {
+  SmallVec<Tensor, few_results> made(region.outputs());
+  r.run(region, {}, first, made.data());
+  for (int k = 0, next = 0; k < wanted.size(); ++k)
+    if (wanted[k] >= 0) result[k] = static_cast<Tensor&&>(made[next++]);
+}
+/// `outputs`: of the body, whether they are computed or not; behind them, results are what was carried into each step.
+inline void run_scan(const ControlRun& r, const ControlOptions& o, int outputs, const Vec<int>& wanted, SourceLine at, Tensor* result) {
   const GraphFunction& body = *r.regions[0];
-  const int carried = o.carried, given = o.carried + o.xs, outputs = body.outputs();
+  const int carried = o.carried, given = o.carried + o.xs;
   const std::int64_t n = r.operand[carried]->impl().shape.code[0];
   for (int k = carried; k < given; ++k)
     if (r.operand[k]->impl().shape.code[0] != n)
       TT_THROW(Error(Text("tt::scan: Tensors of other lengths along axis 0: ") << n << " and " << r.operand[k]->impl().shape.code[0] << "." << at));
-  std::vector<Tensor> in(static_cast<std::size_t>(given)), out(static_cast<std::size_t>(outputs));
+  std::vector<Tensor> in(static_cast<std::size_t>(given)), out(static_cast<std::size_t>(body.outputs()));
   for (std::size_t k = 0; k < static_cast<std::size_t>(carried); ++k) in[k] = *r.operand[k];
-  const auto before = [&](int k) -> const Tensor& { return in[static_cast<std::size_t>(k - outputs)]; };  // of a result that is what was carried into each step
-  for (int k = carried; k < outputs; ++k) result[k] = rows_like(body.graph()[body.graph().outputs[k]].dtype, body.output_shape(k, r.symbols), n, r.device);
-  for (int k = outputs; k < wanted.size(); ++k)
-    if (wanted[k] >= 0) result[k] = rows_like(before(k).dtype(), before(k).impl().shape, n, r.device);
+  const auto before = [&](int k) -> const Tensor& { return in[static_cast<std::size_t>(k - outputs)]; };
+  Vec<int> rows, states;  // results
+  for (int k = carried; k < wanted.size(); ++k) {
+    if (wanted[k] < 0) continue;
+    const int computed = carried + rows.size();
+    if (k >= outputs) result[k] = rows_like(before(k).dtype(), before(k).impl().shape, n, r.device);
+    else result[k] = rows_like(body.graph()[body.graph().outputs[computed]].dtype, body.output_shape(computed, r.symbols), n, r.device);
+    (k < outputs ? rows : states).push_back(k);
+  }
   for (std::int64_t step = 0; step < n; ++step) {
     const std::int64_t row = o.reverse ? n - 1 - step : step;
-    for (int k = outputs; k < wanted.size(); ++k)
-      if (wanted[k] >= 0) put_row(result[k], row, before(k));
+    for (int k : states) put_row(result[k], row, before(k));
     for (int k = carried; k < given; ++k) in[static_cast<std::size_t>(k)] = row_of(*r.operand[k], row);
     r.run(body, in, given, out.data());
-    for (int k = 0; k < outputs; ++k) {
-      Tensor& made = out[static_cast<std::size_t>(k)];
-      if (k < carried) in[static_cast<std::size_t>(k)] = static_cast<Tensor&&>(made);
-      else put_row(result[k], row, made);
-    }
+    for (int k = 0; k < carried; ++k) in[static_cast<std::size_t>(k)] = static_cast<Tensor&&>(out[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < rows.size(); ++k) put_row(result[rows[k]], row, out[static_cast<std::size_t>(carried + k)]);
   }
   for (int k = 0; k < carried; ++k) result[k] = in[static_cast<std::size_t>(k)];
 }
 inline void run_control(const ControlRun& r, const Graph& g, const Node& n, const Vec<int>& wanted, Tensor* result) {
   const ControlOptions options = control_options(g, n);
   switch (control_of(n).kind) {
-    case Control::cond: return r.run(*r.regions[is_true(*r.operand[0]) ? 0 : 1], {}, 1, result);
-    case Control::checkpoint: return r.run(*r.regions[0], {}, 0, result);
+    case Control::cond: return run_straight(r, *r.regions[is_true(*r.operand[0]) ? 0 : 1], 1, wanted, result);
+    case Control::checkpoint: return run_straight(r, *r.regions[0], 0, wanted, result);
     case Control::while_loop: return run_while_loop(r, options.carried, result);
-    case Control::scan: return run_scan(r, options, wanted, n.where, result);
+    case Control::scan: return run_scan(r, options, control_of(n).graphs[0].outputs.size(), wanted, n.where, result);
   }
 }
 

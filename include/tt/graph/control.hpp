@@ -4,7 +4,8 @@
 //   while_loop(%c, %a) carried 1 { condition } { body }      of what is carried, then of the rest; the body gives the former anew
 //   scan(%c, %x, %a) carried 1 xs 1 reverse False { body }   for each row of %x: from carried, rows, the rest to carried and rows
 //   checkpoint(%a, %b) { region }                            of which nothing is saved: its gradient computes it again
-// Results of a scan: what is carried at the end, rows one behind the other, and what was carried into each step, for gradients.
+// Results of a scan: what is carried at the end, rows one behind the other, and what was carried into each step, for gradients. The
+// last rows may be values of the body that are costly to compute again, see with_costly. Results that nobody reads are not made.
 #pragma once
 #include <atomic>
 
@@ -182,6 +183,28 @@ struct RegionCutter {
 
 namespace detail {
 
+/// Is it a product, or computed by a kernel of its own?
+inline bool is_costly(const Graph& g, const Node& n) {
+  if (is_product(n.op) || is_external(n)) return true;
+  if (!is_composite(n)) return false;
+  Graph body;
+  Vec<int> in;
+  for (int o : g.operands(n)) in.push_back(body.input(g[o].dtype, g[o].shape));
+  decompose(body, g, n, in);
+  bool any = false;
+  for (const Node& part : body.nodes) any = any || is_product(part.op);
+  return any;
+}
+/// The body of a scan with its costly floating values as further rows: its gradient reads them then.
+inline Graph with_costly(Graph body) {
+  for (int i = 0, count = body.size(); i < count; ++i) {
+    bool there = !is_floating(body[i].dtype) || !is_costly(body, body[i]);
+    for (int o : body.outputs) there = there || o == i;
+    if (!there) body.output(i);
+  }
+  return body;
+}
+
 /// The results of `body`, recorded on these nodes.
 inline Vec<int> record_graph(Graph& g, const Graph& body, const Vec<int>& inputs) {
   Vec<int> map(body.size(), -1);
@@ -190,24 +213,50 @@ inline Vec<int> record_graph(Graph& g, const Graph& body, const Vec<int>& inputs
     if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
   return mapped({body.outputs.begin(), body.outputs.size()}, map);
 }
-/// From the inputs of a region and an adjoint for each of these outputs to those of the inputs `wanted`.
-inline Graph adjoint_region(const Graph& region, const Vec<int>& outputs, const Vec<int>& wanted) {
-  Graph part = region;
-  part.clear_outputs();
-  for (int k : outputs) part.output(region.outputs[k]);
-  BitSet by;
-  for (int k : wanted) by.set(k);
-  JointGraph joint = make_joint(part, by);
-  const BitSet given = joint.given;
-  Graph g = derivative_of(static_cast<JointGraph&&>(joint));
-  const Vec<int> adjoint = g.outputs;
-  g.clear_outputs();
-  int next = 0;
-  for (int k : wanted) {
-    const Node in = g[g.inputs[k]];
-    g.output(given.test(k) ? adjoint[next++] : g.constant(in.dtype, 0, in.shape));
+/// A region backward: from its inputs, an adjoint for each of the outputs `seeded`, and what `saved` says, to the adjoints of the inputs
+/// `wanted`. Of the outputs `may_save` those are given that it would compute again otherwise.
+struct AdjointRegion {
+  Graph graph;
+  Vec<int> saved;
+};
+inline AdjointRegion adjoint_region(const Graph& region, const Vec<int>& seeded, const Vec<int>& wanted, const Vec<int>& may_save = {}) {
+  Graph g = decomposed(region);
+  Vec<int> roots, seeds, variables;
+  for (int k : seeded) {
+    roots.push_back(g.outputs[k]);
+    const Node out = g[g.outputs[k]];
+    seeds.push_back(g.input(out.dtype, out.shape));
   }
-  return g;
+  for (int k : wanted) variables.push_back(g.inputs[k]);
+  const Vec<int> d = reverse(g, roots, seeds, variables);
+  AdjointRegion r;
+  r.graph.failure = g.failure;
+  Vec<int> map(g.size(), -1), ends;
+  Vec<char> state(g.size(), 0);
+  for (int i : g.inputs) {
+    map[i] = r.graph.input(g[i].dtype, g[i].shape);
+    state[i] = 2;
+  }
+  for (int k : may_save)
+    if (map[g.outputs[k]] < 0) state[g.outputs[k]] = 2;
+  for (int i : d)
+    if (i >= 0) ends.push_back(i);
+  const Vec<int> order = post_order(g, ends, state);
+  Vec<char> read(g.size(), 0);
+  for (int i : ends) read[i] = 1;
+  for (int i : order)
+    for (int o : g.operands(i)) read[o] = 1;
+  for (int k : may_save)
+    if (const int i = g.outputs[k]; map[i] < 0 && read[i]) {
+      map[i] = r.graph.input(g[i].dtype, g[i].shape);
+      r.saved.push_back(k);
+    }
+  for (int i : order) map[i] = r.graph.intern(g[i], g, mapped(g.operands(i), map));
+  for (int k = 0; k < d.size(); ++k) {
+    const Node& in = g[variables[k]];
+    r.graph.output(d[k] < 0 ? r.graph.constant(in.dtype, 0, in.shape) : r.graph.broadcast_to(map[d[k]], in.shape));
+  }
+  return r;
 }
 inline Vec<int> floating_inputs(const Graph& g, int first, int count) {
   Vec<int> list;
@@ -228,7 +277,7 @@ inline void differentiate_straight(Graph& g, int node, const int* adjoints, int*
   if (wanted.empty()) return;
   Vec<Graph> back;
   for (const Graph& region : op.graphs) {
-    back.push_back(adjoint_region(region, seeded, wanted));
+    back.push_back(adjoint_region(region, seeded, wanted).graph);
     if (back.back().failure) g.fail(back.back().failure);
   }
   if (g.failure) return;
@@ -236,7 +285,7 @@ inline void differentiate_straight(Graph& g, int node, const int* adjoints, int*
   for (int k = 0; k < wanted.size(); ++k) out[(op.kind == Control::cond) + wanted[k]] = result[k];
 }
 /// A scan the other way. It carries the adjoints of what was carried and, summed up, of what all steps read; its rows are what was
-/// carried into each step, what was gone through, and the adjoints of rows.
+/// carried into each step, what was gone through, values of the steps that it need not compute again, and the adjoints of rows.
 inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out) {
   const Node n = g[node];
   const Graph& body = control_of(n).graphs[0];
@@ -250,9 +299,12 @@ inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out
     if (adjoints[k] >= 0) seeded.push_back(k);
   for (const Vec<int>* list : {&xs, &others}) wanted.append(list->begin(), list->size());
   if (wanted.empty()) return;
-  const Graph adjoint = adjoint_region(body, seeded, wanted);
-  if (adjoint.failure) {
-    g.fail(adjoint.failure);
+  Vec<int> may_save;
+  for (int k = o.carried; k < states_at; ++k)
+    if (adjoints[k] < 0) may_save.push_back(k);
+  const AdjointRegion adjoint = adjoint_region(body, seeded, wanted, may_save);
+  if (adjoint.graph.failure) {
+    g.fail(adjoint.graph.failure);
     return;
   }
 
@@ -278,9 +330,15 @@ inline void differentiate_scan(Graph& g, int node, const int* adjoints, int* out
     of_state.push_back(d < 0 ? -1 : input(body.inputs[k]));
     if (d >= 0) rows.push_back(d);
   }
+  Vec<int> saved;
+  for (int k : adjoint.saved) {
+    saved.push_back(input(body.outputs[k]));
+    rows.push_back(results[k]);
+  }
   for (int k = 0; k < rest; ++k) in.push_back(input(body.inputs[o.carried + o.xs + k]));
   in.append(seeds.begin(), seeds.size());
-  const Vec<int> d = record_graph(back, adjoint, in);
+  in.append(saved.begin(), saved.size());
+  const Vec<int> d = record_graph(back, adjoint.graph, in);
   for (int k = 0; k < carried.size(); ++k) back.output(of_state[k] < 0 ? d[k] : back.add(d[k], of_state[k]));
   for (int k = 0; k < others.size(); ++k) back.output(back.add(sums[k], d[carried.size() + xs.size() + k]));
   for (int k = 0; k < xs.size(); ++k) back.output(d[carried.size() + k]);

@@ -74,6 +74,7 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   for (const BodyRegions::Region& r : regions) cutter.note_outer(r.inputs, r.outputs);
   Vec<Graph> bodies;
   for (const BodyRegions::Region& r : regions) bodies.push_back(cutter.cut(r.inputs, r.outputs));
+  if (kind == Control::scan) bodies[0] = tt::detail::with_costly(bodies[0]);
   for (int i : cutter.outer) required = required || (is_floating(g[i].dtype) && argument_.on_tape());
   required = required && state().grad_enabled;
   if (kind == Control::while_loop && required) refuse("while_loop: gradients of so many steps as it takes, for");
