@@ -372,8 +372,20 @@ TEST_CASE("what no graph can hold of a body is what eager gives, or its error") 
   }, table);
   same([](const Tensor& x) { return Tensors{tt::cond(x.sum() > 0, [](const Tensor& t) { return t * 2; }, [](const Tensor& t) { return t.matmul(t); }, x)}; }, table);
 
-  const auto pairs = [](const Tensor& x, const Tensor& y) {
-    return tt::scan([](const Tensor& h, const std::pair<Tensor, Tensor>& r) { return std::pair{h + r.first * r.second, r.first}; }, x.select(0, 0) * 0, std::pair{x, tt::cat({y, y}, 0)}).first;
+  const auto asks = [](const Tensor& x, const Tensor& w) {  // who requires a gradient
+    const Tensor a = tt::map([](const Tensor& r) { return r.detach() * 2; }, x), b = tt::map([](const Tensor& r) { return r * 2; }, x);
+    const auto [h, ys] = tt::scan([&](const Tensor& s, const Tensor& r) { return std::pair{s + w, r * 2}; }, w.detach(), x.detach());
+    return Tensors{tt::full({}, a.requires_grad()), tt::full({}, b.requires_grad()), tt::full({}, h.requires_grad()), tt::full({}, ys.requires_grad()), a, b, h, ys};
+  };
+  const Tensor x = table.clone().requires_grad_(), w = weights.clone().requires_grad_();
+  const Tensors eager = asks(x, w), captured = tt::compile(asks, {.tier = 0, .fullgraph = true})(x, w);
+  for (std::size_t k = 0; k < eager.size(); ++k) {
+    CHECK(same_bits(eager[k].detach(), captured[k].detach()));
+    CHECK(eager[k].requires_grad() == captured[k].requires_grad());
+  }
+
+  const auto pairs = [](const Tensor& a, const Tensor& b) {
+    return tt::scan([](const Tensor& h, const std::pair<Tensor, Tensor>& r) { return std::pair{h + r.first * r.second, r.first}; }, a.select(0, 0) * 0, std::pair{a, tt::cat({b, b}, 0)}).first;
   };
   const auto c = tt::compile(pairs, {.tier = 0});
   const Tensor four = tt::rand({4, 3}, 1), two = tt::rand({2, 3}, 2), five = tt::rand({5, 3}, 3);

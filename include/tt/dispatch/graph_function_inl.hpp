@@ -24,7 +24,9 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
     BitSet& into = flow[static_cast<std::size_t>(i)];
     if (n.op == Op::input) into.set(static_cast<int>(n.attribute));
     if (n.op == Op::detach) continue;
-    for (int o : graph_.operands(n)) into |= flow[static_cast<std::size_t>(o)];
+    const Ids operands = graph_.operands(n);
+    for (int k = 0; k < operands.count; ++k)
+      if (flows_from(n, k)) into |= flow[static_cast<std::size_t>(operands[k])];
   }
   for (int o : graph_.outputs) flow_.push_back(flow[static_cast<std::size_t>(o)]);
   if (!has_externals(graph_)) return;

@@ -33,6 +33,7 @@ struct ControlOptions {
 struct ControlOp : OpDef {
   Control kind = Control::cond;
   Vec<Graph> graphs;
+  Vec<BitSet> flow;  ///< of each result: the operands it hangs on, as far as derivatives go
   Text text;
   ControlOp* next = nullptr;
 };
@@ -86,6 +87,37 @@ inline void decompose_control(const OpDef& def, Graph& g, Ids operands, const st
   for (int k = 0; k < carried; ++k) like(g[in[k]].dtype, with_rows(Shape(g[in[k]].shape), rows));
 }
 inline void differentiate_control(Graph& g, int node, const int* adjoints, int* out);
+/// Through the bodies, and through what is carried, as often as it takes.
+inline Vec<BitSet> flow_of(Control kind, int carried, const Vec<Graph>& bodies) {
+  const Graph& body = bodies[bodies.size() - 1];
+  const int first = kind == Control::cond, outputs = body.outputs.size();
+  Vec<BitSet> flow(outputs, BitSet{});
+  for (const Graph& g : bodies) {
+    if (kind == Control::while_loop && &g != &body) continue;  // its condition
+    for (int k = 0; k < g.inputs.size(); ++k) {
+      if (!is_floating(g[g.inputs[k]].dtype)) continue;
+      const Vec<char> depends = depends_on(g, {g.inputs[k]});
+      for (int r = 0; r < outputs; ++r)
+        if (depends[g.outputs[r]]) flow[r].set(first + k);
+    }
+  }
+  for (bool changed = carried > 0; changed;) {
+    changed = false;
+    for (int r = 0; r < outputs; ++r)
+      for (int c = 0; c < carried; ++c) {
+        if (!flow[r].test(c)) continue;
+        const BitSet before = flow[r];
+        flow[r] |= flow[c];
+        changed = changed || flow[r] != before;
+      }
+  }
+  for (int c = 0; c < carried && kind == Control::scan; ++c) {  // what was carried into each step
+    flow.push_back(flow[c]);
+    flow.back().set(c);
+  }
+  for (int c = 0; c < carried && kind == Control::while_loop; ++c) flow[c].set(c);  // of a loop that takes no step
+  return flow;
+}
 
 }  // namespace detail
 
@@ -121,6 +153,8 @@ inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
       made->options = detail::fields_of(kind);
       made->results = results;
       made->kind = kind;
+      made->flow = detail::flow_of(kind, carried, regions);
+      made->flows = [](const OpDef& def, int result, int operand) { return static_cast<const ControlOp&>(def).flow[result].test(operand); };
       made->graphs = static_cast<Vec<Graph>&&>(regions);
       made->text = text;
       made->regions = made->graphs.begin();

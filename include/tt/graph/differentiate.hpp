@@ -276,8 +276,9 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
   for (int i : these) depends[i] = 1;
   for (int i = 0; i < g.size(); ++i) {
     if (g[i].op == Op::detach || !is_floating(g[i].dtype)) continue;
-    for (int o : g.operands(i))
-      if (depends[o]) depends[i] = 1;
+    const Ids operands = g.operands(i);
+    for (int k = 0; k < operands.count; ++k)
+      if (depends[operands[k]] && !depends[i]) depends[i] = flows_from(g[i], k);
   }
   return depends;
 }

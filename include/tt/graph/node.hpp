@@ -89,6 +89,8 @@ struct OpDef {
   bool is_named = false;               ///< the others are set
   bool is_external = false;            ///< its operator's kernel computes it: `decompose` records values like its results
   const Operator& (*external)() = nullptr;  ///< then: that operator
+  /// Does a result hang on an operand, as far as derivatives go? Null: each on all of them.
+  bool (*flows)(const OpDef&, int result, int operand) = nullptr;
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
   bool any_number = false;             ///< of operands, at least one
   void (*decompose)(const OpDef&, Graph&, Ids operands, const std::int64_t* words, int* results) = nullptr;  ///< its body on these operands
@@ -219,6 +221,8 @@ constexpr bool is_view(const Node& n) {
 constexpr bool is_named(const Node& n) { return n.op == Op::call && n.def->is_named; }
 /// And computed by a kernel of its own, which no program contains?
 constexpr bool is_external(const Node& n) { return is_named(n) && n.def->is_external; }
+/// Does a change of its operand `k` change a node, as far as derivatives go?
+constexpr bool flows_from(const Node& n, int k) { return n.op != Op::call || !n.def->flows || n.def->flows(*n.def, static_cast<int>(n.bits), k); }
 /// Or does its body stand for it?
 constexpr bool is_composite(const Node& n) { return is_named(n) && !n.def->is_external; }
 }  // namespace tt

@@ -37,6 +37,7 @@ inline Tensor Tracer::region_input(const Tensor& t, bool row) {
   regions_.current().inputs.push_back(id);
   Tensor stand_in = tensor_of(add_node(id));
   stand_in.impl().requires_grad = t.impl().requires_grad;
+  if (t.impl().requires_grad) sources_.push_back(id);
   return stand_in;
 }
 inline void Tracer::close_region(const Tensor* const* result, int count) {
@@ -64,31 +65,33 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
     if (given.dtype != g[like].dtype || !(given.shape == g[like].shape))
       refuse(kind == Control::cond ? "cond: branches give other dtypes or shapes, for a condition," : "a loop changes the dtype or the shape of what it carries,");
   }
-  bool required = false;
   Vec<int> operands;
-  for (int k = 0; k < c.operands; ++k) {
-    operands.push_back(id_of(*c.operand[k], c.at));
-    required = required || c.operand[k]->impl().requires_grad;
-  }
+  for (int k = 0; k < c.operands; ++k) operands.push_back(id_of(*c.operand[k], c.at));
   RegionCutter cutter{g, regions.front().begin, {}};
   for (const BodyRegions::Region& r : regions) cutter.note_outer(r.inputs, r.outputs);
   Vec<Graph> bodies;
   for (const BodyRegions::Region& r : regions) bodies.push_back(cutter.cut(r.inputs, r.outputs));
   if (kind == Control::scan) bodies[0] = tt::detail::with_costly(bodies[0]);
-  for (int i : cutter.outer) required = required || (is_floating(g[i].dtype) && argument_.on_tape());
-  required = required && state().grad_enabled;
-  if (kind == Control::while_loop && required) refuse("while_loop: gradients of so many steps as it takes, for");
   operands.append(cutter.outer.begin(), cutter.outer.size());
   g.where = c.at;
   const Vec<int> made = record_control(g, kind, {c.carried, c.xs, c.reverse}, bodies, operands);
-  for (int k = 0; k < c.results; ++k) give_result(c.result[k], made[k], required, c.at);
+  if (give_results(c.result, made, c.results, c.at) && kind == Control::while_loop) refuse("while_loop: gradients of so many steps as it takes, for");
 }
-inline void Tracer::give_result(Tensor& to, int id, bool required, SourceLine at) {
+/// The first of these nodes as Tensors; says whether one of them requires a gradient.
+inline bool Tracer::give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at) {
   Graph& g = builder_.graph;
-  if (detaches_ && !state().grad_enabled && is_floating(g[id].dtype)) id = g.detach(id);
-  for (int d = 0; d < g[id].shape.rank; ++d) builder_.guard_corner(Shape(g[id].shape)[d], at);
-  to = tensor_of(add_node(id));
-  to.impl().requires_grad = required && is_floating(g[id].dtype);
+  const Vec<char> required = tt::detail::depends_on(g, sources_);
+  bool any = false;
+  for (int k = 0; k < count; ++k) {
+    const bool floating = is_floating(g[made[k]].dtype), own = floating && state().grad_enabled && required[made[k]];
+    const int id = detaches_ && !state().grad_enabled && floating ? g.detach(made[k]) : made[k];
+    const Shape s = g[id].shape;
+    for (int d = 0; d < s.rank; ++d) builder_.guard_corner(s[d], at);
+    to[k] = tensor_of(add_node(id));
+    to[k].impl().requires_grad = own;
+    any = any || own;
+  }
+  return any;
 }
 inline void Tracer::transform(const tt::detail::TransformCall& c) {
   const BodyRegions::Region r = regions_.take(1)[0];
@@ -110,8 +113,7 @@ inline void Tracer::transform(const tt::detail::TransformCall& c) {
   g.where = c.at;
   const Graph made = c.kind == tt::detail::TransformCall::vmap ? vmap_of(body, by, Shape(g[operands[0]].shape)[0]) : jvp_of(body, by);
   if (made.failure) TT_THROW(Error(describe(made.failure)));
-  const Vec<int> result = tt::detail::record_graph(g, made, in);
-  for (int k = 0; k < c.results; ++k) give_result(c.result[k], result[k], argument_.on_tape() && state().grad_enabled, c.at);
+  give_results(c.result, tt::detail::record_graph(g, made, in), c.results, c.at);
 }
 
 }  // namespace jit

@@ -68,6 +68,7 @@ class Tracer final : public Recorder {
     list_variable(t);
     record_last(&v);
     v.impl().requires_grad = true;
+    sources_.push_back(id_of(v));
     return v;
   }
   bool gradients(const Tensor& value, const Tensor* variables, int count, Tensor* result) override {
@@ -100,6 +101,7 @@ class Tracer final : public Recorder {
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
   BodyRegions regions_;
+  Vec<int> sources_;  ///< nodes that require a gradient, and what hangs on them does
   const char* name_;
   const TracerOptions options_;
   const Arguments& argument_;
@@ -154,7 +156,7 @@ class Tracer final : public Recorder {
     return builder_.symbolic_shape(t.impl().shape);
   }
 
-  inline void give_result(Tensor& to, int id, bool required, SourceLine at);
+  inline bool give_results(Tensor* to, const Vec<int>& made, int count, SourceLine at);
   // ---- what the function makes
   /// Its value, if it is as it was; -1: none.
   int known(const Tensor& t);
@@ -196,6 +198,7 @@ inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions opti
     stand_in_.push_back(same == k ? tensor_of(value) : stand_in_[static_cast<std::size_t>(same)]);
     if (same == k) stand_in_.back().impl().requires_grad = argument[k].impl().requires_grad;
     input_.push_back(id_of(stand_in_.back()));
+    if (argument[k].impl().requires_grad) sources_.push_back(input_.back());
     if (k >= passed) list_->place(&argument[k].impl()) = value_of(stand_in_.back());
   }
 }
@@ -240,91 +243,6 @@ inline void Tracer::record(Call& c) {
   if (!c.op->is_view) return;
   note_view(c.result[0], c[0]);
   list_->values.back().tensor = c.result[0];
-}
-
-// ---- what the function makes
-
-inline void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) {
-  if (!op) {
-    if (t.impl().numel <= most_in_text) note(t, -1);
-    return;
-  }
-  Values in;
-  in.push_back(add_node(builder_.graph.constant(t.dtype(), 0, shape_of(t))));
-  for (int k = 0; k < count; ++k) in.push_back(add_constant(*numbers[k]));
-  list_call({.op = op}, in, false);
-  record_last();
-  note(t, list_->steps.back().result);
-}
-
-inline int Tracer::known(const Tensor& t) {
-  for (Made& m : made_)
-    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad)  // the tape has it
-      return m.value >= 0 ? m.value : m.value = add_node(text_of(t));
-  return -1;
-}
-
-inline int Tracer::text_of(const Tensor& t) {
-  const Tensor elements = detail::to_device(t, Device{}, false, {});
-  const std::int64_t n = t.impl().numel;
-  Tensor one(t.dtype(), Shape{});
-  const auto element = [&](std::int64_t k) {
-    const auto size = static_cast<std::size_t>(tt::size_of(t.dtype()));
-    if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
-    else std::memset(one.impl().data, 0, size);
-    return builder_.constant(one, {});
-  };
-  const int first = element(0);
-  Graph& graph = builder_.graph;
-  int r = graph.broadcast_to(first, t.impl().shape);
-  const Sym place = detail::flat_index({&graph, r});
-  for (std::int64_t k = 1; k < n; ++k)
-    if (const int other = element(k); other != first)
-      r = graph.where_(graph.elementwise(Op::eq, {place.id, graph.constant_integer(DType::i64, k)}), other, r);
-  return r;
-}
-
-/// An op on Tensors that are all there runs; where they are known, so is what it makes.
-inline bool Tracer::run_at_once(Call& c) {
-  bool own = true, all_known = c.op->record != nullptr;
-  for (int k = 0; k < c.arguments; ++k) {
-    if (c[k].impl().trace_id >= 0) return false;
-    own = own && made_here(c[k]);
-    all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
-  }
-  if (!own && options_.holds) return false;
-  Values in;
-  for (int k = 0; k < c.arguments && all_known; ++k) {
-    int value = own ? known(c[k]) : -1;
-    if (value < 0 && own && is_constant(c[k])) {
-      value = add_constant(c[k]);
-      if (c.op->is_view) note(c[k], value);  // the view may be written to, but then the version tells
-    }
-    all_known = value >= 0;
-    in.push_back(value);
-  }
-  {
-    const detail::PauseCapture pause;
-    Dispatcher::get().call(c);
-  }
-  if (!own) return true;
-  for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
-  if (!all_known) return true;
-  list_call(c, in, detaches_);
-  record_last();
-  for (int k = 0; k < c.op->results; ++k) note(c.result[k], list_->steps.back().result + k);
-  return true;
-}
-
-inline void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
-  int value = -1;
-  for (const Made& m : made_)
-    if (m.tensor.is_same(t)) {
-      if (m.value < 0) return;  // of the program's text
-      value = m.value;
-    }
-  if (value >= 0) builder_.fix_sizes_of(builder_.node(value), at);
-  else if (!is_constant(t)) builder_.fix_all(at);
 }
 
 inline void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
@@ -498,3 +416,4 @@ TT_INLINE Recording RecordingRun::finish(std::shared_ptr<const void> result) {
 }  // namespace tt
 
 #include "tt/jit/tracer_control_inl.hpp"
+#include "tt/jit/tracer_made_inl.hpp"

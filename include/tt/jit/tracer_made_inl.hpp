@@ -1,0 +1,93 @@
+// What a captured function makes (factories, numbers, what it computes of those alone) is there, so that it can be looked at, and is a
+// value of the graph too.
+#pragma once
+#include "tt/jit/tracer_inl.hpp"
+
+namespace tt {
+namespace jit {
+
+inline void Tracer::made(const Tensor& t, const Operator* op, const Tensor* const* numbers, int count) {
+  if (!op) {
+    if (t.impl().numel <= most_in_text) note(t, -1);
+    return;
+  }
+  Values in;
+  in.push_back(add_node(builder_.graph.constant(t.dtype(), 0, shape_of(t))));
+  for (int k = 0; k < count; ++k) in.push_back(add_constant(*numbers[k]));
+  list_call({.op = op}, in, false);
+  record_last();
+  note(t, list_->steps.back().result);
+}
+
+inline int Tracer::known(const Tensor& t) {
+  for (Made& m : made_)
+    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad)  // the tape has it
+      return m.value >= 0 ? m.value : m.value = add_node(text_of(t));
+  return -1;
+}
+
+inline int Tracer::text_of(const Tensor& t) {
+  const Tensor elements = detail::to_device(t, Device{}, false, {});
+  const std::int64_t n = t.impl().numel;
+  Tensor one(t.dtype(), Shape{});
+  const auto element = [&](std::int64_t k) {
+    const auto size = static_cast<std::size_t>(tt::size_of(t.dtype()));
+    if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
+    else std::memset(one.impl().data, 0, size);
+    return builder_.constant(one, {});
+  };
+  const int first = element(0);
+  Graph& graph = builder_.graph;
+  int r = graph.broadcast_to(first, t.impl().shape);
+  const Sym place = detail::flat_index({&graph, r});
+  for (std::int64_t k = 1; k < n; ++k)
+    if (const int other = element(k); other != first)
+      r = graph.where_(graph.elementwise(Op::eq, {place.id, graph.constant_integer(DType::i64, k)}), other, r);
+  return r;
+}
+
+/// An op on Tensors that are all there runs; where they are known, so is what it makes.
+inline bool Tracer::run_at_once(Call& c) {
+  bool own = true, all_known = c.op->record != nullptr;
+  for (int k = 0; k < c.arguments; ++k) {
+    if (c[k].impl().trace_id >= 0) return false;
+    own = own && made_here(c[k]);
+    all_known = all_known && !c[k].impl().requires_grad;  // the tape has it
+  }
+  if (!own && options_.holds) return false;
+  Values in;
+  for (int k = 0; k < c.arguments && all_known; ++k) {
+    int value = own ? known(c[k]) : -1;
+    if (value < 0 && own && is_constant(c[k])) {
+      value = add_constant(c[k]);
+      if (c.op->is_view) note(c[k], value);  // the view may be written to, but then the version tells
+    }
+    all_known = value >= 0;
+    in.push_back(value);
+  }
+  {
+    const detail::PauseCapture pause;
+    Dispatcher::get().call(c);
+  }
+  if (!own) return true;
+  for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
+  if (!all_known) return true;
+  list_call(c, in, detaches_);
+  record_last();
+  for (int k = 0; k < c.op->results; ++k) note(c.result[k], list_->steps.back().result + k);
+  return true;
+}
+
+inline void Tracer::look_at_elements(const Tensor& t, SourceLine at) {
+  int value = -1;
+  for (const Made& m : made_)
+    if (m.tensor.is_same(t)) {
+      if (m.value < 0) return;  // of the program's text
+      value = m.value;
+    }
+  if (value >= 0) builder_.fix_sizes_of(builder_.node(value), at);
+  else if (!is_constant(t)) builder_.fix_all(at);
+}
+
+}  // namespace jit
+}  // namespace tt
