@@ -361,6 +361,18 @@ TEST_CASE("what no graph can hold of a body is what eager gives, or its error") 
     const Tensor r = tt::cond(x.sum() > 0, [&](const Tensor& t) { z = tt::full({3}, 2.0); return t + z; }, [&](const Tensor& t) { z = tt::full({3}, 5.0); return t * z; }, x);
     return Tensors{r, z * 1, z};
   }, table);
+  same([](const Tensor& x) {  // Tensors and numbers that a body keeps from step to step
+    Tensor last = x.select(0, 0);
+    return Tensors{tt::map([&](const Tensor& r) { last = last + r; return last * 2; }, x)};
+  }, table);
+  same([](const Tensor& x) {
+    int k = 0;
+    return Tensors{tt::map([&](const Tensor& r) { return r * ++k; }, x)};
+  }, table);
+  same([](const Tensor& x) {
+    double most = 100;
+    return Tensors{tt::while_loop([&](const Tensor& t) { return t.sum() < (most -= 10); }, [](const Tensor& t) { return t * 2; }, x)};
+  }, table);
   same([](const Tensor& x) {  // an exception in a branch that does not run
     Tensor r;
     try {

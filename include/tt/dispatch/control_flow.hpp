@@ -5,7 +5,8 @@
 //   auto [state, ys] = tt::scan([&](const Tensor& h, const Tensor& x) { Tensor n = cell(h, x, w); return std::pair{n, n}; }, h, xs);
 // Bodies may read other Tensors of the function; they give new ones, and change none in place: else the graph ends there, and it runs
 // as it is written. What they take and give are Tensors, and structs, tuples and lists of them and of numbers that do not change; results
-// of both branches have one type. A captured body runs once: what it counts in C++ variables it counts once. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
+// of both branches have one type. When a function is captured both branches run, and the body of a loop twice: one that does something else
+// the second time, as it keeps Tensors or numbers in C++ variables, is no graph. Names and meanings are PyTorch's (torch.cond, while_loop, scan, map).
 #pragma once
 #include <tuple>
 #include <utility>
@@ -98,7 +99,7 @@ inline const Tensor& recorded_one(const std::vector<const Tensor*>& operands) {
 /// The node of the bodies recorded last.
 inline std::vector<Tensor> call_control(Control kind, const std::vector<const Tensor*>& operands, int carried, int xs, bool reverse, int results, SourceLine at) {
   std::vector<Tensor> r(static_cast<std::size_t>(results));
-  capture_mode->control_flow({static_cast<int>(kind), region_count(kind), operands.data(), static_cast<int>(operands.size()), carried, xs, reverse,
+  capture_mode->control_flow({static_cast<int>(kind), region_count(kind) * times_recorded(kind), operands.data(), static_cast<int>(operands.size()), carried, xs, reverse,
                               r.data(), results, at});
   return r;
 }
@@ -146,14 +147,16 @@ C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine a
   if (detail::is_recorded_control(operands)) {
     const auto count = static_cast<int>(operands.size());
     const Tensor& recorded = detail::recorded_one(operands);
-    detail::RecordedRegion first;
-    const Tensor condition = detail::record_body(recorded, at, goes_on, first.input(carried));
-    if (!condition.defined() || condition.impl().numel != 1) detail::end_graph(recorded, "while_loop: a condition that is no single element, for", at);
-    first.close(condition);
-    detail::RecordedRegion second;
-    const C next = detail::record_body(recorded, at, body, second.input(carried));
-    second.close(next);
-    if (detail::form_of(next) != detail::form_of(carried)) detail::end_graph(recorded, "while_loop: numbers or lists that change, beside", at);
+    for (int time = 0; time < times_recorded(Control::while_loop); ++time) {
+      detail::RecordedRegion first;
+      const Tensor condition = detail::record_body(recorded, at, goes_on, first.input(carried));
+      if (!condition.defined() || condition.impl().numel != 1) detail::end_graph(recorded, "while_loop: a condition that is no single element, for", at);
+      first.close(condition);
+      detail::RecordedRegion second;
+      const C next = detail::record_body(recorded, at, body, second.input(carried));
+      second.close(next);
+      if (detail::form_of(next) != detail::form_of(carried)) detail::end_graph(recorded, "while_loop: numbers or lists that change, beside", at);
+    }
     std::size_t at_leaf = 0;
     return detail::take_leaves(carried, detail::call_control(Control::while_loop, operands, count, 0, false, count, at), at_leaf);
   }
@@ -180,12 +183,15 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
   const auto count = static_cast<int>(operands.size());
   operands.insert(operands.end(), rows.begin(), rows.end());
   if (detail::is_recorded_control(operands)) {
-    detail::RecordedRegion region;
     const Tensor& recorded = detail::recorded_one(operands);
-    const C state = region.input(carried);
-    const std::pair<C, Y> given = detail::record_body(recorded, at, body, state, region.input(xs, true));
-    region.close(given);
-    if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside", at);
+    std::pair<C, Y> given;
+    for (int time = 0; time < times_recorded(Control::scan); ++time) {
+      detail::RecordedRegion region;
+      const C state = region.input(carried);
+      given = detail::record_body(recorded, at, body, state, region.input(xs, true));
+      region.close(given);
+      if (detail::form_of(given.first) != detail::form_of(carried)) detail::end_graph(recorded, "scan: numbers or lists that change, beside", at);
+    }
     const int results = static_cast<int>(detail::leaves_of(given).size());
     const std::vector<Tensor> result = detail::call_control(Control::scan, operands, count, static_cast<int>(rows.size()), options.reverse, results, at);
     std::size_t next = 0;

@@ -21,6 +21,8 @@ constexpr const char* name(Control c) {
 }
 inline constexpr int control_count = 4;
 constexpr int region_count(Control c) { return c == Control::cond || c == Control::while_loop ? 2 : 1; }
+/// How often bodies are recorded: those of loops twice, so that a body that changes from step to step is found out.
+constexpr int times_recorded(Control c) { return c == Control::while_loop || c == Control::scan ? 2 : 1; }
 /// Does a region run as it is, on the operands behind a condition if there is one?
 constexpr bool is_straight(Control c) { return c == Control::cond || c == Control::checkpoint; }
 
@@ -212,6 +214,17 @@ struct RegionCutter {
     return canonical(r);
   }
 };
+
+/// The same nodes, but for the numbers by which variables of gradients inside are told apart?
+inline bool same_body(const Graph& a, const Graph& b) {
+  bool same = a.size() == b.size() && a.inputs == b.inputs && a.outputs == b.outputs;
+  for (int i = 0; i < a.size() && same; ++i) {
+    Node n = a[i];
+    if (n.identity != 0 && b[i].identity != 0) n.identity = b[i].identity;
+    same = Graph::are_equal(a, n, b, b[i]);
+  }
+  return same;
+}
 
 // ---- derivatives
 

@@ -48,7 +48,8 @@ inline void Tracer::close_region(const Tensor* const* result, int count) {
 }
 inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   const auto kind = static_cast<Control>(c.kind);
-  const std::vector<BodyRegions::Region> regions = regions_.take(c.regions);
+  const std::vector<BodyRegions::Region> all = regions_.take(c.regions);
+  const std::vector<BodyRegions::Region> regions(all.end() - region_count(kind), all.end());
   Graph& g = builder_.graph;
   const auto refuse = [&](const char* why) { stop(*c.operand[0], why, c.at); };
   // What bodies give must be the same for all of them, and what is carried stays as it is.
@@ -67,10 +68,12 @@ inline void Tracer::control_flow(const tt::detail::ControlCall& c) {
   }
   Vec<int> operands;
   for (int k = 0; k < c.operands; ++k) operands.push_back(id_of(*c.operand[k], c.at));
-  RegionCutter cutter{g, regions.front().begin, {}};
-  for (const BodyRegions::Region& r : regions) cutter.note_outer(r.inputs, r.outputs);
+  RegionCutter cutter{g, all.front().begin, {}};
+  for (const BodyRegions::Region& r : all) cutter.note_outer(r.inputs, r.outputs);
   Vec<Graph> bodies;
   for (const BodyRegions::Region& r : regions) bodies.push_back(cutter.cut(r.inputs, r.outputs));
+  for (std::size_t k = 0; k + regions.size() < all.size(); ++k)
+    if (!same_body(cutter.cut(all[k].inputs, all[k].outputs), bodies[static_cast<int>(k)])) refuse("the body of a loop that is another one each time, beside");
   if (kind == Control::scan) bodies[0] = tt::detail::with_costly(bodies[0]);
   operands.append(cutter.outer.begin(), cutter.outer.size());
   g.where = c.at;
