@@ -68,7 +68,10 @@ auto record_body(const Tensor& recorded, SourceLine at, const F& f, const A&... 
 /// A body that is being recorded; closed without results if it throws.
 class RecordedRegion {
  public:
-  RecordedRegion() { capture_mode->open_region(); }
+  RecordedRegion() {
+    use_steps();
+    capture_mode->open_region();
+  }
   RecordedRegion(const RecordedRegion&) = delete;
   ~RecordedRegion() {
     if (!closed_) capture_mode->close_region(nullptr, 0);

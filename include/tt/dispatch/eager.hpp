@@ -162,6 +162,7 @@ Operator& define_operator() {
           static ExternalOp known{&op_def<F>};
           note_external(known);
           e.external = &op_def<F>;
+          use_steps();
           e.record = e.record_named = &record_named_op<F>;
         }
         if constexpr (requires { &F::front; }) e.front = &own_front<F>;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "tt/backends/runtime.hpp"
+#include "tt/dispatch/callable.hpp"
 #include "tt/dispatch/capture_events.hpp"
 #include "tt/dispatch/dispatcher.hpp"
 #include "tt/dispatch/recent_table.hpp"
 #include "tt/dispatch/size_marks.hpp"
 #include "tt/graph/transform.hpp"
-#include "tt/plan/steps.hpp"
 
 namespace tt {
 
@@ -154,6 +154,22 @@ class Signature {
   SmallVec<int, 1> slot_;
 };
 
+class GraphFunction;
+/// Runs a function whose graph holds ops with kernels of their own, or control flow: fused programs and calls, step by step.
+class StepRunner {
+ public:
+  virtual ~StepRunner() = default;
+  virtual void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device device) const = 0;
+  /// f(the function of a program, null) or f(null, the name of an op whose kernel is called), in order.
+  virtual void each_step(CallableRef<void(const GraphFunction*, const char*)> f) const = 0;
+};
+namespace detail {
+/// Who records such ops says so; programs that do not are spared the code, a tenth of what an addition takes without tt::compiled.
+TT_INLINE void use_steps();
+using StepRunnerMaker = std::unique_ptr<StepRunner> (*)(const Graph&, const ProgramOptions&);
+inline std::atomic<StepRunnerMaker> step_runner_maker = nullptr;
+}  // namespace detail
+
 class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
  public:
   /// `options` reach the programs of devices, those of its derivatives too. `results_change`: whoever runs it may change
@@ -180,16 +196,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   TT_INLINE const std::shared_ptr<backend::TileProgram>& share_program() const;
   /// The functions between its calls of kernels that are no programs; itself, if there are none.
   TT_INLINE std::vector<const GraphFunction*> parts() const;
-  /// Its steps in order: f(the function of a program, null) or f(null, the name of an op whose kernel is called).
-  template <class F>
-  void each_step(const F& f) const {
-    if (step_.empty()) f(this, nullptr);
-    for (std::size_t t = 0; t < step_.size(); ++t) {
-      if (step_[t].fused) f(step_[t].fused.get(), nullptr);
-      else f(nullptr, graph_[steps_.step[static_cast<int>(t)].call].def->info.name);
-      for (const auto& region : step_[t].regions) region->each_step(f);
-    }
-  }
+  /// Its steps in order, see StepRunner; itself, if it has none.
+  void each_step(CallableRef<void(const GraphFunction*, const char*)> f) const { steps_ ? steps_->each_step(f) : f(this, nullptr); }
   TT_INLINE int kernels() const;
   /// Of its program on the CPU.
   TT_INLINE backend::TileProgram::Calls calls() const;
@@ -239,13 +247,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   bool results_change_;
   Vec<char> read_;
   Vec<BitSet> flow_;
-  /// Of a function with kernels that are no programs: a fused graph, or what the regions of control flow are, or neither for a call.
-  struct StepFunctions {
-    std::unique_ptr<const GraphFunction> fused;
-    std::vector<std::unique_ptr<const GraphFunction>> regions;
-  };
-  Steps steps_;
-  std::vector<StepFunctions> step_;
+  std::unique_ptr<StepRunner> steps_;
   mutable std::atomic<std::shared_ptr<backend::TileProgram>*> program_ = nullptr;
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
   mutable std::atomic<Joint*> joints_ = nullptr;
@@ -260,8 +262,6 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// Where a call runs: where its first argument with axes is that is read; else where a single element
   /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
-  void run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const;
-  void run_call(std::size_t step, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
   DeviceProgram& device_program(DeviceType type, bool writes) const;
 };

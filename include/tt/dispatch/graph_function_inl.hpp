@@ -8,11 +8,6 @@
 
 namespace tt {
 
-namespace detail {
-/// A region with those of its outputs that somebody reads.
-inline Graph region_for(const Graph& g, const Steps::Step& s, int region);
-}  // namespace detail
-
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
     : graph_(decomposed(static_cast<Graph&&>(graph))), options_(options), results_change_(results_change) {
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
@@ -30,14 +25,12 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
   }
   for (int o : graph_.outputs) flow_.push_back(flow[static_cast<std::size_t>(o)]);
   if (!has_externals(graph_)) return;
-  steps_ = cut_into_steps(graph_);
-  for (Steps::Step& s : steps_.step) {
-    StepFunctions f;
-    if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
-    for (int r = 0; s.call >= 0 && r < graph_[s.call].def->region_count; ++r)
-      f.regions.push_back(std::make_unique<const GraphFunction>(detail::region_for(graph_, s, r), options));
-    step_.push_back(std::move(f));
-  }
+#if defined(TT_COMPILED)
+  detail::use_steps();
+#endif
+  const detail::StepRunnerMaker maker = detail::step_runner_maker.load(std::memory_order_acquire);
+  if (!maker) TT_THROW(Error(Text("tt: this program has no code for calls and control flow in graphs: it records none. Link tt::compiled?")));
+  steps_ = maker(graph_, options);
 }
 TT_INLINE GraphFunction::~GraphFunction() {
   delete program_.load();  // a reference; others may hold more
@@ -58,7 +51,7 @@ TT_INLINE GraphFunction::~GraphFunction() {
 TT_INLINE GraphFunction::Joint::~Joint() { delete second.load(); }
 
 TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
-  if (!step_.empty()) return run_steps(argument, symbols, result, otherwise);
+  if (steps_) return steps_->run(argument, symbols, result, device_of(argument, graph_.inputs.size(), otherwise));
   int n = graph_.inputs.size();
   SmallVec<void*, 32> external(n + outputs());
   if (const Device device = device_of(argument, n, otherwise); program_maker(device.type)) return run_on(device, argument, symbols, result);
@@ -223,10 +216,9 @@ TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_second(const Joint&
 }
 
 TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
-  for (const StepFunctions& s : step_) {
-    if (s.fused) s.fused->report(t, indent);
-    for (const auto& region : s.regions) region->report(t, indent);
-  }
+  each_step([&](const GraphFunction* part, const char*) {
+    if (part && part != this) part->report(t, indent);
+  });
   for (const std::atomic<DeviceProgram*>& p : device_program_)
     if (const DeviceProgram* program = p.load(std::memory_order_acquire))
       if (const Text said = program->report(); !said.empty()) t << indent << said << '\n';

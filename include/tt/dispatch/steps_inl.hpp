@@ -3,6 +3,7 @@
 #pragma once
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/control.hpp"
+#include "tt/plan/steps.hpp"
 
 namespace tt {
 namespace detail {
@@ -151,57 +152,87 @@ inline void run_control(const ControlRun& r, const Graph& g, const Node& n, cons
   }
 }
 
-}  // namespace detail
-
-TT_INLINE void GraphFunction::run_call(std::size_t step, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result,
-                                       Device device) const {
-  const detail::PauseCapture pause;
-  const ExcludeKeys below{DispatchKey::autograd};
-  const Steps::Step& s = steps_.step[static_cast<int>(step)];
-  const Node& n = graph_[s.call];
-  if (is_control(n)) {  // regions read what lies dense
-    SmallVec<Tensor, few_arguments> dense(count);
-    SmallVec<const Tensor*, few_arguments> operand;
-    for (int k = 0; k < count; ++k) {
-      dense[k] = argument[k]->contiguous();
-      operand.push_back(&dense[k]);
+class StepProgram final : public StepRunner {
+ public:
+  StepProgram(const Graph& g, const ProgramOptions& options) : graph_(g), steps_(cut_into_steps(g)) {
+    for (Steps::Step& s : steps_.step) {
+      Functions f;
+      if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
+      for (int r = 0; s.call >= 0 && r < g[s.call].def->region_count; ++r) f.regions.push_back(std::make_unique<const GraphFunction>(region_for(g, s, r), options));
+      functions_.push_back(std::move(f));
     }
-    detail::run_control({step_[step].regions, operand.data(), count, symbols, device}, graph_, n, s.out, result);
-  } else {
-    const Attributes attributes = detail::attributes_of(graph_, n, symbols);
-    Call c{&n.def->external(), argument, count, &attributes, result, n.where, {}};
-    Dispatcher::get().call(c);
   }
-  for (int k = 0; k < n.def->results; ++k) {
-    if (!result[k].defined()) continue;
-    detail::make_own(result[k], argument, count);
-    if (s.results[k] < 0) continue;
-    const Node& said = graph_[s.results[k]];
+  void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device device) const override {
+    std::vector<Tensor> value(static_cast<std::size_t>(steps_.values));
+    for (int k = 0; k < graph_.inputs.size(); ++k) value[static_cast<std::size_t>(k)] = *argument[k];
+    for (int t = 0; t < steps_.step.size(); ++t) {
+      const Steps::Step& s = steps_.step[t];
+      const Functions& f = functions_[static_cast<std::size_t>(t)];
+      SmallVec<const Tensor*, 16> in;
+      SmallVec<Tensor, few_results> out(s.out.size());
+      for (int v : s.in) in.push_back(&value[static_cast<std::size_t>(v)]);
+      if (f.fused) f.fused->run(in.data(), symbols, out.data(), device);
+      else call(s, f.regions, in.data(), in.size(), symbols, out.data(), device);
+      for (int k = 0; k < s.out.size(); ++k)
+        if (s.out[k] >= 0) value[static_cast<std::size_t>(s.out[k])] = static_cast<Tensor&&>(out[k]);
+      for (int v : s.last_read) value[static_cast<std::size_t>(v)] = Tensor();
+    }
+    for (int k = 0; k < steps_.outputs.size(); ++k) result[k] = value[static_cast<std::size_t>(steps_.outputs[k])];
+  }
+  void each_step(CallableRef<void(const GraphFunction*, const char*)> f) const override {
+    for (int t = 0; t < steps_.step.size(); ++t) {
+      const Functions& own = functions_[static_cast<std::size_t>(t)];
+      if (own.fused) f(own.fused.get(), nullptr);
+      else f(nullptr, graph_[steps_.step[t].call].def->info.name);
+      for (const auto& region : own.regions) region->each_step(f);
+    }
+  }
+
+ private:
+  /// Of a step: a fused graph, or the regions of control flow, or neither for the call of a kernel.
+  struct Functions {
+    std::unique_ptr<const GraphFunction> fused;
+    Regions regions;
+  };
+  const Graph& graph_;  ///< of the GraphFunction that has this
+  Steps steps_;
+  std::vector<Functions> functions_;
+
+  void call(const Steps::Step& s, const Regions& regions, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const {
+    const PauseCapture pause;
+    const ExcludeKeys below{DispatchKey::autograd};
+    const Node& n = graph_[s.call];
+    if (is_control(n)) {  // regions read what lies dense
+      SmallVec<Tensor, few_arguments> dense(count);
+      SmallVec<const Tensor*, few_arguments> operand;
+      for (int k = 0; k < count; ++k) {
+        dense[k] = argument[k]->contiguous();
+        operand.push_back(&dense[k]);
+      }
+      run_control({regions, operand.data(), count, symbols, device}, graph_, n, s.out, result);
+    } else {
+      const Attributes attributes = attributes_of(graph_, n, symbols);
+      Call c{&n.def->external(), argument, count, &attributes, result, n.where, {}};
+      Dispatcher::get().call(c);
+    }
+    for (int k = 0; k < n.def->results; ++k) {
+      if (!result[k].defined()) continue;
+      make_own(result[k], argument, count);
+      if (s.results[k] >= 0) check_result(result[k], graph_[s.results[k]], symbols);
+    }
+  }
+  static void check_result(const Tensor& given, const Node& said, const SymbolValues& symbols) {
     Shape shape;
     for (int d = 0; d < said.shape.rank; ++d) shape.push_back(said.shape[d].value(symbols));
-    if (result[k].dtype() != said.dtype || !(result[k].impl().shape == shape))
-      TT_THROW(Error(Text("tt::") << n.def->info.name << ": its kernel gives " << name(result[k].dtype()) << ' ' << result[k].impl().shape << ", and `like` says "
-                                  << name(said.dtype) << ' ' << shape << "." << n.where));
+    if (given.dtype() == said.dtype && given.impl().shape == shape) return;
+    TT_THROW(Error(Text("tt::") << said.def->info.name << ": its kernel gives " << name(given.dtype()) << ' ' << given.impl().shape << ", and `like` says "
+                                << name(said.dtype) << ' ' << shape << "." << said.where));
   }
+};
+TT_INLINE void use_steps() {
+  step_runner_maker.store([](const Graph& g, const ProgramOptions& o) -> std::unique_ptr<StepRunner> { return std::make_unique<StepProgram>(g, o); },
+                          std::memory_order_release);
 }
 
-TT_INLINE void GraphFunction::run_steps(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
-  const int n = graph_.inputs.size();
-  const Device device = device_of(argument, n, otherwise);
-  std::vector<Tensor> value(static_cast<std::size_t>(steps_.values));
-  for (int k = 0; k < n; ++k) value[static_cast<std::size_t>(k)] = *argument[k];
-  for (std::size_t t = 0; t < step_.size(); ++t) {
-    const Steps::Step& s = steps_.step[static_cast<int>(t)];
-    SmallVec<const Tensor*, 16> in;
-    SmallVec<Tensor, few_results> out(s.out.size());
-    for (int v : s.in) in.push_back(&value[static_cast<std::size_t>(v)]);
-    if (step_[t].fused) step_[t].fused->run(in.data(), symbols, out.data(), device);
-    else run_call(t, in.data(), in.size(), symbols, out.data(), device);
-    for (int k = 0; k < s.out.size(); ++k)
-      if (s.out[k] >= 0) value[static_cast<std::size_t>(s.out[k])] = static_cast<Tensor&&>(out[k]);
-    for (int v : s.last_read) value[static_cast<std::size_t>(v)] = Tensor();
-  }
-  for (int k = 0; k < outputs(); ++k) result[k] = value[static_cast<std::size_t>(steps_.outputs[k])];
-}
-
+}  // namespace detail
 }  // namespace tt

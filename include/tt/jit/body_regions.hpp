@@ -1,7 +1,6 @@
 // The bodies of branches and loops of a function that is recorded: ranges of its graph's nodes, and of its values, which nothing
 // behind a body may read: it may not have run, or have run many times.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -46,11 +45,20 @@ class BodyRegions {
   bool any_left() const { return !left_.empty(); }
   /// Is this the value of a body that is over?
   bool is_left(int value) const {
-    const auto behind = std::upper_bound(left_.begin(), left_.end(), std::pair(value, INT32_MAX));
-    return behind != left_.begin() && value < behind[-1].second;
+    std::size_t first = 0, end = left_.size();  // the last range that begins no later
+    while (first < end) {
+      const std::size_t middle = (first + end) / 2;
+      if (left_[middle].first <= value) first = middle + 1;
+      else end = middle;
+    }
+    return first > 0 && value < left_[first - 1].second;
   }
   /// Is the body over that is recorded under this number?
-  bool is_over(std::uint64_t capture) const { return capture && std::find(over_.begin(), over_.end(), capture) != over_.end(); }
+  bool is_over(std::uint64_t capture) const {
+    bool over = false;
+    for (const std::uint64_t c : over_) over = over || (capture && c == capture);
+    return over;
+  }
 
  private:
   std::vector<Region> open_, closed_;
