@@ -87,7 +87,7 @@ struct OpSchema {
   }
   friend Text& operator<<(Text&& out, const OpSchema& s) { return out << s; }
 };
-/// The operators that calls by name find, in the order of their names.
+/// The operators that calls by name find, in the order of their names; without those of our own, which begin with an underscore.
 TT_INLINE std::vector<OpSchema> ops();
 
 /// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left

@@ -183,7 +183,9 @@ inline Operator& operator_called(const char* name) {
 TT_INLINE std::vector<OpSchema> ops() {
   detail::register_library();
   std::vector<OpSchema> list;
-  Dispatcher::get().each([&](const Operator& op) { list.push_back({op.name(), op.schema, op.results}); });
+  Dispatcher::get().each([&](const Operator& op) {
+    if (op.name()[0] != '_') list.push_back({op.name(), op.schema, op.results});
+  });
   std::sort(list.begin(), list.end(), [](const OpSchema& a, const OpSchema& b) { return std::strcmp(a.name, b.name) < 0; });
   return list;
 }
