@@ -146,6 +146,53 @@ TEST_CASE("derivatives of derivatives, forward over reverse and back") {
   CHECK(close(back(x, d), second * d));
 }
 
+TEST_CASE("gradient modes around and inside, Tensors that a function holds, primals that a captured function makes") {
+  const Tensor x = tt::rand({3}, 1), d = tt::rand({3}, 2);
+  const auto f = [](const Tensor& t) {
+    Tensor still;
+    {
+      const tt::NoGrad off;
+      still = t * 2;
+    }
+    return still * t;
+  };
+  const auto along = [](const Tensor& t, const Tensor& v) {
+    return tt::jvp([](const Tensor& s) { Tensor still; { const tt::NoGrad off; still = s * 2; } return still * s; }, t, v).second;
+  };
+  const auto c = tt::compile(along, {.fullgraph = true});
+  CHECK(close(along(x, d), x * 2 * d));
+  CHECK(close(c(x, d), x * 2 * d));
+  CHECK(close(tt::jvp(f, x, d).second, x * 2 * d));
+  {
+    const tt::NoGrad off;
+    CHECK(close(along(x, d), x * 2 * d));
+    CHECK(close(tt::compile(along, {.fullgraph = true})(x, d), x * 2 * d));
+    CHECK(!tt::jvp(f, x, d).second.requires_grad());
+  }
+
+  Tensor held = x.clone().requires_grad_();
+  (tt::jvp([held](const Tensor& t) { return t * t * held; }, x, d).second.sum() + held.sum()).backward();
+  CHECK(close(held.grad(), x * d * 2 + 1));
+  Tensor u = d.clone().requires_grad_();
+  const auto back = tt::vjp([](const Tensor& t) { return t * t; }, x).second;
+  (std::get<0>(back(u)).sum() + u.sum()).backward();
+  CHECK(close(u.grad(), x * 2 + 1));
+
+  const auto made = [](const Tensor& a) { return a * tt::jvp([a](const Tensor& y) { return a * y * y; }, tt::ones({}), tt::ones({})).second; };
+  const Tensor three = tt::full({}, 3.0);
+  CHECK(close(tt::compile(made)(three), tt::full({}, 18.0)));
+  Tensor p = three.clone().requires_grad_(), q = three.clone().requires_grad_();
+  made(p).backward();
+  tt::compile(made)(q).backward();
+  CHECK(close(p.grad(), tt::full({}, 12.0)));
+  CHECK(close(q.grad(), tt::full({}, 12.0)));
+
+  const auto loop = [](const Tensor& t, const Tensor& v) {
+    return tt::jvp([](const Tensor& s) { return tt::while_loop([](const Tensor& r) { return r.sum() < 100; }, [](const Tensor& r) { return r * r; }, s + 1); }, t, v).second;
+  };
+  CHECK(close(tt::compile(loop)(x, d), loop(x, d)));
+}
+
 TEST_CASE("vjp gives a result and what takes adjoints back") {
   const auto f = [](const Tensor& x, const Tensor& v) { return tt::exp(x) * v + x; };
   const Tensor x = xs.select(0, 0), u = tt::rand({3, 5}, 4), u2 = tt::rand({3, 5}, 5);

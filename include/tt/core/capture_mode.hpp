@@ -66,8 +66,8 @@ class CaptureMode {
   virtual void made_of_size(const Tensor&, Extent) {}
   // Control flow whose bodies become graphs: each is called once, between open_region and close_region, on Tensors that stand for its
   // inputs; then control_flow makes one node of the bodies recorded last.
-  /// Is it recorded, with these Tensors among its operands? Else it runs as it is written.
-  virtual bool records_control(const Tensor* const* /*operand*/, int /*count*/) const { return false; }
+  /// Is it recorded? Else it runs as it is written.
+  virtual bool records_control() const { return false; }
   virtual void open_region() {}
   /// Stands for a Tensor like `t`, or like a row of it.
   virtual Tensor region_input(const Tensor& t, bool row) = 0;

@@ -90,9 +90,8 @@ class RecordedRegion {
  private:
   bool closed_ = false;
 };
-inline bool is_recorded_control(const std::vector<const Tensor*>& operands) {
-  return capture_mode && capture_mode->records_control(operands.data(), static_cast<int>(operands.size()));
-}
+/// Does a capture run that makes nodes of control flow? Whatever the operands are: a body may read what is recorded.
+inline bool records_control() { return capture_mode && capture_mode->records_control(); }
 /// One of them that is.
 inline const Tensor& recorded_one(const std::vector<const Tensor*>& operands) {
   for (const Tensor* t : operands)
@@ -127,7 +126,7 @@ auto cond(ControlOperand condition, const Then& then, const Otherwise& otherwise
   using R = std::decay_t<std::invoke_result_t<const Then&, const A&...>>;
   static_assert(std::is_same_v<R, std::decay_t<std::invoke_result_t<const Otherwise&, const A&...>>>, "tt::cond: both branches give one type");
   const Tensor& c = condition.tensor;
-  if (detail::is_recorded_control({&c}) && c.impl().numel == 1) {
+  if (detail::records_control() && c.defined() && c.impl().numel == 1) {
     detail::RecordedRegion first;
     const R like = detail::record_body(c, condition.at, then, operands...);
     first.close(like);
@@ -147,7 +146,7 @@ template <class Condition, class Body, class C>
 C while_loop(const Condition& goes_on, const Body& body, C carried, SourceLine at = here()) {
   static_assert(std::is_convertible_v<std::invoke_result_t<const Body&, const C&>, C>, "tt::while_loop: the body gives what it is given");
   const std::vector<const Tensor*> operands = detail::leaves_of(carried);
-  if (detail::is_recorded_control(operands)) {
+  if (detail::records_control() && !operands.empty()) {
     const auto count = static_cast<int>(operands.size());
     const Tensor& recorded = detail::recorded_one(operands);
     for (int time = 0; time < times_recorded(Control::while_loop); ++time) {
@@ -185,7 +184,7 @@ auto scan(const Body& body, C carried, const X& xs, ScanOptions options = {}, So
   std::vector<const Tensor*> operands = detail::leaves_of(carried);
   const auto count = static_cast<int>(operands.size());
   operands.insert(operands.end(), rows.begin(), rows.end());
-  if (detail::is_recorded_control(operands)) {
+  if (detail::records_control() && !operands.empty()) {
     const Tensor& recorded = detail::recorded_one(operands);
     std::pair<C, Y> given;
     for (int time = 0; time < times_recorded(Control::scan); ++time) {

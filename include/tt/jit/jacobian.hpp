@@ -80,13 +80,11 @@ class VjpFunction {
       result = std::apply(f_, primals_);
       return;
     }
-    bool taped = false;
-    each_leaf(primals_, [&](const Tensor& t) { taped = taped || (t.requires_grad() && is_grad_enabled()); });
+    result = std::apply(f_, primals_);
+    taped_ = result.requires_grad();  // by an argument, or by a Tensor that f holds
     const EnableGrad on;
     each_leaf(primals_, [&](Tensor& t) { t = autograd::as_variable(t); });
     value_ = std::apply(f_, primals_);
-    result = taped ? value_ : value_.detach();
-    taped_ = taped;
   }
   /// One for each argument; zeros where nothing flows.
   std::tuple<A...> operator()(const Tensor& adjoint) const {
@@ -94,7 +92,7 @@ class VjpFunction {
     std::vector<Tensor> variables;
     each_leaf(primals_, [&](const Tensor& t) { variables.push_back(t); });
     std::vector<Tensor> d(variables.size());
-    if (value_.requires_grad()) d = tt::grad({value_}, variables, {adjoint}, true, taped_);
+    if (value_.requires_grad()) d = tt::grad({value_}, variables, {adjoint}, true, taped_ || (adjoint.requires_grad() && is_grad_enabled()));
     std::size_t k = 0;
     return with_leaves(primals_, [&](const Tensor& t) {
       const Tensor own = d[k++];

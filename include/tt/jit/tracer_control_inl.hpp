@@ -8,11 +8,6 @@
 namespace tt {
 namespace jit {
 
-inline bool Tracer::records_control(const Tensor* const* operand, int count) const {
-  bool any = false;
-  for (int k = 0; k < count; ++k) any = any || operand[k]->impl().trace_id >= 0;
-  return any;
-}
 inline void Tracer::check_scope(const Tensor& t, SourceLine at) {
   if (!regions_.any_left()) return;
   const detail::TensorImpl& impl = t.impl();
@@ -115,7 +110,7 @@ inline void Tracer::transform(const tt::detail::TransformCall& c) {
   in.append(operands.begin() + inputs, operands.size() - inputs);
   g.where = c.at;
   const Graph made = c.kind == tt::detail::TransformCall::vmap ? vmap_of(body, by, Shape(g[operands[0]].shape)[0]) : jvp_of(body, by);
-  if (made.failure) TT_THROW(Error(describe(made.failure)));
+  if (made.failure) stop(*c.operand[0], c.kind == tt::detail::TransformCall::vmap ? "vmap: a body that no graph of batches holds, for" : "jvp: a body that has no derivative, for", c.at);
   give_results(c.result, tt::detail::record_graph(g, made, in), c.results, c.at);
 }
 

@@ -47,7 +47,7 @@ class Tracer final : public Recorder {
   void made_of_size(const Tensor& t, Extent e) override { note(t, add_node(builder_.graph.extent(t.dtype(), e))); }
   // Control flow and transforms: tracer_control_inl.hpp.
   bool made_in_body(std::uint64_t capture) const override { return regions_.is_open(capture); }
-  inline bool records_control(const Tensor* const* operand, int count) const override;
+  bool records_control() const override { return true; }
   inline void open_region() override;
   inline Tensor region_input(const Tensor& t, bool row) override;
   inline void close_region(const Tensor* const* result, int count) override;

@@ -49,7 +49,7 @@ class VmapCall {
     if (examples_.empty()) TT_THROW(Error(Text("tt::vmap: no argument has examples. Give one of them an axis in in_dims?") << at));
   }
   auto run() {
-    if (is_recorded_control(leaves_of(given_))) return recorded();
+    if (records_control()) return recorded();
     return one_by_one();
   }
 
@@ -126,9 +126,11 @@ struct VmapRun {
 template <class F, class A>
 auto jvp_by_tape(const F& f, const A& primals, const A& tangents) {
   using R = std::decay_t<decltype(std::apply(f, primals))>;
+  const R value = std::apply(f, primals);  // with a history if an argument has one, or a Tensor that f holds
   bool taped = false;
-  for (const A* all : {&primals, &tangents})
-    each_leaf(*all, [&](const Tensor& v) { taped = taped || (v.requires_grad() && is_grad_enabled()); });
+  const auto look = [&](const Tensor& v) { taped = taped || (v.requires_grad() && is_grad_enabled()); };
+  each_leaf(value, look);
+  each_leaf(tangents, look);
   const EnableGrad on;
   std::vector<Tensor> x, t, y, u;
   const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
@@ -159,7 +161,7 @@ auto jvp_by_tape(const F& f, const A& primals, const A& tangents) {
     return d.defined() ? d : zeros_like(v);
   });
   const auto own = [&](const Tensor& v) { return taped ? v : v.detach(); };
-  return std::pair<R, R>(with_leaves(result, own), with_leaves(std::move(derivative), own));
+  return std::pair<R, R>(value, with_leaves(std::move(derivative), own));
 }
 template <class F>
 struct JvpRun {
@@ -173,11 +175,17 @@ struct JvpRun {
       if (k >= along.size() || along[k]->dtype() != operands[k]->dtype() || !(along[k]->impl().shape == operands[k]->impl().shape))
         TT_THROW(Error(Text("tt::jvp: tangents are not like what they are tangents of: ")
                        << (k < along.size() ? along[k]->impl().shape : Shape{}) << " for " << operands[k]->shape() << "." << at));
-    std::vector<const Tensor*> all = operands;
-    all.insert(all.end(), along.begin(), along.end());
-    if (!is_recorded_control(all)) return jvp_by_tape(f, primals, tangents);
+    if (!records_control()) return jvp_by_tape(f, primals, tangents);
     RecordedRegion region;
-    const R like = std::apply(f, region.input(primals));
+    const R like = [&] {  // an outer NoGrad does not count, one inside does: as in a function that is differentiated
+      struct Scope {
+        Scope() { capture_mode->open_gradient(); }
+        Scope(const Scope&) = delete;
+        ~Scope() { capture_mode->close_gradient(); }
+      } scope;
+      const EnableGrad on;
+      return R(std::apply(f, region.input(primals)));
+    }();
     region.close(like);
     for (std::size_t k = 0; k < along.size(); ++k)
       if (is_floating(along[k]->dtype())) operands.push_back(along[k]);
