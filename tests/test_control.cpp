@@ -77,7 +77,7 @@ constexpr auto scan_of_branches = [](const Tensors& t) {
       .second;
 };
 /// Products in each step, which its gradient is given and does not compute again.
-constexpr auto dense = [](const Tensors& t) {
+constexpr auto layered = [](const Tensors& t) {
   const auto [last, ys] = tt::scan(
       [&](const Tensor& h, const Tensor& x) {
         const Tensor next = tt::tanh(x.matmul(t[1]) + h.matmul(t[1].t()));
@@ -137,8 +137,8 @@ TEST_CASE("scan carries Tensors through rows, forward and backward") {
   check_captured("branches in steps", scan_of_branches, {xs, weights, h});
   check_captured("map", mapped, {xs, weights});
   const Tensors products{tt::rand({4, 2, 3}, 5) - 0.5, tt::rand({3, 3}, 6) - 0.5, tt::rand({2, 3}, 7)};
-  check_captured("products", dense, products);
-  const std::string text(tt::trace([](const Tensor& x, const Tensor& w, const Tensor& s) { return dense({x, w, s}); }, products[0], products[1], products[2]).to_string());
+  check_captured("products", layered, products);
+  const std::string text(tt::trace([](const Tensor& x, const Tensor& w, const Tensor& s) { return layered({x, w, s}); }, products[0], products[1], products[2]).to_string());
   CHECK(text.find("-> output 3") != std::string::npos);  // two products beside the carried value and the row
   CHECK(text.find("-> output 5") == std::string::npos);
   const auto c = tt::compile(cell<true>, {.tier = 0, .fullgraph = true});
@@ -189,7 +189,7 @@ TEST_CASE("second derivatives go through branches and scans") {
   check(cell<true>, {xs, weights, h, u});
   check(branch, {table, -weights});
   check(scan_of_branches, {xs, weights, h});
-  check(dense, {tt::rand({4, 2, 3}, 5) - 0.5, tt::rand({3, 3}, 6) - 0.5, tt::rand({2, 3}, 7)});
+  check(layered, {tt::rand({4, 2, 3}, 5) - 0.5, tt::rand({3, 3}, 6) - 0.5, tt::rand({2, 3}, 7)});
 }
 
 TEST_CASE("gradients taken inside of the function") {
