@@ -178,6 +178,10 @@ TEST_CASE("gradient modes around and inside, Tensors that a function holds, prim
   (std::get<0>(back(u)).sum() + u.sum()).backward();
   CHECK(close(u.grad(), x * 2 + 1));
 
+  const auto holds = [](const Tensor& t, const Tensor& v) { return std::get<0>(tt::vjp([v](const Tensor& s) { return s * s * v; }, t).second(v)); };
+  CHECK(close(holds(x, d), x * d * d * 2));
+  CHECK(close(tt::compile(holds)(x, d), x * d * d * 2));
+
   const auto made = [](const Tensor& a) { return a * tt::jvp([a](const Tensor& y) { return a * y * y; }, tt::ones({}), tt::ones({})).second; };
   const Tensor three = tt::full({}, 3.0);
   CHECK(close(tt::compile(made)(three), tt::full({}, 18.0)));

@@ -76,9 +76,13 @@ template <class F, class... A>
 class VjpFunction {
  public:
   VjpFunction(const F& f, const A&... primals) : f_(f), primals_(primals...) {
-    if (capture_mode) {  // its nodes are recorded again with each adjoint, and are the same
-      result = std::apply(f_, primals_);
-      return;
+    if constexpr (captures_nothing<F>) {
+      if (capture_mode) {  // its nodes are recorded again with each adjoint, and are the same
+        result = std::apply(f_, primals_);
+        return;
+      }
+    } else if (capture_mode) {
+      end_graph(*leaves_of(primals_)[0], "vjp of a function that captures variables, of", {});
     }
     result = std::apply(f_, primals_);
     taped_ = result.requires_grad();  // by an argument, or by a Tensor that f holds
@@ -88,7 +92,8 @@ class VjpFunction {
   }
   /// One for each argument; zeros where nothing flows.
   std::tuple<A...> operator()(const Tensor& adjoint) const {
-    if (!value_.defined()) return recorded(adjoint, std::index_sequence_for<A...>{});
+    if constexpr (captures_nothing<F>)
+      if (!value_.defined()) return recorded(adjoint, std::index_sequence_for<A...>{});
     std::vector<Tensor> variables;
     each_leaf(primals_, [&](const Tensor& t) { variables.push_back(t); });
     std::vector<Tensor> d(variables.size());
@@ -109,7 +114,6 @@ class VjpFunction {
 
   template <std::size_t... I>
   std::tuple<A...> recorded(const Tensor& adjoint, std::index_sequence<I...>) const {
-    require_captureless<F>();
     const auto all = std::apply(grad<static_cast<int>(I + 1)...>(WeightedSumLast<F>{}), std::tuple_cat(std::tuple(adjoint), primals_));
     if constexpr (sizeof...(A) == 1) return std::tuple<A...>(all);
     else return all;
@@ -132,7 +136,7 @@ class CompiledTransform {
 }  // namespace detail
 
 /// The pair of f(primals...), a Tensor, and of the function from an adjoint of that to the adjoints of the primals, as a tuple (torch.func.vjp).
-/// Inside of a captured function `f` captures nothing.
+/// Inside of a captured function the graph ends where `f` captures variables.
 template <class F, class... A>
 auto vjp(const F& f, const A&... primals) {
   detail::VjpFunction<F, A...> back(f, primals...);
