@@ -7,8 +7,6 @@
 // Results of a scan: what is carried at the end, rows one behind the other, and what was carried into each step, for gradients. The
 // last rows may be values of the body that are costly to compute again, see with_costly. Results that nobody reads are not made.
 #pragma once
-#include <atomic>
-
 #include "tt/graph/partition.hpp"
 #include "tt/graph/region.hpp"
 
@@ -125,46 +123,28 @@ inline Vec<BitSet> flow_of(Control kind, int carried, const Vec<Graph>& bodies) 
 
 /// The op with these regions, which agree in what they take and give.
 inline const OpDef& control_op(Control kind, int carried, Vec<Graph> regions) {
-  static constexpr int lists = 1024;
-  static std::atomic<ControlOp*> first_of[lists];
+  static detail::KeptDefinitions<ControlOp> kept;
   Text text(name(kind));
   text << ' ' << carried << '\n';
   for (Graph& g : regions) {
     g = canonical(g);
     text << to_string(g);
   }
-  std::uint64_t id = 14695981039346656037u;
-  for (const char c : text) id = (id ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  std::atomic<ControlOp*>& first = first_of[id % lists];
-  ControlOp *seen = first.load(std::memory_order_acquire), *made = nullptr;
-  do {
-    for (const ControlOp* o = seen; o; o = o->next)
-      if (o->id == id && o->text == text) {
-        delete made;  // another thread was first
-        return *o;
-      }
-    if (!made) {
-      const Graph& body = regions[regions.size() - 1];
-      const int results = body.outputs.size() + (kind == Control::scan ? carried : 0);
-      made = new ControlOp;
-      made->info = {.name = name(kind), .domain = Domain::number, .arity = body.inputs.size() + (kind == Control::cond)};
-      made->id = id;
-      made->is_named = made->is_external = made->has_rule = true;
-      made->decompose = &detail::decompose_control;
-      made->differentiate = &detail::differentiate_control;
-      made->options = detail::fields_of(kind);
-      made->results = results;
-      made->kind = kind;
-      made->flow = detail::flow_of(kind, carried, regions);
-      made->flows = [](const OpDef& def, int result, int operand) { return static_cast<const ControlOp&>(def).flow[result].test(operand); };
-      made->graphs = static_cast<Vec<Graph>&&>(regions);
-      made->text = text;
-      made->regions = made->graphs.begin();
-      made->region_count = made->graphs.size();
-    }
-    made->next = seen;
-  } while (!first.compare_exchange_weak(seen, made, std::memory_order_acq_rel, std::memory_order_acquire));
-  return *made;
+  return kept.find(text, [&](ControlOp& made) {
+    const Graph& body = regions[regions.size() - 1];
+    made.info = {.name = name(kind), .domain = Domain::number, .arity = body.inputs.size() + (kind == Control::cond)};
+    made.is_named = made.is_external = made.has_rule = true;
+    made.decompose = &detail::decompose_control;
+    made.differentiate = &detail::differentiate_control;
+    made.options = detail::fields_of(kind);
+    made.results = body.outputs.size() + (kind == Control::scan ? carried : 0);
+    made.kind = kind;
+    made.flow = detail::flow_of(kind, carried, regions);
+    made.flows = [](const OpDef& def, int result, int operand) { return static_cast<const ControlOp&>(def).flow[result].test(operand); };
+    made.graphs = static_cast<Vec<Graph>&&>(regions);
+    made.regions = made.graphs.begin();
+    made.region_count = made.graphs.size();
+  });
 }
 /// Records control flow; of a scan the results end with what was carried into each step.
 inline Vec<int> record_control(Graph& g, Control kind, const ControlOptions& options, const Vec<Graph>& regions, const Vec<int>& operands) {
@@ -180,14 +160,10 @@ struct RegionCutter {
   int begin;
   Vec<int> outer;  ///< those nodes
 
-  /// A number that costs nothing: every region has its own.
-  bool is_free(int i) const {
-    return g[i].op != Op::input && (is_leaf(g[i].op) || ((g[i].op == Op::broadcast || g[i].op == Op::reshape) && is_free(g[i].operand[0])));
-  }
   Vec<int> inside(const Vec<int>& formal, const Vec<int>& outputs) const {
     Vec<char> state(g.size(), 0);
     for (int i = 0; i < begin; ++i)
-      if (!is_free(i)) state[i] = 2;
+      if (!detail::is_repeated_number(g, i)) state[i] = 2;
     for (int i : formal) state[i] = 2;
     return post_order(g, outputs, static_cast<Vec<char>&&>(state));
   }

@@ -286,20 +286,8 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
 /// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
 /// `reached`, if given: which nodes got an adjoint.
 constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
-  if (has_composites(g)) {  // adjoints are those of bodies, which are recorded beside them
-    Vec<char> needed(g.size(), 0);
-    bool any = false;
-    for (int i : post_order(g, roots)) {
-      needed[i] = 1;
-      any = any || is_composite(g[i]);
-    }
-    if (any) {
-      Vec<int> map(g.size(), -1), variables;
-      decompose_into(g, g, &needed, map);
-      for (int i : with_respect_to) variables.push_back(map[i] < 0 ? i : map[i]);
-      return reverse(g, mapped(roots, map), seeds, variables, reached);
-    }
-  }
+  if (Vec<int> map; decompose_beside(g, roots, map))  // adjoints are those of bodies
+    return reverse(g, mapped(roots, map), seeds, decomposed_nodes(with_respect_to, map), reached);
   const int top = g.size();
   Vec<int> adjoint(top, -1);
   const Vec<char> depends = depends_on(g, with_respect_to);

@@ -65,21 +65,8 @@ constexpr int tangent_of(Graph& g, int i, const Vec<int>& tangents) {
 
 /// The tangents of `roots` when `variables` have these; -1 where nothing changes.
 constexpr Vec<int> forward(Graph& g, const Vec<int>& roots, const Vec<int>& variables, const Vec<int>& tangents) {
-  if (has_composites(g)) {  // tangents are those of bodies
-    Vec<char> needed(g.size(), 0);
-    bool any = false;
-    for (int i : post_order(g, roots)) {
-      needed[i] = 1;
-      any = any || is_composite(g[i]);
-    }
-    if (any) {
-      Vec<int> map(g.size(), -1);
-      decompose_into(g, g, &needed, map);
-      Vec<int> by;
-      for (int i : variables) by.push_back(map[i] < 0 ? i : map[i]);
-      return forward(g, mapped(roots, map), by, tangents);
-    }
-  }
+  if (Vec<int> map; decompose_beside(g, roots, map))  // tangents are those of bodies
+    return forward(g, mapped(roots, map), decomposed_nodes(variables, map), tangents);
   Vec<int> tangent(g.size(), -1);
   const Vec<char> depends = depends_on(g, variables);
   for (int k = 0; k < variables.size(); ++k) tangent[variables[k]] = tangents[k];

@@ -157,6 +157,32 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
   }
 }
 
+/// Records the bodies of ops over graphs that `roots` need beside them; `map` says what each node is then, -1 for others. False: there are none.
+constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, Vec<int>& map) {
+  if (!has_composites(g)) return false;
+  Vec<char> needed(g.size(), 0);
+  bool any = false;
+  for (int i : post_order(g, roots)) {
+    needed[i] = 1;
+    any = any || is_composite(g[i]);
+  }
+  if (!any) return false;
+  map = Vec<int>(g.size(), -1);
+  decompose_into(g, g, &needed, map);
+  return true;
+}
+/// The same nodes, or what they are now.
+constexpr Vec<int> decomposed_nodes(const Vec<int>& nodes, const Vec<int>& map) {
+  Vec<int> to;
+  for (int i : nodes) to.push_back(map[i] < 0 ? i : map[i]);
+  return to;
+}
+/// A number, repeated or not: it costs nothing, so every graph may have its own.
+constexpr bool is_repeated_number(const Graph& g, int i) {
+  while (g[i].op == Op::broadcast || g[i].op == Op::reshape) i = g[i].operand[0];
+  return is_leaf(g[i].op) && g[i].op != Op::input;
+}
+
 }  // namespace detail
 
 /// Ops over graphs as their bodies.

@@ -70,8 +70,7 @@ class StepCutter {
   }
   void place() {
     for (int i : live_) {
-      const Node& n = g_[i];
-      free_[i] = is_fused(i) && (is_leaf(n.op) || ((n.op == Op::broadcast || n.op == Op::reshape) && free_[n.operand[0]]));
+      free_[i] = is_repeated_number(g_, i);
       for (int o : g_.operands(i)) {
         const int there = level_[o] + (calls_.call_of[o] >= 0);
         if (!free_[o] && there > level_[i]) level_[i] = there;
