@@ -1,5 +1,6 @@
 // Graphs on the reference executor: outputs as bits, and how they are compared.
 #pragma once
+#include <cstring>
 #include <vector>
 
 #include "random_graph.hpp"
@@ -21,6 +22,23 @@ inline std::vector<Values> evaluate(const Graph& g, const tt::SymbolValues& symb
   std::vector<Values> out;
   for (int o : g.outputs) out.emplace_back(r.values[o].bits.begin(), r.values[o].bits.end());
   return out;
+}
+
+/// An element in memory from a constant's bits, and back.
+inline void store_element(DType d, void* to, std::uint64_t bits) {
+  tt::with_dtype(d, [&]<class T>(T) {
+    const T v = tt::decode<T>(bits);
+    std::memcpy(to, &v, sizeof v);
+  });
+}
+inline std::uint64_t load_element(DType d, const void* from) {
+  return tt::with_dtype(d, [&]<class T>(T) {
+    T v;
+    std::memcpy(&v, from, sizeof v);
+    tt::detail::ReferenceValue r{{0}};
+    r.set(0, v);
+    return r.bits[0];
+  });
 }
 
 /// Equal bits; any NaN equals any other.

@@ -78,6 +78,7 @@ struct Options {
   bool drop_detach = false;     ///< a planted bug: detach records nothing
   bool smooth = false;          ///< f64, finite, and nothing without a derivative
   bool like_tensors = false;    ///< no symbol is 1, and what is sliced has numbers, as in graphs of Tensors
+  bool narrow = false;          ///< dtypes that are stored in less than they are computed in, mostly
   bool specials = true;         ///< NaN, infinities, -0 and denormals now and then
 };
 
@@ -89,15 +90,15 @@ inline std::uint64_t random_bits(Random& r, DType d, Numbers kind) {
     if (kind == Numbers::special && r.chance(0.2)) {
       const std::int64_t low = d == DType::i32 ? std::numeric_limits<std::int32_t>::min()
                                                : std::numeric_limits<std::int64_t>::min();
-      return static_cast<std::uint64_t>(r.any<std::int64_t>({low, -(low + 1), -1, 0}));
+      return tt::encode_integer(d, r.any<std::int64_t>({low, -(low + 1), -1, 0}));
     }
-    return static_cast<std::uint64_t>(std::int64_t{r.below(19)} - 6);
+    return tt::encode_integer(d, std::int64_t{r.below(19)} - 6);
   }
   if (kind == Numbers::ties) return tt::encode(d, r.any({-1.0, -0.5, 0.0, 1.0, 2.0}));
   if (kind == Numbers::special && r.chance(0.15)) {
     constexpr double inf = std::numeric_limits<double>::infinity();
-    const double tiny = d == DType::f32 ? 0x1p-149 : 0x1p-1074;
-    const double large = d == DType::f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    const double tiny = d == DType::f64 ? 0x1p-1074 : d == DType::f16 ? 0x1p-24 : d == DType::bf16 ? 0x1p-133 : 0x1p-149;
+    const double large = d == DType::f64 ? 0x1.fffffffffffffp1023 : d == DType::f16 ? 65504 : d == DType::bf16 ? 0x1.fep127 : 0x1.fffffep127;
     return tt::encode(
         d, r.any({0.0, -0.0, inf, -inf, std::nan(""), tiny, -3 * tiny, large, -large, 1.0, -1.0}));
   }
@@ -123,6 +124,7 @@ class BasicGenerator {
                       : r_.any({DType::f32, DType::f32, DType::f32, DType::f64, DType::f64,
                                 DType::i32, DType::i64});
     mixed_ = !o_.smooth && r_.chance(0.4);
+    if (o_.narrow) base_ = narrow_dtype();
     choose_extents();
   }
 
@@ -219,8 +221,12 @@ class BasicGenerator {
       if (size(s) <= largest_) return s;
     }
   }
+  constexpr DType narrow_dtype() {
+    return r_.any({DType::f16, DType::f16, DType::bf16, DType::bf16, DType::u8, DType::i8, DType::i16});
+  }
   constexpr DType random_dtype() {
     if (!mixed_ || r_.chance(0.5)) return base_;
+    if (o_.narrow && r_.chance(0.5)) return narrow_dtype();
     return r_.any({DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64});
   }
   constexpr int new_input(DType d, const Shape& s) {
@@ -403,7 +409,8 @@ class BasicGenerator {
       return g().elementwise(Op::bitcast, {a}, 0, DType::f32);
     if (r_.chance(0.1) && dtype(a) == DType::i64)
       return g().elementwise(Op::bitcast, {a}, 0, DType::f64);
-    if (r_.chance(0.1) && is_real_value(dtype(a))) return bits_of(a);
+    if (r_.chance(0.1) && is_real_value(dtype(a)) && !tt::is_narrow(dtype(a))) return bits_of(a);
+    if (o_.narrow && r_.chance(0.5)) return g().cast(a, narrow_dtype());
     return g().cast(
         a, r_.any({base_, base_, DType::boolean, DType::i32, DType::i64, DType::f32, DType::f64}));
   }

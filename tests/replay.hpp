@@ -13,17 +13,14 @@ inline Tensor tensor_of(DType d, const Shape& shape, const Values& values) {
   Tensor t(d, shape);
   auto* to = static_cast<std::byte*>(t.data());
   const auto bytes = static_cast<std::size_t>(tt::size_of(d));
-  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(to + i * bytes, &values[i], bytes);
+  for (std::size_t i = 0; i < values.size(); ++i) store_element(d, to + i * bytes, values[i]);
   return t;
 }
 inline Values values_of(const Tensor& given) {
   const Tensor t = given.detach().contiguous();
   Values v(static_cast<std::size_t>(t.numel()));
   const auto bytes = static_cast<std::size_t>(tt::size_of(t.dtype()));
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    std::memcpy(&v[i], static_cast<const std::byte*>(t.data()) + i * bytes, bytes);
-    if (t.dtype() == DType::i32) v[i] = static_cast<std::uint64_t>(static_cast<std::int32_t>(v[i]));
-  }
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = load_element(t.dtype(), static_cast<const std::byte*>(t.data()) + i * bytes);
   return v;
 }
 

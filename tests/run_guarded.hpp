@@ -79,12 +79,6 @@ struct GuardedResult {
   const char* trouble = nullptr;
 };
 
-inline std::uint64_t element_bits(DType d, const std::byte* p) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, p, static_cast<std::size_t>(tt::size_of(d)));
-  return d == DType::i32 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits;
-}
-
 struct Argument {
   DType dtype;
   std::size_t count;
@@ -94,7 +88,7 @@ struct Argument {
   Values read() const {
     Values v(count);
     for (std::size_t i = 0; i < count; ++i)
-      v[i] = element_bits(dtype, data() + i * static_cast<std::size_t>(tt::size_of(dtype)));
+      v[i] = load_element(dtype, data() + i * static_cast<std::size_t>(tt::size_of(dtype)));
     return v;
   }
 };
@@ -115,7 +109,7 @@ GuardedResult run_guarded(const Graph& g, const tt::SymbolValues& symbols,
   for (std::size_t k = 0; k < arguments.size(); ++k)
     for (std::size_t i = 0; i < arguments[k].count; ++i) {
       const auto bytes = static_cast<std::size_t>(tt::size_of(arguments[k].dtype));
-      std::memcpy(arguments[k].data() + i * bytes, &input[k][i], bytes);
+      store_element(arguments[k].dtype, arguments[k].data() + i * bytes, input[k][i]);
     }
   std::vector<int> place;  // of each output
   std::vector<char> updated(arguments.size(), 0);

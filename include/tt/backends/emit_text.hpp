@@ -14,10 +14,7 @@ namespace tt {
 namespace detail {
 
 /// A boolean is a byte, 0 or 1: gcc 12 makes no vectors of loops that read a _Bool and choose by it.
-constexpr const char* c_type(DType d) {
-  constexpr const char* names[] = {"u8", "int", "long long", "float", "double"};
-  return names[static_cast<int>(d)];
-}
+constexpr const char* c_type(DType d) { return dtypes[static_cast<int>(d)].c_type; }
 
 /// Functions that C and CUDA C have in common.
 inline constexpr const char* common_prelude = R"(/* in two steps: the first is one instruction to gcc */
@@ -63,6 +60,7 @@ FN i64 lane_at(i64 i, i64 lanes) {
   return lane; }
 )C";
 
+constexpr bool is_narrow_float(DType d) { return is_narrow(d) && is_floating(d); }
 /// A constant that gives the same bits in C.
 inline Text c_constant(DType d, std::uint64_t bits) {
   Text t;
@@ -72,6 +70,9 @@ inline Text c_constant(DType d, std::uint64_t bits) {
   };
   switch (d) {
     case DType::boolean: return t << (bits ? 1 : 0);
+    case DType::f16: return t << static_cast<int>(decode<float16>(bits).bits);
+    case DType::bf16: return t << static_cast<int>(decode<bfloat16>(bits).bits);
+    case DType::u8: case DType::i8: case DType::i16:
     case DType::i32: return t << '(' << decode<std::int32_t>(bits) << ')';
     case DType::i64:
       t << "(i64)";
@@ -133,7 +134,7 @@ inline Text c_expression(Op op, DType d, DType from, int n, const Text& a, const
     case Op::where: return t << a << " ? " << b << " : " << c;
     case Op::cast:
       if (d == DType::boolean) return t << a << " != 0";
-      if (is_integral(d) && is_floating(from)) return t << D << '_' << name(from) << '(' << a << ')';
+      if (is_narrow_float(d) || is_narrow_float(from) || (is_integral(d) && is_floating(from))) return t << D << '_' << name(from) << '(' << a << ')';
       return t << '(' << c_type(d) << ')' << a;
     case Op::bitcast:
       if (is_floating(from)) return t << "bits_" << name(from) << '(' << a << ')';
@@ -174,11 +175,30 @@ class KernelText {
     Vec<int> in;
     for (int i = 0; i < def.info.arity; ++i) in.push_back(g.input(d, {}));
     g.output(def.record(def, g, in.begin()));
-    const Graph body = inline_bodies(g);
+    write_function(inline_bodies(g), d, Text(def.info.name) << '_' << name(d));
+  }
+  /// Those to a 16-bit float and back.
+  void need_conversions(DType d) {
+    for (DType w : written_conversions_)
+      if (w == d) return;
+    written_conversions_.push_back(d);
+    const auto write = [&]<class T>(T) {
+      Graph from, to;
+      const Sym number{&from, from.input(DType::f32, {})}, lanes{&to, to.input(DType::i32, {})};
+      from.output(NarrowLanes<T>::template from<OpLanes>(number).id);
+      to.output(NarrowLanes<T>::template to<OpLanes>(lanes).id);
+      write_function(from, d, Text(name(d)) << "_f32");
+      write_function(to, DType::f32, Text("f32_") << name(d));
+    };
+    if (d == DType::f16) write(float16{});
+    else write(bfloat16{});
+  }
+  /// A function of the graph's inputs, which gives its output.
+  void write_function(const Graph& body, DType result, const Text& function) {
     Text t;
-    t << "FN " << c_type(d) << ' ' << def.info.name << '_' << name(d) << '(';
-    for (int i = 0; i < def.info.arity; ++i)
-      t << (i ? ", " : "") << c_type(d) << " v" << body.inputs[i];
+    t << "FN " << c_type(result) << ' ' << function << '(';
+    for (int i = 0; i < body.inputs.size(); ++i)
+      t << (i ? ", " : "") << c_type(body[body.inputs[i]].dtype) << " v" << body.inputs[i];
     t << ") {\n";
     Vec<char> used(body.size(), 0);  // the tests of bounds are not
     used[body.outputs[0]] = 1;
@@ -364,7 +384,11 @@ class KernelText {
         else if (x.op == Op::where && size_of(x.dtype) == 8 && !compared(i))
           t << "CHOOSE_" << name(x.dtype) << '(' << o[0] << ", " << o[1] << ", " << o[2] << ')';
         else if (rounds_ && is_cast(x, DType::f32, DType::f64)) t << "F64_F32(" << o[0] << ')';
-        else t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
+        else {
+          for (DType narrow : {x.dtype, from})
+            if (x.op == Op::cast && is_narrow_float(narrow)) need_conversions(narrow);
+          t << c_expression(x.op, x.dtype, x.from, x.attribute, o[0], o[1], o[2]);
+        }
       }
     }
     t << ";\n";
@@ -419,6 +443,7 @@ class KernelText {
  private:
   Vec<int> written_;  // opaque ops, code * dtype_count + dtype
   Vec<int> written_trees_;
+  Vec<DType> written_conversions_;
   bool orders_columns_ = false;
 };
 

@@ -1,26 +1,74 @@
-// Element types: their names, sizes and promotion (PyTorch's rules for the types tt has).
-//   promote(DType::i32, DType::f32) is DType::f32;  name(DType::f32) is "f32"
+// Element types: their names, sizes, promotion (PyTorch's table) and conversions. Narrow ones (f16, bf16, u8, i8, i16) are how
+// values are stored; what is computed with them is computed in their compute dtype and rounded once an op.
+//   promote(DType::i32, DType::f32) is DType::f32;  name(DType::bf16) is "bf16";  compute_dtype(DType::i8) is DType::i32
+// A new one takes a row of `dtypes`, its line and column of `promotion`, a C++ type and, if it is narrow, Narrow<T> (core/narrow.hpp).
 #pragma once
-#include <cstdint>
+#include "tt/core/narrow.hpp"
 
 namespace tt {
 
-enum class DType : std::uint8_t { boolean, i32, i64, f32, f64 };
-inline constexpr int dtype_count = 5;
+/// Those that are computed in come first.
+enum class DType : std::uint8_t { boolean, i32, i64, f32, f64, f16, bf16, u8, i8, i16 };
+inline constexpr int dtype_count = 10;
+inline constexpr int compute_dtype_count = 5;
 
-constexpr const char* name(DType dtype) {
-  constexpr const char* names[dtype_count] = {"bool", "i32", "i64", "f32", "f64"};
-  return names[static_cast<int>(dtype)];
-}
-constexpr int size_of(DType dtype) {
-  constexpr int sizes[dtype_count] = {1, 4, 8, 4, 8};
-  return sizes[static_cast<int>(dtype)];
-}
-constexpr bool is_floating(DType dtype) { return dtype >= DType::f32; }
-constexpr bool is_integral(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
+struct DTypeInfo {
+  const char* name;     ///< also in the text of graphs and in archives
+  const char* c_type;   ///< in emitted text, whose preludes define u8, i8, i16, u16; 16-bit floats are their bits
+  int size;             ///< bytes
+  DType computed_in;
+  const char* npy;      ///< in NumPy's files; of bf16 as ml_dtypes has it
+};
+inline constexpr DTypeInfo dtypes[dtype_count] = {
+    {"bool", "u8", 1, DType::boolean, "|b1"},
+    {"i32", "int", 4, DType::i32, "<i4"},
+    {"i64", "long long", 8, DType::i64, "<i8"},
+    {"f32", "float", 4, DType::f32, "<f4"},
+    {"f64", "double", 8, DType::f64, "<f8"},
+    {"f16", "u16", 2, DType::f32, "<f2"},
+    {"bf16", "u16", 2, DType::f32, "<V2"},
+    {"u8", "u8", 1, DType::i32, "|u1"},
+    {"i8", "i8", 1, DType::i32, "|i1"},
+    {"i16", "i16", 2, DType::i32, "<i2"},
+};
 
-/// The type in which two Arrays of these types are combined.
-constexpr DType promote(DType a, DType b) { return a > b ? a : b; }
+constexpr const char* name(DType dtype) { return dtypes[static_cast<int>(dtype)].name; }
+constexpr int size_of(DType dtype) { return dtypes[static_cast<int>(dtype)].size; }
+constexpr bool is_narrow(DType dtype) { return dtype > DType::f64; }
+constexpr DType compute_dtype(DType dtype) { return dtypes[static_cast<int>(dtype)].computed_in; }
+constexpr bool is_floating(DType dtype) { return dtype >= DType::f32 && dtype <= DType::bf16; }
+constexpr bool is_integral(DType dtype) { return dtype != DType::boolean && !is_floating(dtype); }
+constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::u8; }
+
+namespace detail {
+struct Promotion {
+  DType of[dtype_count][dtype_count];
+};
+constexpr Promotion promotion_table() {
+  using enum DType;
+  return {{{boolean, i32, i64, f32, f64, f16, bf16, u8, i8, i16},
+           {i32, i32, i64, f32, f64, f16, bf16, i32, i32, i32},
+           {i64, i64, i64, f32, f64, f16, bf16, i64, i64, i64},
+           {f32, f32, f32, f32, f64, f32, f32, f32, f32, f32},
+           {f64, f64, f64, f64, f64, f64, f64, f64, f64, f64},
+           {f16, f16, f16, f32, f64, f16, f32, f16, f16, f16},
+           {bf16, bf16, bf16, f32, f64, f32, bf16, bf16, bf16, bf16},
+           {u8, i32, i64, f32, f64, f16, bf16, u8, i16, i16},
+           {i8, i32, i64, f32, f64, f16, bf16, i16, i8, i16},
+           {i16, i32, i64, f32, f64, f16, bf16, i16, i16, i16}}};
+}
+inline constexpr Promotion promotion = promotion_table();
+constexpr bool is_symmetric(const Promotion& p) {
+  for (int a = 0; a < dtype_count; ++a)
+    for (int b = 0; b < dtype_count; ++b)
+      if (p.of[a][b] != p.of[b][a] || (a == b && p.of[a][b] != static_cast<DType>(a))) return false;
+  return true;
+}
+static_assert(is_symmetric(promotion));
+}  // namespace detail
+
+/// The type in which two Arrays of these types are combined: torch.promote_types.
+constexpr DType promote(DType a, DType b) { return a == b ? a : detail::promotion.of[static_cast<int>(a)][static_cast<int>(b)]; }
 
 /// The type of a number literal beside an operand: a literal never widens within its category
 /// (bool < integer < floating); a floating literal beside an integer gives the default f32.
@@ -30,10 +78,38 @@ constexpr DType promote_literal(DType operand, DType literal) {
   if (operand == DType::boolean) return literal;
   return operand;
 }
-static_assert(promote(DType::boolean, DType::i64) == DType::i64);
-static_assert(promote(DType::i64, DType::f32) == DType::f32);
 static_assert(promote_literal(DType::f32, DType::f64) == DType::f32);
 static_assert(promote_literal(DType::i32, DType::f64) == DType::f32);
+static_assert(promote_literal(DType::bf16, DType::f64) == DType::bf16);
+
+namespace detail {
+template <DType>
+struct element_of;
+template <>
+struct element_of<DType::boolean> : std::type_identity<bool> {};
+template <>
+struct element_of<DType::i32> : std::type_identity<std::int32_t> {};
+template <>
+struct element_of<DType::i64> : std::type_identity<std::int64_t> {};
+template <>
+struct element_of<DType::f32> : std::type_identity<float> {};
+template <>
+struct element_of<DType::f64> : std::type_identity<double> {};
+template <>
+struct element_of<DType::f16> : std::type_identity<float16> {};
+template <>
+struct element_of<DType::bf16> : std::type_identity<bfloat16> {};
+template <>
+struct element_of<DType::u8> : std::type_identity<std::uint8_t> {};
+template <>
+struct element_of<DType::i8> : std::type_identity<std::int8_t> {};
+template <>
+struct element_of<DType::i16> : std::type_identity<std::int16_t> {};
+}  // namespace detail
+
+/// The C++ type of a dtype.
+template <DType D>
+using element_t = typename detail::element_of<D>::type;
 
 template <class T>
 struct dtype_of_t;
@@ -49,47 +125,54 @@ template <>
 struct dtype_of_t<float> { static constexpr DType value = DType::f32; };
 template <>
 struct dtype_of_t<double> { static constexpr DType value = DType::f64; };
+template <>
+struct dtype_of_t<float16> { static constexpr DType value = DType::f16; };
+template <>
+struct dtype_of_t<bfloat16> { static constexpr DType value = DType::bf16; };
+template <>
+struct dtype_of_t<std::uint8_t> { static constexpr DType value = DType::u8; };
+template <>
+struct dtype_of_t<std::int8_t> { static constexpr DType value = DType::i8; };
+template <>
+struct dtype_of_t<std::int16_t> { static constexpr DType value = DType::i16; };
 
 template <class T>
 inline constexpr DType dtype_of = dtype_of_t<T>::value;
 
 template <class T>
 concept Element = requires { dtype_of_t<T>::value; };
-
-namespace detail {
-template <DType>
-struct element_of;
-template <>
-struct element_of<DType::boolean> { using type = bool; };
-template <>
-struct element_of<DType::i32> { using type = std::int32_t; };
-template <>
-struct element_of<DType::i64> { using type = std::int64_t; };
-template <>
-struct element_of<DType::f32> { using type = float; };
-template <>
-struct element_of<DType::f64> { using type = double; };
-}  // namespace detail
-
-/// The C++ type of a dtype.
-template <DType D>
-using element_t = typename detail::element_of<D>::type;
+/// The type that a type is computed in.
+template <class T>
+using compute_t = element_t<compute_dtype(dtype_of<T>)>;
+template <class T>
+concept NarrowElement = Element<T> && is_narrow(dtype_of<T>);
 
 /// As of std::numeric_limits, which clang warns of wherever it meets -ffast-math.
 template <class T>
 inline constexpr T infinity = T(__builtin_huge_val());
 
-/// f(T{}) with the C++ type of a dtype.
+/// f(T{}) with the C++ type of a dtype that is computed in.
 template <class F>
-decltype(auto) with_dtype(DType d, F f) {
+decltype(auto) with_compute_dtype(DType d, F f) {
   switch (d) {
     case DType::boolean: return f(bool{});
     case DType::i32: return f(std::int32_t{});
     case DType::i64: return f(std::int64_t{});
     case DType::f32: return f(float{});
-    case DType::f64: break;
+    default: return f(double{});
   }
-  return f(double{});
+}
+/// The same of any dtype.
+template <class F>
+decltype(auto) with_dtype(DType d, F f) {
+  switch (d) {
+    case DType::f16: return f(float16{});
+    case DType::bf16: return f(bfloat16{});
+    case DType::u8: return f(std::uint8_t{});
+    case DType::i8: return f(std::int8_t{});
+    case DType::i16: return f(std::int16_t{});
+    default: return with_compute_dtype(d, f);
+  }
 }
 
 }  // namespace tt

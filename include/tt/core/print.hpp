@@ -22,8 +22,8 @@ int shortest_digits(T v) {
   char s[64];
   for (int digits = 1; digits < 17; ++digits) {
     std::snprintf(s, sizeof s, "%.*e", digits - 1, static_cast<double>(v));
-    const bool same = std::is_same_v<T, float> ? std::strtof(s, nullptr) == static_cast<float>(v)
-                                               : std::strtod(s, nullptr) == static_cast<double>(v);
+    const bool same = std::is_same_v<T, double> ? std::strtod(s, nullptr) == static_cast<double>(v)
+                                                : static_cast<float>(T(std::strtof(s, nullptr))) == static_cast<float>(v);
     if (same) return digits;
   }
   return 17;
@@ -79,7 +79,7 @@ class NumPyPrinter {
   NumPyPrinter(const T* data, const std::int64_t* shape, int rank)
       : data_(data), shown_(shape, nullptr, rank) {
     if (rank == 0 || shown_.size == 0) return;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       each([&](T v) { measure(v); });
       scientific_ = largest_ >= 1e8 || (smallest_ > 0 && (smallest_ < 1e-4 ||
                                                           largest_ / smallest_ > 1000.0));
@@ -139,7 +139,7 @@ class NumPyPrinter {
     SpelledNumber n;
     if constexpr (std::is_same_v<T, bool>) {
       std::snprintf(n.text, sizeof n.text, value ? "True" : "False");
-    } else if constexpr (std::is_integral_v<T>) {
+    } else if constexpr (is_integral(dtype_of<T>)) {
       std::snprintf(n.text, sizeof n.text, "%lld", static_cast<long long>(value));
     } else if (is_special(value)) {
       n.special = true;
@@ -178,7 +178,7 @@ class NumPyPrinter {
   }
   /// A single number, as Python prints it: 3.0, 1e-05.
   SpelledNumber scalar(T value) const {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_floating(dtype_of<T>)) {
       SpelledNumber n;
       if (is_special(value)) return spell(value);
       const int digits = shortest_digits(value), exponent = decimal_exponent(value, digits);
@@ -197,7 +197,7 @@ class NumPyPrinter {
 
   Text element(T value) const {
     const SpelledNumber n = spell(value);
-    constexpr bool floating = std::is_floating_point_v<T>;
+    constexpr bool floating = is_floating(dtype_of<T>);
     const int length = static_cast<int>(std::strlen(n.text));
     Text t;
     const int pad = n.special ? left_ + 1 + right_ - length : left_ - n.before;

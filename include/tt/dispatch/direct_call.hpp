@@ -13,6 +13,7 @@ struct DirectCall {
 };
 inline DirectCall direct_call(const Operator& op, DType d) {
   const Op k = op.primitive;
+  if (is_narrow(d)) return {};
   if (op.body) {
     const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
     if (op.body->code < 0 || !takes) return {};

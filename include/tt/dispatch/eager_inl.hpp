@@ -41,7 +41,7 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
     }
     any = true;
     const std::int64_t n = end - begin < direct_tile ? end - begin : direct_tile;
-    with_dtype(t.dtype, [&]<class T>(T) {
+    with_compute_dtype(t.dtype, [&]<class T>(T) {
       const T v = *reinterpret_cast<const T*>(t.data);
       T* to = reinterpret_cast<T*>(tile[k]);
       for (std::int64_t i = 0; i < n; ++i) to[i] = v;
@@ -144,10 +144,14 @@ TT_INLINE void register_kernels() {
 }
 
 TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
-  out[0] = g.elementwise(op.primitive, {in.data(), static_cast<int>(in.size())}, a.size() > 0 ? a.value[0] : 0);
+  Vec<int> ids = copied(Ids{in.data(), static_cast<int>(in.size())});
+  g.take_numbers(ids.begin(), ids.size());
+  out[0] = g.elementwise(op.primitive, ids, a.size() > 0 ? a.value[0] : 0);
 }
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out) {
-  out[0] = g.call(*op.body, {in.data(), static_cast<int>(in.size())});
+  Vec<int> ids = copied(Ids{in.data(), static_cast<int>(in.size())});
+  g.take_numbers(ids.begin(), ids.size());
+  out[0] = g.call(*op.body, ids);
 }
 
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
@@ -219,11 +223,14 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       if (argument[k]) known.push_back(argument[k]);
     const int n = known.size();
     const DType d = result_dtype(known.data(), n);
+    bool axes = false;
+    for (const Tensor* t : known) axes = axes || t->impl().shape.rank > 0;
+    const DType number = axes ? compute_dtype(d) : d;  // see Graph::take_numbers
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
-      if (!argument[k]) made[k] = operand[k].number(d);
-      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != DType::boolean && n > 1)
+      if (!argument[k]) made[k] = operand[k].number(number);
+      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != number && argument[k]->impl().dtype != DType::boolean && n > 1)
         made[k] = convert(*argument[k], d, at);
       else continue;
       argument[k] = &made[k];

@@ -37,12 +37,10 @@ class TensorPrinter {
   int width_ = 1;
 
   double real(std::int64_t at) const {
-    return tensor_.dtype == DType::f32 ? static_cast<double>(reinterpret_cast<const float*>(tensor_.data)[at])
-                                       : reinterpret_cast<const double*>(tensor_.data)[at];
+    return with_dtype(tensor_.dtype, [&]<class T>(T) { return static_cast<double>(reinterpret_cast<const T*>(tensor_.data)[at]); });
   }
   std::int64_t integer(std::int64_t at) const {
-    if (tensor_.dtype == DType::i32) return reinterpret_cast<const std::int32_t*>(tensor_.data)[at];
-    return reinterpret_cast<const std::int64_t*>(tensor_.data)[at];
+    return with_dtype(tensor_.dtype, [&]<class T>(T) { return static_cast<std::int64_t>(reinterpret_cast<const T*>(tensor_.data)[at]); });
   }
   static bool is_special(double v) { return !(v - v == 0); }
   static bool counts(double v) { return v != 0 && !is_special(v); }

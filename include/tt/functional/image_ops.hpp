@@ -105,11 +105,7 @@ constexpr Sym pool2d(const Sym& images, const Pool2dOptions& p, std::uint64_t ou
   return {&g, x};
 }
 constexpr Sym max_pool2d(const Sym& x, const Pool2dOptions& p) {
-  const bool real = is_floating(x.dtype());
-  const std::uint64_t least = real                       ? encode(x.dtype(), -__builtin_inf())
-                              : x.dtype() == DType::i32 ? encode_integer(DType::i32, INT32_MIN)
-                                                        : encode_integer(DType::i64, INT64_MIN);
-  return pool2d<Op::amax>(x, p, least, "max_pool2d");
+  return pool2d<Op::amax>(x, p, lowest_bits(x.dtype()), "max_pool2d");
 }
 constexpr Sym avg_pool2d(const Sym& x, const Pool2dOptions& p) {
   constexpr const char* op = "avg_pool2d";
@@ -189,7 +185,7 @@ struct Pad {
     OptionList<SizeOption, 2 * max_rank + 1> pad;
     double value = 0;
   };
-  static constexpr OpInfo info{.name = "pad", .arguments = "input, .pad"};
+  static constexpr OpInfo info{.name = "pad", .widens = false, .arguments = "input, .pad"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::pad(x, o.pad.item, o.pad.count, o.value); }
 };
 

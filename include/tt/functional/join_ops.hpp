@@ -24,7 +24,7 @@ struct Cat {
   struct Options {
     int dim = 0;
   };
-  static constexpr OpInfo info{.name = "cat", .arguments = "tensors..."};
+  static constexpr OpInfo info{.name = "cat", .widens = false, .arguments = "tensors..."};
   static constexpr Sym body(const Syms& parts, const Options& o) {
     Vec<int> id;
     for (int k = 0; k < parts.size(); ++k) id.push_back(parts[k].id);
@@ -33,7 +33,7 @@ struct Cat {
 };
 struct Stack {
   using Options = Cat::Options;
-  static constexpr OpInfo info{.name = "stack", .arguments = "tensors..."};
+  static constexpr OpInfo info{.name = "stack", .widens = false, .arguments = "tensors..."};
   static constexpr Sym body(const Syms& parts, const Options& o) {
     Vec<Sym> rows;
     for (int k = 0; k < parts.size(); ++k) rows.push_back(detail::unsqueeze(parts[k], o.dim, info.name));
@@ -45,7 +45,7 @@ struct SliceScatter {
     int dim = 0;
     SizeOption start;
   };
-  static constexpr OpInfo info{.name = "slice_scatter", .arguments = "input, src"};
+  static constexpr OpInfo info{.name = "slice_scatter", .widens = false, .arguments = "input, src"};
   static constexpr Sym body(const Sym& base, const Sym& part, const Options& o) {
     return {base.graph, base.graph->slice_scatter(base.id, part.id, o.dim, o.start.extent)};
   }
@@ -56,7 +56,7 @@ struct Triangle {
   struct Options {
     SizeOption diagonal;
   };
-  static constexpr OpInfo info{.name = Lower ? "tril" : "triu", .arguments = "input"};
+  static constexpr OpInfo info{.name = Lower ? "tril" : "triu", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     const Shape s = x.shape();
     if (s.rank < 2) return {x.graph, x.graph->fail({.mistake = Mistake::rank_too_low, .op = info.name, .a = s, .number = 2}, x.id)};

@@ -6,7 +6,7 @@
 namespace tt {
 
 struct Matmul {
-  static constexpr OpInfo info{.name = "matmul", .arguments = "input, other"};
+  static constexpr OpInfo info{.name = "matmul", .widens = false, .arguments = "input, other"};
   static constexpr Sym body(const Sym& a, const Sym& b) {
     detail::enlist_kernels<Op::matmul>();
     return {a.graph, a.graph->matmul(a.id, b.id)};

@@ -21,10 +21,11 @@ constexpr Sym flat_index(const Sym& like) {
   }
   return {like.graph, like.graph->broadcast_to(index.id, like.shape())};
 }
-/// [0, 1) from the upper 24 bits of 64 for f32, 53 for f64.
+/// [0, 1) from the upper bits of 64: as many as a number of that dtype has.
 constexpr Sym unit_interval(const Sym& bits, DType d) {
-  const Sym whole = shift_right_logical(bits, d == DType::f64 ? 11 : 40);
-  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * (d == DType::f64 ? 0x1p-53 : 0x1p-24);
+  const int digits = d == DType::f64 ? 53 : d == DType::f32 ? 24 : d == DType::f16 ? 11 : 8;
+  const Sym whole = shift_right_logical(bits, 64 - digits);
+  return Sym{bits.graph, bits.graph->cast(whole.id, d)} * (1.0 / static_cast<double>(std::int64_t{1} << digits));
 }
 /// The seed of random numbers, which is an integer.
 constexpr Sym as_seed(const Sym& seed, const char* op) {
@@ -36,7 +37,7 @@ constexpr Sym as_seed(const Sym& seed, const char* op) {
 }  // namespace detail
 
 struct RandLike {
-  static constexpr OpInfo info{.name = "rand_like", .arguments = "input, seed"};
+  static constexpr OpInfo info{.name = "rand_like", .widens = false, .arguments = "input, seed"};
   static constexpr Sym body(const auto& like, const auto& given) {
     const auto seed = detail::as_seed(given, info.name);
     const DType d = is_floating(like.dtype()) ? like.dtype() : DType::f32;

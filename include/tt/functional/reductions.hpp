@@ -112,7 +112,7 @@ struct AxisOptions {
 
 struct Sum {
   using Options = ReductionOptions;
-  static constexpr OpInfo info{.name = "sum", .arguments = "input"};
+  static constexpr OpInfo info{.name = "sum", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim); }
 };
 struct Mean {
@@ -134,12 +134,12 @@ struct Var {
 };
 struct Amax {
   using Options = ReductionOptions;
-  static constexpr OpInfo info{.name = "amax", .arguments = "input"};
+  static constexpr OpInfo info{.name = "amax", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amax>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
 struct Amin {
   using Options = ReductionOptions;
-  static constexpr OpInfo info{.name = "amin", .arguments = "input"};
+  static constexpr OpInfo info{.name = "amin", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amin>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
 /// The first place of the maximum, or of the first NaN: along one axis, or of all axes among the elements in row-major order.
@@ -148,7 +148,7 @@ struct Argmax {
     Optional<int> dim;
     bool keepdim = false;
   };
-  static constexpr OpInfo info{.name = "argmax", .arguments = "input"};
+  static constexpr OpInfo info{.name = "argmax", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     const int rank = x.shape().rank;
     const unsigned axes = detail::axis_bits(x, o.dim.given ? Axes(o.dim.value) : Axes(), info.name);
@@ -171,7 +171,7 @@ struct Extreme {
   struct Results {
     Sym values, indices;
   };
-  static constexpr OpInfo info{.name = K == Op::amax ? "max" : "min", .arguments = "input, .dim"};
+  static constexpr OpInfo info{.name = K == Op::amax ? "max" : "min", .widens = false, .arguments = "input, .dim"};
   static constexpr Results body(const Sym& x, const Options& o) {
     const unsigned axes = detail::axis_bits(x, o.dim, info.name);
     detail::need_elements(x, axes, info.name);

@@ -73,11 +73,42 @@ constexpr int count_results() {
 template <class F>
 inline constexpr bool has_kernel = requires { &F::kernel; };
 
+constexpr bool is_narrow_float(const Sym& x) { return x.graph && is_narrow(x.dtype()) && is_floating(x.dtype()); }
+template <class O>
+constexpr bool is_narrow_float(const O&) {
+  return false;
+}
+/// In its compute dtype, if it is a narrow float; options as they are.
+constexpr Sym widened_float(const Sym& x) { return is_narrow_float(x) ? Sym{x.graph, x.graph->widened(x.id)} : x; }
+template <class O>
+constexpr const O& widened_float(const O& options) {
+  return options;
+}
+/// The body of an op, whose steps are not rounded to the narrow floats that it is given, but its results.
+template <class F, class... A>
+constexpr auto body_of_narrow(const A&... a) {
+  if (!(is_narrow_float(a) || ...)) return F::body(a...);
+  DType d = DType::boolean;
+  const auto find = [&](const auto& x) {
+    if constexpr (std::is_same_v<decltype(x), const Sym&>)
+      if (x.graph && is_floating(x.dtype())) d = promote(d, x.dtype());
+  };
+  (find(a), ...);
+  auto r = F::body(widened_float(a)...);
+  const auto round = [&](Sym& x) {
+    if (is_narrow(d) && x.dtype() == compute_dtype(d)) x.id = x.graph->cast(x.id, d);
+  };
+  if constexpr (std::is_same_v<decltype(r), Sym>) round(r);
+  else with_members(r, [&](auto&... x) { (round(x), ...); });
+  return r;
+}
+
 /// The body on a list of symbols, or what an op with a kernel says its results are like.
 template <class F, class... A>
 constexpr auto body_of(const A&... a) {
   if constexpr (has_kernel<F>) return F::like(a...);
-  else return F::body(a...);
+  else if constexpr (!F::info.widens) return F::body(a...);
+  else return body_of_narrow<F>(a...);
 }
 /// The body on these symbols, those left out behind them.
 template <class F, class... S>

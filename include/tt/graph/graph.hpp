@@ -102,10 +102,12 @@ struct Graph {
   /// An extent as a number: a constant when it is known.
   constexpr int extent(DType dtype, Extent e) {
     if (e.is_constant()) return constant_integer(dtype, e.code);
+    if (is_narrow(dtype)) return cast(extent(compute_dtype(dtype), e), dtype);
     return intern({.op = Op::extent, .dtype = dtype, .attribute = e.code});
   }
   /// The index along one axis of a shape.
   constexpr int iota(DType dtype, const Shape& shape, int axis) {
+    if (is_narrow(dtype)) return cast(iota(compute_dtype(dtype), shape, axis), dtype);
     return intern({.op = Op::iota, .dtype = dtype, .attribute = axis, .shape = shape});
   }
   constexpr void clear_outputs() {
@@ -130,6 +132,11 @@ struct Graph {
   constexpr int where_(int m, int a, int b) { return elementwise(Op::where, {m, a, b}); }
   constexpr int cast(int a, DType to) { return elementwise(Op::cast, {a}, 0, to); }
   constexpr int call(const OpDef& def, Ids operands);
+  constexpr int widened(int a);
+  constexpr void take_numbers(int* id, int count);
+  constexpr int cast_narrow(int a, DType to);
+  constexpr int elementwise_narrow(Op op, const int* id, std::int64_t attribute, DType dtype);
+  constexpr int rounded_constant(int a, Op op);
 
   // ---- shape
   constexpr int broadcast_to(int a, const Shape& shape);

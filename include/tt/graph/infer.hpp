@@ -44,9 +44,8 @@ constexpr bool fold_bits(Op op, DType dtype, std::uint64_t a, std::uint64_t b,
     case DType::f64: return run(0.0);
     case DType::i32: return run(std::int32_t{});
     case DType::i64: return run(std::int64_t{});
-    case DType::boolean: break;
+    default: return false;
   }
-  return false;
 }
 
 /// The node that equals op(a, b) exactly, or -1.
@@ -92,6 +91,61 @@ constexpr Op of_booleans(Op op) {
 
 }  // namespace detail
 
+// What is stored narrow is computed with in its compute dtype, and the result of an op rounded once. So nodes of narrow dtypes are
+// inputs, constants, casts, choices (where) and what only moves elements.
+
+/// A value as it is computed with. A number literal is not rounded for that.
+constexpr int Graph::widened(int a) {
+  const DType d = nodes[a].dtype;
+  if (!is_narrow(d)) return a;
+  if (const int c = repeated_constant(a); is_constant(c)) return broadcast_to(constant_bits(compute_dtype(d), nodes[c].bits), nodes[a].shape);
+  if (nodes[a].op == Op::cast && nodes[a].attribute == a_number) return nodes[a].operand[0];
+  return cast(a, compute_dtype(d));
+}
+/// Single numbers in the compute dtype of what has axes and is narrow are numbers beside that, as in PyTorch.
+constexpr void Graph::take_numbers(int* id, int count) {
+  DType d = DType::boolean;
+  for (int k = 0; k < count; ++k)
+    if (nodes[id[k]].shape.rank > 0) d = promote(d, nodes[id[k]].dtype);
+  if (!is_narrow(d)) return;
+  for (int k = 0; k < count; ++k)
+    if (const Node& n = nodes[id[k]]; n.shape.rank == 0 && n.dtype == compute_dtype(d))
+      id[k] = n.op == Op::constant ? constant_bits(d, n.bits)
+                                   : intern({.op = Op::cast, .dtype = d, .operand = {id[k], -1, -1, -1}, .attribute = a_number, .shape = n.shape});
+}
+/// A cast from or to a narrow dtype: two, where it is not to or from the compute dtype.
+constexpr int Graph::cast_narrow(int a, DType to) {
+  const DType from = nodes[a].dtype;
+  if (const int c = repeated_constant(a); is_constant(c)) {
+    const std::uint64_t bits = is_narrow(from) ? encode(from, decode(from, nodes[c].bits)) : nodes[c].bits;
+    const double v = decode(from, bits);
+    if (is_floating(to) || (v > -2e9 && v < 2e9)) return broadcast_to(constant(to, v), nodes[a].shape);
+  }
+  if (is_narrow(from) && compute_dtype(from) != to) return cast(cast(a, compute_dtype(from)), to);
+  if (is_narrow(to) && compute_dtype(to) != from) return cast(cast(a, compute_dtype(to)), to);
+  if (nodes[a].op == Op::cast && nodes[nodes[a].operand[0]].dtype == to && is_narrow(to)) return nodes[a].operand[0];  // of what was stored so
+  return intern({.op = Op::cast, .dtype = to, .operand = {a, -1, -1, -1}, .shape = nodes[a].shape});
+}
+constexpr int Graph::elementwise_narrow(Op op, const int* id, std::int64_t attribute, DType dtype) {
+  const int n = arity(op);
+  int of[3] = {-1, -1, -1};
+  for (int k = 0; k < n; ++k) of[k] = widened(id[k]);
+  if (op == Op::shift_right_logical && is_signed(dtype))
+    of[0] = elementwise(Op::bit_and, {of[0], constant_integer(DType::i32, (1 << 8 * size_of(dtype)) - 1)});
+  const int r = elementwise(op, {of, n}, attribute);
+  return nodes[r].dtype == compute_dtype(dtype) ? cast(r, dtype) : r;
+}
+/// A constant among elements of a narrow dtype.
+constexpr int Graph::rounded_constant(int a, Op op) {
+  const int c = repeated_constant(a);
+  const DType d = nodes[a].dtype;
+  if (!is_constant(c)) return a;
+  const int r = constant(d, decode(d, nodes[c].bits));
+  if (is_integral(d) && nodes[r].bits != nodes[c].bits)
+    return fail({.mistake = Mistake::number_out_of_range, .op = name(op), .dtype = d, .number = static_cast<std::int64_t>(nodes[c].bits)}, a);
+  return broadcast_to(r, nodes[a].shape);
+}
+
 constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DType to) {
   const int n = arity(op);
   if (refused > 0) return skip(operands[n - 1]);
@@ -111,10 +165,11 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   if (is_logical(op)) dtype = DType::boolean;  // of numbers: are they other than 0?
   if (op == Op::sub && any_bool) dtype = DType::boolean;  // PyTorch refuses it
   if (op == Op::cast && dtype == to) return id[0];
+  if (op == Op::cast && (is_narrow(dtype) || is_narrow(to))) return cast_narrow(id[0], to);
   if (op == Op::bitcast && dtype == to) return id[0];
   if (is_real(op) && !is_floating(dtype)) dtype = DType::f32;
   const bool accepted = is_bitwise(op)   ? is_integral(dtype)
-                        : op == Op::bitcast ? size_of(dtype) == size_of(to)
+                        : op == Op::bitcast ? size_of(dtype) == size_of(to) && !is_narrow(dtype) && !is_narrow(to)
                         : is_arithmetic(op) && op != Op::copy ? dtype != DType::boolean
                                                               : true;
   if (!accepted)
@@ -122,6 +177,10 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   if (op != Op::cast && op != Op::bitcast)
     for (int k = first; k < n; ++k)
       if (nodes[id[k]].dtype != dtype) id[k] = cast(id[k], dtype);
+  if (is_narrow(dtype)) {
+    if (op != Op::where && op != Op::copy) return elementwise_narrow(op, id, attribute, dtype);
+    for (int k = first; k < n; ++k) id[k] = rounded_constant(id[k], op);
+  }
   // shape
   Shape shape = nodes[id[0]].shape;
   for (int k = 1; k < n; ++k) {
@@ -197,6 +256,11 @@ constexpr int Graph::call(const OpDef& def, Ids given) {
     for (int k = 0; k < def.info.arity; ++k) operands[k] = cast(operands[k], DType::i64);
     const int r = call(def, operands);
     return def.info.of_bool == OfBool::bools ? cast(r, DType::boolean) : r;
+  }
+  if (is_narrow(dtype)) {
+    for (int k = 0; k < def.info.arity; ++k) operands[k] = widened(cast(operands[k], dtype));
+    const int r = call(def, operands);
+    return nodes[r].dtype == compute_dtype(dtype) ? cast(r, dtype) : r;
   }
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
@@ -315,11 +379,11 @@ constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::in
 // Canonical forms: over the last axis, or over axes none of which is the last. Axes that end the
 // shape are flattened into one first; so the order of summation depends on shape and axes only.
 constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
-  if (op == Op::sum && (nodes[a].dtype == DType::boolean || nodes[a].dtype == DType::i32))
-    a = cast(a, DType::i64);
-  if (nodes[a].dtype == DType::boolean)
-    return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = DType::boolean},
-                a);
+  if (const DType d = nodes[a].dtype; d != DType::f32 && d != DType::f64) {
+    if (op == Op::sum && !is_floating(d)) a = cast(a, DType::i64);
+    else if (is_narrow(d)) return cast(reduce(op, cast(a, compute_dtype(d)), axes, bits), d);
+    else if (d == DType::boolean) return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = d}, a);
+  }
   const Shape s = nodes[a].shape;
   axes &= (1u << s.rank) - 1;
   for (int k = 0; k < s.rank; ++k)
@@ -361,6 +425,7 @@ constexpr int Graph::matmul(int a, int b) {
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
   a = cast(a, dtype);
   b = cast(b, dtype);
+  if (is_narrow(dtype)) return cast(matmul(cast(a, compute_dtype(dtype)), cast(b, compute_dtype(dtype))), dtype);
   const Shape x = nodes[a].shape, y = nodes[b].shape;
   if (x.rank < 1 || y.rank < 1)
     return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,

@@ -162,9 +162,15 @@ inline void check_isa(const char* given, const char* own) {
 
 }  // namespace detail
 
-/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves.
+/// The bits of a whole number, which a double may not hold: rounded once, as in C++.
+constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value);
+/// The bits of a number in a dtype: floats as their pattern, integers and bool as themselves. Those of a narrow dtype are the bits of
+/// its compute dtype.
 constexpr std::uint64_t encode(DType dtype, double value) {
   switch (dtype) {
+    case DType::f16: return std::bit_cast<std::uint32_t>(float(float16(value)));
+    case DType::bf16: return std::bit_cast<std::uint32_t>(float(bfloat16(value)));
+    case DType::u8: case DType::i8: case DType::i16: return encode_integer(dtype, static_cast<std::int64_t>(value));
     case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case DType::f64: return std::bit_cast<std::uint64_t>(value);
     case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
@@ -173,9 +179,12 @@ constexpr std::uint64_t encode(DType dtype, double value) {
   }
   return value != 0;
 }
-/// The same for a whole number, which a double may not hold: rounded once, as in C++.
 constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
   switch (dtype) {
+    case DType::f16: case DType::bf16: return encode(dtype, static_cast<double>(value));
+    case DType::u8: return static_cast<std::uint8_t>(value);
+    case DType::i8: return static_cast<std::uint64_t>(static_cast<std::int8_t>(value));
+    case DType::i16: return static_cast<std::uint64_t>(static_cast<std::int16_t>(value));
     case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case DType::f64: return std::bit_cast<std::uint64_t>(static_cast<double>(value));
     case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
@@ -184,23 +193,28 @@ constexpr std::uint64_t encode_integer(DType dtype, std::int64_t value) {
   }
   return value != 0;
 }
+/// The bits of what is less than all others.
+constexpr std::uint64_t lowest_bits(DType dtype) {
+  if (is_floating(dtype)) return encode(dtype, -__builtin_huge_val());
+  return is_signed(dtype) ? encode_integer(dtype, INT64_MIN >> (64 - 8 * size_of(dtype))) : 0;
+}
 template <class T>
 constexpr T decode(std::uint64_t bits) {
   if constexpr (std::is_same_v<T, float>)
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   else if constexpr (std::is_same_v<T, double>) return std::bit_cast<double>(bits);
   else if constexpr (std::is_same_v<T, bool>) return bits != 0;
+  else if constexpr (NarrowElement<T>) return static_cast<T>(decode<compute_t<T>>(bits));
   else return static_cast<T>(bits);
 }
 constexpr double decode(DType dtype, std::uint64_t bits) {
   switch (dtype) {
-    case DType::f32: return static_cast<double>(decode<float>(bits));
+    case DType::f32: case DType::f16: case DType::bf16: return static_cast<double>(decode<float>(bits));
     case DType::f64: return decode<double>(bits);
-    case DType::i32: return static_cast<double>(decode<std::int32_t>(bits));
+    case DType::i32: case DType::u8: case DType::i8: case DType::i16: return static_cast<double>(decode<std::int32_t>(bits));
     case DType::i64: return static_cast<double>(decode<std::int64_t>(bits));
-    case DType::boolean: break;
+    default: return bits ? 1.0 : 0.0;
   }
-  return bits ? 1.0 : 0.0;
 }
 
 /// Bits of amax and amin: their gradient goes to the first of equals, in row-major order, and not to all of them evenly.
@@ -209,6 +223,8 @@ inline constexpr std::uint64_t gradient_to_first = 1, in_row_order = 2;
 /// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
 /// out what lies across its reader's rows.
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
+/// Attribute of a cast to a narrow dtype, of a number: what is computed with it takes the number as it is.
+inline constexpr std::int64_t a_number = 1;
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
 /// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.

@@ -26,6 +26,7 @@ struct ReferenceValue {
     if constexpr (std::is_same_v<T, float>) bits[static_cast<int>(i)] = std::bit_cast<std::uint32_t>(x);
     else if constexpr (std::is_same_v<T, double>)
       bits[static_cast<int>(i)] = std::bit_cast<std::uint64_t>(x);
+    else if constexpr (NarrowElement<T>) set(i, static_cast<compute_t<T>>(x));
     else bits[static_cast<int>(i)] = static_cast<std::uint64_t>(x);
   }
 };
@@ -80,12 +81,12 @@ struct Reference {
       case Op::input: return;
       case Op::constant: out.bits[0] = n.bits; return;
       case Op::extent:
-        with_dtype(n.dtype, [&]<class T>(T) {
+        with_compute_dtype(n.dtype, [&]<class T>(T) {
           out.set(0, static_cast<T>(Extent::from_code(n.attribute).value(symbols)));
         });
         return;
       case Op::iota:
-        with_dtype(n.dtype, [&]<class T>(T) {
+        with_compute_dtype(n.dtype, [&]<class T>(T) {
           for (std::int64_t e = 0; e < count; ++e) {
             std::int64_t c[max_rank] = {};
             coordinates(i, e, c);
@@ -145,7 +146,7 @@ struct Reference {
   void reduce(int i) {
     const Node& n = g[i];
     const int a = n.operand[0];
-    with_dtype(n.dtype, [&]<class T>(T) {
+    with_compute_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
         const int rank = g[a].shape.rank;
         const bool row = (n.attribute >> (rank - 1) & 1) || (n.bits & in_row_order);
@@ -179,7 +180,7 @@ struct Reference {
     const Node& n = g[i];
     const int a = n.operand[0], b = n.operand[1];
     const std::int64_t inner = g[a].shape.last().value(symbols);
-    with_dtype(n.dtype, [&]<class T>(T) {
+    with_compute_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>)
         for (std::int64_t e = 0; e < size(i); ++e) {
           std::int64_t c[max_rank] = {};
@@ -208,7 +209,7 @@ struct Reference {
     const int a = n.operand[0], b = n.operand[1];
     const auto v = g.attributes<ConvAttribute>(n);
     const std::int64_t group = extent(b, 1), out_group = extent(b, 0) / (extent(a, 1) / group);
-    with_dtype(n.dtype, [&]<class T>(T) {
+    with_compute_dtype(n.dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>)
         for (std::int64_t e = 0; e < size(i); ++e) {
           std::int64_t c[max_rank] = {};
@@ -280,7 +281,8 @@ struct Reference {
   static void one([[maybe_unused]] const Node& n, [[maybe_unused]] T a, [[maybe_unused]] T b,
                   [[maybe_unused]] T c, const Give& give) {
     using C = Carrier<T>;
-    if constexpr (K == Op::copy || K == Op::broadcast) give(a);
+    if constexpr (NarrowElement<T> && K != Op::copy && K != Op::broadcast && K != Op::cast) return;
+    else if constexpr (K == Op::copy || K == Op::broadcast) give(a);
     else if constexpr (is_comparison(K)) give(C::template compare<K>(a, b));
     else if constexpr (is_logical(K)) {
       if constexpr (std::is_same_v<T, bool>) give(C::template logical<K>(a, b));

@@ -59,11 +59,12 @@ struct SymOperand {
   constexpr int id_beside(Graph& g, DType other) const {
     if (!is_literal()) return sym.id;
     const DType d = promote_literal(other, literal);
-    if (is_floating(literal) || (is_floating(d) && !fits)) return g.constant(d, real);
-    if (!fits || (d == DType::i32 && integer != static_cast<std::int32_t>(integer)))
+    const DType in = compute_dtype(d);  // beside what is stored narrow a number is not rounded before it is computed with
+    if (is_floating(literal) || (is_floating(d) && !fits)) return g.constant_bits(d, encode(in, real));
+    if (!fits || (in == DType::i32 && integer != static_cast<std::int32_t>(integer)))
       g.fail({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d,
               .number = integer, .where = where});
-    return g.constant_integer(d, integer);
+    return g.constant_bits(d, encode_integer(in, integer));
   }
 };
 

@@ -19,17 +19,6 @@ struct File {
   }
 };
 
-constexpr const char* npy_descr(DType d) {
-  switch (d) {
-    case DType::boolean: return "|b1";
-    case DType::i32: return "<i4";
-    case DType::i64: return "<i8";
-    case DType::f32: return "<f4";
-    case DType::f64: break;
-  }
-  return "<f8";
-}
-
 /// An open file, and how messages about it begin: "tt::load_npy: w.npy: ".
 struct NpySource {
   std::FILE* f;
@@ -126,11 +115,11 @@ inline NpyHeader read_npy_header(const NpySource& from) {
   const char* descr = dict.value("descr");
   bool known = false;
   for (int d = 0; descr && d < dtype_count; ++d)
-    if (NpyDict::is_string(descr, npy_descr(static_cast<DType>(d)))) {
+    if (NpyDict::is_string(descr, dtypes[d].npy)) {
       h.dtype = static_cast<DType>(d);
       known = true;
     }
-  if (!known) npy_fail(from, "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
+  if (!known) npy_fail(from, "its dtype is not one of bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, little-endian. Convert it with numpy.astype?");
   const char* order = dict.value("fortran_order");
   if (!order) npy_fail(from, "the header does not say fortran_order.");
   if (std::strncmp(order, "False", 5) != 0)
@@ -159,7 +148,7 @@ inline NpyHeader read_npy_header(const NpySource& from) {
 /// What stands before the elements in a file.
 inline Text npy_start(DType dtype, const Shape& shape) {
   Text header;
-  header << "{'descr': '" << npy_descr(dtype) << "', 'fortran_order': False, 'shape': " << shape
+  header << "{'descr': '" << dtypes[static_cast<int>(dtype)].npy << "', 'fortran_order': False, 'shape': " << shape
          << ", }";
   while ((10 + header.size() + 1) % 64 != 0) header << ' ';
   header << '\n';

@@ -47,7 +47,7 @@ class GraphBuilder {
     const detail::TensorImpl& impl = t.impl();
     return with_dtype(impl.dtype, [&]<class T>(T) {
       const T v = detail::first_element<T>(impl);
-      const int id = std::is_floating_point_v<T> ? graph.constant(impl.dtype, static_cast<double>(v))
+      const int id = is_floating(dtype_of<T>) ? graph.constant(impl.dtype, static_cast<double>(v))
                                                  : graph.constant_bits(impl.dtype, encode_integer(impl.dtype, static_cast<std::int64_t>(v)));
       return graph.broadcast_to(id, s);
     });

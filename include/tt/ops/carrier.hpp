@@ -82,7 +82,11 @@ TT_HOST_DEVICE TT_ALWAYS_INLINE double round(double a) { return __builtin_nearby
 /// A float out of the integer's range gives the smallest integer, as x86 does.
 template <class To, class From>
 TT_ALWAYS_INLINE constexpr To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (NarrowElement<From>) {
+    return convert<To>(static_cast<compute_t<From>>(x));
+  } else if constexpr (NarrowElement<To>) {
+    return static_cast<To>(convert<compute_t<To>>(x));
+  } else if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr From bound = sizeof(To) == 8 ? From(9223372036854775808.0) : From(2147483648.0);
@@ -174,6 +178,20 @@ struct Carrier<T> {
   static TT_ALWAYS_INLINE constexpr To cast(T a) { return detail::convert<To>(a); }
   template <class To>
   static TT_ALWAYS_INLINE constexpr To bitcast(T a) { return std::bit_cast<To>(a); }
+};
+
+/// What is stored narrow is chosen from and converted, and computed with as another type.
+template <NarrowElement T>
+struct Carrier<T> {
+  using Scalar = T;
+  using Mask = bool;
+  template <class U>
+  using Rebind = U;
+
+  static TT_ALWAYS_INLINE constexpr T splat(T x) { return x; }
+  static TT_ALWAYS_INLINE constexpr T select(bool m, T a, T b) { return m ? a : b; }
+  template <class To>
+  static TT_ALWAYS_INLINE constexpr To cast(T a) { return detail::convert<To>(a); }
 };
 
 template <class N>

@@ -71,4 +71,13 @@ TT_ALWAYS_INLINE constexpr auto shift_right_logical(A&& a, int n, SourceLine at 
   return std::remove_cvref_t<A>::tt_front::template primitive<Op::shift_right_logical>(at, n, static_cast<A&&>(a));
 }
 
+namespace detail {
+/// What conversions of narrow types are written over (core/narrow.hpp), on the carriers of ops.
+struct OpLanes {
+  static TT_ALWAYS_INLINE constexpr auto bits(auto x) { return bitcast<std::int32_t>(x); }
+  static TT_ALWAYS_INLINE constexpr auto number(auto lanes) { return bitcast<float>(lanes); }
+  static TT_ALWAYS_INLINE constexpr auto choose(auto m, auto a, auto b) { return where(m, a, b); }
+};
+}  // namespace detail
+
 }  // namespace tt

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tt/backends/cpu/xsimd.hpp"
-#include "tt/ops/carrier.hpp"
+#include "tt/ops/primitive.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -34,6 +34,11 @@ struct PackMask {
 template <>
 struct Pack<bool> {
   PackMask mask;
+};
+/// A lane of 32 bits each: see NarrowLanes.
+template <NarrowElement T>
+struct Pack<T> {
+  Pack<std::int32_t> lanes;
 };
 
 namespace detail {
@@ -350,6 +355,8 @@ struct Carrier<cpu::Pack<T>> {
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
     if constexpr (std::is_same_v<To, T>) {
       return a;
+    } else if constexpr (NarrowElement<To>) {
+      return {tt::detail::NarrowLanes<To>::template from<tt::detail::OpLanes>(Num(cast<compute_t<To>>(a))).value};
     } else if constexpr (std::is_same_v<To, bool>) {
       return {compare<Op::ne>(a, splat(T(0)))};
     } else if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<To, float>) {
@@ -406,8 +413,31 @@ struct Carrier<cpu::Pack<bool>> {
   template <class To>
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
     if constexpr (std::is_same_v<To, bool>) return a;
+    else if constexpr (NarrowElement<To>) return Carrier<cpu::Pack<compute_t<To>>>::template cast<To>(cast<compute_t<To>>(a));
     else return Carrier<cpu::Pack<To>>::select(a.mask, Carrier<cpu::Pack<To>>::splat(To(1)),
                                                Carrier<cpu::Pack<To>>::splat(To(0)));
+  }
+};
+
+template <NarrowElement T>
+struct Carrier<cpu::Pack<T>> {
+  using Scalar = T;
+  using R = cpu::Pack<T>;
+  using Mask = cpu::PackMask;
+  template <class U>
+  using Rebind = cpu::Pack<U>;
+  using Lanes = Carrier<cpu::Pack<std::int32_t>>;
+
+  static TT_ALWAYS_INLINE std::int32_t lane(T x) {
+    if constexpr (std::is_integral_v<T>) return x;
+    else return x.bits;
+  }
+  static TT_ALWAYS_INLINE R splat(T x) { return {Lanes::splat(lane(x))}; }
+  static TT_ALWAYS_INLINE R select(Mask m, const R& a, const R& b) { return {Lanes::select(m, a.lanes, b.lanes)}; }
+  template <class To>
+  static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
+    if constexpr (std::is_same_v<To, T>) return a;
+    else return Carrier<cpu::Pack<compute_t<T>>>::template cast<To>(tt::detail::NarrowLanes<T>::template to<tt::detail::OpLanes>(Num(a.lanes)).value);
   }
 };
 

@@ -8,11 +8,69 @@ TT_KERNELS_BEGIN
 namespace tt::cpu {
 inline namespace TT_ISA {
 
+namespace detail {
+
+// Between memory and lanes of 32 bits.
+template <class T>
+TT_ALWAYS_INLINE Pack<T> load_narrow(const T* p) {
+  constexpr bool is_byte = sizeof(T) == 1, extends_sign [[maybe_unused]] = std::is_signed_v<T>;
+#if TT_AVX512
+  if constexpr (is_byte) {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {{{extends_sign ? _mm512_cvtepi8_epi32(x) : _mm512_cvtepu8_epi32(x)}}};
+  } else {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return {{{extends_sign ? _mm512_cvtepi16_epi32(x) : _mm512_cvtepu16_epi32(x)}}};
+  }
+#elif defined(__AVX2__)
+  if constexpr (is_byte) {
+    const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    return {{{extends_sign ? _mm256_cvtepi8_epi32(x) : _mm256_cvtepu8_epi32(x)}}};
+  } else {
+    const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return {{{extends_sign ? _mm256_cvtepi16_epi32(x) : _mm256_cvtepu16_epi32(x)}}};
+  }
+#else
+  T raw[lanes];
+  std::memcpy(raw, p, sizeof raw);
+  alignas(64) std::int32_t t[lanes];
+  for (int i = 0; i < lanes; ++i) t[i] = Carrier<Pack<T>>::lane(raw[i]);
+  return {{{xsimd::batch<std::int32_t>::load_aligned(t).data}}};
+#endif
+}
+template <class T>
+TT_ALWAYS_INLINE void store_narrow(T* p, const Pack<T>& x) {
+  constexpr bool is_byte = sizeof(T) == 1;
+  const auto lanes_of_x = x.lanes.part[0];
+#if TT_AVX512
+  if constexpr (is_byte) _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(lanes_of_x));
+  else _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi32_epi16(lanes_of_x));
+#elif defined(__AVX2__)
+  const __m256i low = _mm256_and_si256(lanes_of_x, _mm256_set1_epi32(is_byte ? 0xff : 0xffff));
+  const __m128i words = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+  if constexpr (is_byte) _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));
+  else _mm_storeu_si128(reinterpret_cast<__m128i*>(p), words);
+#else
+  using Bits = std::conditional_t<is_byte, std::uint8_t, std::uint16_t>;
+  alignas(64) std::int32_t t[lanes];
+  xsimd::batch<std::int32_t>(lanes_of_x).store_aligned(t);
+  Bits raw[lanes];
+  for (int i = 0; i < lanes; ++i) raw[i] = static_cast<Bits>(t[i]);
+  std::memcpy(p, raw, sizeof raw);
+#endif
+}
+
+}  // namespace detail
+
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load(const T* p) {
-  using Batch = typename Pack<T>::Batch;
-  if constexpr (Pack<T>::parts == 1) return {{Batch::load_unaligned(p).data}};
-  else return {{Batch::load_unaligned(p).data, Batch::load_unaligned(p + Pack<T>::per_part).data}};
+  if constexpr (NarrowElement<T>) {
+    return detail::load_narrow(p);
+  } else {
+    using Batch = typename Pack<T>::Batch;
+    if constexpr (Pack<T>::parts == 1) return {{Batch::load_unaligned(p).data}};
+    else return {{Batch::load_unaligned(p).data, Batch::load_unaligned(p + Pack<T>::per_part).data}};
+  }
 }
 template <>
 TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
@@ -38,9 +96,13 @@ TT_ALWAYS_INLINE Pack<bool> load<bool>(const bool* p) {
 }
 template <class T>
 TT_ALWAYS_INLINE void store(T* p, const Pack<T>& x) {
-  using Batch = typename Pack<T>::Batch;
-  Batch(x.part[0]).store_unaligned(p);
-  if constexpr (Pack<T>::parts == 2) Batch(x.part[1]).store_unaligned(p + Pack<T>::per_part);
+  if constexpr (NarrowElement<T>) {
+    detail::store_narrow(p, x);
+  } else {
+    using Batch = typename Pack<T>::Batch;
+    Batch(x.part[0]).store_unaligned(p);
+    if constexpr (Pack<T>::parts == 2) Batch(x.part[1]).store_unaligned(p + Pack<T>::per_part);
+  }
 }
 template <>
 TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
@@ -150,7 +212,7 @@ TT_ALWAYS_INLINE Pack<T> load_first(const T* p, int n) {
     return {{low, _mm512_maskz_loadu_pd(static_cast<__mmask8>(m >> 8), p + 8)}};
   }
 #endif
-  if constexpr (!std::is_same_v<T, bool>)
+  if constexpr (!std::is_same_v<T, bool> && !NarrowElement<T>)
     if (__builtin_constant_p(n)) return detail::gather(p, 1, n);
   alignas(64) T t[lanes] = {};
   std::memcpy(t, p, sizeof(T) * static_cast<std::size_t>(n));  // clang 19 mixes up typed copies
@@ -198,7 +260,7 @@ TT_ALWAYS_INLINE void store_first(T* p, const Pack<T>& x, int n) {
 /// n elements `stride` apart; the other lanes are zero.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_strided(const T* p, std::int64_t stride, int n) {
-  if constexpr (!std::is_same_v<T, bool>)
+  if constexpr (!std::is_same_v<T, bool> && !NarrowElement<T>)
     if (__builtin_constant_p(n)) return detail::gather(p, stride, n);
   alignas(64) T t[lanes] = {};
   for (int i = 0; i < n; ++i) std::memcpy(t + i, p + i * stride, sizeof(T));

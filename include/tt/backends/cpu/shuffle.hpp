@@ -81,6 +81,8 @@ template <class M, class T>
 TT_ALWAYS_INLINE Pack<T> shuffle(const Pack<T>& x) {
   if constexpr (M::map.is_identity()) {
     return x;
+  } else if constexpr (NarrowElement<T>) {
+    return {shuffle<M>(x.lanes)};
   } else {
     using Is = std::make_index_sequence<Pack<T>::per_part>;
     if constexpr (Pack<T>::parts == 1) return {{shuffle_part<M, T, 0>(x, Is{})}};

@@ -24,6 +24,11 @@ union Register {
   Pack<std::int32_t> i32;
   Pack<std::int64_t> i64;
   Pack<bool> mask;
+  Pack<float16> f16;
+  Pack<bfloat16> bf16;
+  Pack<std::uint8_t> u8;
+  Pack<std::int8_t> i8;
+  Pack<std::int16_t> i16;
 
   TT_KERNEL_INLINE Register() {}
   template <class T>
@@ -32,6 +37,11 @@ union Register {
     else if constexpr (std::is_same_v<T, double>) return f64;
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32;
     else if constexpr (std::is_same_v<T, std::int64_t>) return i64;
+    else if constexpr (std::is_same_v<T, float16>) return f16;
+    else if constexpr (std::is_same_v<T, bfloat16>) return bf16;
+    else if constexpr (std::is_same_v<T, std::uint8_t>) return u8;
+    else if constexpr (std::is_same_v<T, std::int8_t>) return i8;
+    else if constexpr (std::is_same_v<T, std::int16_t>) return i16;
     else return mask;
   }
 };

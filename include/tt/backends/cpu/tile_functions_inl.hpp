@@ -93,9 +93,18 @@ TileFunction find_comparison(Op op) {
     default: return &comparison_tile<Op::ne, T>;
   }
 }
+/// Between types that are computed in; and between a narrow one and its own.
 template <class From>
 TileFunction find_cast(DType to) {
-  return with_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
+  if constexpr (NarrowElement<From>) {
+    return &cast_tile<compute_t<From>, From>;
+  } else {
+    if (!is_narrow(to)) return with_compute_dtype(to, []<class To>(To) -> TileFunction { return &cast_tile<To, From>; });
+    return with_dtype(to, []<class To>(To) -> TileFunction {
+      if constexpr (NarrowElement<To> && std::is_same_v<compute_t<To>, From>) return &cast_tile<To, From>;
+      else return nullptr;
+    });
+  }
 }
 template <class F>
 constexpr CallTiles call_tiles() {
@@ -127,21 +136,22 @@ inline const CallTiles& find_call(int code) {
 
 TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribute) {
   using tt::with_dtype;
+  using tt::with_compute_dtype;
   if (op == Op::where)
     return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::where_tile<T>; });
   if (op == Op::cast)
     return with_dtype(from, [dtype]<class T>(T) { return detail::find_cast<T>(dtype); });
   if (op == Op::bitcast)
-    return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::copy_tile<T>; });
+    return with_compute_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::copy_tile<T>; });
   if (op == Op::logical_and) return &detail::logical_tile<Op::logical_and>;
   if (op == Op::logical_or) return &detail::logical_tile<Op::logical_or>;
   if (op == Op::logical_not) return &detail::logical_tile<Op::logical_not>;
   if (is_comparison(op))
-    return with_dtype(from, [op]<class T>(T) { return detail::find_comparison<T>(op); });
+    return with_compute_dtype(from, [op]<class T>(T) { return detail::find_comparison<T>(op); });
   if (op == Op::call)
     return detail::find_call(attribute).of[static_cast<int>(dtype)];
   if (op > Op::copy && is_arithmetic(op))
-    return with_dtype(dtype, [op]<class T>(T) {
+    return with_compute_dtype(dtype, [op]<class T>(T) {
       constexpr int count = static_cast<int>(Op::shift_right_logical) - static_cast<int>(Op::add) + 1;
       return detail::find_arithmetic<T>(op, std::make_integer_sequence<int, count>{});
     });

@@ -178,7 +178,7 @@ struct TileProgram::Worker {
   }
   void bind(TileStep& x) const {
     if (x.x->op == Op::extent)
-      with_dtype(x.x->dtype, [&]<class T>(T) {
+      with_compute_dtype(x.x->dtype, [&]<class T>(T) {
         const T v = static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.x->bits)).value(symbols));
         std::memcpy(&x.offset, &v, sizeof v);
       });
@@ -258,7 +258,7 @@ struct TileProgram::Worker {
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
     using Places = Carrier<Pack<std::int64_t>>;
     const std::int64_t base = x.offset + x.row(row, symbols) + col * x.stride;
-    with_dtype(x.x->dtype, [&]<class T>(T) {
+    with_compute_dtype(x.x->dtype, [&]<class T>(T) {
       T* const p = reinterpret_cast<T*>(to);
       std::int64_t i = 0;
       if constexpr (!std::is_same_v<T, bool>) {

@@ -21,6 +21,7 @@ inline void transpose_any(int size, const void* from, std::int64_t row, std::int
   const auto run = [&]<class T>(T) { transpose_into(static_cast<const T*>(from), row, column, rows, cols, static_cast<T*>(to), to_row); };
   switch (size) {
     case 1: return run(std::uint8_t{});
+    case 2: return run(std::int16_t{});
     case 4: return run(std::int32_t{});
     default: return run(std::int64_t{});
   }

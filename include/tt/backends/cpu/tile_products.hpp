@@ -50,7 +50,7 @@ void multiply_type(const ProductTiles& p) {
 }
 /// Of floats and integers.
 inline void multiply_any(DType dtype, const ProductTiles& p) {
-  with_dtype(dtype, [&]<class T>(T) {
+  with_compute_dtype(dtype, [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) multiply_type<T>(p);
   });
 }

@@ -114,6 +114,7 @@ template <class F>
 TT_ALWAYS_INLINE void with_size(DType d, F f) {
   switch (size_of(d)) {
     case 1: f(std::uint8_t{}); break;
+    case 2: f(std::int16_t{}); break;
     case 4: f(std::int32_t{}); break;
     default: f(std::int64_t{});
   }

@@ -18,6 +18,9 @@ constexpr const char* cuda_head(bool has_fma) {
 
 inline constexpr const char* cuda_prelude = R"(#define FN static __device__ __forceinline__
 typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned short u16;
+typedef short i16;
 typedef long long i64;
 FN int bits_f32(float x) { return __float_as_int(x); }
 FN float f32_bits(int x) { return __int_as_float(x); }
