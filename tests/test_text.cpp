@@ -180,7 +180,7 @@ TEST_CASE("what is no graph is refused, with its line") {
   CHECK(contains(says("graph 1\n"), "tt::parse: this is version 1 of the text, and 3 is read."));
   CHECK(contains(says(""), "tt::parse: line 1: expected graph, found ''."));
   CHECK(contains(says("graph 3\n%0 = input 0 : f32 (4,)\n%1 = neg(%1) : f32 (4,)\n"), "tt::parse: line 3: expected a node above"));
-  CHECK(contains(says("graph 3\n%0 = input 0 : f16 (4,)\n"), "tt::parse: line 2: expected a dtype"));
+  CHECK(contains(says("graph 3\n%0 = input 0 : f8 (4,)\n"), "tt::parse: line 2: expected a dtype"));
   CHECK(contains(says("graph 3\n%0 = input 0 : f32 (9223372036854775807,)\n"), "tt::parse: line 2: expected a size"));
   CHECK(contains(says("graph 3\n%0 = input 0 : f32 (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)\n"), "tt::parse: line 2: expected a shape of lower rank"));
   CHECK(contains(says("graph 3\n%0 = add(%0) : f32 ()\n"), "expected a node above"));

@@ -2,6 +2,9 @@
 #define FMA_f64(a, b, c) __builtin_fma(a, b, c)
 #define FN static inline __attribute__((always_inline))
 typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned short u16;
+typedef short i16;
 typedef long long i64;
 FN int bits_f32(float x) { union { float f; int i; } u = { .f = x }; return u.i; }
 FN float f32_bits(int x) { union { int i; float f; } u = { .i = x }; return u.f; }

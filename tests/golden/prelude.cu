@@ -3,6 +3,9 @@
 #define FMA_f64(a, b, c) __fma_rn(a, b, c)
 #define FN static __device__ __forceinline__
 typedef unsigned char u8;
+typedef signed char i8;
+typedef unsigned short u16;
+typedef short i16;
 typedef long long i64;
 FN int bits_f32(float x) { return __float_as_int(x); }
 FN float f32_bits(int x) { return __int_as_float(x); }

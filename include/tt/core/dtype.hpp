@@ -40,6 +40,13 @@ constexpr bool is_floating(DType dtype) { return dtype >= DType::f32 && dtype <=
 constexpr bool is_integral(DType dtype) { return dtype != DType::boolean && !is_floating(dtype); }
 constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::u8; }
 
+/// Is a whole number one of a dtype? Floats round those that are not.
+constexpr bool holds(DType dtype, std::int64_t x) {
+  if (!is_integral(dtype)) return true;
+  const int digits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
+  return digits == 63 || (x >> digits == 0) || (is_signed(dtype) && x >> digits == -1);
+}
+
 namespace detail {
 struct Promotion {
   DType of[dtype_count][dtype_count];

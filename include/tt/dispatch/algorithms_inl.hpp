@@ -171,6 +171,27 @@ struct AlgorithmCall {
   std::int64_t attribute(int k) const { return call.attrs().value[k]; }
 };
 
+/// With narrow Tensors an algorithm is called in their compute dtypes: result k is like argument k, if it is computed at all. False: none is narrow.
+template <class F>
+bool call_widened(Call& c, const F& kernel) {
+  bool any = false;
+  for (int k = 0; k < c.arguments; ++k) any = any || is_narrow(c[k].dtype());
+  if (!any) return false;
+  const ExcludeKeys below{DispatchKey::autograd};
+  SmallVec<Tensor, 4> made(c.arguments);
+  SmallVec<const Tensor*, 4> argument(c.arguments);
+  for (int k = 0; k < c.arguments; ++k) {
+    made[k] = is_narrow(c[k].dtype()) ? convert(c[k], compute_dtype(c[k].dtype()), c.at) : c[k];
+    argument[k] = &made[k];
+  }
+  Call wide = c;
+  wide.argument = argument.data();
+  kernel(wide);
+  for (int k = 0; k < c.op->results && k < c.arguments; ++k)
+    if (const DType d = c[k].dtype(); is_narrow(d) && c.result[k].dtype() == compute_dtype(d)) c.result[k] = convert(c.result[k], d, c.at);
+  return true;
+}
+
 /// A Tensor as a dense matrix: rows along one of its axes. A single element is one row.
 struct AxisRows {
   Tensor dense;
@@ -215,16 +236,19 @@ inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t
   *indices = x.with_axes(place);
 }
 TT_INLINE void Sort::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const AxisRows x(a, c[0], o.dim);
   order_kernel(a, x, x.n, o.descending, &c.result[0], &c.result[1]);
 }
 TT_INLINE void Argsort::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const AxisRows x(a, c[0], o.dim);
   order_kernel(a, x, x.n, o.descending, nullptr, &c.result[0]);
 }
 TT_INLINE void Topk::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const AxisRows x(a, c[0], o.dim);
   const std::int64_t k = o.k;
@@ -243,6 +267,7 @@ inline void need_places(const Call& c, const AxisRows& x, const AxisRows& place,
     if (p[k] < 0 || p[k] >= size) TT_THROW(Error(Text("tt::") << c.op->name() << ": place " << p[k] << " is out of range: " << size << "." << c.at));
 }
 TT_INLINE void SortTake::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const AxisRows x(a, c[0], o.dim), place(a, c[1], o.dim);
   need_places(c, x, place, x.n, false);
@@ -251,6 +276,7 @@ TT_INLINE void SortTake::kernel(Call& c, const Options& o) {
   c.result[0] = x.with_axes(out);
 }
 TT_INLINE void SortPut::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const AxisRows x(a, c[0], o.dim), place(a, c[1], o.dim);
   const std::int64_t size = o.size.value;
@@ -263,6 +289,7 @@ TT_INLINE void SortPut::kernel(Call& c, const Options& o) {
 // ---- sums
 
 TT_INLINE void Cumsum::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   const AlgorithmCall a(c);
   const Tensor t = is_floating(c[0].dtype()) ? c[0] : convert(c[0], DType::i64, c.at);
   const AxisRows x(a, t, o.dim);
@@ -292,6 +319,7 @@ struct Runs {
   }
 };
 TT_INLINE void Unique::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   need_readable(c);
   const AlgorithmCall a(c);
   const Tensor x = c[0].contiguous();
@@ -308,7 +336,8 @@ TT_INLINE void Unique::kernel(Call& c, const Options& o) {
   c.result[2] = new_vector(x, DType::i64, wants_counts ? runs.count : 0);
   if (wants_counts) a->run_lengths(a.workspace, indices_of(runs.start), runs.count, indices_of(c.result[2]));
 }
-TT_INLINE void ReduceByKey::kernel(Call& c, const Options&) {
+TT_INLINE void ReduceByKey::kernel(Call& c, const Options& o) {
+  if (call_widened(c, [&](Call& wide) { kernel(wide, o); })) return;
   if (c[0].dim() != 1 || !(c[0].impl().shape == c[1].impl().shape))
     TT_THROW(Error(Text("tt::reduce_by_key: keys and values are not vectors of one length: ") << c[0].shape() << " and "
                                                                                               << c[1].shape() << "." << c.at));

@@ -70,7 +70,7 @@ struct TensorOperand {
   Tensor number(DType beside) const {
     const DType d = promote_literal(beside, literal);
     const bool as_real = is_floating(literal) || (is_floating(d) && !fits);
-    if (!as_real && (!fits || (d == DType::i32 && integer != static_cast<std::int32_t>(integer))))
+    if (!as_real && (!fits || !holds(d, integer)))
       TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d, .number = integer, .where = where})));
     Tensor t(d, Shape{});
     t.impl().is_number = true;

@@ -225,7 +225,7 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     const DType d = result_dtype(known.data(), n);
     bool axes = false;
     for (const Tensor* t : known) axes = axes || t->impl().shape.rank > 0;
-    const DType number = axes ? compute_dtype(d) : d;  // see Graph::take_numbers
+    const DType number = axes && first == 0 ? compute_dtype(d) : d;  // see Graph::take_numbers; a choice computes nothing
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {

@@ -133,6 +133,7 @@ template <class F>
 void with_element_size(DType d, const F& f) {
   switch (size_of(d)) {
     case 1: f(std::uint8_t{}); break;
+    case 2: f(std::uint16_t{}); break;
     case 4: f(std::uint32_t{}); break;
     default: f(std::uint64_t{});
   }

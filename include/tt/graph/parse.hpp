@@ -197,7 +197,8 @@ class GraphParser {
     }
     return x;
   }
-  std::uint64_t bits_of(const Number& x, DType d) {
+  std::uint64_t bits_of(const Number& x, DType of) {
+    const DType d = compute_dtype(of);
     GraphParser there(*this);
     there.rest_ = x.from;
     there.line_ = x.line;

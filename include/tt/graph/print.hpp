@@ -97,7 +97,8 @@ constexpr double decimal_value(const char* text, const char** rest = nullptr) {
   return negative ? -v : v;
 }
 /// A constant, with its bits where the number alone would not give them.
-constexpr void write_constant(Text& t, DType dtype, std::uint64_t bits) {
+constexpr void write_constant(Text& t, DType of, std::uint64_t bits) {
+  const DType dtype = compute_dtype(of);
   Text number = number_text(dtype, bits);
   t << number;
   if (!is_floating(dtype)) return;

@@ -61,7 +61,7 @@ struct SymOperand {
     const DType d = promote_literal(other, literal);
     const DType in = compute_dtype(d);  // beside what is stored narrow a number is not rounded before it is computed with
     if (is_floating(literal) || (is_floating(d) && !fits)) return g.constant_bits(d, encode(in, real));
-    if (!fits || (in == DType::i32 && integer != static_cast<std::int32_t>(integer)))
+    if (!fits || !holds(in, integer))
       g.fail({.mistake = Mistake::number_out_of_range, .op = "constant", .dtype = d,
               .number = integer, .where = where});
     return g.constant_bits(d, encode_integer(in, integer));

@@ -25,7 +25,10 @@ template <class T>
 #if defined(__CUDACC__)  // nvcc 13 ends in an internal error at a shuffle whose places are a pack
 inline constexpr int square = 1;
 #else
-inline constexpr int square = sizeof(T) == 1 ? 1 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
+inline constexpr int square = sizeof(T) == 1 ? 1 : sizeof(T) == 2 ? 8 : static_cast<int>(sizeof(xsimd::batch<float>) / sizeof(T));
+/// What the compiler makes vectors of, in the place of T.
+template <class T>
+using lane_t = std::conditional_t<sizeof(T) == 2, std::int16_t, T>;
 
 /// a[0], b[0], a[1], b[1], ...: of the first halves, or of the second ones.
 template <bool Second, class V, std::size_t... I>
@@ -37,7 +40,7 @@ TT_ALWAYS_INLINE V interleave(V a, V b, std::index_sequence<I...>) {
 template <class T, std::size_t... I>
 TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...>) {
   constexpr int n = sizeof...(I);
-  typedef T Vector __attribute__((vector_size(sizeof(T) * n)));
+  typedef lane_t<T> Vector __attribute__((vector_size(sizeof(T) * n)));
   Vector a, b;
   std::memcpy(&a, p, sizeof a);
   std::memcpy(&b, p + n - 1, sizeof b);
@@ -46,7 +49,7 @@ TT_ALWAYS_INLINE void first_of_pairs(const T* p, T* to, std::index_sequence<I...
 }
 template <class T>
 struct Square {
-  typedef T Vector __attribute__((vector_size(sizeof(T) * square<T>)));
+  typedef lane_t<T> Vector __attribute__((vector_size(sizeof(T) * square<T>)));
   Vector column[square<T>];
 };
 /// The columns of a square of memory.

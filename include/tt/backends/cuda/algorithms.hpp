@@ -373,11 +373,11 @@ void run_sums(const Policy& policy, Workspace& w, const T* x, const std::int64_t
 
 // ---- from dtypes to types
 
-/// f(policy, T{}), with memory from the workspace.
+/// f(policy, T{}) of a dtype that is computed in, with memory from the workspace.
 template <class System, class F>
 void with_policy(Workspace& w, DType d, const F& f) {
   WorkspaceAllocator allocator{&w};
-  with_dtype(d, [&](auto element) { f(System::policy(allocator), element); });
+  with_compute_dtype(d, [&](auto element) { f(System::policy(allocator), element); });
 }
 /// The same for the dtypes that sums have.
 template <class System, class F>
