@@ -44,14 +44,16 @@ struct NarrowLanes<f16_tag> {
     const auto denormal = L::bits(L::number(m) + 0.5f) - 0x3f000000;  // the sum is rounded to 2^-24
     const auto bounded = L::choose(m < 0x47800000, m, 0x47800000);    // that one is infinity
     const auto normal = (bounded + 0xfff + ((bounded >> 13) & 1) - 0x38000000) >> 13;
-    return L::choose(m > 0x7f800000, 0x7e00, L::choose(m < 0x38800000, denormal, normal)) | ((bits >> 16) & 0x8000);
+    const auto nan = ((m >> 13) & 0x3ff) | 0x7e00;  // a quiet one, as processors do
+    return L::choose(m > 0x7f800000, nan, L::choose(m < 0x38800000, denormal, normal)) | ((bits >> 16) & 0x8000);
   }
   template <class L>
   static TT_ALWAYS_INLINE constexpr auto to(auto lanes) {
     const auto m = (lanes & 0x7fff) << 13, exponent = m & 0x0f800000;
     const auto denormal = L::bits(L::number(m + 0x38800000) - 0x1p-14f);
     const auto finite = L::choose(exponent == 0, denormal, m + 0x38000000);
-    return L::number(L::choose(exponent == 0x0f800000, m + 0x70000000, finite) | ((lanes & 0x8000) << 16));
+    const auto infinite = L::choose(m > 0x0f800000, m | 0x400000, m) + 0x70000000;
+    return L::number(L::choose(exponent == 0x0f800000, infinite, finite) | ((lanes & 0x8000) << 16));
   }
 };
 template <>

@@ -72,7 +72,8 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
       return "reduces axes that are not there";
     if (n.dtype != first) return "has another dtype than its op gives";
   }
-  // Promotion is recorded as casts, so that executors see one dtype.
+  // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side.
+  if (n.op == Op::matmul && phase != Phase::recorded && first == n.dtype && compute_dtype(g[n.operand[1]].dtype) == n.dtype) return "";
   if ((is_elementwise(n.op) && !is_named(n)) || is_product(n.op))
     for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
       if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";

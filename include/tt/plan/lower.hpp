@@ -777,6 +777,7 @@ struct Lowering {
       read_windows(right);
       return;
     }
+    if (plan.buffers[buffer_of[right.node]].dtype != n.dtype) return new_panel();  // to convert it
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     const auto at_most = [](Extent e) { return e.is_constant() ? e.code : most_bytes; };
     const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // a size known at run time: the kernel decides then

@@ -229,6 +229,7 @@ struct Normalizer {
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int& id : o)
         if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
+    if (n.op == Op::matmul && transposed == Transposed::laid_out && !std::is_constant_evaluated()) o[1] = as_stored(o[1]);
     if (std::is_constant_evaluated() && n.op == Op::slice && shows_a_slice(o[0]))
       o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: no number there
     if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
@@ -267,6 +268,22 @@ struct Normalizer {
     if (n.op == Op::matmul) mark(epilogue, id);
     if (follows || n.op == Op::matmul) mark(behind_product, id);
     return id;
+  }
+  /// What is stored narrow, in the place of what it is computed with: the tiles of a product convert its right side.
+  constexpr int as_stored(int id) {
+    const Node n = r[id];
+    if (n.op == Op::cast) {
+      int from = n.operand[0];
+      if (r[from].op == Op::copy && r[from].attribute == laying_out) from = r[from].operand[0];  // for the cast only
+      const DType d = r[from].dtype;
+      return is_narrow(d) && compute_dtype(d) == n.dtype && (r[from].op == Op::input || !is_leaf(r[from].op)) ? from : id;
+    }
+    if (!(n.op == Op::permute || n.op == Op::slice || (n.op == Op::reshape && n.attribute == 0))) return id;
+    const int from = as_stored(n.operand[0]);
+    if (from == n.operand[0]) return id;
+    Node view = n;
+    view.dtype = r[from].dtype;
+    return r.intern(view, r, Vec<int>{from});
   }
   constexpr bool follows_product(const Node& n, const Vec<int>& operands) const {
     for (int o : operands)

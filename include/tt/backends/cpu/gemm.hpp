@@ -240,7 +240,7 @@ TT_NOINLINE void pack_windows(const Windows& w, const T* b, std::int64_t inner, 
 inline constexpr int few_rows = 16;
 constexpr bool is_far(std::int64_t rows, std::int64_t elements, int size) { return elements * size >= (rows <= 4 ? std::int64_t{1} << 20 : std::int64_t{1} << 22); }
 /// Elements of a column that all rows take before the next ones are read.
-inline constexpr std::int64_t column_part = 512;
+inline constexpr std::int64_t column_part = 512, line_pitch = column_part + 16;  // apart by a power of two, columns would share few cache sets
 /// Adds rows of A times a vector of columns of a B whose columns lie one behind the other: squares of B are read and transposed in registers.
 template <class T, int Rows>
 TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
@@ -266,21 +266,73 @@ TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
   for (int r = 0; r < Rows; ++r) store(sums + r * lanes, sum[r]);
 #endif
 }
+/// Elements that lie one behind the other, in their compute dtype.
+template <class T, class Stored>
+void widen(T* to, const void* from, std::int64_t n) {
+  using C = Carrier<Pack<Stored>>;
+  const auto* p = static_cast<const Stored*>(from);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) store(to + i, C::template cast<T>(load(p + i)));
+  if (i < n) store_first(to + i, C::template cast<T>(load_first(p + i, static_cast<int>(n - i))), static_cast<int>(n - i));
+}
+template <class T>
+using Widen = void (*)(T* to, const void* from, std::int64_t n);
+template <class T>
+Widen<T> widening(DType stored) {
+  return with_dtype(stored, []<class S>(S) -> Widen<T> {
+    if constexpr (NarrowElement<S> && std::is_same_v<compute_t<S>, T>) return &widen<T, S>;
+    else return nullptr;
+  });
+}
+/// A right side that is stored narrower than it is computed with.
+template <class T>
+struct StoredSide {
+  const std::byte* b;
+  int size;
+  std::int64_t b_inner, b_column;
+  Widen<T> widen;
+
+  const std::byte* at(std::int64_t k, std::int64_t j) const { return b + (k * b_inner + j * b_column) * size; }
+  /// `count` columns from j on, `n` elements of each from row k on, one behind the other, as lines `pitch` apart.
+  void columns(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t pitch) const {
+    for (int c = 0; c < count; ++c) {
+      if (b_inner == 1) widen(to + c * pitch, at(k, j + c), n);
+      else
+        for (std::int64_t i = 0; i < n; ++i) widen(to + c * pitch + i, at(k + i, j + c), 1);
+    }
+  }
+  /// The same as rows of `width` elements.
+  void rows(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t width) const {
+    if (b_column == 1) {
+      for (std::int64_t i = 0; i < n; ++i) widen(to + i * width, at(k + i, j), count);
+      return;
+    }
+    alignas(64) T lines[lanes * line_pitch];
+    for (int c = 0; c < count; c += lanes) {
+      const int some = count - c < lanes ? count - c : lanes;
+      columns(k, j + c, n, some, lines, line_pitch);
+      transpose_into(static_cast<const T*>(lines), line_pitch, 1, some, n, to + c, width);
+    }
+  }
+};
 /// Of few rows, and a B whose columns lie one behind the other: it comes from memory once. `block`: room for a part of a vector of columns.
+/// `stored`: B as it is stored, if that is narrower.
 template <class T, class Epilogue>
-TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, const Epilogue& epilogue) {
-  alignas(64) T t[few_rows * lanes];
+TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, const StoredSide<T>* stored, const Epilogue& epilogue) {
+  alignas(64) T t[few_rows * lanes], lines[lanes * line_pitch];
   for (std::int64_t j = 0; j < m.cols; j += lanes) {
     const int count = m.cols - j < lanes ? static_cast<int>(m.cols - j) : lanes;
     std::memset(t, 0, sizeof(T) * static_cast<std::size_t>(m.rows * lanes));
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < m.inner; k += n) {
       n = m.inner - k < column_part ? m.inner - k : column_part;
-      const T* const b = m.b + j * m.b_column + k * m.b_inner;
+      if (stored) stored->columns(k, j, n, count, lines, line_pitch);
+      const T* const b = stored ? lines : m.b + j * m.b_column + k * m.b_inner;
+      const std::int64_t b_inner = stored ? 1 : m.b_inner, b_column = stored ? line_pitch : m.b_column;
       std::int64_t i = 0;
-      const auto tile = [&] { return TileOperands<T>{n, m.a + i * m.a_row + k * m.a_inner, m.a_row, m.a_inner, b, m.b_inner, count, m.b_column}; };
+      const auto tile = [&] { return TileOperands<T>{n, m.a + i * m.a_row + k * m.a_inner, m.a_row, m.a_inner, b, b_inner, count, b_column}; };
       if constexpr (square<T> == lanes)
-        if (count == lanes && m.b_inner == 1 && n >= lanes) {
+        if (count == lanes && b_inner == 1 && n >= lanes) {
           n = n / lanes * lanes;
           const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
             for (; m.rows - i >= H; i += H) add_squares<T, H>(tile(), t + i * lanes);
@@ -291,7 +343,7 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
           rows(std::integral_constant<int, 1>{});
           continue;
         }
-      transpose_into(b, m.b_column, m.b_inner, count, n, block, lanes);
+      transpose_into(b, b_column, b_inner, count, n, block, lanes);
       const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
         for (; m.rows - i >= H; i += H) {
           TileOperands<T> x = tile();
@@ -310,25 +362,38 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
 /// Columns of a single row whose sums are in memory together: rows of b are read as they lie, so that a page is used up.
 /// Fewer than half as many are quicker in registers.
 inline constexpr int long_row = 2048;
-/// Adds Steps rows of b, each times its element of a, from row k on; k = 0 begins.
+/// Adds Steps rows of b, `b_inner` apart, each times its element of a, from element k on; k = 0 begins.
 template <int Steps, class T>
-TT_ALWAYS_INLINE void add_rows(const MatmulOperands<T>& m, std::int64_t k, std::int64_t j, std::int64_t columns, T* sums) {
+TT_ALWAYS_INLINE void add_rows(const MatmulOperands<T>& m, const T* b, std::int64_t b_inner, std::int64_t k, std::int64_t columns, T* sums) {
   using C = Carrier<Pack<T>>;
   Pack<T> a[Steps];
   for (int s = 0; s < Steps; ++s) a[s] = C::splat(m.a[(k + s) * m.a_inner]);
-  const T* b = m.b + k * m.b_inner + j;
   for (std::int64_t i = 0; i < columns; i += lanes) {
     Pack<T> sum = k == 0 ? C::splat(T(0)) : load(sums + i);
 #pragma GCC unroll 4
-    for (int s = 0; s < Steps; ++s) sum = C::template apply<Op::fma>(a[s], load(b + s * m.b_inner + i), sum);
+    for (int s = 0; s < Steps; ++s) sum = C::template apply<Op::fma>(a[s], load(b + s * b_inner + i), sum);
     store(sums + i, sum);
   }
 }
 template <class T>
 TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, std::int64_t j, std::int64_t columns, T* sums) {
   std::int64_t k = 0;
-  for (; k + 4 <= m.inner; k += 4) add_rows<4>(m, k, j, columns, sums);
-  for (; k < m.inner; ++k) add_rows<1>(m, k, j, columns, sums);
+  for (; k + 4 <= m.inner; k += 4) add_rows<4>(m, m.b + k * m.b_inner + j, m.b_inner, k, columns, sums);
+  for (; k < m.inner; ++k) add_rows<1>(m, m.b + k * m.b_inner + j, m.b_inner, k, columns, sums);
+}
+/// Of a B that is stored narrow: four rows of it are converted, and used at once.
+inline constexpr int stored_row = 1024;
+template <class T>
+TT_NOINLINE void multiply_row(const MatmulOperands<T>& m, const StoredSide<T>& stored, std::int64_t j, int columns, T* sums) {
+  alignas(64) T rows[4 * stored_row];
+  std::memset(sums, 0, sizeof(T) * stored_row);
+  for (std::int64_t k = 0; k < m.inner; k += 4) {
+    const std::int64_t n = m.inner - k < 4 ? m.inner - k : 4;
+    stored.rows(k, j, n, columns, rows, stored_row);
+    if (n == 4) add_rows<4>(m, rows, stored_row, k, columns, sums);
+    else
+      for (std::int64_t i = 0; i < n; ++i) add_rows<1>(m, rows + i * stored_row, stored_row, k + i, columns, sums);
+  }
 }
 
 }  // namespace detail
@@ -342,7 +407,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   if constexpr (Rows <= detail::few_rows)
     if (m.b_column != 1 && m.rows <= detail::few_rows && (!panel || detail::is_far(m.rows, m.inner * m.cols, sizeof(T)))) {
       alignas(64) T tiny[tiny_product * lanes];  // such products have no panel
-      return detail::multiply_few_rows(m, panel ? panel : tiny, epilogue);
+      return detail::multiply_few_rows(m, panel ? panel : tiny, static_cast<const detail::StoredSide<T>*>(nullptr), epilogue);
     }
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;

@@ -355,6 +355,15 @@ struct Carrier<cpu::Pack<T>> {
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
     if constexpr (std::is_same_v<To, T>) {
       return a;
+#if defined(__F16C__) && defined(__AVX2__)  // the same numbers as below
+    } else if constexpr (std::is_same_v<To, float16>) {
+      const auto x = cast<float>(a).part[0];
+#if TT_AVX512
+      return {{_mm512_cvtepu16_epi32(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))}};
+#else
+      return {{_mm256_cvtepu16_epi32(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC))}};
+#endif
+#endif
     } else if constexpr (NarrowElement<To>) {
       return {tt::detail::NarrowLanes<To>::template from<tt::detail::OpLanes>(Num(cast<compute_t<To>>(a))).value};
     } else if constexpr (std::is_same_v<To, bool>) {
@@ -437,6 +446,16 @@ struct Carrier<cpu::Pack<T>> {
   template <class To>
   static TT_ALWAYS_INLINE cpu::Pack<To> cast(const R& a) {
     if constexpr (std::is_same_v<To, T>) return a;
+#if defined(__F16C__) && defined(__AVX2__)
+    else if constexpr (std::is_same_v<T, float16>) {
+#if TT_AVX512
+      return Carrier<cpu::Pack<float>>::cast<To>({{_mm512_cvtph_ps(_mm512_cvtepi32_epi16(a.lanes.part[0]))}});
+#else
+      const __m256i x = a.lanes.part[0];
+      return Carrier<cpu::Pack<float>>::cast<To>({{_mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1)))}});
+#endif
+    }
+#endif
     else return Carrier<cpu::Pack<compute_t<T>>>::template cast<To>(tt::detail::NarrowLanes<T>::template to<tt::detail::OpLanes>(Num(a.lanes)).value);
   }
 };

@@ -13,7 +13,7 @@ namespace detail {
 // Between memory and lanes of 32 bits.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_narrow(const T* p) {
-  constexpr bool is_byte = sizeof(T) == 1, extends_sign [[maybe_unused]] = std::is_signed_v<T>;
+  [[maybe_unused]] constexpr bool is_byte = sizeof(T) == 1, extends_sign = std::is_signed_v<T>;
 #if TT_AVX512
   if constexpr (is_byte) {
     const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));

@@ -634,9 +634,10 @@ struct TileProgram::Worker {
   }
 
   /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
+  DType right_dtype() const { return plan.buffers[plan.bindings[k->first_binding + plan.accesses[k->b].buffer]].dtype; }
   bool is_narrow() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
-    return !function && k->windows < 0 && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
+    return !function && k->windows < 0 && right_dtype() == k->dtype && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
            inner <= narrow_inner;
   }
   void product() {
@@ -658,7 +659,8 @@ struct TileProgram::Worker {
                      .a = buffer(xa.buffer) + (xa.row_offset(terms, q, symbols) + row0 * value(k->a_row)) * size,
                      .a_row = value(k->a_row),
                      .a_inner = value(k->a_inner),
-                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size,
+                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size_of(right_dtype()),
+                     .b_dtype = right_dtype(),
                      .b_inner = value(k->b_inner),
                      .b_column = value(k->b_column),
                      .b_padded = !xb.guarded,

@@ -41,6 +41,7 @@ struct ProductTiles {
   const void* a;
   std::int64_t a_row, a_inner;
   const void* b;
+  DType b_dtype;           ///< what b is stored as: the product's dtype, or one that is computed in it
   std::int64_t b_inner, b_column;
   bool b_padded;           ///< the last vector of b's rows may be read whole
   bool narrow;             ///< of few columns and little to add up: many rows go to `take` together

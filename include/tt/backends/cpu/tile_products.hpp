@@ -38,8 +38,42 @@ TT_NOINLINE void multiply_narrow(const MatmulOperands<T>& m, const ProductTiles&
     p.take(p.context, {row, 0, n, m.cols, m.cols, products, row == 0});
   }
 }
+/// With a right side that is stored narrow.
+template <class T>
+TT_NOINLINE void multiply_stored(MatmulOperands<T> m, const ProductTiles& p) {
+  const StoredSide<T> right{static_cast<const std::byte*>(p.b), size_of(p.b_dtype), p.b_inner, p.b_column, widening<T>(p.b_dtype)};
+  T* const panel = static_cast<T*>(p.panel);
+  const auto take = [&](std::int64_t i, std::int64_t j, int rows, int vectors, int last, const T* t) {
+    p.take(p.context, {i, j, rows, (vectors - 1) * lanes + last, vectors * lanes, t, true});
+  };
+  if (p.rows == 1 && p.b_column == 1) {
+    alignas(64) T sums[stored_row];
+    for (std::int64_t j = 0; j < p.cols; j += stored_row) {
+      const int columns = p.cols - j < stored_row ? static_cast<int>(p.cols - j) : stored_row, vectors = (columns + lanes - 1) / lanes;
+      multiply_row(m, right, j, columns, sums);
+      take(0, j, 1, vectors, columns - (vectors - 1) * lanes, sums);
+    }
+    return;
+  }
+  if (p.rows <= few_rows && p.b_column != 1) return multiply_few_rows(m, panel, &right, take);
+  constexpr int width = tile_vectors<T> * lanes;
+  m.b = panel;
+  m.b_inner = width;
+  m.b_padded = true;
+  for (std::int64_t j = 0; j < p.cols; j += width) {
+    m.cols = p.cols - j < width ? p.cols - j : width;
+    for (std::int64_t k = 0; k < p.inner; k += column_part)
+      right.rows(k, j, p.inner - k < column_part ? p.inner - k : column_part, static_cast<int>(m.cols), panel + k * width, width);
+    matmul<T, -1, -1>(m, static_cast<T*>(nullptr), [&](std::int64_t i, std::int64_t at, int rows, int vectors, int last, const T* t) {
+      take(i, j + at, rows, vectors, last, t);
+    });
+  }
+}
 template <class T>
 void multiply_type(const ProductTiles& p) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>)
+    if (p.b_dtype != dtype_of<T>)
+      return multiply_stored(MatmulOperands<T>{p.rows, p.cols, p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, nullptr, 0, true}, p);
   MatmulOperands<T> m{p.rows,  p.cols,    p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, static_cast<const T*>(p.b),
                       p.b_inner, p.b_padded, p.b_column};
   if (p.narrow) return multiply_narrow(m, p);
