@@ -514,10 +514,10 @@ TEST_CASE("a malformed file is refused and the message says why") {
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", 24),
                    "the elements are not in C order. Save numpy.ascontiguousarray(...)?");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'shape': (2, 3), }", 24), "the header does not say fortran_order.");
-  for (const char* descr : {"'>f4'", "'<f2'", "'<c8'", "'<f16'", "'<f41'", "'<f4", "<f4", "'<U4'", "[('a', '<f4')]"})
+  for (const char* descr : {"'>f4'", "'<u4'", "'<c8'", "'<f16'", "'<f41'", "'<f4", "<f4", "'<U4'", "[('a', '<f4')]"})
     check_refused<A>(file, npy_file(std::string("{'descr': ") + descr +
                                         ", 'fortran_order': False, 'shape': (2, 3), }", 96),
-                     "its dtype is not one of bool, int32, int64, float32, float64, little-endian. Convert it with numpy.astype?");
+                     "its dtype is not one of bool, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, little-endian. Convert it with numpy.astype?");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, }", 24),
                    "the header gives no shape.");
   check_refused<A>(file, npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': 6, }", 24),

@@ -67,7 +67,8 @@ fuzz::Values bits_of(const Tensor& t) {
   tt::with_dtype(t.dtype(), [&]<class T>(T) {
     const T* x = t.data_ptr<T>();
     for (std::size_t i = 0; i < v.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) std::memcpy(&v[i], x + i, sizeof(T));
+      if constexpr (tt::NarrowElement<T>) v[i] = fuzz::load_element(t.dtype(), x + i);
+      else if constexpr (std::is_floating_point_v<T>) std::memcpy(&v[i], x + i, sizeof(T));
       else v[i] = tt::encode_integer(t.dtype(), x[i]);
     }
   });

@@ -513,7 +513,7 @@ TEST_CASE("dtypes are promoted as by torch.result_type") {
       "bilfdbilfdblf", "iilfdiilfdiif", "lilfdlllfdllf", "ffffdffffdfff", "dddfddddddddd"};
   std::vector<Tensor> operand;
   for (const tt::IntList& s : {tt::IntList{2}, tt::IntList{}})
-    for (int d = 0; d < tt::dtype_count; ++d) operand.push_back(tt::ones(s, {.dtype = static_cast<DType>(d)}));
+    for (int d = 0; d < tt::compute_dtype_count; ++d) operand.push_back(tt::ones(s, {.dtype = static_cast<DType>(d)}));
   const Tensor yes = tt::ones({2}, {.dtype = DType::boolean});
   for (std::size_t i = 0; i < operand.size(); ++i)
     for (std::size_t j = 0; j < 13; ++j) {

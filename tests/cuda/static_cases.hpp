@@ -124,6 +124,16 @@ TEST_CASE("products and convolutions by libraries, with what follows them") {
   CHECK(is_close([](auto p, auto q, auto r) { return tt::exp(tt::conv2d(p, q, r) * 0.1f); }, x, w, bias));
 }
 
+TEST_CASE("elements that are stored narrow") {
+  const auto chain = [](auto x, auto y) { return tt::where(x < y, x * 0.3f + y, tt::exp(y)); };
+  CHECK(agrees(chain, numbers<tt::bfloat16, 13, 67>(1), numbers<tt::bfloat16, 67>(2)));
+  CHECK(agrees(chain, numbers<tt::float16, 1024>(1), numbers<tt::bfloat16, 1024>(2)));
+  CHECK(agrees([](auto x) { return tt::softmax(x, -1); }, numbers<tt::float16, 9, 65>(1)));
+  CHECK(agrees([](auto x) { return tt::sum(x, 0); }, numbers<tt::bfloat16, 700, 40>(1)));
+  CHECK(agrees([](auto x, auto w) { return tt::matmul(x, w); }, numbers<tt::bfloat16, 20, 33>(1), numbers<tt::bfloat16, 33, 12>(2)));
+  CHECK(agrees([](auto x) { return x * 100 + x; }, numbers<std::int8_t, 300>(1)));
+}
+
 TEST_CASE("several results in nested tuples, and one Array as two arguments") {
   const auto x = numbers<float, 12, 10>(1);
   const auto several = [](auto a) { return std::tuple(std::tuple(tt::exp(a), tt::sum(a, 0)), tt::sum(a)); };

@@ -177,7 +177,7 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   if (op != Op::cast && op != Op::bitcast)
     for (int k = first; k < n; ++k)
       if (nodes[id[k]].dtype != dtype) id[k] = cast(id[k], dtype);
-  if (is_narrow(dtype)) {
+  if (dtype != DType::f32 && is_narrow(dtype)) {  // asked in this order, most ops cost constant evaluation no call
     if (op != Op::where && op != Op::copy) return elementwise_narrow(op, id, attribute, dtype);
     for (int k = first; k < n; ++k) id[k] = rounded_constant(id[k], op);
   }
@@ -425,7 +425,7 @@ constexpr int Graph::matmul(int a, int b) {
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
   a = cast(a, dtype);
   b = cast(b, dtype);
-  if (is_narrow(dtype)) return cast(matmul(cast(a, compute_dtype(dtype)), cast(b, compute_dtype(dtype))), dtype);
+  if (dtype != DType::f32 && is_narrow(dtype)) return cast(matmul(cast(a, compute_dtype(dtype)), cast(b, compute_dtype(dtype))), dtype);
   const Shape x = nodes[a].shape, y = nodes[b].shape;
   if (x.rank < 1 || y.rank < 1)
     return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,

@@ -229,7 +229,6 @@ struct Normalizer {
     if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
       for (int& id : o)
         if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
-    if (n.op == Op::matmul && transposed == Transposed::laid_out && !std::is_constant_evaluated()) o[1] = as_stored(o[1]);
     if (std::is_constant_evaluated() && n.op == Op::slice && shows_a_slice(o[0]))
       o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: no number there
     if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
@@ -261,6 +260,7 @@ struct Normalizer {
       if (n.op == Op::matmul) mark(epilogue, id);
       return id;
     }
+    if (n.op == Op::matmul && transposed == Transposed::laid_out) o[1] = as_stored(o[1]);
     const bool follows = computes && follows_product(n, o);
     if (follows)
       for (int& id : o) id = shown_before(id, n.shape);

@@ -135,10 +135,11 @@ inline const CallTiles& find_call(int code) {
 }  // namespace detail
 
 TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribute) {
-  using tt::with_dtype;
   using tt::with_compute_dtype;
-  if (op == Op::where)
-    return with_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::where_tile<T>; });
+  if (op == Op::where) {
+    if (is_narrow(dtype)) return size_of(dtype) == 1 ? &detail::where_tile<std::uint8_t> : &detail::where_tile<std::int16_t>;
+    return with_compute_dtype(dtype, []<class T>(T) -> TileFunction { return &detail::where_tile<T>; });
+  }
   if (op == Op::cast)
     return with_dtype(from, [dtype]<class T>(T) { return detail::find_cast<T>(dtype); });
   if (op == Op::bitcast)

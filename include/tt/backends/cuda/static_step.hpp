@@ -80,6 +80,11 @@ struct Registers {
   Vector<std::int32_t, V> i32[count<DType::i32>];
   Vector<std::int64_t, V> i64[count<DType::i64>];
   Vector<bool, V> boolean[count<DType::boolean>];
+  Vector<float16, V> f16[count<DType::f16>];
+  Vector<bfloat16, V> bf16[count<DType::bf16>];
+  Vector<std::uint8_t, V> u8[count<DType::u8>];
+  Vector<std::int8_t, V> i8[count<DType::i8>];
+  Vector<std::int16_t, V> i16[count<DType::i16>];
 
   template <class T>
   __device__ __forceinline__ Vector<T, V>& at(int i) {
@@ -87,6 +92,11 @@ struct Registers {
     else if constexpr (std::is_same_v<T, double>) return f64[i];
     else if constexpr (std::is_same_v<T, std::int32_t>) return i32[i];
     else if constexpr (std::is_same_v<T, std::int64_t>) return i64[i];
+    else if constexpr (std::is_same_v<T, float16>) return f16[i];
+    else if constexpr (std::is_same_v<T, bfloat16>) return bf16[i];
+    else if constexpr (std::is_same_v<T, std::uint8_t>) return u8[i];
+    else if constexpr (std::is_same_v<T, std::int8_t>) return i8[i];
+    else if constexpr (std::is_same_v<T, std::int16_t>) return i16[i];
     else return boolean[i];
   }
 };
