@@ -13,6 +13,7 @@
 namespace {
 
 std::string at(int line) { return "\n  at " + std::string(__FILE__) + ":" + std::to_string(line); }
+using tt::DType;
 using tt::Tensor;
 
 struct Ways {
@@ -218,3 +219,47 @@ TEST_CASE("errors name the line of the call") {
 }
 
 }  // namespace
+
+TEST_CASE("reductions that are asked for by no name of an axis") {
+  const Tensor x = tt::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}});
+  CHECK(x.max().item() == 6);
+  CHECK(x.min().item() == 1);
+  CHECK(tt::max(x).item() == 6);
+  CHECK(tt::min(x).item() == 1);
+  CHECK(x.argmax().item<int>() == 5);
+  CHECK(x.argmin().item<int>() == 0);
+  CHECK(numbers(x.argmin(1)) == Numbers{0, 1});
+  CHECK(shape(tt::argmin(x, 1, true)) == "(2, 1)");
+  const auto [values, places] = x.max(1);
+  CHECK(numbers(values) == Numbers{5, 6});
+  CHECK(numbers(places) == Numbers{1, 2});
+  CHECK(numbers(x.min(0).indices) == Numbers{0, 1, 0});
+  CHECK(shape(tt::min(x, 0, true).values) == "(1, 3)");
+  CHECK(numbers(x.max(x + 1)) == numbers(x + 1));
+  CHECK(numbers(tt::min(x, x + 1)) == numbers(x));
+  CHECK(same_bits(x.std(), tt::sqrt(x.var())));
+  CHECK(numbers(x.var({1}) * 2) == Numbers{8, 8});
+  CHECK(same_bits(x.std({1}, 0), tt::sqrt(tt::var(x, {.dim = 1, .correction = 0}))));
+  CHECK(same_bits(tt::call("std", {x}, {{"dim", 1}, {"correction", 0}}), x.std({1}, 0)));
+  CHECK(numbers(tt::var(x, {.dim = 1, .correction = 7, .keepdim = true})) == Numbers{INFINITY, INFINITY});  // never below 0
+  CHECK(numbers((x > 4).any({1})) == Numbers{1, 1});
+  CHECK(numbers((x > 1).all({1})) == Numbers{0, 1});
+  CHECK(x.any().item<bool>());
+  CHECK(tt::all(x).dtype() == DType::boolean);
+  CHECK(!tt::zeros({0, 3}).any().item<bool>());
+  CHECK(tt::zeros({0, 3}).all().item<bool>());
+  CHECK(tt::tensor({NAN}).any().item<bool>());
+  CHECK(numbers((x - 4).count_nonzero({0})) == Numbers{1, 2, 2});
+  CHECK(tt::call("count_nonzero", {x}).item<int>() == 6);
+  CHECK(contains(message([] { tt::zeros({0, 3}).max(0); }), "no elements"));
+  CHECK(tt::zeros({2, 3}, DType::i64).dtype() == DType::i64);
+  CHECK(numbers(tt::full({2}, 7, DType::u8)) == Numbers{7, 7});
+  Tensor w = x.clone().requires_grad_();
+  w.std().backward();
+  CHECK(numbers(w.grad() * 14)[1] == doctest::Approx(14 * 1.5 / (5 * 1.8708287)));
+  const tt::Array<float, 2, 3> a{{1, 5, 3}, {4, 2, 6}};
+  const tt::Array<bool, 2> above = tt::any<1>(a > 5);
+  CHECK((!above(0) && above(1)));
+  CHECK(tt::eval(tt::std<1>(a))(0) == 2);
+  CHECK(tt::eval(tt::argmin<1>(a))(1) == 1);
+}

@@ -13,6 +13,7 @@
 namespace tt {
 
 class Tensor;
+struct MinMaxResult;
 struct TensorFront;
 
 /// A Tensor between square brackets, and the line of these.
@@ -377,6 +378,20 @@ class Tensor {
   Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor argmax(SourceLine at = here()) const;
+  template <class = void> Tensor argmin(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor argmin(SourceLine at = here()) const;
+  /// The largest (smallest) element; along one axis, with its place; of two Tensors, element by element.
+  template <class = void> Tensor max(SourceLine at = here()) const;
+  template <class = void> MinMaxResult max(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor max(const Tensor& other, SourceLine at = here()) const;
+  template <class = void> Tensor min(SourceLine at = here()) const;
+  template <class = void> MinMaxResult min(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor min(const Tensor& other, SourceLine at = here()) const;
+  template <class = void> Tensor std(const IntList& dims = {}, double correction = 1, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor any(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor all(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor count_nonzero(const IntList& dims = {}, SourceLine at = here()) const;
   Tensor softmax(int dim, SourceLine at = here()) const;
   Tensor log_softmax(int dim, SourceLine at = here()) const;
   template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;

@@ -56,6 +56,43 @@ template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, Sou
   return call_with<Logsumexp>(at, {dims, keepdim}, *this);
 }
 
+
+/// Elements along one axis, and their places (i64).
+struct MinMaxResult {
+  Tensor values, indices;
+};
+namespace detail {
+template <Op K>
+MinMaxResult extreme_along(const Tensor& x, int dim, bool keepdim, SourceLine at) {
+  auto [values, indices] = call_with<Extreme<K>>(at, {dim, keepdim}, x);
+  return {values, indices};
+}
+}  // namespace detail
+/// torch.max, torch.min: of all elements; along one axis the first of the largest, to which the gradient goes, with its place; of two
+/// Tensors as maximum, minimum.
+template <class = void> Tensor max(const Tensor& x, SourceLine at = here()) { return amax(x, Axes(), false, at); }
+template <class = void> MinMaxResult max(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here()) { return detail::extreme_along<Op::amax>(x, dim, keepdim, at); }
+template <class = void> Tensor max(const Tensor& x, const Tensor& other, SourceLine at = here()) { return maximum(x, other, at); }
+template <class = void> Tensor min(const Tensor& x, SourceLine at = here()) { return amin(x, Axes(), false, at); }
+template <class = void> MinMaxResult min(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here()) { return detail::extreme_along<Op::amin>(x, dim, keepdim, at); }
+template <class = void> Tensor min(const Tensor& x, const Tensor& other, SourceLine at = here()) { return minimum(x, other, at); }
+
+template <class> Tensor Tensor::argmax(SourceLine at) const { return tt::argmax(*this, {}, false, at); }
+template <class> Tensor Tensor::argmin(int dim, bool keepdim, SourceLine at) const { return tt::argmin(*this, dim, keepdim, at); }
+template <class> Tensor Tensor::argmin(SourceLine at) const { return tt::argmin(*this, {}, false, at); }
+template <class> Tensor Tensor::max(SourceLine at) const { return tt::max(*this, at); }
+template <class> MinMaxResult Tensor::max(int dim, bool keepdim, SourceLine at) const { return tt::max(*this, dim, keepdim, at); }
+template <class> Tensor Tensor::max(const Tensor& other, SourceLine at) const { return tt::maximum(*this, other, at); }
+template <class> Tensor Tensor::min(SourceLine at) const { return tt::min(*this, at); }
+template <class> MinMaxResult Tensor::min(int dim, bool keepdim, SourceLine at) const { return tt::min(*this, dim, keepdim, at); }
+template <class> Tensor Tensor::min(const Tensor& other, SourceLine at) const { return tt::minimum(*this, other, at); }
+template <class> Tensor Tensor::std(const IntList& dims, double correction, bool keepdim, SourceLine at) const {
+  return call_with<Std>(at, {dims, correction, keepdim}, *this);
+}
+template <class> Tensor Tensor::any(const IntList& dims, bool keepdim, SourceLine at) const { return call_with<AnyOrAll<false>>(at, {dims, keepdim}, *this); }
+template <class> Tensor Tensor::all(const IntList& dims, bool keepdim, SourceLine at) const { return call_with<AnyOrAll<true>>(at, {dims, keepdim}, *this); }
+template <class> Tensor Tensor::count_nonzero(const IntList& dims, SourceLine at) const { return call_with<CountNonzero>(at, {dims}, *this); }
+
 }  // namespace tt
 
 #if TT_DEFINES(dispatch)
@@ -79,7 +116,7 @@ TT_INLINE Tensor Tensor::mean(const IntList& dims, bool keepdim, SourceLine at) 
   return call_with<Mean>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::var(const IntList& dims, bool keepdim, SourceLine at) const {
-  return call_with<Var>(at, {dims, keepdim}, *this);
+  return call_with<Var>(at, {dims, 1, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::amax(const IntList& dims, bool keepdim, SourceLine at) const {
   return call_with<Amax>(at, {dims, keepdim}, *this);

@@ -6,7 +6,7 @@
 
 namespace tt {
 
-using StructuredOps = TypeList<Sum, Mean, Var, Amax, Amin, Argmax, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
+using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>, AnyOrAll<true>, CountNonzero, Argmax, Argmin, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
 

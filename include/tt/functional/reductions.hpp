@@ -120,17 +120,49 @@ struct Mean {
   static constexpr OpInfo info{.name = "mean", .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::mean(detail::need_real(x, info.name), detail::axis_bits(x, o.dim, info.name), o.keepdim); }
 };
-/// Variance along axes, divided by n - 1; of no elements by 0.
+struct VarOptions {
+  Axes dim;
+  double correction = 1;
+  bool keepdim = false;
+};
+namespace detail {
+/// Divided by n - correction, but by no less than 0.
+constexpr Sym variance(const Sym& x, const VarOptions& o, const char* op) {
+  const unsigned axes = axis_bits(x, o.dim, op);
+  const Sym r = need_real(x, op), c = r - mean(r, axes, true), n = count_of(r, axes);
+  const Extent e = elements_along(r, axes);
+  const Sym divisor = !e.is_constant()                            ? tt::maximum(n - o.correction, 0)
+                      : static_cast<double>(e.code) > o.correction ? n - o.correction
+                                                                   : n - e.code;
+  return reduce<Op::sum>(c * c, axes, o.keepdim) / divisor;
+}
+}  // namespace detail
 struct Var {
-  using Options = ReductionOptions;
+  using Options = VarOptions;
   static constexpr OpInfo info{.name = "var", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::variance(x, o, info.name); }
+};
+struct Std {
+  using Options = VarOptions;
+  static constexpr OpInfo info{.name = "std", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return tt::sqrt(detail::variance(x, o, info.name)); }
+};
+/// Is one of the elements other than 0; are all?
+template <bool All>
+struct AnyOrAll {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = All ? "all" : "any", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
-    const unsigned axes = detail::axis_bits(x, o.dim, info.name);
-    const Sym r = detail::need_real(x, info.name), c = r - detail::mean(r, axes, true), n = detail::count_of(r, axes);
-    const Extent e = detail::elements_along(r, axes);
-    const Sym divisor = e == Extent(0) ? n : e.is_constant() ? n - 1 : tt::maximum(n - 1, 0);
-    return detail::reduce<Op::sum>(c * c, axes, o.keepdim) / divisor;
+    const Sym yes = cast<std::int32_t>(x != 0);
+    return detail::reduce<All ? Op::amin : Op::amax>(yes, detail::axis_bits(x, o.dim, info.name), o.keepdim) > 0;
   }
+};
+struct CountNonzero {
+  struct Options {
+    Axes dim;
+  };
+  static constexpr OpInfo info{.name = "count_nonzero", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(cast<std::int64_t>(x != 0), detail::axis_bits(x, o.dim, info.name), false); }
 };
 struct Amax {
   using Options = ReductionOptions;
@@ -142,25 +174,28 @@ struct Amin {
   static constexpr OpInfo info{.name = "amin", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) { return detail::extreme<Op::amin>(x, detail::axis_bits(x, o.dim, info.name), o.keepdim, info.name); }
 };
-/// The first place of the maximum, or of the first NaN: along one axis, or of all axes among the elements in row-major order.
-struct Argmax {
+/// The first place of the maximum (minimum), or of the first NaN: along one axis, or of all axes among the elements in row-major order.
+template <Op K>
+struct ArgExtreme {
   struct Options {
     Optional<int> dim;
     bool keepdim = false;
   };
-  static constexpr OpInfo info{.name = "argmax", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = K == Op::amax ? "argmax" : "argmin", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     const int rank = x.shape().rank;
     const unsigned axes = detail::axis_bits(x, o.dim.given ? Axes(o.dim.value) : Axes(), info.name);
     detail::need_elements(x, axes, info.name);
-    if (rank == 1 || (rank > 1 && o.dim.given)) return detail::place_of(x, detail::reduce<Op::amax>(x, axes, true), axes, o.keepdim);
+    if (rank == 1 || (rank > 1 && o.dim.given)) return detail::place_of(x, detail::reduce<K>(x, axes, true), axes, o.keepdim);
     Shape to;
     for (int k = 0; k < (o.keepdim ? rank : 0); ++k) to.push_back(1);
     const Sym line{x.graph, x.graph->reshape(x.id, {x.shape().size()})};
-    const Sym place = detail::place_of(line, detail::reduce<Op::amax>(line, 1, true), 1, false);
+    const Sym place = detail::place_of(line, detail::reduce<K>(line, 1, true), 1, false);
     return {x.graph, x.graph->reshape(place.id, to)};
   }
 };
+using Argmax = ArgExtreme<Op::amax>;
+using Argmin = ArgExtreme<Op::amin>;
 /// The greatest, or least, element along one axis and its first place. Gradient: to that place alone.
 template <Op K>
 struct Extreme {
@@ -246,11 +281,51 @@ constexpr auto mean_keepdim(A&& a, CallLine at = here()) {
 /// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
 template <int... Dims, Value A>
 constexpr auto var(A&& a, CallLine at = here()) {
-  return call_structured<Var, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+  return call_structured<Var, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
 constexpr auto var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Var>(at, {dim, keepdim}, a);
+  return call_with<Var>(at, {dim, 1, keepdim}, a);
+}
+template <Value A>
+constexpr auto var(A&& a, const VarOptions& options, SourceLine at = here()) {
+  return call_with<Var>(at, options, a);
+}
+/// Its square root.
+template <int... Dims, Value A>
+constexpr auto std(A&& a, CallLine at = here()) {
+  return call_structured<Std, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto std(A&& a, const VarOptions& options, SourceLine at = here()) {
+  return call_with<Std>(at, options, a);
+}
+/// Is any element over the axes (all if none) other than 0? Of none: false. NaN is other than 0.
+template <int... Dims, Value A>
+constexpr auto any(A&& a, CallLine at = here()) {
+  return call_structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto any(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<AnyOrAll<false>>(at, {dim, keepdim}, a);
+}
+/// Are all elements? Of none: true.
+template <int... Dims, Value A>
+constexpr auto all(A&& a, CallLine at = here()) {
+  return call_structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto all(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+  return call_with<AnyOrAll<true>>(at, {dim, keepdim}, a);
+}
+/// How many elements over the axes (all if none) are other than 0, as i64.
+template <int... Dims, Value A>
+constexpr auto count_nonzero(A&& a, CallLine at = here()) {
+  return call_structured<CountNonzero, CountNonzero::Options{{Dims...}}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto count_nonzero(A&& a, const Axes& dim, SourceLine at = here()) {
+  return call_with<CountNonzero>(at, {dim}, a);
 }
 /// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
 template <int... Dims, Value A>
@@ -287,6 +362,15 @@ constexpr auto argmax(A&& a, CallLine at = here()) {
 template <Value A>
 constexpr auto argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmax>(at, {dim, keepdim}, a);
+}
+/// The same of the first smallest element.
+template <int Dim, Value A>
+constexpr auto argmin(A&& a, CallLine at = here()) {
+  return call_structured<Argmin, Argmin::Options{Dim}>(at, static_cast<A&&>(a));
+}
+template <Value A>
+constexpr auto argmin(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
+  return call_with<Argmin>(at, {dim, keepdim}, a);
 }
 /// exp(x - max) / sum, along one axis. A row of -inf gives NaN, as in PyTorch.
 template <int Dim, Value A>
