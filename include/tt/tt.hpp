@@ -6,6 +6,7 @@
 #include "tt/dispatch/all_ops.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/print.hpp"
+#include "tt/dispatch/random.hpp"
 #include "tt/jit/compile.hpp"
 #include "tt/jit/jacobian.hpp"
 #include "tt/jit/trace.hpp"

@@ -44,6 +44,8 @@ class CaptureMode {
   /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
   virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
+  /// `op` gives something else at every call: a graph ends here, or this throws.
+  virtual void varies(const char* op, SourceLine at) = 0;
   /// What the size of one axis of `t` is an expression of, or its number of elements (-1); a constant, -1, where that is nothing.
   virtual Extent size_of(const Tensor&, int /*axis*/) { return -1; }
   /// From now on it is taken for granted that an expression is in this interval, as it is in this call.

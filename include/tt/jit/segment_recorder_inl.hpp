@@ -23,6 +23,7 @@ class SegmentRecorder final : public Recorder {
 
   inline void record(Call& c) override;
   inline void need(const Tensor& t, const char* op, SourceLine at) override;
+  inline void varies(const char* op, SourceLine at) override { break_at({}, op, at); }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
   void may_be_written(const Tensor& t) override { exposed_.push_back(t.impl().storage); }
