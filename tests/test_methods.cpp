@@ -220,6 +220,18 @@ TEST_CASE("errors name the line of the call") {
 
 }  // namespace
 
+TEST_CASE("clamp with one bound") {
+  Tensor x = tt::tensor({-1.0, 2.0, 5.0, NAN}).requires_grad_();
+  CHECK(numbers(x.clamp(0, tt::none).slice(0, 0, 3)) == Numbers{0, 2, 5});
+  CHECK(numbers(x.clamp(tt::none, 2).slice(0, 0, 3)) == Numbers{-1, 2, 2});
+  CHECK(std::isnan(numbers(tt::clamp_min(x, 0))[3]));
+  CHECK(numbers(tt::clamp_max(x, tt::tensor({-2.0, 3.0, 1.0, 0.0})).slice(0, 0, 3)) == Numbers{-2, 2, 1});
+  x.clamp(tt::none, 2).slice(0, 0, 3).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{1, 1, 0, 0});
+  const tt::Array<int, 3> a = tt::clamp(tt::Array<int, 3>{-1, 2, 5}, 0, tt::none);
+  CHECK((a(0) == 0 && a(2) == 5));
+}
+
 TEST_CASE("reductions that are asked for by no name of an axis") {
   const Tensor x = tt::tensor({{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}});
   CHECK(x.max().item() == 6);

@@ -12,10 +12,6 @@
 
 namespace tt {
 
-/// For what is left out of a call by name, in its place: PyTorch's None.
-struct None {};
-inline constexpr None none{};
-
 /// An argument of a boxed call.
 class BoxedValue {
  public:

@@ -57,6 +57,8 @@ template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, Sou
 }
 
 
+inline constexpr None none{};
+
 /// Elements along one axis, and their places (i64).
 struct MinMaxResult {
   Tensor values, indices;

@@ -151,6 +151,27 @@ TT_ALWAYS_INLINE constexpr auto clamp(A&& a, L&& low, H&& high,
   return call<Clamp>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 
+/// x, but no less than low (no more than high), which may be Tensors. NaN stays. The gradient goes to x where the two are equal.
+template <class A, class L>
+  requires Operands<A, L>
+TT_ALWAYS_INLINE constexpr auto clamp_min(const A& a, const L& low, SourceLine at = here()) {
+  return where(primitive<Op::lt>(at, a, low), low, a, at);
+}
+template <class A, class H>
+  requires Operands<A, H>
+TT_ALWAYS_INLINE constexpr auto clamp_max(const A& a, const H& high, SourceLine at = here()) {
+  return where(primitive<Op::lt>(at, high, a), high, a, at);
+}
+/// clamp with one bound: tt::clamp(x, tt::none, 6).
+template <Value A, Operand H>
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, None, const H& high, SourceLine at = here()) {
+  return clamp_max(a, high, at);
+}
+template <Value A, Operand L>
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, None, SourceLine at = here()) {
+  return clamp_min(a, low, at);
+}
+
 struct Square {
   static constexpr OpInfo info{.name = "square", .domain = Domain::number, .max_ulp = 0.5f, .of_bool = OfBool::integers};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * x; }

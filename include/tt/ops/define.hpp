@@ -12,6 +12,9 @@
 
 namespace tt {
 
+/// What tt::none is, for what is left out of a call: PyTorch's None.
+struct None {};
+
 /// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
 /// integer ops take them as i64 and refuse floats.
 enum class Domain : std::uint8_t { real, number, integer };
