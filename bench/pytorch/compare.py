@@ -78,6 +78,14 @@ def rows():
         "cross_entropy_gradient": (loss_gradient, matrix, labels),
         "gelu": (F.gelu, matrix),
     }
+    for name, d in (("bf16", torch.bfloat16), ("f16", torch.float16)):
+        r[f"{name}_add"] = (torch.add, matrix.to(d), n(4096, 1024).to(d))
+        r[f"{name}_gelu"] = (F.gelu, matrix.to(d))
+        r[f"{name}_softmax"] = (softmax, matrix.to(d))
+        r[f"{name}_layer_norm"] = (layer_norm, matrix.to(d), vector.to(d), vector.to(d))
+        for batch in (1, 8):
+            r[f"{name}_linear_4096_batch_{batch}"] = (F.linear, n(batch, 4096).to(d), weights.to(d))
+        r[f"{name}_matmul_1024"] = (torch.mm, n(1024, 1024).to(d), n(1024, 1024).to(d))
     for batch in (1, 2, 4, 8, 16):
         r[f"linear_4096_batch_{batch}"] = (F.linear, n(batch, 4096), weights)
     for size in (1024, 2048, 3072):

@@ -87,6 +87,15 @@ std::map<std::string, Row> rows() {
   r["cross_entropy"] = row(cross_entropy, matrix, labels);
   r["cross_entropy_gradient"] = row([](Tensor x, Tensor l) { return tt::grad<0>([](Tensor y, Tensor k) { return tt::cross_entropy(y, k); })(x, l); }, matrix, labels);
   r["gelu"] = row([](Tensor x) { return tt::gelu(x); }, matrix);
+  for (const tt::DType d : {tt::DType::bf16, tt::DType::f16}) {  // stored narrow
+    const std::string as = std::string(tt::name(d)) + "_";
+    r[as + "add"] = row([](Tensor a, Tensor b) { return a + b; }, matrix.to(d), normal({4096, 1024}).to(d));
+    r[as + "gelu"] = row([](Tensor x) { return tt::gelu(x); }, matrix.to(d));
+    r[as + "softmax"] = row(softmax, matrix.to(d));
+    r[as + "layer_norm"] = row(layer_norm, matrix.to(d), vector.to(d), vector.to(d));
+    for (const int batch : {1, 8}) r[as + "linear_4096_batch_" + std::to_string(batch)] = row(linear, normal({batch, 4096}).to(d), weights.to(d));
+    r[as + "matmul_1024"] = row(product, normal({1024, 1024}).to(d), normal({1024, 1024}).to(d));
+  }
   return r;
 }
 
