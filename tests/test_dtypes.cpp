@@ -49,6 +49,8 @@ unsigned nearest(float x, int mantissa, int bias) {
   const double below = a - value_of(low, mantissa, bias), above = (high == infinite ? std::ldexp(1.0, bias + 1) : value_of(high, mantissa, bias)) - a;
   return (below < above || (below == above && low % 2 == 0) ? low : high) | sign;
 }
+/// The same mantissa with another exponent; what has none stays.
+float scaled(float x, int exponent) { return x == 0 || x - x != 0 ? x : std::ldexp(x, exponent - std::ilogb(x)); }
 struct Floats {
   std::uint64_t state = 7;
   float operator()() {
@@ -69,7 +71,7 @@ void check_conversions(int mantissa, int bias) {
   Floats next;
   for (int k = 0; k < 100000; ++k) {
     float x = next();
-    if (k % 3 == 0) x = std::ldexp(x, -std::ilogb(x) + k / 3 % 40 - 26);  // where f16 begins to be denormal, and ends
+    if (k % 3 == 0) x = scaled(x, k / 3 % 40 - 26);  // where f16 begins to be denormal, and ends
     if (k % 3 == 1) x = static_cast<float>((value_of(static_cast<unsigned>(k) % 32000, mantissa, bias) + value_of(static_cast<unsigned>(k) % 32000 + 1, mantissa, bias)) / 2);  // ties
     if (x != x || x - x != 0) continue;
     wrong += T(x).bits != nearest<T>(x, mantissa, bias);
@@ -90,7 +92,7 @@ Tensor random_floats(std::int64_t n) {
   Floats next;
   for (std::int64_t k = 0; k < n; ++k) {
     const float x = next();
-    t.data_ptr<float>()[k] = k % 2 ? std::ldexp(x, -std::ilogb(x) + static_cast<int>(k) / 2 % 44 - 28) : x;
+    t.data_ptr<float>()[k] = k % 2 ? scaled(x, static_cast<int>(k) / 2 % 44 - 28) : x;
   }
   return t;
 }
@@ -233,6 +235,31 @@ TEST_CASE("an op on 16-bit floats is computed in f32 and rounded once") {
   const Tensor image = tt::rand({2, 3, 9, 9}, 1).to(DType::f16), kernel = tt::rand({4, 3, 3, 3}, 2).to(DType::f16);
   CHECK(same_bits(tt::conv2d(image, kernel), tt::conv2d(image.to(DType::f32), kernel.to(DType::f32)).to(DType::f16)));
   CHECK(same_bits(tt::max_pool2d(image, {.kernel_size = 2}), tt::max_pool2d(image.to(DType::f32), {.kernel_size = 2}).to(DType::f16)));
+}
+
+TEST_CASE("numbers and single values beside what is stored narrow") {
+  const Tensor u = tt::tensor({100, 200}, {.dtype = DType::u8}), b = tt::tensor({1, 3}, {.dtype = DType::bf16});
+  CHECK(numbers(u / 400) == Numbers{0.25, 0.5});
+  CHECK(numbers(400 / u) == Numbers{4, 2});
+  CHECK(numbers(tt::logical_and(u, 256)) == Numbers{1, 1});
+  CHECK(numbers(u < 300) == Numbers{1, 1});
+  CHECK(numbers(u < tt::tensor(300, {.dtype = DType::i32})) == Numbers{0, 0});  // a Tensor wraps to 44, of whatever dtype
+  CHECK(numbers(u < tt::tensor(300)) == Numbers{0, 0});
+  CHECK(numbers(b + 257) == numbers(b + tt::tensor(257)));
+  const Tensor one = tt::tensor(5, {.dtype = DType::u8});
+  CHECK(numbers(one + (-1)) == Numbers{4});
+  CHECK(numbers(one < 300) == Numbers{1});
+  CHECK(shape(one * 2) == "()");
+  const Tensor x = tt::tensor({4.03125}, {.dtype = DType::bf16});
+  CHECK(numbers(x * 0.7) == numbers(x.reshape({}) * 0.7));
+  const Array<bfloat16, 1> a{4.03125f};
+  CHECK(double(tt::eval(a * 0.7)(0)) == numbers(x * 0.7)[0]);
+  const Array<std::uint8_t, 3> v{100, 200, 44};
+  CHECK(tt::eval(v < 300)(2));
+  CHECK(!tt::eval(v == 300)(2));
+  CHECK(tt::arange(0, 1, 0.25, {.dtype = DType::bf16}).dtype() == DType::bf16);
+  CHECK(contains(message([] { tt::full({2}, 300, DType::u8); }), "number is out of range"));
+  CHECK(contains(message([&] { u.clone().fill_(300); }), "number is out of range"));
 }
 
 TEST_CASE("narrow integers are computed in i32 and wrap around") {

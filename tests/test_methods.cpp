@@ -253,7 +253,7 @@ TEST_CASE("reductions that are asked for by no name of an axis") {
   CHECK(numbers(x.var({1}) * 2) == Numbers{8, 8});
   CHECK(same_bits(x.std({1}, 0), tt::sqrt(tt::var(x, {.dim = 1, .correction = 0}))));
   CHECK(same_bits(tt::call("std", {x}, {{"dim", 1}, {"correction", 0}}), x.std({1}, 0)));
-  CHECK(numbers(tt::var(x, {.dim = 1, .correction = 7, .keepdim = true})) == Numbers{INFINITY, INFINITY});  // never below 0
+  CHECK(numbers(tt::var(x, {.dim = 1, .keepdim = true, .correction = 7})) == Numbers{INFINITY, INFINITY});  // never below 0
   CHECK(numbers((x > 4).any({1})) == Numbers{1, 1});
   CHECK(numbers((x > 1).all({1})) == Numbers{0, 1});
   CHECK(x.any().item<bool>());

@@ -47,6 +47,11 @@ constexpr bool holds(DType dtype, std::int64_t x) {
   return digits == 63 || (x >> digits == 0) || (is_signed(dtype) && x >> digits == -1);
 }
 
+/// The same of a number that is cut to a whole one.
+constexpr bool holds(DType dtype, double x) {
+  return !is_integral(dtype) || (x >= -0x1p63 && x < 0x1p63 && holds(dtype, static_cast<std::int64_t>(x)));
+}
+
 namespace detail {
 struct Promotion {
   DType of[dtype_count][dtype_count];

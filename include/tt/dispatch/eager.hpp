@@ -44,6 +44,13 @@ TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument
 TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
                                   SourceLine at, Tensor* result);
 
+/// Throws Error when a dtype does not hold the whole part of a number, as PyTorch does; NaN is none.
+inline void need_in_range(DType dtype, double value, const char* op, SourceLine at) {
+  if (holds(dtype, value)) return;
+  const std::int64_t shown = holds(DType::i64, value) ? static_cast<std::int64_t>(value) : value < 0 ? INT64_MIN : INT64_MAX;
+  TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = op, .dtype = dtype, .number = shown, .where = at})));
+}
+
 /// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
 struct TensorOperand {
   const Tensor* tensor = nullptr;

@@ -225,13 +225,22 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
     const DType d = result_dtype(known.data(), n);
     bool axes = false;
     for (const Tensor* t : known) axes = axes || t->impl().shape.rank > 0;
-    const DType number = axes && first == 0 ? compute_dtype(d) : d;  // see Graph::take_numbers; a choice computes nothing
+    const bool computes = first == 0;  // a choice does not
+    if (is_narrow(d) && !axes && computes && n < count) {  // single values beside numbers, which are not rounded: as if they had an axis
+      SmallVec<TensorOperand, 4> with_axis(count);
+      for (int k = 0; k < count; ++k) {
+        with_axis[k] = operand[k];
+        if (argument[k]) made[k] = argument[k]->reshape({1}, at), with_axis[k].tensor = &made[k];
+      }
+      return call_elementwise(op, with_axis.data(), count, attributes, at).reshape({}, at);
+    }
+    const DType number = axes && computes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; integers wrap around
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
       if (!argument[k]) made[k] = operand[k].number(number);
-      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != number && argument[k]->impl().dtype != DType::boolean && n > 1)
-        made[k] = convert(*argument[k], d, at);
+      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != single && argument[k]->impl().dtype != DType::boolean && n > 1)
+        made[k] = convert(*argument[k], single, at);
       else continue;
       argument[k] = &made[k];
     }

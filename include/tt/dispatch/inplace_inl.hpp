@@ -129,6 +129,7 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
 }
 
 TT_INLINE Tensor& Tensor::fill_(double value, SourceLine at) {
+  detail::need_in_range(dtype(), value, "fill_", at);
   Tensor one(dtype(), Shape{});
   one.impl().is_number = true;
   with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = static_cast<T>(value); });

@@ -89,7 +89,7 @@ template <class> Tensor Tensor::min(SourceLine at) const { return tt::min(*this,
 template <class> MinMaxResult Tensor::min(int dim, bool keepdim, SourceLine at) const { return tt::min(*this, dim, keepdim, at); }
 template <class> Tensor Tensor::min(const Tensor& other, SourceLine at) const { return tt::minimum(*this, other, at); }
 template <class> Tensor Tensor::std(const IntList& dims, double correction, bool keepdim, SourceLine at) const {
-  return call_with<Std>(at, {dims, correction, keepdim}, *this);
+  return call_with<Std>(at, {dims, keepdim, correction}, *this);
 }
 template <class> Tensor Tensor::any(const IntList& dims, bool keepdim, SourceLine at) const { return call_with<AnyOrAll<false>>(at, {dims, keepdim}, *this); }
 template <class> Tensor Tensor::all(const IntList& dims, bool keepdim, SourceLine at) const { return call_with<AnyOrAll<true>>(at, {dims, keepdim}, *this); }
@@ -118,7 +118,7 @@ TT_INLINE Tensor Tensor::mean(const IntList& dims, bool keepdim, SourceLine at) 
   return call_with<Mean>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::var(const IntList& dims, bool keepdim, SourceLine at) const {
-  return call_with<Var>(at, {dims, 1, keepdim}, *this);
+  return call_with<Var>(at, {dims, keepdim}, *this);
 }
 TT_INLINE Tensor Tensor::amax(const IntList& dims, bool keepdim, SourceLine at) const {
   return call_with<Amax>(at, {dims, keepdim}, *this);

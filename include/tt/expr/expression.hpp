@@ -80,10 +80,10 @@ template <class T>
 struct ScalarLeaf {
   static constexpr DType dtype = dtype_of<T>;
   using Extents = extents<>;
-  T value;
+  compute_t<T> value;  ///< beside what is stored narrow a number is not rounded before it is computed with
 
   template <class A>
-  explicit constexpr ScalarLeaf(A a) : value(static_cast<T>(a)) {}
+  explicit constexpr ScalarLeaf(A a) : value(static_cast<compute_t<T>>(a)) {}
 };
 
 template <std::int64_t... E>
@@ -175,7 +175,11 @@ struct OperandRecorder<ArrayLeaf<Array<T, E...>>> {
 };
 template <class T>
 struct OperandRecorder<ScalarLeaf<T>> {
-  static constexpr Sym record(Recorder& r) { return r.input<T>(); }
+  static constexpr Sym record(Recorder& r) {
+    const Sym s = r.input<compute_t<T>>();
+    if constexpr (NarrowElement<T>) return {s.graph, s.graph->number_beside(s.id, dtype_of<T>)};
+    else return s;
+  }
 };
 template <class Fn, class... Ops>
 struct OperandRecorder<Expression<Fn, Ops...>> {
@@ -234,7 +238,7 @@ TT_ALWAYS_INLINE void collect(const ArrayLeaf<A>& leaf, List& list) {
 }
 template <class T, class List>
 TT_ALWAYS_INLINE void collect(const ScalarLeaf<T>& leaf, List& list) {
-  list.external[list.count++] = const_cast<T*>(&leaf.value);
+  list.external[list.count++] = const_cast<compute_t<T>*>(&leaf.value);
 }
 template <class... Ops, class List>
 TT_ALWAYS_INLINE void collect(const OperandList<Ops...>& operands, List& list) {

@@ -122,8 +122,8 @@ struct Mean {
 };
 struct VarOptions {
   Axes dim;
-  double correction = 1;
   bool keepdim = false;
+  double correction = 1;
 };
 namespace detail {
 /// Divided by n - correction, but by no less than 0.
@@ -285,7 +285,7 @@ constexpr auto var(A&& a, CallLine at = here()) {
 }
 template <Value A>
 constexpr auto var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
-  return call_with<Var>(at, {dim, 1, keepdim}, a);
+  return call_with<Var>(at, {dim, keepdim}, a);
 }
 template <Value A>
 constexpr auto var(A&& a, const VarOptions& options, SourceLine at = here()) {

@@ -133,8 +133,10 @@ struct Graph {
   constexpr int cast(int a, DType to) { return elementwise(Op::cast, {a}, 0, to); }
   constexpr int call(const OpDef& def, Ids operands);
   constexpr int widened(int a);
+  constexpr int computed_in(int a, DType dtype);
   constexpr void take_numbers(int* id, int count);
-  constexpr int cast_narrow(int a, DType to);
+  constexpr int number_beside(int a, DType narrow);
+  constexpr int cast_narrow(int a, DType to, std::int64_t attribute = 0);
   constexpr int elementwise_narrow(Op op, const int* id, std::int64_t attribute, DType dtype);
   constexpr int rounded_constant(int a, Op op);
 

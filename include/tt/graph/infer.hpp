@@ -94,37 +94,42 @@ constexpr Op of_booleans(Op op) {
 // What is stored narrow is computed with in its compute dtype, and the result of an op rounded once. So nodes of narrow dtypes are
 // inputs, constants, casts, choices (where) and what only moves elements.
 
-/// A value as it is computed with. A number literal is not rounded for that.
+/// A value as an operand of an op that computes in the compute dtype of narrow operands. A number literal is not rounded for that.
 constexpr int Graph::widened(int a) {
   const DType d = nodes[a].dtype;
   if (!is_narrow(d)) return a;
   if (const int c = repeated_constant(a); is_constant(c)) return broadcast_to(constant_bits(compute_dtype(d), nodes[c].bits), nodes[a].shape);
-  if (nodes[a].op == Op::cast && nodes[a].attribute == a_number) return nodes[a].operand[0];
+  if (nodes[a].op == Op::cast && nodes[a].attribute == unrounded) return nodes[a].operand[0];
   return cast(a, compute_dtype(d));
 }
-/// Single numbers in the compute dtype of what has axes and is narrow are numbers beside that, as in PyTorch.
+/// An operand of an op that computes in this dtype.
+constexpr int Graph::computed_in(int a, DType dtype) { return nodes[a].dtype == dtype ? a : cast(widened(a), dtype); }
+/// Single values in the compute dtype of what has axes and is narrow are numbers beside that, which are not rounded.
 constexpr void Graph::take_numbers(int* id, int count) {
   DType d = DType::boolean;
   for (int k = 0; k < count; ++k)
     if (nodes[id[k]].shape.rank > 0) d = promote(d, nodes[id[k]].dtype);
   if (!is_narrow(d)) return;
   for (int k = 0; k < count; ++k)
-    if (const Node& n = nodes[id[k]]; n.shape.rank == 0 && n.dtype == compute_dtype(d))
-      id[k] = n.op == Op::constant ? constant_bits(d, n.bits)
-                                   : intern({.op = Op::cast, .dtype = d, .operand = {id[k], -1, -1, -1}, .attribute = a_number, .shape = n.shape});
+    if (const Node& n = nodes[id[k]]; n.shape.rank == 0 && n.dtype == compute_dtype(d)) id[k] = number_beside(id[k], d);
+}
+/// A single value in a dtype's compute dtype, as a number beside values of that dtype.
+constexpr int Graph::number_beside(int a, DType narrow) {
+  if (is_constant(a)) return constant_bits(narrow, nodes[a].bits);
+  return intern({.op = Op::cast, .dtype = narrow, .operand = {a, -1, -1, -1}, .attribute = unrounded, .shape = nodes[a].shape});
 }
 /// A cast from or to a narrow dtype: two, where it is not to or from the compute dtype.
-constexpr int Graph::cast_narrow(int a, DType to) {
+constexpr int Graph::cast_narrow(int a, DType to, std::int64_t attribute) {  // attribute: 0, or unrounded
   const DType from = nodes[a].dtype;
   if (const int c = repeated_constant(a); is_constant(c)) {
     const std::uint64_t bits = is_narrow(from) ? encode(from, decode(from, nodes[c].bits)) : nodes[c].bits;
     const double v = decode(from, bits);
-    if (is_floating(to) || (v > -2e9 && v < 2e9)) return broadcast_to(constant(to, v), nodes[a].shape);
+    if (is_floating(from) ? is_floating(to) || (v > -2e9 && v < 2e9) : v > -0x1p53 && v < 0x1p53) return broadcast_to(constant(to, v), nodes[a].shape);
   }
   if (is_narrow(from) && compute_dtype(from) != to) return cast(cast(a, compute_dtype(from)), to);
   if (is_narrow(to) && compute_dtype(to) != from) return cast(cast(a, compute_dtype(to)), to);
   if (nodes[a].op == Op::cast && nodes[nodes[a].operand[0]].dtype == to && is_narrow(to)) return nodes[a].operand[0];  // of what was stored so
-  return intern({.op = Op::cast, .dtype = to, .operand = {a, -1, -1, -1}, .shape = nodes[a].shape});
+  return intern({.op = Op::cast, .dtype = to, .operand = {a, -1, -1, -1}, .attribute = attribute, .shape = nodes[a].shape});
 }
 constexpr int Graph::elementwise_narrow(Op op, const int* id, std::int64_t attribute, DType dtype) {
   const int n = arity(op);
@@ -165,7 +170,7 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
   if (is_logical(op)) dtype = DType::boolean;  // of numbers: are they other than 0?
   if (op == Op::sub && any_bool) dtype = DType::boolean;  // PyTorch refuses it
   if (op == Op::cast && dtype == to) return id[0];
-  if (op == Op::cast && (is_narrow(dtype) || is_narrow(to))) return cast_narrow(id[0], to);
+  if (op == Op::cast && (is_narrow(dtype) || is_narrow(to))) return cast_narrow(id[0], to, attribute);
   if (op == Op::bitcast && dtype == to) return id[0];
   if (is_real(op) && !is_floating(dtype)) dtype = DType::f32;
   const bool accepted = is_bitwise(op)   ? is_integral(dtype)
@@ -176,7 +181,7 @@ constexpr int Graph::elementwise(Op op, Ids operands, std::int64_t attribute, DT
     return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = dtype}, id[0]);
   if (op != Op::cast && op != Op::bitcast)
     for (int k = first; k < n; ++k)
-      if (nodes[id[k]].dtype != dtype) id[k] = cast(id[k], dtype);
+      if (nodes[id[k]].dtype != dtype) id[k] = op == Op::where || op == Op::copy ? cast(id[k], dtype) : computed_in(id[k], dtype);
   if (dtype != DType::f32 && is_narrow(dtype)) {  // asked in this order, most ops cost constant evaluation no call
     if (op != Op::where && op != Op::copy) return elementwise_narrow(op, id, attribute, dtype);
     for (int k = first; k < n; ++k) id[k] = rounded_constant(id[k], op);
@@ -253,18 +258,18 @@ constexpr int Graph::call(const OpDef& def, Ids given) {
     dtype = DType::i64;
   }
   if (dtype == DType::boolean && def.info.domain == Domain::number && def.info.of_bool != OfBool::body) {
-    for (int k = 0; k < def.info.arity; ++k) operands[k] = cast(operands[k], DType::i64);
+    for (int k = 0; k < def.info.arity; ++k) operands[k] = computed_in(operands[k], DType::i64);
     const int r = call(def, operands);
     return def.info.of_bool == OfBool::bools ? cast(r, DType::boolean) : r;
   }
   if (is_narrow(dtype)) {
-    for (int k = 0; k < def.info.arity; ++k) operands[k] = widened(cast(operands[k], dtype));
+    for (int k = 0; k < def.info.arity; ++k) operands[k] = widened(computed_in(operands[k], dtype));
     const int r = call(def, operands);
     return nodes[r].dtype == compute_dtype(dtype) ? cast(r, dtype) : r;
   }
   Node node{.op = Op::call, .dtype = dtype, .def = &def, .def_id = def.id};
   for (int k = 0; k < def.info.arity; ++k) {
-    operands[k] = cast(operands[k], dtype);
+    operands[k] = computed_in(operands[k], dtype);
     const Shape& other = nodes[operands[k]].shape;
     const auto otherwise = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = def.info.name, .a = shape, .b = other}; };
     const BroadcastResult r = broadcast(shape, other, otherwise);
@@ -381,7 +386,7 @@ constexpr int Graph::slice(int a, int axis, Extent start, Extent length, std::in
 constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
   if (const DType d = nodes[a].dtype; d != DType::f32 && d != DType::f64) {
     if (op == Op::sum && !is_floating(d)) a = cast(a, DType::i64);
-    else if (is_narrow(d)) return cast(reduce(op, cast(a, compute_dtype(d)), axes, bits), d);
+    else if (is_narrow(d)) return cast(reduce(op, widened(a), axes, bits), d);
     else if (d == DType::boolean) return fail({.mistake = Mistake::dtype_not_accepted, .op = name(op), .dtype = d}, a);
   }
   const Shape s = nodes[a].shape;
@@ -425,7 +430,7 @@ constexpr int Graph::matmul(int a, int b) {
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
   a = cast(a, dtype);
   b = cast(b, dtype);
-  if (dtype != DType::f32 && is_narrow(dtype)) return cast(matmul(cast(a, compute_dtype(dtype)), cast(b, compute_dtype(dtype))), dtype);
+  if (dtype != DType::f32 && is_narrow(dtype)) return cast(matmul(widened(a), widened(b)), dtype);
   const Shape x = nodes[a].shape, y = nodes[b].shape;
   if (x.rank < 1 || y.rank < 1)
     return fail({.mistake = Mistake::rank_too_low, .op = "matmul", .a = x.rank < 1 ? x : y,

@@ -170,7 +170,7 @@ constexpr std::uint64_t encode(DType dtype, double value) {
   switch (dtype) {
     case DType::f16: return std::bit_cast<std::uint32_t>(float(float16(value)));
     case DType::bf16: return std::bit_cast<std::uint32_t>(float(bfloat16(value)));
-    case DType::u8: case DType::i8: case DType::i16: return encode_integer(dtype, static_cast<std::int64_t>(value));
+    case DType::u8: case DType::i8: case DType::i16: return encode_integer(dtype, holds(DType::i64, value) ? static_cast<std::int64_t>(value) : INT64_MIN);
     case DType::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case DType::f64: return std::bit_cast<std::uint64_t>(value);
     case DType::i32: return static_cast<std::uint64_t>(static_cast<std::int32_t>(value));
@@ -223,8 +223,8 @@ inline constexpr std::uint64_t gradient_to_first = 1, in_row_order = 2;
 /// Attributes of `copy`, besides 0: what is differentiated by, which goes before a graph is scheduled; and a kernel of its own that lays
 /// out what lies across its reader's rows.
 inline constexpr std::int64_t differentiated_by = 1, laying_out = 2;
-/// Attribute of a cast to a narrow dtype, of a number: what is computed with it takes the number as it is.
-inline constexpr std::int64_t a_number = 1;
+/// Attribute of a cast to a narrow dtype, of a number beside values of it: ops that compute read the number, unrounded.
+inline constexpr std::int64_t unrounded = 1;
 /// A broadcast that is read where its operand lies, through a reshape: made by normalize.
 inline constexpr std::int64_t repeated_in_place = 1;
 /// Attribute of a reshape of windows whose axes do not lie so that they could be made one: a product reads them all the same.

@@ -185,7 +185,7 @@ constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
     if (w.code[k] < 1 || !at_least(x[k], 1, too_large) || !at_least(x[k] + Extent(2 * c.padding[k - 2] - between), 1, too_large))
       return fail(too_large(), images);
   }
-  if (is_narrow(dtype)) return cast(conv(cast(cast(images, dtype), compute_dtype(dtype)), cast(cast(weights, dtype), compute_dtype(dtype)), c), dtype);
+  if (is_narrow(dtype)) return cast(conv(widened(cast(images, dtype)), widened(cast(weights, dtype)), c), dtype);
   const detail::ConvExtents e(x, w, c);
   return intern({.op = Op::conv, .dtype = dtype, .operand = {cast(images, dtype), cast(weights, dtype), -1, -1},
                  .shape = {e.images, e.out, e.out_height, e.out_width}}, c);

@@ -633,12 +633,12 @@ struct TileProgram::Worker {
     });
   }
 
-  /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
   DType right_dtype() const { return plan.buffers[plan.bindings[k->first_binding + plan.accesses[k->b].buffer]].dtype; }
-  bool is_narrow() const {
+  /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
+  bool has_few_columns() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
     return !function && k->windows < 0 && right_dtype() == k->dtype && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
-           inner <= narrow_inner;
+           inner <= few_columns_inner;
   }
   void product() {
     const Access &xa = plan.accesses[k->a], &xb = plan.accesses[k->b];
@@ -664,7 +664,7 @@ struct TileProgram::Worker {
                      .b_inner = value(k->b_inner),
                      .b_column = value(k->b_column),
                      .b_padded = !xb.guarded,
-                     .narrow = is_narrow(),
+                     .few_columns = has_few_columns(),
                      .panel = k->panel >= 0 ? buffer(k->panel) : nullptr,
                      .windows = k->windows >= 0 ? &windows : nullptr,
                      .first_column = col0,

@@ -20,10 +20,10 @@ namespace detail {
 
 /// Rows that fit a vector, as many of them to `take` as may go together.
 template <class T>
-TT_NOINLINE void multiply_narrow(const MatmulOperands<T>& m, const ProductTiles& p) {
+TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductTiles& p) {
   using C = Carrier<Pack<T>>;
   alignas(64) T products[most_products + lanes];
-  Pack<T> right[narrow_inner];
+  Pack<T> right[few_columns_inner];
   for (std::int64_t i = 0; i < m.inner; ++i)
     right[i] = m.b_column == 1 ? load_first(m.b + i * m.b_inner, static_cast<int>(m.cols)) : load_strided(m.b + i * m.b_inner, m.b_column, static_cast<int>(m.cols));
   const std::int64_t together = most_products / m.cols;
@@ -76,7 +76,7 @@ void multiply_type(const ProductTiles& p) {
       return multiply_stored(MatmulOperands<T>{p.rows, p.cols, p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, nullptr, 0, true}, p);
   MatmulOperands<T> m{p.rows,  p.cols,    p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, static_cast<const T*>(p.b),
                       p.b_inner, p.b_padded, p.b_column};
-  if (p.narrow) return multiply_narrow(m, p);
+  if (p.few_columns) return multiply_few_columns(m, p);
   if (p.windows) m.read(*p.windows, p.first_column);
   matmul<T, -1, -1>(m, static_cast<T*>(p.panel), [&](std::int64_t i, std::int64_t j, int rows, int vectors, int last, const T* t) {
     p.take(p.context, {i, j, rows, (vectors - 1) * lanes + last, vectors * lanes, t, true});
