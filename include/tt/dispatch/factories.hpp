@@ -87,10 +87,14 @@ inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = h
   return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
 }
 /// The dtype alone, as in tt::zeros({2, 3}, tt::DType::i64).
-inline Tensor full(const IntList& shape, double value, DType dtype, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = dtype}, at); }
-inline Tensor empty(const IntList& shape, DType dtype, SourceLine at = here()) { return empty(shape, TensorOptions{.dtype = dtype}, at); }
-inline Tensor zeros(const IntList& shape, DType dtype, SourceLine at = here()) { return zeros(shape, TensorOptions{.dtype = dtype}, at); }
-inline Tensor ones(const IntList& shape, DType dtype, SourceLine at = here()) { return ones(shape, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor full(const IntList& shape, double value, D dtype, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor empty(const IntList& shape, D dtype, SourceLine at = here()) { return empty(shape, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor zeros(const IntList& shape, D dtype, SourceLine at = here()) { return zeros(shape, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor ones(const IntList& shape, D dtype, SourceLine at = here()) { return ones(shape, TensorOptions{.dtype = dtype}, at); }
 inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
 inline Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }

@@ -54,15 +54,15 @@ template <class = void>
 Tensor rand(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return rand(shape, g.next_seed("rand", at), o, at); }
 template <class = void>
 Tensor rand(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return rand(shape, default_generator(), o, at); }
-template <class = void>
-Tensor rand(const IntList& shape, DType dtype, SourceLine at = here()) { return rand(shape, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor rand(const IntList& shape, D dtype, SourceLine at = here()) { return rand(shape, TensorOptions{.dtype = dtype}, at); }
 /// Normal, of mean 0 and variance 1.
 template <class = void>
 Tensor randn(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, g.next_seed("randn", at), o, at); }
 template <class = void>
 Tensor randn(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, default_generator(), o, at); }
-template <class = void>
-Tensor randn(const IntList& shape, DType dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
+template <std::same_as<DType> D>
+Tensor randn(const IntList& shape, D dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
 /// As many, of the shape and dtype of `x`.
 template <class = void>
 Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return rand_like(x, g.next_seed("rand_like", at), at); }
