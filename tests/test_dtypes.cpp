@@ -11,6 +11,7 @@
 #include "tensors.hpp"
 #include "tt/dispatch/algorithms.hpp"
 #include "tt/functional/parse.hpp"
+#include "tt/graph/check.hpp"
 #include "tt/graph/print.hpp"
 #include "tt/io/tensors.hpp"
 
@@ -281,6 +282,7 @@ TEST_CASE("narrow integers are computed in i32 and wrap around") {
   CHECK(numbers(tt::abs(i)) == Numbers{-128, 127, 1});
   CHECK(numbers(i + a) == Numbers{122, 130, 127});
   CHECK((i + a).dtype() == DType::i16);
+  tt::register_all_ops();
   CHECK(numbers(tt::call("bit_and", {i, 0x7f})) == Numbers{0, 127, 127});
   CHECK(numbers(tt::where(i < 0, i, 5)) == Numbers{-128, 5, -1});
   CHECK(contains(message([&] { tt::where(i < 0, i, 200); }), "number is out of range"));
@@ -439,6 +441,19 @@ TEST_CASE("narrow elements are printed, saved and read") {
   for (std::size_t k = 0; k < saved.size(); ++k) CHECK(same_bits(saved[k], read[k]));
   std::remove(path);
   CHECK(contains(message([&] { x.data_ptr<float>(); }), "dtype is bf16, not f32"));
+}
+
+TEST_CASE("a graph that computes with what is only stored is not legal") {
+  for (const tt::Op op : {tt::Op::add, tt::Op::neg, tt::Op::lt, tt::Op::matmul, tt::Op::where, tt::Op::copy}) {
+    tt::Graph g;
+    const int x = g.input(DType::bf16, {4, 4}), m = g.input(DType::boolean, {4, 4});
+    const int operands[] = {op == tt::Op::where ? m : x, x, x};
+    tt::Node n{.op = op, .dtype = op == tt::Op::lt ? DType::boolean : DType::bf16, .shape = {4, 4}};
+    g.output(g.intern(n, g, tt::Ids{operands, tt::arity(op)}));
+    CAPTURE(tt::name(op));
+    const tt::CheckResult r = (tt::check)(g);
+    CHECK(bool(r) == (op == tt::Op::where || op == tt::Op::copy));
+  }
 }
 
 TEST_CASE("a graph with narrow dtypes is text and comes back") {

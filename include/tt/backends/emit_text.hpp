@@ -60,7 +60,6 @@ FN i64 lane_at(i64 i, i64 lanes) {
   return lane; }
 )C";
 
-constexpr bool is_narrow_float(DType d) { return is_narrow(d) && is_floating(d); }
 /// A constant that gives the same bits in C.
 inline Text c_constant(DType d, std::uint64_t bits) {
   Text t;

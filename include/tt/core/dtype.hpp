@@ -1,7 +1,8 @@
 // Element types: their names, sizes, promotion (PyTorch's table) and conversions. Narrow ones (f16, bf16, u8, i8, i16) are how
 // values are stored; what is computed with them is computed in their compute dtype and rounded once an op.
 //   promote(DType::i32, DType::f32) is DType::f32;  name(DType::bf16) is "bf16";  compute_dtype(DType::i8) is DType::i32
-// A new one takes a row of `dtypes`, its line and column of `promotion`, a C++ type and, if it is narrow, Narrow<T> (core/narrow.hpp).
+// A new one takes its place in DType, `dtypes`, `promotion` and below that among the C++ types and in with_dtype; if it is narrow, a
+// NarrowLanes<T> (core/narrow.hpp); and a register of static kernels (static_step.hpp of backends/cpu and backends/cuda).
 #pragma once
 #include "tt/core/narrow.hpp"
 
@@ -38,6 +39,7 @@ constexpr bool is_narrow(DType dtype) { return dtype > DType::f64; }
 constexpr DType compute_dtype(DType dtype) { return dtypes[static_cast<int>(dtype)].computed_in; }
 constexpr bool is_floating(DType dtype) { return dtype >= DType::f32 && dtype <= DType::bf16; }
 constexpr bool is_integral(DType dtype) { return dtype != DType::boolean && !is_floating(dtype); }
+constexpr bool is_narrow_float(DType dtype) { return is_narrow(dtype) && is_floating(dtype); }
 constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::u8; }
 
 /// Is a whole number one of a dtype? Floats round those that are not.

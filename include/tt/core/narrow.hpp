@@ -20,9 +20,19 @@ struct OneLane {
   static constexpr std::uint32_t choose(bool m, std::uint32_t a, std::uint32_t b) { return m ? a : b; }
 };
 
-/// Lanes<L>::from: of a value in the compute dtype; to: back. Integers wrap around.
+/// NarrowLanes<T>::from<L>: the lanes of a value in the compute dtype; to<L>: back. Integers wrap around.
 template <class T>
-struct NarrowLanes;
+struct NarrowLanes {
+  static_assert(std::is_integral_v<T>);
+  template <class L>
+  static TT_ALWAYS_INLINE constexpr auto from(auto x) {
+    constexpr int unused = 32 - 8 * static_cast<int>(sizeof(T));
+    if constexpr (std::is_signed_v<T>) return (x << unused) >> unused;
+    else return x & ((1 << (32 - unused)) - 1);
+  }
+  template <class L>
+  static TT_ALWAYS_INLINE constexpr auto to(auto lanes) { return lanes; }
+};
 
 struct bf16_tag;
 struct f16_tag;
@@ -42,7 +52,7 @@ struct NarrowLanes<f16_tag> {
   static TT_ALWAYS_INLINE constexpr auto from(auto x) {
     const auto bits = L::bits(x), m = bits & 0x7fffffff;
     const auto denormal = L::bits(L::number(m) + 0.5f) - 0x3f000000;  // the sum is rounded to 2^-24
-    const auto bounded = L::choose(m < 0x47800000, m, 0x47800000);    // that one is infinity
+    const auto bounded = L::choose(m < 0x47800000, m, 0x47800000);    // 2^16, whose pattern becomes that of infinity
     const auto normal = (bounded + 0xfff + ((bounded >> 13) & 1) - 0x38000000) >> 13;
     const auto nan = ((m >> 13) & 0x3ff) | 0x7e00;  // a quiet one, as processors do
     return L::choose(m > 0x7f800000, nan, L::choose(m < 0x38800000, denormal, normal)) | ((bits >> 16) & 0x8000);
@@ -56,28 +66,6 @@ struct NarrowLanes<f16_tag> {
     return L::number(L::choose(exponent == 0x0f800000, infinite, finite) | ((lanes & 0x8000) << 16));
   }
 };
-template <>
-struct NarrowLanes<std::uint8_t> {
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto from(auto x) { return x & 0xff; }
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto to(auto lanes) { return lanes; }
-};
-template <>
-struct NarrowLanes<std::int8_t> {
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto from(auto x) { return (x << 24) >> 24; }
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto to(auto lanes) { return lanes; }
-};
-template <>
-struct NarrowLanes<std::int16_t> {
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto from(auto x) { return (x << 16) >> 16; }
-  template <class L>
-  static TT_ALWAYS_INLINE constexpr auto to(auto lanes) { return lanes; }
-};
-
 /// A float of 16 bits: rounded from a float, and one again wherever it is computed with.
 template <class Tag>
 struct Float16 {

@@ -143,15 +143,20 @@ TT_INLINE void register_kernels() {
   (void)done;
 }
 
+/// Operands, of which some may be numbers beside narrow values.
+inline SmallVec<int, 4> with_numbers(Graph& g, std::span<const int> in) {
+  SmallVec<int, 4> ids(static_cast<int>(in.size()));
+  for (int k = 0; k < ids.size(); ++k) ids[k] = in[static_cast<std::size_t>(k)];
+  g.take_numbers(ids.data(), ids.size());
+  return ids;
+}
 TT_INLINE void record_primitive(Graph& g, const Operator& op, std::span<const int> in, const Attributes& a, int* out) {
-  Vec<int> ids = copied(Ids{in.data(), static_cast<int>(in.size())});
-  g.take_numbers(ids.begin(), ids.size());
-  out[0] = g.elementwise(op.primitive, ids, a.size() > 0 ? a.value[0] : 0);
+  const SmallVec<int, 4> ids = with_numbers(g, in);
+  out[0] = g.elementwise(op.primitive, {ids.data(), ids.size()}, a.size() > 0 ? a.value[0] : 0);
 }
 TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int> in, const Attributes&, int* out) {
-  Vec<int> ids = copied(Ids{in.data(), static_cast<int>(in.size())});
-  g.take_numbers(ids.begin(), ids.size());
-  out[0] = g.call(*op.body, ids);
+  const SmallVec<int, 4> ids = with_numbers(g, in);
+  out[0] = g.call(*op.body, {ids.data(), ids.size()});
 }
 
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
@@ -223,10 +228,10 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       if (argument[k]) known.push_back(argument[k]);
     const int n = known.size();
     const DType d = result_dtype(known.data(), n);
+    const bool computes_narrow = is_narrow(d) && first == 0;  // a choice computes nothing
     bool axes = false;
-    for (const Tensor* t : known) axes = axes || t->impl().shape.rank > 0;
-    const bool computes = first == 0;  // a choice does not
-    if (is_narrow(d) && !axes && computes && n < count) {  // single values beside numbers, which are not rounded: as if they had an axis
+    for (int k = 0; computes_narrow && k < n; ++k) axes = axes || known[k]->impl().shape.rank > 0;
+    if (computes_narrow && !axes && n < count) {  // single values beside numbers, which are not rounded: as if they had an axis
       SmallVec<TensorOperand, 4> with_axis(count);
       for (int k = 0; k < count; ++k) {
         with_axis[k] = operand[k];
@@ -234,13 +239,13 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       }
       return call_elementwise(op, with_axis.data(), count, attributes, at).reshape({}, at);
     }
-    const DType number = axes && computes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; integers wrap around
+    const DType number = axes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; single integers wrap around
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
-      if (!argument[k]) made[k] = operand[k].number(number);
-      else if (k >= first && argument[k]->impl().shape.rank == 0 && argument[k]->impl().dtype != d && argument[k]->impl().dtype != single && argument[k]->impl().dtype != DType::boolean && n > 1)
-        made[k] = convert(*argument[k], single, at);
+      const TensorImpl* const t = argument[k] ? &argument[k]->impl() : nullptr;
+      if (!t) made[k] = operand[k].number(number);
+      else if (k >= first && t->shape.rank == 0 && t->dtype != d && t->dtype != single && t->dtype != DType::boolean && n > 1) made[k] = convert(*argument[k], single, at);
       else continue;
       argument[k] = &made[k];
     }

@@ -67,6 +67,7 @@ TT_INLINE Tensor filled(const Shape& shape, double value, TensorOptions o);
 }  // namespace detail
 
 inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, SourceLine at = here()) {
+  detail::need_in_range(o.dtype, value, "full", at);
   return detail::with_sizes(detail::filled(shape_of(shape, "full", at), value, o), shape);
 }
 inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}, SourceLine at = here()) {

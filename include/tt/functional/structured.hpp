@@ -73,13 +73,13 @@ constexpr int count_results() {
 template <class F>
 inline constexpr bool has_kernel = requires { &F::kernel; };
 
-constexpr bool is_narrow_float(const Sym& x) { return x.graph && is_narrow(x.dtype()) && is_floating(x.dtype()); }
+constexpr bool is_of_narrow_float(const Sym& x) { return x.graph && is_narrow_float(x.dtype()); }
 template <class O>
-constexpr bool is_narrow_float(const O&) {
+constexpr bool is_of_narrow_float(const O&) {
   return false;
 }
 /// In its compute dtype, if it is a narrow float; options as they are.
-constexpr Sym widened_float(const Sym& x) { return is_narrow_float(x) ? Sym{x.graph, x.graph->widened(x.id)} : x; }
+constexpr Sym widened_float(const Sym& x) { return is_of_narrow_float(x) ? Sym{x.graph, x.graph->widened(x.id)} : x; }
 template <class O>
 constexpr const O& widened_float(const O& options) {
   return options;
@@ -87,7 +87,7 @@ constexpr const O& widened_float(const O& options) {
 /// The body of an op, whose steps are not rounded to the narrow floats that it is given, but its results.
 template <class F, class... A>
 constexpr auto body_of_narrow(const A&... a) {
-  if (!(is_narrow_float(a) || ...)) return F::body(a...);
+  if (!(is_of_narrow_float(a) || ...)) return F::body(a...);
   DType d = DType::boolean;
   const auto find = [&](const auto& x) {
     if constexpr (std::is_same_v<decltype(x), const Sym&>)

@@ -72,6 +72,9 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
       return "reduces axes that are not there";
     if (n.dtype != first) return "has another dtype than its op gives";
   }
+  const bool computes = is_product(n.op) || is_reduction(n.op) || (n.op == Op::call && !is_named(n)) ||
+                        (is_elementwise(n.op) && n.op != Op::call && n.op != Op::where && n.op != Op::copy && n.op != Op::cast && n.op != Op::broadcast);
+  if (computes && (is_narrow(n.dtype) || is_narrow(first))) return "computes with what is only stored so";
   // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side.
   if (n.op == Op::matmul && phase != Phase::recorded && first == n.dtype && compute_dtype(g[n.operand[1]].dtype) == n.dtype) return "";
   if ((is_elementwise(n.op) && !is_named(n)) || is_product(n.op))

@@ -44,14 +44,14 @@ struct ProductTiles {
   DType b_dtype;           ///< what b is stored as: the product's dtype, or one that is computed in it
   std::int64_t b_inner, b_column;
   bool b_padded;           ///< the last vector of b's rows may be read whole
-  bool few_columns;             ///< of few columns and little to add up: many rows go to `take` together
+  bool few_columns;        ///< of few columns and little to add up: many rows go to `take` together
   void* panel;             ///< memory for a panel of b, or null
   const Windows* windows;  ///< b's columns are these, from `first_column` on; or null
   std::int64_t first_column;
   void* context;
   void (*take)(void* context, const ProductTile& part);
 };
-/// Of what is summed up by products that count as narrow.
+/// Of what is summed up by products that count as those of few columns, at most.
 inline constexpr int few_columns_inner = 16;
 
 struct TileKernels {
