@@ -428,7 +428,7 @@ class BasicGenerator {
     return *defs[k];
   }
   constexpr int call_op() {
-    const tt::OpDef& def = op_at(r_.below(tt::ElementwiseOps::size), tt::ElementwiseOps{});
+    const tt::OpDef& def = op_at(r_.below(27), tt::ElementwiseOps{});
     const int a = pick(def.info.domain == tt::Domain::number ? &is_number : &is_anything);
     if (a < 0) return -1;
     tt::Vec<int> ids(def.info.arity, a);

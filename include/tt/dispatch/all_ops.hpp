@@ -25,6 +25,7 @@ void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
 
 void each_defined_operator(const auto& f) {
   each_entry(f, ElementwiseOps{});
+  each_entry(f, FurtherOps{});
   each_entry(f, TypeList<Philox, IntegerPow>{});
   each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
   each_entry(f, StructuredOps{});

@@ -17,6 +17,7 @@ Graph parse(std::string_view text) {
     const auto look = [&]<class... F>(TypeList<F...>) { ((found = !found && name == F::info.name ? &op_def<F> : found), ...); };
     look(TypeList<Own...>{});
     look(ElementwiseOps{});
+    look(FurtherOps{});
     look(OpaqueOps{});
     look(StructuredOps{});
     for (const ExternalOp* e = __atomic_load_n(&detail::external_ops, __ATOMIC_ACQUIRE); e && !found; e = e->next)
