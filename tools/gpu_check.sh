@@ -83,7 +83,7 @@ for macro in CUDA CUBLASLT CUDNN CUDA_WITHOUT_GRAPHS; do fakes="$fakes -DTT_FAKE
 fakes="$fakes -DTT_CUDA_SHIM='\"none\"'"
 cu="$NVCC -std=c++20 -O2 --expt-relaxed-constexpr --fmad=false -arch=${TT_CUDA_ARCH:-native} -I include -I $dependencies -DTT_COMPILED -Xcompiler -march=native"
 tests="test_cuda test_cuda_tensor test_cuda_graphs test_cuda_products test_cuda_conv test_nvrtc"
-parts="core graph backends cpu cuda eager dispatch autograd jit"
+parts="core graph backends cpu cuda eager further dispatch functions linalg autograd jit"
 library="$parts algorithms algorithms_cuda"
 { # NAME: COMMAND of each object
   for part in $parts; do echo "$part: $cpp -c src/$part.cpp"; done

@@ -154,6 +154,9 @@
 #define TT_PART_dispatch 7
 #define TT_PART_autograd 8
 #define TT_PART_jit 9
+#define TT_PART_further 10
+#define TT_PART_functions 11
+#define TT_PART_linalg 12
 #if !defined(TT_COMPILED)
 #define TT_INLINE inline
 #define TT_DEFINES(part) 1

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tt/dispatch/functions.hpp"
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
@@ -25,11 +26,31 @@ void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
 
 void each_defined_operator(const auto& f) {
   each_entry(f, ElementwiseOps{});
-  each_entry(f, FurtherOps{});
   each_entry(f, TypeList<Philox, IntegerPow>{});
   each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
   each_entry(f, StructuredOps{});
 }
+/// The same for the rest of the vocabulary, which no other op of the library needs.
+void each_further_operator(const auto& f) {
+  each_entry(f, FurtherOps{});
+  each_entry(f, FurtherStructuredOps{});
+}
+/// The operator of that name among them, or null.
+TT_INLINE Operator* further_operator(const char* name);
+TT_INLINE void register_further_ops();
+
+#if TT_DEFINES(further)
+TT_INLINE Operator* further_operator(const char* name) {
+  Operator* found = nullptr;
+  each_further_operator([&](Operator& (*entry)(), const char* own) {
+    if (!found && std::strcmp(name, own) == 0) found = &entry();
+  });
+  return found;
+}
+TT_INLINE void register_further_ops() {
+  each_further_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
+}
+#endif
 
 #if defined(TT_COMPILED) && TT_DEFINES(eager)
 TT_INLINE Operator& library_operator(const char* name) {
@@ -37,6 +58,7 @@ TT_INLINE Operator& library_operator(const char* name) {
   each_defined_operator([&](Operator& (*entry)(), const char* own) {
     if (!found && std::strcmp(name, own) == 0) found = &entry();
   });
+  if (!found) found = further_operator(name);
   if (!found) TT_THROW(InternalError(Text("tt::compiled has no op called ") << name << "."));
   return *found;
 }
@@ -48,6 +70,8 @@ TT_INLINE Operator& library_operator(const char* name) {
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
   detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
+  detail::register_further_ops();
+  detail::register_functions();
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

@@ -1,10 +1,11 @@
 // Calls by name, with arguments as values: for interpreters, loaded graphs and tests.
-//   tt::call("softmax", {x, 1})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})
-//   tt::call_results("sort", {x})                   values and indices
+//   tt::call("softmax", {x, 1})        tt::call("sum", {x}, {{"dim", {0}}, {"keepdim", true}})       tt::call("mse_loss", {x, y}, {{"reduction", "sum"}})
+//   tt::call_results("sort", {x})      values and indices        tt::call("relu_", {x})      in place        tt::call("add", {x, y}, {{"out", z}})
 // With tt::compiled every operator is found; else those that were called before, and all after tt::register_all_ops() of
 // <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +24,11 @@ class BoxedValue {
   BoxedValue(const Size& s) : BoxedValue(std::int64_t{s}) {}
   BoxedValue(const IntList& l) : list_(l), kind_(Kind::list) {}
   BoxedValue(std::initializer_list<std::int64_t> l) : list_(l), kind_(Kind::list) {}
+  BoxedValue(const std::vector<Tensor>& l) : tensors_(l), kind_(Kind::tensors) {}
+  BoxedValue(const std::vector<double>& l) : reals_(l), kind_(Kind::reals) {}
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
+  BoxedValue(const char* word) : text_(word), kind_(Kind::text) {}
+  BoxedValue(std::string_view word) : text_(word), kind_(Kind::text) {}
   BoxedValue(None) : kind_(Kind::left_out) {}
 
   bool is_none() const { return kind_ == Kind::left_out; }
@@ -36,7 +41,13 @@ class BoxedValue {
   std::int64_t integer() const { return integer_; }
   bool is_list() const { return kind_ == Kind::list; }
   const IntList& list() const { return list_; }
+  bool is_tensors() const { return kind_ == Kind::tensors; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  bool is_reals() const { return kind_ == Kind::reals; }
+  const std::vector<double>& reals() const { return reals_; }
   bool is_dtype() const { return kind_ == Kind::dtype; }
+  bool is_text() const { return kind_ == Kind::text; }
+  const std::string& text() const { return text_; }
   /// A Tensor or number, as the unboxed form of an op takes it.
   detail::TensorOperand operand(SourceLine at) const {
     switch (kind_) {
@@ -48,11 +59,14 @@ class BoxedValue {
   }
 
  private:
-  enum class Kind { left_out, tensor, boolean, integer, real, list, dtype };
+  enum class Kind { left_out, tensor, boolean, integer, real, list, tensors, reals, dtype, text };
   Tensor tensor_;
   double number_ = 0;
   std::int64_t integer_ = 0;
   IntList list_;
+  std::vector<Tensor> tensors_;
+  std::vector<double> reals_;
+  std::string text_;
   Kind kind_;
 };
 struct NamedValue {
@@ -60,39 +74,109 @@ struct NamedValue {
   BoxedValue value;
 };
 
-namespace detail {
-
-/// Puts a value behind the others, as the schema says; what is wrong with it, or null.
-TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value);
-
-/// Calls `op`, which has as many results as there is room for.
-TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
-                       std::initializer_list<NamedValue> named, SourceLine at, Tensor* result);
-
-}  // namespace detail
-
 /// What an operator is given and gives.
 struct OpSchema {
   const char *name, *arguments;
-  int results;
+  int results;  ///< -1: as many as the call gives
   /// In PyTorch's schema language: "softmax(Tensor input, int dim) -> Tensor".
   friend Text& operator<<(Text& out, const OpSchema& s) {
     out << s.name << '(' << s.arguments << ") -> ";
+    if (s.results < 0) return out << "Tensor[]";
     for (int k = 0; k < s.results; ++k) out << (k ? ", " : s.results > 1 ? "(" : "") << "Tensor";
     return out << (s.results > 1 ? ")" : "");
   }
   friend Text& operator<<(Text&& out, const OpSchema& s) { return out << s; }
 };
-/// The operators that calls by name find, in the order of their names; without those of our own, which begin with an underscore.
+/// What calls by name find, in the order of names; without operators of our own, which begin with an underscore. A name that means
+/// several things is there several times.
 TT_INLINE std::vector<OpSchema> ops();
 
 /// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left
-/// out is what the schema says. Throws Error when a value does not fit the schema, or one is missing.
+/// out is what the schema says. Of a name that means several things the first is taken whose schema fits. A name that ends with _ writes
+/// the result into the first Tensor, and a Tensor named "out" is written and returned. PyTorch's names with dots are found too: "linalg.inv" is linalg_inv,
+/// "nn.functional.relu" is relu. Throws Error when a value does not fit the schema, or one is missing.
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,
                    std::initializer_list<NamedValue> named = {}, SourceLine at = here());
 /// The same for an operator of any number of results.
-TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional,
-                                        std::initializer_list<NamedValue> named = {}, SourceLine at = here());
+TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named = {},
+                                           SourceLine at = here());
+inline std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional,
+                                        std::initializer_list<NamedValue> named = {}, SourceLine at = here()) {
+  return call_results(name, std::span(positional.begin(), positional.size()), std::span(named.begin(), named.size()), at);
+}
+
+namespace detail {
+
+/// A function that calls by name find, beside the operators: it calls operators in turn. Of one name there may be several.
+struct NamedFunction {
+  const char *name, *schema;
+  int results;
+  /// With a value for each argument of the schema, null where it is left out.
+  std::vector<Tensor> (*run)(const BoxedValue* const* value, SourceLine at);
+  const NamedFunction* next = nullptr;  ///< registered before
+};
+inline std::atomic<const NamedFunction*> named_functions{nullptr};
+
+/// A boxed value as a function's argument.
+template <class A>
+struct Unboxed {
+  static A from(const BoxedValue& v, SourceLine at) {
+    if constexpr (std::is_same_v<A, Tensor>) return v.tensor();
+    else if constexpr (std::is_same_v<A, TensorOperand>) return v.operand(at);
+    else if constexpr (std::is_same_v<A, bool>) return v.integer() != 0;
+    else if constexpr (std::is_same_v<A, IntList>) return v.is_list() ? v.list() : v.is_none() ? IntList() : IntList{v.integer()};
+    else if constexpr (std::is_same_v<A, std::vector<Tensor>>) return v.tensors();
+    else if constexpr (std::is_same_v<A, std::vector<double>>) return v.reals();
+    else if constexpr (std::is_same_v<A, std::string>) return v.text();
+    else if constexpr (std::is_floating_point_v<A>) return static_cast<A>(v.real());
+    else if constexpr (std::is_same_v<A, int>) return saturated<int>(v.integer());
+    else return static_cast<A>(v.integer());
+  }
+};
+template <class A>
+struct Unboxed<Optional<A>> {
+  static Optional<A> from(const BoxedValue& v, SourceLine at) {
+    if (v.is_none()) return {};
+    return Optional<A>(Unboxed<A>::from(v, at));
+  }
+};
+/// One Tensor, a list of them, or a struct of them.
+template <class R>
+std::vector<Tensor> as_results(R&& r) {
+  using Plain = std::remove_cvref_t<R>;
+  if constexpr (std::is_same_v<Plain, Tensor>) return {r};
+  else if constexpr (std::is_same_v<Plain, std::vector<Tensor>>) return static_cast<R&&>(r);
+  else {
+    std::vector<Tensor> all;
+    with_members(r, [&](const auto&... t) { (all.push_back(t), ...); });
+    return all;
+  }
+}
+template <class R>
+constexpr int number_of_results() {
+  if constexpr (std::is_same_v<R, Tensor>) return 1;
+  else if constexpr (std::is_same_v<R, std::vector<Tensor>>) return -1;
+  else return count_members<R>();
+}
+template <class F, class R, class... A>
+NamedFunction named_function(const char* name, const char* schema, R (F::*)(A..., SourceLine) const) {
+  return {name, schema, number_of_results<R>(), [](const BoxedValue* const* value, SourceLine at) {
+            return [&]<std::size_t... I>(std::index_sequence<I...>) {
+              return as_results(F{}(Unboxed<std::remove_cvref_t<A>>::from(*value[I], at)..., at));
+            }(std::index_sequence_for<A...>{});
+          }};
+}
+TT_INLINE void add_function(const NamedFunction& f);
+
+}  // namespace detail
+
+/// A further meaning of a name for calls by name: a lambda that takes what the schema says, and the caller's line last. It gives a Tensor, a struct of
+/// Tensors or a vector of them. Its operators are dispatched in turn.
+///   tt::register_function("halves", "Tensor input, int dim=0", [](const Tensor& x, int dim, SourceLine) { return tt::chunk(x, 2, dim); });
+template <class F>
+void register_function(const char* name, const char* schema, F) {
+  detail::add_function(detail::named_function<F>(name, schema, &F::operator()));
+}
 
 }  // namespace tt
 

@@ -46,112 +46,153 @@ inline bool read_default(std::string_view text, IntList& list) {
   return true;
 }
 
-TT_INLINE const char* push_boxed(Attributes& to, const SchemaReader& schema, const BoxedValue* value) {
-  constexpr const char* wrong_default = "the schema's default is of another type";
-  const std::string_view type = schema.type, left_out = schema.left_out;
-  if (type.ends_with('?')) {  // whether it is given, and what
-    const bool none = value ? value->is_none() : left_out == "None";
-    to.push(!none);
-    if (none) return to.push(0), nullptr;
-    return push_boxed(to, {{}, type.substr(0, type.size() - 1), schema.name, left_out}, value);
-  }
-  if (type == "dtype") {
-    if (!value) {
-      for (int d = 0; d < dtype_count; ++d)
-        if (left_out == name(static_cast<DType>(d))) return to.push(d), nullptr;
-      return left_out.empty() ? "no value" : wrong_default;
-    }
-    if (!value->is_dtype()) return "a dtype is expected";
-    to.push(value->integer());
-    return nullptr;
-  }
-  if (!value && left_out.empty()) return "no value";
+/// What is wrong with a value for an argument of this type, or null. Of an argument with a default an empty list may be given.
+inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool has_default) {
+  if (type.ends_with('?'))
+    return v.is_none() || (v.is_tensor() && !v.tensor().defined()) ? nullptr : wrong_value(type.substr(0, type.size() - 1), v, has_default);
+  if (type == "Tensor[]") return v.is_tensor() || v.is_tensors() ? nullptr : "a Tensor is expected";
+  if (type == "Tensor" || type == "Scalar") return v.is_tensor() || v.is_number() ? nullptr : "a Tensor is expected";
+  if (type == "dtype") return v.is_dtype() ? nullptr : "a dtype is expected";
   if (type.starts_with("int[")) {
-    if (value && !value->is_list() && !value->is_integer()) return "a list of integers is expected";
-    IntList list;
-    std::int64_t number = 0;
-    if (value) list = value->is_list() ? value->list() : IntList{value->integer()};
-    else if (read_default(left_out, number)) list.push_back(number);
-    else if (!read_default(left_out, list)) return wrong_default;
-    const int most = type[4] == ']' ? 0 : type[4] - '0';  // "int[2]": two numbers, or one for both
-    const bool fits = most == 0 || list.size() == 1 || list.size() == most || (list.size() == 0 && !left_out.empty());
-    if (!fits) return most == 1 ? "one integer is expected" : "one integer or two are expected";
-    to.push(list);
-  } else if (type == "float") {
-    if (value && !value->is_number()) return "a number is expected";
-    double number = value ? value->real() : 0;
-    if (!value && !read_default(left_out, number)) return wrong_default;
-    to.push(std::bit_cast<std::int64_t>(number));
-  } else if (type == "bool") {
-    if (value && !value->is_boolean()) return "true or false is expected";
-    const bool truth = left_out == "true" || left_out == "True";  // as in C++, of registered functions; as in PyTorch
-    if (!value && !truth && left_out != "false" && left_out != "False") return wrong_default;
-    to.push(value ? value->integer() : truth);
-  } else {
-    if (value && !value->is_integer()) return "an integer is expected";
-    std::int64_t number = value ? value->integer() : 0;
-    if (!value && !read_default(left_out, number)) return wrong_default;
-    to.push(number);
+    if (!v.is_list() && !v.is_integer()) return "a list of integers is expected";
+    const int most = type[4] == ']' ? 0 : type[4] - '0', n = v.is_list() ? v.list().size() : 1;  // "int[2]": two numbers, or one for both
+    if (most == 0 || n == 1 || n == most || (n == 0 && has_default)) return nullptr;
+    return most == 1 ? "one integer is expected" : most == 2 ? "one integer or two are expected" : "one integer or three are expected";
   }
-  return nullptr;
+  if (type == "float[]") return v.is_reals() || v.is_list() || v.is_number() ? nullptr : "a list of numbers is expected";
+  if (type == "float") return v.is_number() ? nullptr : "a number is expected";
+  if (type == "bool") return v.is_boolean() ? nullptr : "true or false is expected";
+  if (type == "str") return v.is_text() ? nullptr : "a word is expected";
+  if (const std::size_t bar = type.find('|'); bar != std::string_view::npos) {
+    if (!v.is_text()) return "a word is expected";
+    for (std::string_view rest = type;; rest.remove_prefix(rest.find('|') + 1)) {
+      if (rest.substr(0, rest.find('|')) == v.text()) return nullptr;
+      if (rest.find('|') == std::string_view::npos) return "another word is expected";
+    }
+  }
+  return v.is_integer() ? nullptr : "an integer is expected";
+}
+/// Which of the words "none|mean|sum" it is.
+inline std::int64_t number_of_word(std::string_view words, std::string_view word) {
+  for (std::int64_t k = 0;; ++k, words.remove_prefix(words.find('|') + 1))
+    if (words.substr(0, words.find('|')) == word) return k;
+}
+/// What a schema's default stands for. Throws Error when it is of another type.
+inline BoxedValue default_value(const char* op, std::string_view type, std::string_view text) {
+  const bool optional = type.ends_with('?');
+  if (optional) type.remove_suffix(1);
+  if (text == "None" && optional) return None{};
+  if (type == "bool") {
+    const bool truth = text == "true" || text == "True";  // as in C++, of registered functions; as in PyTorch
+    if (truth || text == "false" || text == "False") return truth;
+  } else if (type == "dtype") {
+    for (int d = 0; d < dtype_count; ++d)
+      if (text == name(static_cast<DType>(d))) return static_cast<DType>(d);
+  } else if (type.find('|') != std::string_view::npos || type == "str") {
+    return text;
+  } else if (type.starts_with("int")) {
+    std::int64_t number = 0;
+    IntList list;
+    if (read_default(text, number)) return number;
+    if (type.starts_with("int[") && read_default(text, list)) return list;
+  } else if (double number = 0; read_default(text, number)) {
+    std::int64_t whole = 0;
+    if (type == "Scalar" && read_default(text, whole)) return whole;
+    return number;
+  }
+  TT_THROW(Error(Text("tt::call: ") << op << ": a default of its schema is of another type."));
 }
 
-TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> positional,
-                       std::initializer_list<NamedValue> named, SourceLine at, Tensor* result) {
-  const auto fail = [&](const char* what, std::string_view argument = {}) {
-    Text t = Text("tt::call: ") << op.name() << ": " << what;
-    if (!argument.empty()) {
-      t << " for ";
-      for (char c : argument) t << c;
+/// The arguments of a call by name beside a schema: a value for each argument of it, or why they do not fit.
+struct BoxedArguments {
+  SmallVec<const BoxedValue*, 12> value;   ///< null: left out
+  SmallVec<int, 12> more;                  ///< further Tensors of a list, behind the first
+  Text wrong;
+
+  BoxedArguments(std::string_view schema, std::span<const BoxedValue> positional, std::span<const NamedValue> named) { match(schema, positional, named); }
+  bool fit() const { return wrong.empty(); }
+
+ private:
+  void match(std::string_view schema, std::span<const BoxedValue> positional, std::span<const NamedValue> named) {
+    std::size_t next = 0, used = 0;
+    const auto fail = [&](const char* what, std::string_view argument = {}) {
+      wrong << what;
+      if (argument.empty()) return;
+      wrong << " for ";
+      for (char c : argument) wrong << c;
+    };
+    for (SchemaReader s{schema}; s.next();) {
+      const BoxedValue* v = next < positional.size() ? &positional[next++] : nullptr;
+      for (const NamedValue& n : named) {
+        if (s.name != n.name) continue;
+        if (v) return fail("two values", s.name);
+        v = &n.value;
+        ++used;
+      }
+      if (!v && s.left_out.empty()) return fail("no value", s.name);
+      if (v)
+        if (const char* what = wrong_value(s.type, *v, !s.left_out.empty())) return fail(what, s.name);
+      int others = 0;
+      if (s.type == "Tensor[]")
+        for (; next < positional.size() && positional[next].is_tensor(); ++next) ++others;
+      value.push_back(v);
+      more.push_back(others);
     }
-    TT_THROW(Error(t << ": takes (" << op.schema << ")." << at));
-  };
-  const int given = static_cast<int>(positional.size());
-  const BoxedValue* v = positional.begin();
+    if (next < positional.size()) return fail("too many arguments");
+    if (used != named.size()) return fail("an argument has a name that the schema does not have");
+  }
+};
+
+/// Puts a value behind the others, as the schema says.
+inline void push_boxed(Attributes& to, std::string_view type, const BoxedValue& v) {
+  if (type.ends_with('?')) {  // whether it is given, and what
+    to.push(!v.is_none());
+    if (v.is_none()) return to.push(0);
+    return push_boxed(to, type.substr(0, type.size() - 1), v);
+  }
+  if (type.starts_with("int[")) to.push(v.is_list() ? v.list() : IntList{v.integer()});
+  else if (type == "float") to.push(std::bit_cast<std::int64_t>(v.real()));
+  else if (type.find('|') != std::string_view::npos) to.push(number_of_word(type, v.text()));
+  else to.push(v.integer());
+}
+
+/// Calls `op`, which has as many results as there is room for.
+TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result) {
   Attributes attributes;
   if (op.optional > 0) attributes.push(0);  // which of the Tensors are given
   SmallVec<TensorOperand, few_arguments> operand;
-  int next = 0, place = 0;
-  std::size_t used = 0;
-  for (SchemaReader s{op.schema}; s.next();) {
-    const BoxedValue* value = next < given ? &v[next++] : nullptr;
-    for (const NamedValue& n : named) {
-      if (s.name != n.name) continue;
-      if (value) fail("two values", s.name);
-      value = &n.value;
-      ++used;
-    }
+  int place = 0, k = 0;
+  for (SchemaReader s{op.schema}; s.next(); ++k) {
+    const BoxedValue* const v = given.value[k];
     if (!s.is_operand()) {
-      if (const char* wrong = push_boxed(attributes, s, value)) fail(wrong, s.name);
+      push_boxed(attributes, s.type, v ? *v : default_value(op.name(), s.type, s.left_out));
       continue;
     }
     const std::int64_t bit = std::int64_t{1} << place++;
-    if (s.type == "Tensor?" && (!value || value->is_none() || (value->is_tensor() && !value->tensor().defined()))) continue;
-    if (double number = 0; !value && !s.left_out.empty() && s.type == "Scalar" && read_default(s.left_out, number)) {
-      operand.push_back(TensorOperand(number, at));
+    if (s.type == "Tensor?" && (!v || v->is_none() || (v->is_tensor() && !v->tensor().defined()))) continue;
+    if (!v) {
+      operand.push_back(default_value(op.name(), s.type, s.left_out).operand(at));
       continue;
     }
-    if (!value) fail("no value", s.name);
     if (op.optional > 0) attributes.value[0] |= bit;
-    const bool several = s.type == "Tensor[]";
-    if (!value->is_tensor() && (several || !value->is_number())) fail("a Tensor is expected", s.name);
-    operand.push_back(value->operand(at));
-    while (several && next < given && v[next].is_tensor()) operand.push_back(v[next++].operand(at));
+    if (v->is_tensors())
+      for (const Tensor& t : v->tensors()) operand.push_back({t, at});
+    else
+      for (int j = 0; j <= given.more[k]; ++j) operand.push_back(v[j].operand(at));
   }
-  if (next < given) fail("too many arguments");
-  if (used != named.size()) fail("an argument has a name that the schema does not have");
 
   const int tensors = operand.size();
+  if (tensors == 0 && op.variadic) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
   if (op.body || op.primitive != Op::input) {
     *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;
   }
   SmallVec<Tensor, few_arguments> made(tensors);
   SmallVec<const Tensor*, few_arguments> argument(tensors);
-  for (int k = 0; k < tensors; ++k) {
-    made[k] = operand[k].tensor ? *operand[k].tensor : operand[k].number(DType::boolean);
-    argument[k] = &made[k];
-    if (!made[k].defined()) Dispatcher::undefined(op, k, at);
+  for (int j = 0; j < tensors; ++j) {
+    made[j] = operand[j].tensor ? *operand[j].tensor : operand[j].number(DType::boolean);
+    argument[j] = &made[j];
+    if (!made[j].defined()) Dispatcher::undefined(op, j, at);
   }
   if (op.front) {
     Call c{&op, argument.data(), tensors, &attributes, result, at, {}};
@@ -165,6 +206,40 @@ TT_INLINE void call_boxed(const Operator& op, std::initializer_list<BoxedValue> 
   }
   call_operator_into(op, argument.data(), tensors, attributes, at, result);
 }
+inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at) {
+  std::vector<Tensor> result(static_cast<std::size_t>(op.results));
+  call_boxed(op, given, at, result.data());
+  return result;
+}
+inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at) {
+  SmallVec<BoxedValue, 12> made;
+  SmallVec<const BoxedValue*, 12> value;
+  int k = 0;
+  for (SchemaReader s{f.schema}; s.next(); ++k) {
+    if (const BoxedValue* const v = given.value[k]; !v) made.push_back(default_value(f.name, s.type, s.left_out));
+    else if (s.type.find('|') != std::string_view::npos && v->is_text()) made.push_back(number_of_word(s.type.substr(0, s.type.find('?')), v->text()));
+    else if (s.type == "Tensor[]" && v->is_tensor()) {
+      std::vector<Tensor> list;
+      for (int j = 0; j <= given.more[k]; ++j) list.push_back(v[j].tensor());
+      made.push_back(list);
+    } else if (s.type == "float[]" && !v->is_reals()) {
+      std::vector<double> list;
+      if (v->is_number()) list.push_back(v->real());
+      else
+        for (const std::int64_t n : v->list().values()) list.push_back(static_cast<double>(n));
+      made.push_back(list);
+    } else if (s.type.starts_with("Tensor") && v->is_number()) made.push_back(v->operand(at).number(DType::boolean));
+    else made.push_back(*v);
+    if (s.type.find('|') != std::string_view::npos && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
+  }
+  for (const BoxedValue& v : made) value.push_back(&v);
+  return f.run(value.data(), at);
+}
+TT_INLINE void add_function(const NamedFunction& f) {
+  auto* own = new NamedFunction(f);
+  own->next = named_functions.load(std::memory_order_relaxed);
+  while (!named_functions.compare_exchange_weak(own->next, own, std::memory_order_release, std::memory_order_relaxed)) {}
+}
 
 /// In tt::compiled every operator of the library is at hand.
 inline void register_library() {
@@ -173,9 +248,52 @@ inline void register_library() {
   register_algorithms();
 #endif
 }
-inline Operator& operator_called(const char* name) {
-  if (!Dispatcher::get().lookup(name)) register_library();
-  return Dispatcher::get().find(name);
+/// f(operator or function) for each meaning of a name, in the order in which they were registered, the operator first, until it says true.
+template <class F>
+bool each_meaning(const char* name, const F& f) {
+  if (const Operator* op = Dispatcher::get().lookup(name); op && f(*op)) return true;
+  SmallVec<const NamedFunction*, 8> found;  // the newest first
+  for (const NamedFunction* n = named_functions.load(std::memory_order_acquire); n; n = n->next)
+    if (std::strcmp(n->name, name) == 0) found.push_back(n);
+  for (int k = found.size() - 1; k >= 0; --k)
+    if (f(*found[k])) return true;
+  return false;
+}
+inline bool is_called(const char* name) {
+  return each_meaning(name, [](const auto&) { return true; });
+}
+/// The name as it is registered: PyTorch's may have dots.
+inline std::string registered_name(std::string_view name) {
+  if (const std::size_t torch = name.rfind("functional."); torch != std::string_view::npos) name.remove_prefix(torch + 11);
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  std::string plain(name);
+  for (char& c : plain)
+    if (c == '.') c = '_';
+  if (!is_called(plain.c_str())) register_library();
+  if (!is_called(plain.c_str()) && plain.starts_with("special_") && is_called(plain.c_str() + 8)) plain.erase(0, 8);
+  return plain;
+}
+inline const char* name_of(const Operator& op) { return op.name(); }
+inline const char* name_of(const NamedFunction& f) { return f.name; }
+
+/// Results of the first meaning that takes these arguments.
+inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
+  std::vector<Tensor> result;
+  Text why;
+  int meanings = 0;
+  const bool done = each_meaning(name, [&](const auto& meaning) {
+    const BoxedArguments given(meaning.schema, positional, named);
+    if (given.fit()) {
+      result = call_boxed(meaning, given, at);
+      return true;
+    }
+    if (meanings++ == 0) why << given.wrong << ": takes (" << meaning.schema << ')';
+    else why << " or (" << meaning.schema << ')';
+    return false;
+  });
+  if (!done && meanings == 0) (void)Dispatcher::get().find(name);  // says which is most alike
+  if (!done) TT_THROW(Error(Text("tt::call: ") << name << ": " << why << "." << at));
+  return result;
 }
 
 }  // namespace detail
@@ -186,26 +304,42 @@ TT_INLINE std::vector<OpSchema> ops() {
   Dispatcher::get().each([&](const Operator& op) {
     if (op.name()[0] != '_') list.push_back({op.name(), op.schema, op.results});
   });
-  std::sort(list.begin(), list.end(), [](const OpSchema& a, const OpSchema& b) { return std::strcmp(a.name, b.name) < 0; });
+  for (const detail::NamedFunction* f = detail::named_functions.load(std::memory_order_acquire); f; f = f->next) list.push_back({f->name, f->schema, f->results});
+  std::sort(list.begin(), list.end(), [](const OpSchema& a, const OpSchema& b) {
+    const int order = std::strcmp(a.name, b.name);
+    return order != 0 ? order < 0 : std::strcmp(a.arguments, b.arguments) < 0;
+  });
   return list;
+}
+
+TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
+  const std::string own = detail::registered_name(name);
+  for (std::size_t k = 0; k < named.size(); ++k)
+    if (std::strcmp(named[k].name, "out") == 0 && named[k].value.is_tensor()) {
+      std::vector<NamedValue> rest(named.begin(), named.end());
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+      Tensor out = named[k].value.tensor();
+      const std::vector<Tensor> result = call_results(name, positional, rest, at);
+      if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results, out is one." << at));
+      out.copy_(result[0], at);
+      return {out};
+    }
+  if (own.ends_with('_') && !positional.empty() && positional[0].is_tensor() && !detail::is_called(own.c_str())) {
+    Tensor first = positional[0].tensor();
+    std::vector<Tensor> result = detail::call_meaning(own.substr(0, own.size() - 1).c_str(), positional, named, at);
+    if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
+    first.copy_(result[0], at);
+    return {first};
+  }
+  return detail::call_meaning(own.c_str(), positional, named, at);
 }
 
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
                       SourceLine at) {
-  const Operator& op = detail::operator_called(name);
-  if (op.results != 1)
-    TT_THROW(Error(Text("tt::call: ") << name << ": has " << op.results << " results. Use tt::call_results?" << at));
-  Tensor result;
-  detail::call_boxed(op, positional, named, at, &result);
-  return result;
-}
-
-TT_INLINE std::vector<Tensor> call_results(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,
-                                           SourceLine at) {
-  const Operator& op = detail::operator_called(name);
-  std::vector<Tensor> result(static_cast<std::size_t>(op.results));
-  detail::call_boxed(op, positional, named, at, result.data());
-  return result;
+  const std::vector<Tensor> result = call_results(name, positional, named, at);
+  if (result.size() != 1)
+    TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results. Use tt::call_results?" << at));
+  return result[0];
 }
 
 }  // namespace tt

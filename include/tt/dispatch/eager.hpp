@@ -98,7 +98,7 @@ inline constexpr bool is_in = false;
 template <class F, class... L>
 inline constexpr bool is_in<F, TypeList<L...>> = (std::is_same_v<F, L> || ...);
 
-#if !TT_DEFINES(eager)
+#if !TT_DEFINES(eager) && !TT_DEFINES(further)
 inline constexpr bool uses_library = true;
 #else
 inline constexpr bool uses_library = false;
@@ -212,7 +212,7 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
 }  // namespace detail
 
 /// The operator of an op definition.
-template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, FurtherOps> || detail::is_in<F, StructuredOps>)>
+template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, FurtherOps> || detail::is_in<F, StructuredOps> || detail::is_in<F, FurtherStructuredOps>)>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(F::info.name);

@@ -31,6 +31,11 @@ struct AttributesFrom {
     return v;
   }
 };
+/// Word number k of "none|mean|sum".
+inline std::string_view word_of(std::string_view words, int k) {
+  for (; k > 0; --k) words.remove_prefix(words.find('|') + 1);
+  return words.substr(0, words.find('|'));
+}
 /// An option in a schema: its type, its name, and its default.
 struct OptionText {
   Text& out;
@@ -39,6 +44,8 @@ struct OptionText {
   void type(int) const { out << "int"; }
   void type(double) const { out << "float"; }
   void type(DType) const { out << "dtype"; }
+  template <Choice E>
+  void type(E) const { out << choices_of<E>; }
   void type(const SizeOption&) const { out << "int"; }
   void type(const HeightWidth&) const { out << "int[2]"; }
   template <class T>
@@ -55,6 +62,11 @@ struct OptionText {
   void value(std::int64_t v) const { out << v; }
   void value(int v) const { out << v; }
   void value(DType v) const { out << name(v); }
+  template <Choice E>
+  void value(E v) const {
+    const std::string_view word = word_of(choices_of<E>, static_cast<int>(v));
+    for (char c : word) out << c;
+  }
   void value(const SizeOption& v) const { out << v.value; }
   void value(const HeightWidth& v) const {
     if (v.h == v.w) out << v.h;

@@ -9,5 +9,7 @@ namespace tt {
 using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>, AnyOrAll<true>, CountNonzero, Argmax, Argmin, Extreme<Op::amax>, Extreme<Op::amin>, Softmax, LogSoftmax, Logsumexp, LayerNorm, Matmul,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
+/// The rest of the vocabulary; a file of src/ of its own compiles them.
+using FurtherStructuredOps = TypeList<>;
 
 }  // namespace tt

@@ -93,6 +93,12 @@ struct Optional {
   constexpr bool operator==(const Optional&) const = default;
 };
 
+/// The words of an option that is an enum, in the order of its values: "none|mean|sum". Calls by name take a word, and it is its type in schemas.
+template <class E>
+inline constexpr const char* choices_of = nullptr;
+template <class E>
+concept Choice = std::is_enum_v<E> && choices_of<E> != nullptr;
+
 /// Two numbers for the last two axes, or one for both.
 struct HeightWidth {
   int h, w;
@@ -213,6 +219,8 @@ struct OptionFieldOf {
   constexpr void kind(OptionField::Kind k) { field.kind = k; }
   constexpr void operator()(bool) { kind(OptionField::Kind::boolean); }
   constexpr void operator()(DType) { kind(OptionField::Kind::dtype); }
+  template <Choice E>
+  constexpr void operator()(E) { kind(OptionField::Kind::integer); }
   constexpr void operator()(std::integral auto) { kind(OptionField::Kind::integer); }
   constexpr void operator()(double) { kind(OptionField::Kind::real); }
   constexpr void operator()(const SizeOption&) { kind(OptionField::Kind::size); }

@@ -20,6 +20,7 @@ Graph parse(std::string_view text) {
     look(FurtherOps{});
     look(OpaqueOps{});
     look(StructuredOps{});
+    look(FurtherStructuredOps{});
     for (const ExternalOp* e = __atomic_load_n(&detail::external_ops, __ATOMIC_ACQUIRE); e && !found; e = e->next)
       if (name == e->def->info.name) found = e->def;
     return found;

@@ -1,0 +1,3 @@
+// The compiled build of linear algebra through LAPACK.
+#define TT_BUILD TT_PART_linalg
+#include "tt/dispatch/eager.hpp"
