@@ -111,7 +111,7 @@ namespace detail {
 struct NamedFunction {
   const char *name, *schema;
   int results;
-  /// With a value for each argument of the schema, null where it is left out.
+  /// With a value for each argument of the schema, and one more that is not looked at: in place of the caller's line.
   std::vector<Tensor> (*run)(const BoxedValue* const* value, SourceLine at);
   const NamedFunction* next = nullptr;  ///< registered before
 };
@@ -158,11 +158,15 @@ constexpr int number_of_results() {
   else if constexpr (std::is_same_v<R, std::vector<Tensor>>) return -1;
   else return count_members<R>();
 }
+template <>
+struct Unboxed<SourceLine> {
+  static SourceLine from(const BoxedValue&, SourceLine at) { return at; }
+};
 template <class F, class R, class... A>
-NamedFunction named_function(const char* name, const char* schema, R (F::*)(A..., SourceLine) const) {
+NamedFunction named_function(const char* name, const char* schema, R (F::*)(A...) const) {
   return {name, schema, number_of_results<R>(), [](const BoxedValue* const* value, SourceLine at) {
             return [&]<std::size_t... I>(std::index_sequence<I...>) {
-              return as_results(F{}(Unboxed<std::remove_cvref_t<A>>::from(*value[I], at)..., at));
+              return as_results(F{}(Unboxed<std::remove_cvref_t<A>>::from(*value[I], at)...));
             }(std::index_sequence_for<A...>{});
           }};
 }

@@ -232,6 +232,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
     else made.push_back(*v);
     if (s.type.find('|') != std::string_view::npos && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
   }
+  made.push_back(None{});  // where functions take the caller's line
   for (const BoxedValue& v : made) value.push_back(&v);
   return f.run(value.data(), at);
 }

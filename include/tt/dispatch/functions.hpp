@@ -1,14 +1,11 @@
-// Functions of Tensors made of operators: shapes, parts, joins, and forms of operators that PyTorch has beside them. Names, arguments, defaults and meanings are
-// PyTorch's. Views share memory with their operand, as PyTorch's do. They are captured, differentiated and batched as the operators they call.
-//   auto [a, b] = ...;   tt::chunk(x, 2)   tt::movedim(x, 0, -1)   tt::roll(x, 1, 0)   tt::linspace(0, 1, 5)
+// Functions of Tensors made of operators: forms of operators that PyTorch has beside them. They are captured, differentiated and batched as the operators they call.
 #pragma once
-#include "tt/dispatch/join_ops.hpp"
-#include "tt/dispatch/views.hpp"
+#include "tt/dispatch/shape_functions.hpp"
 
 namespace tt {
 namespace detail {
 
-/// So that tt::call finds these functions.
+/// So that tt::call finds all functions that are not operators.
 TT_INLINE void register_functions();
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 // Every op over graphs of the library: what tt::compiled has, and what calls by name find.
 #pragma once
+#include "tt/functional/elementwise.hpp"
 #include "tt/functional/image_ops.hpp"
 #include "tt/functional/join_ops.hpp"
 #include "tt/functional/tensor_ops.hpp"
@@ -10,6 +11,7 @@ using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
 /// The rest of the vocabulary; a file of src/ of its own compiles them.
-using FurtherStructuredOps = TypeList<>;
+using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, MaskedFill, Flip, DiagEmbed,
+                                      RoundDecimals>;
 
 }  // namespace tt

@@ -1,0 +1,492 @@
+// Definitions of shape_functions.hpp, and their names.
+#pragma once
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/shape_functions.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Axes with one of `axis` moved to the end of `order` are what permute is given.
+inline IntList axes_in_order(int rank) {
+  IntList order;
+  for (int k = 0; k < rank; ++k) order.push_back(k);
+  return order;
+}
+/// The axes that a list names; throws Error when one is named twice.
+inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* op, SourceLine at) {
+  std::uint64_t set = 0;
+  for (int k = 0; k < dims.size(); ++k) {
+    const int axis = axis_of(x, static_cast<int>(dims.value(k)), op, at, x.dim() ? x.dim() : 1);
+    if (set >> axis & 1) TT_THROW(Error(Text("tt::") << op << ": axis is given twice: " << axis << '.' << at));
+    set |= std::uint64_t{1} << axis;
+  }
+  return set;
+}
+[[noreturn]] inline void refuse(const char* op, const char* what, const Tensor& x, SourceLine at) {
+  TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
+}
+/// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
+inline Tensor at_least(const Tensor& x, int rank, SourceLine at) {
+  Tensor r = x;
+  if (rank >= 1 && r.dim() == 0) r = r.reshape({1}, at);
+  if (rank >= 2 && r.dim() == 1) r = r.unsqueeze(0, at);
+  if (rank >= 3 && r.dim() == 2) r = r.unsqueeze(-1, at);
+  return r;
+}
+inline TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
+  TensorList r;
+  for (const Tensor& t : all) r.push_back(at_least(t, rank, at));
+  return r;
+}
+inline Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
+  Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
+  return device.type == DeviceType::cpu ? t : t.to(device);
+}
+
+}  // namespace detail
+
+TT_INLINE Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "narrow", at, x.dim());
+  const Size n = x.size(d, at), first = start.size < 0 ? start.size + n : start.size;
+  if (first < 0 || length.size < 0 || first + length.size > n)
+    TT_THROW(Error(Text("tt::narrow: ") << length.size.value() << " elements from " << start.size.value() << " on are beyond axis " << d << " of shape " << x.shape() << "." << at));
+  return x.slice(d, first, first + length.size, 1, at);
+}
+TT_INLINE Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at) { return x.dim() == 0 ? x : x.transpose(axis0, axis1, at); }
+TT_INLINE Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at) {
+  if (source.size() != destination.size()) detail::refuse("movedim", "as many axes come from as go to", x, at);
+  const std::uint64_t from = detail::axis_set(x, source, "movedim", at);
+  (void)detail::axis_set(x, destination, "movedim", at);
+  if (x.dim() == 0) return x;
+  IntList order;
+  for (int k = 0; k < x.dim(); ++k) order.push_back(-1);
+  for (int k = 0; k < source.size(); ++k)
+    order[normalize_axis(static_cast<int>(destination.value(k)), x.dim())] = normalize_axis(static_cast<int>(source.value(k)), x.dim());
+  int next = 0;
+  for (int k = 0; k < x.dim(); ++k) {
+    if (order.value(k) >= 0) continue;
+    while (from >> next & 1) ++next;
+    order[k] = next++;
+  }
+  return x.permute(order, at);
+}
+TT_INLINE Tensor squeeze(const Tensor& x, const IntList& dim, SourceLine at) {
+  const std::uint64_t set = dim.size() == 0 ? ~std::uint64_t{0} : detail::axis_set(x, dim, "squeeze", at);
+  IntList to;
+  for (int k = 0; k < x.dim(); ++k)
+    if (!(set >> k & 1) || !(x.size(k, at) == 1)) to.push_back(x.size(k, at));
+  return to.size() == x.dim() ? x : x.reshape(to, at);
+}
+TT_INLINE Tensor flatten(const Tensor& x, int start_dim, int end_dim, SourceLine at) {
+  if (x.dim() == 0) return x.reshape({1}, at);
+  const int first = detail::axis_of(x, start_dim, "flatten", at, x.dim()), last = detail::axis_of(x, end_dim, "flatten", at, x.dim());
+  if (last < first) detail::refuse("flatten", "the last axis comes before the first", x, at);
+  IntList to;
+  for (int k = 0; k < first; ++k) to.push_back(x.size(k, at));
+  Size joined(1);
+  for (int k = first; k <= last; ++k) joined *= x.size(k, at);
+  to.push_back(joined);
+  for (int k = last + 1; k < x.dim(); ++k) to.push_back(x.size(k, at));
+  return x.reshape(to, at);
+}
+TT_INLINE Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "unflatten", at, x.dim());
+  IntList to;
+  Size known(1);
+  int open = -1;
+  for (int k = 0; k < sizes.size(); ++k)
+    if (sizes.value(k) == -1) open = k;
+    else known *= sizes[k];
+  const bool fits = open < 0 ? known == x.size(d, at) : known > 0 && x.size(d, at) % known == 0;
+  if (!fits) TT_THROW(Error(Text("tt::unflatten: sizes ") << sizes << " do not make up axis " << d << " of shape " << x.shape() << "." << at));
+  for (int k = 0; k < d; ++k) to.push_back(x.size(k, at));
+  for (int k = 0; k < sizes.size(); ++k) to.push_back(k == open ? x.size(d, at) / known : sizes[k]);
+  for (int k = d + 1; k < x.dim(); ++k) to.push_back(x.size(k, at));
+  return x.reshape(to, at);
+}
+TT_INLINE TensorList split(const Tensor& x, std::int64_t step, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "split", at, x.dim());
+  const std::int64_t n = x.size(d, at);
+  if (step < 0 || (step == 0 && n > 0)) TT_THROW(Error(Text("tt::split: a part has ") << step << " elements." << at));
+  TensorList parts;
+  for (std::int64_t k = 0; k < n || k == 0; k += step) {
+    parts.push_back(x.slice(d, k, k + step < n ? k + step : n, 1, at));
+    if (step == 0) break;
+  }
+  return parts;
+}
+TT_INLINE TensorList split(const Tensor& x, const IntList& sizes, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "split", at, x.dim());
+  TensorList parts;
+  Size begin(0);
+  for (int k = 0; k < sizes.size(); ++k) {
+    if (sizes[k] < 0) TT_THROW(Error(Text("tt::split: a size is negative: ") << sizes.value(k) << "." << at));
+    begin += sizes[k];
+  }
+  if (begin != x.size(d, at)) TT_THROW(Error(Text("tt::split: sizes ") << sizes << " do not make up axis " << d << " of shape " << x.shape() << "." << at));
+  begin = Size(0);
+  for (int k = 0; k < sizes.size(); ++k) {
+    parts.push_back(x.slice(d, begin, begin + sizes[k], 1, at));
+    begin += sizes[k];
+  }
+  return parts;
+}
+TT_INLINE TensorList chunk(const Tensor& x, int chunks, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "chunk", at, x.dim());
+  if (chunks < 1) TT_THROW(Error(Text("tt::chunk: ") << chunks << " parts. At least one?" << at));
+  const std::int64_t n = x.size(d, at);
+  if (n == 0) {
+    IntList empty;
+    for (int k = 0; k < chunks; ++k) empty.push_back(0);
+    return split(x, empty, d, at);
+  }
+  return split(x, (n + chunks - 1) / chunks, d, at);
+}
+TT_INLINE TensorList tensor_split(const Tensor& x, int sections, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "tensor_split", at, x.dim());
+  if (sections < 1) TT_THROW(Error(Text("tt::tensor_split: ") << sections << " parts. At least one?" << at));
+  const std::int64_t n = x.size(d, at);
+  IntList sizes;
+  for (int k = 0; k < sections; ++k) sizes.push_back(n / sections + (k < n % sections ? 1 : 0));
+  return split(x, sizes, d, at);
+}
+TT_INLINE TensorList tensor_split(const Tensor& x, const IntList& indices, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "tensor_split", at, x.dim());
+  TensorList parts;
+  Size begin(0);
+  for (int k = 0; k <= indices.size(); ++k) {
+    const Size end = k < indices.size() ? indices[k] : x.size(d, at);
+    parts.push_back(x.slice(d, begin, end, 1, at));
+    begin = end;
+  }
+  return parts;
+}
+TT_INLINE TensorList unbind(const Tensor& x, int dim, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "unbind", at, x.dim());
+  TensorList slices;
+  const std::int64_t n = x.size(d, at);
+  for (std::int64_t k = 0; k < n; ++k) slices.push_back(x.select(d, k, at));
+  return slices;
+}
+TT_INLINE Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
+  const int a = detail::axis_of(x, dim1, "diagonal", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal", at, x.dim());
+  if (a == b) detail::refuse("diagonal", "the two axes are one", x, at);
+  const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
+  const Size rows = last.size(-2, at), columns = last.size(-1, at);
+  const Size down(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
+  if (down >= rows || right >= columns) return last.slice(-2, 0, 0, 1, at).select(-1, 0, at).slice(-1, 0, 0, 1, at);
+  // of the rows that are whole, each begins one place later: a matrix of columns + 1 from the first element on
+  const Tensor part = last.slice(-2, down, rows, 1, at).slice(-1, right, columns, 1, at);
+  const Size h = rows - down, w = columns - right, n = h < w ? h : w;
+  if (detail::capture_mode || x.keys().contains(DispatchKey::autograd) || x.keys().contains(DispatchKey::trace)) {
+    const Tensor square = part.slice(-2, 0, n, 1, at).slice(-1, 0, n, 1, at);
+    IntList flat;
+    for (int k = 0; k < square.dim() - 2; ++k) flat.push_back(square.size(k, at));
+    flat.push_back(n * n);
+    return square.reshape(flat, at).slice(-1, 0, n * n, n + 1, at);
+  }
+  Shape shape;
+  std::int64_t strides[max_rank];
+  const detail::TensorImpl& t = part.impl();
+  for (int k = 0; k < t.shape.rank - 2; ++k) {
+    strides[k] = t.stride[k];
+    shape.push_back(t.shape[k]);
+  }
+  strides[t.shape.rank - 2] = t.stride[t.shape.rank - 2] + t.stride[t.shape.rank - 1];
+  shape.push_back(n.value());
+  return detail::make_view(part, shape, strides, t.data);
+}
+TT_INLINE Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
+  if (detail::capture_mode) detail::capture_mode->need(x, "as_strided", at);
+  const Shape to = shape_of(size, "as_strided", at);
+  if (stride.size() != to.rank) TT_THROW(Error(Text("tt::as_strided: ") << size << " sizes, but strides " << stride << "." << at));
+  detail::TensorImpl& t = x.impl();
+  const std::int64_t first = storage_offset.given ? storage_offset.value : x.storage_offset(), width = size_of(t.dtype);
+  std::int64_t low = first, high = first, strides[max_rank] = {};
+  bool empty = false;
+  for (int k = 0; k < to.rank; ++k) {
+    strides[k] = stride.value(k);
+    empty = empty || to.code[k] == 0;
+    (strides[k] < 0 ? low : high) += strides[k] * (to.code[k] - 1);
+  }
+  if (!empty && (low < 0 || !t.storage || (high + 1) * width > static_cast<std::int64_t>(t.storage->bytes)))
+    TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
+  if (x.requires_grad()) {  // each element is taken from its place in the storage, as a vector
+    if (!x.is_contiguous() || x.storage_offset() != 0) detail::refuse("as_strided", "a gradient is kept only of what lies dense from the begin of its storage on", x, at);
+    std::vector<std::int64_t> place(static_cast<std::size_t>(empty ? 0 : to.size().code));
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      std::int64_t left = static_cast<std::int64_t>(i), p = first;
+      for (int k = to.rank - 1; k >= 0; --k) {
+        p += left % to.code[k] * strides[k];
+        left /= to.code[k];
+      }
+      place[i] = p;
+    }
+    return index_select(x.reshape({-1}, at), 0, detail::index_tensor(place, x.device()), at).reshape(size, at);
+  }
+  return detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr);
+}
+TT_INLINE TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at) {
+  IntList to;
+  for (const Tensor& t : all) {
+    IntList joined = t.dim() > to.size() ? t.shape(at) : to;
+    const IntList& shorter = t.dim() > to.size() ? to : t.shape(at);
+    for (int k = 0; k < shorter.size(); ++k) {
+      const int j = joined.size() - shorter.size() + k;
+      const Size own = shorter[k], other = joined[j];
+      if (other == 1) joined[j] = own;
+      else if (!(own == 1) && own != other)
+        TT_THROW(Error(Text("tt::broadcast_tensors: shapes do not broadcast: ") << to << " and " << t.shape() << "." << at));
+    }
+    to = joined;
+  }
+  TensorList r;
+  for (const Tensor& t : all) r.push_back(t.expand(to, at));
+  return r;
+}
+
+TT_INLINE Tensor hstack(std::span<const Tensor> all, SourceLine at) {
+  const TensorList r = detail::each_at_least(all, 1, at);
+  return cat(r, !r.empty() && r[0].dim() == 1 ? 0 : 1, at);
+}
+TT_INLINE Tensor vstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 2, at), 0, at); }
+TT_INLINE Tensor dstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 3, at), 2, at); }
+TT_INLINE Tensor column_stack(std::span<const Tensor> all, SourceLine at) {
+  TensorList r;
+  for (const Tensor& t : all) r.push_back(t.dim() < 2 ? t.reshape({t.numel(at), 1}, at) : t);
+  return cat(r, 1, at);
+}
+TT_INLINE TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing, SourceLine at) {
+  const bool xy = indexing == "xy";
+  if (!xy && indexing != "ij") TT_THROW(Error(Text("tt::meshgrid: indexing is neither ij nor xy.") << at));
+  const int n = static_cast<int>(all.size());
+  IntList to;
+  for (const Tensor& t : all) {
+    if (t.dim() > 1) detail::refuse("meshgrid", "not a vector", t, at);
+    to.push_back(t.numel(at));
+  }
+  const auto place = [&](int k) { return xy && k < 2 && n > 1 ? 1 - k : k; };
+  IntList shape;
+  for (int k = 0; k < n; ++k) shape.push_back(to[place(k)]);
+  TensorList r;
+  for (int k = 0; k < n; ++k) {
+    IntList own;
+    for (int j = 0; j < n; ++j) own.push_back(place(j) == k ? to[k] : Size(1));
+    r.push_back(all[static_cast<std::size_t>(k)].reshape(own, at).expand(shape, at));
+  }
+  return r;
+}
+TT_INLINE Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at) {
+  if (all.size() == 1) return all[0];
+  TensorList columns;
+  for (const Tensor& t : meshgrid(all, "ij", at)) columns.push_back(t.reshape({-1}, at));
+  return stack(columns, 1, at);
+}
+TT_INLINE Tensor combinations(const Tensor& x, int r, bool with_replacement, SourceLine at) {
+  if (x.dim() != 1) detail::refuse("combinations", "not a vector", x, at);
+  if (r < 0) TT_THROW(Error(Text("tt::combinations: ") << r << " elements of a choice." << at));
+  if (r == 0) return empty({0}, {.dtype = x.dtype()});
+  const std::int64_t n = x.numel(at);
+  std::vector<std::int64_t> place, own(static_cast<std::size_t>(r));
+  const auto next = [&](const auto& self, int k, std::int64_t from) -> void {
+    if (k == r) return static_cast<void>(place.insert(place.end(), own.begin(), own.end()));
+    for (std::int64_t i = from; i < n; ++i) {
+      own[static_cast<std::size_t>(k)] = i;
+      self(self, k + 1, with_replacement ? i : i + 1);
+    }
+  };
+  next(next, 0, 0);
+  const std::int64_t rows = static_cast<std::int64_t>(place.size()) / r;
+  return index_select(x, 0, detail::index_tensor(place, x.device()), at).reshape({rows, r}, at);
+}
+
+TT_INLINE Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at) {
+  const int more = repeats.size() - x.dim();
+  if (more < 0) TT_THROW(Error(Text("tt::repeat: fewer numbers than axes: ") << repeats << " for shape " << x.shape() << "." << at));
+  IntList apart, expanded, to;
+  for (int k = 0; k < repeats.size(); ++k) {
+    const Size n = k < more ? Size(1) : x.size(k - more, at);
+    if (repeats[k] < 0) TT_THROW(Error(Text("tt::repeat: a number is negative: ") << repeats << "." << at));
+    apart.push_back(1);
+    apart.push_back(n);
+    expanded.push_back(repeats[k]);
+    expanded.push_back(n);
+    to.push_back(repeats[k] * n);
+  }
+  if (apart.size() <= max_rank) return x.reshape(apart, at).expand(expanded, at).reshape(to, at).clone(at);
+  Tensor r = x;  // one axis after the other
+  for (int k = 0; k < more; ++k) r = r.unsqueeze(0, at);
+  for (int k = 0; k < repeats.size(); ++k) {
+    const TensorList copies(static_cast<std::size_t>(std::int64_t{repeats[k]}), r);
+    r = copies.empty() ? r.slice(k, 0, 0, 1, at) : cat(copies, k, at);
+  }
+  return r;
+}
+TT_INLINE Tensor tile(const Tensor& x, const IntList& dims, SourceLine at) {
+  IntList all;
+  for (int k = dims.size(); k < x.dim(); ++k) all.push_back(1);
+  for (int k = 0; k < dims.size(); ++k) all.push_back(dims[k]);
+  return repeat(x, all, at);
+}
+TT_INLINE Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim, SourceLine at) {
+  const Tensor own = dim.given ? x.dim() == 0 ? x.reshape({1}, at) : x : x.reshape({-1}, at);
+  if (repeats.size < 0) TT_THROW(Error(Text("tt::repeat_interleave: a number is negative: ") << repeats.size.value() << "." << at));
+  const int d = detail::axis_of(own, dim.given ? dim.value : 0, "repeat_interleave", at, own.dim());
+  IntList expanded, to;
+  for (int k = 0; k < own.dim(); ++k) {
+    expanded.push_back(own.size(k, at));
+    if (k == d) expanded.push_back(repeats.size);
+    to.push_back(k == d ? own.size(k, at) * repeats.size : own.size(k, at));
+  }
+  return own.unsqueeze(d + 1, at).expand(expanded, at).reshape(to, at).clone(at);
+}
+TT_INLINE Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, SourceLine at) {
+  const Tensor own = dim.given ? x : x.reshape({-1}, at);
+  const int d = detail::axis_of(own, dim.given ? dim.value : 0, "repeat_interleave", at, own.dim());
+  if (repeats.dim() > 1 || !is_integral(repeats.dtype())) detail::refuse("repeat_interleave", "numbers are integers, one or a vector", repeats, at);
+  if (repeats.numel(at) == 1) return repeat_interleave(own, repeats.item<std::int64_t>(at), Optional<int>(d), at);
+  if (repeats.numel(at) != own.size(d, at))
+    TT_THROW(Error(Text("tt::repeat_interleave: ") << repeats.numel().value() << " numbers for axis " << d << " of shape " << own.shape() << "." << at));
+  const Tensor host = repeats.cpu(at).to(DType::i64, at).contiguous(at);
+  std::vector<std::int64_t> place;
+  const auto* n = host.data_ptr<std::int64_t>(at);
+  for (std::int64_t k = 0; k < host.numel(); ++k) {
+    if (n[k] < 0) TT_THROW(Error(Text("tt::repeat_interleave: a number is negative: ") << n[k] << "." << at));
+    place.insert(place.end(), static_cast<std::size_t>(n[k]), k);
+  }
+  return index_select(own, d, detail::index_tensor(place, own.device()), at);
+}
+TT_INLINE Tensor flip(const Tensor& x, const IntList& dims, SourceLine at) {
+  (void)detail::axis_set(x, dims, "flip", at);
+  return x.dim() == 0 ? x.clone(at) : call_with<Flip>(at, {dims}, x);
+}
+TT_INLINE Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims, SourceLine at) {
+  if (dims.size() == 0 && shifts.size() == 1) return roll(x.reshape({-1}, at), shifts, {0}, at).reshape(x.shape(at), at);
+  if (dims.size() != shifts.size()) TT_THROW(Error(Text("tt::roll: shifts ") << shifts << " for axes " << dims << "." << at));
+  Tensor r = x;
+  for (int k = 0; k < dims.size(); ++k) {
+    const int d = detail::axis_of(r, static_cast<int>(dims.value(k)), "roll", at, r.dim());
+    const Size n = r.size(d, at);
+    if (n == 0) continue;
+    Size shift = shifts[k] % n;
+    if (shift < 0) shift = shift + n;
+    r = cat({r.slice(d, n - shift, n, 1, at), r.slice(d, 0, n - shift, 1, at)}, d, at);
+  }
+  return r.is_same(x) ? x.clone(at) : r;
+}
+TT_INLINE Tensor rot90(const Tensor& x, int k, const IntList& dims, SourceLine at) {
+  if (dims.size() != 2) TT_THROW(Error(Text("tt::rot90: two axes are needed, not ") << dims << "." << at));
+  (void)detail::axis_set(x, dims, "rot90", at);
+  const int a = detail::axis_of(x, static_cast<int>(dims.value(0)), "rot90", at, x.dim()), b = detail::axis_of(x, static_cast<int>(dims.value(1)), "rot90", at, x.dim());
+  switch ((k % 4 + 4) % 4) {
+    case 1: return flip(x, {b}, at).transpose(a, b, at);
+    case 2: return flip(x, {a, b}, at);
+    case 3: return flip(x, {a}, at).transpose(a, b, at);
+    default: return x.clone(at);
+  }
+}
+TT_INLINE Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
+  if (x.dim() == 2) return tt::diagonal(x, diagonal, 0, 1, at).clone(at);
+  if (x.dim() != 1) detail::refuse("diag", "neither a vector nor a matrix", x, at);
+  return diag_embed(x, diagonal, 0, 1, at);
+}
+TT_INLINE Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
+  const int rank = x.dim() + 1;
+  const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
+  if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
+  return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
+}
+TT_INLINE Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "select_scatter", at, x.dim());
+  const Size n = x.size(d, at), i = index.size < 0 ? index.size + n : index.size;
+  if (i < 0 || i >= n) TT_THROW(Error(Text("tt::select_scatter: index is out of range: ") << index.size.value() << " for axis " << d << " of shape " << x.shape() << "." << at));
+  return call_with<SliceScatter>(at, {d, i}, x, src.unsqueeze(d, at));
+}
+TT_INLINE Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at) {
+  const int d = detail::axis_of(x, dim, "slice_scatter", at, x.dim());
+  const Tensor places = arange(x.size(d, at)).slice(0, start, end, step, at);
+  const Tensor part = x.slice(d, start, end, step, at);
+  if (!(part.impl().shape == src.impl().shape))
+    TT_THROW(Error(Text("tt::slice_scatter: source of shape ") << src.shape() << " for a slice of shape " << part.shape() << "." << at));
+  return index_add(x, d, places, src.to(x.dtype(), at) - part, at) ;
+}
+TT_INLINE Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
+  const Tensor on = diagonal(x, offset, dim1, dim2, at);
+  if (!(on.impl().shape == src.impl().shape))
+    TT_THROW(Error(Text("tt::diagonal_scatter: source of shape ") << src.shape() << " for a diagonal of shape " << on.shape() << "." << at));
+  const int a = detail::axis_of(x, dim1, "diagonal_scatter", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal_scatter", at, x.dim());
+  const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
+  const Size rows = last.size(-2, at), columns = last.size(-1, at);
+  // the diagonal, with zeros behind it as long as it takes, as a matrix
+  const Tensor placed = diag_embed(src, offset, -2, -1, at);
+  const Tensor ones = diag_embed(tt::ones(src.shape(at), {.dtype = DType::boolean, .device = x.device()}), offset, -2, -1, at);
+  const auto fitted = [&](Tensor t) {
+    for (const int d : {-2, -1}) {
+      const Size want = d == -2 ? rows : columns, has = t.size(d, at);
+      if (has > want) t = t.slice(d, 0, want, 1, at);
+      if (has < want) {
+        IntList zeros = t.shape(at);
+        zeros[zeros.size() + d] = want - has;
+        t = cat({t, tt::zeros(zeros, {.dtype = t.dtype(), .device = t.device()})}, d, at);
+      }
+    }
+    return t;
+  };
+  return movedim(tt::where(fitted(ones), fitted(placed).to(x.dtype(), at), last, at), {-2, -1}, {a, b}, at);
+}
+TT_INLINE Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at) {
+  const int more = x.dim() - size.size();
+  IntList dims, kept;
+  for (int k = 0; k < x.dim(); ++k)
+    if (k < more || (size[k - more] == 1 && !(x.size(k, at) == 1))) dims.push_back(k);
+    else if (k >= more && size[k - more] != x.size(k, at)) more < 0 ? void() : TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
+  if (more < 0) TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
+  return (dims.size() ? x.sum(dims, true, at) : x).reshape(size, at);
+}
+
+namespace detail {
+/// In f64, or f32 where whole numbers fit: numbers of a row.
+inline Tensor numbers_of(std::int64_t n, TensorOptions o, SourceLine at, double (*f)(double, const double*), const double* with) {
+  if (n < 0) TT_THROW(Error(Text("tt: a number of steps is negative: ") << n << "." << at));
+  std::vector<double> v(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < n; ++k) v[static_cast<std::size_t>(k)] = f(static_cast<double>(k), with);
+  const Tensor t = tt::from_span(std::span<const double>(v), IntList{n}).to(o.dtype, at);
+  return with_options(t, o);
+}
+}  // namespace detail
+TT_INLINE Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o, SourceLine at) {
+  const double with[] = {start, end, static_cast<double>(steps)};
+  return detail::numbers_of(steps, o, at, [](double k, const double* w) {
+    const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
+    return k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k);  // from both ends, as PyTorch
+  }, with);
+}
+TT_INLINE Tensor logspace(double start, double end, std::int64_t steps, double base, TensorOptions o, SourceLine at) {
+  const double with[] = {start, end, static_cast<double>(steps), base};
+  return detail::numbers_of(steps, o, at, [](double k, const double* w) {
+    const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
+    return __builtin_pow(w[3], k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k));
+  }, with);
+}
+TT_INLINE Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, SourceLine at) {
+  const Size most = n.size < m.size ? m.size : n.size;
+  return eye(most, o, at).slice(0, 0, n.size, 1, at).slice(1, 0, m.size, 1, at).clone(at);
+}
+namespace detail {
+template <class Holds>
+Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, SourceLine at) {
+  std::vector<std::int64_t> rows, columns;
+  for (std::int64_t i = 0; i < row; ++i)
+    for (std::int64_t j = 0; j < col; ++j)
+      if (holds(i, j)) rows.push_back(i), columns.push_back(j);
+  return stack({index_tensor(rows, {}), index_tensor(columns, {})}, 0, at);
+}
+}  // namespace detail
+TT_INLINE Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
+  return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j <= i + offset; }, at);
+}
+TT_INLINE Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
+  return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j >= i + offset; }, at);
+}
+
+}  // namespace tt

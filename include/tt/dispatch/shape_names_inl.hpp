@@ -1,0 +1,248 @@
+// Names of functions that give Tensors other shapes, join and make them: their schemas are PyTorch's. See register_function.
+#pragma once
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/random.hpp"
+#include "tt/dispatch/shape_functions.hpp"
+
+namespace tt {
+namespace detail {
+
+using Line = SourceLine;
+using OptionalDType = Optional<DType>;
+inline TensorOptions options_with(OptionalDType d, DType otherwise = DType::f32) { return {.dtype = d.given ? d.value : otherwise}; }
+inline TensorOptions options_like(const Tensor& x, OptionalDType d) { return on_device(d.given ? d.value : x.dtype(), x.device()); }
+inline Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
+
+template <class F, class R, class... A>
+void register_copy(const char* name, const char* schema, F, R (F::*)(A...) const) {
+  register_function(name, schema, [](A... a) {
+    R r = F{}(a...);
+    if constexpr (std::is_same_v<R, Tensor>) r = r.clone();
+    else
+      for (Tensor& t : r) t = t.clone();
+    return r;
+  });
+}
+
+/// A view under the name of its copy too.
+template <class F>
+void view_and_copy(const char* name, const char* copy_name, const char* schema, F f) {
+  register_function(name, schema, f);
+  register_copy(copy_name, schema, f, &F::operator());
+}
+inline void register_views() {
+  register_function("narrow", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at); });
+  register_function("narrow", "Tensor input, int dim, Tensor start, int length", [](const Tensor& x, int d, const Tensor& s, std::int64_t n, Line at) { return narrow(x, d, s.item<std::int64_t>(at), n, at); });
+  register_function("narrow_copy", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at).clone(at); });
+  view_and_copy("transpose", "transpose_copy", "Tensor input, int dim0, int dim1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
+  register_function("swapaxes", "Tensor input, int axis0, int axis1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
+  register_function("swapdims", "Tensor input, int dim0, int dim1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
+  view_and_copy("t", "t_copy", "Tensor input", [](const Tensor& x, Line at) { return x.t(at); });
+  const auto reversed = [](const Tensor& x, Line at) {
+    IntList order;
+    for (int k = x.dim(); k-- > 0;) order.push_back(k);
+    return x.permute(order, at);
+  };
+  const auto last_two = [](const Tensor& x, Line at) { return x.transpose(-2, -1, at); };
+  for (const char* name : {"T", "H"}) register_function(name, "Tensor input", reversed);
+  for (const char* name : {"mT", "mH", "adjoint"}) register_function(name, "Tensor input", last_two);
+  for (const char* name : {"movedim", "moveaxis"})
+    register_function(name, "Tensor input, int[] source, int[] destination", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return movedim(x, s, d, at); });
+  view_and_copy("squeeze", "squeeze_copy", "Tensor input", [](const Tensor& x, Line at) { return squeeze(x, {}, at); });
+  view_and_copy("squeeze", "squeeze_copy", "Tensor input, int[] dim", [](const Tensor& x, const IntList& d, Line at) { return d.size() ? squeeze(x, d, at) : x; });
+  view_and_copy("unsqueeze", "unsqueeze_copy", "Tensor input, int dim", [](const Tensor& x, int d, Line at) { return x.unsqueeze(d, at); });
+  view_and_copy("select", "select_copy", "Tensor input, int dim, int index", [](const Tensor& x, int d, std::int64_t i, Line at) { return x.select(d, i, at); });
+  register_function("flatten", "Tensor input, int start_dim=0, int end_dim=-1", [](const Tensor& x, int s, int e, Line at) { return flatten(x, s, e, at); });
+  register_function("ravel", "Tensor input", [](const Tensor& x, Line at) { return ravel(x, at); });
+  register_function("unflatten", "Tensor input, int dim, int[] sizes", [](const Tensor& x, int d, const IntList& s, Line at) { return unflatten(x, d, s, at); });
+  view_and_copy("view", "view_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.view(s, at); });
+  register_function("view", "Tensor input, dtype dtype", [](const Tensor& x, DType d, Line at) {
+    const Operator& op = bitcast_operator();
+    Attributes a;
+    a.push(static_cast<int>(d));
+    return call_unary(op, x, a, at);
+  });
+  register_function("view_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.view(o.shape(at), at); });
+  register_function("reshape_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.reshape(o.shape(at), at); });
+  register_function("expand_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return x.expand(o.shape(at), at); });
+  register_function("expand_copy", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.expand(s, at).clone(at); });
+  register_function("permute_copy", "Tensor input, int[] dims", [](const Tensor& x, const IntList& s, Line at) { return x.permute(s, at).clone(at); });
+  register_function("broadcast_to", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return x.expand(s, at); });
+  register_function("broadcast_tensors", "Tensor[] tensors", [](const TensorList& l, Line at) { return broadcast_tensors(l, at); });
+  view_and_copy("split", "split_copy", "Tensor input, int split_size_or_sections, int dim=0", [](const Tensor& x, std::int64_t n, int d, Line at) { return split(x, n, d, at); });
+  register_function("split", "Tensor input, int split_size, int dim=0", [](const Tensor& x, std::int64_t n, int d, Line at) { return split(x, n, d, at); });
+  register_function("split", "Tensor input, int[] split_size_or_sections, int dim=0", [](const Tensor& x, const IntList& n, int d, Line at) { return split(x, n, d, at); });
+  view_and_copy("split_with_sizes", "split_with_sizes_copy", "Tensor input, int[] split_sizes, int dim=0", [](const Tensor& x, const IntList& n, int d, Line at) { return split(x, n, d, at); });
+  register_function("unsafe_split", "Tensor input, int split_size, int dim=0", [](const Tensor& x, std::int64_t n, int d, Line at) { return split(x, n, d, at); });
+  for (const char* name : {"chunk", "unsafe_chunk"})
+    register_function(name, "Tensor input, int chunks, int dim=0", [](const Tensor& x, int n, int d, Line at) { return chunk(x, n, d, at); });
+  register_function("tensor_split", "Tensor input, int indices_or_sections, int dim=0", [](const Tensor& x, int n, int d, Line at) { return tensor_split(x, n, d, at); });
+  register_function("tensor_split", "Tensor input, int[] indices_or_sections, int dim=0", [](const Tensor& x, const IntList& n, int d, Line at) { return tensor_split(x, n, d, at); });
+  register_function("tensor_split", "Tensor input, Tensor tensor_indices_or_sections, int dim=0", [](const Tensor& x, const Tensor& t, int d, Line at) {
+    const Tensor host = t.cpu(at).to(DType::i64, at).contiguous(at);
+    if (host.dim() == 0) return tensor_split(x, host.item<int>(at), d, at);
+    IntList places;
+    for (std::int64_t k = 0; k < host.numel(); ++k) places.push_back(host.data_ptr<std::int64_t>(at)[k]);
+    return tensor_split(x, places, d, at);
+  });
+  view_and_copy("unbind", "unbind_copy", "Tensor input, int dim=0", [](const Tensor& x, int d, Line at) { return unbind(x, d, at); });
+  const auto split_by = [](const char* name, auto sections, auto places) {
+    register_function(name, "Tensor input, int indices_or_sections", sections);
+    register_function(name, "Tensor input, int[] indices_or_sections", places);
+  };
+  static constexpr auto equal_parts = [](const Tensor& x, int n, int d, const char* op, Line at) {
+    if (n < 1 || !(x.size(d, at) % n == 0)) TT_THROW(Error(Text("tt::") << op << ": axis " << d << " of shape " << x.shape() << " cannot be divided into " << n << " parts." << at));
+    return tensor_split(x, n, d, at);
+  };
+  split_by("hsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, x.dim() == 1 ? 0 : 1, "hsplit", at); },
+           [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, x.dim() == 1 ? 0 : 1, at); });
+  split_by("vsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, 0, "vsplit", at); }, [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, 0, at); });
+  split_by("dsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, 2, "dsplit", at); }, [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, 2, at); });
+  for (const char* name : {"diagonal", "linalg_diagonal"}) {
+    const bool of_matrices = name[0] == 'l';
+    if (of_matrices) register_function(name, "Tensor A, int offset=0, int dim1=-2, int dim2=-1", [](const Tensor& x, int o, int a, int b, Line at) { return diagonal(x, o, a, b, at); });
+    else view_and_copy(name, "diagonal_copy", "Tensor input, int offset=0, int dim1=0, int dim2=1", [](const Tensor& x, int o, int a, int b, Line at) { return diagonal(x, o, a, b, at); });
+  }
+  view_and_copy("as_strided", "as_strided_copy", "Tensor input, int[] size, int[] stride, int? storage_offset=None",
+                [](const Tensor& x, const IntList& s, const IntList& t, Optional<std::int64_t> o, Line at) { return as_strided(x, s, t, o, at); });
+  register_function("slice", "Tensor input, int dim=0, int? start=None, int? end=None, int step=1", [](const Tensor& x, int d, Optional<std::int64_t> s, Optional<std::int64_t> e, std::int64_t step, Line at) {
+    return x.slice(d, s.given ? s.value : 0, e.given ? e.value : INT64_MAX, step, at);
+  });
+  register_function("unfold_copy", "Tensor input, int dimension, int size, int step", [](const Tensor& x, int d, std::int64_t s, std::int64_t step, Line at) {
+    return x.dim() ? x.unfold(d, s, step, at).clone(at) : x.reshape({1}, at).unfold(0, s, step, at).select(0, 0, at).clone(at);
+  });
+  for (const char* name : {"contiguous", "alias_copy", "positive", "real", "conj", "conj_physical", "resolve_conj", "resolve_neg", "alias"})
+    register_function(name, "Tensor input", [](const Tensor& x, Line at) { return x.contiguous(at); });
+  register_function("atleast_1d", "Tensor input", [](const Tensor& x, Line at) { return at_least(x, 1, at); });
+  register_function("atleast_1d", "Tensor[] tensors", [](const TensorList& l, Line at) { return each_at_least(l, 1, at); });
+  register_function("atleast_2d", "Tensor input", [](const Tensor& x, Line at) { return at_least(x, 2, at); });
+  register_function("atleast_2d", "Tensor[] tensors", [](const TensorList& l, Line at) { return each_at_least(l, 2, at); });
+  register_function("atleast_3d", "Tensor input", [](const Tensor& x, Line at) { return at_least(x, 3, at); });
+  register_function("atleast_3d", "Tensor[] tensors", [](const TensorList& l, Line at) { return each_at_least(l, 3, at); });
+}
+
+inline void register_joins() {
+  for (const char* name : {"concat", "concatenate"}) register_function(name, "Tensor[] tensors, int dim=0", [](const TensorList& l, int d, Line at) { return cat(l, d, at); });
+  register_function("hstack", "Tensor[] tensors", [](const TensorList& l, Line at) { return hstack(l, at); });
+  for (const char* name : {"vstack", "row_stack"}) register_function(name, "Tensor[] tensors", [](const TensorList& l, Line at) { return vstack(l, at); });
+  register_function("dstack", "Tensor[] tensors", [](const TensorList& l, Line at) { return dstack(l, at); });
+  register_function("column_stack", "Tensor[] tensors", [](const TensorList& l, Line at) { return column_stack(l, at); });
+  register_function("meshgrid", "Tensor[] tensors, str indexing=ij", [](const TensorList& l, const std::string& i, Line at) { return meshgrid(l, i, at); });
+  register_function("cartesian_prod", "Tensor[] tensors", [](const TensorList& l, Line at) { return cartesian_prod(l, at); });
+  register_function("combinations", "Tensor input, int r=2, bool with_replacement=False", [](const Tensor& x, int r, bool w, Line at) { return combinations(x, r, w, at); });
+  register_function("repeat", "Tensor input, int[] repeats", [](const Tensor& x, const IntList& n, Line at) { return repeat(x, n, at); });
+  register_function("tile", "Tensor input, int[] dims", [](const Tensor& x, const IntList& n, Line at) { return tile(x, n, at); });
+  register_function("repeat_interleave", "Tensor input, int repeats, int? dim=None, int? output_size=None",
+                    [](const Tensor& x, std::int64_t n, Optional<int> d, Optional<std::int64_t>, Line at) { return repeat_interleave(x, n, d, at); });
+  register_function("repeat_interleave", "Tensor input, Tensor repeats, int? dim=None, int? output_size=None",
+                    [](const Tensor& x, const Tensor& n, Optional<int> d, Optional<std::int64_t>, Line at) { return repeat_interleave(x, n, d, at); });
+  register_function("roll", "Tensor input, int[] shifts, int[] dims=[]", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return roll(x, s, d, at); });
+  register_function("fliplr", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {1}, at); });
+  register_function("flipud", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {0}, at); });
+  register_function("rot90", "Tensor input, int k=1, int[] dims=[0, 1]", [](const Tensor& x, int k, const IntList& d, Line at) { return rot90(x, k, d, at); });
+  register_function("diag", "Tensor input, int diagonal=0", [](const Tensor& x, int d, Line at) { return diag(x, d, at); });
+  register_function("diagflat", "Tensor input, int offset=0", [](const Tensor& x, int o, Line at) { return diag_embed(x.reshape({-1}, at), o, 0, 1, at); });
+  register_function("diag_embed", "Tensor input, int offset=0, int dim1=-2, int dim2=-1", [](const Tensor& x, int o, int a, int b, Line at) { return diag_embed(x, o, a, b, at); });
+  register_function("select_scatter", "Tensor input, Tensor src, int dim, int index", [](const Tensor& x, const Tensor& s, int d, std::int64_t i, Line at) { return select_scatter(x, s, d, i, at); });
+  register_function("diagonal_scatter", "Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1", [](const Tensor& x, const Tensor& s, int o, int a, int b, Line at) { return diagonal_scatter(x, s, o, a, b, at); });
+  register_function("slice_scatter", "Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int step=1",
+                    [](const Tensor& x, const Tensor& s, int d, Optional<std::int64_t> b, Optional<std::int64_t> e, std::int64_t step, Line at) {
+    return slice_scatter(x, s, d, b.given ? b.value : 0, e.given ? e.value : INT64_MAX, step, at);
+  });
+  register_function("sum_to_size", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return sum_to_size(x, s, at); });
+}
+
+inline void register_creation() {
+  const auto shaped = [](const char* name, auto make) { register_function(name, "int[] size, dtype? dtype=None, bool requires_grad=False", make); };
+  shaped("zeros", [](const IntList& s, OptionalDType d, bool g, Line at) { return zeros(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
+  shaped("ones", [](const IntList& s, OptionalDType d, bool g, Line at) { return ones(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
+  shaped("empty", [](const IntList& s, OptionalDType d, bool g, Line at) { return zeros(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
+  shaped("rand", [](const IntList& s, OptionalDType d, bool g, Line at) { return rand(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
+  shaped("randn", [](const IntList& s, OptionalDType d, bool g, Line at) { return randn(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
+  register_function("full", "int[] size, Scalar fill_value, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const TensorOperand& v, OptionalDType d, bool g, Line at) {
+    const Tensor number = v.tensor ? *v.tensor : v.number(DType::boolean);
+    return full(s, number.item(at), {.dtype = options_with(d, number.dtype() == DType::f64 ? DType::f32 : number.dtype()).dtype, .requires_grad = g}, at);
+  });
+  register_function("scalar_tensor", "Scalar s, dtype? dtype=None", [](const TensorOperand& v, OptionalDType d, Line at) {
+    return (v.tensor ? *v.tensor : v.number(DType::boolean)).to(options_with(d).dtype, at);
+  });
+  register_function("empty_strided", "int[] size, int[] stride, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const IntList& t, OptionalDType d, bool, Line at) {
+    std::int64_t last = 0;
+    for (int k = 0; k < s.size(); ++k) last += (s.value(k) - 1) * t.value(k);
+    return as_strided(zeros({last + 1 > 0 ? last + 1 : 0}, options_with(d), at), s, t, {}, at);
+  });
+  register_function("empty_permuted", "int[] size, int[] physical_layout, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const IntList& p, OptionalDType d, bool, Line at) {
+    IntList laid, back;
+    for (int k = 0; k < p.size(); ++k) laid.push_back(s[static_cast<int>(p.value(k))]), back.push_back(0);
+    for (int k = 0; k < p.size(); ++k) back[static_cast<int>(p.value(k))] = k;
+    return zeros(laid, options_with(d), at).permute(back, at);
+  });
+  const auto like = [](const char* name, auto make) { register_function(name, "Tensor input, dtype? dtype=None, bool requires_grad=False", make); };
+  like("zeros_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return zeros(x.shape(at), options_like(x, d), at); });
+  like("ones_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return ones(x.shape(at), options_like(x, d), at); });
+  like("empty_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return zeros(x.shape(at), options_like(x, d), at); });
+  like("rand_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return rand(x.shape(at), options_like(x, d), at); });
+  like("randn_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return randn(x.shape(at), options_like(x, d), at); });
+  register_function("full_like", "Tensor input, Scalar fill_value, dtype? dtype=None", [](const Tensor& x, const TensorOperand& v, OptionalDType d, Line at) {
+    return full(x.shape(at), (v.tensor ? *v.tensor : v.number(DType::boolean)).item(at), options_like(x, d), at);
+  });
+  const auto anew = [](const char* name, auto make) { register_function(name, "Tensor input, int[] size, dtype? dtype=None, bool requires_grad=False", make); };
+  anew("new_zeros", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return zeros(s, options_like(x, d), at); });
+  anew("new_ones", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return ones(s, options_like(x, d), at); });
+  anew("new_empty", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return zeros(s, options_like(x, d), at); });
+  register_function("new_full", "Tensor input, int[] size, Scalar fill_value, dtype? dtype=None, bool requires_grad=False", [](const Tensor& x, const IntList& s, const TensorOperand& v, OptionalDType d, bool, Line at) {
+    return full(s, (v.tensor ? *v.tensor : v.number(DType::boolean)).item(at), options_like(x, d), at);
+  });
+  register_function("new_empty_strided", "Tensor input, int[] size, int[] stride, dtype? dtype=None", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Line at) {
+    std::int64_t last = 0;
+    for (int k = 0; k < s.size(); ++k) last += (s.value(k) - 1) * t.value(k);
+    return as_strided(zeros({last + 1 > 0 ? last + 1 : 0}, options_like(x, d), at), s, t, {}, at);
+  });
+  static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Line at) {
+    const auto whole = [](const TensorOperand& v) { return v.tensor ? is_integral(v.tensor->dtype()) : is_integral(v.literal); };
+    const auto real = [&](const TensorOperand& v) { return v.tensor ? v.tensor->item(at) : is_floating(v.literal) ? v.real : static_cast<double>(v.integer); };
+    const DType own = whole(start) && whole(end) && whole(step) ? DType::i64 : DType::f32;
+    return arange(real(start), real(end), real(step), options_with(d, own), at);
+  };
+  register_function("arange", "Scalar end, dtype? dtype=None, bool requires_grad=False", [](const TensorOperand& e, OptionalDType d, bool, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, at); });
+  register_function("arange", "Scalar start, Scalar end, Scalar step=1, dtype? dtype=None, bool requires_grad=False",
+                    [](const TensorOperand& s, const TensorOperand& e, const TensorOperand& t, OptionalDType d, bool, Line at) { return numbers(s, e, t, d, at); });
+  register_function("linspace", "Scalar start, Scalar end, int steps, dtype? dtype=None", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, OptionalDType d, Line at) {
+    return linspace((s.tensor ? *s.tensor : s.number(DType::boolean)).item(at), (e.tensor ? *e.tensor : e.number(DType::boolean)).item(at), n, options_with(d), at);
+  });
+  register_function("logspace", "Scalar start, Scalar end, int steps, float base=10.0, dtype? dtype=None", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, double base, OptionalDType d, Line at) {
+    return logspace((s.tensor ? *s.tensor : s.number(DType::boolean)).item(at), (e.tensor ? *e.tensor : e.number(DType::boolean)).item(at), n, base, options_with(d), at);
+  });
+  register_function("eye", "int n, dtype? dtype=None", [](std::int64_t n, OptionalDType d, Line at) { return eye(n, options_with(d), at); });
+  register_function("eye", "int n, int m, dtype? dtype=None", [](std::int64_t n, std::int64_t m, OptionalDType d, Line at) { return eye(n, m, options_with(d), at); });
+  register_function("tril_indices", "int row, int col, int offset=0, dtype? dtype=None", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Line at) { return converted(tril_indices(r, c, o, at), d, at); });
+  register_function("triu_indices", "int row, int col, int offset=0, dtype? dtype=None", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Line at) { return converted(triu_indices(r, c, o, at), d, at); });
+  register_function("randint", "int high, int[] size, dtype? dtype=None", [](std::int64_t h, const IntList& s, OptionalDType d, Line at) { return randint(0, h, s, default_generator(), options_with(d, DType::i64), at); });
+  register_function("randint", "int low, int high, int[] size, dtype? dtype=None", [](std::int64_t l, std::int64_t h, const IntList& s, OptionalDType d, Line at) { return randint(l, h, s, default_generator(), options_with(d, DType::i64), at); });
+  register_function("randint_like", "Tensor input, int high, dtype? dtype=None", [](const Tensor& x, std::int64_t h, OptionalDType d, Line at) { return randint(0, h, x.shape(at), default_generator(), options_like(x, d), at); });
+  register_function("randint_like", "Tensor input, int low, int high, dtype? dtype=None", [](const Tensor& x, std::int64_t l, std::int64_t h, OptionalDType d, Line at) { return randint(l, h, x.shape(at), default_generator(), options_like(x, d), at); });
+  register_function("bernoulli", "Tensor input", [](const Tensor& x, Line at) { return bernoulli(x, default_generator(), at); });
+  register_function("bernoulli", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return bernoulli(full(x.shape(at), p, on_device(x.dtype(), x.device())), default_generator(), at); });
+  const auto cast_to = [](const char* name, auto dtype) {
+    register_function(name, "Tensor input", [](const Tensor& x, Line at) { return x.to(decltype(dtype)::value, at); });
+  };
+  cast_to("bool", std::integral_constant<DType, DType::boolean>{});
+  cast_to("byte", std::integral_constant<DType, DType::u8>{});
+  cast_to("char", std::integral_constant<DType, DType::i8>{});
+  cast_to("short", std::integral_constant<DType, DType::i16>{});
+  cast_to("int", std::integral_constant<DType, DType::i32>{});
+  cast_to("long", std::integral_constant<DType, DType::i64>{});
+  cast_to("half", std::integral_constant<DType, DType::f16>{});
+  cast_to("bfloat16", std::integral_constant<DType, DType::bf16>{});
+  cast_to("float", std::integral_constant<DType, DType::f32>{});
+  cast_to("double", std::integral_constant<DType, DType::f64>{});
+}
+
+TT_INLINE void register_shape_functions() {
+  register_views();
+  register_joins();
+  register_creation();
+}
+
+}  // namespace detail
+}  // namespace tt

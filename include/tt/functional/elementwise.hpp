@@ -1,0 +1,194 @@
+// Elementwise ops whose results are of another dtype than their operands, or that have options: ops over graphs of a few primitives.
+//   tt::isnan(x)   tt::isclose(a, b, {.rtol = 1e-3})   tt::nan_to_num(x)   tt::masked_fill(x, mask, 0)
+#pragma once
+#include "tt/functional/reductions.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr Sym constant_like(const Sym& x, double v) { return {x.graph, x.graph->constant(x.dtype(), v)}; }
+constexpr Sym all_of(const Sym& x, bool v) { return {x.graph, x.graph->constant(DType::boolean, v ? 1 : 0, x.shape())}; }
+/// The greatest finite number of a floating dtype.
+constexpr double largest(DType d) {
+  switch (d) {
+    case DType::f64: return 0x1.fffffffffffffp1023;
+    case DType::f16: return 65504;
+    case DType::bf16: return 0x1.fep127;
+    default: return 0x1.fffffep127;
+  }
+}
+/// Is an element above (below) all numbers?
+constexpr Sym is_infinite(const Sym& x, bool above, bool below) {
+  if (!is_floating(x.dtype())) return all_of(x, false);
+  const double inf = __builtin_inf();
+  if (above && below) return tt::abs(x) == inf;
+  return above ? x == inf : x == -inf;
+}
+
+}  // namespace detail
+
+struct Isnan {
+  static constexpr OpInfo info{.name = "isnan", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return is_floating(x.dtype()) ? x != x : detail::all_of(x, false); }
+};
+struct Isinf {
+  static constexpr OpInfo info{.name = "isinf", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, true, true); }
+};
+struct Isposinf {
+  static constexpr OpInfo info{.name = "isposinf", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, true, false); }
+};
+struct Isneginf {
+  static constexpr OpInfo info{.name = "isneginf", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, false, true); }
+};
+struct Isfinite {
+  static constexpr OpInfo info{.name = "isfinite", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return is_floating(x.dtype()) ? tt::abs(x) < __builtin_inf() : detail::all_of(x, true); }
+};
+struct Signbit {
+  static constexpr OpInfo info{.name = "signbit", .arguments = "input"};
+  static constexpr Sym body(const Sym& x) {
+    if (!is_floating(x.dtype())) return x.dtype() == DType::boolean ? detail::all_of(x, false) : x < 0;
+    return x.dtype() == DType::f64 ? bitcast<std::int64_t>(x) < 0 : bitcast<std::int32_t>(x) < 0;
+  }
+};
+struct LogicalXor {
+  static constexpr OpInfo info{.name = "logical_xor", .widens = false, .arguments = "input, other"};
+  static constexpr Sym body(const Sym& a, const Sym& b) { return (a != 0) != (b != 0); }
+};
+struct BitwiseNot {
+  static constexpr OpInfo info{.name = "bitwise_not", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x) { return x.dtype() == DType::boolean ? !x : x ^ -1; }
+};
+struct IscloseOptions {
+  double rtol = 1e-5, atol = 1e-8;
+  bool equal_nan = false;
+};
+struct Isclose {
+  using Options = IscloseOptions;
+  static constexpr OpInfo info{.name = "isclose", .arguments = "input, other"};
+  static constexpr Sym body(const Sym& x, const Sym& y, const Options& o) {
+    const auto real = [](const Sym& v) { return is_floating(v.dtype()) ? v : Sym{v.graph, v.graph->cast(v.id, DType::f64)}; };
+    const Sym a = real(x), b = real(y), apart = tt::abs(a - b), allowed = tt::abs(b) * o.rtol + o.atol;
+    const Sym close = a == b || (apart < __builtin_inf() && apart <= allowed);
+    return o.equal_nan ? close || (a != a && b != b) : close;
+  }
+};
+struct NanToNumOptions {
+  double nan = 0;
+  Optional<double> posinf, neginf;
+};
+struct NanToNum {
+  using Options = NanToNumOptions;
+  static constexpr OpInfo info{.name = "nan_to_num", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    if (!is_floating(x.dtype())) return x;
+    const double most = detail::largest(x.dtype()), inf = __builtin_inf();
+    const Sym up = detail::constant_like(x, o.posinf.given ? o.posinf.value : most), down = detail::constant_like(x, o.neginf.given ? o.neginf.value : -most);
+    return tt::where(x == inf, up, tt::where(x == -inf, down, tt::where(x != x, detail::constant_like(x, o.nan), x)));
+  }
+};
+struct MaskedFill {
+  static constexpr OpInfo info{.name = "masked_fill", .widens = false, .arguments = "input, mask, value"};
+  static constexpr Sym body(const Sym& x, const Sym& mask, const Sym& value) {
+    return tt::where(mask, Sym{x.graph, x.graph->cast(value.id, x.dtype())}, x);
+  }
+};
+/// The order of elements along axes reversed.
+struct Flip {
+  struct Options {
+    Axes dims;
+  };
+  static constexpr OpInfo info{.name = "flip", .widens = false, .arguments = "input, .dims"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const unsigned axes = o.dims.count ? detail::axis_bits(x, o.dims, info.name) : 0;
+    int id = x.id;
+    for (int k = 0; k < x.shape().rank; ++k)
+      if (const Extent n = x.shape()[k]; (axes >> k & 1) && n != Extent(0)) id = x.graph->slice(id, k, n - Extent(1), n, -1);
+    return {x.graph, id};
+  }
+};
+/// The last axis as the diagonal number `offset` of square matrices of zeros.
+struct DiagEmbed {
+  struct Options {
+    int offset = 0;
+  };
+  static constexpr OpInfo info{.name = "_diag_embed", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const Shape s = x.shape();
+    const int last = s.rank - 1, more = o.offset < 0 ? -o.offset : o.offset;
+    Shape line, square;
+    for (int k = 0; k < last; ++k) {
+      line.push_back(s[k]);
+      square.push_back(s[k]);
+    }
+    const Extent n = s[last] + Extent(more);
+    for (int k = 0; k < 2; ++k) {
+      line.push_back((k == 0) == (o.offset >= 0) ? s[last] : Extent(1));
+      square.push_back(n);
+    }
+    Shape longer = line;
+    const int axis = o.offset >= 0 ? last : last + 1;
+    longer.set(axis, n);
+    Sym placed{x.graph, x.graph->reshape(x.id, line)};
+    if (more > 0) placed.id = x.graph->pad(placed.id, {{axis, axis}, {0, 0}}, longer);
+    const Sym all{x.graph, x.graph->broadcast_to(placed.id, square)};
+    const Sym on = detail::iota_like(all, 1u << (last + 1)) - detail::iota_like(all, 1u << last) == o.offset;
+    return tt::where(on, all, detail::constant_like(x, 0));
+  }
+};
+/// Rounded to so many digits behind the point (before it, if negative), halves to even.
+struct RoundDecimals {
+  struct Options {
+    int decimals = 0;
+  };
+  static constexpr OpInfo info{.name = "_round_decimals", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    if (!is_floating(x.dtype()) || o.decimals == 0) return is_floating(x.dtype()) ? tt::round(x) : x;
+    double ten = 1;
+    for (int k = 0; k < (o.decimals < 0 ? -o.decimals : o.decimals); ++k) ten *= 10;
+    return o.decimals > 0 ? tt::round(x * ten) / ten : tt::round(x / ten) * ten;
+  }
+};
+
+/// Is it NaN? bool, as the next ones.
+template <Value A>
+constexpr auto isnan(A&& a, SourceLine at = here()) { return call_structured<Isnan>(at, static_cast<A&&>(a)); }
+template <Value A>
+constexpr auto isinf(A&& a, SourceLine at = here()) { return call_structured<Isinf>(at, static_cast<A&&>(a)); }
+template <Value A>
+constexpr auto isposinf(A&& a, SourceLine at = here()) { return call_structured<Isposinf>(at, static_cast<A&&>(a)); }
+template <Value A>
+constexpr auto isneginf(A&& a, SourceLine at = here()) { return call_structured<Isneginf>(at, static_cast<A&&>(a)); }
+template <Value A>
+constexpr auto isfinite(A&& a, SourceLine at = here()) { return call_structured<Isfinite>(at, static_cast<A&&>(a)); }
+/// Is the sign bit set? Of -0 it is.
+template <Value A>
+constexpr auto signbit(A&& a, SourceLine at = here()) { return call_structured<Signbit>(at, static_cast<A&&>(a)); }
+/// Is exactly one of the two other than 0?
+template <Value A, Value B>
+constexpr auto logical_xor(A&& a, B&& b, SourceLine at = here()) { return call_structured<LogicalXor>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+/// All bits turned, of integers; of bool not.
+template <Value A>
+constexpr auto bitwise_not(A&& a, SourceLine at = here()) { return call_structured<BitwiseNot>(at, static_cast<A&&>(a)); }
+/// |a - b| <= atol + rtol * |b|, elementwise; equal infinities are close. Integers are compared as f64.
+template <IscloseOptions O = IscloseOptions{}, Value A, Value B>
+constexpr auto isclose(A&& a, B&& b, CallLine at = here()) { return call_structured<Isclose, O>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+template <DynamicAxes A>
+constexpr A isclose(const A& a, const std::type_identity_t<A>& b, const IscloseOptions& o, SourceLine at = here()) { return call_with<Isclose>(at, o, a, b); }
+/// NaN and infinities replaced: NaN by 0, infinities by the greatest and least numbers of the dtype unless said.
+template <NanToNumOptions O = NanToNumOptions{}, Value A>
+constexpr auto nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum, O>(at, static_cast<A&&>(a)); }
+template <DynamicAxes A>
+constexpr A nan_to_num(const A& a, double nan, Optional<double> posinf = {}, Optional<double> neginf = {}, SourceLine at = here()) {
+  return call_with<NanToNum>(at, {nan, posinf, neginf}, a);
+}
+/// `value`, a number or one element, where the mask is true; in the dtype of `a`.
+template <Value A, Value M, Operand V>
+constexpr auto masked_fill(A&& a, M&& mask, V&& value, SourceLine at = here()) {
+  return call_structured<MaskedFill>(at, static_cast<A&&>(a), static_cast<M&&>(mask), static_cast<V&&>(value));
+}
+
+}  // namespace tt
