@@ -149,7 +149,7 @@ struct OwnNode : TapeNode {
   int arguments() const { return static_cast<int>(argument.size()); }
 };
 inline const TapeNodeKind own_kind{
-    [](TapeNode& base, Tensor* in, Tensor* out, bool) {
+    [](TapeNode& base, Tensor* in, Tensor* out, bool taped) {
       auto& n = static_cast<OwnNode&>(base);
       SmallVec<Tensor, few_arguments> argument(n.arguments());
       SmallVec<Tensor, few_results> result(n.results);
@@ -161,6 +161,10 @@ inline const TapeNodeKind own_kind{
       for (int k = 0; k < n.results; ++k) {
         given.check(n, k, "result");
         result[k] = given[k];
+        if (taped && n.op->keeps_values && is_floating(result[k].dtype())) {
+          result[k] = result[k].detach();
+          set_history(result[k], &n, k);
+        }
       }
       n.op->derivative({n.op, &n.attributes, argument.data(), result.data(), n.arguments(), in, out, n.where});
     },
@@ -184,11 +188,11 @@ inline void record_own(const Call& c) {
   n->own_edge.resize(static_cast<std::size_t>(c.arguments));
   n->result.resize(static_cast<std::size_t>(c.op->results));
   const auto save = [n](SavedTensor& to, const Tensor& t) {
-    if (is_floating(t.dtype())) to.save_shape(t);
+    if (is_floating(t.dtype()) && !n->op->keeps_values) to.save_shape(t);
     else to.save(t, *n);
   };
   for (int k = 0; k < c.arguments; ++k) save(n->argument[static_cast<std::size_t>(k)], c[k]);
-  for (int k = 0; k < c.op->results; ++k) save(n->result[static_cast<std::size_t>(k)], c.result[k]);
+  for (int k = 0; k < c.op->results; ++k) save(n->result[static_cast<std::size_t>(k)], c.op->keeps_values ? c.result[k].detach() : c.result[k]);  // without the history, which is this node
   connect(*n, n->own_edge.data(), c.argument, c.arguments);
   ++tape_node_count();
   give_results(static_cast<NodeHandle&&>(owner), c);

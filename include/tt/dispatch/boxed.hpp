@@ -158,6 +158,17 @@ constexpr int number_of_results() {
   else if constexpr (std::is_same_v<R, std::vector<Tensor>>) return -1;
   else return count_members<R>();
 }
+/// Of a word: "cpu", "meta", "cuda", "cuda:1".
+template <>
+struct Unboxed<Device> {
+  static Device from(const BoxedValue& v, SourceLine at) {
+    const std::string_view text = v.text(), type = text.substr(0, text.find(':'));
+    for (int k = 0; k <= static_cast<int>(DeviceType::private_use3); ++k)
+      if (type == name(static_cast<DeviceType>(k)))
+        return {static_cast<DeviceType>(k), type.size() < text.size() ? text[type.size() + 1] - '0' : 0};
+    TT_THROW(Error(Text("tt::call: there is no device ") << v.text().c_str() << "." << at));
+  }
+};
 template <>
 struct Unboxed<SourceLine> {
   static SourceLine from(const BoxedValue&, SourceLine at) { return at; }

@@ -106,7 +106,7 @@ inline BoxedValue default_value(const char* op, std::string_view type, std::stri
 /// The arguments of a call by name beside a schema: a value for each argument of it, or why they do not fit.
 struct BoxedArguments {
   SmallVec<const BoxedValue*, 12> value;   ///< null: left out
-  SmallVec<int, 12> more;                  ///< further Tensors of a list, behind the first
+  SmallVec<int, 12> more;                  ///< further Tensors or integers of a list, behind the first
   Text wrong;
 
   BoxedArguments(std::string_view schema, std::span<const BoxedValue> positional, std::span<const NamedValue> named) { match(schema, positional, named); }
@@ -135,6 +135,8 @@ struct BoxedArguments {
       int others = 0;
       if (s.type == "Tensor[]")
         for (; next < positional.size() && positional[next].is_tensor(); ++next) ++others;
+      else if (s.type == "int[]" && v && v->is_integer() && s.rest.find("int") == std::string_view::npos)  // view(2, 3)
+        for (; next < positional.size() && positional[next].is_integer(); ++next) ++others;
       value.push_back(v);
       more.push_back(others);
     }
@@ -156,6 +158,13 @@ inline void push_boxed(Attributes& to, std::string_view type, const BoxedValue& 
   else to.push(v.integer());
 }
 
+/// This integer and so many behind it.
+inline IntList integers(const BoxedValue* v, int more) {
+  IntList list;
+  for (int k = 0; k <= more; ++k) list.push_back(v[k].integer());
+  return list;
+}
+
 /// Calls `op`, which has as many results as there is room for.
 TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result) {
   Attributes attributes;
@@ -165,7 +174,7 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   for (SchemaReader s{op.schema}; s.next(); ++k) {
     const BoxedValue* const v = given.value[k];
     if (!s.is_operand()) {
-      push_boxed(attributes, s.type, v ? *v : default_value(op.name(), s.type, s.left_out));
+      push_boxed(attributes, s.type, !v ? default_value(op.name(), s.type, s.left_out) : given.more[k] > 0 ? integers(v, given.more[k]) : *v);
       continue;
     }
     const std::int64_t bit = std::int64_t{1} << place++;
@@ -222,6 +231,8 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
       std::vector<Tensor> list;
       for (int j = 0; j <= given.more[k]; ++j) list.push_back(v[j].tensor());
       made.push_back(list);
+    } else if (given.more[k] > 0) {
+      made.push_back(integers(v, given.more[k]));
     } else if (s.type == "float[]" && !v->is_reals()) {
       std::vector<double> list;
       if (v->is_number()) list.push_back(v->real());

@@ -147,7 +147,8 @@ struct Call {
 using OpKernel = void (*)(Call&, void* context);
 
 /// A step of backward through an operator without a graph. Of floating arguments and results there are dtypes and
-/// shapes only (Meta Tensors); those of integers and bool are as they were: they say where elements went.
+/// shapes only (Meta Tensors), unless the op has `static constexpr bool keeps_values = true`; those of integers and bool are as they were: they say where
+/// elements went.
 struct DerivativeStep {
   const Operator* op = nullptr;
   const Attributes* attributes = &no_attributes;
@@ -181,6 +182,7 @@ class Operator {
   RecordFunction record_named = nullptr;  ///< of an op with options: as one node, see graph/decompose.hpp
   OpDerivative derivative = nullptr;      ///< of an op without a graph
   OpFront front = nullptr;                ///< what a call by name runs; null: the kernel, as nothing comes before that
+  bool keeps_values = false;         ///< its derivative reads elements of floating arguments and results, so the tape keeps them
   bool is_view = false;              ///< the CPU kernel makes a view of argument 0
   Op primitive = Op::input;          ///< of a plain primitive: which one
   const OpDef* body = nullptr;       ///< of an op with a body

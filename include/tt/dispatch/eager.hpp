@@ -165,6 +165,7 @@ Operator& define_operator() {
         if constexpr (requires { F::device_keys; })
           for (const DispatchKey k : F::device_keys) e.set_kernel(k, &own_kernel<F>);
         if constexpr (requires(const DerivativeStep& s, const options_t<F>& o) { F::derivative(s, o); }) e.derivative = &own_derivative<F>;
+        if constexpr (requires { F::keeps_values; }) e.keeps_values = F::keeps_values;
         if constexpr (is_recordable<F>) {
           static ExternalOp known{&op_def<F>};
           note_external(known);

@@ -9,8 +9,27 @@ namespace detail {
 
 using Line = SourceLine;
 using OptionalDType = Optional<DType>;
-inline TensorOptions options_with(OptionalDType d, DType otherwise = DType::f32) { return {.dtype = d.given ? d.value : otherwise}; }
-inline TensorOptions options_like(const Tensor& x, OptionalDType d) { return on_device(d.given ? d.value : x.dtype(), x.device()); }
+/// What factories are told by name.
+inline TensorOptions made_with(OptionalDType d, Device device, bool requires_grad, DType otherwise = DType::f32) {
+  TensorOptions o = on_device(d.given ? d.value : otherwise, device);
+  if (requires_grad) o.requires_grad = true;
+  return o;
+}
+inline TensorOptions made_like(const Tensor& x, OptionalDType d, Device device, bool requires_grad) {
+  return made_with(d, device == Device{} ? x.device() : device, requires_grad, x.dtype());
+}
+/// A factory: its schema goes on with what all are told.
+template <class F>
+void create(const char* name, const char* schema, F f) {
+  const Text all = Text(schema) << ", dtype? dtype=None, str device=cpu, bool requires_grad=False";
+  register_function(name, keep_text(all.begin(), static_cast<std::size_t>(all.size())), f);
+}
+inline Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
+inline Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
+  std::int64_t last = 0;
+  for (int k = 0; k < size.size(); ++k) last += (size.value(k) - 1) * stride.value(k);
+  return as_strided(empty({last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
+}
 inline Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
 
 template <class F, class R, class... A>
@@ -153,74 +172,66 @@ inline void register_joins() {
 }
 
 inline void register_creation() {
-  const auto shaped = [](const char* name, auto make) { register_function(name, "int[] size, dtype? dtype=None, bool requires_grad=False", make); };
-  shaped("zeros", [](const IntList& s, OptionalDType d, bool g, Line at) { return zeros(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
-  shaped("ones", [](const IntList& s, OptionalDType d, bool g, Line at) { return ones(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
-  shaped("empty", [](const IntList& s, OptionalDType d, bool g, Line at) { return zeros(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
-  shaped("rand", [](const IntList& s, OptionalDType d, bool g, Line at) { return rand(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
-  shaped("randn", [](const IntList& s, OptionalDType d, bool g, Line at) { return randn(s, {.dtype = options_with(d).dtype, .requires_grad = g}, at); });
-  register_function("full", "int[] size, Scalar fill_value, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const TensorOperand& v, OptionalDType d, bool g, Line at) {
-    const Tensor number = v.tensor ? *v.tensor : v.number(DType::boolean);
-    return full(s, number.item(at), {.dtype = options_with(d, number.dtype() == DType::f64 ? DType::f32 : number.dtype()).dtype, .requires_grad = g}, at);
+  const auto shaped = [](const char* name, auto make) { create(name, "int[] size", make); };
+  shaped("zeros", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return zeros(s, made_with(d, v, g), at); });
+  shaped("ones", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return ones(s, made_with(d, v, g), at); });
+  shaped("empty", [](const IntList& s, OptionalDType d, Device v, bool g, Line) { return empty(s, made_with(d, v, g)); });
+  shaped("rand", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return rand(s, made_with(d, v, g), at); });
+  shaped("randn", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return randn(s, made_with(d, v, g), at); });
+  create("full", "int[] size, Scalar fill_value", [](const IntList& s, const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) {
+    const Tensor number = number_of(v);
+    return full(s, number.item(at), made_with(d, w, g, number.dtype() == DType::f64 ? DType::f32 : number.dtype()), at);
   });
-  register_function("scalar_tensor", "Scalar s, dtype? dtype=None", [](const TensorOperand& v, OptionalDType d, Line at) {
-    return (v.tensor ? *v.tensor : v.number(DType::boolean)).to(options_with(d).dtype, at);
-  });
-  register_function("empty_strided", "int[] size, int[] stride, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const IntList& t, OptionalDType d, bool, Line at) {
-    std::int64_t last = 0;
-    for (int k = 0; k < s.size(); ++k) last += (s.value(k) - 1) * t.value(k);
-    return as_strided(zeros({last + 1 > 0 ? last + 1 : 0}, options_with(d), at), s, t, {}, at);
-  });
-  register_function("empty_permuted", "int[] size, int[] physical_layout, dtype? dtype=None, bool requires_grad=False", [](const IntList& s, const IntList& p, OptionalDType d, bool, Line at) {
+  create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full({}, number_of(v).item(at), made_with(d, w, g), at); });
+  create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_with(d, v, false), at); });
+  create("empty_permuted", "int[] size, int[] physical_layout", [](const IntList& s, const IntList& p, OptionalDType d, Device v, bool, Line at) {
     IntList laid, back;
     for (int k = 0; k < p.size(); ++k) laid.push_back(s[static_cast<int>(p.value(k))]), back.push_back(0);
     for (int k = 0; k < p.size(); ++k) back[static_cast<int>(p.value(k))] = k;
-    return zeros(laid, options_with(d), at).permute(back, at);
+    return empty(laid, made_with(d, v, false)).permute(back, at);
   });
-  const auto like = [](const char* name, auto make) { register_function(name, "Tensor input, dtype? dtype=None, bool requires_grad=False", make); };
-  like("zeros_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return zeros(x.shape(at), options_like(x, d), at); });
-  like("ones_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return ones(x.shape(at), options_like(x, d), at); });
-  like("empty_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return zeros(x.shape(at), options_like(x, d), at); });
-  like("rand_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return rand(x.shape(at), options_like(x, d), at); });
-  like("randn_like", [](const Tensor& x, OptionalDType d, bool, Line at) { return randn(x.shape(at), options_like(x, d), at); });
-  register_function("full_like", "Tensor input, Scalar fill_value, dtype? dtype=None", [](const Tensor& x, const TensorOperand& v, OptionalDType d, Line at) {
-    return full(x.shape(at), (v.tensor ? *v.tensor : v.number(DType::boolean)).item(at), options_like(x, d), at);
+  const auto like = [](const char* name, auto make) { create(name, "Tensor input", make); };
+  like("zeros_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return zeros(x.shape(at), made_like(x, d, v, g), at); });
+  like("ones_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return ones(x.shape(at), made_like(x, d, v, g), at); });
+  like("empty_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return empty(x.shape(at), made_like(x, d, v, g)); });
+  like("rand_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return rand(x.shape(at), made_like(x, d, v, g), at); });
+  like("randn_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return randn(x.shape(at), made_like(x, d, v, g), at); });
+  create("full_like", "Tensor input, Scalar fill_value", [](const Tensor& x, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
+    return full(x.shape(at), number_of(n).item(at), made_like(x, d, v, g), at);
   });
-  const auto anew = [](const char* name, auto make) { register_function(name, "Tensor input, int[] size, dtype? dtype=None, bool requires_grad=False", make); };
-  anew("new_zeros", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return zeros(s, options_like(x, d), at); });
-  anew("new_ones", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return ones(s, options_like(x, d), at); });
-  anew("new_empty", [](const Tensor& x, const IntList& s, OptionalDType d, bool, Line at) { return zeros(s, options_like(x, d), at); });
-  register_function("new_full", "Tensor input, int[] size, Scalar fill_value, dtype? dtype=None, bool requires_grad=False", [](const Tensor& x, const IntList& s, const TensorOperand& v, OptionalDType d, bool, Line at) {
-    return full(s, (v.tensor ? *v.tensor : v.number(DType::boolean)).item(at), options_like(x, d), at);
+  const auto anew = [](const char* name, auto make) { create(name, "Tensor input, int[] size", make); };
+  anew("new_zeros", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return zeros(s, made_like(x, d, v, g), at); });
+  anew("new_ones", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return ones(s, made_like(x, d, v, g), at); });
+  anew("new_empty", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { (void)at; return empty(s, made_like(x, d, v, g)); });
+  create("new_full", "Tensor input, int[] size, Scalar fill_value", [](const Tensor& x, const IntList& s, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
+    return full(s, number_of(n).item(at), made_like(x, d, v, g), at);
   });
-  register_function("new_empty_strided", "Tensor input, int[] size, int[] stride, dtype? dtype=None", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Line at) {
-    std::int64_t last = 0;
-    for (int k = 0; k < s.size(); ++k) last += (s.value(k) - 1) * t.value(k);
-    return as_strided(zeros({last + 1 > 0 ? last + 1 : 0}, options_like(x, d), at), s, t, {}, at);
-  });
-  static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Line at) {
-    const auto whole = [](const TensorOperand& v) { return v.tensor ? is_integral(v.tensor->dtype()) : is_integral(v.literal); };
-    const auto real = [&](const TensorOperand& v) { return v.tensor ? v.tensor->item(at) : is_floating(v.literal) ? v.real : static_cast<double>(v.integer); };
-    const DType own = whole(start) && whole(end) && whole(step) ? DType::i64 : DType::f32;
-    return arange(real(start), real(end), real(step), options_with(d, own), at);
+  create("new_empty_strided", "Tensor input, int[] size, int[] stride", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_like(x, d, v, false), at); });
+  static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Device v, bool g, Line at) {
+    const Tensor s = number_of(start), e = number_of(end), t = number_of(step);
+    const DType own = is_floating(promote(promote(s.dtype(), e.dtype()), t.dtype())) ? DType::f32 : DType::i64;
+    return arange(s.item(at), e.item(at), t.item(at), made_with(d, v, g, own), at);
   };
-  register_function("arange", "Scalar end, dtype? dtype=None, bool requires_grad=False", [](const TensorOperand& e, OptionalDType d, bool, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, at); });
-  register_function("arange", "Scalar start, Scalar end, Scalar step=1, dtype? dtype=None, bool requires_grad=False",
-                    [](const TensorOperand& s, const TensorOperand& e, const TensorOperand& t, OptionalDType d, bool, Line at) { return numbers(s, e, t, d, at); });
-  register_function("linspace", "Scalar start, Scalar end, int steps, dtype? dtype=None", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, OptionalDType d, Line at) {
-    return linspace((s.tensor ? *s.tensor : s.number(DType::boolean)).item(at), (e.tensor ? *e.tensor : e.number(DType::boolean)).item(at), n, options_with(d), at);
+  create("arange", "Scalar end", [](const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, v, g, at); });
+  create("arange", "Scalar start, Scalar end", [](const TensorOperand& s, const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(s, e, std::int64_t{1}, d, v, g, at); });
+  create("arange", "Scalar start, Scalar end, Scalar step",
+         [](const TensorOperand& s, const TensorOperand& e, const TensorOperand& t, OptionalDType d, Device v, bool g, Line at) { return numbers(s, e, t, d, v, g, at); });
+  create("linspace", "Scalar start, Scalar end, int steps", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, OptionalDType d, Device v, bool g, Line at) {
+    return linspace(number_of(s).item(at), number_of(e).item(at), n, made_with(d, v, g), at);
   });
-  register_function("logspace", "Scalar start, Scalar end, int steps, float base=10.0, dtype? dtype=None", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, double base, OptionalDType d, Line at) {
-    return logspace((s.tensor ? *s.tensor : s.number(DType::boolean)).item(at), (e.tensor ? *e.tensor : e.number(DType::boolean)).item(at), n, base, options_with(d), at);
+  create("logspace", "Scalar start, Scalar end, int steps, float base=10.0", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, double base, OptionalDType d, Device v, bool g, Line at) {
+    return logspace(number_of(s).item(at), number_of(e).item(at), n, base, made_with(d, v, g), at);
   });
-  register_function("eye", "int n, dtype? dtype=None", [](std::int64_t n, OptionalDType d, Line at) { return eye(n, options_with(d), at); });
-  register_function("eye", "int n, int m, dtype? dtype=None", [](std::int64_t n, std::int64_t m, OptionalDType d, Line at) { return eye(n, m, options_with(d), at); });
-  register_function("tril_indices", "int row, int col, int offset=0, dtype? dtype=None", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Line at) { return converted(tril_indices(r, c, o, at), d, at); });
-  register_function("triu_indices", "int row, int col, int offset=0, dtype? dtype=None", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Line at) { return converted(triu_indices(r, c, o, at), d, at); });
-  register_function("randint", "int high, int[] size, dtype? dtype=None", [](std::int64_t h, const IntList& s, OptionalDType d, Line at) { return randint(0, h, s, default_generator(), options_with(d, DType::i64), at); });
-  register_function("randint", "int low, int high, int[] size, dtype? dtype=None", [](std::int64_t l, std::int64_t h, const IntList& s, OptionalDType d, Line at) { return randint(l, h, s, default_generator(), options_with(d, DType::i64), at); });
-  register_function("randint_like", "Tensor input, int high, dtype? dtype=None", [](const Tensor& x, std::int64_t h, OptionalDType d, Line at) { return randint(0, h, x.shape(at), default_generator(), options_like(x, d), at); });
-  register_function("randint_like", "Tensor input, int low, int high, dtype? dtype=None", [](const Tensor& x, std::int64_t l, std::int64_t h, OptionalDType d, Line at) { return randint(l, h, x.shape(at), default_generator(), options_like(x, d), at); });
+  create("eye", "int n", [](std::int64_t n, OptionalDType d, Device v, bool g, Line at) { return eye(n, made_with(d, v, g), at); });
+  create("eye", "int n, int m", [](std::int64_t n, std::int64_t m, OptionalDType d, Device v, bool g, Line at) { return eye(n, m, made_with(d, v, g), at); });
+  create("tril_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device, bool, Line at) { return converted(tril_indices(r, c, o, at), d, at); });
+  create("triu_indices", "int row, int col, int offset=0", [](std::int64_t r, std::int64_t c, std::int64_t o, OptionalDType d, Device, bool, Line at) { return converted(triu_indices(r, c, o, at), d, at); });
+  create("randint", "int high, int[] size", [](std::int64_t h, const IntList& s, OptionalDType d, Device v, bool, Line at) { return randint(0, h, s, default_generator(), made_with(d, v, false, DType::i64), at); });
+  create("randint", "int low, int high, int[] size",
+         [](std::int64_t l, std::int64_t h, const IntList& s, OptionalDType d, Device v, bool, Line at) { return randint(l, h, s, default_generator(), made_with(d, v, false, DType::i64), at); });
+  create("randint_like", "Tensor input, int high", [](const Tensor& x, std::int64_t h, OptionalDType d, Device v, bool, Line at) { return randint(0, h, x.shape(at), default_generator(), made_like(x, d, v, false), at); });
+  create("randint_like", "Tensor input, int low, int high",
+         [](const Tensor& x, std::int64_t l, std::int64_t h, OptionalDType d, Device v, bool, Line at) { return randint(l, h, x.shape(at), default_generator(), made_like(x, d, v, false), at); });
   register_function("bernoulli", "Tensor input", [](const Tensor& x, Line at) { return bernoulli(x, default_generator(), at); });
   register_function("bernoulli", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return bernoulli(full(x.shape(at), p, on_device(x.dtype(), x.device())), default_generator(), at); });
   const auto cast_to = [](const char* name, auto dtype) {
