@@ -2,7 +2,7 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/functions.hpp"
-#include "tt/dispatch/shape_names_inl.hpp"
+#include "tt/dispatch/value_names_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -10,6 +10,12 @@ namespace detail {
 TT_INLINE void register_functions() {
   static const bool once = [] {
     register_shape_functions();
+    register_elementwise_names();
+    register_reduction_names();
+    register_index_names();
+    operator_entry<Cumprod>();
+    operator_entry<Logcumsumexp>();
+    operator_entry<Histc>();
     return true;
   }();
   (void)once;

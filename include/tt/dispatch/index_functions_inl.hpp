@@ -1,0 +1,289 @@
+// Definitions of index_functions.hpp.
+#pragma once
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/index_functions.hpp"
+#include "tt/dispatch/index_kernels.hpp"
+#include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/shape_functions_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+/// What an element that is written makes of the one that is there.
+enum class Meeting { assign, sum, prod, amax, amin };
+}  // namespace detail
+template <>
+inline constexpr const char* choices_of<detail::Meeting> = "assign|sum|prod|amax|amin";
+namespace detail {
+
+struct Scatter {
+  struct Options {
+    int dim = 0;
+    Meeting meeting = Meeting::assign;
+    bool include_self = true;
+  };
+  static constexpr OpInfo info{.name = "_scatter", .arguments = "input, .dim, index, src"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static void kernel(Call& c, const Options& o) {
+    const AxisElements e(c, o.dim);
+    if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
+    need_device(c, 2);
+    const DType d = c[0].dtype();
+    if (c[2].dtype() != d) TT_THROW(Error(Text("tt::scatter: ") << name(c[2].dtype()) << " cannot be written to " << name(d) << ". Cast one of them first?" << c.at));
+    c.result[0] = Tensor(d, c[0].impl().shape, c[0].device());
+    if (c[0].is_meta()) return;
+    const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, false);
+    const Tensor& result = c.result[0].copy_(c[0].detach());
+    const Tensor touched = o.include_self ? Tensor() : zeros(result.shape(), TensorOptions{.dtype = DType::boolean});
+    bool* const there = touched.defined() ? touched.data_ptr<bool>() : nullptr;
+    with_dtype(d, [&]<class T>(T) {
+      e.each_row(result, [&](std::int64_t first, std::int64_t base) {
+        const auto* from = source.data_ptr<T>() + first;
+        auto* to = result.data_ptr<T>();
+        e.each_place(result, index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) {
+          T& own = to[base + place];
+          const bool alone = there && !there[base + place];
+          if (alone) there[base + place] = true;
+          own = alone ? from[j] : met(o.meeting, own, from[j]);
+        });
+      });
+    });
+  }
+  /// Of what is assigned and summed; for the rest see scatter_reduce.
+  static void derivative(const auto& s, const Options& o) {
+    if (o.meeting == Meeting::sum && o.include_self) s.out[0] = s.gradient[0];
+    else s.out[0] = call_with<Scatter>(s.at, {o.dim}, s.gradient[0], s.argument[1], zeros_like_index(s));
+    s.out[2] = call_with<Gather>(s.at, {o.dim}, s.gradient[0], s.argument[1]);
+  }
+
+ private:
+  static Tensor zeros_like_index(const DerivativeStep& s) { return tt::zeros(s.argument[1].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()}); }
+  static Sym zeros_like_index(const DerivativeRecord& s) { return symbol_like(s.argument[1], s.gradient[0].dtype(), s.argument[1].shape()); }
+  template <class T>
+  static T met(Meeting m, T a, T b) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return m == Meeting::assign ? b : m == Meeting::sum || m == Meeting::amax ? a || b : a && b;
+    } else {
+      switch (m) {
+        case Meeting::sum: return sum_of(a, b);
+        case Meeting::prod:
+          if constexpr (std::is_integral_v<T>) return wrap_mul(a, b);
+          else return static_cast<T>(a * b);
+        case Meeting::amax: return a < b || b != b ? b : a;
+        case Meeting::amin: return b < a || b != b ? b : a;
+        default: return b;
+      }
+    }
+  }
+};
+
+/// A vector of indices along one axis in the shape of `source`.
+inline Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine at) {
+  IntList to;
+  for (int k = 0; k < source.dim(); ++k) to.push_back(k == d ? index.numel(at) : Size(1));
+  return index.reshape(to, at).expand(source.shape(at), at);
+}
+/// Axes of one slice for what has none.
+struct AxisOf {
+  Tensor x;
+  int d;
+  bool scalar;
+  AxisOf(const Tensor& given, int dim, const char* op, SourceLine at)
+      : x(given.dim() ? given : given.reshape({1}, at)), d(axis_of(given, dim, op, at, given.dim() ? given.dim() : 1)), scalar(given.dim() == 0) {}
+  Tensor back(const Tensor& r, SourceLine at) const { return scalar ? r.reshape({}, at) : r; }
+};
+
+/// Indices as places in `x` as a vector of what they name: with_places(x moved so that indexed axes come first, places, shape of the result).
+struct Places {
+  Tensor moved;          ///< `x` with the indexed axes in front
+  Tensor flat;           ///< places among those axes, a vector
+  IntList shape;         ///< of the indices
+  int indexed = 0, front = 0;  ///< how many axes are indexed; where the indices' axes go in the result
+  Places(const Tensor& x, std::span<const Tensor> given, const char* op, SourceLine at) {
+    TensorList all;
+    for (const Tensor& t : given) {
+      if (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8)) {
+        const Tensor where = nonzero(t, at);
+        for (int k = 0; k < t.dim(); ++k) all.push_back(where.select(1, k, at));
+        if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
+      } else {
+        all.push_back(t);
+      }
+    }
+    if (static_cast<int>(all.size()) > x.dim()) TT_THROW(Error(Text("tt::") << op << ": more indices than axes of shape " << x.shape() << "." << at));
+    IntList order, rest;
+    TensorList used;
+    bool apart = false;
+    int last = -1;
+    for (int k = 0; k < x.dim(); ++k) {
+      if (k < static_cast<int>(all.size()) && all[static_cast<std::size_t>(k)].defined()) {
+        apart = apart || (last >= 0 && last != k - 1);
+        if (last < 0) front = k;
+        last = k;
+        order.push_back(k);
+        used.push_back(all[static_cast<std::size_t>(k)].to(DType::i64, at));
+      } else {
+        rest.push_back(k);
+      }
+    }
+    indexed = order.size();
+    if (apart) front = 0;
+    for (int k = 0; k < rest.size(); ++k) order.push_back(rest[k]);
+    moved = x.permute(order, at);
+    used = broadcast_tensors(used, at);
+    Tensor place;
+    for (int k = 0; k < indexed; ++k) {
+      const Size n = moved.size(k, at);
+      const Tensor& own = used[static_cast<std::size_t>(k)];
+      const Tensor from_end = tt::where(own < 0, own + n, own, at);
+      if (is_host(own.device()) && !capture_mode && own.numel() > 0)
+        if (!tt::logical_and(from_end >= 0, from_end < n, at).all({}, false, at).item<bool>(at))
+          TT_THROW(Error(Text("tt::") << op << ": an index is out of range for axis " << order.value(k) << " of shape " << x.shape() << "." << at));
+      place = place.defined() ? place * n + from_end : from_end;
+    }
+    if (!place.defined()) place = tt::arange(0);
+    shape = place.shape(at);
+    flat = place.reshape({-1}, at);
+  }
+  /// (indexed axes as one, others)
+  Tensor rows(SourceLine at) const {
+    IntList to;
+    Size n(1);
+    for (int k = 0; k < indexed; ++k) n *= moved.size(k, at);
+    to.push_back(n);
+    for (int k = indexed; k < moved.dim(); ++k) to.push_back(moved.size(k, at));
+    return moved.reshape(to, at);
+  }
+};
+
+}  // namespace detail
+
+TT_INLINE Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at) {
+  return call_with<detail::Scatter>(at, {dim}, x, index, detail::beginning_of(src, index, at));
+}
+TT_INLINE Tensor scatter(const Tensor& x, int dim, const Tensor& index, double value, SourceLine at) {
+  return call_with<detail::Scatter>(at, {dim}, x, index, full(index.shape(at), value, detail::on_device(x.dtype(), x.device()), at));
+}
+TT_INLINE Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& given, ScatterReduction reduce, bool include_self, SourceLine at) {
+  using detail::Meeting;
+  const Tensor src = detail::beginning_of(given, index, at);
+  const auto met = [&](const Tensor& to, const Tensor& from, Meeting m, bool self) { return call_with<detail::Scatter>(at, {dim, m, self}, to, index, from); };
+  const auto zeros_of = [&](const Tensor& t) { return zeros(t.shape(at), detail::on_device(t.dtype(), t.device()), at); };
+  const Tensor one = ones(src.shape(at), detail::on_device(x.dtype(), x.device()), at);
+  switch (reduce) {
+    case ScatterReduction::sum: return met(x, src, Meeting::sum, include_self);
+    case ScatterReduction::mean: {
+      const Tensor sum = met(x, src, Meeting::sum, include_self), start = ones(x.shape(at), detail::on_device(x.dtype(), x.device()), at);
+      const Tensor count = tt::maximum(met(include_self ? start : zeros_of(start), one, Meeting::sum, true), 1, at);
+      if (is_floating(x.dtype())) return sum / count;
+      return tt::floor(sum.to(DType::f64, at) / count.to(DType::f64, at), at).to(x.dtype(), at);
+    }
+    default: break;
+  }
+  const Meeting m = reduce == ScatterReduction::prod ? Meeting::prod : reduce == ScatterReduction::amax ? Meeting::amax : Meeting::amin;
+  const Tensor own = x.detach(), from = src.detach(), r = met(own, from, m, include_self);
+  if (!is_floating(x.dtype()) || !(x.requires_grad() || given.requires_grad() || detail::capture_mode)) return r;
+  // what is written is a function of the elements that were joined: its derivative by each of them, times how it moves
+  Tensor by_self, by_source;
+  if (m == Meeting::prod) {  // the product of the others
+    const auto without_zeros = [&](const Tensor& t) { return tt::where(t == 0, 1, t, at); };
+    const Tensor others = met(without_zeros(own), without_zeros(from), m, include_self);
+    const Tensor zeros = met((own == 0).to(x.dtype(), at), (from == 0).to(x.dtype(), at), Meeting::sum, include_self);
+    const auto by = [&](const Tensor& t, const Tensor& product, const Tensor& count) { return tt::where(count - (t == 0) == 0, product / without_zeros(t), 0, at); };
+    by_self = by(own, others, zeros);
+    by_source = by(from, gather(others, dim, index, at), gather(zeros, dim, index, at));
+  } else {  // shared by those that are equal to it
+    const Tensor same = (own == r).to(x.dtype(), at), same_source = (from == gather(r, dim, index, at)).to(x.dtype(), at);
+    const Tensor self = include_self ? same : met(same, zeros_of(from), Meeting::assign, true);
+    const Tensor share = 1 / tt::maximum(met(self, same_source, Meeting::sum, true), 1, at);
+    by_self = self * share;
+    by_source = same_source * gather(share, dim, index, at);
+  }
+  if (!include_self) by_self = met(by_self, zeros_of(from), Meeting::assign, true);
+  const Tensor untouched = met(zeros_of(own), one, Meeting::assign, true) == 0;
+  const auto moved = [&](const Tensor& t) { return t - t.detach(); };
+  return r + tt::where(untouched, 1, by_self, at) * moved(x) + met(zeros_of(own), by_source * moved(src), Meeting::sum, true);
+}
+TT_INLINE Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
+  const detail::AxisOf a(x, dim, "index_copy", at);
+  const Tensor src = source.dim() ? source : source.reshape({1}, at);
+  return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
+}
+TT_INLINE Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
+  const detail::AxisOf a(x, dim, "index_fill", at);
+  if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
+  IntList to = a.x.shape(at);
+  to[a.d] = index.numel(at);
+  const Tensor src = value.to(x.dtype(), at).expand(to, at);
+  return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
+}
+TT_INLINE Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
+  const detail::AxisOf a(x, dim, "index_reduce", at);
+  const Tensor src = source.dim() ? source : source.reshape({1}, at);
+  return a.back(scatter_reduce(a.x, a.d, detail::index_over(index, a.d, src, at), src, reduce, include_self, at), at);
+}
+TT_INLINE Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at) {
+  const detail::Places p(x, indices, "index", at);
+  if (p.indexed == 0) return x;
+  IntList to = p.shape;
+  for (int k = p.indexed; k < p.moved.dim(); ++k) to.push_back(p.moved.size(k, at));
+  const Tensor r = index_select(p.rows(at), 0, p.flat, at).reshape(to, at);
+  IntList from, onto;  // the indices' axes go where the indexed ones were, if those stood together
+  for (int k = 0; k < p.shape.size(); ++k) {
+    from.push_back(k);
+    onto.push_back(k + p.front);
+  }
+  return p.front ? movedim(r, from, onto, at) : r;
+}
+TT_INLINE Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
+  const detail::Places p(x, indices, "index_put", at);
+  const Tensor rows = p.rows(at);
+  IntList natural;  // of x[indices]
+  for (int k = 0; k < p.front; ++k) natural.push_back(p.moved.size(p.indexed + k, at));
+  for (int k = 0; k < p.shape.size(); ++k) natural.push_back(p.shape[k]);
+  for (int k = p.indexed + p.front; k < p.moved.dim(); ++k) natural.push_back(p.moved.size(k, at));
+  Tensor v = values.to(x.dtype(), at).expand(natural, at);
+  if (p.front) {
+    IntList from, onto;
+    for (int k = 0; k < p.shape.size(); ++k) {
+      from.push_back(k + p.front);
+      onto.push_back(k);
+    }
+    v = movedim(v, from, onto, at);
+  }
+  IntList as_rows{p.flat.numel(at)};
+  for (int k = 1; k < rows.dim(); ++k) as_rows.push_back(rows.size(k, at));
+  v = v.reshape(as_rows, at);
+  Tensor r = accumulate ? index_add(rows, 0, p.flat, v, at) : index_copy(rows, 0, p.flat, v, at);
+  r = r.reshape(p.moved.shape(at), at);
+  IntList back;  // undo the permutation: indexed axes came first
+  std::vector<int> place;
+  int seen = 0;
+  TensorList all(indices.begin(), indices.end());
+  std::vector<bool> is_indexed;
+  for (const Tensor& t : all)
+    for (int k = 0; k < (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8) ? t.dim() : 1); ++k) is_indexed.push_back(t.defined());
+  int others = p.indexed;
+  for (int k = 0; k < x.dim(); ++k) back.push_back(k < static_cast<int>(is_indexed.size()) && is_indexed[static_cast<std::size_t>(k)] ? seen++ : others++);
+  return r.permute(back, at);
+}
+TT_INLINE Tensor take(const Tensor& x, const Tensor& index, SourceLine at) {
+  const Tensor places[] = {index};
+  return tt::index(x.reshape({-1}, at), places, at);
+}
+TT_INLINE Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) {
+  const Tensor places[] = {index.reshape({-1}, at)};
+  return index_put(x.reshape({-1}, at), places, source.reshape({-1}, at), accumulate, at).reshape(x.shape(at), at);
+}
+TT_INLINE Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at) {
+  if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked_scatter: the mask is ") << name(mask.dtype()) << ", not bool." << at));
+  const Tensor both[] = {x, mask};
+  const TensorList wide = broadcast_tensors(both, at);
+  if (source.numel(at) == 0) return wide[0].clone(at);
+  const Tensor there = wide[1].reshape({-1}, at);
+  const Tensor from = source.reshape({-1}, at);
+  const Tensor place = tt::clamp(cumsum(there, 0, at) - 1, 0, from.numel(at).value() - 1, at);
+  return tt::where(wide[1], index_select(from, 0, place, at).to(x.dtype(), at).reshape(wide[0].shape(at), at), wide[0], at);
+}
+
+}  // namespace tt

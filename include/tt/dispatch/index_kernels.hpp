@@ -1,0 +1,232 @@
+// Operators that take elements by index, and what their kernels share: the axis, the indices and the rows of a call. The kernels themselves are in index_ops_inl.hpp.
+#pragma once
+#include "tt/dispatch/factories.hpp"
+
+namespace tt {
+namespace detail {
+
+// Derivatives: what is taken from a place is added to it. One function serves Tensors and symbols.
+
+/// Of the argument, whose shape is all that is known, where its gradient is.
+inline Tensor zeros_of(const DerivativeStep& s) {
+  return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
+}
+inline Sym symbol_like(const Sym& x, DType d, const Shape& shape) { return {x.graph, x.graph->constant(d, 0, shape)}; }
+inline Sym zeros_of(const DerivativeRecord& s) { return symbol_like(s.argument[0], s.gradient[0].dtype(), s.argument[0].shape()); }
+/// A symbol like `x` with so many elements along an axis; a single element has none.
+inline Sym with_size_along(const Sym& x, int dim, Extent size, const char* op) {
+  Shape s = x.shape();
+  const int axis = normalize_axis(dim, s.rank ? s.rank : 1);
+  if (axis < 0) return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = s, .number = dim}, x.id)};
+  if (s.rank > 0) s.set(axis, size);
+  return symbol_like(x, x.dtype(), s);
+}
+
+/// An axis, and whether negative indices count from its end.
+struct IndexOptions {
+  int dim = 0;
+  bool wrap = false;
+};
+struct IndexAdd;
+struct IndexSelect {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "index_select", .arguments = "input, .dim, index"};
+  static Sym like(const Sym& x, const Sym& index, const Options& o) { return with_size_along(x, o.dim, index.shape().size(), info.name); }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<IndexAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
+};
+struct IndexAdd {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "index_add", .arguments = "input, .dim, index, source"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = s.gradient[0];
+    s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
+  }
+};
+struct ScatterAdd;
+struct Gather {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "gather", .arguments = "input, .dim, index"};
+  static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<ScatterAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
+};
+struct ScatterAdd {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, .dim, index, src"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = s.gradient[0];
+    s.out[2] = call_with<Gather>(s.at, o, s.gradient[0], s.argument[1]);
+  }
+  static void front(Call& c, const Options& o);  ///< of a longer `src` the beginning is taken
+};
+struct Nonzero {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "nonzero", .arguments = "input"};
+  static void kernel(Call& c, const Options&);
+};
+
+inline void need_readable(const Call& c) {
+  if (c[0].is_meta())
+    TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": the size of the result depends on elements, and Meta Tensors have none." << c.at));
+}
+
+// ---- indices
+
+[[noreturn]] inline void sizes_differ(const Call& c, int dim, const char* what, const Tensor& own) {
+  TT_THROW(Error(Text("tt::") << c.op->name() << ": " << what << " of shape " << own.shape() << " does not fit shape " << c[0].shape() << " along axis "
+                              << dim << "." << c.at));
+}
+/// A Tensor without axes is on any device, to the dispatcher; not here.
+inline void need_device(const Call& c, int k) {
+  if (c[k].device() != c[0].device())
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": Tensors on different devices: " << tt::name(c[0].device().type) << " and "
+                                << tt::name(c[k].device().type) << "." << c.at));
+}
+inline void need_indices(const Call& c) {
+  need_device(c, 1);
+  const DType d = c[1].dtype();
+  if (d != DType::i64 && d != DType::i32)
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
+}
+/// Dense and of i64, each within its axis.
+inline Tensor checked_indices(const Call& c, int axis, bool wrap) {
+  Tensor index = convert(c[1], DType::i64, c.at).contiguous();
+  const std::int64_t size = c[0].dim() ? c[0].impl().shape.code[axis] : 1, n = index.impl().numel;
+  const auto wrong = [&] {  // the sign of either is that of a wrong one; eight at a time are a vector
+    const auto* i = index.data_ptr<std::int64_t>();
+    const auto sign = [&](std::int64_t k) {
+      const auto own = static_cast<std::uint64_t>(i[k]);
+      return own | (static_cast<std::uint64_t>(size - 1) - own);
+    };
+    std::uint64_t signs[8] = {}, any = 0;
+    std::int64_t k = 0;
+    for (; k + 8 <= n; k += 8)
+      for (int u = 0; u < 8; ++u) signs[u] |= sign(k + u);
+    for (; k < n; ++k) any |= sign(k);
+    for (std::uint64_t s : signs) any |= s;
+    return static_cast<std::int64_t>(any) < 0;
+  };
+  if (!wrong()) return index;
+  if (wrap) {
+    index = index.clone();
+    auto* i = index.data_ptr<std::int64_t>();
+    for (std::int64_t k = 0; k < n; ++k) i[k] += i[k] < 0 ? size : 0;
+    if (!wrong()) return index;
+  }
+  const Tensor given = convert(c[1], DType::i64, c.at).contiguous();
+  std::int64_t k = 0;
+  for (const auto* i = index.data_ptr<std::int64_t>(); i[k] >= 0 && i[k] < size;) ++k;
+  TT_THROW(Error(Text("tt::") << c.op->name() << ": index " << given.data_ptr<std::int64_t>()[k] << " is out of range for axis " << axis << " of shape "
+                              << c[0].shape() << "." << c.at));
+}
+
+/// f with an unsigned integer of an element's size: what only moves elements needs no more.
+template <class F>
+void with_element_size(DType d, const F& f) {
+  switch (size_of(d)) {
+    case 1: f(std::uint8_t{}); break;
+    case 2: f(std::uint16_t{}); break;
+    case 4: f(std::uint32_t{}); break;
+    default: f(std::uint64_t{});
+  }
+}
+/// f with a number of the dtype, bool apart.
+template <class F>
+void with_number(const Call& c, const F& f) {
+  need_device(c, 2);
+  if (c[0].dtype() == DType::boolean || c[2].dtype() != c[0].dtype())
+    TT_THROW(Error(Text("tt::") << c.op->name() << ": " << tt::name(c[2].dtype()) << " cannot be added to " << tt::name(c[0].dtype())
+                                << ". Cast one of them first?" << c.at));
+  if (c[0].is_meta()) return;
+  with_dtype(c[0].dtype(), [&]<class T>(T t) {
+    if constexpr (!std::is_same_v<T, bool>) f(t);
+  });
+}
+
+/// Integers wrap around, as in every op.
+template <class T>
+T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) return wrap_add(a, b);
+  else return a + b;
+}
+
+// ---- slices of an axis
+
+/// The axis of an op; what has no axes is a vector of one element.
+inline int axis_of(const Call& c, int dim) { return axis_of(c[0], dim, c.op->name(), c.at, c[0].dim() ? c[0].dim() : 1); }
+
+/// A dense Tensor as `outer` times `size` rows of `inner` elements.
+struct AxisBlocks {
+  int axis;
+  std::int64_t outer = 1, size = 1, inner = 1;
+  AxisBlocks(const Call& c, int dim) : axis(axis_of(c, dim)) {
+    const Shape& s = c[0].impl().shape;
+    for (int k = 0; k < s.rank; ++k) (k < axis ? outer : k == axis ? size : inner) *= s.code[k];
+    need_indices(c);
+    if (c[1].dim() > 1 || (s.rank == 0 && c[1].impl().numel != 1))
+      TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are of shape " << c[1].shape() << ". A vector?" << c.at));
+  }
+  /// The shape of `t` with so many rows along the axis.
+  Shape with_rows(const Tensor& t, std::int64_t rows) const {
+    Shape s = t.impl().shape;
+    if (s.rank > 0) s.set(axis, rows);
+    return s;
+  }
+};
+// ---- elements along an axis
+
+/// The elements of a Tensor beside the axis that indices replace, row by row of their last axis.
+struct AxisElements {
+  int axis;
+  Shape shape;                  ///< of the indices
+  std::int64_t columns, rows;
+  AxisElements(const Call& c, int dim) : axis(axis_of(c, dim)), shape(c[1].impl().shape) {
+    need_indices(c);
+    bool fits = shape.rank == c[0].dim();
+    for (int k = 0; k < shape.rank && fits; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
+    if (!fits) sizes_differ(c, dim, "index", c[1]);
+    columns = shape.rank > 0 ? shape.code[shape.rank - 1] : 1;
+    rows = columns > 0 ? c[1].impl().numel / columns : 0;
+  }
+  /// f(first element of the row among the indices, place of it in `t` if its index were 0).
+  template <class F>
+  void each_row(const Tensor& t, const F& f) const {
+    std::int64_t at[max_rank] = {}, base = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      f(r * columns, base);
+      for (int k = shape.rank - 2; k >= 0; --k) {
+        const std::int64_t step = k == axis ? 0 : t.stride(k);
+        base += step;
+        if (++at[k] < shape.code[k]) break;
+        base -= step * shape.code[k];
+        at[k] = 0;
+      }
+    }
+  }
+  /// f(number in a row, place of that element in the row of `t`) for each of these indices.
+  template <class F>
+  void each_place(const Tensor& t, const std::int64_t* index, const F& f) const {
+    if (shape.rank == 0) return f(0, index[0]);
+    const std::int64_t apart = t.stride(axis), step = axis == shape.rank - 1 ? 0 : t.stride(shape.rank - 1);
+    if (apart == 1 && step == 0)
+      for (std::int64_t j = 0; j < columns; ++j) f(j, index[j]);
+    else
+      for (std::int64_t j = 0; j < columns; ++j) f(j, index[j] * apart + j * step);
+  }
+};
+
+/// The part of `source` that `index` has places for.
+inline Tensor beginning_of(const Tensor& source, const Tensor& index, SourceLine at) {
+  Tensor part = source;
+  for (int k = 0; k < index.dim() && k < source.dim(); ++k)
+    if (index.size(k) < part.size(k)) part = part.slice(k, 0, index.size(k), 1, at);
+  return part;
+}
+
+}  // namespace detail
+}  // namespace tt

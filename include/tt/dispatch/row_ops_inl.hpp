@@ -1,0 +1,384 @@
+// Operators that go along one axis element by element, with kernels of the host: products, scans, order statistics, and places in sorted rows. In captured
+// graphs they are calls between fused programs. Declared, with what they mean, in dispatch/reduction_functions.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/index_kernels.hpp"
+#include "tt/functional/elementwise.hpp"
+
+namespace tt {
+namespace detail {
+
+/// A Tensor of the host as a dense matrix: rows along one of its axes, in the compute dtype. A single element is one row.
+struct HostRows {
+  Tensor dense;
+  int dim = 0;
+  std::int64_t rows = 1, n = 1;
+
+  HostRows(const Call& c, const Tensor& t, int axis, DType as) : dim(axis_of(t, axis, c.op->name(), c.at, t.dim() ? t.dim() : 1)) {
+    dense = convert(t, as, c.at);
+    if (dense.dim() > 0) dense = dense.transpose(dim, -1, c.at);
+    dense = dense.contiguous(c.at);
+    const Shape& s = dense.impl().shape;
+    if (s.rank > 0) n = s.code[s.rank - 1];
+    for (int k = 0; k < s.rank - 1; ++k) rows *= s.code[k];
+  }
+  template <class T>
+  const T* row(std::int64_t r) const { return reinterpret_cast<const T*>(dense.impl().data) + r * n; }
+  Tensor matrix(DType d, std::int64_t columns) const { return Tensor(d, Shape{rows, columns}); }
+  /// That matrix as a Tensor with the axes of this one.
+  Tensor with_axes(Tensor matrix, DType as, SourceLine at) const {
+    Shape s = dense.impl().shape;
+    if (s.rank > 0) s.set(s.rank - 1, matrix.impl().shape[1]);
+    matrix.impl().set_dense(s);
+    if (s.rank > 0) matrix = matrix.transpose(dim, -1, at).contiguous(at);
+    return convert(matrix, as, at);
+  }
+};
+/// The result of a call on Meta Tensors.
+inline Tensor meta_like(const Tensor& x, DType d, int dim, std::int64_t size) {
+  Shape s = x.impl().shape;
+  if (s.rank > 0 && size >= 0) s.set(normalize_axis(dim, s.rank), size);
+  return Tensor(d, s, {DeviceType::meta, 0});
+}
+inline DType summed_dtype(DType d) { return is_floating(d) ? d : DType::i64; }
+template <class F>
+void with_real(DType d, const F& f) {
+  if (d == DType::f64) f(double{});
+  else f(float{});
+}
+template <class F>
+void with_summed(DType d, const F& f) {
+  if (d == DType::i64) f(std::int64_t{});
+  else with_real(d, f);
+}
+inline DType computed(DType d) { return compute_dtype(summed_dtype(d)); }
+
+/// Elements moved by one along an axis, up or down; `fill` where there was none.
+struct ShiftByOne {
+  struct Options {
+    int dim = 0;
+    bool up = true;
+    double fill = 0;
+  };
+  static constexpr OpInfo info{.name = "_shift_by_one", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    const Shape s = x.shape();
+    if (s.rank == 0) return constant_like(x, o.fill);
+    const int k = normalize_axis(o.dim, s.rank);
+    if (s[k] == Extent(0)) return x;
+    const int part = x.graph->slice(x.id, k, o.up ? 0 : 1, s[k] - Extent(1), 1);
+    return {x.graph, x.graph->pad(part, {{k, k}, {o.up ? 1 : 0, 0}}, s, encode(x.dtype(), o.fill))};
+  }
+};
+template <class X>
+auto shifted(SourceLine at, const X& x, int dim, bool up, double fill = 0) { return call_with<ShiftByOne>(at, {dim, up, fill}, x); }
+
+/// s[k] = a[k] s[k - 1] + b[k] along an axis, from b[0] on; or from the end.
+struct LinearScan {
+  struct Options {
+    int dim = 0;
+    bool reverse = false;
+  };
+  static constexpr OpInfo info{.name = "_linear_scan", .arguments = "a, b"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym&, const Sym& b, const Options&) { return symbol_like(b, b.dtype(), b.shape()); }
+  static void kernel(Call& c, const Options& o) {
+    const DType d = c[1].dtype(), real = compute_dtype(d);
+    if (c[1].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[1], d, 0, -1));
+    const HostRows a(c, c[0], o.dim, real), b(c, c[1], o.dim, real);
+    const Tensor out = b.matrix(real, b.n);
+    with_real(real, [&]<class T>(T) {
+      for (std::int64_t r = 0; r < b.rows; ++r) {
+        const T *x = a.row<T>(r), *y = b.row<T>(r);
+        T* const to = out.data_ptr<T>() + r * b.n;
+        T s = 0;
+        for (std::int64_t i = 0; i < b.n; ++i) {
+          const std::int64_t k = o.reverse ? b.n - 1 - i : i;
+          s = i == 0 ? y[k] : x[k] * s + y[k];
+          to[k] = s;
+        }
+      }
+    });
+    c.result[0] = b.with_axes(out, d, c.at);
+  }
+  static void derivative(const auto& s, const Options& o) {
+    const auto flow = call_with<LinearScan>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
+    s.out[1] = flow;
+    s.out[0] = flow * shifted(s.at, s.result[0], o.dim, !o.reverse);
+  }
+};
+
+struct Cumprod {
+  struct Options {
+    int dim = 0;
+    bool reverse = false;
+  };
+  static constexpr OpInfo info{.name = "cumprod", .arguments = "input, .dim"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym& x, const Options& o) {
+    const Sym y = with_size_along(x, o.dim, x.shape().rank ? x.shape()[normalize_axis(o.dim, x.shape().rank) < 0 ? 0 : normalize_axis(o.dim, x.shape().rank)] : Extent(1), info.name);
+    return symbol_like(y, summed_dtype(x.dtype()), x.shape());
+  }
+  static void kernel(Call& c, const Options& o) {
+    const DType d = summed_dtype(c[0].dtype()), wide = computed(d);
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, 0, -1));
+    const HostRows x(c, c[0], o.dim, wide);
+    const Tensor out = x.matrix(wide, x.n);
+    with_summed(wide, [&]<class T>(T) {
+      for (std::int64_t r = 0; r < x.rows; ++r) {
+        const T* const from = x.row<T>(r);
+        T* const to = out.data_ptr<T>() + r * x.n;
+        T p = 1;
+        for (std::int64_t i = 0; i < x.n; ++i) {
+          const std::int64_t k = o.reverse ? x.n - 1 - i : i;
+          if constexpr (std::is_integral_v<T>) p = wrap_mul(p, from[k]);
+          else p *= from[k];
+          to[k] = p;
+        }
+      }
+    });
+    c.result[0] = x.with_axes(out, d, c.at);
+  }
+  static void derivative(const auto& s, const Options& o) {
+    const auto flow = call_with<LinearScan>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
+    s.out[0] = flow * shifted(s.at, s.result[0], o.dim, !o.reverse, 1);
+  }
+};
+/// The product along one axis, which stays with extent 1.
+struct Prod {
+  struct Options {
+    int dim = 0;
+  };
+  static constexpr OpInfo info{.name = "_prod", .arguments = "input, .dim"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym& x, const Options& o) {
+    const Sym y = with_size_along(x, o.dim, 1, info.name);
+    return symbol_like(y, summed_dtype(x.dtype()), y.shape());
+  }
+  static void kernel(Call& c, const Options& o) {
+    const DType d = summed_dtype(c[0].dtype()), wide = computed(d);
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, o.dim, 1));
+    const HostRows x(c, c[0], o.dim, wide);
+    const Tensor out = x.matrix(wide, 1);
+    with_summed(wide, [&]<class T>(T) {
+      for (std::int64_t r = 0; r < x.rows; ++r) {
+        const T* const from = x.row<T>(r);
+        T p[8] = {1, 1, 1, 1, 1, 1, 1, 1};  // independent products, joined two by two
+        for (std::int64_t k = 0; k < x.n; ++k)
+          if constexpr (std::is_integral_v<T>) p[k & 7] = wrap_mul(p[k & 7], from[k]);
+          else p[k & 7] *= from[k];
+        for (int half = 4; half > 0; half /= 2)
+          for (int k = 0; k < half; ++k)
+            if constexpr (std::is_integral_v<T>) p[k] = wrap_mul(p[k], p[k + half]);
+            else p[k] *= p[k + half];
+        out.data_ptr<T>()[r] = p[0];
+      }
+    });
+    c.result[0] = x.with_axes(out, d, c.at);
+  }
+  /// Of each element the product of the others: of those before it times those behind it.
+  static void derivative(const auto& s, const Options& o) {
+    const auto before = shifted(s.at, call_with<Cumprod>(s.at, {o.dim, false}, s.argument[0]), o.dim, true, 1);
+    const auto behind = shifted(s.at, call_with<Cumprod>(s.at, {o.dim, true}, s.argument[0]), o.dim, false, 1);
+    s.out[0] = s.gradient[0] * (before * behind);
+  }
+};
+struct Logcumsumexp {
+  struct Options {
+    int dim = 0;
+  };
+  static constexpr OpInfo info{.name = "logcumsumexp", .arguments = "input, .dim"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym& x, const Options&) { return symbol_like(x, is_floating(x.dtype()) ? x.dtype() : DType::f32, x.shape()); }
+  static void kernel(Call& c, const Options& o) {
+    const DType d = is_floating(c[0].dtype()) ? c[0].dtype() : DType::f32, real = compute_dtype(d);
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, 0, -1));
+    const HostRows x(c, c[0], o.dim, real);
+    const Tensor out = x.matrix(real, x.n);
+    with_real(real, [&]<class T>(T) {
+      for (std::int64_t r = 0; r < x.rows; ++r) {
+        const T* const from = x.row<T>(r);
+        T* const to = out.data_ptr<T>() + r * x.n;
+        T s = -std::numeric_limits<T>::infinity();
+        for (std::int64_t k = 0; k < x.n; ++k) {
+          const T low = from[k] < s ? from[k] : s, high = from[k] < s ? s : from[k];
+          s = low != low || high != high ? low + high : high - low == 0 || std::isfinite(high) ? high + std::log1p(std::exp(low - high)) : high;
+          to[k] = s;
+        }
+      }
+    });
+    c.result[0] = x.with_axes(out, d, c.at);
+  }
+  static void derivative(const auto& s, const Options& o) {
+    const auto& y = s.result[0];
+    const auto next = shifted(s.at, y, o.dim, false);
+    const auto flow = call_with<LinearScan>(s.at, {o.dim, true}, tt::exp(tt::where(next == y, 0.0, y - next)), s.gradient[0]);
+    s.out[0] = flow * tt::exp(tt::where(s.argument[0] == y, 0.0, s.argument[0] - y));
+  }
+};
+
+/// What ops that pick elements are like: those elements, and where they were.
+struct PickedLike {
+  Sym values, indices;
+};
+/// Values of an axis and their places: each gradient goes to its place.
+struct PickOptions {
+  int dim = 0;
+  std::int64_t k = 0;
+};
+inline PickedLike picked_like(const Sym& x, const Sym& values) { return {values, symbol_like(x, DType::i64, values.shape())}; }
+inline void picked_derivative(const auto& s, int dim) { s.out[0] = call_with<ScatterAdd>(s.at, {dim}, zeros_of(s), s.result[1], s.gradient[0]); }
+/// f(row, how many, values out, places out) for each row.
+template <class F>
+void pick_kernel(Call& c, int dim, std::int64_t columns, const F& f) {
+  const DType d = c[0].dtype(), wide = compute_dtype(d);
+  if (c[0].is_meta()) {
+    c.result[0] = meta_like(c[0], d, dim, columns);
+    c.result[1] = meta_like(c[0], DType::i64, dim, columns);
+    return;
+  }
+  const HostRows x(c, c[0], dim, wide);
+  const std::int64_t m = columns < 0 ? x.n : columns;
+  if (columns >= 0 && x.n == 0)
+    TT_THROW(Error(Text("tt::") << c.op->name() + (c.op->name()[0] == '_') << ": there are no elements to choose from along axis " << x.dim << " of shape " << c[0].shape() << "." << c.at));
+  const Tensor values = x.matrix(wide, m), places = x.matrix(DType::i64, m);
+  with_dtype(wide, [&]<class T>(T) {
+    for (std::int64_t r = 0; r < x.rows; ++r) f(x.row<T>(r), x.n, values.data_ptr<T>() + r * m, places.data_ptr<std::int64_t>() + r * m);
+  });
+  c.result[0] = x.with_axes(values, d, c.at);
+  c.result[1] = x.with_axes(places, DType::i64, c.at);
+}
+template <class T>
+bool comes_before(T a, T b) { return a < b || (b != b && a == a); }  // NaN is the greatest
+
+template <bool Max>
+struct CumulativeExtreme {
+  using Options = PickOptions;
+  using Results = PickedLike;
+  static constexpr OpInfo info{.name = Max ? "cummax" : "cummin", .arguments = "input, .dim"};
+  static PickedLike like(const Sym& x, const Options&) { return picked_like(x, symbol_like(x, x.dtype(), x.shape())); }
+  static void kernel(Call& c, const Options& o) {
+    pick_kernel(c, o.dim, -1, []<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
+      T best{};
+      std::int64_t at = 0;
+      for (std::int64_t k = 0; k < n; ++k) {
+        if (k == 0 || x[k] != x[k] || (best == best && (Max ? x[k] >= best : x[k] <= best))) best = x[k], at = k;
+        value[k] = best;
+        place[k] = at;
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
+};
+/// The k-th least element (k from 1) of an axis, which stays with extent 1. k = 0: the median, the lower of two; k = -1: that of those that are not NaN.
+struct Kthvalue {
+  using Options = PickOptions;
+  using Results = PickedLike;
+  static constexpr OpInfo info{.name = "_kthvalue", .arguments = "input, .dim, .k"};
+  static PickedLike like(const Sym& x, const Options& o) { return picked_like(x, with_size_along(x, o.dim, 1, info.name)); }
+  static void kernel(Call& c, const Options& o) {
+    const auto one = [&]<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
+      std::vector<std::int64_t> order;
+      bool nan = false;
+      std::int64_t first_nan = 0;
+      for (std::int64_t k = 0; k < n; ++k) {
+        if (x[k] != x[k] && !nan) nan = true, first_nan = k;
+        if (o.k >= 0 || x[k] == x[k]) order.push_back(k);
+      }
+      if ((o.k == 0 && nan) || order.empty()) return static_cast<void>((*value = x[first_nan], *place = first_nan));
+      const auto k = static_cast<std::ptrdiff_t>(o.k > 0 ? o.k - 1 : (static_cast<std::int64_t>(order.size()) - 1) / 2);
+      std::nth_element(order.begin(), order.begin() + k, order.end(), [&](std::int64_t a, std::int64_t b) {
+        return comes_before(x[a], x[b]) || (!comes_before(x[b], x[a]) && a < b);
+      });
+      *place = order[static_cast<std::size_t>(k)];
+      *value = x[*place];
+    };
+    pick_kernel(c, o.dim, 1, one);
+  }
+  static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
+};
+/// The most frequent element of an axis, the least of several, and the last place of it.
+struct Mode {
+  using Options = PickOptions;
+  using Results = PickedLike;
+  static constexpr OpInfo info{.name = "_mode", .arguments = "input, .dim"};
+  static PickedLike like(const Sym& x, const Options& o) { return picked_like(x, with_size_along(x, o.dim, 1, info.name)); }
+  static void kernel(Call& c, const Options& o) {
+    pick_kernel(c, o.dim, 1, []<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
+      std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+      for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
+      std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return comes_before(x[a], x[b]); });
+      std::int64_t most = 0, run = 0;
+      for (std::size_t k = 0; k < order.size(); ++k) {
+        run = k > 0 && x[order[k]] == x[order[k - 1]] ? run + 1 : 1;
+        if (run > most) most = run, *value = x[order[k]], *place = order[k];
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
+};
+
+/// Where each value would stand in its sorted row: before those that are equal, or behind them.
+struct Searchsorted {
+  struct Options {
+    bool out_int32 = false, right = false;
+  };
+  static constexpr OpInfo info{.name = "_searchsorted", .arguments = "sorted_sequence, input"};
+  static Sym like(const Sym&, const Sym& v, const Options& o) { return symbol_like(v, o.out_int32 ? DType::i32 : DType::i64, v.shape()); }
+  static void kernel(Call& c, const Options& o) {
+    const Shape s = c[0].impl().shape, v = c[1].impl().shape;
+    bool fits = s.rank == 1 || s.rank == v.rank;
+    for (int k = 0; fits && s.rank > 1 && k < s.rank - 1; ++k) fits = s.code[k] == v.code[k];
+    if (!fits || s.rank == 0) TT_THROW(Error(Text("tt::searchsorted: sequences of shape ") << c[0].shape() << " do not fit values of shape " << c[1].shape() << "." << c.at));
+    const DType d = compute_dtype(promote(c[0].dtype(), c[1].dtype())), to = o.out_int32 ? DType::i32 : DType::i64;
+    if (c[1].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[1], to, 0, -1));
+    const Tensor rows = convert(c[0], d, c.at).contiguous(c.at), values = convert(c[1], d, c.at).contiguous(c.at);
+    const std::int64_t n = s.code[s.rank - 1], each = v.rank > 0 ? v.code[v.rank - 1] : 1;
+    Tensor out(DType::i64, v);
+    with_dtype(d, [&]<class T>(T) {
+      const T* x = values.data_ptr<T>();
+      for (std::int64_t k = 0; k < values.impl().numel; ++k) {
+        const T* const first = rows.data_ptr<T>() + (s.rank == 1 ? 0 : k / each * n);
+        const T* const at = o.right ? std::upper_bound(first, first + n, x[k], comes_before<T>) : std::lower_bound(first, first + n, x[k], comes_before<T>);
+        out.data_ptr<std::int64_t>()[k] = at - first;
+      }
+    });
+    c.result[0] = convert(out, to, c.at);
+  }
+};
+/// How many elements fall into each of `bins` equal parts from min to max.
+struct Histc {
+  struct Options {
+    std::int64_t bins = 100;
+    double min = 0, max = 0;
+  };
+  static constexpr OpInfo info{.name = "histc", .arguments = "input"};
+  static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins}); }
+  static void kernel(Call& c, const Options& o) {
+    if (o.bins < 1) TT_THROW(Error(Text("tt::histc: ") << o.bins << " bins. At least one?" << c.at));
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins}, {DeviceType::meta, 0}));
+    const Tensor x = convert(c[0], DType::f64, c.at).contiguous(c.at);
+    const double* const v = x.data_ptr<double>();
+    double low = o.min, high = o.max;
+    if (low == high && x.impl().numel > 0) {
+      low = *std::min_element(v, v + x.impl().numel);
+      high = *std::max_element(v, v + x.impl().numel);
+    }
+    if (low == high) low -= 1, high += 1;
+    if (!(low < high) || !std::isfinite(high - low)) TT_THROW(Error(Text("tt::histc: there are no bins between these bounds.") << c.at));
+    Tensor out = tt::zeros({o.bins}, {DType::f64});
+    for (std::int64_t k = 0; k < x.impl().numel; ++k) {
+      if (!(v[k] >= low && v[k] <= high)) continue;
+      const auto bin = static_cast<std::int64_t>((v[k] - low) / (high - low) * static_cast<double>(o.bins));
+      out.data_ptr<double>()[bin < o.bins ? bin : o.bins - 1] += 1;
+    }
+    c.result[0] = convert(out, c[0].dtype(), c.at);
+  }
+};
+
+}  // namespace detail
+}  // namespace tt

@@ -1,0 +1,182 @@
+// Names of functions that compute: forms of elementwise ops and reductions, order statistics, and elements by index. Schemas are PyTorch's. See register_function.
+#pragma once
+#include "tt/dispatch/index_functions_inl.hpp"
+#include "tt/dispatch/reduction_functions_inl.hpp"
+#include "tt/dispatch/shape_names_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+/// A Tensor, or a number that takes its dtype beside `x`.
+inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
+/// A Tensor or a number that may be left out.
+struct OptionalOperand {
+  TensorOperand value;
+  Tensor tensor;
+  bool given = false;
+};
+template <>
+struct Unboxed<OptionalOperand> {
+  static OptionalOperand from(const BoxedValue& v, SourceLine at) {
+    if (v.is_none() || (v.is_tensor() && !v.tensor().defined())) return {};
+    return {v.operand(at), v.is_tensor() ? v.tensor() : Tensor(), true};
+  }
+};
+inline Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
+  const auto bound = [&](const OptionalOperand& b) { return b.tensor.defined() ? b.tensor : b.value.number(x.dtype()); };
+  if (!low.given && !high.given) TT_THROW(Error(Text("tt::clamp: neither min nor max is given.") << at));
+  if (!low.given) return clamp_max(x, bound(high), at);
+  return high.given ? clamp(x, bound(low), bound(high), at) : clamp_min(x, bound(low), at);
+}
+
+inline void register_elementwise_names() {
+  static constexpr auto scaled = [](const TensorOperand& other, const TensorOperand& alpha) {
+    const Tensor o = number_of(other), a = number_of(alpha);
+    return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
+  };
+  register_function("add", "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(o, a), at); });
+  for (const char* name : {"sub", "subtract"})
+    register_function(name, "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(o, a), at); });
+  register_function("rsub", "Tensor input, Scalar other, Scalar alpha=1", [](const Tensor& x, const TensorOperand& o, const TensorOperand& a, Line at) {
+    const Tensor by = number_of(a);
+    return tt::sub(beside(o, x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
+  });
+  static constexpr auto divided = [](const TensorOperand& x, const TensorOperand& y, std::int64_t mode, Line at) {
+    const Tensor a = number_of(x), b = number_of(y);
+    const Tensor q = tt::call(mode == 1 ? "floor_divide" : "div", {a, b}, {}, at);
+    if (mode != 0) return q;
+    if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(q, at);
+    return tt::call("floor_divide", {a - tt::call("fmod", {a, b}, {}, at), b}, {}, at);
+  };
+  for (const char* name : {"div", "divide", "true_divide"})
+    register_function(name, "Scalar input, Scalar other, trunc|floor? rounding_mode=None", [](const TensorOperand& x, const TensorOperand& y, Optional<std::int64_t> mode, Line at) {
+      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), number_of(y)}, {}, at);
+    });
+  register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return call_with<RoundDecimals>(at, {d}, x); });
+  register_function("gelu", "Tensor input, none|tanh approximate", [](const Tensor& x, int a, Line at) { return a == 0 ? gelu(x, at) : gelu_tanh(x, at); });
+  register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) {
+    const double beta = number_of(b).item(at), limit = number_of(t).item(at);
+    const Tensor z = x * beta, above = z > limit;
+    return tt::where(above, x, tt::log1p(tt::exp(tt::where(above, 0, z, at), at), at) / beta, at);
+  });
+  register_function("clamp", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
+  register_function("clip", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
+  register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, beside(l, x), at); });
+  register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, beside(h, x), at); });
+  register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
+  register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(number_of(x).to(DType::f64, at), number_of(p).to(DType::f64, at), at); });
+  for (const char* name : {"gt", "greater"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::gt(number_of(x), beside(y, number_of(x)), at); });
+  for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });
+  register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
+  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, number_of(v), at); });
+  register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) { return number_of(v).to(x.dtype(), at).expand(x.shape(at), at).clone(at); });
+  register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
+  register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
+                    [](const Tensor& x, const Tensor& y, double r, double a, bool n, Line at) { return full({}, allclose(x, y, r, a, n, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
+  register_function("equal", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) { return full({}, equal(x, y, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
+}
+
+inline void register_reduction_names() {
+  static constexpr auto into = [](const Tensor& x, OptionalDType d, Line at) { return converted(x, d, at); };
+  register_function("sum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).sum(d, k, at); });
+  register_function("mean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).mean(d, k, at); });
+  register_function("prod", "Tensor input, dtype? dtype=None", [](const Tensor& x, OptionalDType t, Line at) { return prod(into(x, t, at), at); });
+  register_function("prod", "Tensor input, int dim, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, int d, bool k, OptionalDType t, Line at) { return prod(into(x, t, at), d, k, at); });
+  register_function("nansum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nansum(into(x, t, at), d, k, at); });
+  register_function("nanmean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nanmean(into(x, t, at), d, k, at); });
+  register_function("softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).softmax(d, at); });
+  register_function("log_softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).log_softmax(d, at); });
+  register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumsum(into(x, t, at), d, at); });
+  register_function("cumprod", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumprod(into(x, t, at), d, at); });
+  const auto spread = [](const char* name, const char* mean_name, auto with, auto with_mean) {
+    register_function(name, "Tensor input, bool unbiased", [](const Tensor& x, bool u, Line at) { return decltype(with){}(x, {}, u ? 1.0 : 0.0, false, at); });
+    register_function(name, "Tensor input, int[]? dim, bool unbiased, bool keepdim=False", [](const Tensor& x, const IntList& d, bool u, bool k, Line at) { return decltype(with){}(x, d, u ? 1.0 : 0.0, k, at); });
+    register_function(name, "Tensor input, int[]? dim=None, Scalar? correction=None, bool keepdim=False",
+                      [](const Tensor& x, const IntList& d, Optional<double> c, bool k, Line at) { return decltype(with){}(x, d, c.given ? c.value : 1.0, k, at); });
+    register_function(mean_name, "Tensor input, bool unbiased", [](const Tensor& x, bool u, Line at) { return decltype(with_mean){}(x, {}, u ? 1.0 : 0.0, false, at); });
+    register_function(mean_name, "Tensor input, int[]? dim, bool unbiased, bool keepdim=False", [](const Tensor& x, const IntList& d, bool u, bool k, Line at) { return decltype(with_mean){}(x, d, u ? 1.0 : 0.0, k, at); });
+    register_function(mean_name, "Tensor input, int[]? dim=None, Scalar? correction=None, bool keepdim=False",
+                      [](const Tensor& x, const IntList& d, Optional<double> c, bool k, Line at) { return decltype(with_mean){}(x, d, c.given ? c.value : 1.0, k, at); });
+  };
+  spread("var", "var_mean", [](const Tensor& x, const IntList& d, double c, bool k, Line at) { return var(x, VarOptions{d, k, c}, at); },
+         [](const Tensor& x, const IntList& d, double c, bool k, Line at) { return var_mean(x, d, c, k, at); });
+  spread("std", "std_mean", [](const Tensor& x, const IntList& d, double c, bool k, Line at) { return tt::std(x, VarOptions{d, k, c}, at); },
+         [](const Tensor& x, const IntList& d, double c, bool k, Line at) { return std_mean(x, d, c, k, at); });
+  register_function("max", "Tensor input", [](const Tensor& x, Line at) { return tt::max(x, at); });
+  register_function("max", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) { return tt::maximum(x, y, at); });
+  register_function("min", "Tensor input", [](const Tensor& x, Line at) { return tt::min(x, at); });
+  register_function("min", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) { return tt::minimum(x, y, at); });
+  register_function("aminmax", "Tensor input, int? dim=None, bool keepdim=False", [](const Tensor& x, Optional<int> d, bool k, Line at) { return aminmax(x, d, k, at); });
+  register_function("logcumsumexp", "Tensor input, int dim", [](const Tensor& x, int d, Line at) { return logcumsumexp(x, d, at); });
+  register_function("cummax", "Tensor input, int dim", [](const Tensor& x, int d, Line at) { return cummax(x, d, at); });
+  register_function("cummin", "Tensor input, int dim", [](const Tensor& x, int d, Line at) { return cummin(x, d, at); });
+  register_function("median", "Tensor input", [](const Tensor& x, Line at) { return median(x, at); });
+  register_function("median", "Tensor input, int dim, bool keepdim=False", [](const Tensor& x, int d, bool k, Line at) { return median(x, d, k, at); });
+  register_function("nanmedian", "Tensor input", [](const Tensor& x, Line at) { return nanmedian(x, at); });
+  register_function("nanmedian", "Tensor input, int dim, bool keepdim=False", [](const Tensor& x, int d, bool k, Line at) { return nanmedian(x, d, k, at); });
+  register_function("mode", "Tensor input, int dim=-1, bool keepdim=False", [](const Tensor& x, int d, bool k, Line at) { return mode(x, d, k, at); });
+  register_function("kthvalue", "Tensor input, int k, int dim=-1, bool keepdim=False", [](const Tensor& x, std::int64_t n, int d, bool k, Line at) { return kthvalue(x, n, d, k, at); });
+  register_function("quantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return quantile(x, beside(q, x), d, k, i, at); });
+  register_function("nanquantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, beside(q, x), d, k, i, at); });
+  register_function("diff", "Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None", [](const Tensor& x, int n, int d, const Tensor& p, const Tensor& a, Line at) { return diff(x, n, d, p, a, at); });
+  for (const char* name : {"trapezoid", "trapz"}) {
+    register_function(name, "Tensor y, Tensor x, int dim=-1", [](const Tensor& y, const Tensor& x, int d, Line at) { return trapezoid(y, x, d, at); });
+    register_function(name, "Tensor y, float dx=1, int dim=-1", [](const Tensor& y, double dx, int d, Line at) { return trapezoid(y, dx, d, at); });
+  }
+  register_function("cumulative_trapezoid", "Tensor y, Tensor x, int dim=-1", [](const Tensor& y, const Tensor& x, int d, Line at) { return cumulative_trapezoid(y, x, d, at); });
+  register_function("cumulative_trapezoid", "Tensor y, float dx=1, int dim=-1", [](const Tensor& y, double dx, int d, Line at) { return cumulative_trapezoid(y, dx, d, at); });
+  register_function("dist", "Tensor input, Tensor other, float p=2", [](const Tensor& x, const Tensor& y, double p, Line at) { return dist(x, y, p, at); });
+  register_function("renorm", "Tensor input, float p, int dim, float maxnorm", [](const Tensor& x, double p, int d, double m, Line at) { return renorm(x, p, d, m, at); });
+  register_function("bincount", "Tensor input, Tensor? weights=None, int minlength=0", [](const Tensor& x, const Tensor& w, std::int64_t m, Line at) { return bincount(x, w, m, at); });
+  register_function("searchsorted", "Tensor sorted_sequence, Scalar input, bool out_int32=False, bool right=False, left|right? side=None, Tensor? sorter=None",
+                    [](const Tensor& s, const TensorOperand& v, bool i, bool r, Optional<std::int64_t> side, const Tensor& sorter, Line at) {
+    return searchsorted(sorter.defined() ? gather(s, -1, sorter, at) : s, beside(v, s), i, r || (side.given && side.value == 1), at);
+  });
+  register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(beside(x, b), b, i, r, at); });
+  register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e), number_of(t), i, at); });
+  register_function("unique_consecutive", "Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool i, bool c, Optional<int> d, Line at) {
+    const UniqueConsecutiveResult r = unique_consecutive(x, i, c, d, at);
+    TensorList all{r.values};
+    if (i) all.push_back(r.inverse_indices);
+    if (c) all.push_back(r.counts);
+    return all;
+  });
+}
+
+inline void register_index_names() {
+  register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
+    if (!r.given) return scatter(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
+    return scatter_reduce(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);
+  });
+  register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
+    const Tensor s = number_of(v).to(x.dtype(), at).expand(i.shape(at), at);
+    return r.given ? scatter_reduce(x, d, i, s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at) : scatter(x, d, i, s, at);
+  });
+  register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
+                    [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
+  register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) {
+    const AxisOf o(x, d, "index_add", at);
+    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * number_of(a).to(x.dtype(), at), at), at);
+  });
+  register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });
+  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, number_of(v), at); });
+  register_function("index_reduce", "Tensor input, int dim, Tensor index, Tensor source, prod|mean|amax|amin reduce, bool include_self=True",
+                    [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return index_reduce(x, d, i, s, static_cast<ScatterReduction>(r + 1), self, at); });
+  register_function("index", "Tensor input, Tensor[] indices", [](const Tensor& x, const TensorList& i, Line at) { return tt::index(x, i, at); });
+  register_function("index_put", "Tensor input, Tensor[] indices, Tensor values, bool accumulate=False", [](const Tensor& x, const TensorList& i, const Tensor& v, bool a, Line at) { return index_put(x, i, v, a, at); });
+  register_function("take", "Tensor input, Tensor index", [](const Tensor& x, const Tensor& i, Line at) { return take(x, i, at); });
+  register_function("put", "Tensor input, Tensor index, Tensor source, bool accumulate=False", [](const Tensor& x, const Tensor& i, const Tensor& s, bool a, Line at) { return put(x, i, s, a, at); });
+  register_function("masked_scatter", "Tensor input, Tensor mask, Tensor source", [](const Tensor& x, const Tensor& m, const Tensor& s, Line at) { return masked_scatter(x, m, s, at); });
+  register_function("masked_select", "Tensor input, Tensor mask", [](const Tensor& x, const Tensor& m, Line at) { return masked_select(x, m, at); });
+  register_function("take_along_dim", "Tensor input, Tensor indices, int? dim=None", [](const Tensor& x, const Tensor& i, Optional<int> d, Line at) {
+    return d.given ? take_along_dim(x, i, d.value, at) : take_along_dim(x.reshape({-1}, at), i.reshape({-1}, at), 0, at);
+  });
+  register_function("argwhere", "Tensor input", [](const Tensor& x, Line at) { return argwhere(x, at); });
+  register_function("nonzero", "Tensor input, bool as_tuple", [](const Tensor& x, bool t, Line at) { return t ? unbind(nonzero(x.dim() ? x : x.reshape({1}, at), at), 1, at) : TensorList{nonzero(x, at)}; });
+  register_function("embedding", "Tensor input, Tensor weight", [](const Tensor& i, const Tensor& w, Line at) { return embedding(i, w, at); });
+}
+
+}  // namespace detail
+}  // namespace tt
