@@ -133,7 +133,7 @@ struct BoxedArguments {
       if (v)
         if (const char* what = wrong_value(s.type, *v, !s.left_out.empty())) return fail(what, s.name);
       int others = 0;
-      if (s.type == "Tensor[]")
+      if (s.type == "Tensor[]" && v && v->is_tensor())
         for (; next < positional.size() && positional[next].is_tensor(); ++next) ++others;
       else if (s.type == "int[]" && v && v->is_integer() && s.rest.find("int") == std::string_view::npos)  // view(2, 3)
         for (; next < positional.size() && positional[next].is_integer(); ++next) ++others;
@@ -233,7 +233,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
       made.push_back(list);
     } else if (given.more[k] > 0) {
       made.push_back(integers(v, given.more[k]));
-    } else if (s.type == "float[]" && !v->is_reals()) {
+    } else if (s.type.starts_with("float[]") && !v->is_reals() && !v->is_none()) {
       std::vector<double> list;
       if (v->is_number()) list.push_back(v->real());
       else
@@ -274,6 +274,17 @@ bool each_meaning(const char* name, const F& f) {
 inline bool is_called(const char* name) {
   return each_meaning(name, [](const auto&) { return true; });
 }
+/// Second names that PyTorch has for operators.
+struct Alias {
+  const char *alias, *name;
+};
+inline constexpr Alias aliases[] = {
+    {"absolute", "abs"}, {"arccos", "acos"}, {"arccosh", "acosh"}, {"arcsin", "asin"}, {"arcsinh", "asinh"}, {"arctan", "atan"}, {"arctan2", "atan2"}, {"arctanh", "atanh"},
+    {"bitwise_and", "bit_and"}, {"bitwise_or", "bit_or"}, {"bitwise_xor", "bit_xor"}, {"expit", "sigmoid"}, {"fix", "trunc"}, {"less", "lt"}, {"less_equal", "le"},
+    {"multiply", "mul"}, {"negative", "neg"}, {"not_equal", "ne"}, {"psi", "digamma"}, {"sgn", "sign"},
+    {"gammaln", "lgamma"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
+    {"__getitem__", "index"}, {"__rmatmul__", "_rmatmul"}, {"__rdiv__", "_rdiv"}, {"__rmod__", "_rmod"}, {"__rpow__", "_rpow"}};
+
 /// The name as it is registered: PyTorch's may have dots.
 inline std::string registered_name(std::string_view name) {
   if (const std::size_t torch = name.rfind("functional."); torch != std::string_view::npos) name.remove_prefix(torch + 11);
@@ -282,6 +293,9 @@ inline std::string registered_name(std::string_view name) {
   for (char& c : plain)
     if (c == '.') c = '_';
   if (!is_called(plain.c_str())) register_library();
+  const bool in_place = plain.size() > 1 && plain.ends_with('_') && !plain.ends_with("__");
+  for (const Alias& a : aliases)
+    if (plain.substr(0, plain.size() - (in_place ? 1 : 0)) == a.alias) return std::string(a.name) + (in_place ? "_" : "");
   if (!is_called(plain.c_str()) && plain.starts_with("special_") && is_called(plain.c_str() + 8)) plain.erase(0, 8);
   return plain;
 }

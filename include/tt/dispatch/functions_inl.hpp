@@ -15,7 +15,6 @@ TT_INLINE void register_functions() {
     register_index_names();
     operator_entry<Cumprod>();
     operator_entry<Logcumsumexp>();
-    operator_entry<Histc>();
     return true;
   }();
   (void)once;

@@ -25,6 +25,7 @@ TT_INLINE void unfold_kernel(Call& c, void*) {
 }  // namespace detail
 
 TT_INLINE Tensor Tensor::unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at) const {
+  if (dim() == 0) return reshape({1}, at).unfold(axis, size, step, at).select(0, 0, at);  // a vector of one element, as in PyTorch
   const int d = detail::axis_of(*this, axis, "unfold", at, dim());
   const std::int64_t n = impl().shape.code[d];
   if (size < 1 || size > n || !WindowAttribute{d, step, 1}.fits() || dim() == max_rank)

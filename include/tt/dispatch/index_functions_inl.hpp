@@ -189,7 +189,7 @@ TT_INLINE Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, c
     const auto without_zeros = [&](const Tensor& t) { return tt::where(t == 0, 1, t, at); };
     const Tensor others = met(without_zeros(own), without_zeros(from), m, include_self);
     const Tensor zeros = met((own == 0).to(x.dtype(), at), (from == 0).to(x.dtype(), at), Meeting::sum, include_self);
-    const auto by = [&](const Tensor& t, const Tensor& product, const Tensor& count) { return tt::where(count - (t == 0) == 0, product / without_zeros(t), 0, at); };
+    const auto by = [&](const Tensor& t, const Tensor& product, const Tensor& count) { return tt::where(count == (t == 0).to(count.dtype(), at), product / without_zeros(t), 0, at); };
     by_self = by(own, others, zeros);
     by_source = by(from, gather(others, dim, index, at), gather(zeros, dim, index, at));
   } else {  // shared by those that are equal to it
@@ -212,10 +212,12 @@ TT_INLINE Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const
 TT_INLINE Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
   const detail::AxisOf a(x, dim, "index_fill", at);
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
-  IntList to = a.x.shape(at);
-  to[a.d] = index.numel(at);
-  const Tensor src = value.to(x.dtype(), at).expand(to, at);
-  return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
+  const Size n = a.x.size(a.d, at);
+  const Tensor own = index.reshape({-1}, at).to(DType::i64, at), from_end = tt::where(own < 0, own + n, own, at);
+  IntList along;
+  for (int k = 0; k < a.x.dim(); ++k) along.push_back(k == a.d ? n : Size(1));
+  const Tensor named = scatter(zeros({n}, detail::on_device(DType::boolean, x.device()), at), 0, from_end, 1, at).reshape(along, at);
+  return a.back(tt::where(named, value.to(x.dtype(), at), a.x, at), at);
 }
 TT_INLINE Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
   const detail::AxisOf a(x, dim, "index_reduce", at);

@@ -86,4 +86,82 @@ Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine
   return (rand(p.shape(), g.next_seed("bernoulli", at), {.dtype = DType::f64, .device = p.device()}, at) < p).to(p.dtype(), at);
 }
 
+/// Normal numbers of these means and standard deviations, in the shape that both are broadcast to.
+template <class = void>
+Tensor normal(const Tensor& mean, const Tensor& std, Generator& g = default_generator(), SourceLine at = here()) {
+  const Tensor both = mean.detach() + std.detach();
+  return randn_like(both, g, at) * std + mean;
+}
+/// The whole numbers below n in an order of chance.
+template <class = void>
+Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine at = here()) {
+  if (n < 0) TT_THROW(Error(Text("tt::randperm: n is negative: ") << n << "." << at));
+  Tensor r = arange(n);
+  const Tensor u = rand({n}, g.next_seed("randperm", at), {.dtype = DType::f64}, at);
+  auto* const p = r.template data_ptr<std::int64_t>(at);
+  for (std::int64_t k = n - 1; k > 0; --k) std::swap(p[k], p[static_cast<std::int64_t>(u.template data_ptr<double>(at)[k] * static_cast<double>(k + 1))]);
+  return r;
+}
+/// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. On the host.
+template <class = void>
+Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false, Generator& g = default_generator(), SourceLine at = here()) {
+  const int rank = weights.dim();
+  if (rank < 1 || rank > 2 || !is_floating(weights.dtype()) || num_samples < 1)
+    TT_THROW(Error(Text("tt::multinomial: ") << num_samples << " of weights " << name(weights.dtype()) << ' ' << weights.shape() << ". A vector or a matrix of floating numbers?" << at));
+  Tensor w = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at).clone(at);
+  const std::int64_t rows = w.size(0), n = w.size(1);
+  const Tensor u = rand({rows, num_samples}, g.next_seed("multinomial", at), {.dtype = DType::f64}, at);
+  Tensor r = zeros({rows, num_samples}, {.dtype = DType::i64}, at);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double* const p = w.template data_ptr<double>(at) + i * n;
+    for (std::int64_t k = 0; k < num_samples; ++k) {
+      double all = 0;
+      for (std::int64_t j = 0; j < n; ++j) {
+        if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
+        all += p[j];
+      }
+      if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
+      double left = u.template data_ptr<double>(at)[i * num_samples + k] * all;
+      std::int64_t j = 0, last = 0;
+      for (; j < n; ++j) {
+        if (p[j] > 0) last = j;
+        if (p[j] > 0 && left < p[j]) break;
+        left -= p[j];
+      }
+      const std::int64_t chosen = j < n ? j : last;
+      r.template data_ptr<std::int64_t>(at)[i * num_samples + k] = chosen;
+      if (!replacement) p[chosen] = 0;
+    }
+  }
+  return rank == 2 ? r : r.reshape({num_samples}, at);
+}
+/// How many events there are, where so many are expected. On the host.
+template <class = void>
+Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
+  if (!is_floating(rate.dtype())) TT_THROW(Error(Text("tt::poisson: dtype is not accepted: ") << name(rate.dtype()) << "." << at));
+  Tensor r = rate.detach().cpu(at).to(DType::f64, at).clone(at);
+  const std::int64_t n = r.numel();
+  const Tensor seeds = rand({n}, g.next_seed("poisson", at), {.dtype = DType::f64}, at);
+  for (std::int64_t k = 0; k < n; ++k) {  // each has a sequence of its own, which begins with its seed
+    double& v = r.template data_ptr<double>(at)[k];
+    if (!(v >= 0)) TT_THROW(Error(Text("tt::poisson: a rate is negative or NaN.") << at));
+    std::uint64_t state = static_cast<std::uint64_t>(seeds.template data_ptr<double>(at)[k] * 0x1p53);
+    const auto uniform = [&] {
+      state += 0x9e3779b97f4a7c15u;
+      std::uint64_t z = state;
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
+    };
+    double count = 0;
+    for (double rest = v; rest > 0; rest -= 500) {  // a sum of smaller ones, whose e^-rate does not vanish
+      const double limit = __builtin_exp(-(rest < 500 ? rest : 500));
+      double product = uniform();
+      while (product > limit) count += 1, product *= uniform();
+    }
+    v = count;
+  }
+  return r.to(rate.dtype(), at);
+}
+
 }  // namespace tt

@@ -58,6 +58,11 @@ TT_INLINE Tensor trapezoid(const Tensor& y, const Tensor& x, int dim = -1, Sourc
 TT_INLINE Tensor trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
 TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
 TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
+/// Slopes along axes (all, if none is named) of values that are `spacing` apart, or at these places: central, at the ends of the first order, or the second.
+TT_INLINE std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
+/// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
+TT_INLINE Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
+TT_INLINE Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
 /// The p-norm of x - y.
 TT_INLINE Tensor dist(const Tensor& x, const Tensor& y, double p = 2, SourceLine at = here());
 /// Slices of an axis whose p-norm is above maxnorm, made that long.
@@ -67,6 +72,9 @@ TT_INLINE bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, do
 TT_INLINE bool equal(const Tensor& x, const Tensor& y, SourceLine at = here());
 /// How many elements fall into each of `bins` equal parts from min to max; both 0: of the elements.
 TT_INLINE Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here());
+/// Counts, or sums of weights, between edges: `bins` equal parts from min to max (both 0: of the elements), or edges that are given. density: per length and all.
+TT_INLINE HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+TT_INLINE HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// How often each whole number is there, or the sum of its weights. The size hangs on elements.
 TT_INLINE Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
 /// Where values would stand in sorted rows.

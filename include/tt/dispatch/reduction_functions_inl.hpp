@@ -24,7 +24,26 @@ inline Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   const Tensor moved = tt::where(same, all - all.detach(), 0, at).sum({}, false, at) / n;
   return m + tt::where(n > 0, moved, 0, at);
 }
-inline double real_number(const Tensor& t, SourceLine at) { return t.item(at); }
+/// The different slices of an axis, in order.
+inline UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
+  const int d = axis_of(x, dim, "unique", at, x.dim());
+  const std::int64_t n = x.size(d, at);
+  const Tensor rows = x.detach().transpose(0, d, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);
+  const std::int64_t width = rows.size(1, at);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n)), first, counts, inverse(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
+  with_dtype(rows.dtype(), [&]<class T>(T) {
+    const T* const v = rows.data_ptr<T>(at);
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width); };
+    std::stable_sort(order.begin(), order.end(), less);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (k == 0 || less(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);
+      ++counts.back();
+      inverse[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(first.size()) - 1;
+    }
+  });
+  return {index_select(x, d, index_tensor(first, x.device()), at), index_tensor(inverse, x.device()), index_tensor(counts, x.device())};
+}
 
 }  // namespace detail
 
@@ -148,6 +167,62 @@ TT_INLINE Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) {
 TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return cumsum(detail::trapezoids(y, x, 1, dim, at), dim, at); }
 TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return cumsum(detail::trapezoids(y, {}, dx, dim, at), dim, at); }
 
+TT_INLINE std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing, const IntList& dim, int edge_order, SourceLine at) {
+  IntList axes = dim;
+  if (axes.size() == 0)
+    for (int k = 0; k < x.dim(); ++k) axes.push_back(k);
+  if (spacing.size() > 1 && static_cast<int>(spacing.size()) != axes.size())
+    TT_THROW(Error(Text("tt::gradient: ") << static_cast<std::int64_t>(spacing.size()) << " spacings for " << axes.size() << " axes." << at));
+  if (edge_order != 1 && edge_order != 2) TT_THROW(Error(Text("tt::gradient: edge_order is ") << edge_order << ". 1 or 2?" << at));
+  std::vector<Tensor> slopes;
+  for (int j = 0; j < axes.size(); ++j) {
+    const int d = detail::axis_of(x, static_cast<int>(axes.value(j)), "gradient", at, x.dim());
+    const Size n = x.size(d, at);
+    if (n < edge_order + 1) TT_THROW(Error(Text("tt::gradient: axis ") << d << " of shape " << x.shape() << " is too short." << at));
+    const Tensor step = spacing.empty() ? full({}, 1, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32}) : spacing[spacing.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+    const auto part = [&](const Tensor& t, int axis, SizeArgument from, SizeArgument to) { return t.slice(axis, from, to, 1, at); };
+    // distances between neighbours, along the axis
+    Tensor h;
+    if (step.dim() == 0) {
+      IntList one;
+      for (int k = 0; k < x.dim(); ++k) one.push_back(k == d ? n - 1 : Size(1));
+      h = step.to(is_floating(x.dtype()) ? x.dtype() : step.dtype(), at).expand(one, at);
+    } else {
+      IntList along;
+      for (int k = 0; k < x.dim(); ++k) along.push_back(k == d ? n - 1 : Size(1));
+      h = diff(step, 1, 0, {}, {}, at).reshape(along, at);
+    }
+    const Tensor up = diff(x, 1, d, {}, {}, at) / h;  // slopes between neighbours
+    Tensor first = part(up, d, 0, 1), last = part(up, d, n - 2, n - 1);
+    if (edge_order == 2) {
+      const Tensor h0 = part(h, d, 0, 1), h1 = part(h, d, 1, 2), u0 = part(up, d, 0, 1), u1 = part(up, d, 1, 2);
+      first = u0 - h0 / (h0 + h1) * (u1 - u0);
+      const Tensor g0 = part(h, d, n - 2, n - 1), g1 = part(h, d, n - 3, n - 2), v0 = part(up, d, n - 2, n - 1), v1 = part(up, d, n - 3, n - 2);
+      last = v0 + g0 / (g0 + g1) * (v0 - v1);
+    }
+    std::vector<Tensor> all{first};
+    if (n > 2) {
+      const Tensor before = part(h, d, 0, n - 2), behind = part(h, d, 1, n - 1);
+      all.push_back((part(up, d, 0, n - 2) * behind + part(up, d, 1, n - 1) * before) / (before + behind));
+    }
+    all.push_back(last);
+    slopes.push_back(cat(all, d, at));
+  }
+  return slopes;
+}
+namespace detail {
+template <bool Lcm>
+Tensor common_divisor(const Tensor& x, const Tensor& y, SourceLine at) {
+  const Tensor* both[] = {&x, &y};
+  const DType d = result_dtype(both, 2);
+  const Tensor own[] = {x.to(d, at), y.to(d, at)};
+  const TensorList wide = broadcast_tensors(own, at);
+  return call_with<CommonDivisor<Lcm>>(at, {}, wide[0], wide[1]);
+}
+}  // namespace detail
+TT_INLINE Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<false>(x, y, at); }
+TT_INLINE Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<true>(x, y, at); }
+
 namespace detail {
 /// (sum |x|^p)^(1/p) over axes; PyTorch's gradients where that is 0.
 inline Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
@@ -174,7 +249,25 @@ TT_INLINE bool allclose(const Tensor& x, const Tensor& y, double rtol, double at
   return isclose(x, y, IscloseOptions{rtol, atol, equal_nan}, at).all({}, false, at).item<bool>(at);
 }
 TT_INLINE bool equal(const Tensor& x, const Tensor& y, SourceLine at) { return x.shape(at) == y.shape(at) && tt::eq(x, y, at).all({}, false, at).item<bool>(at); }
-TT_INLINE Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc>(at, {bins, min, max}, x); }
+TT_INLINE Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc>(at, {bins, min, max}, x.detach()); }
+TT_INLINE HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
+  if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
+  const std::int64_t bins = bin_edges.numel(at).value() - 1;
+  const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
+  const Tensor last = bin_edges.select(0, bins, at), inside = tt::logical_and(flat >= bin_edges.select(0, 0, at), flat <= last, at);
+  const Tensor place = tt::clamp(searchsorted(bin_edges, flat, false, true, at) - 1, 0, bins - 1, at);
+  Tensor hist = index_add(zeros({bins}, detail::on_device(x.dtype(), x.device()), at), 0, place, tt::where(inside, one, 0, at), at);
+  if (density) hist = hist / (hist.sum({}, false, at) * diff(bin_edges, 1, 0, {}, {}, at));
+  return {hist, bin_edges};
+}
+TT_INLINE HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
+  if (min == max && x.numel(at) > 0) {
+    min = x.detach().amin({}, false, at).item(at);
+    max = x.detach().amax({}, false, at).item(at);
+  }
+  if (min == max) min -= 0.5, max += 0.5;
+  return histogram(x, linspace(min, max, bins + 1, detail::on_device(x.dtype(), x.device()), at), weight, density, at);
+}
 TT_INLINE Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength, SourceLine at) {
   if (x.dim() != 1 || !is_integral(x.dtype())) TT_THROW(Error(Text("tt::bincount: not a vector of integers: ") << name(x.dtype()) << ' ' << x.shape() << "." << at));
   const Tensor host = x.cpu(at).to(DType::i64, at).contiguous(at);

@@ -350,13 +350,39 @@ struct Searchsorted {
     c.result[0] = convert(out, to, c.at);
   }
 };
+/// The greatest common divisor of two integers of one shape, and their least common multiple.
+template <bool Lcm>
+struct CommonDivisor {
+  static constexpr OpInfo info{.name = Lcm ? "_lcm" : "_gcd", .arguments = "input, other"};
+  using Options = NoOptions;
+  static Sym like(const Sym& x, const Sym&, const Options&) { return symbol_like(x, x.dtype(), x.shape()); }
+  static void kernel(Call& c, const NoOptions&) {
+    const DType d = c[0].dtype();
+    if (!is_integral(d)) TT_THROW(Error(Text("tt::") << (Lcm ? "lcm" : "gcd") << ": dtype is not accepted: " << name(d) << "." << c.at));
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, 0, -1));
+    const Tensor a = convert(c[0], DType::i64, c.at).contiguous(c.at), b = convert(c[1], DType::i64, c.at).contiguous(c.at);
+    Tensor out(DType::i64, a.impl().shape);
+    for (std::int64_t k = 0; k < a.impl().numel; ++k) {
+      const auto size = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
+      const std::uint64_t x = size(a.data_ptr<std::int64_t>()[k]), y = size(b.data_ptr<std::int64_t>()[k]);
+      std::uint64_t g = x, r = y;
+      while (r != 0) {
+        const std::uint64_t next = g % r;
+        g = r;
+        r = next;
+      }
+      out.data_ptr<std::int64_t>()[k] = static_cast<std::int64_t>(!Lcm ? g : g == 0 ? 0 : x / g * y);
+    }
+    c.result[0] = convert(out, d, c.at);
+  }
+};
 /// How many elements fall into each of `bins` equal parts from min to max.
 struct Histc {
   struct Options {
     std::int64_t bins = 100;
     double min = 0, max = 0;
   };
-  static constexpr OpInfo info{.name = "histc", .arguments = "input"};
+  static constexpr OpInfo info{.name = "_histc", .arguments = "input"};
   static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins}); }
   static void kernel(Call& c, const Options& o) {
     if (o.bins < 1) TT_THROW(Error(Text("tt::histc: ") << o.bins << " bins. At least one?" << c.at));

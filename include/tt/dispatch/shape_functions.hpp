@@ -75,6 +75,12 @@ TT_INLINE Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1},
 TT_INLINE Tensor diag(const Tensor& x, int diagonal = 0, SourceLine at = here());
 /// The last axis as diagonals of matrices of zeros, in axes dim1 and dim2.
 TT_INLINE Tensor diag_embed(const Tensor& x, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here());
+/// How `pad` fills what it puts around: with a number, the elements mirrored at the edge, the edge itself, or from the other end.
+enum class PadMode { constant, reflect, replicate, circular };
+template <>
+inline constexpr const char* choices_of<PadMode> = "constant|reflect|replicate|circular";
+/// pad counts for the last axis come first: before it, behind it, then of the axis before that one; negative ones cut.
+TT_INLINE Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value = 0, SourceLine at = here());
 /// `x` with `src` in place of one slice.
 TT_INLINE Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at = here());
 /// `x` with `src` in place of a diagonal.

@@ -396,6 +396,40 @@ TT_INLINE Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, Sou
   if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
 }
+TT_INLINE Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
+  if (mode == PadMode::constant) return tt::pad(x, pad, value, at);
+  const int axes = pad.size() / 2;
+  if (pad.size() % 2 != 0 || axes > x.dim()) TT_THROW(Error(Text("tt::pad: sizes ") << pad << " for shape " << x.shape() << ". A pair for each of the last axes?" << at));
+  Tensor r = x;
+  for (int k = 0; k < axes; ++k) {
+    const int d = x.dim() - 1 - k;
+    if (mode == PadMode::circular)  // what is cut does not come back at the other end
+      r = r.slice(d, pad[2 * k] < 0 ? -pad[2 * k] : Size(0), pad[2 * k + 1] < 0 ? x.size(d, at) + pad[2 * k + 1] : x.size(d, at), 1, at);
+    const auto put = [&](int j) { return mode == PadMode::circular && pad[j] < 0 ? Size(0) : pad[j]; };
+    const Size n = r.size(d, at), before = put(2 * k), behind = put(2 * k + 1);
+    const Size most = mode == PadMode::reflect ? n - 1 : n;
+    if ((mode != PadMode::replicate && (before > most || behind > most)) || (n == 0 && (before > 0 || behind > 0)))
+      TT_THROW(Error(Text("tt::pad: ") << pad << " is more than axis " << d << " of shape " << x.shape() << " has." << at));
+    const Size first = before < 0 ? -before : Size(0), last = behind < 0 ? n + behind : n;
+    const auto edge = [&](const Size& count, bool front) {
+      switch (mode) {
+        case PadMode::reflect: return flip(front ? r.slice(d, 1, count + 1, 1, at) : r.slice(d, n - 1 - count, n - 1, 1, at), {d}, at);
+        case PadMode::circular: return front ? r.slice(d, n - count, n, 1, at) : r.slice(d, 0, count, 1, at);
+        default: {
+          IntList to = r.shape(at);
+          to[d] = count;
+          return (front ? r.slice(d, 0, 1, 1, at) : r.slice(d, n - 1, n, 1, at)).expand(to, at);
+        }
+      }
+    };
+    TensorList parts;
+    if (before > 0) parts.push_back(edge(before, true));
+    parts.push_back(first == 0 && last == n ? r : r.slice(d, first, last, 1, at));
+    if (behind > 0) parts.push_back(edge(behind, false));
+    r = parts.size() == 1 ? parts[0] : cat(parts, d, at);
+  }
+  return r;
+}
 TT_INLINE Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at) {
   const int d = detail::axis_of(x, dim, "select_scatter", at, x.dim());
   const Size n = x.size(d, at), i = index.size < 0 ? index.size + n : index.size;

@@ -156,6 +156,9 @@ inline void register_joins() {
   register_function("repeat_interleave", "Tensor input, Tensor repeats, int? dim=None, int? output_size=None",
                     [](const Tensor& x, const Tensor& n, Optional<int> d, Optional<std::int64_t>, Line at) { return repeat_interleave(x, n, d, at); });
   register_function("roll", "Tensor input, int[] shifts, int[] dims=[]", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return roll(x, s, d, at); });
+  register_function("pad", "Tensor input, int[] pad, constant|reflect|replicate|circular mode=constant, float? value=None",
+                    [](const Tensor& x, const IntList& p, int m, Optional<double> v, Line at) { return pad(x, p, static_cast<PadMode>(m), v.given ? v.value : 0, at); });
+  register_function("constant_pad_nd", "Tensor input, int[] pad, Scalar value=0", [](const Tensor& x, const IntList& p, const TensorOperand& v, Line at) { return pad(x, p, PadMode::constant, number_of(v).item(at), at); });
   register_function("fliplr", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {1}, at); });
   register_function("flipud", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {0}, at); });
   register_function("rot90", "Tensor input, int k=1, int[] dims=[0, 1]", [](const Tensor& x, int k, const IntList& d, Line at) { return rot90(x, k, d, at); });
@@ -232,6 +235,18 @@ inline void register_creation() {
   create("randint_like", "Tensor input, int high", [](const Tensor& x, std::int64_t h, OptionalDType d, Device v, bool, Line at) { return randint(0, h, x.shape(at), default_generator(), made_like(x, d, v, false), at); });
   create("randint_like", "Tensor input, int low, int high",
          [](const Tensor& x, std::int64_t l, std::int64_t h, OptionalDType d, Device v, bool, Line at) { return randint(l, h, x.shape(at), default_generator(), made_like(x, d, v, false), at); });
+  register_function("normal", "Tensor mean, Tensor std", [](const Tensor& m, const Tensor& s, Line at) { return normal(m, s, default_generator(), at); });
+  register_function("normal", "Tensor mean, float std=1", [](const Tensor& m, double s, Line at) { return normal(m, full({}, s, {.dtype = m.dtype()}), default_generator(), at); });
+  register_function("normal", "float mean, Tensor std", [](double m, const Tensor& s, Line at) { return normal(full({}, m, {.dtype = s.dtype()}), s, default_generator(), at); });
+  create("normal", "float mean, float std, int[] size", [](double m, double s, const IntList& n, OptionalDType d, Device v, bool, Line at) { return randn(n, made_with(d, v, false), at) * s + m; });
+  create("randperm", "int n", [](std::int64_t n, OptionalDType d, Device, bool, Line at) { return converted(randperm(n, default_generator(), at), d, at); });
+  register_function("multinomial", "Tensor input, int num_samples, bool replacement=False", [](const Tensor& p, std::int64_t n, bool r, Line at) { return multinomial(p, n, r, default_generator(), at); });
+  register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
+  register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });
+  register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return -tt::log1p(-rand_like(x.detach(), default_generator(), at), at) / l; });
+  register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return tt::floor(tt::log1p(-rand_like(x.detach(), default_generator(), at), at) / __builtin_log1p(-p), at) + 1; });
+  register_function("log_normal", "Tensor input, float mean=1, float std=2", [](const Tensor& x, double m, double s, Line at) { return tt::exp(randn_like(x.detach(), default_generator(), at) * s + m, at); });
+  register_function("cauchy", "Tensor input, float median=0, float sigma=1", [](const Tensor& x, double m, double s, Line at) { return tt::tan((rand_like(x.detach(), default_generator(), at) - 0.5) * 3.141592653589793, at) * s + m; });
   register_function("bernoulli", "Tensor input", [](const Tensor& x, Line at) { return bernoulli(x, default_generator(), at); });
   register_function("bernoulli", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return bernoulli(full(x.shape(at), p, on_device(x.dtype(), x.device())), default_generator(), at); });
   const auto cast_to = [](const char* name, auto dtype) {

@@ -69,7 +69,9 @@ inline void register_elementwise_names() {
   for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });
   register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
   register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, number_of(v), at); });
-  register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) { return number_of(v).to(x.dtype(), at).expand(x.shape(at), at).clone(at); });
+  register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) {
+    return tt::where(full({}, 0, on_device(DType::boolean, x.device())), x, number_of(v).to(x.dtype(), at), at);
+  });
   register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
   register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
                     [](const Tensor& x, const Tensor& y, double r, double a, bool n, Line at) { return full({}, allclose(x, y, r, a, n, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
@@ -127,6 +129,23 @@ inline void register_reduction_names() {
   }
   register_function("cumulative_trapezoid", "Tensor y, Tensor x, int dim=-1", [](const Tensor& y, const Tensor& x, int d, Line at) { return cumulative_trapezoid(y, x, d, at); });
   register_function("cumulative_trapezoid", "Tensor y, float dx=1, int dim=-1", [](const Tensor& y, double dx, int d, Line at) { return cumulative_trapezoid(y, dx, d, at); });
+  register_function("gradient", "Tensor input, Scalar? spacing=None, int[]? dim=None, int edge_order=1", [](const Tensor& x, const OptionalOperand& s, const IntList& d, int e, Line at) {
+    TensorList all;
+    if (s.given) all.push_back(s.tensor.defined() ? s.tensor : s.value.number(DType::boolean));
+    return gradient(x, all, d, e, at);
+  });
+  register_function("gradient", "Tensor input, float[] spacing, int[]? dim=None, int edge_order=1", [](const Tensor& x, const std::vector<double>& s, const IntList& d, int e, Line at) {
+    TensorList all;
+    for (const double h : s) all.push_back(full({}, h, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32}));
+    return gradient(x, all, d, e, at);
+  });
+  register_function("gradient", "Tensor input, Tensor[] spacing, int[]? dim=None, int edge_order=1", [](const Tensor& x, const TensorList& s, const IntList& d, int e, Line at) { return gradient(x, s, d, e, at); });
+  register_function("gcd", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return gcd(number_of(x), number_of(y), at); });
+  register_function("lcm", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return lcm(number_of(x), number_of(y), at); });
+  register_function("histogram", "Tensor input, int bins=100, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
+    return histogram(x, n, r.size() == 2 ? r[0] : 0, r.size() == 2 ? r[1] : 0, w, d, at);
+  });
+  register_function("histogram", "Tensor input, Tensor bins, Tensor? weight=None, bool density=False", [](const Tensor& x, const Tensor& e, const Tensor& w, bool d, Line at) { return histogram(x, e, w, d, at); });
   register_function("dist", "Tensor input, Tensor other, float p=2", [](const Tensor& x, const Tensor& y, double p, Line at) { return dist(x, y, p, at); });
   register_function("renorm", "Tensor input, float p, int dim, float maxnorm", [](const Tensor& x, double p, int d, double m, Line at) { return renorm(x, p, d, m, at); });
   register_function("bincount", "Tensor input, Tensor? weights=None, int minlength=0", [](const Tensor& x, const Tensor& w, std::int64_t m, Line at) { return bincount(x, w, m, at); });
@@ -136,6 +155,16 @@ inline void register_reduction_names() {
   });
   register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(beside(x, b), b, i, r, at); });
   register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e), number_of(t), i, at); });
+  register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
+    return histc(x, n, number_of(a).item(at), number_of(b).item(at), at);
+  });
+  register_function("unique", "Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool, bool i, bool c, Optional<int> d, Line at) {
+    const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x.detach(), true, i, c, at);
+    TensorList all{r.values};
+    if (i) all.push_back(r.inverse_indices);
+    if (c) all.push_back(r.counts);
+    return all;
+  });
   register_function("unique_consecutive", "Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool i, bool c, Optional<int> d, Line at) {
     const UniqueConsecutiveResult r = unique_consecutive(x, i, c, d, at);
     TensorList all{r.values};

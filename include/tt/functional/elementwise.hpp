@@ -153,6 +153,31 @@ struct RoundDecimals {
   }
 };
 
+/// x as mantissa times 2^exponent, with a mantissa of at least 1/2 and below 1; 0, inf and NaN are their own mantissas.
+struct Frexp {
+  struct Results {
+    Sym mantissa, exponent;
+  };
+  static constexpr OpInfo info{.name = "frexp", .arguments = "input"};
+  static constexpr Results body(const Sym& given) {
+    const Sym x = detail::need_real(given, info.name);
+    return x.dtype() == DType::f64 ? parts<std::int64_t, double>(x, 52, 1023) : parts<std::int32_t, float>(x, 23, 127);
+  }
+
+ private:
+  template <class I, class R>
+  static constexpr Results parts(const Sym& x, int digits, int bias) {
+    const Sym own = detail::detach(x), a = tt::abs(own);
+    const double up = digits == 52 ? 0x1p64 : 0x1p32;
+    const Sym small = a < (digits == 52 ? 0x1p-1022 : 0x1p-126), plain = a > 0 && a < __builtin_inf();
+    const Sym bits = bitcast<I>(tt::where(small, a * up, a));
+    const Sym e = tt::where(plain, (bits >> digits) - (bias - 1) - tt::where(small, digits == 52 ? 64 : 32, cast<I>(small) - cast<I>(small)), 0);
+    const Sym half = e >> 1;  // in two steps, so that no factor leaves the range
+    const auto power = [&](const Sym& n) { return bitcast<R>((n + bias) << digits); };
+    return {x * power(-half) * power(half - e), cast<std::int32_t>(e)};
+  }
+};
+
 /// Is it NaN? bool, as the next ones.
 template <Value A>
 constexpr auto isnan(A&& a, SourceLine at = here()) { return call_structured<Isnan>(at, static_cast<A&&>(a)); }
