@@ -1,7 +1,6 @@
 // The compiled build of dispatch/, but for eager.hpp: what Tensors do besides elementwise ops and reductions.
 #define TT_BUILD TT_PART_dispatch
 #include "tt/autograd/history.hpp"  // Tensor::requires_grad
-#include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/index_ops.hpp"

@@ -167,6 +167,15 @@
 #define TT_INLINE
 #define TT_DEFINES(part) 0
 #endif
+// Functions that few programs call: without the compiled build templates, so that what does not call them compiles none of them.
+//   TT_LAZY Tensor prod(const Tensor& x);        and behind TT_DEFINES:   TT_LAZY_DEFINITION Tensor prod(const Tensor& x) { ... }
+#if !defined(TT_COMPILED)
+#define TT_LAZY template <class = void>
+#define TT_LAZY_DEFINITION template <class>
+#else
+#define TT_LAZY
+#define TT_LAZY_DEFINITION
+#endif
 // It has the kernels of all ops, other files have those of the ops that they use.
 #if (defined(TT_COMPILED) && TT_DEFINES(cpu)) || defined(TT_TILE_KERNELS)
 #define TT_ALL_KERNELS 1

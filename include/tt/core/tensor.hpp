@@ -288,6 +288,28 @@ class Tensor {
   Tensor detach() const;
   Tensor operator[](const AxisIndex& index) const { return select(0, index.number, index.at); }
 
+  // The same under the names that are functions too, see dispatch/shape_functions.hpp; templates, which cost what does not call them nothing.
+  template <class = void> Tensor narrow(int dim, SizeArgument start, SizeArgument length, SourceLine at = here()) const;
+  template <class = void> Tensor movedim(const IntList& source, const IntList& destination, SourceLine at = here()) const;
+  template <class = void> Tensor swapaxes(int axis0, int axis1, SourceLine at = here()) const;
+  template <class = void> Tensor squeeze(SourceLine at = here()) const;
+  template <class = void> Tensor flatten(int start_dim, int end_dim = -1, SourceLine at = here()) const;
+  template <class = void> Tensor unflatten(int dim, const IntList& sizes, SourceLine at = here()) const;
+  template <class = void> Tensor diagonal(int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here()) const;
+  template <class = void> Tensor expand_as(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor reshape_as(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor view_as(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor mT(SourceLine at = here()) const;
+  template <class = void> auto split(std::int64_t size, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto split(const IntList& sizes, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto chunk(int chunks, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto unbind(int dim = 0, SourceLine at = here()) const;
+  template <class = void> Tensor repeat(const IntList& repeats, SourceLine at = here()) const;
+  template <class = void> Tensor tile(const IntList& dims, SourceLine at = here()) const;
+  template <class = void> Tensor repeat_interleave(SizeArgument repeats, int dim, SourceLine at = here()) const;
+  template <class = void> Tensor flip(const IntList& dims, SourceLine at = here()) const;
+  template <class = void> Tensor roll(const IntList& shifts, const IntList& dims = {}, SourceLine at = here()) const;
+
   // ---- elements by index: copies, see dispatch/index_ops.hpp
   Tensor index_select(int axis, const Tensor& index, SourceLine at = here()) const;
   Tensor gather(int axis, const Tensor& index, SourceLine at = here()) const;
@@ -295,6 +317,17 @@ class Tensor {
   Tensor nonzero(SourceLine at = here()) const;
   /// What indices of any shape name along axis 0, negative ones from its end; or what a mask over the first axes names.
   const Tensor operator[](const TensorIndex& index) const;
+
+  // See dispatch/index_functions.hpp.
+  template <class V> Tensor masked_fill(const Tensor& mask, const V& value, SourceLine at = here()) const;
+  template <class = void> Tensor masked_scatter(const Tensor& mask, const Tensor& source, SourceLine at = here()) const;
+  template <class S> Tensor scatter(int dim, const Tensor& index, const S& src, SourceLine at = here()) const;
+  template <class = void> Tensor scatter_add(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) const;
+  template <class = void> Tensor index_add(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
+  template <class = void> Tensor index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
+  template <class = void> Tensor index(std::initializer_list<Tensor> indices, SourceLine at = here()) const;
+  template <class = void> Tensor index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
+  template <class = void> Tensor take(const Tensor& index, SourceLine at = here()) const;
 
   // ---- copies
   Tensor contiguous(SourceLine at = here()) const;
@@ -392,6 +425,24 @@ class Tensor {
   template <class = void> Tensor any(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor all(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor count_nonzero(const IntList& dims = {}, SourceLine at = here()) const;
+  /// Products, scans and order statistics: see dispatch/reduction_functions.hpp.
+  template <class = void> Tensor prod(SourceLine at = here()) const;
+  template <class = void> Tensor prod(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor cumsum(int dim, SourceLine at = here()) const;
+  template <class = void> Tensor cumprod(int dim, SourceLine at = here()) const;
+  template <class = void> Tensor median(SourceLine at = here()) const;
+  template <class = void> MinMaxResult median(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor nansum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> auto sort(int dim = -1, bool descending = false, bool stable = false, SourceLine at = here()) const;
+  template <class = void> Tensor argsort(int dim = -1, bool descending = false, bool stable = false, SourceLine at = here()) const;
+  template <class = void> auto topk(std::int64_t k, int dim = -1, bool largest = true, bool sorted = true, SourceLine at = here()) const;
+  template <class = void> Tensor isnan(SourceLine at = here()) const;
+  template <class = void> Tensor isinf(SourceLine at = here()) const;
+  template <class = void> Tensor isfinite(SourceLine at = here()) const;
+  template <class = void> bool equal(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> bool allclose(const Tensor& o, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) const;
+  template <class L> Tensor clamp_min(const L& low, SourceLine at = here()) const;
+  template <class H> Tensor clamp_max(const H& high, SourceLine at = here()) const;
   Tensor softmax(int dim, SourceLine at = here()) const;
   Tensor log_softmax(int dim, SourceLine at = here()) const;
   template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;

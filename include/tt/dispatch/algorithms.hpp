@@ -5,7 +5,7 @@
 // tt/backends/host_algorithms.hpp too, which needs Thrust.
 //   auto [values, indices] = tt::topk(scores, 5);
 #pragma once
-#include "tt/core/tensor.hpp"
+#include "tt/dispatch/sorted_functions.hpp"
 
 namespace tt {
 
@@ -22,29 +22,34 @@ struct ReduceByKeyResult {
 };
 
 /// The elements along an axis in order, and where they were. Values have a gradient. Always stable.
-TT_INLINE SortResult sort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
+TT_LAZY SortResult sort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
 /// Only where they were: x[argsort(x)] is in order.
-TT_INLINE Tensor argsort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
+TT_LAZY Tensor argsort(const Tensor& x, int dim = -1, bool descending = false, bool stable = false, SourceLine at = here());
 /// The k greatest, or least, elements along an axis, the greatest, or least, first, whatever `sorted` is; of equal ones
 /// the first. Values have a gradient. Costs a sort.
-TT_INLINE SortResult topk(const Tensor& x, std::int64_t k, int dim = -1, bool largest = true, bool sorted = true,
+TT_LAZY SortResult topk(const Tensor& x, std::int64_t k, int dim = -1, bool largest = true, bool sorted = true,
                           SourceLine at = here());
 /// The different elements of all axes in order, whatever `sorted` is; each NaN is one of its own. No derivative.
-TT_INLINE UniqueResult unique(const Tensor& x, bool sorted = true, bool return_inverse = false, bool return_counts = false,
+TT_LAZY UniqueResult unique(const Tensor& x, bool sorted = true, bool return_inverse = false, bool return_counts = false,
                               SourceLine at = here());
 /// Sums along an axis up to each element, that one included; integers and bool give i64. Has a gradient. The order of a
 /// floating sum: blocks of 256, then the sums of blocks in the same way.
-TT_INLINE Tensor cumsum(const Tensor& x, int dim, SourceLine at = here());
+TT_LAZY Tensor cumsum(const Tensor& x, int dim, SourceLine at = here());
 /// thrust::reduce_by_key: for each run of equal keys that stand together (elsewhere they may come again) that key and
 /// the sum of its values. Both operands are vectors of one length. A sum is that of tt::sum over the run, to the bit;
 /// of integers and bool it is i64. No derivative.
-TT_INLINE ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at = here());
+TT_LAZY ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at = here());
+
+template <class> auto Tensor::sort(int dim, bool descending, bool stable, SourceLine at) const { return tt::sort(*this, dim, descending, stable, at); }
+template <class> Tensor Tensor::argsort(int dim, bool descending, bool stable, SourceLine at) const { return tt::argsort(*this, dim, descending, stable, at); }
+template <class> auto Tensor::topk(std::int64_t k, int dim, bool largest, bool sorted, SourceLine at) const { return tt::topk(*this, k, dim, largest, sorted, at); }
+template <class> Tensor Tensor::cumsum(int dim, SourceLine at) const { return tt::cumsum(*this, dim, at); }
 
 /// So that tt::call and tt::call_results find these operators before one of them was called.
-TT_INLINE void register_algorithms();
+TT_LAZY void register_algorithms();
 
 }  // namespace tt
 
-#if TT_DEFINES(dispatch)
-#include "tt/dispatch/algorithms_inl.hpp"
+#if TT_DEFINES(functions)
+#include "tt/dispatch/sorted_functions_inl.hpp"
 #endif

@@ -5,7 +5,7 @@
 
 #include "tt/backends/algorithms.hpp"
 #include "tt/dispatch/algorithms.hpp"
-#include "tt/dispatch/index_ops_inl.hpp"
+#include "tt/dispatch/index_kernels.hpp"
 
 namespace tt {
 namespace detail {
@@ -361,28 +361,33 @@ TT_INLINE void ReduceByKey::derivative(const DerivativeStep& s, const Options&) 
 
 }  // namespace detail
 
-TT_INLINE SortResult sort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
+namespace detail {
+template <class = void>
+void register_sorted_functions();
+}  // namespace detail
+
+TT_LAZY_DEFINITION SortResult sort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
   const auto [values, indices] = call_with<detail::Sort>(at, {dim, descending, stable}, x);
   return {values, indices};
 }
-TT_INLINE Tensor argsort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
+TT_LAZY_DEFINITION Tensor argsort(const Tensor& x, int dim, bool descending, bool stable, SourceLine at) {
   return call_with<detail::Argsort>(at, {dim, descending, stable}, x);
 }
-TT_INLINE SortResult topk(const Tensor& x, std::int64_t k, int dim, bool largest, bool sorted, SourceLine at) {
+TT_LAZY_DEFINITION SortResult topk(const Tensor& x, std::int64_t k, int dim, bool largest, bool sorted, SourceLine at) {
   const auto [values, indices] = call_with<detail::Topk>(at, {k, dim, largest, sorted}, x);
   return {values, indices};
 }
-TT_INLINE UniqueResult unique(const Tensor& x, bool sorted, bool return_inverse, bool return_counts, SourceLine at) {
+TT_LAZY_DEFINITION UniqueResult unique(const Tensor& x, bool sorted, bool return_inverse, bool return_counts, SourceLine at) {
   const auto [values, inverse, counts] = call_with<detail::Unique>(at, {sorted, return_inverse, return_counts}, x);
   return {values, inverse, counts};
 }
-TT_INLINE Tensor cumsum(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumsum>(at, {dim, false}, x); }
-TT_INLINE ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at) {
+TT_LAZY_DEFINITION Tensor cumsum(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumsum>(at, {dim, false}, x); }
+TT_LAZY_DEFINITION ReduceByKeyResult reduce_by_key(const Tensor& keys, const Tensor& values, SourceLine at) {
   const auto [key, sum] = call_with<detail::ReduceByKey>(at, {}, keys, values);
   return {key, sum};
 }
 
-TT_INLINE void register_algorithms() {
+TT_LAZY_DEFINITION void register_algorithms() {
   operator_entry<detail::Sort>();
   operator_entry<detail::Argsort>();
   operator_entry<detail::Topk>();
@@ -391,6 +396,7 @@ TT_INLINE void register_algorithms() {
   operator_entry<detail::ReduceByKey>();
   operator_entry<detail::SortTake>();
   operator_entry<detail::SortPut>();
+  detail::register_sorted_functions<>();
 }
 
 }  // namespace tt

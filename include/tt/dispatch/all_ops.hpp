@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tt/dispatch/functions.hpp"
+#include "tt/dispatch/function_methods.hpp"
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
@@ -71,7 +71,7 @@ template <class = void>  // instantiated only where it is called
 int register_all_ops() {
   detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
   detail::register_further_ops();
-  detail::register_functions();
+  detail::register_functions<void>();
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

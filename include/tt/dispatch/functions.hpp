@@ -8,7 +8,8 @@ namespace tt {
 namespace detail {
 
 /// So that tt::call finds all functions that are not operators.
-TT_INLINE void register_functions();
+template <class = void>  // instantiated only where it is called
+void register_functions();
 
 }  // namespace detail
 }  // namespace tt

@@ -7,14 +7,15 @@
 namespace tt {
 namespace detail {
 
-TT_INLINE void register_functions() {
+template <class>
+void register_functions() {
   static const bool once = [] {
     register_shape_functions();
     register_elementwise_names();
     register_reduction_names();
     register_index_names();
-    operator_entry<Cumprod>();
-    operator_entry<Logcumsumexp>();
+    operator_entry<Cumprod<>>();
+    operator_entry<Logcumsumexp<>>();
     return true;
   }();
   (void)once;

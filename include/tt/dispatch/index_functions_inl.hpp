@@ -3,7 +3,7 @@
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/index_kernels.hpp"
-#include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
 
 namespace tt {
@@ -16,6 +16,7 @@ template <>
 inline constexpr const char* choices_of<detail::Meeting> = "assign|sum|prod|amax|amin";
 namespace detail {
 
+template <class = void>
 struct Scatter {
   struct Options {
     int dim = 0;
@@ -52,7 +53,7 @@ struct Scatter {
   /// Of what is assigned and summed; for the rest see scatter_reduce.
   static void derivative(const auto& s, const Options& o) {
     if (o.meeting == Meeting::sum && o.include_self) s.out[0] = s.gradient[0];
-    else s.out[0] = call_with<Scatter>(s.at, {o.dim}, s.gradient[0], s.argument[1], zeros_like_index(s));
+    else s.out[0] = call_with<Scatter<>>(s.at, {o.dim}, s.gradient[0], s.argument[1], zeros_like_index(s));
     s.out[2] = call_with<Gather>(s.at, {o.dim}, s.gradient[0], s.argument[1]);
   }
 
@@ -158,16 +159,16 @@ struct Places {
 
 }  // namespace detail
 
-TT_INLINE Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at) {
-  return call_with<detail::Scatter>(at, {dim}, x, index, detail::beginning_of(src, index, at));
+TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at) {
+  return call_with<detail::Scatter<>>(at, {dim}, x, index, detail::beginning_of(src, index, at));
 }
-TT_INLINE Tensor scatter(const Tensor& x, int dim, const Tensor& index, double value, SourceLine at) {
-  return call_with<detail::Scatter>(at, {dim}, x, index, full(index.shape(at), value, detail::on_device(x.dtype(), x.device()), at));
+TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, double value, SourceLine at) {
+  return call_with<detail::Scatter<>>(at, {dim}, x, index, full(index.shape(at), value, detail::on_device(x.dtype(), x.device()), at));
 }
-TT_INLINE Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& given, ScatterReduction reduce, bool include_self, SourceLine at) {
+TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& given, ScatterReduction reduce, bool include_self, SourceLine at) {
   using detail::Meeting;
   const Tensor src = detail::beginning_of(given, index, at);
-  const auto met = [&](const Tensor& to, const Tensor& from, Meeting m, bool self) { return call_with<detail::Scatter>(at, {dim, m, self}, to, index, from); };
+  const auto met = [&](const Tensor& to, const Tensor& from, Meeting m, bool self) { return call_with<detail::Scatter<>>(at, {dim, m, self}, to, index, from); };
   const auto zeros_of = [&](const Tensor& t) { return zeros(t.shape(at), detail::on_device(t.dtype(), t.device()), at); };
   const Tensor one = ones(src.shape(at), detail::on_device(x.dtype(), x.device()), at);
   switch (reduce) {
@@ -204,12 +205,12 @@ TT_INLINE Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, c
   const auto moved = [&](const Tensor& t) { return t - t.detach(); };
   return r + tt::where(untouched, 1, by_self, at) * moved(x) + met(zeros_of(own), by_source * moved(src), Meeting::sum, true);
 }
-TT_INLINE Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   const detail::AxisOf a(x, dim, "index_copy", at);
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
 }
-TT_INLINE Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
   const detail::AxisOf a(x, dim, "index_fill", at);
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
   const Size n = a.x.size(a.d, at);
@@ -219,12 +220,12 @@ TT_INLINE Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const
   const Tensor named = scatter(zeros({n}, detail::on_device(DType::boolean, x.device()), at), 0, from_end, 1, at).reshape(along, at);
   return a.back(tt::where(named, value.to(x.dtype(), at), a.x, at), at);
 }
-TT_INLINE Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
   const detail::AxisOf a(x, dim, "index_reduce", at);
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(scatter_reduce(a.x, a.d, detail::index_over(index, a.d, src, at), src, reduce, include_self, at), at);
 }
-TT_INLINE Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at) {
   const detail::Places p(x, indices, "index", at);
   if (p.indexed == 0) return x;
   IntList to = p.shape;
@@ -237,7 +238,7 @@ TT_INLINE Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceL
   }
   return p.front ? movedim(r, from, onto, at) : r;
 }
-TT_INLINE Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
   const detail::Places p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);
   IntList natural;  // of x[indices]
@@ -269,22 +270,22 @@ TT_INLINE Tensor index_put(const Tensor& x, std::span<const Tensor> indices, con
   for (int k = 0; k < x.dim(); ++k) back.push_back(k < static_cast<int>(is_indexed.size()) && is_indexed[static_cast<std::size_t>(k)] ? seen++ : others++);
   return r.permute(back, at);
 }
-TT_INLINE Tensor take(const Tensor& x, const Tensor& index, SourceLine at) {
+TT_LAZY_DEFINITION Tensor take(const Tensor& x, const Tensor& index, SourceLine at) {
   const Tensor places[] = {index};
   return tt::index(x.reshape({-1}, at), places, at);
 }
-TT_INLINE Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) {
+TT_LAZY_DEFINITION Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) {
   const Tensor places[] = {index.reshape({-1}, at)};
   return index_put(x.reshape({-1}, at), places, source.reshape({-1}, at), accumulate, at).reshape(x.shape(at), at);
 }
-TT_INLINE Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at) {
+TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at) {
   if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked_scatter: the mask is ") << name(mask.dtype()) << ", not bool." << at));
   const Tensor both[] = {x, mask};
   const TensorList wide = broadcast_tensors(both, at);
   if (source.numel(at) == 0) return wide[0].clone(at);
   const Tensor there = wide[1].reshape({-1}, at);
   const Tensor from = source.reshape({-1}, at);
-  const Tensor place = tt::clamp(cumsum(there, 0, at) - 1, 0, from.numel(at).value() - 1, at);
+  const Tensor place = tt::clamp(detail::running_sum(there.to(DType::f64, at), 0, at).to(DType::i64, at) - 1, 0, from.numel(at).value() - 1, at);
   return tt::where(wide[1], index_select(from, 0, place, at).to(x.dtype(), at).reshape(wide[0].shape(at), at), wide[0], at);
 }
 

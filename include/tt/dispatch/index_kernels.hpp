@@ -135,23 +135,22 @@ void with_element_size(DType d, const F& f) {
     default: f(std::uint64_t{});
   }
 }
-/// f with a number of the dtype, bool apart.
+/// f with a number of the dtype.
 template <class F>
 void with_number(const Call& c, const F& f) {
   need_device(c, 2);
-  if (c[0].dtype() == DType::boolean || c[2].dtype() != c[0].dtype())
+  if (c[2].dtype() != c[0].dtype())
     TT_THROW(Error(Text("tt::") << c.op->name() << ": " << tt::name(c[2].dtype()) << " cannot be added to " << tt::name(c[0].dtype())
                                 << ". Cast one of them first?" << c.at));
   if (c[0].is_meta()) return;
-  with_dtype(c[0].dtype(), [&]<class T>(T t) {
-    if constexpr (!std::is_same_v<T, bool>) f(t);
-  });
+  with_dtype(c[0].dtype(), f);
 }
 
-/// Integers wrap around, as in every op.
+/// Integers wrap around, as in every op; of bool: is one of them true?
 template <class T>
 T sum_of(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return wrap_add(a, b);
+  if constexpr (std::is_same_v<T, bool>) return a || b;
+  else if constexpr (std::is_integral_v<T>) return wrap_add(a, b);
   else return a + b;
 }
 

@@ -1,6 +1,6 @@
 // Reductions, scans and order statistics of Tensors that are not one program each: made of operators, or with kernels of the host. Names, arguments, defaults
 // and meanings are PyTorch's.
-//   tt::prod(x, 1)   tt::cumprod(x, 0)   tt::median(x, -1)   tt::quantile(x, 0.9)   tt::searchsorted(edges, x)
+//   tt::prod(x, 1)   tt::cumprod(x, 0)   tt::median(x, -1)   tt::searchsorted(edges, x)
 #pragma once
 #include "tt/dispatch/methods.hpp"
 
@@ -20,70 +20,63 @@ struct UniqueConsecutiveResult {
 };
 
 /// The product of all elements, or along one axis; integers and bool give i64.
-TT_INLINE Tensor prod(const Tensor& x, SourceLine at = here());
-TT_INLINE Tensor prod(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor prod(const Tensor& x, SourceLine at = here());
+TT_LAZY Tensor prod(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
 /// Products along an axis up to each element, that one included.
-TT_INLINE Tensor cumprod(const Tensor& x, int dim, SourceLine at = here());
-TT_INLINE Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at = here());
+TT_LAZY Tensor cumprod(const Tensor& x, int dim, SourceLine at = here());
+TT_LAZY Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at = here());
 /// The greatest (least) element so far along an axis, and its last place. NaN stays.
-TT_INLINE MinMaxResult cummax(const Tensor& x, int dim, SourceLine at = here());
-TT_INLINE MinMaxResult cummin(const Tensor& x, int dim, SourceLine at = here());
+TT_LAZY MinMaxResult cummax(const Tensor& x, int dim, SourceLine at = here());
+TT_LAZY MinMaxResult cummin(const Tensor& x, int dim, SourceLine at = here());
 /// Sums and means in which NaN does not count.
-TT_INLINE Tensor nansum(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
-TT_INLINE Tensor nanmean(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
-TT_INLINE VarMeanResult var_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
-TT_INLINE VarMeanResult std_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
-TT_INLINE AminmaxResult aminmax(const Tensor& x, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor nansum(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor nanmean(const Tensor& x, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
+TT_LAZY VarMeanResult var_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
+TT_LAZY VarMeanResult std_mean(const Tensor& x, const IntList& dim = {}, double correction = 1, bool keepdim = false, SourceLine at = here());
+TT_LAZY AminmaxResult aminmax(const Tensor& x, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here());
 /// The lower of the two in the middle: of all elements (its gradient is shared among equals), or along an axis with its place. NaN if there is one.
-TT_INLINE Tensor median(const Tensor& x, SourceLine at = here());
-TT_INLINE MinMaxResult median(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor median(const Tensor& x, SourceLine at = here());
+TT_LAZY MinMaxResult median(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
 /// The same of those that are not NaN.
-TT_INLINE Tensor nanmedian(const Tensor& x, SourceLine at = here());
-TT_INLINE MinMaxResult nanmedian(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor nanmedian(const Tensor& x, SourceLine at = here());
+TT_LAZY MinMaxResult nanmedian(const Tensor& x, int dim, bool keepdim = false, SourceLine at = here());
 /// The most frequent element along an axis.
-TT_INLINE MinMaxResult mode(const Tensor& x, int dim = -1, bool keepdim = false, SourceLine at = here());
+TT_LAZY MinMaxResult mode(const Tensor& x, int dim = -1, bool keepdim = false, SourceLine at = here());
 /// The k-th least element along an axis, counted from 1.
-TT_INLINE MinMaxResult kthvalue(const Tensor& x, std::int64_t k, int dim = -1, bool keepdim = false, SourceLine at = here());
-/// Elements below which a part q of them lies, between neighbours as `interpolation` says: linear, lower, higher, midpoint, nearest. q is a number, or a vector,
-/// which becomes axis 0 of the result.
-TT_INLINE Tensor quantile(const Tensor& x, const Tensor& q, Optional<int> dim = {}, bool keepdim = false, std::string_view interpolation = "linear", SourceLine at = here());
-TT_INLINE Tensor nanquantile(const Tensor& x, const Tensor& q, Optional<int> dim = {}, bool keepdim = false, std::string_view interpolation = "linear", SourceLine at = here());
-inline Tensor quantile(const Tensor& x, double q, Optional<int> dim = {}, bool keepdim = false, std::string_view interpolation = "linear", SourceLine at = here()) {
-  return quantile(x, full({}, q, TensorOptions{.dtype = x.dtype()}), dim, keepdim, interpolation, at);
-}
+TT_LAZY MinMaxResult kthvalue(const Tensor& x, std::int64_t k, int dim = -1, bool keepdim = false, SourceLine at = here());
 /// Differences of neighbours along an axis, n times over.
-TT_INLINE Tensor diff(const Tensor& x, int n = 1, int dim = -1, const Tensor& prepend = {}, const Tensor& append = {}, SourceLine at = here());
+TT_LAZY Tensor diff(const Tensor& x, int n = 1, int dim = -1, const Tensor& prepend = {}, const Tensor& append = {}, SourceLine at = here());
 /// The integral along an axis by trapezoids, of points `dx` apart, or at `x`; cumulative: up to each point.
-TT_INLINE Tensor trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
-TT_INLINE Tensor trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
-TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
-TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
+TT_LAZY Tensor trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
+TT_LAZY Tensor trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
+TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
+TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
 /// Slopes along axes (all, if none is named) of values that are `spacing` apart, or at these places: central, at the ends of the first order, or the second.
-TT_INLINE std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
+TT_LAZY std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
 /// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
-TT_INLINE Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
-TT_INLINE Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
+TT_LAZY Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
+TT_LAZY Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
 /// The p-norm of x - y.
-TT_INLINE Tensor dist(const Tensor& x, const Tensor& y, double p = 2, SourceLine at = here());
+TT_LAZY Tensor dist(const Tensor& x, const Tensor& y, double p = 2, SourceLine at = here());
 /// Slices of an axis whose p-norm is above maxnorm, made that long.
-TT_INLINE Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at = here());
+TT_LAZY Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at = here());
 /// Are all elements close (see isclose)? Are shapes and all elements equal? Looks at elements.
-TT_INLINE bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here());
-TT_INLINE bool equal(const Tensor& x, const Tensor& y, SourceLine at = here());
+TT_LAZY bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here());
+TT_LAZY bool equal(const Tensor& x, const Tensor& y, SourceLine at = here());
 /// How many elements fall into each of `bins` equal parts from min to max; both 0: of the elements.
-TT_INLINE Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here());
+TT_LAZY Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here());
 /// Counts, or sums of weights, between edges: `bins` equal parts from min to max (both 0: of the elements), or edges that are given. density: per length and all.
-TT_INLINE HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
-TT_INLINE HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+TT_LAZY HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+TT_LAZY HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// How often each whole number is there, or the sum of its weights. The size hangs on elements.
-TT_INLINE Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
+TT_LAZY Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
 /// Where values would stand in sorted rows.
-TT_INLINE Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false, bool right = false, SourceLine at = here());
-TT_INLINE Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here());
+TT_LAZY Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32 = false, bool right = false, SourceLine at = here());
+TT_LAZY Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32 = false, bool right = false, SourceLine at = here());
 /// Is each element among those of `test_elements`?
-TT_INLINE Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert = false, SourceLine at = here());
+TT_LAZY Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert = false, SourceLine at = here());
 /// Of runs of equal elements the first; of slices of an axis, if one is named. Sizes hang on elements.
-TT_INLINE UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse = false, bool return_counts = false, Optional<int> dim = {}, SourceLine at = here());
+TT_LAZY UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse = false, bool return_counts = false, Optional<int> dim = {}, SourceLine at = here());
 
 }  // namespace tt
 

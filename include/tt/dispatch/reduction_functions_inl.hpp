@@ -2,7 +2,6 @@
 #pragma once
 #include <cmath>
 
-#include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/reduction_functions.hpp"
 #include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
@@ -18,118 +17,47 @@ MinMaxResult pick(const Tensor& x, int dim, std::int64_t k, bool keepdim, Source
 }
 /// The median of all: its gradient goes to those that are equal to it, in equal parts.
 inline Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
-  const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue>(all.detach(), 0, k, false, at).values;
+  const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
   if (!is_floating(x.dtype())) return m;
   const Tensor same = all == m, n = same.sum({}, false, at);
   const Tensor moved = tt::where(same, all - all.detach(), 0, at).sum({}, false, at) / n;
   return m + tt::where(n > 0, moved, 0, at);
 }
-/// The different slices of an axis, in order.
-inline UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
-  const int d = axis_of(x, dim, "unique", at, x.dim());
-  const std::int64_t n = x.size(d, at);
-  const Tensor rows = x.detach().transpose(0, d, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);
-  const std::int64_t width = rows.size(1, at);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n)), first, counts, inverse(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
-  with_dtype(rows.dtype(), [&]<class T>(T) {
-    const T* const v = rows.data_ptr<T>(at);
-    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width); };
-    std::stable_sort(order.begin(), order.end(), less);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (k == 0 || less(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);
-      ++counts.back();
-      inverse[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(first.size()) - 1;
-    }
-  });
-  return {index_select(x, d, index_tensor(first, x.device()), at), index_tensor(inverse, x.device()), index_tensor(counts, x.device())};
-}
 
 }  // namespace detail
 
-TT_INLINE Tensor prod(const Tensor& x, SourceLine at) { return prod(x.reshape({-1}, at), 0, false, at); }
-TT_INLINE Tensor prod(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::without_axis(call_with<detail::Prod>(at, {dim}, x), dim, keepdim, at); }
-TT_INLINE Tensor cumprod(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumprod>(at, {dim}, x); }
-TT_INLINE Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Logcumsumexp>(at, {dim}, x); }
-TT_INLINE MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
-TT_INLINE MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
-TT_INLINE Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return tt::where(isnan(x, at), 0, x, at).sum(dim, keepdim, at); }
-TT_INLINE Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor prod(const Tensor& x, SourceLine at) { return prod(x.reshape({-1}, at), 0, false, at); }
+TT_LAZY_DEFINITION Tensor prod(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::without_axis(call_with<detail::Prod<>>(at, {dim}, x), dim, keepdim, at); }
+TT_LAZY_DEFINITION Tensor cumprod(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumprod<>>(at, {dim}, x); }
+TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Logcumsumexp<>>(at, {dim}, x); }
+TT_LAZY_DEFINITION MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
+TT_LAZY_DEFINITION MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
+TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return tt::where(isnan(x, at), 0, x, at).sum(dim, keepdim, at); }
+TT_LAZY_DEFINITION Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) {
   return nansum(x, dim, keepdim, at) / tt::logical_not(isnan(x, at), at).sum(dim, keepdim, at);
 }
-TT_INLINE VarMeanResult var_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
+TT_LAZY_DEFINITION VarMeanResult var_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
   return {var(x, VarOptions{dim, keepdim, correction}, at), x.mean(dim, keepdim, at)};
 }
-TT_INLINE VarMeanResult std_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
+TT_LAZY_DEFINITION VarMeanResult std_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
   return {tt::std(x, VarOptions{dim, keepdim, correction}, at), x.mean(dim, keepdim, at)};
 }
-TT_INLINE AminmaxResult aminmax(const Tensor& x, Optional<int> dim, bool keepdim, SourceLine at) {
+TT_LAZY_DEFINITION AminmaxResult aminmax(const Tensor& x, Optional<int> dim, bool keepdim, SourceLine at) {
   const IntList over = dim.given ? IntList{dim.value} : IntList();
   return {x.amin(over, keepdim, at), x.amax(over, keepdim, at)};
 }
-TT_INLINE Tensor median(const Tensor& x, SourceLine at) { return detail::median_of_all(x, 0, at); }
-TT_INLINE MinMaxResult median(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Kthvalue>(x, dim, 0, keepdim, at); }
-TT_INLINE Tensor nanmedian(const Tensor& x, SourceLine at) { return detail::median_of_all(x, -1, at); }
-TT_INLINE MinMaxResult nanmedian(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Kthvalue>(x, dim, -1, keepdim, at); }
-TT_INLINE MinMaxResult mode(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Mode>(x, dim, 0, keepdim, at); }
-TT_INLINE MinMaxResult kthvalue(const Tensor& x, std::int64_t k, int dim, bool keepdim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor median(const Tensor& x, SourceLine at) { return detail::median_of_all(x, 0, at); }
+TT_LAZY_DEFINITION MinMaxResult median(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Kthvalue<>>(x, dim, 0, keepdim, at); }
+TT_LAZY_DEFINITION Tensor nanmedian(const Tensor& x, SourceLine at) { return detail::median_of_all(x, -1, at); }
+TT_LAZY_DEFINITION MinMaxResult nanmedian(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Kthvalue<>>(x, dim, -1, keepdim, at); }
+TT_LAZY_DEFINITION MinMaxResult mode(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::pick<detail::Mode<>>(x, dim, 0, keepdim, at); }
+TT_LAZY_DEFINITION MinMaxResult kthvalue(const Tensor& x, std::int64_t k, int dim, bool keepdim, SourceLine at) {
   const std::int64_t n = x.dim() ? x.size(detail::axis_of(x, dim, "kthvalue", at, x.dim()), at).value() : 1;
   if (k < 1 || k > n) TT_THROW(Error(Text("tt::kthvalue: k is out of range: ") << k << " of " << n << " elements along axis " << dim << " of shape " << x.shape() << "." << at));
-  return detail::pick<detail::Kthvalue>(x, dim, k, keepdim, at);
+  return detail::pick<detail::Kthvalue<>>(x, dim, k, keepdim, at);
 }
 
-namespace detail {
-inline Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
-  if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
-  if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
-    TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));
-  const int rank = given.dim();
-  const Tensor x = dim.given ? given.dim() ? movedim(given, {dim.value}, {-1}, at) : given.reshape({1}, at) : given.reshape({-1}, at);
-  const std::int64_t n = x.size(-1, at);
-  if (n == 0) TT_THROW(Error(Text("tt::") << op << ": there are no elements." << at));
-  const Tensor sorted = tt::sort(x, -1, false, false, at).values;  // NaN behind all
-  const Tensor missing = isnan(x.detach(), at).sum({-1}, true, at);
-  const Tensor last = without_nan ? tt::maximum(n - 1 - missing, 0, at) : tt::full({}, static_cast<double>(n - 1), TensorOptions{.dtype = DType::i64});
-  // (..., how many q)
-  Tensor rank_of = q.detach().reshape({-1}, at) * last.to(q.dtype(), at);
-  if (!without_nan) {
-    IntList to = x.shape(at);
-    to[to.size() - 1] = rank_of.size(-1, at);
-    rank_of = tt::where(missing > 0, static_cast<double>(n - 1), rank_of, at).expand(to, at);
-  }
-  const Tensor low = tt::floor(rank_of, at), high = tt::ceil(rank_of, at);
-  const auto at_rank = [&](const Tensor& r) { return gather(sorted, -1, r.to(DType::i64, at), at); };
-  Tensor r;
-  if (interpolation == "lower") r = at_rank(low);
-  else if (interpolation == "higher") r = at_rank(high);
-  else if (interpolation == "nearest") r = at_rank(tt::round(rank_of, at));
-  else {
-    const Tensor a = at_rank(low), b = at_rank(high), part = interpolation == "midpoint" ? tt::where(high > low, 0.5, rank_of * 0.0, at) : rank_of - low;
-    r = tt::where(part < 0.5, a + part * (b - a), b - (b - a) * (1 - part), at);
-  }
-  if (q.dim() == 0) r = r.squeeze(-1, at);
-  else {
-    IntList order{r.dim() - 1};
-    for (int k = 0; k + 1 < r.dim(); ++k) order.push_back(k);
-    r = r.permute(order, at);
-  }
-  if (keepdim) {
-    if (dim.given && rank > 0) r = r.unsqueeze(normalize_axis(dim.value, rank) + q.dim(), at);
-    else
-      for (int k = 0; k < (dim.given ? 0 : rank); ++k) r = r.unsqueeze(-1, at);
-  } else if (dim.given && rank == 0 && q.dim() == 0) {
-    r = r.reshape({}, at);
-  }
-  return r;
-}
-}  // namespace detail
-TT_INLINE Tensor quantile(const Tensor& x, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, SourceLine at) {
-  return detail::quantile_of(x, q, dim, keepdim, interpolation, false, "quantile", at);
-}
-TT_INLINE Tensor nanquantile(const Tensor& x, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, SourceLine at) {
-  return detail::quantile_of(x, q, dim, keepdim, interpolation, true, "nanquantile", at);
-}
-TT_INLINE Tensor diff(const Tensor& x, int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at) {
+TT_LAZY_DEFINITION Tensor diff(const Tensor& x, int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at) {
   const int d = detail::axis_of(x, dim, "diff", at, x.dim());
   if (n < 0) TT_THROW(Error(Text("tt::diff: n is negative: ") << n << "." << at));
   std::vector<Tensor> parts;
@@ -162,12 +90,12 @@ inline Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, S
   return both * apart / 2;
 }
 }  // namespace detail
-TT_INLINE Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::trapezoids(y, x, 1, dim, at).sum({dim}, false, at); }
-TT_INLINE Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::trapezoids(y, {}, dx, dim, at).sum({dim}, false, at); }
-TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return cumsum(detail::trapezoids(y, x, 1, dim, at), dim, at); }
-TT_INLINE Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return cumsum(detail::trapezoids(y, {}, dx, dim, at), dim, at); }
+TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::trapezoids(y, x, 1, dim, at).sum({dim}, false, at); }
+TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::trapezoids(y, {}, dx, dim, at).sum({dim}, false, at); }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, x, 1, dim, at), dim, at); }
+TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, {}, dx, dim, at), dim, at); }
 
-TT_INLINE std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing, const IntList& dim, int edge_order, SourceLine at) {
+TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing, const IntList& dim, int edge_order, SourceLine at) {
   IntList axes = dim;
   if (axes.size() == 0)
     for (int k = 0; k < x.dim(); ++k) axes.push_back(k);
@@ -220,8 +148,8 @@ Tensor common_divisor(const Tensor& x, const Tensor& y, SourceLine at) {
   return call_with<CommonDivisor<Lcm>>(at, {}, wide[0], wide[1]);
 }
 }  // namespace detail
-TT_INLINE Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<false>(x, y, at); }
-TT_INLINE Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<true>(x, y, at); }
+TT_LAZY_DEFINITION Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<false>(x, y, at); }
+TT_LAZY_DEFINITION Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) { return detail::common_divisor<true>(x, y, at); }
 
 namespace detail {
 /// (sum |x|^p)^(1/p) over axes; PyTorch's gradients where that is 0.
@@ -236,8 +164,8 @@ inline Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool kee
   return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);
 }
 }  // namespace detail
-TT_INLINE Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
-TT_INLINE Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
+TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
+TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());
   IntList others;
   for (int k = 0; k < x.dim(); ++k)
@@ -245,12 +173,12 @@ TT_INLINE Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, Sour
   const Tensor n = detail::power_norm(x, p, others, true, at);
   return x * tt::where(n > maxnorm, maxnorm / (n + 1e-7), 1, at);
 }
-TT_INLINE bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan, SourceLine at) {
+TT_LAZY_DEFINITION bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan, SourceLine at) {
   return isclose(x, y, IscloseOptions{rtol, atol, equal_nan}, at).all({}, false, at).item<bool>(at);
 }
-TT_INLINE bool equal(const Tensor& x, const Tensor& y, SourceLine at) { return x.shape(at) == y.shape(at) && tt::eq(x, y, at).all({}, false, at).item<bool>(at); }
-TT_INLINE Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc>(at, {bins, min, max}, x.detach()); }
-TT_INLINE HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
+TT_LAZY_DEFINITION bool equal(const Tensor& x, const Tensor& y, SourceLine at) { return x.shape(at) == y.shape(at) && tt::eq(x, y, at).all({}, false, at).item<bool>(at); }
+TT_LAZY_DEFINITION Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc<>>(at, {bins, min, max}, x.detach()); }
+TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
   if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
   const std::int64_t bins = bin_edges.numel(at).value() - 1;
   const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
@@ -260,7 +188,7 @@ TT_INLINE HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, co
   if (density) hist = hist / (hist.sum({}, false, at) * diff(bin_edges, 1, 0, {}, {}, at));
   return {hist, bin_edges};
 }
-TT_INLINE HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
+TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
   if (min == max && x.numel(at) > 0) {
     min = x.detach().amin({}, false, at).item(at);
     max = x.detach().amax({}, false, at).item(at);
@@ -268,7 +196,7 @@ TT_INLINE HistogramResult histogram(const Tensor& x, std::int64_t bins, double m
   if (min == max) min -= 0.5, max += 0.5;
   return histogram(x, linspace(min, max, bins + 1, detail::on_device(x.dtype(), x.device()), at), weight, density, at);
 }
-TT_INLINE Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength, SourceLine at) {
+TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength, SourceLine at) {
   if (x.dim() != 1 || !is_integral(x.dtype())) TT_THROW(Error(Text("tt::bincount: not a vector of integers: ") << name(x.dtype()) << ' ' << x.shape() << "." << at));
   const Tensor host = x.cpu(at).to(DType::i64, at).contiguous(at);
   const auto* const v = host.data_ptr<std::int64_t>(at);
@@ -280,18 +208,18 @@ TT_INLINE Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t m
   const DType d = !weights.defined() ? DType::i64 : weights.dtype() == DType::f32 ? DType::f32 : DType::f64;
   return index_add(zeros({size}, TensorOptions{.dtype = d}, at), 0, host, weights.defined() ? weights.to(d, at) : ones(x.shape(at), TensorOptions{.dtype = d}, at), at);
 }
-TT_INLINE Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32, bool right, SourceLine at) {
-  return call_with<detail::Searchsorted>(at, {out_int32, right}, sorted_sequence, values);
+TT_LAZY_DEFINITION Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32, bool right, SourceLine at) {
+  return call_with<detail::Searchsorted<>>(at, {out_int32, right}, sorted_sequence, values);
 }
-TT_INLINE Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32, bool right, SourceLine at) { return searchsorted(boundaries, x, out_int32, right, at); }
-TT_INLINE Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert, SourceLine at) {
+TT_LAZY_DEFINITION Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool out_int32, bool right, SourceLine at) { return searchsorted(boundaries, x, out_int32, right, at); }
+TT_LAZY_DEFINITION Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert, SourceLine at) {
   IntList one;
   for (int k = 0; k < elements.dim(); ++k) one.push_back(elements.size(k, at));
   one.push_back(1);
   const Tensor found = tt::eq(elements.reshape(one, at), test_elements.reshape({-1}, at), at).any({-1}, false, at);
   return invert ? tt::logical_not(found, at) : found;
 }
-TT_INLINE UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse, bool return_counts, Optional<int> dim, SourceLine at) {
+TT_LAZY_DEFINITION UniqueConsecutiveResult unique_consecutive(const Tensor& x, bool return_inverse, bool return_counts, Optional<int> dim, SourceLine at) {
   const Tensor all = dim.given ? x : x.reshape({-1}, at);
   const int d = dim.given ? detail::axis_of(x, dim.value, "unique_consecutive", at, x.dim()) : 0;
   const std::int64_t n = all.size(d, at);

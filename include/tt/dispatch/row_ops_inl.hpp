@@ -78,6 +78,7 @@ template <class X>
 auto shifted(SourceLine at, const X& x, int dim, bool up, double fill = 0) { return call_with<ShiftByOne>(at, {dim, up, fill}, x); }
 
 /// s[k] = a[k] s[k - 1] + b[k] along an axis, from b[0] on; or from the end.
+template <class = void>
 struct LinearScan {
   struct Options {
     int dim = 0;
@@ -106,12 +107,17 @@ struct LinearScan {
     c.result[0] = b.with_axes(out, d, c.at);
   }
   static void derivative(const auto& s, const Options& o) {
-    const auto flow = call_with<LinearScan>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
+    const auto flow = call_with<LinearScan<>>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
     s.out[1] = flow;
     s.out[0] = flow * shifted(s.at, s.result[0], o.dim, !o.reverse);
   }
 };
 
+/// Sums up to each element, one after the other.
+template <class = void>
+Tensor running_sum(const Tensor& x, int dim, SourceLine at) { return call_with<LinearScan<>>(at, {dim}, ones(x.shape(at), on_device(x.dtype(), x.device()), at), x); }
+
+template <class = void>
 struct Cumprod {
   struct Options {
     int dim = 0;
@@ -144,11 +150,12 @@ struct Cumprod {
     c.result[0] = x.with_axes(out, d, c.at);
   }
   static void derivative(const auto& s, const Options& o) {
-    const auto flow = call_with<LinearScan>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
+    const auto flow = call_with<LinearScan<>>(s.at, {o.dim, !o.reverse}, shifted(s.at, s.argument[0], o.dim, o.reverse), s.gradient[0]);
     s.out[0] = flow * shifted(s.at, s.result[0], o.dim, !o.reverse, 1);
   }
 };
 /// The product along one axis, which stays with extent 1.
+template <class = void>
 struct Prod {
   struct Options {
     int dim = 0;
@@ -182,11 +189,12 @@ struct Prod {
   }
   /// Of each element the product of the others: of those before it times those behind it.
   static void derivative(const auto& s, const Options& o) {
-    const auto before = shifted(s.at, call_with<Cumprod>(s.at, {o.dim, false}, s.argument[0]), o.dim, true, 1);
-    const auto behind = shifted(s.at, call_with<Cumprod>(s.at, {o.dim, true}, s.argument[0]), o.dim, false, 1);
+    const auto before = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, false}, s.argument[0]), o.dim, true, 1);
+    const auto behind = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, true}, s.argument[0]), o.dim, false, 1);
     s.out[0] = s.gradient[0] * (before * behind);
   }
 };
+template <class = void>
 struct Logcumsumexp {
   struct Options {
     int dim = 0;
@@ -216,7 +224,7 @@ struct Logcumsumexp {
   static void derivative(const auto& s, const Options& o) {
     const auto& y = s.result[0];
     const auto next = shifted(s.at, y, o.dim, false);
-    const auto flow = call_with<LinearScan>(s.at, {o.dim, true}, tt::exp(tt::where(next == y, 0.0, y - next)), s.gradient[0]);
+    const auto flow = call_with<LinearScan<>>(s.at, {o.dim, true}, tt::exp(tt::where(next == y, 0.0, y - next)), s.gradient[0]);
     s.out[0] = flow * tt::exp(tt::where(s.argument[0] == y, 0.0, s.argument[0] - y));
   }
 };
@@ -275,6 +283,7 @@ struct CumulativeExtreme {
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
 /// The k-th least element (k from 1) of an axis, which stays with extent 1. k = 0: the median, the lower of two; k = -1: that of those that are not NaN.
+template <class = void>
 struct Kthvalue {
   using Options = PickOptions;
   using Results = PickedLike;
@@ -302,6 +311,7 @@ struct Kthvalue {
   static void derivative(const auto& s, const Options& o) { picked_derivative(s, o.dim); }
 };
 /// The most frequent element of an axis, the least of several, and the last place of it.
+template <class = void>
 struct Mode {
   using Options = PickOptions;
   using Results = PickedLike;
@@ -323,6 +333,7 @@ struct Mode {
 };
 
 /// Where each value would stand in its sorted row: before those that are equal, or behind them.
+template <class = void>
 struct Searchsorted {
   struct Options {
     bool out_int32 = false, right = false;
@@ -377,6 +388,7 @@ struct CommonDivisor {
   }
 };
 /// How many elements fall into each of `bins` equal parts from min to max.
+template <class = void>
 struct Histc {
   struct Options {
     std::int64_t bins = 100;

@@ -14,99 +14,93 @@ using TensorList = std::vector<Tensor>;
 
 // ---- views
 /// `length` elements of an axis from `start` on.
-TT_INLINE Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at = here());
+TT_LAZY Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at = here());
 /// Axis 0 and 1, or any two, exchanged; as Tensor::transpose.
-TT_INLINE Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at = here());
+TT_LAZY Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at = here());
 /// Axes `source` moved to the places `destination`; the others keep their order.
-TT_INLINE Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here());
+TT_LAZY Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here());
 /// Axes of extent 1 left out: all, or those named that are 1.
-TT_INLINE Tensor squeeze(const Tensor& x, const IntList& dim = {}, SourceLine at = here());
+TT_LAZY Tensor squeeze(const Tensor& x, const IntList& dim = {}, SourceLine at = here());
 /// Axes start_dim to end_dim as one.
-TT_INLINE Tensor flatten(const Tensor& x, int start_dim = 0, int end_dim = -1, SourceLine at = here());
-inline Tensor ravel(const Tensor& x, SourceLine at = here()) { return x.reshape({-1}, at); }
+TT_LAZY Tensor flatten(const Tensor& x, int start_dim = 0, int end_dim = -1, SourceLine at = here());
+template <class = void> Tensor ravel(const Tensor& x, SourceLine at = here()) { return x.reshape({-1}, at); }
 /// One axis as several, of which one size may be -1.
-TT_INLINE Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at = here());
+TT_LAZY Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at = here());
 /// Parts along an axis: of `size` elements, the last may be shorter.
-TT_INLINE TensorList split(const Tensor& x, std::int64_t size, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList split(const Tensor& x, std::int64_t size, int dim = 0, SourceLine at = here());
 /// Parts of these sizes, which add up to that of the axis.
-TT_INLINE TensorList split(const Tensor& x, const IntList& sizes, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList split(const Tensor& x, const IntList& sizes, int dim = 0, SourceLine at = here());
 /// At most so many parts of equal size, the last may be shorter.
-TT_INLINE TensorList chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at = here());
 /// Exactly so many parts, the first ones longer by one; or parts that begin at these places.
-TT_INLINE TensorList tensor_split(const Tensor& x, int sections, int dim = 0, SourceLine at = here());
-TT_INLINE TensorList tensor_split(const Tensor& x, const IntList& indices, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList tensor_split(const Tensor& x, int sections, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList tensor_split(const Tensor& x, const IntList& indices, int dim = 0, SourceLine at = here());
 /// The slices of an axis, which is gone from them.
-TT_INLINE TensorList unbind(const Tensor& x, int dim = 0, SourceLine at = here());
+TT_LAZY TensorList unbind(const Tensor& x, int dim = 0, SourceLine at = here());
 /// Elements of axes dim1 and dim2 whose places differ by `offset`, as a last axis.
-TT_INLINE Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
+TT_LAZY Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
 /// The elements of the storage of `x` at these sizes and strides. Not in a captured function, which goes by values: there the graph ends. Throws Error when
 /// they reach beyond the storage.
-TT_INLINE Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
+TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
 /// All of them expanded to the shape they have in common.
-TT_INLINE TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
 
 // ---- joins
-TT_INLINE Tensor hstack(std::span<const Tensor> all, SourceLine at = here());
-TT_INLINE Tensor vstack(std::span<const Tensor> all, SourceLine at = here());
-TT_INLINE Tensor dstack(std::span<const Tensor> all, SourceLine at = here());
-TT_INLINE Tensor column_stack(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor hstack(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor vstack(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor dstack(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor column_stack(std::span<const Tensor> all, SourceLine at = here());
 /// Vectors as the axes of a grid: each over all of it. indexing: "ij" or "xy".
-TT_INLINE TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing = "ij", SourceLine at = here());
-TT_INLINE Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing = "ij", SourceLine at = here());
+TT_LAZY Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at = here());
 /// Choices of r elements of a vector, in the order of their places.
-TT_INLINE Tensor combinations(const Tensor& x, int r = 2, bool with_replacement = false, SourceLine at = here());
+TT_LAZY Tensor combinations(const Tensor& x, int r = 2, bool with_replacement = false, SourceLine at = here());
 
 // ---- copies
 /// The whole repeated along each axis; more numbers than axes: axes in front.
-TT_INLINE Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at = here());
+TT_LAZY Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at = here());
 /// The same, with fewer numbers meaning the last axes, as NumPy's tile.
-TT_INLINE Tensor tile(const Tensor& x, const IntList& dims, SourceLine at = here());
+TT_LAZY Tensor tile(const Tensor& x, const IntList& dims, SourceLine at = here());
 /// Each element, or slice of an axis, so often.
-TT_INLINE Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim = {}, SourceLine at = here());
+TT_LAZY Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim = {}, SourceLine at = here());
 /// Each slice as often as its number says: sizes hang on elements.
-TT_INLINE Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim = {}, SourceLine at = here());
+TT_LAZY Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim = {}, SourceLine at = here());
 /// The order along these axes reversed.
-TT_INLINE Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
+TT_LAZY Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
 /// Elements moved on along axes, those beyond the end to its begin; without axes as a vector.
-TT_INLINE Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
+TT_LAZY Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
 /// Turned by k times 90 degrees from the first axis to the second.
-TT_INLINE Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1}, SourceLine at = here());
+TT_LAZY Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1}, SourceLine at = here());
 /// A vector as the diagonal of a square matrix of zeros; of a matrix its diagonal (a view).
-TT_INLINE Tensor diag(const Tensor& x, int diagonal = 0, SourceLine at = here());
+TT_LAZY Tensor diag(const Tensor& x, int diagonal = 0, SourceLine at = here());
 /// The last axis as diagonals of matrices of zeros, in axes dim1 and dim2.
-TT_INLINE Tensor diag_embed(const Tensor& x, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here());
+TT_LAZY Tensor diag_embed(const Tensor& x, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here());
 /// How `pad` fills what it puts around: with a number, the elements mirrored at the edge, the edge itself, or from the other end.
 enum class PadMode { constant, reflect, replicate, circular };
 template <>
 inline constexpr const char* choices_of<PadMode> = "constant|reflect|replicate|circular";
 /// pad counts for the last axis come first: before it, behind it, then of the axis before that one; negative ones cut.
-TT_INLINE Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value = 0, SourceLine at = here());
+TT_LAZY Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value = 0, SourceLine at = here());
 /// `x` with `src` in place of one slice.
-TT_INLINE Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at = here());
+TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at = here());
 /// `x` with `src` in place of a diagonal.
-TT_INLINE Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
+TT_LAZY Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
 /// `x` with `src` in place of the elements of a slice with a step.
-TT_INLINE Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at = here());
+TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at = here());
 /// The sum over axes that were broadcast, so that it is of this shape.
-TT_INLINE Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
+TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 
 // ---- creation
 /// `steps` numbers from start to end, both included, equally apart.
-TT_INLINE Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o = {}, SourceLine at = here());
 /// base to the power of these.
-TT_INLINE Tensor logspace(double start, double end, std::int64_t steps, double base = 10, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor logspace(double start, double end, std::int64_t steps, double base = 10, TensorOptions o = {}, SourceLine at = here());
 /// Ones on the diagonal of an n x m matrix.
-TT_INLINE Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceLine at = here());
 /// Places of the lower (upper) triangle of a matrix, row by row: (2, how many) of i64.
-TT_INLINE Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
-TT_INLINE Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
+TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
+TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 
-namespace detail {
-
-/// So that tt::call finds these functions.
-TT_INLINE void register_shape_functions();
-
-}  // namespace detail
 }  // namespace tt
 
 #if TT_DEFINES(functions)

@@ -45,15 +45,15 @@ inline Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& dev
 
 }  // namespace detail
 
-TT_INLINE Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at) {
+TT_LAZY_DEFINITION Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at) {
   const int d = detail::axis_of(x, dim, "narrow", at, x.dim());
   const Size n = x.size(d, at), first = start.size < 0 ? start.size + n : start.size;
   if (first < 0 || length.size < 0 || first + length.size > n)
     TT_THROW(Error(Text("tt::narrow: ") << length.size.value() << " elements from " << start.size.value() << " on are beyond axis " << d << " of shape " << x.shape() << "." << at));
   return x.slice(d, first, first + length.size, 1, at);
 }
-TT_INLINE Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at) { return x.dim() == 0 ? x : x.transpose(axis0, axis1, at); }
-TT_INLINE Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at) {
+TT_LAZY_DEFINITION Tensor swapaxes(const Tensor& x, int axis0, int axis1, SourceLine at) { return x.dim() == 0 ? x : x.transpose(axis0, axis1, at); }
+TT_LAZY_DEFINITION Tensor movedim(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at) {
   if (source.size() != destination.size()) detail::refuse("movedim", "as many axes come from as go to", x, at);
   const std::uint64_t from = detail::axis_set(x, source, "movedim", at);
   (void)detail::axis_set(x, destination, "movedim", at);
@@ -70,14 +70,14 @@ TT_INLINE Tensor movedim(const Tensor& x, const IntList& source, const IntList& 
   }
   return x.permute(order, at);
 }
-TT_INLINE Tensor squeeze(const Tensor& x, const IntList& dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor squeeze(const Tensor& x, const IntList& dim, SourceLine at) {
   const std::uint64_t set = dim.size() == 0 ? ~std::uint64_t{0} : detail::axis_set(x, dim, "squeeze", at);
   IntList to;
   for (int k = 0; k < x.dim(); ++k)
     if (!(set >> k & 1) || !(x.size(k, at) == 1)) to.push_back(x.size(k, at));
   return to.size() == x.dim() ? x : x.reshape(to, at);
 }
-TT_INLINE Tensor flatten(const Tensor& x, int start_dim, int end_dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor flatten(const Tensor& x, int start_dim, int end_dim, SourceLine at) {
   if (x.dim() == 0) return x.reshape({1}, at);
   const int first = detail::axis_of(x, start_dim, "flatten", at, x.dim()), last = detail::axis_of(x, end_dim, "flatten", at, x.dim());
   if (last < first) detail::refuse("flatten", "the last axis comes before the first", x, at);
@@ -89,7 +89,7 @@ TT_INLINE Tensor flatten(const Tensor& x, int start_dim, int end_dim, SourceLine
   for (int k = last + 1; k < x.dim(); ++k) to.push_back(x.size(k, at));
   return x.reshape(to, at);
 }
-TT_INLINE Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at) {
+TT_LAZY_DEFINITION Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, SourceLine at) {
   const int d = detail::axis_of(x, dim, "unflatten", at, x.dim());
   IntList to;
   Size known(1);
@@ -104,7 +104,7 @@ TT_INLINE Tensor unflatten(const Tensor& x, int dim, const IntList& sizes, Sourc
   for (int k = d + 1; k < x.dim(); ++k) to.push_back(x.size(k, at));
   return x.reshape(to, at);
 }
-TT_INLINE TensorList split(const Tensor& x, std::int64_t step, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList split(const Tensor& x, std::int64_t step, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "split", at, x.dim());
   const std::int64_t n = x.size(d, at);
   if (step < 0 || (step == 0 && n > 0)) TT_THROW(Error(Text("tt::split: a part has ") << step << " elements." << at));
@@ -115,7 +115,7 @@ TT_INLINE TensorList split(const Tensor& x, std::int64_t step, int dim, SourceLi
   }
   return parts;
 }
-TT_INLINE TensorList split(const Tensor& x, const IntList& sizes, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList split(const Tensor& x, const IntList& sizes, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "split", at, x.dim());
   TensorList parts;
   Size begin(0);
@@ -131,7 +131,7 @@ TT_INLINE TensorList split(const Tensor& x, const IntList& sizes, int dim, Sourc
   }
   return parts;
 }
-TT_INLINE TensorList chunk(const Tensor& x, int chunks, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList chunk(const Tensor& x, int chunks, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "chunk", at, x.dim());
   if (chunks < 1) TT_THROW(Error(Text("tt::chunk: ") << chunks << " parts. At least one?" << at));
   const std::int64_t n = x.size(d, at);
@@ -142,7 +142,7 @@ TT_INLINE TensorList chunk(const Tensor& x, int chunks, int dim, SourceLine at) 
   }
   return split(x, (n + chunks - 1) / chunks, d, at);
 }
-TT_INLINE TensorList tensor_split(const Tensor& x, int sections, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList tensor_split(const Tensor& x, int sections, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "tensor_split", at, x.dim());
   if (sections < 1) TT_THROW(Error(Text("tt::tensor_split: ") << sections << " parts. At least one?" << at));
   const std::int64_t n = x.size(d, at);
@@ -150,7 +150,7 @@ TT_INLINE TensorList tensor_split(const Tensor& x, int sections, int dim, Source
   for (int k = 0; k < sections; ++k) sizes.push_back(n / sections + (k < n % sections ? 1 : 0));
   return split(x, sizes, d, at);
 }
-TT_INLINE TensorList tensor_split(const Tensor& x, const IntList& indices, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList tensor_split(const Tensor& x, const IntList& indices, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "tensor_split", at, x.dim());
   TensorList parts;
   Size begin(0);
@@ -161,14 +161,14 @@ TT_INLINE TensorList tensor_split(const Tensor& x, const IntList& indices, int d
   }
   return parts;
 }
-TT_INLINE TensorList unbind(const Tensor& x, int dim, SourceLine at) {
+TT_LAZY_DEFINITION TensorList unbind(const Tensor& x, int dim, SourceLine at) {
   const int d = detail::axis_of(x, dim, "unbind", at, x.dim());
   TensorList slices;
   const std::int64_t n = x.size(d, at);
   for (std::int64_t k = 0; k < n; ++k) slices.push_back(x.select(d, k, at));
   return slices;
 }
-TT_INLINE Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
+TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int a = detail::axis_of(x, dim1, "diagonal", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal", at, x.dim());
   if (a == b) detail::refuse("diagonal", "the two axes are one", x, at);
   const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
@@ -196,7 +196,7 @@ TT_INLINE Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, Sourc
   shape.push_back(n.value());
   return detail::make_view(part, shape, strides, t.data);
 }
-TT_INLINE Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
+TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
   if (detail::capture_mode) detail::capture_mode->need(x, "as_strided", at);
   const Shape to = shape_of(size, "as_strided", at);
   if (stride.size() != to.rank) TT_THROW(Error(Text("tt::as_strided: ") << size << " sizes, but strides " << stride << "." << at));
@@ -226,7 +226,7 @@ TT_INLINE Tensor as_strided(const Tensor& x, const IntList& size, const IntList&
   }
   return detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr);
 }
-TT_INLINE TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at) {
   IntList to;
   for (const Tensor& t : all) {
     IntList joined = t.dim() > to.size() ? t.shape(at) : to;
@@ -245,18 +245,18 @@ TT_INLINE TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine a
   return r;
 }
 
-TT_INLINE Tensor hstack(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor hstack(std::span<const Tensor> all, SourceLine at) {
   const TensorList r = detail::each_at_least(all, 1, at);
   return cat(r, !r.empty() && r[0].dim() == 1 ? 0 : 1, at);
 }
-TT_INLINE Tensor vstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 2, at), 0, at); }
-TT_INLINE Tensor dstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 3, at), 2, at); }
-TT_INLINE Tensor column_stack(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor vstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 2, at), 0, at); }
+TT_LAZY_DEFINITION Tensor dstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 3, at), 2, at); }
+TT_LAZY_DEFINITION Tensor column_stack(std::span<const Tensor> all, SourceLine at) {
   TensorList r;
   for (const Tensor& t : all) r.push_back(t.dim() < 2 ? t.reshape({t.numel(at), 1}, at) : t);
   return cat(r, 1, at);
 }
-TT_INLINE TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing, SourceLine at) {
+TT_LAZY_DEFINITION TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing, SourceLine at) {
   const bool xy = indexing == "xy";
   if (!xy && indexing != "ij") TT_THROW(Error(Text("tt::meshgrid: indexing is neither ij nor xy.") << at));
   const int n = static_cast<int>(all.size());
@@ -276,13 +276,13 @@ TT_INLINE TensorList meshgrid(std::span<const Tensor> all, std::string_view inde
   }
   return r;
 }
-TT_INLINE Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at) {
   if (all.size() == 1) return all[0];
   TensorList columns;
   for (const Tensor& t : meshgrid(all, "ij", at)) columns.push_back(t.reshape({-1}, at));
   return stack(columns, 1, at);
 }
-TT_INLINE Tensor combinations(const Tensor& x, int r, bool with_replacement, SourceLine at) {
+TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replacement, SourceLine at) {
   if (x.dim() != 1) detail::refuse("combinations", "not a vector", x, at);
   if (r < 0) TT_THROW(Error(Text("tt::combinations: ") << r << " elements of a choice." << at));
   if (r == 0) return empty({0}, {.dtype = x.dtype()});
@@ -300,7 +300,7 @@ TT_INLINE Tensor combinations(const Tensor& x, int r, bool with_replacement, Sou
   return index_select(x, 0, detail::index_tensor(place, x.device()), at).reshape({rows, r}, at);
 }
 
-TT_INLINE Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at) {
+TT_LAZY_DEFINITION Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at) {
   const int more = repeats.size() - x.dim();
   if (more < 0) TT_THROW(Error(Text("tt::repeat: fewer numbers than axes: ") << repeats << " for shape " << x.shape() << "." << at));
   IntList apart, expanded, to;
@@ -322,13 +322,13 @@ TT_INLINE Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at) 
   }
   return r;
 }
-TT_INLINE Tensor tile(const Tensor& x, const IntList& dims, SourceLine at) {
+TT_LAZY_DEFINITION Tensor tile(const Tensor& x, const IntList& dims, SourceLine at) {
   IntList all;
   for (int k = dims.size(); k < x.dim(); ++k) all.push_back(1);
   for (int k = 0; k < dims.size(); ++k) all.push_back(dims[k]);
   return repeat(x, all, at);
 }
-TT_INLINE Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Optional<int> dim, SourceLine at) {
   const Tensor own = dim.given ? x.dim() == 0 ? x.reshape({1}, at) : x : x.reshape({-1}, at);
   if (repeats.size < 0) TT_THROW(Error(Text("tt::repeat_interleave: a number is negative: ") << repeats.size.value() << "." << at));
   const int d = detail::axis_of(own, dim.given ? dim.value : 0, "repeat_interleave", at, own.dim());
@@ -340,7 +340,7 @@ TT_INLINE Tensor repeat_interleave(const Tensor& x, SizeArgument repeats, Option
   }
   return own.unsqueeze(d + 1, at).expand(expanded, at).reshape(to, at).clone(at);
 }
-TT_INLINE Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optional<int> dim, SourceLine at) {
   const Tensor own = dim.given ? x : x.reshape({-1}, at);
   const int d = detail::axis_of(own, dim.given ? dim.value : 0, "repeat_interleave", at, own.dim());
   if (repeats.dim() > 1 || !is_integral(repeats.dtype())) detail::refuse("repeat_interleave", "numbers are integers, one or a vector", repeats, at);
@@ -356,11 +356,11 @@ TT_INLINE Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optio
   }
   return index_select(own, d, detail::index_tensor(place, own.device()), at);
 }
-TT_INLINE Tensor flip(const Tensor& x, const IntList& dims, SourceLine at) {
+TT_LAZY_DEFINITION Tensor flip(const Tensor& x, const IntList& dims, SourceLine at) {
   (void)detail::axis_set(x, dims, "flip", at);
   return x.dim() == 0 ? x.clone(at) : call_with<Flip>(at, {dims}, x);
 }
-TT_INLINE Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims, SourceLine at) {
+TT_LAZY_DEFINITION Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims, SourceLine at) {
   if (dims.size() == 0 && shifts.size() == 1) return roll(x.reshape({-1}, at), shifts, {0}, at).reshape(x.shape(at), at);
   if (dims.size() != shifts.size()) TT_THROW(Error(Text("tt::roll: shifts ") << shifts << " for axes " << dims << "." << at));
   Tensor r = x;
@@ -374,7 +374,7 @@ TT_INLINE Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dim
   }
   return r.is_same(x) ? x.clone(at) : r;
 }
-TT_INLINE Tensor rot90(const Tensor& x, int k, const IntList& dims, SourceLine at) {
+TT_LAZY_DEFINITION Tensor rot90(const Tensor& x, int k, const IntList& dims, SourceLine at) {
   if (dims.size() != 2) TT_THROW(Error(Text("tt::rot90: two axes are needed, not ") << dims << "." << at));
   (void)detail::axis_set(x, dims, "rot90", at);
   const int a = detail::axis_of(x, static_cast<int>(dims.value(0)), "rot90", at, x.dim()), b = detail::axis_of(x, static_cast<int>(dims.value(1)), "rot90", at, x.dim());
@@ -385,18 +385,18 @@ TT_INLINE Tensor rot90(const Tensor& x, int k, const IntList& dims, SourceLine a
     default: return x.clone(at);
   }
 }
-TT_INLINE Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
+TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
   if (x.dim() == 2) return tt::diagonal(x, diagonal, 0, 1, at).clone(at);
   if (x.dim() != 1) detail::refuse("diag", "neither a vector nor a matrix", x, at);
   return diag_embed(x, diagonal, 0, 1, at);
 }
-TT_INLINE Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
+TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int rank = x.dim() + 1;
   const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
   if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
 }
-TT_INLINE Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
+TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
   if (mode == PadMode::constant) return tt::pad(x, pad, value, at);
   const int axes = pad.size() / 2;
   if (pad.size() % 2 != 0 || axes > x.dim()) TT_THROW(Error(Text("tt::pad: sizes ") << pad << " for shape " << x.shape() << ". A pair for each of the last axes?" << at));
@@ -430,13 +430,13 @@ TT_INLINE Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double v
   }
   return r;
 }
-TT_INLINE Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at) {
+TT_LAZY_DEFINITION Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at) {
   const int d = detail::axis_of(x, dim, "select_scatter", at, x.dim());
   const Size n = x.size(d, at), i = index.size < 0 ? index.size + n : index.size;
   if (i < 0 || i >= n) TT_THROW(Error(Text("tt::select_scatter: index is out of range: ") << index.size.value() << " for axis " << d << " of shape " << x.shape() << "." << at));
   return call_with<SliceScatter>(at, {d, i}, x, src.unsqueeze(d, at));
 }
-TT_INLINE Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at) {
+TT_LAZY_DEFINITION Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at) {
   const int d = detail::axis_of(x, dim, "slice_scatter", at, x.dim());
   const Tensor places = arange(x.size(d, at)).slice(0, start, end, step, at);
   const Tensor part = x.slice(d, start, end, step, at);
@@ -444,7 +444,7 @@ TT_INLINE Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, Size
     TT_THROW(Error(Text("tt::slice_scatter: source of shape ") << src.shape() << " for a slice of shape " << part.shape() << "." << at));
   return index_add(x, d, places, src.to(x.dtype(), at) - part, at) ;
 }
-TT_INLINE Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
+TT_LAZY_DEFINITION Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
   const Tensor on = diagonal(x, offset, dim1, dim2, at);
   if (!(on.impl().shape == src.impl().shape))
     TT_THROW(Error(Text("tt::diagonal_scatter: source of shape ") << src.shape() << " for a diagonal of shape " << on.shape() << "." << at));
@@ -468,14 +468,14 @@ TT_INLINE Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset
   };
   return movedim(tt::where(fitted(ones), fitted(placed).to(x.dtype(), at), last, at), {-2, -1}, {a, b}, at);
 }
-TT_INLINE Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at) {
+TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at) {
   const int more = x.dim() - size.size();
   IntList dims, kept;
   for (int k = 0; k < x.dim(); ++k)
     if (k < more || (size[k - more] == 1 && !(x.size(k, at) == 1))) dims.push_back(k);
     else if (k >= more && size[k - more] != x.size(k, at)) more < 0 ? void() : TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
   if (more < 0) TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
-  return (dims.size() ? x.sum(dims, true, at) : x).reshape(size, at);
+  return (dims.size() ? x.sum(dims, true, at).to(x.dtype(), at) : x).reshape(size, at);
 }
 
 namespace detail {
@@ -488,21 +488,21 @@ inline Tensor numbers_of(std::int64_t n, TensorOptions o, SourceLine at, double 
   return with_options(t, o);
 }
 }  // namespace detail
-TT_INLINE Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o, SourceLine at) {
   const double with[] = {start, end, static_cast<double>(steps)};
   return detail::numbers_of(steps, o, at, [](double k, const double* w) {
     const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
     return k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k);  // from both ends, as PyTorch
   }, with);
 }
-TT_INLINE Tensor logspace(double start, double end, std::int64_t steps, double base, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor logspace(double start, double end, std::int64_t steps, double base, TensorOptions o, SourceLine at) {
   const double with[] = {start, end, static_cast<double>(steps), base};
   return detail::numbers_of(steps, o, at, [](double k, const double* w) {
     const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
     return __builtin_pow(w[3], k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k));
   }, with);
 }
-TT_INLINE Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, SourceLine at) {
   const Size most = n.size < m.size ? m.size : n.size;
   return eye(most, o, at).slice(0, 0, n.size, 1, at).slice(1, 0, m.size, 1, at).clone(at);
 }
@@ -516,10 +516,10 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, 
   return stack({index_tensor(rows, {}), index_tensor(columns, {})}, 0, at);
 }
 }  // namespace detail
-TT_INLINE Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
+TT_LAZY_DEFINITION Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
   return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j <= i + offset; }, at);
 }
-TT_INLINE Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
+TT_LAZY_DEFINITION Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {
   return detail::triangle_indices(row, col, [&](std::int64_t i, std::int64_t j) { return j >= i + offset; }, at);
 }
 

@@ -49,7 +49,8 @@ void view_and_copy(const char* name, const char* copy_name, const char* schema, 
   register_function(name, schema, f);
   register_copy(copy_name, schema, f, &F::operator());
 }
-inline void register_views() {
+template <class = void>
+void register_views() {
   register_function("narrow", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at); });
   register_function("narrow", "Tensor input, int dim, Tensor start, int length", [](const Tensor& x, int d, const Tensor& s, std::int64_t n, Line at) { return narrow(x, d, s.item<std::int64_t>(at), n, at); });
   register_function("narrow_copy", "Tensor input, int dim, int start, int length", [](const Tensor& x, int d, std::int64_t s, std::int64_t n, Line at) { return narrow(x, d, s, n, at).clone(at); });
@@ -140,7 +141,8 @@ inline void register_views() {
   register_function("atleast_3d", "Tensor[] tensors", [](const TensorList& l, Line at) { return each_at_least(l, 3, at); });
 }
 
-inline void register_joins() {
+template <class = void>
+void register_joins() {
   for (const char* name : {"concat", "concatenate"}) register_function(name, "Tensor[] tensors, int dim=0", [](const TensorList& l, int d, Line at) { return cat(l, d, at); });
   register_function("hstack", "Tensor[] tensors", [](const TensorList& l, Line at) { return hstack(l, at); });
   for (const char* name : {"vstack", "row_stack"}) register_function(name, "Tensor[] tensors", [](const TensorList& l, Line at) { return vstack(l, at); });
@@ -174,7 +176,8 @@ inline void register_joins() {
   register_function("sum_to_size", "Tensor input, int[] size", [](const Tensor& x, const IntList& s, Line at) { return sum_to_size(x, s, at); });
 }
 
-inline void register_creation() {
+template <class = void>
+void register_creation() {
   const auto shaped = [](const char* name, auto make) { create(name, "int[] size", make); };
   shaped("zeros", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return zeros(s, made_with(d, v, g), at); });
   shaped("ones", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return ones(s, made_with(d, v, g), at); });
@@ -264,7 +267,8 @@ inline void register_creation() {
   cast_to("double", std::integral_constant<DType, DType::f64>{});
 }
 
-TT_INLINE void register_shape_functions() {
+template <class = void>
+void register_shape_functions() {
   register_views();
   register_joins();
   register_creation();

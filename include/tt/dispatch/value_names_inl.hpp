@@ -29,7 +29,8 @@ inline Tensor clamped(const Tensor& x, const OptionalOperand& low, const Optiona
   return high.given ? clamp(x, bound(low), bound(high), at) : clamp_min(x, bound(low), at);
 }
 
-inline void register_elementwise_names() {
+template <class = void>
+void register_elementwise_names() {
   static constexpr auto scaled = [](const TensorOperand& other, const TensorOperand& alpha) {
     const Tensor o = number_of(other), a = number_of(alpha);
     return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
@@ -78,7 +79,8 @@ inline void register_elementwise_names() {
   register_function("equal", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) { return full({}, equal(x, y, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
 }
 
-inline void register_reduction_names() {
+template <class = void>
+void register_reduction_names() {
   static constexpr auto into = [](const Tensor& x, OptionalDType d, Line at) { return converted(x, d, at); };
   register_function("sum", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).sum(d, k, at); });
   register_function("mean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return into(x, t, at).mean(d, k, at); });
@@ -88,7 +90,6 @@ inline void register_reduction_names() {
   register_function("nanmean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nanmean(into(x, t, at), d, k, at); });
   register_function("softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).softmax(d, at); });
   register_function("log_softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).log_softmax(d, at); });
-  register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumsum(into(x, t, at), d, at); });
   register_function("cumprod", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumprod(into(x, t, at), d, at); });
   const auto spread = [](const char* name, const char* mean_name, auto with, auto with_mean) {
     register_function(name, "Tensor input, bool unbiased", [](const Tensor& x, bool u, Line at) { return decltype(with){}(x, {}, u ? 1.0 : 0.0, false, at); });
@@ -118,10 +119,6 @@ inline void register_reduction_names() {
   register_function("nanmedian", "Tensor input, int dim, bool keepdim=False", [](const Tensor& x, int d, bool k, Line at) { return nanmedian(x, d, k, at); });
   register_function("mode", "Tensor input, int dim=-1, bool keepdim=False", [](const Tensor& x, int d, bool k, Line at) { return mode(x, d, k, at); });
   register_function("kthvalue", "Tensor input, int k, int dim=-1, bool keepdim=False", [](const Tensor& x, std::int64_t n, int d, bool k, Line at) { return kthvalue(x, n, d, k, at); });
-  register_function("quantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
-                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return quantile(x, beside(q, x), d, k, i, at); });
-  register_function("nanquantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
-                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, beside(q, x), d, k, i, at); });
   register_function("diff", "Tensor input, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None", [](const Tensor& x, int n, int d, const Tensor& p, const Tensor& a, Line at) { return diff(x, n, d, p, a, at); });
   for (const char* name : {"trapezoid", "trapz"}) {
     register_function(name, "Tensor y, Tensor x, int dim=-1", [](const Tensor& y, const Tensor& x, int d, Line at) { return trapezoid(y, x, d, at); });
@@ -158,13 +155,6 @@ inline void register_reduction_names() {
   register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
     return histc(x, n, number_of(a).item(at), number_of(b).item(at), at);
   });
-  register_function("unique", "Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool, bool i, bool c, Optional<int> d, Line at) {
-    const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x.detach(), true, i, c, at);
-    TensorList all{r.values};
-    if (i) all.push_back(r.inverse_indices);
-    if (c) all.push_back(r.counts);
-    return all;
-  });
   register_function("unique_consecutive", "Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool i, bool c, Optional<int> d, Line at) {
     const UniqueConsecutiveResult r = unique_consecutive(x, i, c, d, at);
     TensorList all{r.values};
@@ -174,7 +164,8 @@ inline void register_reduction_names() {
   });
 }
 
-inline void register_index_names() {
+template <class = void>
+void register_index_names() {
   register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
     if (!r.given) return scatter(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
     return scatter_reduce(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);

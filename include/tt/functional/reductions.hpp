@@ -154,7 +154,8 @@ struct AnyOrAll {
   static constexpr OpInfo info{.name = All ? "all" : "any", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     const Sym yes = cast<std::int32_t>(x != 0);
-    return detail::reduce<All ? Op::amin : Op::amax>(yes, detail::axis_bits(x, o.dim, info.name), o.keepdim) > 0;
+    const Sym r = detail::reduce<All ? Op::amin : Op::amax>(yes, detail::axis_bits(x, o.dim, info.name), o.keepdim) > 0;
+    return x.dtype() == DType::u8 ? Sym{r.graph, r.graph->cast(r.id, DType::u8)} : r;  // as in PyTorch
   }
 };
 struct CountNonzero {

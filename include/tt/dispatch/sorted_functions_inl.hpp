@@ -1,0 +1,106 @@
+// Definitions of sorted_functions.hpp, and names of functions of algorithms.hpp.
+#pragma once
+#include "tt/dispatch/algorithms_inl.hpp"
+#include "tt/dispatch/functions_inl.hpp"
+#include "tt/dispatch/sorted_functions.hpp"
+
+namespace tt {
+namespace detail {
+inline Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
+  if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
+  if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
+    TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));
+  const int rank = given.dim();
+  const Tensor x = dim.given ? given.dim() ? movedim(given, {dim.value}, {-1}, at) : given.reshape({1}, at) : given.reshape({-1}, at);
+  const std::int64_t n = x.size(-1, at);
+  if (n == 0) TT_THROW(Error(Text("tt::") << op << ": there are no elements." << at));
+  const Tensor sorted = tt::sort(x, -1, false, false, at).values;  // NaN behind all
+  const Tensor missing = isnan(x.detach(), at).sum({-1}, true, at);
+  const Tensor last = without_nan ? tt::maximum(n - 1 - missing, 0, at) : tt::full({}, static_cast<double>(n - 1), TensorOptions{.dtype = DType::i64});
+  // (..., how many q)
+  Tensor rank_of = q.detach().reshape({-1}, at) * last.to(q.dtype(), at);
+  if (!without_nan) {
+    IntList to = x.shape(at);
+    to[to.size() - 1] = rank_of.size(-1, at);
+    rank_of = tt::where(missing > 0, static_cast<double>(n - 1), rank_of, at).expand(to, at);
+  }
+  const Tensor low = tt::floor(rank_of, at), high = tt::ceil(rank_of, at);
+  const auto at_rank = [&](const Tensor& r) { return gather(sorted, -1, r.to(DType::i64, at), at); };
+  Tensor r;
+  if (interpolation == "lower") r = at_rank(low);
+  else if (interpolation == "higher") r = at_rank(high);
+  else if (interpolation == "nearest") r = at_rank(tt::round(rank_of, at));
+  else {
+    const Tensor a = at_rank(low), b = at_rank(high), part = interpolation == "midpoint" ? tt::where(high > low, 0.5, rank_of * 0.0, at) : rank_of - low;
+    r = tt::where(part < 0.5, a + part * (b - a), b - (b - a) * (1 - part), at);
+  }
+  if (q.dim() == 0) r = r.squeeze(-1, at);
+  else {
+    IntList order{r.dim() - 1};
+    for (int k = 0; k + 1 < r.dim(); ++k) order.push_back(k);
+    r = r.permute(order, at);
+  }
+  if (keepdim) {
+    if (dim.given && rank > 0) r = r.unsqueeze(normalize_axis(dim.value, rank) + q.dim(), at);
+    else
+      for (int k = 0; k < (dim.given ? 0 : rank); ++k) r = r.unsqueeze(-1, at);
+  } else if (dim.given && rank == 0 && q.dim() == 0) {
+    r = r.reshape({}, at);
+  }
+  return r;
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor quantile(const Tensor& x, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, SourceLine at) {
+  return detail::quantile_of(x, q, dim, keepdim, interpolation, false, "quantile", at);
+}
+TT_LAZY_DEFINITION Tensor nanquantile(const Tensor& x, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, SourceLine at) {
+  return detail::quantile_of(x, q, dim, keepdim, interpolation, true, "nanquantile", at);
+}
+
+namespace detail {
+/// The different slices of an axis, in order.
+inline UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
+  const int d = axis_of(x, dim, "unique", at, x.dim());
+  const std::int64_t n = x.size(d, at);
+  const Tensor rows = x.detach().transpose(0, d, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);
+  const std::int64_t width = rows.size(1, at);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n)), first, counts, inverse(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
+  with_dtype(rows.dtype(), [&]<class T>(T) {
+    const T* const v = rows.data_ptr<T>(at);
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width); };
+    std::stable_sort(order.begin(), order.end(), less);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (k == 0 || less(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);
+      ++counts.back();
+      inverse[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(first.size()) - 1;
+    }
+  });
+  return {index_select(x, d, index_tensor(first, x.device()), at), index_tensor(inverse, x.device()), index_tensor(counts, x.device())};
+}
+
+template <class = void>
+void register_sorted_names() {
+  register_function("quantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return quantile(x, beside(q, x), d, k, i, at); });
+  register_function("nanquantile", "Tensor input, Scalar q, int? dim=None, bool keepdim=False, str interpolation=linear",
+                    [](const Tensor& x, const TensorOperand& q, Optional<int> d, bool k, const std::string& i, Line at) { return nanquantile(x, beside(q, x), d, k, i, at); });
+  register_function("unique", "Tensor input, bool sorted=True, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool, bool i, bool c, Optional<int> d, Line at) {
+    const UniqueResult r = d.given ? unique_slices(x, d.value, at) : unique(x.detach(), true, i, c, at);
+    TensorList all{r.values};
+    if (i) all.push_back(r.inverse_indices);
+    if (c) all.push_back(r.counts);
+    return all;
+  });
+  register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumsum(converted(x, t, at), d, at); });
+}
+template <class>  // instantiated only where it is called
+void register_sorted_functions() {
+  static const bool once = [] {
+    register_sorted_names();
+    return true;
+  }();
+  (void)once;
+}
+}  // namespace detail
+}  // namespace tt

@@ -1,0 +1,121 @@
+# Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients. For who changes the set; tests read the file.
+#   python3 tests/data/record_operators.py tests/data/operators.txt      (needs torch, numpy, expecttest)
+import math
+import sys
+import warnings
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.int32: "i32", torch.bool: "bool",
+         torch.float16: "f16", torch.bfloat16: "bf16", torch.uint8: "u8", torch.int8: "i8", torch.int16: "i16"}
+# Results of chance, of memory that nobody wrote, and what has another name or is not there.
+LEFT_OUT = ("fft.", "signal.", "masked.", "jiterator", "sparse", "_", "torch.", "segment", "to_sparse", "native_", "ops.aten", "rand", "normal", "bernoulli", "empty", "new_empty",
+            "uniform", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "nn.functional.dropout", "nn.functional.alpha_dropout", "nn.functional.feature_alpha",
+            "nn.functional.fractional", "nn.functional.rrelu", "where", "zero_", "resize", "nn.functional.scaled_dot_product_attention", "svd_lowrank", "pca_lowrank", "as_strided")
+SAMPLES, ELEMENTS = 4, 40
+
+
+class Skip(Exception):
+    pass
+
+
+def number(v):
+    if isinstance(v, (bool, int)):
+        return str(int(v))
+    return "nan" if math.isnan(v) else ("inf" if v > 0 else "-inf") if math.isinf(v) else "%.10g" % v
+
+
+def tensor(t):
+    if t.dtype not in NAMES or t.numel() > ELEMENTS or t.dim() > 6 or t.layout != torch.strided:
+        raise Skip()
+    flat = t.detach().double() if t.is_floating_point() else t.detach()
+    return "T %s %s : %s" % (NAMES[t.dtype], " ".join(map(str, [t.dim(), *t.shape])), " ".join(map(number, flat.reshape(-1).tolist())))
+
+
+def value(v):
+    if isinstance(v, torch.Tensor):
+        return tensor(v)
+    if v is None:
+        return "N"
+    if isinstance(v, bool):
+        return "B %d" % v
+    if isinstance(v, int) and abs(v) < 2 ** 62:
+        return "I %d" % v
+    if isinstance(v, float):
+        return "F " + number(v)
+    if isinstance(v, str):
+        return "S " + v
+    if isinstance(v, torch.dtype) and v in NAMES:
+        return "D " + NAMES[v]
+    if isinstance(v, (list, tuple, torch.Size)):
+        v = list(v)
+        if all(isinstance(x, int) and not isinstance(x, bool) for x in v):
+            return " ".join(["L", str(len(v)), *map(str, v)])
+        if all(isinstance(x, (int, float)) for x in v):
+            return " ".join(["R", str(len(v)), *map(number, map(float, v))])
+        if all(isinstance(x, torch.Tensor) for x in v):
+            return "\n".join(["M %d" % len(v), *map(tensor, v)])
+    raise Skip()
+
+
+def leaves(v):
+    if isinstance(v, torch.Tensor):
+        return [v]
+    return [x for y in v for x in leaves(y)] if isinstance(v, (list, tuple)) else []
+
+
+def case(op, sample, dtype):
+    arguments, named = [sample.input, *sample.args], sample.kwargs
+    floating = [t for t in leaves(arguments) + leaves(list(named.values())) if t.is_floating_point()]
+    differentiated = dtype == torch.float64 and op.supports_autograd
+    with torch.no_grad():  # few digits: the file is read by people too
+        own = {id(t): (t.detach().double() * 64).round().div(64).to(t.dtype).reshape(t.shape).clone().requires_grad_(differentiated) for t in floating}
+
+    def replaced(v):
+        if isinstance(v, torch.Tensor):
+            return own.get(id(v), v)
+        if isinstance(v, (list, tuple)) and leaves(v):
+            return type(v)(replaced(x) for x in v)
+        return v
+
+    arguments, named = [replaced(a) for a in arguments], {k: replaced(v) for k, v in named.items()}
+    text = "".join("arg %s\n" % value(a) for a in arguments) + "".join("kw %s %s\n" % (k, value(v)) for k, v in named.items())
+    result = op.op(*arguments, **named)
+    results = [result] if isinstance(result, torch.Tensor) else [torch.tensor(result)] if isinstance(result, bool) else leaves(result)
+    if not results:
+        raise Skip()
+    text += "out %d\n" % len(results) + "".join(tensor(t) + "\n" for t in results)
+    flowing = [t for t in results if t.is_floating_point() and t.requires_grad]
+    if flowing:
+        into = [torch.linspace(0.5, 1.5, t.numel(), dtype=t.dtype).reshape(t.shape) for t in flowing]
+        gradients = torch.autograd.grad(flowing, [own[id(t)] for t in floating], into, allow_unused=True)
+        text += "grad %d\n" % len(gradients) + "".join(("N" if g is None else tensor(g)) + "\n" for g in gradients)
+    return text
+
+
+with open(sys.argv[1], "w") as out:
+    out.write("# What PyTorch %s gives; made by record_operators.py.\n" % torch.__version__.split("+")[0])
+    for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
+        if op.name.startswith(LEFT_OUT):
+            continue
+        for dtype, count in ((torch.float64, SAMPLES), (torch.float32, 1), (torch.int64, 1), (torch.bool, 1), (torch.bfloat16, 1)):
+            if dtype not in op.dtypes or (dtype != torch.float64 and torch.float64 in op.dtypes and dtype == torch.bool and op.name.startswith("nn.")):
+                continue
+            try:
+                samples = list(op.sample_inputs("cpu", dtype))
+            except Exception:
+                continue
+            order, seen, written = samples[:: max(1, len(samples) // (2 * count))] + samples, set(), 0
+            for sample in order:
+                if id(sample) in seen or written == count:
+                    continue
+                seen.add(id(sample))
+                try:
+                    text = case(op, sample, dtype)
+                except Exception:
+                    continue
+                out.write("case %s\n%send\n" % (op.name, text))
+                written += 1
