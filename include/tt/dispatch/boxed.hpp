@@ -182,6 +182,8 @@ NamedFunction named_function(const char* name, const char* schema, R (F::*)(A...
           }};
 }
 TT_INLINE void add_function(const NamedFunction& f);
+/// The name as it is registered: PyTorch's may have dots, or be a second one.
+TT_INLINE std::string registered_name(std::string_view name);
 
 }  // namespace detail
 

@@ -285,8 +285,7 @@ inline constexpr Alias aliases[] = {
     {"gammaln", "lgamma"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
     {"__getitem__", "index"}, {"__rmatmul__", "_rmatmul"}, {"__rdiv__", "_rdiv"}, {"__rmod__", "_rmod"}, {"__rpow__", "_rpow"}};
 
-/// The name as it is registered: PyTorch's may have dots.
-inline std::string registered_name(std::string_view name) {
+TT_INLINE std::string registered_name(std::string_view name) {
   if (const std::size_t torch = name.rfind("functional."); torch != std::string_view::npos) name.remove_prefix(torch + 11);
   if (name.starts_with("torch.")) name.remove_prefix(6);
   std::string plain(name);

@@ -186,8 +186,8 @@ struct AxisElements {
   std::int64_t columns, rows;
   AxisElements(const Call& c, int dim) : axis(axis_of(c, dim)), shape(c[1].impl().shape) {
     need_indices(c);
-    bool fits = shape.rank == c[0].dim();
-    for (int k = 0; k < shape.rank && fits; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
+    bool fits = shape.rank == c[0].dim() || c[1].impl().numel == 0;  // of no indices any rank, as in PyTorch
+    for (int k = 0; k < shape.rank && fits && c[1].impl().numel > 0; ++k) fits = k == axis || shape.code[k] <= c[0].size(k);
     if (!fits) sizes_differ(c, dim, "index", c[1]);
     columns = shape.rank > 0 ? shape.code[shape.rank - 1] : 1;
     rows = columns > 0 ? c[1].impl().numel / columns : 0;

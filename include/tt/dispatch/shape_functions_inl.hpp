@@ -475,7 +475,7 @@ TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, Sour
     if (k < more || (size[k - more] == 1 && !(x.size(k, at) == 1))) dims.push_back(k);
     else if (k >= more && size[k - more] != x.size(k, at)) more < 0 ? void() : TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
   if (more < 0) TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
-  return (dims.size() ? x.sum(dims, true, at).to(x.dtype(), at) : x).reshape(size, at);
+  return (dims.size() ? x.sum(dims, true, at) : is_floating(x.dtype()) ? x : x.to(DType::i64, at)).reshape(size, at);
 }
 
 namespace detail {

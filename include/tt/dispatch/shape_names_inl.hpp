@@ -25,6 +25,8 @@ void create(const char* name, const char* schema, F f) {
   register_function(name, keep_text(all.begin(), static_cast<std::size_t>(all.size())), f);
 }
 inline Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
+/// The same as a number, whole.
+inline double real_of(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->item(at) : is_floating(v.literal) ? v.real : static_cast<double>(v.integer); }
 inline Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
   std::int64_t last = 0;
   for (int k = 0; k < size.size(); ++k) last += (size.value(k) - 1) * stride.value(k);
@@ -160,7 +162,7 @@ void register_joins() {
   register_function("roll", "Tensor input, int[] shifts, int[] dims=[]", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return roll(x, s, d, at); });
   register_function("pad", "Tensor input, int[] pad, constant|reflect|replicate|circular mode=constant, float? value=None",
                     [](const Tensor& x, const IntList& p, int m, Optional<double> v, Line at) { return pad(x, p, static_cast<PadMode>(m), v.given ? v.value : 0, at); });
-  register_function("constant_pad_nd", "Tensor input, int[] pad, Scalar value=0", [](const Tensor& x, const IntList& p, const TensorOperand& v, Line at) { return pad(x, p, PadMode::constant, number_of(v).item(at), at); });
+  register_function("constant_pad_nd", "Tensor input, int[] pad, Scalar value=0", [](const Tensor& x, const IntList& p, const TensorOperand& v, Line at) { return pad(x, p, PadMode::constant, real_of(v, at), at); });
   register_function("fliplr", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {1}, at); });
   register_function("flipud", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {0}, at); });
   register_function("rot90", "Tensor input, int k=1, int[] dims=[0, 1]", [](const Tensor& x, int k, const IntList& d, Line at) { return rot90(x, k, d, at); });
@@ -185,10 +187,9 @@ void register_creation() {
   shaped("rand", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return rand(s, made_with(d, v, g), at); });
   shaped("randn", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return randn(s, made_with(d, v, g), at); });
   create("full", "int[] size, Scalar fill_value", [](const IntList& s, const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) {
-    const Tensor number = number_of(v);
-    return full(s, number.item(at), made_with(d, w, g, number.dtype() == DType::f64 ? DType::f32 : number.dtype()), at);
+    return full(s, real_of(v, at), made_with(d, w, g, number_of(v).dtype()), at);
   });
-  create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full({}, number_of(v).item(at), made_with(d, w, g), at); });
+  create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full({}, real_of(v, at), made_with(d, w, g), at); });
   create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_with(d, v, false), at); });
   create("empty_permuted", "int[] size, int[] physical_layout", [](const IntList& s, const IntList& p, OptionalDType d, Device v, bool, Line at) {
     IntList laid, back;
@@ -203,30 +204,29 @@ void register_creation() {
   like("rand_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return rand(x.shape(at), made_like(x, d, v, g), at); });
   like("randn_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return randn(x.shape(at), made_like(x, d, v, g), at); });
   create("full_like", "Tensor input, Scalar fill_value", [](const Tensor& x, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
-    return full(x.shape(at), number_of(n).item(at), made_like(x, d, v, g), at);
+    return full(x.shape(at), real_of(n, at), made_like(x, d, v, g), at);
   });
   const auto anew = [](const char* name, auto make) { create(name, "Tensor input, int[] size", make); };
   anew("new_zeros", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return zeros(s, made_like(x, d, v, g), at); });
   anew("new_ones", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return ones(s, made_like(x, d, v, g), at); });
   anew("new_empty", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { (void)at; return empty(s, made_like(x, d, v, g)); });
   create("new_full", "Tensor input, int[] size, Scalar fill_value", [](const Tensor& x, const IntList& s, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
-    return full(s, number_of(n).item(at), made_like(x, d, v, g), at);
+    return full(s, real_of(n, at), made_like(x, d, v, g), at);
   });
   create("new_empty_strided", "Tensor input, int[] size, int[] stride", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_like(x, d, v, false), at); });
   static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Device v, bool g, Line at) {
-    const Tensor s = number_of(start), e = number_of(end), t = number_of(step);
-    const DType own = is_floating(promote(promote(s.dtype(), e.dtype()), t.dtype())) ? DType::f32 : DType::i64;
-    return arange(s.item(at), e.item(at), t.item(at), made_with(d, v, g, own), at);
+    const DType own = is_floating(promote(promote(number_of(start).dtype(), number_of(end).dtype()), number_of(step).dtype())) ? DType::f32 : DType::i64;
+    return arange(real_of(start, at), real_of(end, at), real_of(step, at), made_with(d, v, g, own), at);
   };
   create("arange", "Scalar end", [](const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, v, g, at); });
   create("arange", "Scalar start, Scalar end", [](const TensorOperand& s, const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(s, e, std::int64_t{1}, d, v, g, at); });
   create("arange", "Scalar start, Scalar end, Scalar step",
          [](const TensorOperand& s, const TensorOperand& e, const TensorOperand& t, OptionalDType d, Device v, bool g, Line at) { return numbers(s, e, t, d, v, g, at); });
   create("linspace", "Scalar start, Scalar end, int steps", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, OptionalDType d, Device v, bool g, Line at) {
-    return linspace(number_of(s).item(at), number_of(e).item(at), n, made_with(d, v, g), at);
+    return linspace(real_of(s, at), real_of(e, at), n, made_with(d, v, g), at);
   });
   create("logspace", "Scalar start, Scalar end, int steps, float base=10.0", [](const TensorOperand& s, const TensorOperand& e, std::int64_t n, double base, OptionalDType d, Device v, bool g, Line at) {
-    return logspace(number_of(s).item(at), number_of(e).item(at), n, base, made_with(d, v, g), at);
+    return logspace(real_of(s, at), real_of(e, at), n, base, made_with(d, v, g), at);
   });
   create("eye", "int n", [](std::int64_t n, OptionalDType d, Device v, bool g, Line at) { return eye(n, made_with(d, v, g), at); });
   create("eye", "int n, int m", [](std::int64_t n, std::int64_t m, OptionalDType d, Device v, bool g, Line at) { return eye(n, m, made_with(d, v, g), at); });

@@ -9,6 +9,7 @@ namespace detail {
 
 /// A Tensor, or a number that takes its dtype beside `x`.
 inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
+inline Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
 /// A Tensor or a number that may be left out.
 struct OptionalOperand {
   TensorOperand value;
@@ -31,19 +32,19 @@ inline Tensor clamped(const Tensor& x, const OptionalOperand& low, const Optiona
 
 template <class = void>
 void register_elementwise_names() {
-  static constexpr auto scaled = [](const TensorOperand& other, const TensorOperand& alpha) {
-    const Tensor o = number_of(other), a = number_of(alpha);
+  static constexpr auto scaled = [](const TensorOperand& x, const TensorOperand& other, const TensorOperand& alpha) {
+    const Tensor o = beside(other, number_of(x)), a = beside(alpha, o);
     return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
   };
-  register_function("add", "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(o, a), at); });
+  register_function("add", "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a), at); });
   for (const char* name : {"sub", "subtract"})
-    register_function(name, "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(o, a), at); });
+    register_function(name, "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a), at); });
   register_function("rsub", "Tensor input, Scalar other, Scalar alpha=1", [](const Tensor& x, const TensorOperand& o, const TensorOperand& a, Line at) {
-    const Tensor by = number_of(a);
+    const Tensor by = beside(a, x);
     return tt::sub(beside(o, x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
   });
   static constexpr auto divided = [](const TensorOperand& x, const TensorOperand& y, std::int64_t mode, Line at) {
-    const Tensor a = number_of(x), b = number_of(y);
+    const Tensor a = number_of(x), b = beside(y, a);
     const Tensor q = tt::call(mode == 1 ? "floor_divide" : "div", {a, b}, {}, at);
     if (mode != 0) return q;
     if (is_floating(promote(a.dtype(), b.dtype()))) return tt::trunc(q, at);
@@ -51,12 +52,12 @@ void register_elementwise_names() {
   };
   for (const char* name : {"div", "divide", "true_divide"})
     register_function(name, "Scalar input, Scalar other, trunc|floor? rounding_mode=None", [](const TensorOperand& x, const TensorOperand& y, Optional<std::int64_t> mode, Line at) {
-      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), number_of(y)}, {}, at);
+      return mode.given ? divided(x, y, mode.value, at) : tt::call("div", {number_of(x), beside(y, number_of(x))}, {}, at);
     });
   register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return call_with<RoundDecimals>(at, {d}, x); });
   register_function("gelu", "Tensor input, none|tanh approximate", [](const Tensor& x, int a, Line at) { return a == 0 ? gelu(x, at) : gelu_tanh(x, at); });
   register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) {
-    const double beta = number_of(b).item(at), limit = number_of(t).item(at);
+    const double beta = real_of(b, at), limit = real_of(t, at);
     const Tensor z = x * beta, above = z > limit;
     return tt::where(above, x, tt::log1p(tt::exp(tt::where(above, 0, z, at), at), at) / beta, at);
   });
@@ -65,13 +66,13 @@ void register_elementwise_names() {
   register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, beside(l, x), at); });
   register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, beside(h, x), at); });
   register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
-  register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(number_of(x).to(DType::f64, at), number_of(p).to(DType::f64, at), at); });
+  register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(in_f64(x, at), in_f64(p, at), at); });
   for (const char* name : {"gt", "greater"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::gt(number_of(x), beside(y, number_of(x)), at); });
   for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });
   register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
-  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, number_of(v), at); });
+  register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, beside(v, x), at); });
   register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) {
-    return tt::where(full({}, 0, on_device(DType::boolean, x.device())), x, number_of(v).to(x.dtype(), at), at);
+    return tt::where(full({}, 0, on_device(DType::boolean, x.device())), x, beside(v, x).to(x.dtype(), at), at);
   });
   register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
   register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
@@ -153,7 +154,7 @@ void register_reduction_names() {
   register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(beside(x, b), b, i, r, at); });
   register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e), number_of(t), i, at); });
   register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
-    return histc(x, n, number_of(a).item(at), number_of(b).item(at), at);
+    return histc(x, n, real_of(a, at), real_of(b, at), at);
   });
   register_function("unique_consecutive", "Tensor input, bool return_inverse=False, bool return_counts=False, int? dim=None", [](const Tensor& x, bool i, bool c, Optional<int> d, Line at) {
     const UniqueConsecutiveResult r = unique_consecutive(x, i, c, d, at);
@@ -167,21 +168,21 @@ void register_reduction_names() {
 template <class = void>
 void register_index_names() {
   register_function("scatter", "Tensor input, int dim, Tensor index, Tensor src, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Optional<std::int64_t> r, Line at) {
-    if (!r.given) return scatter(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
-    return scatter_reduce(x, d, i, s.dim() == 0 && i.dim() > 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);
+    if (!r.given) return scatter(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, at);
+    return scatter_reduce(x, d, i, s.dim() == 0 ? s.to(x.dtype(), at).expand(i.shape(at), at) : s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at);
   });
   register_function("scatter", "Tensor input, int dim, Tensor index, Scalar value, add|multiply? reduce=None", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Optional<std::int64_t> r, Line at) {
-    const Tensor s = number_of(v).to(x.dtype(), at).expand(i.shape(at), at);
+    const Tensor s = beside(v, x).to(x.dtype(), at).expand(i.shape(at), at);
     return r.given ? scatter_reduce(x, d, i, s, r.value == 0 ? ScatterReduction::sum : ScatterReduction::prod, true, at) : scatter(x, d, i, s, at);
   });
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
   register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) {
     const AxisOf o(x, d, "index_add", at);
-    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * number_of(a).to(x.dtype(), at), at), at);
+    return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * beside(a, x).to(x.dtype(), at), at), at);
   });
   register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });
-  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, number_of(v), at); });
+  register_function("index_fill", "Tensor input, int dim, Tensor index, Scalar value", [](const Tensor& x, int d, const Tensor& i, const TensorOperand& v, Line at) { return index_fill(x, d, i, beside(v, x), at); });
   register_function("index_reduce", "Tensor input, int dim, Tensor index, Tensor source, prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return index_reduce(x, d, i, s, static_cast<ScatterReduction>(r + 1), self, at); });
   register_function("index", "Tensor input, Tensor[] indices", [](const Tensor& x, const TensorList& i, Line at) { return tt::index(x, i, at); });

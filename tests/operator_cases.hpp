@@ -1,0 +1,205 @@
+// Recorded samples of operators (tests/data/operators.txt, made by record_operators.py): what PyTorch was given and what it gave. Cases are read one after the other;
+// results(c) calls the operator by name.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "tensors.hpp"
+#include "tt/dispatch/boxed.hpp"
+
+namespace operator_cases {
+
+using tt::BoxedValue;
+using tt::DType;
+using tt::Tensor;
+using Tensors = std::vector<Tensor>;
+
+struct Case {
+  std::string name;
+  std::vector<BoxedValue> arguments;
+  std::vector<std::pair<std::string, BoxedValue>> named;
+  Tensors leaves, results, gradients;  ///< floating Tensors among the arguments; a gradient may be undefined
+};
+
+inline DType dtype_called(const std::string& name) {
+  for (int d = 0; d < tt::dtype_count; ++d)
+    if (name == tt::name(static_cast<DType>(d))) return static_cast<DType>(d);
+  FAIL("no such dtype: " << name);
+  return {};
+}
+inline double real(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+/// Reads cases one after the other.
+class Cases {
+ public:
+  explicit Cases(const char* path) : file_(path) {}
+  bool next(Case& c) {
+    c = {};
+    std::string line;
+    while (std::getline(file_, line)) {
+      std::istringstream in(line);
+      std::string word;
+      in >> word;
+      if (word == "end") return true;
+      if (word == "case") in >> c.name;
+      else if (word == "arg") c.arguments.push_back(value(in, c));
+      else if (word == "kw") {
+        std::string name;
+        in >> name;
+        c.named.emplace_back(name, value(in, c));
+      } else if (word == "out" || word == "grad") {
+        int count = 0;
+        in >> count;
+        for (int k = 0; k < count; ++k) (word == "out" ? c.results : c.gradients).push_back(line_of_tensor());
+      }
+    }
+    return false;
+  }
+
+ private:
+  std::ifstream file_;
+
+  Tensor line_of_tensor() {
+    std::string line, kind;
+    std::getline(file_, line);
+    std::istringstream in(line);
+    in >> kind;
+    return kind == "N" ? Tensor() : tensor(in);
+  }
+  static Tensor tensor(std::istringstream& in) {
+    std::string dtype, word;
+    int rank = 0;
+    in >> dtype >> rank;
+    tt::IntList shape;
+    for (int k = 0; k < rank; ++k) {
+      std::int64_t n = 0;
+      in >> n;
+      shape.push_back(n);
+    }
+    in >> word;
+    const DType d = dtype_called(dtype);
+    Tensor t = tt::zeros(shape, tt::is_floating(d) ? DType::f64 : DType::i64);
+    for (std::int64_t k = 0; k < t.numel(); ++k) {
+      in >> word;
+      if (tt::is_floating(d)) t.data_ptr<double>()[k] = real(word);
+      else t.data_ptr<std::int64_t>()[k] = std::strtoll(word.c_str(), nullptr, 10);
+    }
+    return t.to(d);
+  }
+  static Tensor leaf(Tensor t, Case& c) {
+    if (t.is_floating_point()) {
+      t.requires_grad_();
+      c.leaves.push_back(t);
+    }
+    return t;
+  }
+  BoxedValue value(std::istringstream& in, Case& c) {
+    std::string kind, word;
+    in >> kind;
+    int count = 0;
+    std::int64_t whole = 0;
+    if (kind == "T") return leaf(tensor(in), c);
+    if (kind == "N") return tt::none;
+    if (kind == "B" || kind == "I") {
+      in >> whole;
+      if (kind == "B") return whole != 0;
+      return whole;
+    }
+    if (kind == "L") {
+      in >> count;
+      tt::IntList list;
+      for (int k = 0; k < count; ++k) {
+        in >> whole;
+        list.push_back(whole);
+      }
+      return list;
+    }
+    if (kind == "R") {
+      in >> count;
+      std::vector<double> list;
+      for (int k = 0; k < count; ++k) {
+        in >> word;
+        list.push_back(real(word));
+      }
+      return list;
+    }
+    if (kind == "M") {
+      in >> count;
+      Tensors list;
+      for (int k = 0; k < count; ++k) list.push_back(leaf(line_of_tensor(), c));
+      return list;
+    }
+    in >> word;
+    if (kind == "F") return real(word);
+    if (kind == "D") return dtype_called(word);
+    return std::string_view(word);
+  }
+};
+
+/// What differs, or nothing.
+inline std::string difference(const Tensor& got, const Tensor& want) {
+  if (!(got.shape() == want.shape())) return "shape";
+  if (got.dtype() != want.dtype()) return "dtype";
+  const double allowed = got.dtype() == DType::f64 ? 1e-7 : got.dtype() == DType::f32 ? 2e-5 : got.dtype() == DType::f16 ? 2e-3 : 2e-2;
+  const Tensor a = got.detach().to(DType::f64).contiguous(), b = want.detach().to(DType::f64).contiguous();
+  for (std::int64_t k = 0; k < a.numel(); ++k) {
+    const double x = a.data_ptr<double>()[k], y = b.data_ptr<double>()[k];
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (!(std::fabs(x - y) <= allowed * (1 + std::fabs(y)))) return "value";
+  }
+  return "";
+}
+inline std::vector<tt::NamedValue> named_values(const Case& c) {
+  std::vector<tt::NamedValue> v;
+  for (const auto& [name, value] : c.named) v.push_back({name.c_str(), value});
+  return v;
+}
+inline Tensors results(const Case& c) { return tt::call_results(c.name.c_str(), c.arguments, named_values(c)); }
+/// From 1/2 to 3/2, as the recorded gradients were asked for.
+inline Tensor flow_into(const Tensor& t) {
+  const std::int64_t n = t.numel();
+  Tensor f = tt::zeros({n}, DType::f64);
+  for (std::int64_t k = 0; k < n; ++k) f.data_ptr<double>()[k] = n > 1 ? 0.5 + static_cast<double>(k) / static_cast<double>(n - 1) : 0.5;
+  return f.reshape(t.shape()).to(t.dtype());
+}
+/// The results times what flows into them, summed: of this the recorded gradients are the gradient.
+inline Tensor weighted(const Case& c, const Tensors& r) {
+  Tensor total;
+  for (std::size_t k = 0; k < c.results.size(); ++k)
+    if (r[k].requires_grad()) {
+      const Tensor part = (r[k] * flow_into(r[k])).sum();
+      total = total.defined() ? total + part : part;
+    }
+  return total;
+}
+inline std::string check_case(const Case& c) {
+  const Tensors r = results(c);
+  if (r.size() < c.results.size()) return "number of results";
+  for (std::size_t k = 0; k < c.results.size(); ++k)
+    if (const std::string d = difference(r[k], c.results[k]); !d.empty()) return d;
+  if (c.gradients.empty()) return "";
+  const Tensor total = weighted(c, r);
+  if (!total.defined()) return "no gradient";
+  total.backward();
+  for (std::size_t k = 0; k < c.gradients.size(); ++k) {
+    if (!c.gradients[k].defined()) continue;
+    const Tensor g = c.leaves[k].grad();
+    if (const std::string d = difference(g.defined() ? g : tt::zeros_like(c.leaves[k]), c.gradients[k]); !d.empty()) return "gradient " + std::to_string(k) + ' ' + d;
+  }
+  return "";
+}
+/// The same call with another Tensor as its first argument.
+inline Tensors results_of(const Case& c, const Tensor& x) {
+  Case own = c;
+  own.arguments[0] = x;
+  return results(own);
+}
+/// Is the first argument a floating Tensor, with axes?
+inline bool begins_with_floats(const Case& c) {
+  return !c.leaves.empty() && c.leaves[0].dim() > 0 && c.arguments[0].is_tensor() && c.arguments[0].tensor().is_same(c.leaves[0]);
+}
+
+}  // namespace operator_cases
