@@ -14,6 +14,7 @@ namespace tt {
 
 class Tensor;
 struct MinMaxResult;
+class IndexItem;
 struct TensorFront;
 
 /// A Tensor between square brackets, and the line of these.
@@ -325,7 +326,9 @@ class Tensor {
   template <class = void> Tensor scatter_add(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) const;
   template <class = void> Tensor index_add(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
   template <class = void> Tensor index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) const;
-  template <class = void> Tensor index(std::initializer_list<Tensor> indices, SourceLine at = here()) const;
+  /// x.index({Slice(1, none), 0, mask}) is NumPy's x[1:, 0, mask]: a view, unless Tensors are among the items. index_put_ writes there.
+  template <class = void> Tensor index(std::initializer_list<IndexItem> items, SourceLine at = here()) const;
+  template <class V> Tensor& index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at = here());
   template <class = void> Tensor index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here()) const;
   template <class = void> Tensor take(const Tensor& index, SourceLine at = here()) const;
 
@@ -464,6 +467,40 @@ class Tensor {
   Tensor& mul_(A o, SourceLine at = here());
   template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
+  // What the function of the name gives, written here.
+  template <class = void> Tensor& abs_(SourceLine at = here()) { return copy_(abs(at), at); }
+  template <class = void> Tensor& neg_(SourceLine at = here()) { return copy_(neg(at), at); }
+  template <class = void> Tensor& exp_(SourceLine at = here()) { return copy_(exp(at), at); }
+  template <class = void> Tensor& log_(SourceLine at = here()) { return copy_(log(at), at); }
+  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return copy_(sqrt(at), at); }
+  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return copy_(rsqrt(at), at); }
+  template <class = void> Tensor& sin_(SourceLine at = here()) { return copy_(sin(at), at); }
+  template <class = void> Tensor& cos_(SourceLine at = here()) { return copy_(cos(at), at); }
+  template <class = void> Tensor& tan_(SourceLine at = here()) { return copy_(tan(at), at); }
+  template <class = void> Tensor& tanh_(SourceLine at = here()) { return copy_(tanh(at), at); }
+  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return copy_(sigmoid(at), at); }
+  template <class = void> Tensor& relu_(SourceLine at = here()) { return copy_(relu(at), at); }
+  template <class = void> Tensor& square_(SourceLine at = here()) { return copy_(square(at), at); }
+  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return copy_(reciprocal(at), at); }
+  template <class = void> Tensor& floor_(SourceLine at = here()) { return copy_(floor(at), at); }
+  template <class = void> Tensor& ceil_(SourceLine at = here()) { return copy_(ceil(at), at); }
+  template <class = void> Tensor& round_(SourceLine at = here()) { return copy_(round(at), at); }
+  template <class = void> Tensor& trunc_(SourceLine at = here()) { return copy_(trunc(at), at); }
+  template <class = void> Tensor& sign_(SourceLine at = here()) { return copy_(sign(at), at); }
+  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return copy_(pow(o, at), at); }
+  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return copy_(clamp(low, high, at), at); }
+  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return copy_(clamp_min(low, at), at); }
+  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return copy_(clamp_max(high, at), at); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return copy_(masked_fill(mask, value, at), at); }
+  template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return copy_(masked_scatter(mask, source, at), at); }
+  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return copy_(scatter(dim, index, src, at), at); }
+  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return copy_(scatter_add(dim, index, src, at), at); }
+  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(index_add(dim, index, source, at), at); }
+  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(index_copy(dim, index, source, at), at); }
+  /// Random numbers of the default generator, see dispatch/random.hpp.
+  template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
+  template <class = void> Tensor& normal_(double mean = 0, double std = 1, SourceLine at = here());
+  template <class = void> Tensor& bernoulli_(double p = 0.5, SourceLine at = here());
 
   // ---- autograd
   bool requires_grad() const;

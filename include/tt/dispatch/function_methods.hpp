@@ -31,7 +31,11 @@ template <class S> Tensor Tensor::scatter(int dim, const Tensor& index, const S&
 template <class> Tensor Tensor::scatter_add(int dim, const Tensor& index, const Tensor& src, SourceLine at) const { return tt::scatter_add(*this, dim, index, src, at); }
 template <class> Tensor Tensor::index_add(int dim, const Tensor& index, const Tensor& source, SourceLine at) const { return tt::index_add(*this, dim, index, source, at); }
 template <class> Tensor Tensor::index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at) const { return tt::index_copy(*this, dim, index, source, at); }
-template <class> Tensor Tensor::index(std::initializer_list<Tensor> indices, SourceLine at) const { return tt::index(*this, std::span(indices.begin(), indices.size()), at); }
+template <class> Tensor Tensor::index(std::initializer_list<IndexItem> items, SourceLine at) const { return tt::index(*this, std::span(items.begin(), items.size()), at); }
+template <class V> Tensor& Tensor::index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at) {
+  detail::write_index(*this, std::span(items.begin(), items.size()), detail::as_tensor(value), at);
+  return *this;
+}
 template <class> Tensor Tensor::index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) const {
   return tt::index_put(*this, std::span(indices.begin(), indices.size()), values, accumulate, at);
 }

@@ -3,6 +3,7 @@
 //   tt::scatter(x, 1, index, src)   tt::index_put(x, {rows, columns}, values, true)   tt::masked_scatter(x, mask, source)
 #pragma once
 #include "tt/dispatch/index_ops.hpp"
+#include "tt/functional/options.hpp"
 
 namespace tt {
 
@@ -10,6 +11,34 @@ namespace tt {
 enum class ScatterReduction { sum, prod, mean, amax, amin };
 template <>
 inline constexpr const char* choices_of<ScatterReduction> = "sum|prod|mean|amax|amin";
+
+/// A part of an axis: from start to stop, step apart; negative ones from the end. Slice() is all of it, Slice(1, none) all but the first.
+struct Slice {
+  std::int64_t start = 0, stop = INT64_MAX, step = 1;
+  constexpr Slice() = default;
+  constexpr explicit Slice(Optional<std::int64_t> from, Optional<std::int64_t> to = {}, Optional<std::int64_t> by = {})
+      : start(from.given ? from.value : 0), stop(to.given ? to.value : INT64_MAX), step(by.given ? by.value : 1) {}
+  constexpr Slice(std::int64_t from, None) : start(from) {}
+  constexpr Slice(None, std::int64_t to) : stop(to) {}
+};
+/// All axes that other items do not name.
+struct EllipsisType {};
+inline constexpr EllipsisType Ellipsis{};
+/// An item in x.index({...}): a number, a Slice, Ellipsis, tt::none for a new axis of extent 1, integers or a mask.
+class IndexItem {
+ public:
+  enum class Kind { number, slice, ellipsis, new_axis, tensor };
+  template <std::integral I>
+    requires(!std::is_same_v<I, bool>)
+  IndexItem(I i) : kind(Kind::number), slice(static_cast<std::int64_t>(i)) {}
+  IndexItem(const Slice& s) : kind(Kind::slice), slice(s) {}
+  IndexItem(EllipsisType) : kind(Kind::ellipsis) {}
+  IndexItem(None) : kind(Kind::new_axis) {}
+  IndexItem(const Tensor& t) : kind(Kind::tensor), tensor(t) {}
+  Kind kind;
+  Slice slice;
+  Tensor tensor;
+};
 
 /// `x` with elements of `src` in the places that `index` names along an axis: src[i][j] goes to [index[i][j]][j] for axis 0.
 TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at = here());
@@ -22,6 +51,11 @@ TT_LAZY Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const T
 TT_LAZY Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here());
 /// x[indices[0], indices[1], ...], as NumPy: integers that are broadcast to one shape, or masks; an undefined Tensor stands for a whole axis.
 TT_LAZY Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at = here());
+/// The same with any items. A view of `x`, if there is no Tensor among them.
+TT_LAZY Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at = here());
+namespace detail {
+TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at);
+}  // namespace detail
 /// `x` with `values` there; accumulate: added.
 TT_LAZY Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here());
 /// Elements of `x` as a vector, and back.

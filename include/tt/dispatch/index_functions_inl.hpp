@@ -238,6 +238,60 @@ TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const Tensor> indices
   }
   return p.front ? movedim(r, from, onto, at) : r;
 }
+namespace detail {
+/// What the items without Tensors make of `x`, a view; and the Tensors, by the axes of that.
+struct IndexedView {
+  Tensor view;
+  TensorList tensors;
+  bool has_tensors = false;
+};
+template <class = void>
+IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, SourceLine at) {
+  using Kind = IndexItem::Kind;
+  IndexedView r{x, {}, false};
+  int named = 0, ellipses = 0;
+  for (const IndexItem& i : items) {
+    ellipses += i.kind == Kind::ellipsis;
+    named += i.kind == Kind::number || i.kind == Kind::slice ? 1 : i.kind == Kind::tensor ? (i.tensor.dtype() == DType::boolean ? i.tensor.dim() : 1) : 0;
+  }
+  if (ellipses > 1) TT_THROW(Error(Text("tt::index: more than one Ellipsis.") << at));
+  if (named > x.dim()) TT_THROW(Error(Text("tt::index: ") << named << " axes are named, shape " << x.shape() << " has " << x.dim() << "." << at));
+  int axis = 0;
+  const auto pass = [&](int axes) {
+    for (int k = 0; k < axes; ++k, ++axis) r.tensors.push_back({});
+  };
+  for (const IndexItem& i : items) {
+    switch (i.kind) {
+      case Kind::number: r.view = r.view.select(axis, i.slice.start, at); break;
+      case Kind::slice:
+        r.view = r.view.slice(axis, i.slice.start, i.slice.stop, i.slice.step, at);
+        pass(1);
+        break;
+      case Kind::ellipsis: pass(x.dim() - named); break;
+      case Kind::new_axis:
+        r.view = r.view.unsqueeze(axis, at);
+        pass(1);
+        break;
+      case Kind::tensor:
+        r.tensors.push_back(i.tensor);
+        r.has_tensors = true;
+        axis += i.tensor.dtype() == DType::boolean ? i.tensor.dim() : 1;
+        break;
+    }
+  }
+  return r;
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at) {
+  const detail::IndexedView r = detail::view_of_items(x, items, at);
+  return r.has_tensors ? tt::index(r.view, std::span<const Tensor>(r.tensors), at) : r.view;
+}
+TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at) {
+  detail::IndexedView r = detail::view_of_items(x, items, at);
+  const Tensor own = value.to(x.dtype(), at);
+  if (r.has_tensors) r.view.copy_(tt::index_put(r.view.detach(), std::span<const Tensor>(r.tensors), own, false, at), at);
+  else r.view.copy_(own.expand(r.view.shape(at), at), at);
+}
 TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
   const detail::Places p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);

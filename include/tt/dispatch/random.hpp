@@ -92,6 +92,14 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator& g = default_gene
   const Tensor both = mean.detach() + std.detach();
   return randn_like(both, g, at) * std + mean;
 }
+template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) {
+  return copy_(rand(shape(at), detail::on_device(dtype(), device()), at) * (to - from) + from, at);
+}
+template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) {
+  return copy_(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at);
+}
+template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return copy_((rand(shape(at), detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at); }
+
 /// The whole numbers below n in an order of chance.
 template <class = void>
 Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine at = here()) {
