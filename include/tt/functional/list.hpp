@@ -12,6 +12,6 @@ using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>,
                                AvgPool2d, Pad>;
 /// The rest of the vocabulary; a file of src/ of its own compiles them.
 using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, MaskedFill, Flip, DiagEmbed,
-                                      RoundDecimals, Frexp>;
+                                      RoundDecimals, Frexp, Fmod, Remainder, FloorDivide, Nextafter, Polygamma>;
 
 }  // namespace tt

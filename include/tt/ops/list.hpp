@@ -1,6 +1,7 @@
 // The library's elementwise ops with a body, as lists of types. A new op needs a line here.
 #pragma once
 #include "tt/ops/activation.hpp"
+#include "tt/ops/further.hpp"
 #include "tt/ops/math.hpp"
 #include "tt/ops/random.hpp"
 
@@ -12,7 +13,9 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
                                 Mish, Hardswish, Sign, Clamp, Square, Reciprocal, Rsqrt>;
 
 /// The rest of the vocabulary: no other op's body needs them. Their generic tests are tests/test_further_ops.cpp.
-using FurtherOps = TypeList<>;
+using FurtherOps = TypeList<Atan, Asin, Acos, Atan2, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Deg2rad, Rad2deg, Frac, Sinc, Logit, Hypot, Logaddexp, Logaddexp2, Xlogy, Xlog1py, Copysign, Fmax,
+                            Fmin, Heaviside, Ldexp, Lerp, Addcmul, Addcdiv, Relu6, Hardtanh, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink,
+                            Threshold, Erfc, Erfcx, Erfinv, Lgamma, Digamma, Trigamma, I0e, I1e, I0, I1, Entr, Ndtr, LogNdtr, Ndtri>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =
