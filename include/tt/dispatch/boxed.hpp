@@ -121,7 +121,8 @@ inline std::atomic<const NamedFunction*> named_functions{nullptr};
 template <class A>
 struct Unboxed {
   static A from(const BoxedValue& v, SourceLine at) {
-    if constexpr (std::is_same_v<A, Tensor>) return v.tensor();
+    if constexpr (std::is_same_v<A, BoxedValue>) return v;
+    else if constexpr (std::is_same_v<A, Tensor>) return v.tensor();
     else if constexpr (std::is_same_v<A, TensorOperand>) return v.operand(at);
     else if constexpr (std::is_same_v<A, bool>) return v.integer() != 0;
     else if constexpr (std::is_same_v<A, IntList>) return v.is_list() ? v.list() : v.is_none() ? IntList() : IntList{v.integer()};

@@ -62,6 +62,7 @@ inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool 
   if (type == "float[]") return v.is_reals() || v.is_list() || v.is_number() ? nullptr : "a list of numbers is expected";
   if (type == "float") return v.is_number() ? nullptr : "a number is expected";
   if (type == "bool") return v.is_boolean() ? nullptr : "true or false is expected";
+  if (type == "Scalar|str") return v.is_number() || v.is_text() ? nullptr : "a number or a word is expected";
   if (type == "str") return v.is_text() ? nullptr : "a word is expected";
   if (const std::size_t bar = type.find('|'); bar != std::string_view::npos) {
     if (!v.is_text()) return "a word is expected";
@@ -72,6 +73,8 @@ inline const char* wrong_value(std::string_view type, const BoxedValue& v, bool 
   }
   return v.is_integer() ? nullptr : "an integer is expected";
 }
+/// Is it a type as "none|mean|sum"?
+inline bool is_choice(std::string_view type) { return type.find('|') != std::string_view::npos && !type.starts_with("Scalar"); }
 /// Which of the words "none|mean|sum" it is.
 inline std::int64_t number_of_word(std::string_view words, std::string_view word) {
   for (std::int64_t k = 0;; ++k, words.remove_prefix(words.find('|') + 1))
@@ -226,7 +229,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
   int k = 0;
   for (SchemaReader s{f.schema}; s.next(); ++k) {
     if (const BoxedValue* const v = given.value[k]; !v) made.push_back(default_value(f.name, s.type, s.left_out));
-    else if (s.type.find('|') != std::string_view::npos && v->is_text()) made.push_back(number_of_word(s.type.substr(0, s.type.find('?')), v->text()));
+    else if (is_choice(s.type) && v->is_text()) made.push_back(number_of_word(s.type.substr(0, s.type.find('?')), v->text()));
     else if (s.type == "Tensor[]" && v->is_tensor()) {
       std::vector<Tensor> list;
       for (int j = 0; j <= given.more[k]; ++j) list.push_back(v[j].tensor());
@@ -241,7 +244,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
       made.push_back(list);
     } else if (s.type.starts_with("Tensor") && v->is_number()) made.push_back(v->operand(at).number(DType::boolean));
     else made.push_back(*v);
-    if (s.type.find('|') != std::string_view::npos && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
+    if (is_choice(s.type) && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
   }
   made.push_back(None{});  // where functions take the caller's line
   for (const BoxedValue& v : made) value.push_back(&v);

@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/functions.hpp"
+#include "tt/dispatch/linear_algebra_inl.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
 namespace tt {
@@ -14,6 +15,7 @@ void register_functions() {
     register_elementwise_names();
     register_reduction_names();
     register_index_names();
+    register_linear_algebra_names();
     operator_entry<Cumprod<>>();
     operator_entry<Logcumsumexp<>>();
     return true;

@@ -46,6 +46,13 @@ TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
 }
 
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {
+  if (c[0].dim() == 0 && c[1].dim() == 1) {  // as a vector of one element
+    const Tensor line = c[0].reshape({1});
+    const Tensor* const argument[] = {&line, &c[1]};
+    Call own = c;
+    own.argument = argument;
+    return kernel(own, o);
+  }
   const AxisElements e(c, o.dim);
   Tensor result(c[0].dtype(), e.shape, c[0].device());
   c.result[0] = result;
@@ -60,6 +67,15 @@ TT_INLINE void Gather::kernel(Call& c, const Options& o) {
   });
 }
 TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
+  if (c[0].dim() == 0 && c[1].dim() == 1) {
+    const Tensor line = c[0].reshape({1});
+    const Tensor* const argument[] = {&line, &c[1], &c[2]};
+    Call own = c;
+    own.argument = argument;
+    kernel(own, o);
+    c.result[0] = c.result[0].reshape({});
+    return;
+  }
   const AxisElements e(c, o.dim);
   if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());

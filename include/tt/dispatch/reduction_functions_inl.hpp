@@ -154,7 +154,8 @@ TT_LAZY_DEFINITION Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) {
 namespace detail {
 /// (sum |x|^p)^(1/p) over axes; PyTorch's gradients where that is 0.
 inline Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
-  if (p == 0) return tt::ne(x, 0, at).to(x.dtype(), at).sum(dim, keepdim, at);
+  if (p == 0)  // a gradient of 0
+    return tt::where(zeros({}, on_device(DType::boolean, x.device()), at), x, tt::ne(x, 0, at).to(x.dtype(), at), at).sum(dim, keepdim, at);
   const Tensor a = tt::abs(x, at);
   if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
   if (p == 1) return a.sum(dim, keepdim, at);

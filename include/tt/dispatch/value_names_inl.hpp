@@ -69,6 +69,7 @@ void register_elementwise_names() {
   register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) {
     return logit(e.given ? clamp(is_floating(x.dtype()) ? x : x.to(DType::f32, at), e.value, 1 - e.value, at) : x, at);
   });
+  register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
   register_function("mvlgamma", "Tensor input, int p", [](const Tensor& x, int p, Line at) {
     Tensor r = full({}, p * (p - 1) / 4.0 * 1.1447298858494001741, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
     for (int k = 0; k < p; ++k) r = r + lgamma(x - k / 2.0, at);

@@ -259,8 +259,10 @@ struct Nextafter {
   template <class I, class R>
   static constexpr Sym next(const Sym& a, const Sym& b) {
     const Sym bits = bitcast<I>(a), away = (a < b) == (a > 0), moved = tt::where(away, bits + 1, bits - 1);
-    const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + 1, bits - bits + 1 + (static_cast<std::int64_t>(1) << (8 * sizeof(I) - 1))));
-    return tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(a == 0, smallest, bitcast<R>(moved))));
+    const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + 1, bits - bits - static_cast<std::int64_t>(std::numeric_limits<I>::max())));
+    const Sym r = tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(a == 0, smallest, bitcast<R>(moved))));
+    const Sym finite = tt::abs(a) < __builtin_inf() && tt::abs(r) < __builtin_inf();
+    return tt::where(finite, a + detail::detach(r - a), detail::detach(r));  // the gradient is that of a
   }
 };
 /// The derivative number n of digamma: sums of powers, and what is behind them by Euler and Maclaurin's formula.
@@ -270,7 +272,7 @@ struct Polygamma {
   };
   static constexpr OpInfo info{.name = "polygamma", .arguments = ".n, input"};
   static constexpr Sym body(const auto& given, const Options& o) {
-    const auto x = detail::need_real(given, info.name);
+    const auto x = detail::to_real(given);
     if (o.n < 0) return {x.graph, x.graph->fail({.mistake = Mistake::number_out_of_range, .op = info.name, .dtype = x.dtype(), .number = o.n}, x.id)};
     if (o.n == 0) return tt::digamma(x);
     if (o.n == 1) return tt::trigamma(x);

@@ -14,7 +14,7 @@ template <Value A>
 TT_ALWAYS_INLINE constexpr auto relu6(A&& a, SourceLine at = here()) { return call<Relu6>(at, static_cast<A&&>(a)); }
 
 struct Hardtanh {
-  static constexpr OpInfo info{.name = "hardtanh", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar min_val=-1.0, Scalar max_val=1.0"};
+  static constexpr OpInfo info{.name = "hardtanh", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar min_val=-1, Scalar max_val=1"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
   static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
     const auto inside = where(low < x && x < high, grad, 0);
@@ -22,8 +22,8 @@ struct Hardtanh {
   }
 };
 /// x held between low and high, elementwise.
-template <Value A, Operand L = double, Operand H = double>
-TT_ALWAYS_INLINE constexpr auto hardtanh(A&& a, L&& low = -1.0, H&& high = 1.0, SourceLine at = here()) {
+template <Value A, Operand L = int, Operand H = int>
+TT_ALWAYS_INLINE constexpr auto hardtanh(A&& a, L&& low = -1, H&& high = 1, SourceLine at = here()) {
   return call<Hardtanh>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 

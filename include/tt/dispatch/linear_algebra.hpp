@@ -1,0 +1,66 @@
+// Linear algebra of Tensors that products and sums make: in their program, on their device, with their gradients. Names, arguments and meanings are PyTorch's.
+//   tt::einsum("bij,bjk->bik", {a, b})   tt::addmm(c, a, b)   tt::tensordot(a, b, 2)   tt::linalg::vector_norm(x)
+#pragma once
+#include "tt/dispatch/shape_functions.hpp"
+
+namespace tt {
+
+/// Products of matrices (n, m) and (m, p); of batches of them; of a matrix and a vector; of vectors.
+TT_LAZY Tensor mm(const Tensor& a, const Tensor& b, SourceLine at = here());
+TT_LAZY Tensor bmm(const Tensor& a, const Tensor& b, SourceLine at = here());
+TT_LAZY Tensor mv(const Tensor& a, const Tensor& v, SourceLine at = here());
+TT_LAZY Tensor dot(const Tensor& a, const Tensor& b, SourceLine at = here());
+/// Sums over the last axes of both, for each pair of the others.
+TT_LAZY Tensor inner(const Tensor& a, const Tensor& b, SourceLine at = here());
+/// Each element of one vector times each of the other.
+TT_LAZY Tensor outer(const Tensor& a, const Tensor& b, SourceLine at = here());
+/// beta * input + alpha * (a b): of matrices, a matrix and a vector, an outer product, the sum of a batch, a batch. Of beta = 0, input does not count, be it NaN.
+TT_LAZY Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here());
+TT_LAZY Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta = 1, double alpha = 1, SourceLine at = here());
+TT_LAZY Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here());
+TT_LAZY Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here());
+TT_LAZY Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here());
+/// Sums over the last `dims` axes of a and the first of b; or over the axes that two lists name.
+TT_LAZY Tensor tensordot(const Tensor& a, const Tensor& b, int dims = 2, SourceLine at = here());
+TT_LAZY Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& dims_a, const IntList& dims_b, SourceLine at = here());
+/// Einstein's sums: axes have letters, those that the result does not have are summed; "..." stands for axes that are broadcast. Products are made two by two, from
+/// the left. Throws Error where a letter has two sizes.
+TT_LAZY Tensor einsum(std::string_view equation, std::span<const Tensor> operands, SourceLine at = here());
+template <class = void>
+Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, SourceLine at = here()) {
+  return einsum(equation, std::span(operands.begin(), operands.size()), at);
+}
+/// Each element of one times all of the other.
+TT_LAZY Tensor kron(const Tensor& a, const Tensor& b, SourceLine at = here());
+/// Matrices along a diagonal, zeros beside them.
+TT_LAZY Tensor block_diag(std::span<const Tensor> all, SourceLine at = here());
+/// The sum of a matrix's diagonal.
+TT_LAZY Tensor trace(const Tensor& x, SourceLine at = here());
+/// Covariances of rows, which are variables, over columns, which are observations; each weighted by fweights (how often it was seen) and aweights.
+TT_LAZY Tensor cov(const Tensor& x, int correction = 1, const Tensor& fweights = {}, const Tensor& aweights = {}, SourceLine at = here());
+TT_LAZY Tensor corrcoef(const Tensor& x, SourceLine at = here());
+/// (sum |x|^p)^(1/p) over axes (none: all); p may be 0 or infinite.
+TT_LAZY Tensor norm(const Tensor& x, double p = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
+
+namespace linalg {
+
+TT_LAZY Tensor vector_norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
+/// Norms of matrices in two axes: "fro", "nuc"; or 1, -1, inf, -inf (sums of columns, of rows), 2, -2 (singular values). "nuc", 2 and -2 are in tt::linalg with LAPACK.
+TT_LAZY Tensor matrix_norm(const Tensor& x, std::string_view ord = "fro", const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here());
+TT_LAZY Tensor matrix_norm(const Tensor& x, double ord, const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here());
+/// Products of neighbours along an axis of 3.
+TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, int dim = -1, SourceLine at = here());
+TT_LAZY Tensor vecdot(const Tensor& a, const Tensor& b, int dim = -1, SourceLine at = here());
+/// A square matrix times itself, n >= 0 times over; 0: the unit matrix.
+TT_LAZY Tensor matrix_power(const Tensor& a, int n, SourceLine at = here());
+/// The product of all, in the order that takes the fewest multiplications; the first and last may be vectors.
+TT_LAZY Tensor multi_dot(std::span<const Tensor> all, SourceLine at = here());
+/// Powers 0 to N - 1 of each element, as a last axis.
+TT_LAZY Tensor vander(const Tensor& x, Optional<std::int64_t> n = {}, SourceLine at = here());
+
+}  // namespace linalg
+}  // namespace tt
+
+#if TT_DEFINES(functions)
+#include "tt/dispatch/linear_algebra_inl.hpp"
+#endif

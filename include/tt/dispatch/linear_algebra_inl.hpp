@@ -1,0 +1,459 @@
+// Definitions of linear_algebra.hpp, and their names.
+#pragma once
+#include "tt/dispatch/linear_algebra.hpp"
+#include "tt/dispatch/reduction_functions_inl.hpp"
+#include "tt/dispatch/shape_names_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+template <class = void>
+void need_ranks(const char* op, const Tensor& a, int rank_a, const Tensor& b, int rank_b, SourceLine at) {
+  if (a.dim() != rank_a || b.dim() != rank_b)
+    TT_THROW(Error(Text("tt::") << op << ": shapes " << a.shape() << " and " << b.shape() << " have ranks " << a.dim() << " and " << b.dim() << ", needed are " << rank_a << " and " << rank_b << "." << at));
+  if (a.dtype() != b.dtype()) TT_THROW(Error(Text("tt::") << op << ": dtypes differ: " << name(a.dtype()) << " and " << name(b.dtype()) << "." << at));
+}
+/// beta * input + alpha * product.
+template <class = void>
+Tensor scaled_sum(const Tensor& input, const Tensor& product, double beta, double alpha, SourceLine at) {
+  const auto times = [&](const Tensor& t, double f) {
+    if (f == 1) return t;
+    return is_floating(t.dtype()) ? t * f : t * static_cast<std::int64_t>(f);
+  };
+  const Tensor p = times(product, alpha);
+  if (beta == 0) return p.expand(p.shape(at), at) + zeros({}, on_device(p.dtype(), p.device()), at);
+  return times(input, beta) + p;
+}
+
+/// The letters of one operand, axis by axis; letters of an ellipsis are numbers beyond all letters, from the right.
+struct EinsumTerm {
+  std::vector<int> letter;
+};
+inline constexpr int first_of_ellipsis = 1000;
+template <class = void>
+EinsumTerm einsum_term(std::string_view text, int rank, SourceLine at) {
+  EinsumTerm t;
+  int named = 0, dots = 0;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '.') {
+      if (text.substr(k, 3) != "..." || dots++) TT_THROW(Error(Text("tt::einsum: dots that are no single ellipsis.") << at));
+      k += 2;
+    } else {
+      ++named;
+    }
+  }
+  const int hidden = rank - named;
+  if (hidden < 0 || (hidden > 0 && dots == 0)) TT_THROW(Error(Text("tt::einsum: ") << named << " letters for a Tensor of rank " << rank << "." << at));
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (text[k] == '.') {
+      for (int j = hidden; j > 0; --j) t.letter.push_back(first_of_ellipsis + j);
+      k += 2;
+      continue;
+    }
+    if (!((text[k] >= 'a' && text[k] <= 'z') || (text[k] >= 'A' && text[k] <= 'Z'))) TT_THROW(Error(Text("tt::einsum: '") << text[k] << "' is no letter." << at));
+    t.letter.push_back(text[k]);
+  }
+  return t;
+}
+inline int place_of_letter(const EinsumTerm& t, int letter) {
+  for (std::size_t k = 0; k < t.letter.size(); ++k)
+    if (t.letter[k] == letter) return static_cast<int>(k);
+  return -1;
+}
+/// Letters that are there twice become the diagonal of their axes.
+template <class = void>
+void take_diagonals(Tensor& x, EinsumTerm& t, SourceLine at) {
+  for (std::size_t i = 0; i < t.letter.size(); ++i)
+    for (std::size_t j = i + 1; j < t.letter.size(); ++j)
+      if (t.letter[i] == t.letter[j]) {
+        if (x.size(static_cast<int>(i), at) != x.size(static_cast<int>(j), at)) TT_THROW(Error(Text("tt::einsum: a letter has two sizes in shape ") << x.shape() << "." << at));
+        x = diagonal(x, 0, static_cast<int>(i), static_cast<int>(j), at);
+        const int letter = t.letter[i];
+        t.letter.erase(t.letter.begin() + static_cast<std::ptrdiff_t>(j));
+        t.letter.erase(t.letter.begin() + static_cast<std::ptrdiff_t>(i));
+        t.letter.push_back(letter);
+        return take_diagonals(x, t, at);
+      }
+}
+/// Sums over axes whose letters nobody else has.
+template <class F>
+void sum_away(Tensor& x, EinsumTerm& t, const F& is_needed, SourceLine at) {
+  IntList axes;
+  EinsumTerm rest;
+  for (std::size_t k = 0; k < t.letter.size(); ++k)
+    if (is_needed(t.letter[k])) rest.letter.push_back(t.letter[k]);
+    else axes.push_back(static_cast<int>(k));
+  if (axes.size() == 0) return;
+  const DType d = x.dtype();
+  x = x.sum(axes, false, at).to(d, at);
+  t = rest;
+}
+template <class = void>
+Tensor in_order(const Tensor& x, const EinsumTerm& from, const std::vector<int>& to, SourceLine at) {
+  IntList order;
+  for (const int letter : to) order.push_back(place_of_letter(from, letter));
+  return x.dim() ? x.permute(order, at) : x;
+}
+/// Two operands as a batch of products: (shared and kept, own of a, summed) times (shared and kept, summed, own of b).
+template <class F>
+Tensor einsum_pair(Tensor a, EinsumTerm& ta, Tensor b, EinsumTerm tb, const F& is_kept, SourceLine at) {
+  std::vector<int> both, summed, own_a, own_b;
+  Size n_batch(1), n_sum(1), n_a(1), n_b(1);
+  IntList to;
+  for (std::size_t k = 0; k < ta.letter.size(); ++k) {
+    const int letter = ta.letter[k], j = place_of_letter(tb, letter);
+    const Size size_a = a.size(static_cast<int>(k), at);
+    if (j < 0) {
+      own_a.push_back(letter);
+      n_a *= size_a;
+      continue;
+    }
+    const Size size_b = b.size(j, at);
+    if (size_a != size_b) {  // one of them is 1 and is repeated
+      if (!(size_a == 1) && !(size_b == 1)) TT_THROW(Error(Text("tt::einsum: a letter has two sizes: shapes ") << a.shape() << " and " << b.shape() << "." << at));
+      Tensor& shorter = size_a == 1 ? a : b;
+      IntList wide = shorter.shape(at);
+      wide[size_a == 1 ? static_cast<int>(k) : j] = size_a == 1 ? size_b : size_a;
+      shorter = shorter.expand(wide, at);
+    }
+    const Size size = size_a == 1 ? size_b : size_a;
+    (is_kept(letter) ? both : summed).push_back(letter);
+    (is_kept(letter) ? n_batch : n_sum) *= size;
+  }
+  for (std::size_t k = 0; k < tb.letter.size(); ++k)
+    if (place_of_letter(ta, tb.letter[k]) < 0) {
+      own_b.push_back(tb.letter[k]);
+      n_b *= b.size(static_cast<int>(k), at);
+    }
+  const auto joined = [](std::vector<int> x, const std::vector<int>& y, const std::vector<int>& z) {
+    x.insert(x.end(), y.begin(), y.end());
+    x.insert(x.end(), z.begin(), z.end());
+    return x;
+  };
+  const Tensor left = in_order(a, ta, joined(both, own_a, summed), at), right = in_order(b, tb, joined(both, summed, own_b), at);
+  IntList shape;
+  for (int k = 0; k < static_cast<int>(both.size() + own_a.size()); ++k) shape.push_back(left.size(k, at));
+  for (int k = static_cast<int>(both.size() + summed.size()); k < right.dim(); ++k) shape.push_back(right.size(k, at));
+  const Tensor product = summed.empty() ? left.reshape({n_batch, n_a, 1}, at) * right.reshape({n_batch, 1, n_b}, at)
+                                        : tt::matmul(left.reshape({n_batch, n_a, n_sum}, at), right.reshape({n_batch, n_sum, n_b}, at), at);
+  ta.letter = joined(both, own_a, own_b);
+  return product.reshape(shape, at);
+}
+
+}  // namespace detail
+
+TT_LAZY_DEFINITION Tensor mm(const Tensor& a, const Tensor& b, SourceLine at) {
+  detail::need_ranks("mm", a, 2, b, 2, at);
+  return tt::matmul(a, b, at);
+}
+TT_LAZY_DEFINITION Tensor bmm(const Tensor& a, const Tensor& b, SourceLine at) {
+  detail::need_ranks("bmm", a, 3, b, 3, at);
+  if (a.size(0, at) != b.size(0, at)) TT_THROW(Error(Text("tt::bmm: batches differ: ") << a.shape() << " and " << b.shape() << "." << at));
+  return tt::matmul(a, b, at);
+}
+TT_LAZY_DEFINITION Tensor mv(const Tensor& a, const Tensor& v, SourceLine at) {
+  detail::need_ranks("mv", a, 2, v, 1, at);
+  return tt::matmul(a, v, at);
+}
+TT_LAZY_DEFINITION Tensor dot(const Tensor& a, const Tensor& b, SourceLine at) {
+  detail::need_ranks("dot", a, 1, b, 1, at);
+  return tt::matmul(a, b, at);
+}
+TT_LAZY_DEFINITION Tensor inner(const Tensor& a, const Tensor& b, SourceLine at) {
+  if (a.dim() == 0 || b.dim() == 0) return a * b;
+  return tensordot(a, b, {-1}, {-1}, at);
+}
+TT_LAZY_DEFINITION Tensor outer(const Tensor& a, const Tensor& b, SourceLine at) {
+  if (a.dim() != 1 || b.dim() != 1) detail::need_ranks("outer", a, 1, b, 1, at);
+  return a.unsqueeze(1, at) * b.unsqueeze(0, at);
+}
+TT_LAZY_DEFINITION Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, mm(a, b, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, mv(a, v, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, outer(a, b, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
+  const Tensor sum = bmm(a, b, at).sum({0}, false, at);
+  return detail::scaled_sum(input, sum.to(a.dtype(), at), beta, alpha, at);
+}
+TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, bmm(a, b, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, int dims, SourceLine at) {
+  IntList of_a, of_b;
+  for (int k = 0; k < dims; ++k) {
+    of_a.push_back(a.dim() - dims + k);
+    of_b.push_back(k);
+  }
+  return tensordot(a, b, of_a, of_b, at);
+}
+TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& dims_a, const IntList& dims_b, SourceLine at) {
+  if (dims_a.size() != dims_b.size()) TT_THROW(Error(Text("tt::tensordot: axes ") << dims_a << " and " << dims_b << " are not as many." << at));
+  const std::uint64_t in_a = detail::axis_set(a, dims_a, "tensordot", at), in_b = detail::axis_set(b, dims_b, "tensordot", at);
+  IntList order_a, order_b, shape;
+  Size rows(1), columns(1), n(1);
+  for (int k = 0; k < a.dim(); ++k)
+    if (!(in_a >> k & 1)) order_a.push_back(k), shape.push_back(a.size(k, at)), rows *= a.size(k, at);
+  for (int k = 0; k < dims_a.size(); ++k) {
+    const int i = normalize_axis(static_cast<int>(dims_a.value(k)), a.dim()), j = normalize_axis(static_cast<int>(dims_b.value(k)), b.dim());
+    if (a.size(i, at) != b.size(j, at)) TT_THROW(Error(Text("tt::tensordot: sizes differ: axis ") << i << " of shape " << a.shape() << ", axis " << j << " of shape " << b.shape() << "." << at));
+    order_a.push_back(i);
+    order_b.push_back(j);
+    n *= a.size(i, at);
+  }
+  for (int k = 0; k < b.dim(); ++k)
+    if (!(in_b >> k & 1)) order_b.push_back(k), shape.push_back(b.size(k, at)), columns *= b.size(k, at);
+  const Tensor left = a.dim() ? a.permute(order_a, at) : a, right = b.dim() ? b.permute(order_b, at) : b;
+  return tt::matmul(left.reshape({rows, n}, at), right.reshape({n, columns}, at), at).reshape(shape, at);
+}
+TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, std::span<const Tensor> operands, SourceLine at) {
+  std::string text;
+  for (const char c : equation)
+    if (c != ' ') text.push_back(c);
+  const std::size_t arrow = text.find("->");
+  std::vector<std::string> parts(1);
+  for (std::size_t k = 0; k < (arrow == std::string::npos ? text.size() : arrow); ++k)
+    if (text[k] == ',') parts.emplace_back();
+    else parts.back().push_back(text[k]);
+  if (parts.size() != operands.size()) TT_THROW(Error(Text("tt::einsum: ") << static_cast<std::int64_t>(parts.size()) << " terms for " << static_cast<std::int64_t>(operands.size()) << " Tensors." << at));
+  std::vector<detail::EinsumTerm> term;
+  TensorList x(operands.begin(), operands.end());
+  int widest = 0, count[128] = {};
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    term.push_back(detail::einsum_term(parts[k], x[k].dim(), at));
+    for (const int letter : term[k].letter)
+      if (letter > detail::first_of_ellipsis) widest = letter - detail::first_of_ellipsis > widest ? letter - detail::first_of_ellipsis : widest;
+      else ++count[letter];
+  }
+  std::vector<int> result;
+  if (arrow != std::string::npos) {
+    const std::string to = text.substr(arrow + 2);
+    result = detail::einsum_term(to, static_cast<int>(to.size()) - (to.find('.') == std::string::npos ? 0 : 3 - widest), at).letter;
+  } else {  // the ellipsis, then letters that are there once, in their order
+    for (int j = widest; j > 0; --j) result.push_back(detail::first_of_ellipsis + j);
+    for (int letter = 'A'; letter <= 'z'; ++letter)
+      if (count[letter] == 1) result.push_back(letter);
+  }
+  const detail::EinsumTerm wanted{result};
+  for (const int letter : result) {
+    bool there = false;
+    for (const detail::EinsumTerm& t : term) there = there || detail::place_of_letter(t, letter) >= 0;
+    if (!there) TT_THROW(Error(Text("tt::einsum: the result has a letter that no Tensor has.") << at));
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) detail::take_diagonals(x[k], term[k], at);
+  const auto needed_beyond = [&](std::size_t from) {
+    return [&, from](int letter) {
+      if (detail::place_of_letter(wanted, letter) >= 0) return true;
+      for (std::size_t j = from; j < term.size(); ++j)
+        if (detail::place_of_letter(term[j], letter) >= 0) return true;
+      return false;
+    };
+  };
+  Tensor r = x[0];
+  detail::EinsumTerm t = term[0];
+  detail::sum_away(r, t, needed_beyond(1), at);
+  for (std::size_t k = 1; k < x.size(); ++k) {
+    detail::EinsumTerm own = term[k];
+    detail::sum_away(x[k], own, [&](int letter) { return needed_beyond(k + 1)(letter) || detail::place_of_letter(t, letter) >= 0; }, at);
+    r = detail::einsum_pair(r, t, x[k], own, needed_beyond(k + 1), at);
+  }
+  detail::sum_away(r, t, needed_beyond(x.size()), at);
+  return detail::in_order(r, t, result, at);
+}
+TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) {
+  const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
+  IntList left, right, to;
+  for (int k = 0; k < rank; ++k) {
+    const Size n = k < rank - a.dim() ? Size(1) : a.size(k - (rank - a.dim()), at), m = k < rank - b.dim() ? Size(1) : b.size(k - (rank - b.dim()), at);
+    left.push_back(n);
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(m);
+    to.push_back(n * m);
+  }
+  return (a.reshape(left, at) * b.reshape(right, at)).reshape(to, at);
+}
+TT_LAZY_DEFINITION Tensor block_diag(std::span<const Tensor> all, SourceLine at) {
+  TensorList blocks;
+  Size columns(0), before(0);
+  for (const Tensor& t : all) {
+    if (t.dim() > 2) detail::refuse("block_diag", "of more than two axes", t, at);
+    blocks.push_back(detail::at_least(t, 2, at));
+    columns += blocks.back().size(1, at);
+  }
+  TensorList rows;
+  for (const Tensor& t : blocks) {
+    rows.push_back(tt::pad(t, {before, columns - before - t.size(1, at)}, PadMode::constant, 0, at));
+    before += t.size(1, at);
+  }
+  return cat(rows, 0, at);
+}
+TT_LAZY_DEFINITION Tensor trace(const Tensor& x, SourceLine at) {
+  if (x.dim() != 2) detail::refuse("trace", "not a matrix", x, at);
+  return diagonal(x, 0, 0, 1, at).sum({}, false, at);
+}
+TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor& fweights, const Tensor& aweights, SourceLine at) {
+  if (given.dim() > 2) detail::refuse("cov", "of more than two axes", given, at);
+  Tensor x = detail::at_least(given, 2, at);
+  if (!is_floating(x.dtype())) x = x.to(DType::f32, at);
+  Tensor w;
+  if (fweights.defined()) w = fweights;
+  if (aweights.defined()) w = w.defined() ? w * aweights : aweights;
+  const Tensor sum = w.defined() ? w.sum({}, false, at) : full({}, static_cast<double>(x.size(1, at).value()), detail::on_device(x.dtype(), x.device()));
+  const Tensor mean = (w.defined() ? (x * w).sum({1}, true, at) : x.sum({1}, true, at)) / sum;
+  const Tensor lost = aweights.defined() && correction != 0 ? (w * aweights).sum({}, false, at) / sum * correction : full({}, static_cast<double>(correction), detail::on_device(x.dtype(), x.device()));
+  const Tensor by = tt::maximum(sum - lost, 0, at), c = x - mean;
+  const Tensor r = tt::matmul(w.defined() ? c * w : c, c.transpose(0, 1, at), at) / by;
+  return r.size(0, at) == 1 ? r.reshape({}, at) : r;
+}
+TT_LAZY_DEFINITION Tensor corrcoef(const Tensor& x, SourceLine at) {
+  const Tensor c = cov(x, 1, {}, {}, at);
+  if (c.dim() == 0) return c / c;
+  const Tensor d = tt::sqrt(diagonal(c, 0, 0, 1, at), at);
+  return tt::clamp(c / d.unsqueeze(1, at) / d.unsqueeze(0, at), -1, 1, at);
+}
+TT_LAZY_DEFINITION Tensor norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) { return detail::power_norm(x, p, dim, keepdim, at); }
+
+TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
+  return detail::power_norm(x, ord, dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view ord, const IntList& dim, bool keepdim, SourceLine at) {
+  if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
+  if (ord != "fro") TT_THROW(Unavailable(Text("tt::matrix_norm: singular values are not there.") << at));
+  return detail::power_norm(x, 2, dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
+  if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
+  const double size = ord < 0 ? -ord : ord;
+  if (size == 2) TT_THROW(Unavailable(Text("tt::matrix_norm: singular values are not there.") << at));
+  if (size != 1 && !std::isinf(size)) TT_THROW(Error(Text("tt::matrix_norm: there is no such norm of matrices.") << at));
+  const int rows = detail::axis_of(x, static_cast<int>(dim.value(0)), "matrix_norm", at, x.dim()), columns = detail::axis_of(x, static_cast<int>(dim.value(1)), "matrix_norm", at, x.dim());
+  const int summed = size == 1 ? rows : columns, compared = size == 1 ? columns : rows;
+  const Tensor sums = tt::abs(x, at).sum({summed}, true, at), r = ord > 0 ? sums.amax({compared}, true, at) : sums.amin({compared}, true, at);
+  return keepdim ? r : tt::squeeze(r, {rows, columns}, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
+  const Tensor both[] = {a, b};
+  const TensorList w = broadcast_tensors(both, at);
+  const int d = detail::axis_of(w[0], dim, "cross", at, w[0].dim());
+  if (!(w[0].size(d, at) == 3)) detail::refuse("cross", "the axis is not of 3", w[0], at);
+  return roll(w[0], {-1}, {d}, at) * roll(w[1], {-2}, {d}, at) - roll(w[0], {-2}, {d}, at) * roll(w[1], {-1}, {d}, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return (a * b).sum({dim}, false, at).to((a * b).dtype(), at); }
+TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
+  if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
+  if (n < 0) TT_THROW(Error(Text("tt::matrix_power: n is negative: ") << n << ". The power of the inverse?" << at));
+  if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at).clone(at);
+  Tensor r, square = a;
+  for (; n > 0; n >>= 1) {
+    if (n & 1) r = r.defined() ? tt::matmul(r, square, at) : square;
+    if (n > 1) square = tt::matmul(square, square, at);
+  }
+  return r;
+}
+TT_LAZY_DEFINITION Tensor linalg::multi_dot(std::span<const Tensor> all, SourceLine at) {
+  const int n = static_cast<int>(all.size());
+  if (n < 2) TT_THROW(Error(Text("tt::multi_dot: ") << n << " Tensors. Two or more?" << at));
+  TensorList x(all.begin(), all.end());
+  const bool row = x[0].dim() == 1, column = x.back().dim() == 1;
+  if (row) x[0] = x[0].unsqueeze(0, at);
+  if (column) x.back() = x.back().unsqueeze(1, at);
+  for (const Tensor& t : x)
+    if (t.dim() != 2) detail::refuse("multi_dot", "not a matrix", t, at);
+  // the cheapest order: cost[i][j] of the product of i to j (Cormen et al., Introduction to Algorithms, 15.2)
+  const auto side = [&](int k) { return static_cast<double>((k < n ? x[static_cast<std::size_t>(k)].size(0, at) : x.back().size(1, at)).value()); };
+  std::vector<std::vector<double>> cost(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n), 0));
+  std::vector<std::vector<int>> cut(static_cast<std::size_t>(n), std::vector<int>(static_cast<std::size_t>(n), 0));
+  for (int length = 1; length < n; ++length)
+    for (int i = 0; i + length < n; ++i) {
+      const int j = i + length;
+      auto& best = cost[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      best = -1;
+      for (int k = i; k < j; ++k) {
+        const double c = cost[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)] + cost[static_cast<std::size_t>(k + 1)][static_cast<std::size_t>(j)] + side(i) * side(k + 1) * side(j + 1);
+        if (best < 0 || c < best) best = c, cut[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = k;
+      }
+    }
+  const auto product = [&](const auto& self, int i, int j) -> Tensor {
+    if (i == j) return x[static_cast<std::size_t>(i)];
+    const int k = cut[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    return tt::matmul(self(self, i, k), self(self, k + 1, j), at);
+  };
+  Tensor r = product(product, 0, n - 1);
+  if (row) r = r.select(0, 0, at);
+  return column ? r.select(-1, 0, at) : r;
+}
+TT_LAZY_DEFINITION Tensor linalg::vander(const Tensor& x, Optional<std::int64_t> n, SourceLine at) {
+  const std::int64_t columns = n.given ? n.value : x.dim() ? x.size(-1, at).value() : 1;
+  if (columns < 1) TT_THROW(Error(Text("tt::vander: ") << columns << " powers. One or more?" << at));
+  const DType d = is_floating(x.dtype()) ? x.dtype() : DType::i64;
+  TensorList powers{ones(x.shape(at), detail::on_device(d, x.device()), at)};
+  for (std::int64_t k = 1; k < columns; ++k) powers.push_back(powers.back() * x);
+  const Tensor r = stack(powers, x.dim(), at);
+  return x.dim() ? r : r.unsqueeze(0, at);
+}
+
+namespace detail {
+
+template <class = void>
+void register_linear_algebra_names() {
+  const auto pair = [](const char* name, const char* a, auto f) {
+    const Text schema = Text("Tensor ") << a;
+    register_function(name, keep_text(schema.begin(), static_cast<std::size_t>(schema.size())), f);
+  };
+  pair("mm", "input, Tensor mat2", [](const Tensor& a, const Tensor& b, Line at) { return mm(a, b, at); });
+  pair("bmm", "input, Tensor mat2", [](const Tensor& a, const Tensor& b, Line at) { return bmm(a, b, at); });
+  pair("mv", "input, Tensor vec", [](const Tensor& a, const Tensor& b, Line at) { return mv(a, b, at); });
+  for (const char* name : {"dot", "vdot"}) pair(name, "input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return dot(a, b, at); });
+  pair("inner", "input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return inner(a, b, at); });
+  for (const char* name : {"outer", "ger"}) pair(name, "input, Tensor vec2", [](const Tensor& a, const Tensor& b, Line at) { return outer(a, b, at); });
+  const auto add_product = [](const char* name, const char* of, auto f) {
+    const Text schema = Text("Tensor input, ") << of << ", Scalar beta=1, Scalar alpha=1";
+    register_function(name, keep_text(schema.begin(), static_cast<std::size_t>(schema.size())), f);
+  };
+  add_product("addmm", "Tensor mat1, Tensor mat2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addmm(x, a, b, real_of(s, at), real_of(t, at), at); });
+  add_product("addmv", "Tensor mat, Tensor vec", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addmv(x, a, b, real_of(s, at), real_of(t, at), at); });
+  add_product("addr", "Tensor vec1, Tensor vec2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addr(x, a, b, real_of(s, at), real_of(t, at), at); });
+  add_product("addbmm", "Tensor batch1, Tensor batch2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return addbmm(x, a, b, real_of(s, at), real_of(t, at), at); });
+  add_product("baddbmm", "Tensor batch1, Tensor batch2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return baddbmm(x, a, b, real_of(s, at), real_of(t, at), at); });
+  register_function("tensordot", "Tensor a, Tensor b, int dims=2", [](const Tensor& a, const Tensor& b, int d, Line at) { return tensordot(a, b, d, at); });
+  register_function("tensordot", "Tensor a, Tensor b, int[] dims_self, int[] dims_other", [](const Tensor& a, const Tensor& b, const IntList& x, const IntList& y, Line at) { return tensordot(a, b, x, y, at); });
+  register_function("einsum", "str equation, Tensor[] tensors", [](const std::string& e, const TensorList& l, Line at) { return einsum(e, std::span<const Tensor>(l), at); });
+  register_function("einsum", "Tensor[] tensors, str equation", [](const TensorList& l, const std::string& e, Line at) { return einsum(e, std::span<const Tensor>(l), at); });
+  register_function("kron", "Tensor input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return kron(a, b, at); });
+  register_function("block_diag", "Tensor[] tensors", [](const TensorList& l, Line at) { return block_diag(l, at); });
+  register_function("trace", "Tensor input", [](const Tensor& x, Line at) { return trace(x, at); });
+  register_function("cov", "Tensor input, int correction=1, Tensor? fweights=None, Tensor? aweights=None", [](const Tensor& x, int c, const Tensor& f, const Tensor& a, Line at) { return cov(x, c, f, a, at); });
+  register_function("corrcoef", "Tensor input", [](const Tensor& x, Line at) { return corrcoef(x, at); });
+  register_function("linalg_vector_norm", "Tensor x, Scalar ord=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None",
+                    [](const Tensor& x, const TensorOperand& p, const IntList& d, bool k, OptionalDType t, Line at) { return linalg::vector_norm(converted(x, t, at), real_of(p, at), d, k, at); });
+  // a number, or "fro"; of two axes a norm of matrices
+  static constexpr auto norm_of = [](const Tensor& x, const BoxedValue& p, const IntList& d, bool k, bool of_matrices, Line at) {
+    if (p.is_text()) return linalg::matrix_norm(x, p.text(), d.size() == 2 ? d : IntList{-2, -1}, k, at);
+    if (of_matrices && !p.is_none()) return linalg::matrix_norm(x, p.real(), d.size() == 2 ? d : IntList{-2, -1}, k, at);
+    return linalg::vector_norm(x, p.is_none() ? 2 : p.real(), d, k, at);
+  };
+  register_function("norm", "Tensor input, Scalar|str? p=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const BoxedValue& p, const IntList& d, bool k, OptionalDType t, Line at) {
+    if (p.is_text() && p.text() == "fro") return linalg::vector_norm(converted(x, t, at), 2, d, k, at);
+    return norm_of(converted(x, t, at), p, d, k, false, at);
+  });
+  register_function("linalg_norm", "Tensor A, Scalar|str? ord=None, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const BoxedValue& p, const IntList& d, bool k, OptionalDType t, Line at) {
+    return norm_of(converted(x, t, at), p, d, k, d.size() == 2 || (d.size() == 0 && x.dim() == 2), at);
+  });
+  register_function("linalg_matrix_norm", "Tensor A, Scalar|str? ord=None, int[] dim=[-2, -1], bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const BoxedValue& p, const IntList& d, bool k, OptionalDType t, Line at) {
+    return p.is_none() ? linalg::matrix_norm(converted(x, t, at), "fro", d, k, at) : norm_of(converted(x, t, at), p, d, k, true, at);
+  });
+  register_function("linalg_cross", "Tensor input, Tensor other, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::cross(a, b, d, at); });
+  register_function("cross", "Tensor input, Tensor other, int? dim=None", [](const Tensor& a, const Tensor& b, Optional<int> d, Line at) {
+    int axis = d.given ? d.value : -1;
+    for (int k = 0; !d.given && k < a.dim(); ++k)
+      if (a.size(k, at) == 3) {
+        axis = k;
+        break;
+      }
+    return linalg::cross(a, b, axis, at);
+  });
+  register_function("linalg_vecdot", "Tensor x, Tensor y, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::vecdot(a, b, d, at); });
+  for (const char* name : {"linalg_matrix_power", "matrix_power"}) register_function(name, "Tensor A, int n", [](const Tensor& a, int n, Line at) { return linalg::matrix_power(a, n, at); });
+  for (const char* name : {"linalg_multi_dot", "chain_matmul"}) register_function(name, "Tensor[] tensors", [](const TensorList& l, Line at) { return linalg::multi_dot(l, at); });
+  register_function("linalg_vander", "Tensor x, int? N=None", [](const Tensor& x, Optional<std::int64_t> n, Line at) { return linalg::vander(x, n, at); });
+}
+
+}  // namespace detail
+}  // namespace tt
