@@ -691,7 +691,7 @@ class BasicGenerator {
       case 6: return has_none(a, axis) ? -1 : reduction<tt::Argmax>(x, axis, keep);
       case 7: {
         const int b = pick_beside(a, &is_number);
-        return b < 0 ? -1 : tt::MseLoss::body(x, sym(b)).id;
+        return b < 0 ? -1 : tt::MseLoss::body(x, sym(b), {}, {}).id;
       }
       default: return cross_entropy(x);
     }
@@ -715,8 +715,8 @@ class BasicGenerator {
   constexpr int cross_entropy(const Sym& x) {
     Shape rows;
     for (int k = 0; k < x.shape().rank; ++k)
-      if (k != tt::CrossEntropy::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
-    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows))).id;
+      if (k != tt::detail::Labels::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
+    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows)), Sym{}, tt::CrossEntropy::Options{}).id;
   }
 
   // ---- gradients and outputs

@@ -109,6 +109,9 @@ enum class Mistake : std::uint8_t {
   too_many_outputs,
   too_many_nodes,
   parameter_changes_shape,
+  option_out_of_range,
+  rank_not_accepted,
+  shapes_differ,
 };
 
 /// Results that one static program may have, parameters updated in place included.
@@ -123,6 +126,8 @@ struct Failure {
   DType dtype = DType::f32;
   std::int64_t number = 0;
   SourceLine where{};
+  const char *option = "", *bounds = "";  ///< of an option: its name, and what it has to be
+  double real = 0;
 
   constexpr explicit operator bool() const { return mistake != Mistake::none; }
 };
@@ -163,10 +168,31 @@ constexpr const char* words(Mistake m) {
     case Mistake::too_many_outputs: return "too many results";
     case Mistake::too_many_nodes: return "too many nodes for a static program";
     case Mistake::parameter_changes_shape: return "a parameter changes its shape or dtype";
+    case Mistake::shapes_differ: return "shapes differ";
+    case Mistake::rank_not_accepted: return "rank is not accepted";
+    case Mistake::option_out_of_range: return "option is out of range";
     case Mistake::none: break;
   }
   return "";
 }
+
+namespace detail {
+/// With six digits behind the point at most; also in constant expressions.
+constexpr void write_number(Text& t, double v) {
+  if (v != v) return static_cast<void>(t << "nan");
+  if (v < 0) t << '-', v = -v;
+  if (v > 1e15) return static_cast<void>(t << "more than 1e15");
+  auto whole = static_cast<std::int64_t>(v);
+  auto rest = static_cast<std::int64_t>((v - static_cast<double>(whole)) * 1e6 + 0.5);
+  if (rest >= 1000000) ++whole, rest -= 1000000;
+  t << whole;
+  if (rest > 0) t << '.';
+  for (std::int64_t digit = 100000; rest > 0; digit /= 10) {
+    t << rest / digit;
+    rest %= digit;
+  }
+}
+}  // namespace detail
 
 constexpr Text describe(const Failure& f) {
   Text t;
@@ -196,7 +222,7 @@ constexpr Text describe(const Failure& f) {
     case Mistake::extent_along_axis_is_not_constant:
       t << f.a << ", axis " << f.number << ". Give it a constant extent?";
       break;
-    case Mistake::last_sizes_differ: case Mistake::sizes_differ: t << f.a << " and " << f.b << "."; break;
+    case Mistake::last_sizes_differ: case Mistake::sizes_differ: case Mistake::shapes_differ: t << f.a << " and " << f.b << "."; break;
     case Mistake::size_cannot_be_checked: t << f.a << " and " << f.b << ". Give one extent as -1?"; break;
     case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;
     case Mistake::condition_is_not_bool: t << name(f.dtype) << ". Compare it with something?"; break;
@@ -249,6 +275,12 @@ constexpr Text describe(const Failure& f) {
       t << f.number << ". Raise TT_MAX_STATIC_NODES, or split the function.";
       break;
     case Mistake::parameter_changes_shape: t << f.a << " became " << f.b << "."; break;
+    case Mistake::rank_not_accepted: t << f.a << " has rank " << f.a.rank << ", at most is " << f.number << "."; break;
+    case Mistake::option_out_of_range:
+      t << f.option << " is ";
+      detail::write_number(t, f.real);
+      t << ", has to be " << f.bounds << '.';
+      break;
     case Mistake::none: break;
   }
   return t << f.where;

@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/linear_algebra.hpp"
+#include "tt/dispatch/network_functions.hpp"
 #include "tt/dispatch/reduction_functions.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 

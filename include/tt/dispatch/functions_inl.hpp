@@ -3,7 +3,7 @@
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/functions.hpp"
 #include "tt/dispatch/linear_algebra_inl.hpp"
-#include "tt/dispatch/value_names_inl.hpp"
+#include "tt/dispatch/network_functions_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -16,6 +16,7 @@ void register_functions() {
     register_reduction_names();
     register_index_names();
     register_linear_algebra_names();
+    register_network_names();
     operator_entry<Cumprod<>>();
     operator_entry<Logcumsumexp<>>();
     return true;

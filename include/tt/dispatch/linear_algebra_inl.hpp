@@ -339,7 +339,7 @@ TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int d
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
   if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
   if (n < 0) TT_THROW(Error(Text("tt::matrix_power: n is negative: ") << n << ". The power of the inverse?" << at));
-  if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at).clone(at);
+  if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at) + tt::where(zeros({}, detail::on_device(DType::boolean, a.device())), a, 0, at);  // a gradient of 0
   Tensor r, square = a;
   for (; n > 0; n >>= 1) {
     if (n & 1) r = r.defined() ? tt::matmul(r, square, at) : square;

@@ -1,8 +1,11 @@
 // Every op over graphs of the library: what tt::compiled has, and what calls by name find.
 #pragma once
 #include "tt/functional/elementwise.hpp"
+#include "tt/functional/distances.hpp"
+#include "tt/functional/elementwise_losses.hpp"
 #include "tt/functional/image_ops.hpp"
 #include "tt/functional/join_ops.hpp"
+#include "tt/functional/network.hpp"
 #include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
@@ -11,7 +14,11 @@ using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>,
                                CrossEntropy, MseLoss, ArangeLike, EyeLike, RandLike, RandnLike, SliceScatter, Cat, Stack, Triangle<true>, Triangle<false>, Conv2d, MaxPool2d,
                                AvgPool2d, Pad>;
 /// The rest of the vocabulary; a file of src/ of its own compiles them.
-using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, MaskedFill, Flip, DiagEmbed,
-                                      RoundDecimals, Frexp, Fmod, Remainder, FloorDivide, Nextafter, Polygamma>;
+using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, MaskedFill, Flip, DiagEmbed, RoundDecimals, Frexp,
+                                      Fmod, Remainder, FloorDivide, Nextafter, Polygamma, NllLoss, L1Loss, SmoothL1Loss, HuberLoss,
+                                      BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
+                                      MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
+                                      CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,
+                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention>;
 
 }  // namespace tt

@@ -98,7 +98,7 @@ struct Erfcx {
       return where(x < 0, up * (2 - near * detail::exp_of_minus_square(a)), near);
     }
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad * (2 * x * call<Erfcx>({}, x) - 1.1283791670955126); }
+  static constexpr auto derivative(auto x, auto y, auto grad) { return grad * (2 * x * y - 1.1283791670955126); }
 };
 /// e^(x^2) erfc(x), elementwise.
 template <Value A>
@@ -206,7 +206,7 @@ struct I0e {
       return r;
     }
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad * (call<I1e>({}, x) - where(x < 0, -1, where(x > 0, 1, x - x)) * call<I0e>({}, x)); }
+  static constexpr auto derivative(auto x, auto y, auto grad) { return grad * (call<I1e>({}, x) - where(x < 0, -1, where(x > 0, 1, x - x)) * y); }
 };
 /// e^-|x| I0(x), elementwise.
 template <Value A>
@@ -225,14 +225,13 @@ struct I1e {
       -0x1.304914a4cf667p-20, 0x1.b7aec3656b6c1p-19, -0x1.328a0acbc458ap-17, 0x1.96d304cc0c81bp-16, -0x1.01a1e5051d944p-14, 0x1.373e6d6c4c9f8p-13,
       -0x1.65bfa277a3a2dp-12, 0x1.865739f608b6ep-11, -0x1.936822430cf69p-10, 0x1.89f89e054bc1dp-9, -0x1.6ab6a3bc88c51p-8, 0x1.3a0c1a6a199cap-7,
       -0x1.fe3d9bfe55e01p-7, 0x1.84125b06960ap-6, -0x1.13d5f358b4c9ep-5, 0x1.6df95e8c1eep-5, -0x1.c4daa51341287p-5, 0x1.0530f817fe69bp-4,
-      -0x1.1881379ffb5d5p-4, 0x1.16c390ddb0939p-4, -0x1.f4bb071a7752bp-5, 0x1.6e14eb8e5d318p-5) * where(near, a, 0), detail::horner(u, 0x1.8bd3ef21c46ecp-36, -0x1.a1a5dda8b1eb6p-34, -0x1.6707905792aa6p-33, 0x1.74762cf13ee8bp-31, 0x1.4351c02def0f8p-31, -0x1.3704ee9202002p-29,
+      -0x1.1881379ffb5d5p-4, 0x1.16c390ddb0939p-4, -0x1.f4bb071a7752bp-5, 0x1.6e14eb8e5d318p-5) * where(near, x, 0), detail::horner(u, 0x1.8bd3ef21c46ecp-36, -0x1.a1a5dda8b1eb6p-34, -0x1.6707905792aa6p-33, 0x1.74762cf13ee8bp-31, 0x1.4351c02def0f8p-31, -0x1.3704ee9202002p-29,
       -0x1.a2b5c6ec3e3bcp-30, 0x1.47692902fc355p-28, 0x1.e172e024b1619p-29, -0x1.dd40fa3ca50dep-28, -0x1.0827dc03a02b5p-27, 0x1.7eecd6ef09401p-28,
       0x1.e2d2b366c82bbp-27, 0x1.d68e469257969p-28, -0x1.21baaa717a931p-27, -0x1.91e85bf75a6e5p-26, -0x1.72788d29b0685p-25, -0x1.ad8afc479db14p-24,
       -0x1.761383a59d769p-22, -0x1.ec8e127ad7f7bp-20, -0x1.f89c2304bfcc3p-17, -0x1.cbc54df1d2964p-13, -0x1.3f796198ee63dp-7, 0x1.8ebe783a8403p-2) / sqrt(where(near, 1, a)));
-      return detail::copy_sign<double>(r, x);
+      return where(near || x > 0, r, -r);
     }
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad * (call<I0e>({}, x) - where(x == 0, 0.5, call<I1e>({}, x) / where(x == 0, 1, x)) - where(x < 0, -1, where(x > 0, 1, x - x)) * call<I1e>({}, x)); }
 };
 /// e^-|x| I1(x), elementwise.
 template <Value A>

@@ -1,0 +1,61 @@
+// torch.nn.functional beyond what is one formula: pools in 1 to 3 axes, convolutions made of conv2d, resizing, attention, dropout, tables of vectors. Names,
+// arguments, defaults and meanings are PyTorch's. They are made of operators, and are captured and differentiated as those are.
+//   tt::max_pool1d(x, {2})   tt::adaptive_avg_pool2d(x, {1, 1})   tt::interpolate(x, {64, 64}, tt::none, "bilinear")   tt::dropout(x, 0.1)
+#pragma once
+#include "tt/dispatch/shape_functions.hpp"
+#include "tt/functional/list.hpp"
+
+namespace tt {
+
+struct PoolResult {
+  Tensor values, indices;  ///< indices are i64: places in the last axes, taken as one
+};
+/// How pools go over the last one, two or three axes: a number for each of them, or one for all. stride {}: that of the kernel.
+struct PoolOptions {
+  IntList stride{}, padding{0}, dilation{1};
+  bool ceil_mode = false;
+};
+/// The greatest of each window, in as many last axes as `axes` says, and its place.
+TT_LAZY PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here());
+/// The mean of each window; padding counts if count_include_pad, divisor_override (not 0) divides in place of the number of elements.
+TT_LAZY Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, bool count_include_pad = true, std::int64_t divisor_override = 0, SourceLine at = here());
+/// Windows so that there are so many: from floor(i n / m) to ceil((i + 1) n / m).
+TT_LAZY Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at = here());
+TT_LAZY PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at = here());
+/// (sum x^p)^(1/p) of each window.
+TT_LAZY Tensor lp_pool(const Tensor& x, int axes, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here());
+
+/// Convolution in one, two or three axes (how many: as the weight's), of images with or without a batch axis.
+TT_LAZY Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at = here());
+/// Its transpose: what the gradient of a convolution with this weight (in, out / groups, ...) is by its images.
+TT_LAZY Tensor convolution_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& output_padding, std::int64_t groups,
+                                     const IntList& dilation, SourceLine at = here());
+/// Windows of images as columns: (N, C, H, W) to (N, C kh kw, how many); and columns added up to images again.
+TT_LAZY Tensor im2col(const Tensor& x, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at = here());
+TT_LAZY Tensor fold(const Tensor& x, const IntList& output_size, const IntList& kernel_size, const IntList& dilation = {1}, const IntList& padding = {0}, const IntList& stride = {1}, SourceLine at = here());
+
+/// The axes behind the second resized. size: their new sizes, or {} and a factor for each. mode: nearest, nearest-exact, linear (bilinear, trilinear), bicubic, area.
+TT_LAZY Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false,
+                           bool recompute_scale_factor = false, SourceLine at = here());
+/// Channels in groups, of each group one after the other.
+TT_LAZY Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at = here());
+TT_LAZY Tensor local_response_norm(const Tensor& x, int size, double alpha = 1e-4, double beta = 0.75, double k = 1, SourceLine at = here());
+/// Over all axes but the channels (axis 1). In training the statistics are those of the batch, and the running ones move by `momentum` towards them, in place.
+TT_LAZY Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {}, const Tensor& weight = {}, const Tensor& bias = {}, bool training = false, double momentum = 0.1,
+                          double eps = 1e-5, SourceLine at = here());
+/// x1 W x2 for each of the outputs: weight (out, in1, in2).
+TT_LAZY Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}, SourceLine at = here());
+/// Integers as rows that are 1 in that place; num_classes -1: one more than the greatest.
+TT_LAZY Tensor one_hot(const Tensor& x, std::int64_t num_classes = -1, SourceLine at = here());
+/// Elements left out with probability p, the rest divided by 1 - p; without training x itself. dropout_channels: whole channels (of the first two axes).
+TT_LAZY Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here());
+TT_LAZY Tensor dropout_channels(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here());
+/// softmax(query key^T scale + mask) value; a mask of bool says which keys count. enable_gqa: fewer heads of keys than of queries.
+TT_LAZY Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
+                                            Optional<double> scale = {}, bool enable_gqa = false, SourceLine at = here());
+
+}  // namespace tt
+
+#if TT_DEFINES(functions)
+#include "tt/dispatch/network_functions_inl.hpp"
+#endif

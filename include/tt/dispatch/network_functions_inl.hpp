@@ -1,0 +1,576 @@
+// Definitions of network_functions.hpp, and their names.
+#pragma once
+#include <cmath>
+
+#include "tt/dispatch/network_functions.hpp"
+#include "tt/dispatch/value_names_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
+inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
+/// Windows of one axis: how many there are, and how much is put around.
+struct WindowAxis {
+  std::int64_t kernel, stride, padding, dilation, size, count, behind;
+  template <class = void>
+  static WindowAxis of(const char* op, std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation, bool ceil_mode, SourceLine at) {
+    WindowAxis w{kernel, stride, padding, dilation, n, 0, padding};
+    if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2)
+      TT_THROW(Error(Text("tt::") << op << ": kernel " << kernel << ", stride " << stride << ", padding " << padding << ", dilation " << dilation << ". Padding is at most half of the kernel." << at));
+    const std::int64_t reach = dilation * (kernel - 1) + 1, room = n + 2 * padding - reach;
+    if (room < 0) TT_THROW(Error(Text("tt::") << op << ": a window of " << reach << " does not fit " << n << " elements and padding " << padding << "." << at));
+    w.count = room / stride + 1;
+    if (ceil_mode && room % stride != 0 && w.count * stride < n + padding) ++w.count;  // the last begins within the elements or the padding before them
+    const std::int64_t end = (w.count - 1) * stride + reach - padding - n;
+    w.behind = end > padding ? end : padding;
+    return w;
+  }
+};
+/// Each window of the last axes as further axes at the end; `outside` surrounds them.
+template <class = void>
+Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double outside, SourceLine at) {
+  IntList around;
+  bool any = false;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    around.push_back(axes[k].padding);
+    around.push_back(axes[k].behind);
+    any = any || axes[k].padding > 0 || axes[k].behind > 0;
+  }
+  Tensor r = any ? tt::pad(x, around, outside, at) : x;
+  const int first = x.dim() - static_cast<int>(axes.size());
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const WindowAxis& w = axes[k];
+    const int d = first + static_cast<int>(k);
+    const std::int64_t reach = w.dilation * (w.kernel - 1) + 1;
+    r = r.unfold(d, reach, w.stride, at).slice(d, 0, w.count, 1, at);
+    if (w.dilation > 1) r = r.slice(-1, 0, reach, w.dilation, at);
+  }
+  return r;
+}
+template <class = void>
+std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
+  if (x.dim() < axes) refuse(op, "too few axes", x, at);
+  std::vector<WindowAxis> w;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t size = each_axis(kernel, k, 1), n = x.size(x.dim() - axes + k, at);
+    w.push_back(WindowAxis::of(op, n, size, each_axis(o.stride, k, size), each_axis(o.padding, k, 0), each_axis(o.dilation, k, 1), o.ceil_mode, at));
+  }
+  return w;
+}
+/// The last `axes` axes as one.
+template <class = void>
+Tensor last_as_one(const Tensor& x, int axes, SourceLine at) { return tt::flatten(x, -axes, -1, at); }
+inline double least_number(DType d) {
+  if (is_floating(d)) return -__builtin_inf();
+  if (d == DType::boolean || !is_signed(d)) return 0;
+  return -__builtin_ldexp(1, 8 * size_of(d) - (size_of(d) == 8 ? 2 : 1));  // of i64 half of what there is: numbers come as f64
+}
+/// A row of numbers along one of the last axes.
+template <class = void>
+Tensor along(const std::vector<std::int64_t>& v, const Device& device, int rank, int axis, SourceLine at) {
+  IntList to;
+  for (int k = 0; k < rank; ++k) to.push_back(k == axis ? static_cast<std::int64_t>(v.size()) : 1);
+  return index_tensor(v, device).reshape(to, at);
+}
+/// f(axis, how many are there) as one axis after the other is replaced by weighted elements of it: taps[k][i] is the place of tap k of element i.
+struct Taps {
+  std::vector<std::vector<std::int64_t>> place;
+  std::vector<std::vector<double>> weight;
+};
+template <class = void>
+Tensor resampled(const Tensor& x, int axis, const Taps& taps, SourceLine at) {
+  Tensor r;
+  for (std::size_t k = 0; k < taps.place.size(); ++k) {
+    Tensor part = index_select(x, axis, index_tensor(taps.place[k], x.device()), at);
+    if (!taps.weight.empty()) {
+      IntList to;
+      for (int j = 0; j < x.dim(); ++j) to.push_back(j == axis ? static_cast<std::int64_t>(taps.weight[k].size()) : 1);
+      Tensor w = from_span(std::span<const double>(taps.weight[k]), IntList{static_cast<std::int64_t>(taps.weight[k].size())}).to(x.dtype(), at);
+      part = part * (is_host(x.device()) ? w : w.to(x.device())).reshape(to, at);
+    }
+    r = r.defined() ? r + part : part;
+  }
+  return r;
+}
+/// For output element i of an axis of n elements made m: where it is in the input, in units of its elements.
+inline double source_place(std::int64_t i, std::int64_t n, std::int64_t m, double scale, bool align_corners) {
+  if (align_corners) return m > 1 ? static_cast<double>(i) * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
+  return (static_cast<double>(i) + 0.5) * scale - 0.5;
+}
+
+}  // namespace detail
+
+TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, SourceLine at) {
+  const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
+  const Tensor windows = detail::last_as_one(detail::windows_of(x, w, detail::least_number(x.dtype()), at), axes, at);
+  const MinMaxResult best = tt::max(windows, -1, false, at);
+  // its place in the window, and that of the window, as a place in the last axes
+  Tensor rest = best.indices, place;
+  const int rank = best.indices.dim();
+  std::int64_t apart = 1;
+  for (int k = axes - 1; k >= 0; --k) {
+    const auto& a = w[static_cast<std::size_t>(k)];
+    std::vector<std::int64_t> begin;
+    for (std::int64_t i = 0; i < a.count; ++i) begin.push_back(i * a.stride - a.padding);
+    const Tensor above = floor_divide(rest, a.kernel, at), own = rest - above * a.kernel;
+    const Tensor along_axis = (own * a.dilation + detail::along(begin, x.device(), rank, rank - axes + k, at)) * apart;
+    place = place.defined() ? place + along_axis : along_axis;
+    rest = above;
+    apart *= a.size;
+  }
+  return {best.values, place};
+}
+TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, std::int64_t divisor_override, SourceLine at) {
+  const auto w = detail::window_axes("avg_pool", x, axes, kernel_size, o, at);
+  const Tensor sums = detail::last_as_one(detail::windows_of(x, w, 0, at), axes, at).sum({-1}, false, at).to(x.dtype(), at);
+  const auto divided = [&](const Tensor& by) { return is_floating(x.dtype()) ? sums / by : tt::div(sums.to(DType::f64, at), by, at).to(x.dtype(), at); };
+  if (divisor_override != 0) return divided(full({}, static_cast<double>(divisor_override), detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f64, x.device())));
+  Tensor count;  // of what counts in each window: a product over the axes
+  for (int k = 0; k < axes; ++k) {
+    const auto& a = w[static_cast<std::size_t>(k)];
+    std::vector<std::int64_t> n;
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      const std::int64_t from = i * a.stride - a.padding, to = from + a.kernel, low = count_include_pad ? -a.padding : 0, high = count_include_pad ? a.size + a.padding : a.size;
+      n.push_back((to < high ? to : high) - (from > low ? from : low));
+    }
+    const Tensor own = detail::along(n, x.device(), axes, k, at);
+    count = count.defined() ? count * own : own;
+  }
+  return divided(count.to(is_floating(x.dtype()) ? x.dtype() : DType::f64, at));
+}
+TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
+  Tensor r = x;
+  const int axes = output_size.size();
+  if (x.dim() < axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
+  for (int k = 0; k < axes; ++k) {
+    const int d = x.dim() - axes + k;
+    const std::int64_t n = x.size(d, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    std::vector<double> weight(static_cast<std::size_t>(n * m), 0);
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
+      for (std::int64_t j = from; j < to; ++j) weight[static_cast<std::size_t>(j * m + i)] = 1 / static_cast<double>(to - from);
+    }
+    Tensor by = from_span(std::span<const double>(weight), IntList{n, m}).to(x.dtype(), at);
+    r = tt::matmul(r.transpose(d, -1, at), is_host(x.device()) ? by : by.to(x.device()), at).transpose(d, -1, at);
+  }
+  return r;
+}
+TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
+  const int axes = output_size.size(), rank = x.dim();
+  if (rank < axes) detail::refuse("adaptive_max_pool", "too few axes", x, at);
+  IntList rows;
+  std::int64_t plane = 1;
+  for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));
+  for (int k = rank - axes; k < rank; ++k) plane *= x.size(k, at).value();
+  // places of each window, the last one again where it has fewer than others
+  Tensor place;
+  IntList outer, inner;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t n = x.size(rank - axes + k, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    std::int64_t most = 0;
+    for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
+    std::vector<std::int64_t> own;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < most; ++j) own.push_back(std::min(i * n / m + j, ((i + 1) * n + m - 1) / m - 1));
+    // (m0, m1, ..., most0, most1, ...)
+    const int all = 2 * (k + 1);
+    IntList to;
+    for (int j = 0; j < all; ++j) to.push_back(j == k ? m : j == all - 1 ? most : 1);
+    const Tensor mine = detail::index_tensor(own, x.device()).reshape(to, at);
+    if (!place.defined()) place = mine;
+    else {
+      IntList wide = outer;
+      wide.push_back(1);
+      for (int j = 0; j < inner.size(); ++j) wide.push_back(inner[j]);
+      wide.push_back(1);
+      place = place.reshape(wide, at) * n + mine;
+    }
+    outer.push_back(m);
+    inner.push_back(most);
+  }
+  IntList shape = outer;
+  shape.push_back(-1);
+  const Tensor flat = place.reshape(shape, at);  // (m0, ..., elements of a window)
+  IntList lines = rows, windows = rows;
+  lines.push_back(plane);
+  for (int k = 0; k < flat.dim(); ++k) windows.push_back(flat.size(k, at));
+  const Tensor taken = index_select(x.reshape(lines, at), -1, flat.reshape({-1}, at), at).reshape(windows, at);
+  const MinMaxResult best = tt::max(taken, -1, false, at);
+  const Tensor wide = flat.expand(windows, at);
+  return {best.values, gather(wide, -1, best.indices.unsqueeze(-1, at), at).squeeze(-1, at)};
+}
+TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const IntList& kernel_size, const IntList& stride, bool ceil_mode, SourceLine at) {
+  double n = 1;
+  for (int k = 0; k < axes; ++k) n *= static_cast<double>(detail::each_axis(kernel_size, k, 1));
+  const Tensor mean = avg_pool(tt::pow(x, p, at), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
+  return tt::pow(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p, at);
+}
+
+namespace detail {
+/// Padding of a convolution by a word: none, or as much as keeps the size.
+template <class = void>
+IntList padding_called(std::string_view word, const Tensor& weight, const IntList& stride, const IntList& dilation, Tensor& x, SourceLine at) {
+  const int axes = weight.dim() - 2;
+  IntList p;
+  if (word == "valid") {
+    for (int k = 0; k < axes; ++k) p.push_back(0);
+    return p;
+  }
+  if (word != "same") TT_THROW(Error(Text("tt::conv: padding is neither valid nor same.") << at));
+  IntList more;
+  bool uneven = false;
+  for (int k = 0; k < axes; ++k) {
+    if (each_axis(stride, k, 1) != 1) TT_THROW(Error(Text("tt::conv: padding same needs a stride of 1.") << at));
+    const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
+    p.push_back(all / 2);
+    uneven = uneven || all % 2;
+  }
+  if (uneven) {
+    for (int k = axes - 1; k >= 0; --k) {
+      const std::int64_t all = each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1);
+      more.push_back(0);
+      more.push_back(all % 2);
+    }
+    x = tt::pad(x, more, 0, at);
+  }
+  return p;
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
+  const int axes = weight.dim() - 2;
+  if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
+  const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
+  const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
+  const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
+  const auto d = [&](int k) { return static_cast<int>(detail::each_axis(dilation, k, 1)); };
+  Tensor r;
+  if (axes == 1) {
+    r = conv2d(x.unsqueeze(2, at), weight.unsqueeze(2, at), bias, Conv2dOptions{{1, s(0)}, {0, p(0)}, {1, d(0)}, static_cast<int>(groups)}, at).squeeze(2, at);
+  } else if (axes == 2) {
+    r = conv2d(x, weight, bias, Conv2dOptions{{s(0), s(1)}, {p(0), p(1)}, {d(0), d(1)}, static_cast<int>(groups)}, at);
+  } else {  // a sum over the weight's first axis of convolutions of planes
+    const Tensor deep = p(0) > 0 ? tt::pad(x, {0, 0, 0, 0, p(0), p(0)}, 0, at) : x;
+    const std::int64_t kernel = weight.size(2, at), reach = d(0) * (kernel - 1) + 1, n = deep.size(2, at), batch = deep.size(0, at);
+    if (n < reach) detail::refuse("conv3d", "the window does not fit", given, at);
+    const std::int64_t count = (n - reach) / s(0) + 1;
+    for (std::int64_t k = 0; k < kernel; ++k) {
+      const Tensor planes = deep.slice(2, k * d(0), k * d(0) + (count - 1) * s(0) + 1, s(0), at).transpose(1, 2, at);
+      const Tensor flat = planes.reshape({batch * count, planes.size(2, at), planes.size(3, at), planes.size(4, at)}, at);
+      const Tensor part = conv2d(flat, weight.select(2, k, at), Conv2dOptions{{s(1), s(2)}, {p(1), p(2)}, {d(1), d(2)}, static_cast<int>(groups)}, at);
+      r = r.defined() ? r + part : part;
+    }
+    r = r.reshape({batch, count, r.size(1, at), r.size(2, at), r.size(3, at)}, at).transpose(1, 2, at);
+    if (bias.defined()) r = r + bias.reshape({bias.size(0, at), 1, 1, 1}, at);
+  }
+  return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
+}
+TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& output_padding,
+                                                std::int64_t groups, const IntList& dilation, SourceLine at) {
+  const int axes = weight.dim() - 2;
+  if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv_transpose", "images and weights are of other ranks", given, at);
+  Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
+  // zeros between elements, and around them as much as the windows reach
+  IntList around;
+  for (int k = 0; k < axes; ++k) {
+    const int a = 2 + k;
+    const std::int64_t s = detail::each_axis(stride, k, 1), n = x.size(a, at);
+    if (s > 1 && n > 0) {
+      IntList apart, to = x.shape(at);
+      for (int j = 0; j < x.dim(); ++j) {
+        apart.push_back(x.size(j, at));
+        if (j == a) apart.push_back(1);
+      }
+      IntList zeros_behind;
+      for (int j = x.dim(); j > a + 1; --j) zeros_behind.push_back(0), zeros_behind.push_back(0);
+      zeros_behind.push_back(0);
+      zeros_behind.push_back(s - 1);
+      to[a] = n * s;
+      x = tt::pad(x.reshape(apart, at), zeros_behind, 0, at).reshape(to, at).slice(a, 0, (n - 1) * s + 1, 1, at);
+    }
+  }
+  for (int k = axes - 1; k >= 0; --k) {
+    const std::int64_t edge = detail::each_axis(dilation, k, 1) * (weight.size(2 + k, at).value() - 1) - detail::each_axis(padding, k, 0);
+    around.push_back(edge);
+    around.push_back(edge + detail::each_axis(output_padding, k, 0));
+  }
+  x = tt::pad(x, around, 0, at);
+  // (in, out / groups, ...) to (out, in / groups, ...), each window turned around
+  IntList flipped, split{groups, weight.size(0, at) / groups, weight.size(1, at)}, to{weight.size(1, at) * groups, weight.size(0, at) / groups};
+  for (int k = 0; k < axes; ++k) {
+    flipped.push_back(2 + k);
+    split.push_back(weight.size(2 + k, at));
+    to.push_back(weight.size(2 + k, at));
+  }
+  const Tensor w = flip(weight, flipped, at).reshape(split, at).transpose(1, 2, at).reshape(to, at);
+  const Tensor r = convolution(x, w, bias, {1}, {0}, dilation, groups, at);
+  return given.dim() == axes + 1 ? r.squeeze(0, at) : r;
+}
+TT_LAZY_DEFINITION Tensor im2col(const Tensor& given, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
+  if (given.dim() != 3 && given.dim() != 4) detail::refuse("unfold", "no images", given, at);
+  Tensor x = given.dim() == 3 ? given.unsqueeze(0, at) : given;
+  const std::int64_t ph = detail::each_axis(padding, 0, 0), pw = detail::each_axis(padding, 1, 0);
+  if (ph > 0 || pw > 0) x = tt::pad(x, {pw, pw, ph, ph}, 0, at);
+  for (int k = 0; k < 2; ++k) {
+    const std::int64_t d = detail::each_axis(dilation, k, 1), reach = d * (detail::each_axis(kernel_size, k, 1) - 1) + 1;
+    x = x.unfold(2 + k, reach, detail::each_axis(stride, k, 1), at);
+    if (d > 1) x = x.slice(-1, 0, reach, d, at);
+  }
+  const Tensor r = x.permute({0, 1, 4, 5, 2, 3}, at).reshape({x.size(0, at), x.size(1, at) * x.size(4, at) * x.size(5, at), x.size(2, at) * x.size(3, at)}, at);
+  return given.dim() == 3 ? r.squeeze(0, at) : r;
+}
+TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
+  if (given.dim() != 2 && given.dim() != 3) detail::refuse("fold", "no columns", given, at);
+  const Tensor x = given.dim() == 2 ? given.unsqueeze(0, at) : given;
+  const auto pick = [&](const IntList& l, int k, std::int64_t otherwise) { return detail::each_axis(l, k, otherwise); };
+  const std::int64_t h = pick(output_size, 0, 1), w = pick(output_size, 1, 1), ph = pick(padding, 0, 0), pw = pick(padding, 1, 0), kh = pick(kernel_size, 0, 1), kw = pick(kernel_size, 1, 1);
+  const std::int64_t plane = (h + 2 * ph) * (w + 2 * pw), batch = x.size(0, at), channels = x.size(1, at).value() / (kh * kw);
+  // the place of each element of a column in the padded plane
+  std::vector<std::int64_t> place;
+  const auto count = [&](std::int64_t n, std::int64_t p, std::int64_t k, std::int64_t d, std::int64_t s) { return (n + 2 * p - d * (k - 1) - 1) / s + 1; };
+  const std::int64_t oh = count(h, ph, kh, pick(dilation, 0, 1), pick(stride, 0, 1)), ow = count(w, pw, kw, pick(dilation, 1, 1), pick(stride, 1, 1));
+  if (x.size(1, at).value() % (kh * kw) != 0 || x.size(2, at).value() != oh * ow) detail::refuse("fold", "columns do not fit the sizes", given, at);
+  for (std::int64_t i = 0; i < kh; ++i)
+    for (std::int64_t j = 0; j < kw; ++j)
+      for (std::int64_t a = 0; a < oh; ++a)
+        for (std::int64_t b = 0; b < ow; ++b) place.push_back((a * pick(stride, 0, 1) + i * pick(dilation, 0, 1)) * (w + 2 * pw) + b * pick(stride, 1, 1) + j * pick(dilation, 1, 1));
+  const Tensor sum = index_add(zeros({batch, channels, plane}, detail::on_device(x.dtype(), x.device()), at), 2, detail::index_tensor(place, x.device()),
+                               x.reshape({batch, channels, kh * kw * oh * ow}, at), at);
+  const Tensor r = sum.reshape({batch, channels, h + 2 * ph, w + 2 * pw}, at).slice(2, ph, ph + h, 1, at).slice(3, pw, pw + w, 1, at);
+  return given.dim() == 2 ? r.squeeze(0, at) : r;
+}
+
+TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor, std::string_view mode, bool align_corners, bool recompute_scale_factor, SourceLine at) {
+  const int axes = x.dim() - 2;
+  if (axes < 1 || axes > 3) detail::refuse("interpolate", "not one, two or three axes behind the second", x, at);
+  if ((size.size() == 0) == scale_factor.empty()) TT_THROW(Error(Text("tt::interpolate: either size or scale_factor is given.") << at));
+  IntList to;
+  std::vector<double> scale;  // input elements for one of the output
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t n = x.size(2 + k, at);
+    const double f = scale_factor.empty() ? 0 : scale_factor[scale_factor.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+    const std::int64_t m = scale_factor.empty() ? detail::each_axis(size, k, 1) : static_cast<std::int64_t>(std::floor(static_cast<double>(n) * f));
+    if (m < 1) TT_THROW(Error(Text("tt::interpolate: a size is below 1.") << at));
+    to.push_back(m);
+    scale.push_back(scale_factor.empty() || recompute_scale_factor ? static_cast<double>(n) / static_cast<double>(m) : 1 / f);
+  }
+  if (mode == "area") return adaptive_avg_pool(x, to, at);
+  const bool nearest = mode == "nearest" || mode == "nearest-exact", cubic = mode == "bicubic", linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
+  if (!nearest && !cubic && !linear) TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
+  Tensor r = x;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t n = x.size(2 + k, at), m = to.value(k);
+    const double step = scale[static_cast<std::size_t>(k)];
+    const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
+    detail::Taps taps;
+    const int count = nearest ? 1 : cubic ? 4 : 2;
+    taps.place.resize(static_cast<std::size_t>(count));
+    if (!nearest) taps.weight.resize(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < m; ++i) {
+      if (nearest) {
+        const double at_place = mode == "nearest" ? static_cast<double>(i) * step : (static_cast<double>(i) + 0.5) * step;
+        taps.place[0].push_back(held(static_cast<std::int64_t>(std::floor(at_place))));
+        continue;
+      }
+      double p = detail::source_place(i, n, m, step, align_corners);
+      if (linear && p < 0) p = 0;
+      const auto low = static_cast<std::int64_t>(std::floor(p));
+      const double t = p - static_cast<double>(low);
+      if (linear) {
+        taps.place[0].push_back(held(low));
+        taps.place[1].push_back(held(low + 1));
+        taps.weight[0].push_back(1 - t);
+        taps.weight[1].push_back(t);
+        continue;
+      }
+      constexpr double a = -0.75;  // Keys' kernel, with the parameter that PyTorch takes
+      const auto inner = [&](double v) { return ((a + 2) * v - (a + 3)) * v * v + 1; };
+      const auto outer = [&](double v) { return ((a * v - 5 * a) * v + 8 * a) * v - 4 * a; };
+      const double weight[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
+      for (int j = 0; j < 4; ++j) {
+        taps.place[static_cast<std::size_t>(j)].push_back(held(low - 1 + j));
+        taps.weight[static_cast<std::size_t>(j)].push_back(weight[j]);
+      }
+    }
+    r = detail::resampled(r, 2 + k, taps, at);
+  }
+  return r;
+}
+TT_LAZY_DEFINITION Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at) {
+  if (x.dim() < 3 || groups < 1 || x.size(1, at).value() % groups != 0) detail::refuse("channel_shuffle", "channels cannot be divided", x, at);
+  IntList to{x.size(0, at), groups, x.size(1, at) / groups};
+  for (int k = 2; k < x.dim(); ++k) to.push_back(x.size(k, at));
+  return x.reshape(to, at).transpose(1, 2, at).reshape(x.shape(at), at);
+}
+TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double alpha, double beta, double k, SourceLine at) {
+  if (x.dim() < 3) detail::refuse("local_response_norm", "too few axes", x, at);
+  IntList around;
+  for (int j = x.dim() - 1; j > 1; --j) around.push_back(0), around.push_back(0);
+  around.push_back(size / 2);
+  around.push_back((size - 1) / 2);
+  const Tensor mean = tt::pad(x * x, around, 0, at).unfold(1, size, 1, at).mean({-1}, false, at);
+  return x / tt::pow(mean * alpha + k, beta, at);
+}
+TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
+  if (training && running_mean.defined() && running_var.defined()) {
+    const ExcludeKeys below(DispatchKey::autograd);
+    IntList others;
+    for (int k = 0; k < x.dim(); ++k)
+      if (k != 1) others.push_back(k);
+    Tensor mean = running_mean, var = running_var;
+    mean.copy_(mean.detach() * (1 - momentum) + x.detach().mean(others, false, at) * momentum, at);
+    var.copy_(var.detach() * (1 - momentum) + x.detach().var(others, false, at) * momentum, at);
+  }
+  return call_with<BatchNorm>(at, {training, momentum, eps}, x, running_mean, running_var, weight, bias);
+}
+TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias, SourceLine at) {
+  IntList rows = x1.shape(at);
+  rows[rows.size() - 1] = weight.size(0, at);
+  const Tensor a = x1.reshape({-1, x1.size(-1, at)}, at), b = x2.reshape({-1, x2.size(-1, at)}, at);
+  const Tensor part = tt::matmul(a, weight.reshape({weight.size(0, at), weight.size(1, at), weight.size(2, at)}, at), at);  // (out, rows, in2)
+  const Tensor r = (part * b).sum({-1}, false, at).transpose(0, 1, at).reshape(rows, at);
+  return bias.defined() ? r + bias : r;
+}
+TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, SourceLine at) {
+  if (!is_integral(x.dtype())) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << "." << at));
+  const std::int64_t n = num_classes >= 0 ? num_classes : x.numel(at) == 0 ? 0 : x.amax({}, false, at).item<std::int64_t>(at) + 1;
+  if (num_classes >= 0 && is_host(x.device()) && !detail::capture_mode && x.numel() > 0)
+    if (const auto top = x.amax({}, false, at).item<std::int64_t>(at), least = x.amin({}, false, at).item<std::int64_t>(at); top >= n || least < 0)
+      TT_THROW(Error(Text("tt::one_hot: a number from ") << least << " to " << top << " is none of " << n << " classes." << at));
+  return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+}
+TT_LAZY_DEFINITION Tensor dropout(const Tensor& x, double p, bool training, SourceLine at) {
+  if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::dropout: p is not from 0 to 1.") << at));
+  if (!training || p == 0) return x;
+  if (p == 1) return x * 0;
+  const Tensor kept = rand(x.shape(at), detail::on_device(DType::f32, x.device()), at) >= p;
+  return tt::where(kept, x * (1 / (1 - p)), 0, at);
+}
+TT_LAZY_DEFINITION Tensor dropout_channels(const Tensor& x, double p, bool training, SourceLine at) {
+  if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::dropout: p is not from 0 to 1.") << at));
+  if (!training || p == 0) return x;
+  IntList channels;
+  for (int k = 0; k < x.dim(); ++k) channels.push_back(k < 2 ? x.size(k, at) : Size(1));
+  return p == 1 ? x * 0 : tt::where(rand(channels, detail::on_device(DType::f32, x.device()), at) >= p, x * (1 / (1 - p)), 0, at);
+}
+TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& given_key, const Tensor& given_value, const Tensor& attn_mask, double dropout_p, bool is_causal, Optional<double> scale,
+                                                       bool enable_gqa, SourceLine at) {
+  if (attn_mask.defined() && is_causal) TT_THROW(Error(Text("tt::scaled_dot_product_attention: a mask and is_causal.") << at));
+  Tensor key = given_key, value = given_value;
+  if (enable_gqa) {
+    const std::int64_t heads = query.size(-3, at);
+    key = repeat_interleave(key, heads / key.size(-3, at).value(), Optional<int>(key.dim() - 3), at);
+    value = repeat_interleave(value, heads / value.size(-3, at).value(), Optional<int>(value.dim() - 3), at);
+  }
+  if (dropout_p > 0) {  // of the probabilities: they are made first
+    const Tensor unit = eye(key.size(-2, at), detail::on_device(key.dtype(), key.device()), at);
+    return tt::matmul(dropout(call_with<Attention>(at, {is_causal, scale}, query, key, unit, attn_mask), dropout_p, true, at), value, at);
+  }
+  return call_with<Attention>(at, {is_causal, scale}, query, key, value, attn_mask);
+}
+
+namespace detail {
+
+/// Pools over N axes: # stands for N.
+template <int N>
+void register_pools() {
+  const auto numbered = [](std::string_view text) {
+    std::string t(text);
+    for (char& c : t)
+      if (c == '#') c = '0' + N;
+    return keep_text(t.data(), t.size());
+  };
+  register_function(numbered("max_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, int[#] dilation=1, bool ceil_mode=False, bool return_indices=False"),
+                    [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, const IntList& d, bool c, bool indices, Line at) {
+                      const PoolResult r = max_pool_with_indices(x, N, k, {s, p, d, c}, at);
+                      return indices ? TensorList{r.values, r.indices} : TensorList{r.values};
+                    });
+  register_function(numbered("avg_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None"),
+                    [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, bool c, bool i, Optional<std::int64_t> d, Line at) {
+                      return avg_pool(x, N, k, {s, p, {1}, c}, i, d.given ? d.value : 0, at);
+                    });
+  register_function(numbered("lp_pool#d"), numbered("Tensor input, float norm_type, int[#] kernel_size, int[#]? stride=None, bool ceil_mode=False"),
+                    [](const Tensor& x, double n, const IntList& k, const IntList& s, bool c, Line at) { return lp_pool(x, N, n, k, s, c, at); });
+}
+template <class = void>
+void register_network_names() {
+  using OptionalInt = Optional<std::int64_t>;
+  register_pools<1>();
+  register_pools<2>();
+  register_pools<3>();
+  static constexpr auto sizes_of = [](const IntList& s, int axes) {
+    IntList all;
+    for (int k = 0; k < axes; ++k) all.push_back(each_axis(s, k, 1));
+    return all;
+  };
+  register_function("adaptive_avg_pool1d", "Tensor input, int[1] output_size", [](const Tensor& x, const IntList& s, Line at) { return adaptive_avg_pool(x, sizes_of(s, 1), at); });
+  register_function("adaptive_avg_pool2d", "Tensor input, int[2] output_size", [](const Tensor& x, const IntList& s, Line at) { return adaptive_avg_pool(x, sizes_of(s, 2), at); });
+  register_function("adaptive_avg_pool3d", "Tensor input, int[3] output_size", [](const Tensor& x, const IntList& s, Line at) { return adaptive_avg_pool(x, sizes_of(s, 3), at); });
+  static constexpr auto adaptive = [](const Tensor& x, const IntList& s, int axes, bool indices, Line at) {
+    const PoolResult r = adaptive_max_pool(x, sizes_of(s, axes), at);
+    return indices ? TensorList{r.values, r.indices} : TensorList{r.values};
+  };
+  register_function("adaptive_max_pool1d", "Tensor input, int[1] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 1, i, at); });
+  register_function("adaptive_max_pool2d", "Tensor input, int[2] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 2, i, at); });
+  register_function("adaptive_max_pool3d", "Tensor input, int[3] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 3, i, at); });
+  for (const char* name : {"conv1d", "conv2d", "conv3d"}) {
+    register_function(name, "Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] dilation=1, int groups=1",
+                      [](const Tensor& x, const Tensor& w, const Tensor& b, const IntList& s, const IntList& p, const IntList& d, std::int64_t g, Line at) { return convolution(x, w, b, s, p, d, g, at); });
+    register_function(name, "Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, valid|same padding=valid, int[] dilation=1, int groups=1",
+                      [](const Tensor& x, const Tensor& w, const Tensor& b, const IntList& s, int p, const IntList& d, std::int64_t g, Line at) {
+                        Tensor own = x;
+                        const IntList padding = padding_called(p == 1 ? "same" : "valid", w, s, d, own, at);
+                        return convolution(own, w, b, s, padding, d, g, at);
+                      });
+  }
+  for (const char* name : {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"})
+    register_function(name, "Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] output_padding=0, int groups=1, int[] dilation=1",
+                      [](const Tensor& x, const Tensor& w, const Tensor& b, const IntList& s, const IntList& p, const IntList& o, std::int64_t g, const IntList& d, Line at) {
+                        return convolution_transpose(x, w, b, s, p, o, g, d, at);
+                      });
+  register_function("unfold", "Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1",
+                    [](const Tensor& x, const IntList& k, const IntList& d, const IntList& p, const IntList& s, Line at) { return im2col(x, k, d, p, s, at); });
+  register_function("fold", "Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] stride=1",
+                    [](const Tensor& x, const IntList& o, const IntList& k, const IntList& d, const IntList& p, const IntList& s, Line at) { return fold(x, o, k, d, p, s, at); });
+  register_function("interpolate", "Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=nearest, bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False",
+                    [](const Tensor& x, const IntList& s, const std::vector<double>& f, const std::string& m, Optional<int> a, Optional<int> r, bool antialias, Line at) {
+                      if (antialias) TT_THROW(Unavailable(Text("tt::interpolate: antialias is not there.") << at));
+                      return interpolate(x, s, f, m, a.given && a.value, r.given && r.value, at);
+                    });
+  register_function("upsample_nearest", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "nearest", false, false, at); });
+  register_function("upsample_bilinear", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "bilinear", true, false, at); });
+  register_function("channel_shuffle", "Tensor input, int groups", [](const Tensor& x, int g, Line at) { return channel_shuffle(x, g, at); });
+  register_function("local_response_norm", "Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0", [](const Tensor& x, int n, double a, double b, double k, Line at) { return local_response_norm(x, n, a, b, k, at); });
+  register_function("batch_norm", "Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05",
+                    [](const Tensor& x, const Tensor& m, const Tensor& v, const Tensor& w, const Tensor& b, bool t, double mo, double e, Line at) { return batch_norm(x, m, v, w, b, t, mo, e, at); });
+  register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
+  register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
+  register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmin(converted(x, t, at), d, at); });
+  register_function("dropout", "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout(x, p, t, at); });
+  for (const char* name : {"dropout1d", "dropout2d", "dropout3d", "feature_dropout"}) register_function(name, "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout_channels(x, p, t, at); });
+  register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
+                    [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
+  register_function("embedding", "Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False",
+                    [](const Tensor& i, const Tensor& given, OptionalInt padding, Optional<double> most, double p, bool by_frequency, bool, Line at) {
+                      Tensor w = given;
+                      if (most.given) {  // rows that are named are made that long at most, in place
+                        const ExcludeKeys below(DispatchKey::autograd);
+                        const Tensor named = scatter(zeros({w.size(0, at)}, on_device(DType::boolean, w.device()), at), 0, i.reshape({-1}, at), 1, at).reshape({-1, 1}, at);
+                        w.copy_(tt::where(named, renorm(w.detach(), p, 0, most.value, at), w.detach(), at), at);
+                      }
+                      if (padding.given) {
+                        const std::int64_t row = padding.value < 0 ? padding.value + w.size(0, at).value() : padding.value;
+                        w = tt::where(tt::eq(arange(w.size(0, at)), row, at).reshape({-1, 1}, at), w.detach(), w, at);
+                      }
+                      if (by_frequency) {
+                        const Tensor flat = i.reshape({-1}, at).to(DType::i64, at);
+                        const Tensor n = index_add(zeros({w.size(0, at)}, on_device(w.dtype(), w.device()), at), 0, flat, ones(flat.shape(at), on_device(w.dtype(), w.device()), at), at);
+                        w = w.detach() + (w - w.detach()) / tt::maximum(n, 1, at).reshape({-1, 1}, at);
+                      }
+                      return embedding(i, w, at);
+                    });
+  register_function("cdist", "Tensor x1, Tensor x2, float p, str? compute_mode", [](const Tensor& x, const Tensor& y, double p, const BoxedValue&, Line at) { return cdist(x, y, p, at); });
+}
+
+}  // namespace detail
+}  // namespace tt

@@ -1,0 +1,258 @@
+// Losses that compare two values element by element. `reduction`: none, mean, sum; the names, arguments and defaults are PyTorch's.
+//   tt::huber_loss(y, target, tt::Reduction::sum, 0.5)    tt::binary_cross_entropy_with_logits(x, target)
+#pragma once
+#include "tt/functional/losses.hpp"
+
+namespace tt {
+namespace detail {
+
+/// log(1 + e^x) without overflow.
+constexpr Sym log_one_plus_exp(const auto& x) { return tt::maximum(x, 0) + tt::log1p(tt::exp(-tt::abs(x))); }
+
+}  // namespace detail
+
+struct L1Loss {
+  using Options = LossOptions;
+  static constexpr OpInfo info{.name = "l1_loss", .arguments = "input, target, weight?"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Sym& weight, const Options& o) {
+    return detail::reduced(tt::abs(detail::to_real(a - b)), weight, o.reduction, info.name);
+  }
+};
+struct SmoothL1Loss {
+  struct Options {
+    Reduction reduction = Reduction::mean;
+    double beta = 1;
+  };
+  static constexpr OpInfo info{.name = "smooth_l1_loss", .arguments = "input, target"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Options& o) {
+    const Sym d = tt::abs(detail::to_real(a - b));
+    if (!detail::need_option(a, o.beta >= 0, info.name, "beta", o.beta, "at least 0")) return a;
+    if (o.beta == 0) return detail::reduced(d, o.reduction);
+    return detail::reduced(tt::where(d < o.beta, d * d * 0.5 / o.beta, d - 0.5 * o.beta), o.reduction);
+  }
+};
+struct HuberLoss {
+  struct Options {
+    Reduction reduction = Reduction::mean;
+    double delta = 1;
+  };
+  static constexpr OpInfo info{.name = "huber_loss", .arguments = "input, target, weight?"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Sym& weight, const Options& o) {
+    const Sym d = tt::abs(detail::to_real(a - b));
+    detail::need_option(a, o.delta > 0, info.name, "delta", o.delta, "above 0");
+    return detail::reduced(tt::where(d < o.delta, d * d * 0.5, (d - 0.5 * o.delta) * o.delta), weight, o.reduction, info.name);
+  }
+};
+struct BinaryCrossEntropy {
+  using Options = LossOptions;
+  static constexpr OpInfo info{.name = "binary_cross_entropy", .arguments = "input, target, weight?"};
+  static constexpr Sym body(const auto& x, const auto& t, const auto& weight, const Options& o) {
+    detail::need_shape(t, x.shape(), info.name);
+    const auto r = detail::need_real(x, info.name);
+    const Sym loss = -(t * log_from(r) + (1 - t) * log_from(1 - r));
+    return detail::reduced(weight.defined() ? loss * weight : loss, o.reduction);
+  }
+
+ private:
+  /// log(p), at least -100, as in PyTorch.
+  static constexpr Sym log_from(const auto& p) {
+    constexpr double least = 0x1.a8c1f14e2af5dp-145;  // exp(-100)
+    const auto tiny = p < least;
+    return tt::where(tiny, -100, tt::log(tt::where(tiny, 1, p)));
+  }
+};
+struct BinaryCrossEntropyWithLogits {
+  using Options = LossOptions;
+  static constexpr OpInfo info{.name = "binary_cross_entropy_with_logits", .arguments = "input, target, weight?, pos_weight?"};
+  static constexpr Sym body(const auto& x, const auto& t, const auto& weight, const auto& pos_weight, const Options& o) {
+    detail::need_shape(t, x.shape(), info.name);
+    const auto r = detail::need_real(x, info.name);
+    const Sym rest = detail::log_one_plus_exp(-r), weighted = pos_weight.defined() ? ((pos_weight - 1) * t + 1) * rest : rest;
+    const Sym loss = (1 - t) * r + weighted;
+    return detail::reduced(weight.defined() ? loss * weight : loss, o.reduction);
+  }
+};
+/// How kl_div is reduced: batchmean is the sum divided by the first extent.
+enum class KlDivReduction { none, mean, sum, batchmean };
+template <>
+inline constexpr const char* choices_of<KlDivReduction> = "none|mean|sum|batchmean";
+struct KlDiv {
+  struct Options {
+    KlDivReduction reduction = KlDivReduction::mean;
+    bool log_target = false;
+  };
+  static constexpr OpInfo info{.name = "kl_div", .arguments = "input, target"};
+  static constexpr Sym body(const auto& x, const auto& t, const Options& o) {
+    const Sym loss = o.log_target ? tt::exp(t) * (t - x) : t * tt::log(tt::where(t == 0, 1, t)) - t * x;
+    if (o.reduction != KlDivReduction::batchmean) return detail::reduced(loss, static_cast<Reduction>(o.reduction));
+    const Sym sum = detail::reduced(loss, Reduction::sum);
+    return x.shape().rank == 0 ? sum : sum / detail::count_of(x, 1);
+  }
+};
+struct PoissonNllLoss {
+  struct Options {
+    bool log_input = true, full = false;
+    double eps = 1e-8;
+    Reduction reduction = Reduction::mean;
+  };
+  static constexpr OpInfo info{.name = "poisson_nll_loss", .arguments = "input, target"};
+  static constexpr Sym body(const auto& given, const auto& t, const Options& o) {
+    const auto x = detail::to_real(given);
+    Sym loss = o.log_input ? tt::exp(x) - t * x : x - t * tt::log(x + o.eps);
+    if (o.full) {  // Stirling's approximation of log(t!)
+      const Sym large = t > 1, n = tt::where(large, t, 1);
+      loss = loss + tt::where(large, n * tt::log(n) - n + 0.5 * tt::log(6.283185307179586 * n), 0);
+    }
+    return detail::reduced(loss, o.reduction);
+  }
+};
+struct GaussianNllLoss {
+  struct Options {
+    bool full = false;
+    double eps = 1e-6;
+    Reduction reduction = Reduction::mean;
+  };
+  static constexpr OpInfo info{.name = "gaussian_nll_loss", .arguments = "input, target, var"};
+  static constexpr Sym body(const auto& x, const auto& t, const auto& var, const Options& o) {
+    detail::need_option(x, o.eps > 0, info.name, "eps", o.eps, "above 0");
+    const Shape s = x.shape();
+    const Sym given = var.shape().rank > 0 && var.shape().rank == s.rank - 1 ? detail::reshaped(var, detail::with_new_axis(var.shape(), s.rank - 1)) : Sym(var);
+    const auto v = tt::where(given < o.eps, given - detail::detach(given) + o.eps, given);  // the gradient is that of the larger one
+    const Sym d = x - t;
+    Sym loss = 0.5 * (tt::log(v) + d * d / v);
+    if (o.full) loss = loss + 0.9189385332046727;  // log(2 pi) / 2
+    return detail::reduced(loss, o.reduction);
+  }
+};
+struct HingeEmbeddingLoss {
+  struct Options {
+    double margin = 1;
+    Reduction reduction = Reduction::mean;
+  };
+  static constexpr OpInfo info{.name = "hinge_embedding_loss", .arguments = "input, target"};
+  static constexpr Sym body(const Sym& x, const Sym& t, const Options& o) {
+    const Sym far = detail::positive_part(o.margin - x);
+    return detail::reduced(tt::where(t != 1, far, 0) + tt::where(t != -1, x, 0), o.reduction);
+  }
+};
+struct MarginRankingLoss {
+  struct Options {
+    double margin = 0;
+    Reduction reduction = Reduction::mean;
+  };
+  static constexpr OpInfo info{.name = "margin_ranking_loss", .arguments = "input1, input2, target"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Sym& t, const Options& o) {
+    return detail::reduced(detail::positive_part(-t * (a - b) + o.margin), o.reduction);
+  }
+};
+struct SoftMarginLoss {
+  using Options = LossOptions;
+  static constexpr OpInfo info{.name = "soft_margin_loss", .arguments = "input, target"};
+  static constexpr Sym body(const auto& x, const auto& t, const Options& o) {
+    const auto z = -t * detail::to_real(x);
+    return detail::reduced(detail::log_one_plus_exp(z), o.reduction);
+  }
+};
+struct MultilabelSoftMarginLoss {
+  using Options = LossOptions;
+  static constexpr OpInfo info{.name = "multilabel_soft_margin_loss", .arguments = "input, target, weight?"};
+  static constexpr Sym body(const auto& x, const auto& t, const auto& weight, const Options& o) {
+    detail::need_rank(x, 1, max_rank, info.name);
+    if (x.shape().rank == 0) return x;
+    const Sym loss = t * detail::log_one_plus_exp(-x) + (1 - t) * detail::log_one_plus_exp(x);
+    const unsigned classes = 1u << (x.shape().rank - 1);
+    return detail::reduced(detail::mean(weight.defined() ? loss * weight : loss, classes, false), o.reduction);
+  }
+};
+
+/// |input - target|, reduced. With weights, which are of its shape, the mean is divided by their sum.
+template <LossOptions O = LossOptions{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr auto l1_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<L1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
+template <DynamicAxes A>
+constexpr A l1_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean,
+                    const std::type_identity_t<A>& weight = {}, SourceLine at = here()) {
+  return call_with<L1Loss>(at, {reduction}, input, target, weight);
+}
+/// With d = |input - target|: d^2 / (2 beta) below beta, d - beta / 2 above.
+template <SmoothL1Loss::Options O = SmoothL1Loss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr auto smooth_l1_loss(A&& input, B&& target, CallLine at = here()) {
+  return call_structured<SmoothL1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
+}
+template <DynamicAxes A>
+constexpr A smooth_l1_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean, double beta = 1,
+                           SourceLine at = here()) {
+  return call_with<SmoothL1Loss>(at, {reduction, beta}, input, target);
+}
+/// With d = |input - target|: d^2 / 2 below delta, delta (d - delta / 2) above.
+template <HuberLoss::Options O = HuberLoss::Options{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr auto huber_loss(A&& input, B&& target, CallLine at = here()) {
+  return call_structured<HuberLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
+}
+template <DynamicAxes A>
+constexpr A huber_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean, double delta = 1,
+                       const std::type_identity_t<A>& weight = {}, SourceLine at = here()) {
+  return call_with<HuberLoss>(at, {reduction, delta}, input, target, weight);
+}
+/// -(target log(input) + (1 - target) log(1 - input)), of probabilities; no logarithm is below -100. `weight` is multiplied, as it is broadcast.
+template <DynamicAxes A>
+constexpr A binary_cross_entropy(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& weight = {},
+                                 Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<BinaryCrossEntropy>(at, {reduction}, input, target, weight);
+}
+/// The same of sigmoid(input), without overflow; `pos_weight`: of what is positive, as it is broadcast.
+template <LossOptions O = LossOptions{}, Value A, Value B>
+  requires(!DynamicAxes<A>)
+constexpr auto binary_cross_entropy_with_logits(A&& input, B&& target, CallLine at = here()) {
+  return call_structured<BinaryCrossEntropyWithLogits, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
+}
+template <DynamicAxes A>
+constexpr A binary_cross_entropy_with_logits(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& weight = {},
+                                             Reduction reduction = Reduction::mean, const std::type_identity_t<A>& pos_weight = {}, SourceLine at = here()) {
+  return call_with<BinaryCrossEntropyWithLogits>(at, {reduction}, input, target, weight, pos_weight);
+}
+/// target (log(target) - input), of logarithms of probabilities; `log_target`: the target is one too.
+template <DynamicAxes A>
+constexpr A kl_div(const A& input, const std::type_identity_t<A>& target, KlDivReduction reduction = KlDivReduction::mean, bool log_target = false,
+                   SourceLine at = here()) {
+  return call_with<KlDiv>(at, {reduction, log_target}, input, target);
+}
+/// exp(input) - target input, or input - target log(input + eps) of an input that is no logarithm; `full`: with Stirling's term.
+template <DynamicAxes A>
+constexpr A poisson_nll_loss(const A& input, const std::type_identity_t<A>& target, bool log_input = true, bool full = false, double eps = 1e-8,
+                             Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<PoissonNllLoss>(at, {log_input, full, eps, reduction}, input, target);
+}
+/// (log(var) + (input - target)^2 / var) / 2, of a variance of the same shape, or of that without the last axis; it is at least eps.
+template <DynamicAxes A>
+constexpr A gaussian_nll_loss(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& var, bool full = false, double eps = 1e-6,
+                              Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<GaussianNllLoss>(at, {full, eps, reduction}, input, target, var);
+}
+/// input where the target is 1, max(0, margin - input) where it is -1.
+template <DynamicAxes A>
+constexpr A hinge_embedding_loss(const A& input, const std::type_identity_t<A>& target, double margin = 1, Reduction reduction = Reduction::mean,
+                                 SourceLine at = here()) {
+  return call_with<HingeEmbeddingLoss>(at, {margin, reduction}, input, target);
+}
+/// max(0, -target (input1 - input2) + margin).
+template <DynamicAxes A>
+constexpr A margin_ranking_loss(const A& input1, const std::type_identity_t<A>& input2, const std::type_identity_t<A>& target, double margin = 0,
+                                Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<MarginRankingLoss>(at, {margin, reduction}, input1, input2, target);
+}
+/// log(1 + exp(-target input)).
+template <DynamicAxes A>
+constexpr A soft_margin_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<SoftMarginLoss>(at, {reduction}, input, target);
+}
+/// The mean over the last axis of binary_cross_entropy_with_logits, reduced.
+template <DynamicAxes A>
+constexpr A multilabel_soft_margin_loss(const A& input, const std::type_identity_t<A>& target, const std::type_identity_t<A>& weight = {},
+                                        Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  return call_with<MultilabelSoftMarginLoss>(at, {reduction}, input, target, weight);
+}
+
+}  // namespace tt
