@@ -117,5 +117,5 @@ with open(sys.argv[1], "w") as out:
                     text = case(op, sample, dtype)
                 except Exception:
                     continue
-                out.write("case %s\n%send\n" % (op.name, text))
+                out.write("case %s\n%send\n" % (op.name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
                 written += 1

@@ -1,6 +1,7 @@
 // Tensor: the run-time handle. Dtype, shape and strides are known at run time; a copy is another
 // handle on the same Tensor, and views share storage. What it can do is declared here and defined
 // in dispatch/, which a program gets with tt/tt.hpp.
+// Long, because a class has its methods in one place.
 //   tt::Tensor t = tt::tensor({1, 2, 3});   tt::Tensor row = t.slice(0, 1, 3);   row.exp_();
 #pragma once
 #include <initializer_list>

@@ -220,6 +220,11 @@ Tensor tensor(std::initializer_list<TensorData> values, SourceLine at = here()) 
 inline Tensor tensor(const TensorData& values, TensorOptions o, SourceLine at = here()) { return values.tensor(o, true, at); }
 inline Tensor tensor(std::initializer_list<TensorData> values, TensorOptions o, SourceLine at = here()) { return TensorData(values).tensor(o, true, at); }
 
+template <std::same_as<DType> D>
+Tensor tensor(const TensorData& values, D dtype, SourceLine at = here()) { return values.tensor({.dtype = dtype}, true, at); }
+template <std::same_as<DType> D>
+Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, true, at); }
+
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
 TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
 TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());

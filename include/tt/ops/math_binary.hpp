@@ -18,6 +18,7 @@ template <class A, class B>
   requires Operands<A, B>
 TT_ALWAYS_INLINE constexpr auto hypot(A&& a, B&& b, SourceLine at = here()) { return call<Hypot>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 
+/// Where the result is near 0 its two parts cancel: the error is in units of the operands, as PyTorch's.
 struct Logaddexp {
   static constexpr OpInfo info{.name = "logaddexp", .arity = 2, .max_ulp = 4, .max_ulp_f64 = 4};
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) { return maximum(a, b) + log1p(exp(where(a == b, 0, -abs(a - b)))); }

@@ -54,7 +54,7 @@ struct Acosh {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto far = x > (sizeof(T) == 4 ? T(1e5) : T(1e10));
     const auto t = where(far, 1, x - 1);
-    return where(far, log(x) + T(0.69314718055994530942), log1p(t + sqrt(t * (t + 2))));
+    return where(far, log(x) + T(0.69314718055994530942), log1p(t + sqrt(t) * sqrt(t + 2)));
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / (sqrt(x - 1) * sqrt(x + 1)); }
 };
@@ -125,7 +125,10 @@ TT_ALWAYS_INLINE constexpr auto sinc(A&& a, SourceLine at = here()) { return cal
 
 struct Logit {
   static constexpr OpInfo info{.name = "logit", .max_ulp = 4, .max_ulp_f64 = 4};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return log(x / (1 - x)); }
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    const auto middle = abs(x - 0.5) < 0.25;  // there x / (1 - x) is near 1
+    return where(middle, log1p((x + x - 1) / (1 - x)), log(x / (1 - x)));
+  }
   static constexpr auto derivative(auto x, auto, auto grad) { return where(x < 0 || x > 1, x - x, grad) / (x * (1 - x)); }
 };
 /// log(x / (1 - x)), elementwise.

@@ -1,0 +1,184 @@
+// Definitions of network_functions.hpp: windows of several axes, and pools over them.
+#pragma once
+#include <cmath>
+
+#include "tt/dispatch/network_functions.hpp"
+#include "tt/dispatch/value_names_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
+inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
+/// Windows of one axis: how many there are, and how much is put around.
+struct WindowAxis {
+  std::int64_t kernel, stride, padding, dilation, size, count, behind;
+  template <class = void>
+  static WindowAxis of(const char* op, std::int64_t n, std::int64_t kernel, std::int64_t stride, std::int64_t padding, std::int64_t dilation, bool ceil_mode, SourceLine at) {
+    WindowAxis w{kernel, stride, padding, dilation, n, 0, padding};
+    if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2)
+      TT_THROW(Error(Text("tt::") << op << ": kernel " << kernel << ", stride " << stride << ", padding " << padding << ", dilation " << dilation << ". Padding is at most half of the kernel." << at));
+    const std::int64_t reach = dilation * (kernel - 1) + 1, room = n + 2 * padding - reach;
+    if (room < 0) TT_THROW(Error(Text("tt::") << op << ": a window of " << reach << " does not fit " << n << " elements and padding " << padding << "." << at));
+    w.count = room / stride + 1;
+    if (ceil_mode && room % stride != 0 && w.count * stride < n + padding) ++w.count;  // the last begins within the elements or the padding before them
+    const std::int64_t end = (w.count - 1) * stride + reach - padding - n;
+    w.behind = end > padding ? end : padding;
+    return w;
+  }
+};
+/// Each window of the last axes as further axes at the end; `outside` surrounds them.
+template <class = void>
+Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double outside, SourceLine at) {
+  IntList around;
+  bool any = false;
+  for (std::size_t k = axes.size(); k-- > 0;) {
+    around.push_back(axes[k].padding);
+    around.push_back(axes[k].behind);
+    any = any || axes[k].padding > 0 || axes[k].behind > 0;
+  }
+  Tensor r = any ? tt::pad(x, around, outside, at) : x;
+  const int first = x.dim() - static_cast<int>(axes.size());
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const WindowAxis& w = axes[k];
+    const int d = first + static_cast<int>(k);
+    const std::int64_t reach = w.dilation * (w.kernel - 1) + 1;
+    r = r.unfold(d, reach, w.stride, at).slice(d, 0, w.count, 1, at);
+    if (w.dilation > 1) r = r.slice(-1, 0, reach, w.dilation, at);
+  }
+  return r;
+}
+template <class = void>
+std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
+  if (x.dim() < axes) refuse(op, "too few axes", x, at);
+  std::vector<WindowAxis> w;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t size = each_axis(kernel, k, 1), n = x.size(x.dim() - axes + k, at);
+    w.push_back(WindowAxis::of(op, n, size, each_axis(o.stride, k, size), each_axis(o.padding, k, 0), each_axis(o.dilation, k, 1), o.ceil_mode, at));
+  }
+  return w;
+}
+/// The last `axes` axes as one.
+template <class = void>
+Tensor last_as_one(const Tensor& x, int axes, SourceLine at) { return tt::flatten(x, -axes, -1, at); }
+inline double least_number(DType d) {
+  if (is_floating(d)) return -__builtin_inf();
+  if (d == DType::boolean || !is_signed(d)) return 0;
+  return -__builtin_ldexp(1, 8 * size_of(d) - (size_of(d) == 8 ? 2 : 1));  // of i64 half of what there is: numbers come as f64
+}
+/// A row of numbers along one of the last axes.
+template <class = void>
+Tensor along(const std::vector<std::int64_t>& v, const Device& device, int rank, int axis, SourceLine at) {
+  IntList to;
+  for (int k = 0; k < rank; ++k) to.push_back(k == axis ? static_cast<std::int64_t>(v.size()) : 1);
+  return index_tensor(v, device).reshape(to, at);
+}
+}  // namespace detail
+
+TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, SourceLine at) {
+  const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
+  const Tensor windows = detail::last_as_one(detail::windows_of(x, w, detail::least_number(x.dtype()), at), axes, at);
+  const MinMaxResult best = tt::max(windows, -1, false, at);
+  // its place in the window, and that of the window, as a place in the last axes
+  Tensor rest = best.indices, place;
+  const int rank = best.indices.dim();
+  std::int64_t apart = 1;
+  for (int k = axes - 1; k >= 0; --k) {
+    const auto& a = w[static_cast<std::size_t>(k)];
+    std::vector<std::int64_t> begin;
+    for (std::int64_t i = 0; i < a.count; ++i) begin.push_back(i * a.stride - a.padding);
+    const Tensor above = floor_divide(rest, a.kernel, at), own = rest - above * a.kernel;
+    const Tensor along_axis = (own * a.dilation + detail::along(begin, x.device(), rank, rank - axes + k, at)) * apart;
+    place = place.defined() ? place + along_axis : along_axis;
+    rest = above;
+    apart *= a.size;
+  }
+  return {best.values, place};
+}
+TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, std::int64_t divisor_override, SourceLine at) {
+  const auto w = detail::window_axes("avg_pool", x, axes, kernel_size, o, at);
+  const Tensor sums = detail::last_as_one(detail::windows_of(x, w, 0, at), axes, at).sum({-1}, false, at).to(x.dtype(), at);
+  const auto divided = [&](const Tensor& by) { return is_floating(x.dtype()) ? sums / by : tt::div(sums.to(DType::f64, at), by, at).to(x.dtype(), at); };
+  if (divisor_override != 0) return divided(full({}, static_cast<double>(divisor_override), detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f64, x.device())));
+  Tensor count;  // of what counts in each window: a product over the axes
+  for (int k = 0; k < axes; ++k) {
+    const auto& a = w[static_cast<std::size_t>(k)];
+    std::vector<std::int64_t> n;
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      const std::int64_t from = i * a.stride - a.padding, to = from + a.kernel, low = count_include_pad ? -a.padding : 0, high = count_include_pad ? a.size + a.padding : a.size;
+      n.push_back((to < high ? to : high) - (from > low ? from : low));
+    }
+    const Tensor own = detail::along(n, x.device(), axes, k, at);
+    count = count.defined() ? count * own : own;
+  }
+  return divided(count.to(is_floating(x.dtype()) ? x.dtype() : DType::f64, at));
+}
+TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
+  Tensor r = x;
+  const int axes = output_size.size();
+  if (x.dim() < axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
+  for (int k = 0; k < axes; ++k) {
+    const int d = x.dim() - axes + k;
+    const std::int64_t n = x.size(d, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    std::vector<double> weight(static_cast<std::size_t>(n * m), 0);
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
+      for (std::int64_t j = from; j < to; ++j) weight[static_cast<std::size_t>(j * m + i)] = 1 / static_cast<double>(to - from);
+    }
+    Tensor by = from_span(std::span<const double>(weight), IntList{n, m}).to(x.dtype(), at);
+    r = tt::matmul(r.transpose(d, -1, at), is_host(x.device()) ? by : by.to(x.device()), at).transpose(d, -1, at);
+  }
+  return r;
+}
+TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
+  const int axes = output_size.size(), rank = x.dim();
+  if (rank < axes) detail::refuse("adaptive_max_pool", "too few axes", x, at);
+  IntList rows;
+  std::int64_t plane = 1;
+  for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));
+  for (int k = rank - axes; k < rank; ++k) plane *= x.size(k, at).value();
+  // places of each window, the last one again where it has fewer than others
+  Tensor place;
+  IntList outer, inner;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t n = x.size(rank - axes + k, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    std::int64_t most = 0;
+    for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
+    std::vector<std::int64_t> own;
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < most; ++j) own.push_back(std::min(i * n / m + j, ((i + 1) * n + m - 1) / m - 1));
+    // (m0, m1, ..., most0, most1, ...)
+    const int all = 2 * (k + 1);
+    IntList to;
+    for (int j = 0; j < all; ++j) to.push_back(j == k ? m : j == all - 1 ? most : 1);
+    const Tensor mine = detail::index_tensor(own, x.device()).reshape(to, at);
+    if (!place.defined()) place = mine;
+    else {
+      IntList wide = outer;
+      wide.push_back(1);
+      for (int j = 0; j < inner.size(); ++j) wide.push_back(inner[j]);
+      wide.push_back(1);
+      place = place.reshape(wide, at) * n + mine;
+    }
+    outer.push_back(m);
+    inner.push_back(most);
+  }
+  IntList shape = outer;
+  shape.push_back(-1);
+  const Tensor flat = place.reshape(shape, at);  // (m0, ..., elements of a window)
+  IntList lines = rows, windows = rows;
+  lines.push_back(plane);
+  for (int k = 0; k < flat.dim(); ++k) windows.push_back(flat.size(k, at));
+  const Tensor taken = index_select(x.reshape(lines, at), -1, flat.reshape({-1}, at), at).reshape(windows, at);
+  const MinMaxResult best = tt::max(taken, -1, false, at);
+  const Tensor wide = flat.expand(windows, at);
+  return {best.values, gather(wide, -1, best.indices.unsqueeze(-1, at), at).squeeze(-1, at)};
+}
+TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const IntList& kernel_size, const IntList& stride, bool ceil_mode, SourceLine at) {
+  double n = 1;
+  for (int k = 0; k < axes; ++k) n *= static_cast<double>(detail::each_axis(kernel_size, k, 1));
+  const Tensor mean = avg_pool(tt::pow(x, p, at), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
+  return tt::pow(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p, at);
+}
+
+}  // namespace tt

@@ -1,0 +1,161 @@
+// Functions of Tensors made of operators, as C++ calls them: views that share memory, indexing with slices and masks, products, reductions, layers; what they say
+// when something is wrong; and inside compiled functions with sizes that change. (Their values against PyTorch: test_operators.cpp.)
+#include <doctest/doctest.h>
+
+#include "tensors.hpp"
+
+using tt::DType;
+using tt::Slice;
+using tt::Tensor;
+
+namespace {
+const Tensor grid() { return tt::arange(24).reshape({2, 3, 4}); }
+std::string at(int line) { return std::string("\n  at ") + __FILE__ + ":" + std::to_string(line); }
+}  // namespace
+
+TEST_CASE("views share memory with what they are of") {
+  Tensor x = tt::zeros({4, 6});
+  for (Tensor& part : x.chunk(2, 1)) {
+    CHECK(part.shares_storage(x));
+    CHECK(shape(part) == "(4, 3)");
+  }
+  x.split({1, 3})[1].fill_(2);
+  CHECK(x.sum().item() == 36);
+  x.diagonal(1).fill_(5);
+  CHECK(x.index({2, 3}).item() == 5);
+  CHECK(x.unbind(1).size() == 6);
+  CHECK(x.movedim({0}, {1}).shares_storage(x));
+  CHECK(x.unflatten(1, {2, -1}).shares_storage(x));
+  CHECK(x.narrow(1, -2, 2).shares_storage(x));
+  CHECK(tt::as_strided(x, {2, 2}, {6, 1}, 7).shares_storage(x));
+  CHECK(numbers(tt::as_strided(tt::arange(6), {3, 2}, {1, 2}, 1)) == Numbers{1, 3, 2, 4, 3, 5});
+  CHECK(x.mT().shares_storage(x));
+  CHECK_FALSE(x.flip({0}).shares_storage(x));
+}
+
+TEST_CASE("items as NumPy's indices") {
+  Tensor x = grid();
+  CHECK(numbers(x.index({1, Slice(1, tt::none), 2})) == Numbers{18, 22});
+  CHECK(numbers(x.index({tt::Ellipsis, 0})) == Numbers{0, 4, 8, 12, 16, 20});
+  CHECK(shape(x.index({tt::none, 0, Slice(), Slice(0, 4, 2)})) == "(1, 3, 2)");
+  CHECK(numbers(x.index({0, tt::tensor({0, 2}), tt::tensor({1, 3})})) == Numbers{1, 11});
+  CHECK(numbers(x.index({x > 20})) == Numbers{21, 22, 23});
+  CHECK(shape(x.index({Slice(), tt::tensor({{2, 0}})})) == "(2, 1, 2, 4)");
+  CHECK(x.index({1, Slice(0, 2)}).shares_storage(x));
+  x.index_put_({0, Slice(0, 2)}, 7).index_put_({1, tt::tensor({0, 0}), tt::tensor({1, 2})}, tt::tensor({100, 200}));
+  x.index_put_({x > 20}, -1);
+  CHECK(x.index({0}).sum().item() == 7 * 8 + 8 + 9 + 10 + 11);
+  CHECK(x.index({1, 0, 1}).item() == -1);
+  CHECK(message([&] { x.index({0, 0, 0, 0}); }) == "tt::index: 4 axes are named, shape (2, 3, 4) has 3." + at(__LINE__));
+  CHECK(message([&] { x.index({tt::tensor({0, 2})}); }) == "tt::index: an index is out of range for axis 0 of shape (2, 3, 4)." + at(__LINE__));
+}
+
+TEST_CASE("errors name the function, the facts and the line") {
+  const Tensor x = grid();
+  CHECK(message([&] { x.narrow(1, 2, 2); }) == "tt::narrow: 2 elements from 2 on are beyond axis 1 of shape (2, 3, 4)." + at(__LINE__));
+  CHECK(message([&] { x.chunk(0); }) == "tt::chunk: 0 parts. At least one?" + at(__LINE__));
+  CHECK(message([&] { x.split({1, 2}); }) == "tt::split: sizes (1, 2) do not make up axis 0 of shape (2, 3, 4)." + at(__LINE__));
+  CHECK(message([&] { x.movedim({0, 0}, {1, 2}); }) == "tt::movedim: axis is given twice: 0." + at(__LINE__));
+  CHECK(message([&] { x.flip({3}); }).starts_with("tt::flip: axis is out of range: 3 "));
+  CHECK(message([&] { tt::mm(x, x); }) == "tt::mm: shapes (2, 3, 4) and (2, 3, 4) have ranks 3 and 3, needed are 2 and 2." + at(__LINE__));
+  CHECK(message([&] { tt::einsum("ij,jk->il", {tt::ones({2, 3}), tt::ones({3, 2})}); }) == "tt::einsum: the result has a letter that no Tensor has." + at(__LINE__));
+  CHECK(message([&] { tt::einsum("ij,jk", {tt::ones({2, 3}), tt::ones({2, 2})}); }).starts_with("tt::einsum: a letter has two sizes: shapes (2, 3) and (2, 2)."));
+  CHECK(message([&] { tt::as_strided(x, {5, 5}, {5, 1}); }) == "tt::as_strided: sizes (5, 5) with strides (5, 1) from 0 on reach beyond the storage." + at(__LINE__));
+  CHECK(message([&] { tt::kthvalue(x, 5, 2); }) == "tt::kthvalue: k is out of range: 5 of 4 elements along axis 2 of shape (2, 3, 4)." + at(__LINE__));
+  CHECK(message([&] { tt::huber_loss(tt::ones({2}), tt::ones({2}), tt::Reduction::mean, -1); }).starts_with("tt::huber_loss: option is out of range: delta is -1, has to be above 0."));
+  CHECK(message([&] { tt::call("mse_loss", {tt::ones({2}), tt::ones({2})}, {{"reduction", "most"}}); }).starts_with("tt::call: mse_loss: another word is expected for reduction: takes ("));
+}
+
+TEST_CASE("calls by name: several meanings, words, in place, out") {
+  Tensor x = tt::tensor({-1.0, 2.0, -3.0}), y = tt::zeros({3});
+  CHECK(tt::call("max", {x}).item() == 2);
+  CHECK(tt::call_results("max", {x, 0}).size() == 2);
+  CHECK(numbers(tt::call("max", {x, y})) == Numbers{0, 2, 0});
+  CHECK(tt::call("relu_", {x}).is_same(x));
+  CHECK(numbers(x) == Numbers{0, 2, 0});
+  CHECK(tt::call("add", {x, 1}, {{"out", y}}).is_same(y));
+  CHECK(numbers(y) == Numbers{1, 3, 1});
+  CHECK(numbers(tt::call("nn.functional.mse_loss", {x, y}, {{"reduction", "none"}})) == Numbers{1, 1, 1});
+  CHECK(numbers(tt::call("view", {x, 3, 1})) == Numbers{0, 2, 0});
+  CHECK(tt::call_results("split", {x, tt::IntList{1, 2}}).size() == 2);
+  CHECK(numbers(tt::call("add", {x, y}, {{"alpha", 2}})) == Numbers{2, 8, 2});
+  CHECK(numbers(tt::call("div", {tt::tensor({7, -7}), 2}, {{"rounding_mode", "floor"}})) == Numbers{3, -4});
+  CHECK(numbers(tt::call("div", {tt::tensor({7, -7}), 2}, {{"rounding_mode", "trunc"}})) == Numbers{3, -3});
+  tt::register_function("test_halves", "Tensor input, int dim=0", [](const Tensor& t, int dim, tt::SourceLine line) { return tt::chunk(t, 2, dim, line); });
+  CHECK(tt::call_results("test_halves", {tt::ones({4})}).size() == 2);
+  CHECK(tt::call("zeros", {tt::IntList{2, 2}}, {{"dtype", DType::i64}}).dtype() == DType::i64);
+}
+
+TEST_CASE("einsum is what its letters say") {
+  const Tensor a = tt::rand({2, 3, 4}, 1), b = tt::rand({2, 4, 5}, 2), v = tt::rand({4}, 3);
+  CHECK(tt::allclose(tt::einsum("bij,bjk->bik", {a, b}), tt::matmul(a, b)));
+  CHECK(tt::allclose(tt::einsum("...j,j", {a, v}), tt::matmul(a, v)));
+  CHECK(tt::allclose(tt::einsum("bij->bji", {a}), a.mT()));
+  CHECK(tt::allclose(tt::einsum("bij->j", {a}), a.sum({0, 1})));
+  CHECK(tt::allclose(tt::einsum("ii", {tt::eye(3)}), tt::tensor(3.0)));
+  CHECK(tt::allclose(tt::einsum("i,j,k->kji", {v, v, v}), v.reshape({4, 1, 1}) * v.reshape({1, 4, 1}) * v));
+  CHECK(tt::allclose(tt::linalg::multi_dot(std::vector<Tensor>{a.index({0}), b.index({0}), tt::ones({5, 2})}), tt::matmul(tt::matmul(a.index({0}), b.index({0})), tt::ones({5, 2}))));
+}
+
+TEST_CASE("second derivatives flow through kernels") {
+  const Tensor x = tt::tensor({{0.5, -1.25, 2.0}, {0.0, 1.5, 0.75}}, DType::f64).requires_grad_();
+  const auto twice = [&](auto f) { return tt::gradcheck(f, {x.detach().clone().requires_grad_()}) && tt::gradgradcheck(f, {x.detach().clone().requires_grad_()}); };
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::cumprod(t[0], 1); }));
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::prod(t[0], 1); }));
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::prod(t[0]); }));
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::logcumsumexp(t[0], 0); }));
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::group_norm(t[0].reshape({1, 2, 3}), 2); }));
+  CHECK(twice([](const std::vector<Tensor>& t) { return tt::scaled_dot_product_attention(t[0], t[0] * 0.5, t[0] + 1); }));
+}
+
+TEST_CASE("compiled functions hold for other sizes") {
+  auto f = tt::compile([](const Tensor& x) {
+    const Tensor y = tt::flip(tt::roll(x, {1}, {0}), {1});
+    return tt::pad(y, {1, 1}, tt::PadMode::reflect) + tt::cumprod(x, 0).sum() + tt::einsum("ij,ij->i", {x, x}).unsqueeze(1);
+  });
+  auto g = tt::compile([](const Tensor& x) { return tt::linear(tt::layer_norm(x, {4}), tt::ones({3, 4}), tt::ones({3})).chunk(3, 1)[1] + tt::cross_entropy(x, tt::argmax(x, 1)); });
+  for (const int rows : {3, 5, 3, 1, 7}) {
+    const Tensor x = tt::rand({rows, 4}, rows);
+    const Tensor y = tt::flip(tt::roll(x, {1}, {0}), {1});
+    CHECK(same_bits(f(x), tt::pad(y, {1, 1}, tt::PadMode::reflect) + tt::cumprod(x, 0).sum() + tt::einsum("ij,ij->i", {x, x}).unsqueeze(1)));
+    CHECK(same_bits(g(x), tt::linear(tt::layer_norm(x, {4}), tt::ones({3, 4}), tt::ones({3})).chunk(3, 1)[1] + tt::cross_entropy(x, tt::argmax(x, 1))));
+  }
+}
+
+TEST_CASE("elementwise ops are the same on Arrays and Tensors") {
+  tt::Array<float, 5> a{0.25f, -0.5f, 0.75f, 2.0f, -3.0f};
+  const Tensor t = tt::as_tensor(a);
+  const auto same = [&](const tt::Array<float, 5>& x, const Tensor& y) {
+    tt::Array<float, 5> own = x;
+    return same_bits(tt::as_tensor(own), y);
+  };
+  CHECK(same(tt::eval(tt::atan(a)), tt::atan(t)));
+  CHECK(same(tt::eval(tt::erfc(a) + tt::sinh(a)), tt::erfc(t) + tt::sinh(t)));
+  CHECK(same(tt::eval(tt::softshrink(a, 0.5) * tt::logaddexp(a, 1.0f)), tt::softshrink(t, 0.5) * tt::logaddexp(t, 1.0f)));
+  CHECK(same(tt::eval(tt::remainder(a, 0.3f)), tt::remainder(t, 0.3f)));
+  CHECK(same(tt::eval(tt::nan_to_num(tt::log(a))), tt::nan_to_num(tt::log(t))));
+}
+
+TEST_CASE("random draws: in place, permutations, choices") {
+  tt::manual_seed(3);
+  const Tensor p = tt::randperm(50);
+  CHECK(numbers(tt::call_results("sort", {p})[0]) == numbers(tt::arange(50)));
+  const Tensor m = tt::multinomial(tt::tensor({0.0, 1.0, 3.0}), 4000, true);
+  const double twos = tt::eq(m, 2).sum().item();
+  CHECK(tt::eq(m, 0).sum().item() == 0);
+  CHECK(twos > 2850);
+  CHECK(twos < 3150);
+  CHECK(numbers(tt::call_results("sort", {tt::multinomial(tt::ones({5}), 5)})[0]) == numbers(tt::arange(5)));
+  const double mean = tt::poisson(tt::full({4000}, 3.0)).mean().item();
+  CHECK(mean > 2.85);
+  CHECK(mean < 3.15);
+  Tensor x = tt::empty({3000});
+  CHECK(x.uniform_(2, 3).amin().item() >= 2);
+  const double middle = x.normal_(5, 2).mean().item();
+  CHECK(middle > 4.8);
+  CHECK(middle < 5.2);
+  const Tensor kept = tt::dropout(tt::ones({4000}), 0.25);
+  CHECK(kept.mean().item() > 0.95);
+  CHECK(kept.mean().item() < 1.05);
+  CHECK(tt::dropout(x, 0.5, false).is_same(x));
+}
