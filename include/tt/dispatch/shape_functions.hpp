@@ -104,5 +104,5 @@ TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t off
 }  // namespace tt
 
 #if TT_DEFINES(functions)
-#include "tt/dispatch/creation_functions_inl.hpp"
+#include "tt/dispatch/shape_functions_inl.hpp"
 #endif

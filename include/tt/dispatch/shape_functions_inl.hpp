@@ -479,3 +479,5 @@ TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, Sour
 }
 
 }  // namespace tt
+
+#include "tt/dispatch/creation_functions_inl.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/random.hpp"
-#include "tt/dispatch/creation_functions_inl.hpp"
+#include "tt/dispatch/shape_functions_inl.hpp"
 
 namespace tt {
 namespace detail {
