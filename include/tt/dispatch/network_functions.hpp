@@ -15,6 +15,11 @@ struct PoolOptions {
   IntList stride{}, padding{0}, dilation{1};
   bool ceil_mode = false;
 };
+namespace detail {
+/// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
+inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
+}  // namespace detail
+
 /// The greatest of each window, in as many last axes as `axes` says, and its place.
 TT_LAZY PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here());
 /// The mean of each window; padding counts if count_include_pad, divisor_override (not 0) divides in place of the number of elements.

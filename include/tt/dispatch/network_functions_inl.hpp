@@ -2,7 +2,8 @@
 #pragma once
 #include <cmath>
 
-#include "tt/dispatch/pool_functions_inl.hpp"
+#include "tt/dispatch/network_functions.hpp"
+#include "tt/dispatch/value_names_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -237,11 +238,11 @@ TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double 
 }
 TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
   if (training && running_mean.defined() && running_var.defined()) {
-    const ExcludeKeys below(DispatchKey::autograd);
     IntList others;
     for (int k = 0; k < x.dim(); ++k)
       if (k != 1) others.push_back(k);
-    Tensor mean = running_mean, var = running_var;
+    const auto own = [](const Tensor& t) { return t.requires_grad() ? t.detach() : t; };
+    Tensor mean = own(running_mean), var = own(running_var);
     mean.copy_(mean.detach() * (1 - momentum) + x.detach().mean(others, false, at) * momentum, at);
     var.copy_(var.detach() * (1 - momentum) + x.detach().var(others, false, at) * momentum, at);
   }
@@ -398,3 +399,5 @@ void register_network_names() {
 
 }  // namespace detail
 }  // namespace tt
+
+#include "tt/dispatch/pool_functions_inl.hpp"

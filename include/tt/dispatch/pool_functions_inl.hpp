@@ -8,8 +8,6 @@
 namespace tt {
 namespace detail {
 
-/// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
-inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
 /// Windows of one axis: how many there are, and how much is put around.
 struct WindowAxis {
   std::int64_t kernel, stride, padding, dilation, size, count, behind;
@@ -27,6 +25,21 @@ struct WindowAxis {
     return w;
   }
 };
+/// The same as pad, for numbers that 32 bits do not hold.
+template <class = void>
+Tensor surrounded(const Tensor& x, const std::vector<WindowAxis>& axes, double value, SourceLine at) {
+  Tensor r = x;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const int d = x.dim() - static_cast<int>(axes.size() - k);
+    const auto edge = [&](std::int64_t n) {
+      IntList to = r.shape(at);
+      to[d] = n;
+      return full(to, value, on_device(x.dtype(), x.device()), at);
+    };
+    r = cat({edge(axes[k].padding), r, edge(axes[k].behind)}, d, at);
+  }
+  return r;
+}
 /// Each window of the last axes as further axes at the end; `outside` surrounds them.
 template <class = void>
 Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double outside, SourceLine at) {
@@ -37,7 +50,7 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
     around.push_back(axes[k].behind);
     any = any || axes[k].padding > 0 || axes[k].behind > 0;
   }
-  Tensor r = any ? tt::pad(x, around, outside, at) : x;
+  Tensor r = !any ? x : x.dtype() == DType::i64 && outside != 0 ? surrounded(x, axes, outside, at) : tt::pad(x, around, outside, at);
   const int first = x.dim() - static_cast<int>(axes.size());
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const WindowAxis& w = axes[k];
@@ -64,7 +77,7 @@ Tensor last_as_one(const Tensor& x, int axes, SourceLine at) { return tt::flatte
 inline double least_number(DType d) {
   if (is_floating(d)) return -__builtin_inf();
   if (d == DType::boolean || !is_signed(d)) return 0;
-  return -__builtin_ldexp(1, 8 * size_of(d) - (size_of(d) == 8 ? 2 : 1));  // of i64 half of what there is: numbers come as f64
+  return -__builtin_ldexp(1, 8 * size_of(d) - 1);
 }
 /// A row of numbers along one of the last axes.
 template <class = void>

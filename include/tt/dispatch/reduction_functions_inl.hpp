@@ -159,7 +159,9 @@ inline Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool kee
   const Tensor a = tt::abs(x, at);
   if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
   if (p == 1) return a.sum(dim, keepdim, at);
-  const Tensor s = (p == 2 ? x * x : tt::pow(a, p, at)).sum(dim, keepdim, at);
+  // 0 to the power is not differentiable where p is below 1
+  const auto power = [&] { return tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at); };
+  const Tensor s = (p == 2 ? x * x : power()).sum(dim, keepdim, at);
   const Tensor zero = s == 0;
   const Tensor safe = tt::where(zero, 1, s, at);  // the gradient at 0 is 0
   return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);

@@ -328,8 +328,8 @@ constexpr auto isclose(A&& a, B&& b, CallLine at = here()) { return call_structu
 template <DynamicAxes A>
 constexpr A isclose(const A& a, const std::type_identity_t<A>& b, const IscloseOptions& o, SourceLine at = here()) { return call_with<Isclose>(at, o, a, b); }
 /// NaN and infinities replaced: NaN by 0, infinities by the greatest and least numbers of the dtype unless said.
-template <NanToNumOptions O = NanToNumOptions{}, Value A>
-constexpr auto nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum, O>(at, static_cast<A&&>(a)); }
+template <Value A>
+constexpr auto nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum>(at, static_cast<A&&>(a)); }
 template <DynamicAxes A>
 constexpr A nan_to_num(const A& a, double nan, Optional<double> posinf = {}, Optional<double> neginf = {}, SourceLine at = here()) {
   return call_with<NanToNum>(at, {nan, posinf, neginf}, a);

@@ -262,9 +262,15 @@ template <class A>
 concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
 
 /// An op over graphs with its options in the type: on Arrays, Tensors and symbols.
-template <class F, options_t<F> O = options_t<F>{}, class... A>
+template <class F, options_t<F> O, class... A>
 constexpr auto call_structured(SourceLine at, A&&... a) {
   return front_t<A...>::template function<Structured<F, O>>(at, static_cast<A&&>(a)...);
+}
+/// With the defaults. (nvcc 13 takes them for zeros where they are a default argument.)
+template <class F, class... A>
+constexpr auto call_structured(SourceLine at, A&&... a) {
+  constexpr options_t<F> defaults{};
+  return front_t<A...>::template function<Structured<F, defaults>>(at, static_cast<A&&>(a)...);
 }
 /// With options that are arguments: on Tensors and symbols.
 template <class F, class A, class... More>
