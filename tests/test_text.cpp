@@ -38,7 +38,7 @@ int words_kept() {
 }
 
 struct Softsign {
-  static constexpr tt::OpInfo info{.name = "softsign", .max_ulp = 1.5f};
+  static constexpr tt::OpInfo info{.name = "own_softsign", .max_ulp = 1.5f};
   static constexpr auto body(auto x) { return x / (1 + tt::abs(x)); }
 };
 
@@ -97,7 +97,7 @@ TEST_CASE("ops by name: the library's, a program's own, and bodies of those with
     const Sym x{&r, r.input(DType::f32, {5})};
     r.output(Sym{&r, r.call(tt::op_def<Softsign>, {x.id})}.id);
   });
-  CHECK(contains(message([&] { tt::parse(text(own)); }), "tt::parse: line 3: no op is called 'softsign'. Name its type, as in tt::parse<Softsign>(text)?"));
+  CHECK(contains(message([&] { tt::parse(text(own)); }), "tt::parse: line 3: no op is called 'own_softsign'. Name its type, as in tt::parse<Softsign>(text)?"));
   CHECK(tt::parse<Softsign>(text(own)) == own);
 }
 

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 required="g++ cmake ninja-build ccache libxsimd-dev doctest-dev libboost-dev"
-optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev"
+optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev liblapack3"
 # Optional packages that could not be had are noted here, so that the next run does not ask the network again.
 note=build/optional-packages-not-available
 
@@ -38,6 +38,7 @@ purpose() {
   case $1 in
     clang-19) echo "without it the checks with clang are skipped" ;;
     libclang-rt-19-dev) echo "without it clang's sanitizers are skipped" ;;
+    liblapack3) echo "without it tt::linalg throws Unavailable" ;;
     graphviz) echo "without it graphs are not drawn" ;;
     libthrust-dev) echo "without it, and without the CUDA toolkit, there is no sort, topk, unique, cumsum and reduce_by_key" ;;
   esac

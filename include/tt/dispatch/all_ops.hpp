@@ -8,6 +8,7 @@
 #include "tt/dispatch/image_ops.hpp"
 #include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
+#include "tt/dispatch/linalg.hpp"
 #include "tt/dispatch/register.hpp"
 
 namespace tt {
@@ -36,18 +37,18 @@ void each_further_operator(const auto& f) {
   each_entry(f, FurtherStructuredOps{});
 }
 /// The operator of that name among them, or null.
-TT_INLINE Operator* further_operator(const char* name);
-TT_INLINE void register_further_ops();
+TT_LAZY Operator* further_operator(const char* name);
+TT_LAZY void register_further_ops();
 
 #if TT_DEFINES(further)
-TT_INLINE Operator* further_operator(const char* name) {
+TT_LAZY_DEFINITION Operator* further_operator(const char* name) {
   Operator* found = nullptr;
   each_further_operator([&](Operator& (*entry)(), const char* own) {
     if (!found && std::strcmp(name, own) == 0) found = &entry();
   });
   return found;
 }
-TT_INLINE void register_further_ops() {
+TT_LAZY_DEFINITION void register_further_ops() {
   each_further_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
 }
 #endif
@@ -72,6 +73,7 @@ int register_all_ops() {
   detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
   detail::register_further_ops();
   detail::register_functions<void>();
+  detail::register_linalg<void>();
   detail::reshape_operator();
   detail::permute_operator();
   detail::expand_operator();

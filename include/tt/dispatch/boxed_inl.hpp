@@ -138,7 +138,7 @@ struct BoxedArguments {
       int others = 0;
       if (s.type == "Tensor[]" && v && v->is_tensor())
         for (; next < positional.size() && positional[next].is_tensor(); ++next) ++others;
-      else if (s.type == "int[]" && v && v->is_integer() && s.rest.find("int") == std::string_view::npos)  // view(2, 3)
+      else if (s.type == "int[]" && v && v->is_integer() && s.rest.find("int") == std::string_view::npos && s.rest.find("Tensor") == std::string_view::npos)  // view(2, 3)
         for (; next < positional.size() && positional[next].is_integer(); ++next) ++others;
       value.push_back(v);
       more.push_back(others);

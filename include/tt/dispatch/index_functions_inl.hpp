@@ -79,12 +79,14 @@ struct Scatter {
 };
 
 /// A vector of indices along one axis in the shape of `source`.
-inline Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine at) {
+template <class = void>
+Tensor index_over(const Tensor& index, int d, const Tensor& source, SourceLine at) {
   IntList to;
   for (int k = 0; k < source.dim(); ++k) to.push_back(k == d ? index.numel(at) : Size(1));
   return index.reshape(to, at).expand(source.shape(at), at);
 }
 /// Axes of one slice for what has none.
+template <class = void>
 struct AxisOf {
   Tensor x;
   int d;
@@ -95,6 +97,7 @@ struct AxisOf {
 };
 
 /// Indices as places in `x` as a vector of what they name: with_places(x moved so that indexed axes come first, places, shape of the result).
+template <class = void>
 struct Places {
   Tensor moved;          ///< `x` with the indexed axes in front
   Tensor flat;           ///< places among those axes, a vector
@@ -206,12 +209,12 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   return r + tt::where(untouched, 1, by_self, at) * moved(x) + met(zeros_of(own), by_source * moved(src), Meeting::sum, true);
 }
 TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
-  const detail::AxisOf a(x, dim, "index_copy", at);
+  const detail::AxisOf<> a(x, dim, "index_copy", at);
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
 }
 TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
-  const detail::AxisOf a(x, dim, "index_fill", at);
+  const detail::AxisOf<> a(x, dim, "index_fill", at);
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
   const Size n = a.x.size(a.d, at);
   const Tensor own = index.reshape({-1}, at).to(DType::i64, at), from_end = tt::where(own < 0, own + n, own, at);
@@ -221,12 +224,12 @@ TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& ind
   return a.back(tt::where(named, value.to(x.dtype(), at), a.x, at), at);
 }
 TT_LAZY_DEFINITION Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
-  const detail::AxisOf a(x, dim, "index_reduce", at);
+  const detail::AxisOf<> a(x, dim, "index_reduce", at);
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(scatter_reduce(a.x, a.d, detail::index_over(index, a.d, src, at), src, reduce, include_self, at), at);
 }
 TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at) {
-  const detail::Places p(x, indices, "index", at);
+  const detail::Places<> p(x, indices, "index", at);
   if (p.indexed == 0) return x;
   IntList to = p.shape;
   for (int k = p.indexed; k < p.moved.dim(); ++k) to.push_back(p.moved.size(k, at));
@@ -293,7 +296,7 @@ TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }
 TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
-  const detail::Places p(x, indices, "index_put", at);
+  const detail::Places<> p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);
   IntList natural;  // of x[indices]
   for (int k = 0; k < p.front; ++k) natural.push_back(p.moved.size(p.indexed + k, at));

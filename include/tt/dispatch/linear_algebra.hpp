@@ -45,13 +45,16 @@ TT_LAZY Tensor norm(const Tensor& x, double p = 2, const IntList& dim = {}, bool
 namespace linalg {
 
 TT_LAZY Tensor vector_norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
-/// Norms of matrices in two axes: "fro", "nuc"; or 1, -1, inf, -inf (sums of columns, of rows), 2, -2 (singular values). "nuc", 2 and -2 are in tt::linalg with LAPACK.
+/// Of LAPACK, see linalg.hpp: the inverse, and singular values in falling order.
+TT_LAZY Tensor inv(const Tensor& a, SourceLine at = here());
+TT_LAZY Tensor svdvals(const Tensor& a, SourceLine at = here());
+/// Norms of matrices in two axes: "fro", "nuc"; or 1, -1, inf, -inf (sums of columns, of rows), 2, -2. "nuc", 2 and -2 are made of singular values.
 TT_LAZY Tensor matrix_norm(const Tensor& x, std::string_view ord = "fro", const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here());
 TT_LAZY Tensor matrix_norm(const Tensor& x, double ord, const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here());
 /// Products of neighbours along an axis of 3.
 TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, int dim = -1, SourceLine at = here());
 TT_LAZY Tensor vecdot(const Tensor& a, const Tensor& b, int dim = -1, SourceLine at = here());
-/// A square matrix times itself, n >= 0 times over; 0: the unit matrix.
+/// A square matrix times itself, n times over; 0: the unit matrix; below: of the inverse.
 TT_LAZY Tensor matrix_power(const Tensor& a, int n, SourceLine at = here());
 /// The product of all, in the order that takes the fewest multiplications; the first and last may be vectors.
 TT_LAZY Tensor multi_dot(std::span<const Tensor> all, SourceLine at = here());

@@ -313,15 +313,24 @@ TT_LAZY_DEFINITION Tensor norm(const Tensor& x, double p, const IntList& dim, bo
 TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
   return detail::power_norm(x, ord, dim, keepdim, at);
 }
+namespace linalg {
+template <class F>
+Tensor of_singular_values(const Tensor& x, const IntList& dim, bool keepdim, const F& f, SourceLine at) {
+  const int a = tt::detail::axis_of(x, static_cast<int>(dim.value(0)), "matrix_norm", at, x.dim()), b = tt::detail::axis_of(x, static_cast<int>(dim.value(1)), "matrix_norm", at, x.dim());
+  const Tensor r = f(svdvals(movedim(x, {a, b}, {-2, -1}, at), at));
+  return keepdim ? r.unsqueeze(a < b ? a : b, at).unsqueeze(a < b ? b : a, at) : r;
+}
+}  // namespace linalg
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view ord, const IntList& dim, bool keepdim, SourceLine at) {
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
-  if (ord != "fro") TT_THROW(Unavailable(Text("tt::matrix_norm: singular values are not there.") << at));
+  if (ord == "nuc") return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return s.sum({-1}, false, at); }, at);
+  if (ord != "fro") TT_THROW(Error(Text("tt::matrix_norm: the norm is neither fro nor nuc.") << at));
   return detail::power_norm(x, 2, dim, keepdim, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
   const double size = ord < 0 ? -ord : ord;
-  if (size == 2) TT_THROW(Unavailable(Text("tt::matrix_norm: singular values are not there.") << at));
+  if (size == 2) return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return ord > 0 ? s.amax({-1}, false, at) : s.amin({-1}, false, at); }, at);
   if (size != 1 && !std::isinf(size)) TT_THROW(Error(Text("tt::matrix_norm: there is no such norm of matrices.") << at));
   const int rows = detail::axis_of(x, static_cast<int>(dim.value(0)), "matrix_norm", at, x.dim()), columns = detail::axis_of(x, static_cast<int>(dim.value(1)), "matrix_norm", at, x.dim());
   const int summed = size == 1 ? rows : columns, compared = size == 1 ? columns : rows;
@@ -338,7 +347,7 @@ TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int di
 TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return (a * b).sum({dim}, false, at).to((a * b).dtype(), at); }
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
   if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
-  if (n < 0) TT_THROW(Error(Text("tt::matrix_power: n is negative: ") << n << ". The power of the inverse?" << at));
+  if (n < 0) return matrix_power(inv(a, at), -n, at);
   if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at) + tt::where(zeros({}, detail::on_device(DType::boolean, a.device())), a, 0, at);  // a gradient of 0
   Tensor r, square = a;
   for (; n > 0; n >>= 1) {

@@ -9,14 +9,16 @@
 namespace tt {
 namespace detail {
 
-inline Tensor without_axis(const Tensor& x, int dim, bool keepdim, SourceLine at) { return keepdim || x.dim() == 0 ? x : x.squeeze(dim, at); }
+template <class = void>
+Tensor without_axis(const Tensor& x, int dim, bool keepdim, SourceLine at) { return keepdim || x.dim() == 0 ? x : x.squeeze(dim, at); }
 template <class F>
 MinMaxResult pick(const Tensor& x, int dim, std::int64_t k, bool keepdim, SourceLine at) {
   const auto [values, indices] = call_with<F>(at, {dim, k}, x);
   return {without_axis(values, dim, keepdim, at), without_axis(indices, dim, keepdim, at)};
 }
 /// The median of all: its gradient goes to those that are equal to it, in equal parts.
-inline Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
+template <class = void>
+Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
   if (!is_floating(x.dtype())) return m;
   const Tensor same = all == m, n = same.sum({}, false, at);
@@ -74,7 +76,8 @@ TT_LAZY_DEFINITION Tensor diff(const Tensor& x, int n, int dim, const Tensor& pr
   return n == 0 ? x : r;
 }
 namespace detail {
-inline Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLine at) {
+template <class = void>
+Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLine at) {
   const int d = axis_of(y, dim, "trapezoid", at, y.dim());
   const Size n = y.size(d, at);
   const Tensor both = y.slice(d, 1, n, 1, at) + y.slice(d, 0, n > 0 ? n - 1 : n, 1, at);
@@ -153,7 +156,8 @@ TT_LAZY_DEFINITION Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at) {
 
 namespace detail {
 /// (sum |x|^p)^(1/p) over axes; PyTorch's gradients where that is 0.
-inline Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
+template <class = void>
+Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
   if (p == 0)  // a gradient of 0
     return tt::where(zeros({}, on_device(DType::boolean, x.device()), at), x, tt::ne(x, 0, at).to(x.dtype(), at), at).sum(dim, keepdim, at);
   const Tensor a = tt::abs(x, at);

@@ -26,19 +26,22 @@ inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* 
   TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
 }
 /// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
-inline Tensor at_least(const Tensor& x, int rank, SourceLine at) {
+template <class = void>
+Tensor at_least(const Tensor& x, int rank, SourceLine at) {
   Tensor r = x;
   if (rank >= 1 && r.dim() == 0) r = r.reshape({1}, at);
   if (rank >= 2 && r.dim() == 1) r = r.unsqueeze(0, at);
   if (rank >= 3 && r.dim() == 2) r = r.unsqueeze(-1, at);
   return r;
 }
-inline TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
+template <class = void>
+TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
   TensorList r;
   for (const Tensor& t : all) r.push_back(at_least(t, rank, at));
   return r;
 }
-inline Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
+template <class = void>
+Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
   Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
   return device.type == DeviceType::cpu ? t : t.to(device);
 }

@@ -24,15 +24,18 @@ void create(const char* name, const char* schema, F f) {
   const Text all = Text(schema) << ", dtype? dtype=None, str device=cpu, bool requires_grad=False";
   register_function(name, keep_text(all.begin(), static_cast<std::size_t>(all.size())), f);
 }
-inline Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
+template <class = void>
+Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
 /// The same as a number, whole.
 inline double real_of(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->item(at) : is_floating(v.literal) ? v.real : static_cast<double>(v.integer); }
-inline Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
+template <class = void>
+Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
   std::int64_t last = 0;
   for (int k = 0; k < size.size(); ++k) last += (size.value(k) - 1) * stride.value(k);
   return as_strided(empty({last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
 }
-inline Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
+template <class = void>
+Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
 
 template <class F, class R, class... A>
 void register_copy(const char* name, const char* schema, F, R (F::*)(A...) const) {

@@ -6,7 +6,8 @@
 
 namespace tt {
 namespace detail {
-inline Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
+template <class = void>
+Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool keepdim, std::string_view interpolation, bool without_nan, const char* op, SourceLine at) {
   if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
   if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
     TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));
@@ -59,7 +60,8 @@ TT_LAZY_DEFINITION Tensor nanquantile(const Tensor& x, const Tensor& q, Optional
 
 namespace detail {
 /// The different slices of an axis, in order.
-inline UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
+template <class = void>
+UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   const int d = axis_of(x, dim, "unique", at, x.dim());
   const std::int64_t n = x.size(d, at);
   const Tensor rows = x.detach().transpose(0, d, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);

@@ -9,7 +9,8 @@ namespace detail {
 
 /// A Tensor, or a number that takes its dtype beside `x`.
 inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
-inline Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
+template <class = void>
+Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
 /// A Tensor or a number that may be left out.
 struct OptionalOperand {
   TensorOperand value;
@@ -23,7 +24,8 @@ struct Unboxed<OptionalOperand> {
     return {v.operand(at), v.is_tensor() ? v.tensor() : Tensor(), true};
   }
 };
-inline Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
+template <class = void>
+Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
   const auto bound = [&](const OptionalOperand& b) { return b.tensor.defined() ? b.tensor : b.value.number(x.dtype()); };
   if (!low.given && !high.given) TT_THROW(Error(Text("tt::clamp: neither min nor max is given.") << at));
   if (!low.given) return clamp_max(x, bound(high), at);
@@ -202,7 +204,7 @@ void register_index_names() {
   register_function("scatter_reduce", "Tensor input, int dim, Tensor index, Tensor src, sum|prod|mean|amax|amin reduce, bool include_self=True",
                     [](const Tensor& x, int d, const Tensor& i, const Tensor& s, int r, bool self, Line at) { return scatter_reduce(x, d, i, s, static_cast<ScatterReduction>(r), self, at); });
   register_function("index_add", "Tensor input, int dim, Tensor index, Tensor source, Scalar alpha", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, const TensorOperand& a, Line at) {
-    const AxisOf o(x, d, "index_add", at);
+    const AxisOf<> o(x, d, "index_add", at);
     return o.back(index_add(o.x, o.d, i.dim() ? i : i.reshape({1}, at), (s.dim() ? s : s.reshape({1}, at)) * beside(a, x).to(x.dtype(), at), at), at);
   });
   register_function("index_copy", "Tensor input, int dim, Tensor index, Tensor source", [](const Tensor& x, int d, const Tensor& i, const Tensor& s, Line at) { return index_copy(x, d, i, s, at); });

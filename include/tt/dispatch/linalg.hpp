@@ -1,0 +1,67 @@
+// torch.linalg through LAPACK: factorisations of matrices, or of each of a batch of them (all axes but the last two), of f32 and f64, on the host. Names, arguments,
+// defaults and meanings are PyTorch's; all have derivatives, of any order. Without LAPACK a call throws Unavailable, which names the package.
+//   tt::linalg::solve(a, b)   tt::linalg::inv(a)   auto [q, r] = tt::linalg::qr(a);   tt::linalg::eigh(a).eigenvalues
+#pragma once
+#include "tt/dispatch/linear_algebra.hpp"
+
+namespace tt::linalg {
+
+struct SlogdetResult {
+  Tensor sign, logabsdet;
+};
+struct QrResult {
+  Tensor Q, R;
+};
+struct EighResult {
+  Tensor eigenvalues, eigenvectors;
+};
+struct SvdResult {
+  Tensor U, S, Vh;
+};
+struct LuResult {
+  Tensor P, L, U;
+};
+
+/// x of a x = b: of b a vector (its rank is one less than that of a), or a matrix; left = false: of x a = b. Throws Error where a is singular.
+TT_LAZY Tensor solve(const Tensor& a, const Tensor& b, bool left = true, SourceLine at = here());
+TT_LAZY Tensor det(const Tensor& a, SourceLine at = here());
+/// The sign of the determinant (0: singular) and the logarithm of its size.
+TT_LAZY SlogdetResult slogdet(const Tensor& a, SourceLine at = here());
+// inv, svdvals: linear_algebra.hpp
+/// The lower triangle L with L L^T = a (upper: U with U^T U = a), of which one triangle is read. Throws Error where a is not positive definite.
+TT_LAZY Tensor cholesky(const Tensor& a, bool upper = false, SourceLine at = here());
+/// solve for a triangular matrix, of which one triangle is read.
+TT_LAZY Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unitriangular = false, SourceLine at = here());
+/// a = Q R. mode: "reduced", "complete", or "r" (Q has no elements).
+TT_LAZY QrResult qr(const Tensor& a, std::string_view mode = "reduced", SourceLine at = here());
+/// Of symmetric matrices, of which one triangle is read ("L" or "U"): eigenvalues in rising order, eigenvectors as columns. Derivatives are those of symmetric changes.
+TT_LAZY EighResult eigh(const Tensor& a, std::string_view uplo = "L", SourceLine at = here());
+TT_LAZY Tensor eigvalsh(const Tensor& a, std::string_view uplo = "L", SourceLine at = here());
+/// a = U diag(S) Vh, S in falling order. Derivatives need full_matrices = false, and no two equal singular values where vectors are asked for.
+TT_LAZY SvdResult svd(const Tensor& a, bool full_matrices = true, SourceLine at = here());
+/// a = P L U with partial pivoting.
+TT_LAZY LuResult lu(const Tensor& a, SourceLine at = here());
+/// The pseudo-inverse: singular values not above rtol times the largest count as 0; rtol: the larger size times epsilon, unless said.
+TT_LAZY Tensor pinv(const Tensor& a, Optional<double> rtol = {}, bool hermitian = false, SourceLine at = here());
+TT_LAZY Tensor matrix_rank(const Tensor& a, Optional<double> rtol = {}, SourceLine at = here());
+/// The largest singular value by the smallest.
+TT_LAZY Tensor cond(const Tensor& a, SourceLine at = here());
+/// e^a, by scaling and squaring of Taylor's series.
+TT_LAZY Tensor matrix_exp(const Tensor& a, SourceLine at = here());
+/// x with the least |a x - b|, where a has full rank.
+TT_LAZY Tensor lstsq(const Tensor& a, const Tensor& b, SourceLine at = here());
+TT_LAZY Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false, SourceLine at = here());
+
+}  // namespace tt::linalg
+
+namespace tt::detail {
+
+/// So that tt::call finds them.
+template <class = void>
+void register_linalg();
+
+}  // namespace tt::detail
+
+#if TT_DEFINES(linalg)
+#include "tt/dispatch/linalg_inl.hpp"
+#endif

@@ -1,0 +1,110 @@
+// Linear algebra through LAPACK: factors multiplied again, solutions put in, derivatives of first and second order by differences, batches, sizes of 0, what is said
+// of singular matrices, and captured functions. Skipped, and said, where LAPACK is not installed. (Values against PyTorch: test_operators.cpp.)
+#include <doctest/doctest.h>
+#include <dlfcn.h>
+
+#include "tensors.hpp"
+#include "tt/dispatch/linalg.hpp"
+
+using tt::DType;
+using tt::Tensor;
+
+namespace {
+
+bool has_lapack() {
+  if (dlopen("liblapack.so.3", RTLD_NOW | RTLD_LOCAL)) return true;
+  MESSAGE("LAPACK is not installed (Debian: liblapack3): nothing tested [SKIPPED linalg]");
+  return false;
+}
+Tensor batch(std::int64_t m, std::int64_t n) { return tt::randn({2, 3, m, n}, 5, {.dtype = DType::f64}); }
+Tensor positive(std::int64_t n) {
+  const Tensor a = batch(n, n);
+  return tt::matmul(a, a.mT()) + tt::eye(n, DType::f64);
+}
+bool same(const Tensor& a, const Tensor& b) { return tt::allclose(a, b, 1e-10, 1e-10); }
+template <class F>
+bool twice(const F& f, const Tensor& x) {
+  const auto leaf = [&] { return std::vector<Tensor>{x.detach().clone().requires_grad_()}; };
+  return tt::gradcheck(f, leaf()) && tt::gradgradcheck(f, leaf(), 1e-6, 1e-4, 1e-3);
+}
+using List = const std::vector<Tensor>&;
+
+}  // namespace
+
+TEST_CASE("factors give the matrices that they are of") {
+  if (!has_lapack()) return;
+  for (const auto& [m, n] : {std::pair{4, 4}, {5, 3}, {3, 5}, {0, 3}, {1, 1}}) {
+    const Tensor a = batch(m, n);
+    const auto [q, r] = tt::linalg::qr(a);
+    CHECK(same(tt::matmul(q, r), a));
+    CHECK(same(tt::linalg::qr(a, "complete").R.slice(-2, 0, r.size(-2)), r));
+    const auto [u, s, vh] = tt::linalg::svd(a, false);
+    CHECK(same(tt::matmul(u * s.unsqueeze(-2), vh), a));
+    CHECK(shape(tt::linalg::svd(a).Vh) == shape(batch(n, n)));
+    const auto [p, l, up] = tt::linalg::lu(a);
+    CHECK(same(tt::matmul(tt::matmul(p, l), up), a));
+    CHECK(same(tt::matmul(tt::matmul(a, tt::linalg::pinv(a)), a), a));
+  }
+  const Tensor a = positive(4);
+  const Tensor l = tt::linalg::cholesky(a), up = tt::linalg::cholesky(a, true);
+  CHECK(same(tt::matmul(l, l.mT()), a));
+  CHECK(same(tt::matmul(up.mT(), up), a));
+  const auto [w, v] = tt::linalg::eigh(a);
+  CHECK(same(tt::matmul(v * w.unsqueeze(-2), v.mT()), a));
+  CHECK(same(tt::linalg::eigvalsh(a), w));
+}
+
+TEST_CASE("solutions solve") {
+  if (!has_lapack()) return;
+  const Tensor a = batch(4, 4), b = tt::randn({4, 2}, 6, {.dtype = DType::f64}), v = tt::randn({4}, 7, {.dtype = DType::f64});
+  CHECK(same(tt::matmul(a, tt::linalg::solve(a, b)), b.expand({2, 3, 4, 2})));
+  CHECK(same(tt::matmul(tt::linalg::solve(a, b.mT(), false), a), b.mT().expand({2, 3, 2, 4})));
+  CHECK(same(tt::matmul(a, tt::linalg::solve(a, v).unsqueeze(-1)).squeeze(-1), v.expand({2, 3, 4})));
+  CHECK(same(tt::matmul(a, tt::linalg::inv(a)), tt::eye(4, DType::f64).expand({2, 3, 4, 4})));
+  CHECK(same(tt::linalg::det(tt::matmul(a, a)), tt::linalg::det(a) * tt::linalg::det(a)));
+  CHECK(same(tt::linalg::solve_triangular(tt::tril(a), b, false), tt::linalg::solve(tt::tril(a), b)));
+  CHECK(same(tt::linalg::solve_triangular(tt::triu(a), b.mT(), true, false), tt::linalg::solve(tt::triu(a), b.mT(), false)));
+  const Tensor tall = batch(6, 3), y = tt::randn({2, 3, 6, 1}, 8, {.dtype = DType::f64}), x = tt::linalg::lstsq(tall, y);
+  CHECK(same(tt::matmul(tall.mT(), tt::matmul(tall, x) - y), tt::zeros({2, 3, 3, 1}, DType::f64)));
+  CHECK(same(tt::linalg::matrix_exp(a * 0), tt::eye(4, DType::f64).expand({2, 3, 4, 4})));
+  CHECK(same(tt::matmul(tt::linalg::matrix_exp(a), tt::linalg::matrix_exp(-a)), tt::eye(4, DType::f64).expand({2, 3, 4, 4})));
+  CHECK(numbers(tt::linalg::matrix_rank(tt::ones({3, 3}))) == Numbers{1});
+  CHECK(same(tt::linalg::matrix_power(a, -2), tt::linalg::inv(tt::matmul(a, a))));
+  CHECK(same(tt::linalg::matrix_norm(a, "nuc"), tt::linalg::svdvals(a).sum({-1})));
+}
+
+TEST_CASE("derivatives of first and second order") {
+  if (!has_lapack()) return;
+  const Tensor a = tt::randn({2, 3, 3}, 9, {.dtype = DType::f64}) + tt::eye(3, DType::f64) * 2, b = tt::randn({2, 3, 2}, 10, {.dtype = DType::f64});
+  CHECK(twice([&](List x) { return tt::linalg::solve(x[0], b); }, a));
+  CHECK(twice([](List x) { return tt::linalg::inv(x[0]); }, a));
+  CHECK(twice([](List x) { return tt::linalg::det(x[0]); }, a));
+  CHECK(twice([](List x) { return tt::linalg::slogdet(x[0]).logabsdet; }, a));
+  CHECK(twice([](List x) { return tt::linalg::cholesky(tt::matmul(x[0], x[0].mT()) + tt::eye(3, DType::f64)); }, a));
+  CHECK(twice([](List x) { return tt::linalg::qr(x[0]).R; }, a));
+  CHECK(twice([](List x) { return tt::linalg::eigvalsh(x[0] + x[0].mT()); }, a));
+  CHECK(twice([](List x) { return tt::linalg::svdvals(x[0]); }, a));
+  CHECK(twice([&](List x) { return tt::linalg::solve_triangular(x[0], b, true); }, a));
+  CHECK(twice([](List x) { return tt::linalg::matrix_exp(x[0] * 0.5); }, a));
+  CHECK(twice([](List x) { return tt::linalg::pinv(x[0]); }, tt::randn({3, 2}, 11, {.dtype = DType::f64})));
+}
+
+TEST_CASE("what cannot be solved is said with its line") {
+  if (!has_lapack()) return;
+  const auto at = [](int line) { return std::string("\n  at ") + __FILE__ + ":" + std::to_string(line); };
+  CHECK(message([] { tt::linalg::inv(tt::zeros({2, 2})); }) == "tt::linalg_inv: the matrix is singular: shape (2, 2)." + at(__LINE__));
+  CHECK(message([] { tt::linalg::inv(tt::stack({tt::eye(2), tt::ones({2, 2})})); }) == "tt::linalg_inv: the matrix is singular, number 1 of the batch: shape (2, 2, 2)." + at(__LINE__));
+  CHECK(message([] { tt::linalg::cholesky(-tt::eye(2)); }) == "tt::linalg_cholesky: the matrix is not positive definite: shape (2, 2)." + at(__LINE__));
+  CHECK(message([] { tt::linalg::inv(tt::ones({2, 3})); }) == "tt::linalg_inv: matrices of shape (2, 3) are not square." + at(__LINE__));
+  CHECK(message([] { tt::linalg::inv(tt::ones({2, 2}, DType::i64)); }).starts_with("tt::linalg_inv: dtype is not accepted: i64."));
+}
+
+TEST_CASE("captured without a break, for other sizes too") {
+  if (!has_lapack()) return;
+  auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::relu(tt::linalg::solve(a * 2, b)) + tt::linalg::slogdet(a).logabsdet; });
+  for (const int n : {3, 5, 3}) {
+    const Tensor a = tt::randn({n, n}, n, {.dtype = DType::f64}) + tt::eye(n, DType::f64) * 4, b = tt::randn({n, 2}, n + 1, {.dtype = DType::f64});
+    CHECK(same_bits(f(a, b), tt::relu(tt::linalg::solve(a * 2, b)) + tt::linalg::slogdet(a).logabsdet));
+  }
+  CHECK_FALSE(contains(std::string(f.explain().begin(), f.explain().end()), "graph breaks"));
+}
