@@ -102,6 +102,12 @@ std::string table() {
 }  // namespace
 
 TEST_CASE("docs/ops.md is what operators do") {
+  try {
+    (void)tt::linalg::inv(tt::eye(2));
+  } catch (const tt::Unavailable&) {
+    MESSAGE("LAPACK is not installed: the table was not made [SKIPPED linalg]");
+    return;
+  }
   const std::string now = table();
   if (std::getenv("TT_WRITE_OPS")) {
     std::ofstream("docs/ops.md") << now;

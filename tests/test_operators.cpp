@@ -10,7 +10,7 @@
 using namespace operator_cases;
 
 TEST_CASE("operators by name give what PyTorch gives") {
-  std::set<std::string> left;
+  std::set<std::string> left, without;
   std::ifstream list("tests/operators_left.txt");
   for (std::string line; std::getline(list, line);)
     if (!line.empty() && line[0] != '#') left.insert(line.substr(0, line.find(' ')));
@@ -22,6 +22,12 @@ TEST_CASE("operators by name give what PyTorch gives") {
     std::string why;
     try {
       why = check_case(c);
+    } catch (const tt::Unavailable& e) {
+      if (contains(e.what(), "LAPACK cannot be opened")) {
+        without.insert(c.name);
+        continue;
+      }
+      why = e.what();
     } catch (const tt::Exception& e) {
       why = e.what();
     }
@@ -32,7 +38,9 @@ TEST_CASE("operators by name give what PyTorch gives") {
   }
   REQUIRE(all > 2500);
   int whole = 0;
+  if (!without.empty()) MESSAGE("LAPACK is not installed: " << without.size() << " operators were left out [SKIPPED linalg]");
   for (const auto& [name, count] : passed) {
+    if (without.contains(name)) continue;
     const bool agrees = count[0] == count[1];
     whole += agrees;
     const std::string what = name + (agrees ? ": agrees, and is listed" : ": " + first[name]);

@@ -116,6 +116,8 @@ template <class A>
 Tensor arange(A end) { return arange(A(0), end); }
 TT_INLINE Tensor arange(const Size& end);
 TT_INLINE Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
+template <std::same_as<DType> D>
+Tensor eye(SizeArgument n, D dtype, SourceLine at = here()) { return eye(n, TensorOptions{.dtype = dtype}, at); }
 
 /// A Tensor with a copy of these elements.
 template <Element T>

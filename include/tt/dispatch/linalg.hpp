@@ -6,22 +6,6 @@
 
 namespace tt::linalg {
 
-struct SlogdetResult {
-  Tensor sign, logabsdet;
-};
-struct QrResult {
-  Tensor Q, R;
-};
-struct EighResult {
-  Tensor eigenvalues, eigenvectors;
-};
-struct SvdResult {
-  Tensor U, S, Vh;
-};
-struct LuResult {
-  Tensor P, L, U;
-};
-
 /// x of a x = b: of b a vector (its rank is one less than that of a), or a matrix; left = false: of x a = b. Throws Error where a is singular.
 TT_LAZY Tensor solve(const Tensor& a, const Tensor& b, bool left = true, SourceLine at = here());
 TT_LAZY Tensor det(const Tensor& a, SourceLine at = here());

@@ -44,6 +44,22 @@ TT_LAZY Tensor norm(const Tensor& x, double p = 2, const IntList& dim = {}, bool
 
 namespace linalg {
 
+struct SlogdetResult {
+  Tensor sign, logabsdet;
+};
+struct QrResult {
+  Tensor Q, R;
+};
+struct EighResult {
+  Tensor eigenvalues, eigenvectors;
+};
+struct SvdResult {
+  Tensor U, S, Vh;
+};
+struct LuResult {
+  Tensor P, L, U;
+};
+
 TT_LAZY Tensor vector_norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
 /// Of LAPACK, see linalg.hpp: the inverse, and singular values in falling order.
 TT_LAZY Tensor inv(const Tensor& a, SourceLine at = here());
