@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "exact_further.hpp"
 #include "tt/ops/list.hpp"
 
 namespace exact_values {
@@ -55,7 +56,7 @@ auto unit_size(tt::Gelu, auto x, auto result) { return std::fmax(std::fabs(x), s
 auto unit_size(auto, auto, auto result) { return std::fabs(result); }
 
 /// The distance in units of the last place of `size`; infinite where one is NaN or the sign of a
-/// zero differs. An infinity stands for the power of two after the largest number.
+/// zero differs (but not of a result that underflows where `size` is larger). An infinity stands for the power of two after the largest number.
 template <class T, class Real>
 double ulp_distance(T got, Real want, Real size) {
   using Limits = std::numeric_limits<T>;
@@ -64,7 +65,7 @@ double ulp_distance(T got, Real want, Real size) {
   const T rounded = static_cast<T>(want);
   if (got == rounded && (got != 0 || std::signbit(got) == std::signbit(rounded)))
     if (std::isinf(got) || got == 0) return 0;
-  if (got == 0 && rounded == 0) return far;
+  if (got == 0 && rounded == 0 && (want == 0 || size <= std::fabs(want))) return far;
   const Real beyond = std::ldexp(Real(1), Limits::max_exponent);
   const Real a = std::isinf(got) ? std::copysign(beyond, static_cast<Real>(got)) : Real(got);
   const Real b = std::fabs(want) > beyond ? std::copysign(beyond, want) : want;
@@ -75,10 +76,11 @@ double ulp_distance(T got, Real want, Real size) {
 }
 
 template <class F, class Real>
-Real evaluate_exactly(Real a, Real b, Real c) {
+Real evaluate_exactly(Real a, Real b, Real c, Real d = 1) {
   if constexpr (F::info.arity == 1) return exact(F{}, a);
   else if constexpr (F::info.arity == 2) return exact(F{}, a, b);
-  else return exact(F{}, a, b, c);
+  else if constexpr (F::info.arity == 3) return exact(F{}, a, b, c);
+  else return exact(F{}, a, b, c, d);
 }
 /// The error of got = F(a, ...), in units of the last place. Below `floor` compositions count it in those of a number
 /// so large, as their parts underflow first.

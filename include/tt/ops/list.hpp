@@ -1,6 +1,7 @@
 // The library's elementwise ops with a body, as lists of types. A new op needs a line here.
 #pragma once
 #include "tt/ops/activation.hpp"
+#include "tt/ops/further.hpp"
 #include "tt/ops/math.hpp"
 #include "tt/ops/random.hpp"
 
@@ -12,7 +13,9 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
                                 Mish, Hardswish, Sign, Clamp, Square, Reciprocal, Rsqrt>;
 
 /// The rest of the vocabulary: no other op's body needs them. Their generic tests are tests/test_further_ops.cpp.
-using FurtherOps = TypeList<>;
+using FurtherOps =
+    TypeList<Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Atan2, Hypot, Deg2rad, Rad2deg, Frac, Logit, Sinc, Logaddexp, Logaddexp2, Xlogy,
+             Xlog1py, Entr>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =

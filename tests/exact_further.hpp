@@ -1,0 +1,56 @@
+// References in a wider type for the ops of FurtherOps; see exact.hpp.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tt/ops/list.hpp"
+
+namespace exact_values {
+
+template <class Real>
+inline const Real exact_pi = std::acos(Real(-1));
+
+auto exact(tt::Asin, auto x) { return std::asin(x); }
+auto exact(tt::Acos, auto x) { return std::acos(x); }
+auto exact(tt::Atan, auto x) { return std::atan(x); }
+auto exact(tt::Sinh, auto x) { return std::sinh(x); }
+auto exact(tt::Cosh, auto x) { return std::cosh(x); }
+auto exact(tt::Asinh, auto x) { return std::asinh(x); }
+auto exact(tt::Acosh, auto x) { return std::acosh(x); }
+auto exact(tt::Atanh, auto x) { return std::atanh(x); }
+auto exact(tt::Log10, auto x) { return std::log10(x); }
+auto exact(tt::Atan2, auto y, decltype(y) x) { return std::atan2(y, x); }
+auto exact(tt::Hypot, auto x, decltype(x) y) { return std::hypot(x, y); }
+auto exact(tt::Deg2rad, auto x) { return x * (exact_pi<decltype(x)> / 180); }
+auto exact(tt::Rad2deg, auto x) { return x * (180 / exact_pi<decltype(x)>); }
+auto exact(tt::Frac, auto x) { return x - std::trunc(x); }
+auto exact(tt::Logit, auto x) {
+  const auto centred = 2 * x - 1;
+  return std::fabs(centred) < decltype(x)(0.5) ? std::log1p(centred / (1 - x)) : std::log(x / (1 - x));
+}
+auto exact(tt::Sinc, auto x) {
+  if (x == 0) return decltype(x)(1);
+  const auto nearest = std::nearbyint(x), s = std::sin(exact_pi<decltype(x)> * (x - nearest));
+  return (std::fmod(nearest, decltype(x)(2)) == 0 ? s : -s) / (exact_pi<decltype(x)> * x);
+}
+auto exact(tt::Logaddexp, auto a, decltype(a) b) {
+  if (std::isnan(a) || std::isnan(b)) return a + b;
+  return std::fmax(a, b) + std::log1p(std::exp(a == b ? 0 : -std::fabs(a - b)));
+}
+auto exact(tt::Logaddexp2, auto a, decltype(a) b) {
+  if (std::isnan(a) || std::isnan(b)) return a + b;
+  return std::fmax(a, b) + std::log1p(std::exp2(a == b ? 0 : -std::fabs(a - b))) / std::log(decltype(a)(2));
+}
+auto exact(tt::Xlogy, auto x, decltype(x) y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); }
+auto exact(tt::Xlog1py, auto x, decltype(x) y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log1p(y); }
+auto exact(tt::Entr, auto x) {
+  if (x < 0) return -std::numeric_limits<decltype(x)>::infinity();
+  return x == 0 ? 0 : -x * std::log(x);
+}
+
+// Sums that cancel count their error in units of an operand.
+auto unit_size(tt::Logaddexp, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+auto unit_size(tt::Logaddexp2, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+
+}  // namespace exact_values
