@@ -1,0 +1,83 @@
+// Every op of FurtherOps on Tensors: the bits of its scalar form, gradients against differences, PyTorch's names. Programs are
+// made at run time here: one for each op and dtype would take minutes to compile.
+#include "slopes.hpp"
+#include "tt/tt.hpp"
+
+using namespace op_samples;
+using tt::Tensor;
+
+namespace {
+
+template <class F>
+Tensor call_on(const Tensor* x) {
+  constexpr tt::Elementwise<F> op{};
+  if constexpr (F::info.arity == 1) return op(x[0]);
+  else if constexpr (F::info.arity == 2) return op(x[0], x[1]);
+  else if constexpr (F::info.arity == 3) return op(x[0], x[1], x[2]);
+  else return op(x[0], x[1], x[2], x[3]);
+}
+
+template <class F, class T>
+void check_bits(std::int64_t count) {
+  Tensor x[4];
+  Samples<T> sample;
+  for (Tensor& t : x) {
+    t = tt::empty({count}, tt::dtype_of<T>);
+    for (T& element : t.elements<T>()) element = sample();
+  }
+  const Tensor got = call_on<F>(x);
+  const auto at = [&](int k, std::int64_t i) { return x[k].data_ptr<T>()[i]; };
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T want = scalar<F, T>(at(0, i), at(1, i), at(2, i), at(3, i));
+    if (same(got.data_ptr<T>()[i], want)) continue;
+    INFO(doctest::String(F::info.name) << ' ' << tt::name(tt::dtype_of<T>) << " of " << at(0, i) << ", " << at(1, i) << ", " << at(2, i));
+    CHECK(got.data_ptr<T>()[i] == want);
+    return;
+  }
+}
+
+template <class F>
+void check_gradient() {
+  constexpr int n = 48, arity = F::info.arity;
+  Tensor x[4];
+  double* v[4];
+  for (int k = 0; k < 4; ++k) {
+    x[k] = tt::ones({n}, tt::DType::f64);
+    v[k] = x[k].data_ptr<double>();
+  }
+  Samples<double> sample;
+  const auto between = [&](double low, double high) { return low + (high - low) * static_cast<double>(sample.next() >> 11) * 0x1p-53; };
+  int found = 0;
+  for (int tries = 0; tries < 4000 && found < n; ++tries) {
+    const double a = between(-4, 4), b = between(-3, 3), c = between(-3, 3);
+    if (!is_smooth<F>(a, b, c)) continue;
+    v[0][found] = a, v[1][found] = b, v[2][found++] = c;
+  }
+  CAPTURE(F::info.name);
+  CHECK(found == n);
+  for (int k = 0; k < arity; ++k) x[k].requires_grad_();
+  call_on<F>(x).sum().backward();
+  for (int k = 0; k < arity; ++k) {
+    const Tensor gradient = x[k].grad();
+    CAPTURE(k);
+    for (int i = 0; i < found; ++i) {
+      const double want = slope<F>(v[0][i], v[1][i], v[2][i], k), got = gradient.data_ptr<double>()[i];
+      if (std::fabs(got - want) < slope_tolerance * (1 + std::fabs(want))) continue;
+      INFO("at " << v[0][i] << ", " << v[1][i] << ", " << v[2][i]);
+      CHECK(got == doctest::Approx(want));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("further ops on Tensors give the bits of their scalar form", T, float, double) {
+  for_each_op(tt::FurtherOps{}, []<class F>(tt::TypeList<F>) {
+    for (const std::int64_t count : {1, 7, 4096}) check_bits<F, T>(count);
+  });
+}
+
+TEST_CASE("derivatives of further ops agree with differences") {
+  for_each_op(tt::FurtherOps{}, []<class F>(tt::TypeList<F>) { check_gradient<F>(); });
+}
