@@ -49,8 +49,29 @@ auto exact(tt::Entr, auto x) {
   return x == 0 ? 0 : -x * std::log(x);
 }
 
+auto exact(tt::Hardtanh, auto x, decltype(x) low, decltype(x) high) {
+  if (std::isnan(low) || std::isnan(high)) return low + high;
+  const auto above = x < low ? low : x;
+  return above > high ? high : above;
+}
+auto exact(tt::Relu6, auto x) { return x < 0 ? 0 : x > 6 ? 6 : x; }
+auto exact(tt::Hardsigmoid, auto x) { return x <= -3 ? 0 : x >= 3 ? 1 : (x + 3) / 6; }
+auto exact(tt::Logsigmoid, auto x) { return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x))); }
+auto exact(tt::Selu, auto x) {
+  using Real = decltype(x);
+  const Real scale = Real(1.0507009873554804934193349852946L), alpha = Real(1.6732632423543772848170429916717L);
+  return x > 0 ? scale * x : scale * alpha * std::expm1(x);
+}
+auto exact(tt::Celu, auto x, decltype(x) alpha) { return x > 0 || x / alpha == 0 ? x : alpha * std::expm1(x / alpha); }
+auto exact(tt::Softsign, auto x) { return x / (1 + std::fabs(x)); }
+auto exact(tt::Tanhshrink, auto x) { return x - std::tanh(x); }
+auto exact(tt::Softshrink, auto x, decltype(x) bound) { return x > bound ? x - bound : x < -bound ? x + bound : x * 0; }
+auto exact(tt::Hardshrink, auto x, decltype(x) bound) { return x >= -bound && x <= bound ? 0 : x; }
+auto exact(tt::Threshold, auto x, decltype(x) bound, decltype(x) value) { return x <= bound ? value : x; }
+
 // Sums that cancel count their error in units of an operand.
 auto unit_size(tt::Logaddexp, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Logaddexp2, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+auto unit_size(tt::Tanhshrink, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 
 }  // namespace exact_values

@@ -45,9 +45,7 @@ struct Hypot {
     const auto y_scaled = where(is_large, root * (1 / down), where(is_small, root * (1 / up), root));
     return where(a == infinity<T> || b == infinity<T>, infinity<T>, y_scaled);
   }
-  static constexpr auto derivative(auto a, auto b, auto y, auto grad) {
-    return Gradients{grad * where(y == 0, 0, a / y), grad * where(y == 0, 0, b / y)};
-  }
+  static constexpr auto derivative(auto a, auto b, auto y, auto grad) { return Gradients{grad * (a / y), grad * (b / y)}; }
 };
 /// sqrt(a^2 + b^2), elementwise, without overflow on the way.
 template <class A, class B>
