@@ -69,9 +69,50 @@ auto exact(tt::Softshrink, auto x, decltype(x) bound) { return x > bound ? x - b
 auto exact(tt::Hardshrink, auto x, decltype(x) bound) { return x >= -bound && x <= bound ? 0 : x; }
 auto exact(tt::Threshold, auto x, decltype(x) bound, decltype(x) value) { return x <= bound ? value : x; }
 
+auto exact(tt::Copysign, auto x, decltype(x) sign) { return std::copysign(x, sign); }
+auto exact(tt::Fmax, auto a, decltype(a) b) { return a >= b || std::isnan(b) ? a : b; }
+auto exact(tt::Fmin, auto a, decltype(a) b) { return a <= b || std::isnan(b) ? a : b; }
+auto exact(tt::Heaviside, auto x, decltype(x) values) { return x == 0 ? values : x > 0 ? 1 : 0; }
+auto exact(tt::Lerp, auto a, decltype(a) b, decltype(a) weight) {
+  return std::fabs(weight) < decltype(a)(0.5) ? a + weight * (b - a) : b - (b - a) * (1 - weight);
+}
+auto exact(tt::Addcmul, auto x, decltype(x) a, decltype(x) b, decltype(x) value) { return x + value * a * b; }
+auto exact(tt::Addcdiv, auto x, decltype(x) a, decltype(x) b, decltype(x) value) { return x + value * a / b; }
+auto exact(tt::Fmod, auto a, decltype(a) b) { return std::fmod(a, b); }
+auto exact(tt::Remainder, auto a, decltype(a) b) {
+  const auto rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+auto exact(tt::FloorDivide, auto a, decltype(a) b) {
+  if (b == 0) return a / b;
+  const auto rest = std::fmod(a, b), towards_zero = std::nearbyint((a - rest) / b);
+  const auto quotient = rest != 0 && (rest < 0) != (b < 0) ? towards_zero - 1 : towards_zero;
+  return quotient == 0 ? std::copysign(quotient, a / b) : quotient;
+}
+auto exact(tt::Nextafter, auto x, decltype(x) towards) { return std::isnan(towards) || x == towards ? towards : x; }
+auto exact(tt::Ldexp, auto x, decltype(x) exponent) { return x * std::exp2(exponent); }
+
 // Sums that cancel count their error in units of an operand.
 auto unit_size(tt::Logaddexp, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Logaddexp2, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Tanhshrink, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+
+/// Is the error of f(a, b, c) held against the bound? Of every operand, unless the op says otherwise.
+template <class T>
+bool is_counted(tt::Celu, T, T alpha, T) { return !(alpha < 0); }
+template <class T>
+bool is_moderate(T x) { return std::fabs(x) < T(1e10) && (x == 0 || std::fabs(x) > T(1e-10)); }
+template <class T>
+bool is_counted(tt::Lerp, T a, T b, T weight) {
+  return is_moderate(a) && is_moderate(b) && is_moderate(weight) && std::fabs(a + weight * (b - a)) > std::fmax(std::fabs(a), std::fabs(b));
+}
+template <class T>
+bool is_counted(tt::Addcmul, T x, T a, T b) { return is_moderate(x) && is_moderate(a) && is_moderate(b) && std::fabs(x + a * b) > std::fabs(x) / 2; }
+template <class T>
+bool is_counted(tt::Addcdiv, T x, T a, T b) { return is_moderate(x) && is_moderate(a) && is_moderate(b) && std::fabs(x + a / b) > std::fabs(x) / 2; }
+template <class T>
+bool is_counted(tt::Ldexp, T, T exponent, T) { return std::fabs(exponent) < 60; }
+template <class F, class T>
+bool is_counted(F, T, T, T) { return true; }
 
 }  // namespace exact_values

@@ -1,5 +1,8 @@
 // Every op of FurtherOps on Tensors: the bits of its scalar form, gradients against differences, PyTorch's names. Programs are
 // made at run time here: one for each op and dtype would take minutes to compile.
+#include <algorithm>
+#include <vector>
+
 #include "slopes.hpp"
 #include "tt/tt.hpp"
 
@@ -70,7 +73,69 @@ void check_gradient() {
   }
 }
 
+/// floor(a / b) and the rest, by 128-bit integers; 0 where b is 0.
+template <class T>
+struct Quotients {
+  T floored = 0, rest = 0, towards_zero_rest = 0;
+  Quotients(T a, T b) {
+    if (b == 0) return;
+    const __int128 x = a, y = b, q = x / y, r = x % y;
+    const bool lower = r != 0 && (r < 0) != (y < 0);
+    floored = static_cast<T>(lower ? q - 1 : q);
+    rest = static_cast<T>(lower ? r + y : r);
+    towards_zero_rest = static_cast<T>(r);
+  }
+};
+template <class T>
+std::vector<T> integers_at_edges() {
+  using L = std::numeric_limits<T>;
+  std::vector<T> v;
+  for (const T near : {T(0), L::max(), L::min(), T(L::max() / 2), T(L::max() / 3), T(1) << (4 * sizeof(T)), T(T(1) << (7 * sizeof(T) - 3)), T(1000)})
+    for (T d = -3; d <= 3; ++d) {
+      if ((near == L::max() && d > 0) || (near == L::min() && d < 0)) continue;
+      v.push_back(T(near + d));
+      if (near + d != L::min()) v.push_back(T(-(near + d)));
+    }
+  return v;
+}
+
 }  // namespace
+
+TEST_CASE_TEMPLATE("integer quotients and rests are exact, wrap around, and are 0 by 0", T, std::int32_t, std::int64_t) {
+  const std::vector<T> edges = integers_at_edges<T>();
+  Samples<T> sample;
+  std::vector<T> a, b;
+  for (const T x : edges)
+    for (const T y : edges) {
+      a.push_back(x), b.push_back(y);
+      a.push_back(sample()), b.push_back(T(sample() >> (sample() & 31)));
+    }
+  const std::int64_t n = static_cast<std::int64_t>(a.size());
+  Tensor x = tt::empty({n}, tt::dtype_of<T>), y = tt::empty({n}, tt::dtype_of<T>);
+  std::copy(a.begin(), a.end(), x.data_ptr<T>());
+  std::copy(b.begin(), b.end(), y.data_ptr<T>());
+  const Tensor floored = tt::floor_divide(x, y), rest = tt::remainder(x, y), towards_zero = tt::fmod(x, y);
+  REQUIRE(floored.dtype() == tt::dtype_of<T>);
+  int wrong = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const T p = x.data_ptr<T>()[i], q = y.data_ptr<T>()[i];
+    const Quotients<T> want(p, q);
+    INFO(p << " by " << q);
+    const bool right = floored.data_ptr<T>()[i] == want.floored && rest.data_ptr<T>()[i] == want.rest && towards_zero.data_ptr<T>()[i] == want.towards_zero_rest &&
+                       scalar<tt::FloorDivide, T>(p, q, 0) == want.floored && scalar<tt::Remainder, T>(p, q, 0) == want.rest &&
+                       scalar<tt::Fmod, T>(p, q, 0) == want.towards_zero_rest;
+    if (!right && ++wrong < 5) CHECK(right);
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE_TEMPLATE("nextafter gives the bits of the standard library", T, float, double) {
+  Samples<T> sample;
+  for (int i = 0; i < 4000; ++i) {
+    const T x = sample(), towards = sample();
+    CHECK(same(scalar<tt::Nextafter, T>(x, towards, 0), std::nextafter(x, towards)));
+  }
+}
 
 TEST_CASE_TEMPLATE("further ops on Tensors give the bits of their scalar form", T, float, double) {
   for_each_op(tt::FurtherOps{}, []<class F>(tt::TypeList<F>) {

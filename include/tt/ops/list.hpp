@@ -15,7 +15,8 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
 /// The rest of the vocabulary: no other op's body needs them. Their generic tests are tests/test_further_ops.cpp.
 using FurtherOps =
     TypeList<Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Atan2, Hypot, Deg2rad, Rad2deg, Frac, Logit, Sinc, Logaddexp, Logaddexp2, Xlogy,
-             Xlog1py, Entr, Hardtanh, Relu6, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink, Threshold>;
+             Xlog1py, Entr, Hardtanh, Relu6, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink, Threshold,
+             Copysign, Fmax, Fmin, Heaviside, Lerp, Addcmul, Addcdiv, Fmod, Remainder, FloorDivide, Ldexp, Nextafter>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =

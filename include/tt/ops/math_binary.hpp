@@ -1,0 +1,139 @@
+// Small functions of several operands: signs, choices, interpolation, products that are added, neighbours.
+#pragma once
+#include "tt/ops/activation.hpp"
+#include "tt/ops/math_division.hpp"
+
+namespace tt {
+
+struct Copysign {
+  static constexpr OpInfo info{.name = "copysign", .arity = 2};
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto sign) {
+    return detail::copy_sign<T>(x, sign);
+  }
+  static constexpr auto derivative(auto x, auto sign, auto y, auto grad) {
+    return Gradients{where(x == 0, 0, where(x == y, grad, -grad)), detail::zero_of(sign)};
+  }
+};
+/// |a| with the sign of b, which may be that of a zero. The gradient at 0 is 0.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto copysign(A&& a, B&& b, SourceLine at = here()) {
+  return call<Copysign>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+struct Fmax {
+  static constexpr OpInfo info{.name = "fmax", .domain = Domain::number, .arity = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) { return where(a >= b || b != b, a, b); }
+  static constexpr auto derivative(auto a, auto b, auto, auto grad) {
+    const auto first = where(a >= b || b != b, grad, 0), half = 0.5 * grad;
+    return Gradients{where(a == b, half, first), where(a == b, half, grad - first)};
+  }
+};
+/// Elementwise larger of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto fmax(A&& a, B&& b, SourceLine at = here()) {
+  return call<Fmax>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+struct Fmin {
+  static constexpr OpInfo info{.name = "fmin", .domain = Domain::number, .arity = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) { return where(a <= b || b != b, a, b); }
+  static constexpr auto derivative(auto a, auto b, auto, auto grad) {
+    const auto first = where(a <= b || b != b, grad, 0), half = 0.5 * grad;
+    return Gradients{where(a == b, half, first), where(a == b, half, grad - first)};
+  }
+};
+/// Elementwise smaller of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto fmin(A&& a, B&& b, SourceLine at = here()) {
+  return call<Fmin>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+struct Heaviside {
+  static constexpr OpInfo info{.name = "heaviside", .domain = Domain::number, .arity = 2, .schema = "Tensor input, Tensor values"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto values) { return where(x == 0, values, where(x > 0, 1, detail::zero_of(x))); }
+};
+/// 0 below 0 and of NaN, 1 above, and at 0 the values.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto heaviside(A&& a, B&& values, SourceLine at = here()) {
+  return call<Heaviside>(at, static_cast<A&&>(a), static_cast<B&&>(values));
+}
+
+/// From the nearer end, so that both are met exactly. The error is in units of the larger end.
+struct Lerp {
+  static constexpr OpInfo info{.name = "lerp", .arity = 3, .max_ulp = 3.5f, .schema = "Tensor input, Tensor end, Tensor weight"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b, auto weight) {
+    const auto way = b - a;
+    return where(abs(weight) < 0.5, a + weight * way, b - way * (1 - weight));
+  }
+  static constexpr auto derivative(auto a, auto b, auto weight, auto, auto grad) {
+    return Gradients{grad * (1 - weight), grad * weight, grad * (b - a)};
+  }
+};
+/// a + weight * (b - a), elementwise.
+template <class A, class B, class W>
+  requires Operands<A, B, W>
+TT_ALWAYS_INLINE constexpr auto lerp(A&& a, B&& b, W&& weight, SourceLine at = here()) {
+  return call<Lerp>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<W&&>(weight));
+}
+
+struct Addcmul {
+  static constexpr OpInfo info{
+      .name = "addcmul", .domain = Domain::number, .arity = 4, .max_ulp = 2.5f, .schema = "Tensor input, Tensor tensor1, Tensor tensor2, Scalar value=1"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto a, auto b, auto value) { return x + value * a * b; }
+};
+/// a + value * b * c, elementwise.
+template <class A, class B, class C, Operand V = int>
+  requires Operands<A, B, C>
+TT_ALWAYS_INLINE constexpr auto addcmul(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
+  return call<Addcmul>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
+}
+
+struct Addcdiv {
+  static constexpr OpInfo info{.name = "addcdiv", .arity = 4, .max_ulp = 2.5f, .schema = "Tensor input, Tensor tensor1, Tensor tensor2, Scalar value=1"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto a, auto b, auto value) { return x + value * a / b; }
+};
+/// a + value * b / c, elementwise.
+template <class A, class B, class C, Operand V = int>
+  requires Operands<A, B, C>
+TT_ALWAYS_INLINE constexpr auto addcdiv(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
+  return call<Addcdiv>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
+}
+
+struct Ldexp {
+  static constexpr OpInfo info{.name = "ldexp", .arity = 2, .max_ulp = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto exponent) { return x * exp2(exponent); }
+};
+/// a * 2^b, elementwise; the power is rounded first, as in PyTorch.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto ldexp(A&& a, B&& b, SourceLine at = here()) {
+  return call<Ldexp>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+/// The next bits up or down; max_ulp is the step itself. Of 16-bit floats it is the next f32, rounded.
+struct Nextafter {
+  static constexpr OpInfo info{.name = "nextafter", .arity = 2, .max_ulp = 1};
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto towards) {
+    const auto bits = bitcast<typename detail::same_size_integer<T>::type>(x);
+    const auto grows = (towards > x && x > 0) || (towards < x && x < 0);
+    const auto next = bitcast<T>(where(grows, bits + 1, bits - 1));
+    const auto from_zero = detail::copy_sign<T>(std::numeric_limits<T>::denorm_min() + detail::zero_of(towards), towards);
+    const auto moved = where(x == 0, from_zero, next);
+    return where(x != x || towards != towards, x + towards, where(x == towards, towards, moved));
+  }
+  static constexpr auto derivative(auto x, auto towards, auto, auto grad) { return Gradients{where(x == towards, 0, grad), detail::zero_of(towards)}; }
+};
+/// The number next to a in the direction of b. The gradient goes to a, where the two differ.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto nextafter(A&& a, B&& b, SourceLine at = here()) {
+  return call<Nextafter>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+
+}  // namespace tt
