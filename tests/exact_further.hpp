@@ -92,6 +92,48 @@ auto exact(tt::FloorDivide, auto a, decltype(a) b) {
 auto exact(tt::Nextafter, auto x, decltype(x) towards) { return std::isnan(towards) || x == towards ? towards : x; }
 auto exact(tt::Ldexp, auto x, decltype(x) exponent) { return x * std::exp2(exponent); }
 
+auto exact(tt::Erfc, auto x) { return std::erfc(x); }
+/// By the product where that is in range, then by the asymptotic series (NIST Digital Library of Mathematical Functions, 7.12.1).
+auto exact(tt::Erfcx, auto x) {
+  using Real = decltype(x);
+  if (!(x > 20)) return std::exp(x * x) * std::erfc(x);
+  Real sum = 1, term = 1;
+  for (int k = 1; k < 30; ++k) sum += term *= -(2 * k - 1) / (2 * x * x);
+  return sum / (x * std::sqrt(exact_pi<Real>));
+}
+auto exact(tt::Ndtr, auto x) { return std::erfc(-x * std::sqrt(decltype(x)(0.5))) / 2; }
+auto exact(tt::LogNdtr, auto x) {
+  const auto z = -x * std::sqrt(decltype(x)(0.5));
+  return x < 0 ? std::log(exact(tt::Erfcx{}, z) / 2) - z * z : std::log1p(-std::erfc(-z) / 2);
+}
+/// The y with erfc(y) = d, 0 < d <= 1, by Newton's method on its logarithm.
+auto exact_erfcinv(auto d) {
+  using Real = decltype(d);
+  Real y = d > Real(0.1) ? (1 - d) * std::sqrt(exact_pi<Real>) / 2 : std::sqrt(-std::log(d));
+  for (int k = 0; k < 60; ++k) {
+    const Real e = exact(tt::Erfcx{}, y);
+    y += (std::log(e) - y * y - std::log(d)) * e * std::sqrt(exact_pi<Real>) / 2;
+  }
+  return y;
+}
+/// Near 0 by Newton's method on erf.
+auto exact(tt::Erfinv, auto x) {
+  using Real = decltype(x);
+  if (x == 0 || std::isnan(x)) return x;
+  if (std::fabs(x) >= 1) return std::fabs(x) > 1 ? std::numeric_limits<Real>::quiet_NaN() : x * std::numeric_limits<Real>::infinity();
+  if (std::fabs(x) > Real(0.5)) return std::copysign(exact_erfcinv(1 - std::fabs(x)), x);
+  Real y = x * std::sqrt(exact_pi<Real>) / 2;
+  for (int k = 0; k < 8; ++k) y -= (std::erf(y) - x) * std::exp(y * y) * std::sqrt(exact_pi<Real>) / 2;
+  return y;
+}
+auto exact(tt::Ndtri, auto p) {
+  using Real = decltype(p);
+  const Real root = std::sqrt(Real(2));
+  if (!(p > 0 && p < 1)) return p == 0 ? -std::numeric_limits<Real>::infinity() : p == 1 ? std::numeric_limits<Real>::infinity() : std::numeric_limits<Real>::quiet_NaN();
+  if (std::fabs(p - Real(0.5)) < Real(0.25)) return root * exact(tt::Erfinv{}, 2 * p - 1);
+  return p < Real(0.5) ? -root * exact_erfcinv(2 * p) : root * exact_erfcinv(2 * (1 - p));
+}
+
 // Sums that cancel count their error in units of an operand.
 auto unit_size(tt::Logaddexp, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Logaddexp2, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }

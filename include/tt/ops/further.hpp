@@ -5,4 +5,5 @@
 #include "tt/ops/math_hyperbolic.hpp"
 #include "tt/ops/math_inverse_trig.hpp"
 #include "tt/ops/math_logs.hpp"
+#include "tt/ops/math_special.hpp"
 #include "tt/ops/more_activations.hpp"
