@@ -129,15 +129,54 @@ auto exact(tt::Erfinv, auto x) {
 auto exact(tt::Ndtri, auto p) {
   using Real = decltype(p);
   const Real root = std::sqrt(Real(2));
-  if (!(p > 0 && p < 1)) return p == 0 ? -std::numeric_limits<Real>::infinity() : p == 1 ? std::numeric_limits<Real>::infinity() : std::numeric_limits<Real>::quiet_NaN();
+  constexpr Real infinite = std::numeric_limits<Real>::infinity();
+  if (!(p > 0 && p < 1)) return p == 0 ? -infinite : p == 1 ? infinite : std::numeric_limits<Real>::quiet_NaN();
   if (std::fabs(p - Real(0.5)) < Real(0.25)) return root * exact(tt::Erfinv{}, 2 * p - 1);
   return p < Real(0.5) ? -root * exact_erfcinv(2 * p) : root * exact_erfcinv(2 * (1 - p));
 }
+
+auto exact(tt::Lgamma, auto x) { return std::lgamma(x); }
+/// By recurrence up to 40 and the asymptotic series (NIST Digital Library of Mathematical Functions, 5.11.2); below 0 by reflection.
+auto exact(tt::Digamma, auto x) {
+  using Real = decltype(x);
+  Real sum = 0;
+  if (x < 0) {
+    const Real r = x - std::nearbyint(x);
+    if (r == 0) return std::numeric_limits<Real>::quiet_NaN();
+    sum = -exact_pi<Real> / std::tan(exact_pi<Real> * r);
+    x = 1 - x;
+  }
+  for (; x < 40; x += 1) sum -= 1 / x;
+  const Real z = 1 / (x * x);
+  const Real series = 1 / Real(120) - z * (1 / Real(252) - z * (1 / Real(240) - z * (1 / Real(132) - z * 691 / 32760)));
+  return sum + std::log(x) - 1 / (2 * x) - z * (1 / Real(12) - z * series);
+}
+/// e^-|x| I(|x|): the power series, and the asymptotic one (NIST Digital Library of Mathematical Functions, 10.25.2 and 10.40.1).
+auto exact_bessel(int order, auto x) {
+  using Real = decltype(x);
+  const Real a = std::fabs(x);
+  if (a < 40) {
+    Real term = order == 1 ? a / 2 : Real(1), sum = term;
+    for (int k = 1; k < 150; ++k) sum += term *= a * a / (4 * Real(k) * Real(k + order));
+    return std::exp(-a) * sum;
+  }
+  Real term = 1, sum = 1;
+  for (int k = 1; k < 40; ++k) sum += term *= -(4 * Real(order) - Real(2 * k - 1) * Real(2 * k - 1)) / (8 * Real(k) * a);
+  return sum / std::sqrt(2 * exact_pi<Real> * a);
+}
+auto exact(tt::I0, auto x) { return std::isinf(x) ? std::fabs(x) : exact_bessel(0, x) * std::exp(std::fabs(x)); }
+auto exact(tt::I0e, auto x) { return exact_bessel(0, x); }
+auto exact(tt::I1, auto x) { return std::isinf(x) ? x : std::copysign(exact_bessel(1, x) * std::exp(std::fabs(x)), x); }
+auto exact(tt::I1e, auto x) { return std::copysign(exact_bessel(1, x), x); }
 
 // Sums that cancel count their error in units of an operand.
 auto unit_size(tt::Logaddexp, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Logaddexp2, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
 auto unit_size(tt::Tanhshrink, auto x, auto result) { return std::fmax(std::fabs(x), std::fabs(result)); }
+auto unit_size(tt::Lgamma, auto x, auto result) {
+  return x < 0 ? std::fmax(decltype(x)(1), std::fmax(std::fabs(result), std::fabs(std::lgamma(-x)))) : std::fabs(result);
+}
+auto unit_size(tt::Digamma, auto, auto result) { return std::fmax(decltype(result)(1), std::fabs(result)); }
 
 /// Is the error of f(a, b, c) held against the bound? Of every operand, unless the op says otherwise.
 template <class T>

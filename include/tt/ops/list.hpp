@@ -17,7 +17,7 @@ using FurtherOps =
     TypeList<Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Atan2, Hypot, Deg2rad, Rad2deg, Frac, Logit, Sinc, Logaddexp, Logaddexp2, Xlogy,
              Xlog1py, Entr, Hardtanh, Relu6, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink, Threshold,
              Copysign, Fmax, Fmin, Heaviside, Lerp, Addcmul, Addcdiv, Fmod, Remainder, FloorDivide, Ldexp, Nextafter,
-             Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri>;
+             Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri, Lgamma, Digamma, I0, I0e, I1, I1e>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =
