@@ -56,7 +56,7 @@ TT_ALWAYS_INLINE constexpr auto bessel(auto x) {
   const auto far = a > bessel_far<T>;
   const auto b = where(far, 1, a), c = where(far, a, bessel_far<T>);
   const auto series = bessel_near<T, Order>(T(0.25) * b * b);
-  const auto near = [series, b]() TT_LAMBDA_INLINE {
+  const auto near = [=]() TT_LAMBDA_INLINE {
     if constexpr (Order == 1) return T(0.5) * b * series;
     else return series;
   };
