@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "exact_further.hpp"
 #include "tt/ops/list.hpp"
 
 namespace exact_values {
@@ -48,34 +49,6 @@ auto exact(tt::Clamp, auto x, decltype(x) low, decltype(x) high) {
 auto exact(tt::Square, auto x) { return x * x; }
 auto exact(tt::Reciprocal, auto x) { return 1 / x; }
 auto exact(tt::Rsqrt, auto x) { return 1 / std::sqrt(x); }
-// Of FurtherOps, those that the standard library has or that are a formula:
-auto exact(tt::Atan, auto x) { return std::atan(x); }
-auto exact(tt::Asin, auto x) { return std::asin(x); }
-auto exact(tt::Acos, auto x) { return std::acos(x); }
-auto exact(tt::Atan2, auto y, decltype(y) x) { return std::atan2(y, x); }
-auto exact(tt::Sinh, auto x) { return std::sinh(x); }
-auto exact(tt::Cosh, auto x) { return std::cosh(x); }
-auto exact(tt::Asinh, auto x) { return std::asinh(x); }
-auto exact(tt::Acosh, auto x) { return std::acosh(x); }
-auto exact(tt::Atanh, auto x) { return std::atanh(x); }
-auto exact(tt::Log10, auto x) { return std::log10(x); }
-auto exact(tt::Deg2rad, auto x) { return x * (std::acos(decltype(x)(-1)) / 180); }
-auto exact(tt::Rad2deg, auto x) { return x * (180 / std::acos(decltype(x)(-1))); }
-auto exact(tt::Frac, auto x) { return x - std::trunc(x); }
-auto exact(tt::Logit, auto x) { return std::log(x / (1 - x)); }
-auto exact(tt::Hypot, auto a, decltype(a) b) { return std::hypot(a, b); }
-auto exact(tt::Xlogy, auto a, decltype(a) b) { return a == 0 && !std::isnan(b) ? 0 : a * std::log(b); }
-auto exact(tt::Xlog1py, auto a, decltype(a) b) { return a == 0 && !std::isnan(b) ? 0 : a * std::log1p(b); }
-auto exact(tt::Copysign, auto a, decltype(a) b) { return std::copysign(a, b); }
-auto exact(tt::Fmax, auto a, decltype(a) b) { return std::isnan(b) || a >= b ? a : b; }
-auto exact(tt::Fmin, auto a, decltype(a) b) { return std::isnan(b) || a <= b ? a : b; }
-auto exact(tt::Heaviside, auto a, decltype(a) v) { return a == 0 ? v : std::isnan(a) ? a : a > 0 ? 1 : 0; }
-auto exact(tt::Relu6, auto x) { return std::isnan(x) ? x : x <= 0 ? 0 : x > 6 ? 6 : x; }
-auto exact(tt::Hardsigmoid, auto x) { return exact(tt::Relu6{}, x + 3) / 6; }
-auto exact(tt::Logsigmoid, auto x) { return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x)); }
-auto exact(tt::Softsign, auto x) { return x / (1 + std::fabs(x)); }
-auto exact(tt::Erfc, auto x) { return std::erfc(x); }
-auto exact(tt::Entr, auto x) { return std::isnan(x) ? x : x > 0 ? -x * std::log(x) : x == 0 ? 0 : -std::numeric_limits<decltype(x)>::infinity(); }
 
 /// The size in whose last places the error is counted: that of the result, unless the op says
 /// otherwise, and for compositions not less than `floor`, as their parts underflow first.
@@ -83,7 +56,7 @@ auto unit_size(tt::Gelu, auto x, auto result) { return std::fmax(std::fabs(x), s
 auto unit_size(auto, auto, auto result) { return std::fabs(result); }
 
 /// The distance in units of the last place of `size`; infinite where one is NaN or the sign of a
-/// zero differs. An infinity stands for the power of two after the largest number.
+/// zero differs (but not of a result that underflows where `size` is larger). An infinity stands for the power of two after the largest number.
 template <class T, class Real>
 double ulp_distance(T got, Real want, Real size) {
   using Limits = std::numeric_limits<T>;
@@ -92,7 +65,7 @@ double ulp_distance(T got, Real want, Real size) {
   const T rounded = static_cast<T>(want);
   if (got == rounded && (got != 0 || std::signbit(got) == std::signbit(rounded)))
     if (std::isinf(got) || got == 0) return 0;
-  if (got == 0 && rounded == 0) return far;
+  if (got == 0 && rounded == 0 && (want == 0 || size <= std::fabs(want))) return far;
   const Real beyond = std::ldexp(Real(1), Limits::max_exponent);
   const Real a = std::isinf(got) ? std::copysign(beyond, static_cast<Real>(got)) : Real(got);
   const Real b = std::fabs(want) > beyond ? std::copysign(beyond, want) : want;
@@ -103,10 +76,11 @@ double ulp_distance(T got, Real want, Real size) {
 }
 
 template <class F, class Real>
-Real evaluate_exactly(Real a, Real b, Real c) {
+Real evaluate_exactly(Real a, Real b, Real c, Real d = 1) {
   if constexpr (F::info.arity == 1) return exact(F{}, a);
   else if constexpr (F::info.arity == 2) return exact(F{}, a, b);
-  else return exact(F{}, a, b, c);
+  else if constexpr (F::info.arity == 3) return exact(F{}, a, b, c);
+  else return exact(F{}, a, b, c, d);
 }
 /// The error of got = F(a, ...), in units of the last place. Below `floor` compositions count it in those of a number
 /// so large, as their parts underflow first.

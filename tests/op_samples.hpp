@@ -105,11 +105,12 @@ struct Samples {
 
 TT_KERNELS_BEGIN
 template <class F, class T>
-TT_NOINLINE auto scalar(T a, T b, T c) {
-  const tt::Num<T> x = a, y = b, z = c;
+TT_NOINLINE auto scalar(T a, T b, T c, [[maybe_unused]] T d = T(1)) {
+  const tt::Num<T> x = a, y = b, z = c, w = d;
   if constexpr (F::info.arity == 1) return tt::NumFront::run<F, T>(x).value;
   else if constexpr (F::info.arity == 2) return tt::NumFront::run<F, T>(x, y).value;
-  else return tt::NumFront::run<F, T>(x, y, z).value;
+  else if constexpr (F::info.arity == 3) return tt::NumFront::run<F, T>(x, y, z).value;
+  else return tt::NumFront::run<F, T>(x, y, z, w).value;
 }
 template <class To, class From>
 TT_NOINLINE To scalar_cast(From x) { return tt::NumFront::cast<To>({}, tt::Num<From>(x)).value; }

@@ -37,8 +37,8 @@ int words_kept() {
   return tt::detail::WordTable::number_of(word, 2);
 }
 
-struct Softsign {
-  static constexpr tt::OpInfo info{.name = "own_softsign", .max_ulp = 1.5f};
+struct Squash {
+  static constexpr tt::OpInfo info{.name = "squash", .max_ulp = 1.5f};
   static constexpr auto body(auto x) { return x / (1 + tt::abs(x)); }
 };
 
@@ -95,10 +95,10 @@ TEST_CASE("ops by name: the library's, a program's own, and bodies of those with
   CHECK(survives(back));
   const Graph own = recorded([](Graph& r) {
     const Sym x{&r, r.input(DType::f32, {5})};
-    r.output(Sym{&r, r.call(tt::op_def<Softsign>, {x.id})}.id);
+    r.output(Sym{&r, r.call(tt::op_def<Squash>, {x.id})}.id);
   });
-  CHECK(contains(message([&] { tt::parse(text(own)); }), "tt::parse: line 3: no op is called 'own_softsign'. Name its type, as in tt::parse<Softsign>(text)?"));
-  CHECK(tt::parse<Softsign>(text(own)) == own);
+  CHECK(contains(message([&] { tt::parse(text(own)); }), "tt::parse: line 3: no op is called 'squash'. Name its type, as in tt::parse<Softsign>(text)?"));
+  CHECK(tt::parse<Squash>(text(own)) == own);
 }
 
 TEST_CASE("ops over graphs are written with their options by name, and read back") {

@@ -12,6 +12,9 @@
 #error "tt needs C++20: add -std=c++20"
 #endif
 #if defined(__FAST_MATH__) && !defined(TT_ALLOW_FAST_MATH)
+#ifdef __clang__  // one message is enough
+#pragma clang diagnostic ignored "-Wnan-infinity-disabled"
+#endif
 #error "tt: -ffast-math changes results between paths; remove it, or define TT_ALLOW_FAST_MATH"
 #endif
 

@@ -188,64 +188,8 @@ struct SameDtype {
     b.id = x.graph->cast(y.id, d);
   }
 };
-/// a / b cut to a whole number, of integers: exact, as every step leaves a remainder that is no longer than what f64 holds; 0 where b is 0.
-constexpr Sym whole_quotient(const Sym& given, const Sym& by) {
-  Graph& g = *given.graph;
-  const DType d = given.dtype();
-  const Sym a{&g, g.cast(given.id, DType::i64)}, zero = by == 0;
-  const Sym b{&g, g.cast(tt::where(zero, constant_like(by, 1), by).id, DType::i64)};
-  const Sym real_b = cast<double>(b);
-  Sym q{&g, g.constant_integer(DType::i64, 0)}, r = a;
-  for (int k = 0; k < (size_of(d) < 8 ? 1 : 3); ++k) {
-    const Sym more = cast<std::int64_t>(tt::trunc(cast<double>(r) / real_b));
-    q = q + more;
-    r = r - more * b;
-  }
-  if (size_of(d) == 8) {  // what is left is below |b|, but its sign may not be that of a
-    const Sym one = tt::where((a < 0) == (b < 0), Sym{&g, g.constant_integer(DType::i64, 1)}, -1);
-    q = tt::where(r != 0 && (r < 0) != (a < 0), q - one, q);
-  }
-  return {&g, g.cast(tt::where(zero, Sym{&g, g.constant_integer(DType::i64, 0)}, q).id, d)};
-}
-/// a - b trunc(a / b). Of floats right while the quotient is below 2^52 (f32: 2^23).
-constexpr Sym fmod(const Sym& a, const Sym& b) {
-  if (!is_floating(a.dtype())) return tt::where(b == 0, constant_like(a, 0), a - whole_quotient(a, b) * b);
-  const Sym q = detach(tt::trunc(a / b)), r = tt::fma(-q, b, a);
-  const Sym over = tt::where(detach((r < 0) != (a < 0) && r != 0), tt::where((detach(a) < 0) == (detach(b) < 0), detach(b), -detach(b)), 0);
-  return tt::where(tt::abs(detach(b)) == __builtin_inf() && tt::abs(detach(a)) < __builtin_inf(), a, r + over);
-}
 }  // namespace detail
 
-/// a - b trunc(a / b): the sign is that of a.
-struct Fmod {
-  static constexpr OpInfo info{.name = "fmod", .arguments = "input, other"};
-  static constexpr Sym body(const Sym& x, const Sym& y) {
-    const detail::SameDtype s(x, y);
-    return detail::fmod(s.a, s.b);
-  }
-};
-/// a - b floor(a / b): the sign is that of b.
-struct Remainder {
-  static constexpr OpInfo info{.name = "remainder", .arguments = "input, other"};
-  static constexpr Sym body(const Sym& x, const Sym& y) {
-    const detail::SameDtype s(x, y);
-    const Sym r = detail::fmod(s.a, s.b);
-    return tt::where(r != 0 && (r < 0) != (s.b < 0), r + s.b, r);
-  }
-};
-struct FloorDivide {
-  static constexpr OpInfo info{.name = "floor_divide", .arguments = "input, other"};
-  static constexpr Sym body(const Sym& x, const Sym& y) {
-    const detail::SameDtype s(x, y);
-    const Sym r = detail::fmod(s.a, s.b), off = r != 0 && (r < 0) != (s.b < 0);
-    if (!is_floating(s.a.dtype())) {
-      const Sym q = detail::whole_quotient(s.a, s.b);
-      return tt::where(off, q - 1, q);
-    }
-    const Sym plain = s.a / s.b, q = (s.a - r) / s.b, lower = tt::where(off, q - 1, q), whole = tt::floor(lower);
-    return detail::detach(tt::where(s.b == 0 || plain != plain || tt::abs(plain) == __builtin_inf(), plain, tt::where(lower - whole > 0.5, whole + 1, whole)));
-  }
-};
 /// The next number from a towards b.
 struct Nextafter {
   static constexpr OpInfo info{.name = "nextafter", .widens = false, .arguments = "input, other"};
@@ -275,7 +219,6 @@ struct Polygamma {
     const auto x = detail::to_real(given);
     if (o.n < 0) return {x.graph, x.graph->fail({.mistake = Mistake::number_out_of_range, .op = info.name, .dtype = x.dtype(), .number = o.n}, x.id)};
     if (o.n == 0) return tt::digamma(x);
-    if (o.n == 1) return tt::trigamma(x);
     const auto power = [](const Sym& v, int n) {
       Sym r = v;
       for (int k = 1; k < n; ++k) r = r * v;
@@ -283,7 +226,8 @@ struct Polygamma {
     };
     constexpr double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
     const int n = o.n;
-    Sym sum = x - x, z = x;
+    const Sym turned = x < 0.5;  // of trigamma, which is made of that of 1 - x there
+    Sym sum = x - x, z = n == 1 ? tt::where(turned, 1 - x, x) : x;
     for (int k = 0; k < 12; ++k) {
       sum = sum + 1 / power(z, n + 1);
       z = z + 1;
@@ -298,7 +242,10 @@ struct Polygamma {
     }
     double factorial = 1;
     for (int k = 2; k <= n; ++k) factorial *= k;
-    return (sum + tail) * (n % 2 ? factorial : -factorial);
+    const Sym whole = (sum + tail) * (n % 2 ? factorial : -factorial);
+    if (n > 1) return whole;
+    const Sym sine = tt::sin(3.14159265358979323846 * tt::where(turned, x, 0.5));
+    return tt::where(turned, 9.8696044010893586188 / (sine * sine) - whole, whole);
   }
 };
 
@@ -334,15 +281,6 @@ template <DynamicAxes A>
 constexpr A nan_to_num(const A& a, double nan, Optional<double> posinf = {}, Optional<double> neginf = {}, SourceLine at = here()) {
   return call_with<NanToNum>(at, {nan, posinf, neginf}, a);
 }
-/// a - b trunc(a / b), elementwise: as C's fmod; of integers by 0: 0.
-template <Value A, Operand B>
-constexpr auto fmod(A&& a, B&& b, SourceLine at = here()) { return call_structured<Fmod>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// a - b floor(a / b), elementwise: Python's a % b; of integers by 0: 0.
-template <Value A, Operand B>
-constexpr auto remainder(A&& a, B&& b, SourceLine at = here()) { return call_structured<Remainder>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
-/// floor(a / b), elementwise, of integers exact; by 0: 0.
-template <Value A, Operand B>
-constexpr auto floor_divide(A&& a, B&& b, SourceLine at = here()) { return call_structured<FloorDivide>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 template <Value A, Operand B>
 constexpr auto nextafter(A&& a, B&& b, SourceLine at = here()) { return call_structured<Nextafter>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The n-th derivative of digamma, elementwise, for arguments above 0 (n of 0 and 1: all).

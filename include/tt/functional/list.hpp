@@ -15,7 +15,7 @@ using StructuredOps = TypeList<Sum, Mean, Var, Std, Amax, Amin, AnyOrAll<false>,
                                AvgPool2d, Pad>;
 /// The rest of the vocabulary; a file of src/ of its own compiles them.
 using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite, Signbit, LogicalXor, BitwiseNot, Isclose, NanToNum, MaskedFill, Flip, DiagEmbed, RoundDecimals, Frexp,
-                                      Fmod, Remainder, FloorDivide, Nextafter, Polygamma, NllLoss, L1Loss, SmoothL1Loss, HuberLoss,
+                                      Nextafter, Polygamma, NllLoss, L1Loss, SmoothL1Loss, HuberLoss,
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
                                       MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
                                       CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,

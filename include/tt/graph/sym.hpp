@@ -217,6 +217,10 @@ constexpr int record_body(const OpDef&, Graph& g, const int* operands) {
   const auto run = [&](auto... x) -> Sym {
     if constexpr (F::info.opaque && F::info.domain == Domain::integer) {
       return F::template body<std::int64_t>(x...);
+    } else if constexpr (F::info.domain == Domain::number && body_takes_dtype<F, decltype(x)...>) {
+      if (dtype == DType::i32) return F::template body<std::int32_t>(x...);
+      if (dtype == DType::i64) return F::template body<std::int64_t>(x...);
+      return dtype == DType::f64 ? F::template body<double>(x...) : F::template body<float>(x...);
     } else if constexpr (body_takes_dtype<F, decltype(x)...>) {
       return dtype == DType::f64 ? F::template body<double>(x...) : F::template body<float>(x...);
     } else {

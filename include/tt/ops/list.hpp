@@ -13,9 +13,11 @@ using ElementwiseOps = TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1
                                 Mish, Hardswish, Sign, Clamp, Square, Reciprocal, Rsqrt>;
 
 /// The rest of the vocabulary: no other op's body needs them. Their generic tests are tests/test_further_ops.cpp.
-using FurtherOps = TypeList<Atan, Asin, Acos, Atan2, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Deg2rad, Rad2deg, Frac, Sinc, Logit, Hypot, Logaddexp, Logaddexp2, Xlogy, Xlog1py, Copysign, Fmax,
-                            Fmin, Heaviside, Ldexp, Lerp, Addcmul, Addcdiv, Relu6, Hardtanh, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink,
-                            Threshold, Erfc, Erfcx, Erfinv, Lgamma, Digamma, Trigamma, I0e, I1e, I0, I1, Entr, Ndtr, LogNdtr, Ndtri>;
+using FurtherOps =
+    TypeList<Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh, Log10, Atan2, Hypot, Deg2rad, Rad2deg, Frac, Logit, Sinc, Logaddexp, Logaddexp2, Xlogy,
+             Xlog1py, Entr, Hardtanh, Relu6, Hardsigmoid, Logsigmoid, Selu, Celu, Softsign, Tanhshrink, Softshrink, Hardshrink, Threshold,
+             Copysign, Fmax, Fmin, Heaviside, Lerp, Addcmul, Addcdiv, Fmod, Remainder, FloorDivide, Ldexp,
+             Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri, Lgamma, Digamma, I0, I0e, I1, I1e>;
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =

@@ -1,138 +1,117 @@
-// Hyperbolic functions and their inverses, log10, and scaled angles.
+// sinh, cosh and the inverse hyperbolic functions.
+//   sinh, cosh     e^|x| / 2 without overflow before the result's, and its reciprocal
+//   asinh, acosh   log1p of what x and the root have more than 1; log 2x where x^2 would overflow
+// Coefficients are minimax ones (Remez).
 #pragma once
 #include "tt/ops/math_log.hpp"
-#include "tt/ops/math_trig.hpp"
 
 namespace tt {
 
-struct Cosh;
+namespace detail {
+
+/// e^a 2^-n for a >= 0, finite where that is.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto exp_scaled_down(auto a, int n) {
+  constexpr T above = sizeof(T) == 4 ? T(97) : T(718);
+  const auto reduced = reduce_by_ln2<T>(within(a, T(-1), above));
+  return scale_exp<T>(fma(reduced.r * reduced.r, exp_tail<T>(reduced.r), reduced.r), reduced.k - n);
+}
+
+}  // namespace detail
+
 struct Sinh {
-  static constexpr OpInfo info{.name = "sinh", .max_ulp = 4, .max_ulp_f64 = 4};
+  static constexpr OpInfo info{.name = "sinh", .max_ulp = 2, .max_ulp_f64 = 2};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x), far = a > 20;
-    const auto e = expm1(where(far, 1, a)), half = exp(a * 0.5);
-    return detail::copy_sign<T>(where(far, (half * 0.5) * half, 0.5 * (e + e / (e + 1))), x);
+    const auto a = abs(x), z = a * a, half = detail::exp_scaled_down<T>(a, 1);
+    const auto near = [z]() TT_LAMBDA_INLINE {
+      if constexpr (sizeof(T) == 4) {
+        return detail::horner(z, 0x1.78a40ep-19f, 0x1.a00914p-13f, 0x1.11111ep-7f, 0x1.555556p-3f);
+      } else {
+        return detail::horner(z, 0x1.b4113823020e6p-41, 0x1.611cb67d124ffp-33, 0x1.ae6460f2a8bdp-26, 0x1.71de3a4e1e523p-19,
+                              0x1.a01a01a01edd7p-13, 0x1.11111111110fep-7, 0x1.5555555555555p-3);
+      }
+    };
+    return detail::copy_sign<T>(where(a < 1, fma(a * z, near(), a), half - T(0.25) / half), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad);
 };
 struct Cosh {
-  static constexpr OpInfo info{.name = "cosh", .max_ulp = 4, .max_ulp_f64 = 4};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x), far = a > 20;
-    const auto e = exp(where(far, 1, a)), half = exp(a * 0.5);
-    return where(far, (half * 0.5) * half, 0.5 * e + 0.5 / e);
-  }
-  static constexpr auto derivative(auto x, auto, auto grad);
-};
-/// (e^x - e^-x) / 2, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto sinh(A&& a, SourceLine at = here()) { return call<Sinh>(at, static_cast<A&&>(a)); }
-/// (e^x + e^-x) / 2, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto cosh(A&& a, SourceLine at = here()) { return call<Cosh>(at, static_cast<A&&>(a)); }
+  static constexpr OpInfo info{.name = "cosh", .max_ulp = 2, .max_ulp_f64 = 2};
 
-constexpr auto Sinh::derivative(auto x, auto, auto grad) { return grad * cosh(x); }
-constexpr auto Cosh::derivative(auto x, auto, auto grad) { return grad * sinh(x); }
-
-struct Asinh {
-  static constexpr OpInfo info{.name = "asinh", .max_ulp = 4, .max_ulp_f64 = 4};
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x), far = a > (sizeof(T) == 4 ? T(1e5) : T(1e10)), b = where(far, 1, a);
-    return detail::copy_sign<T>(where(far, log(a) + T(0.69314718055994530942), log1p(b + b * b / (1 + sqrt(b * b + 1)))), x);
+    const auto half = detail::exp_scaled_down<T>(abs(x), 1);
+    return half + T(0.25) / half;
+  }
+  static constexpr auto derivative(auto x, auto, auto grad) { return grad * call<Sinh>(here(), x); }
+};
+/// Hyperbolic sine, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto sinh(A&& a, SourceLine at = here()) {
+  return call<Sinh>(at, static_cast<A&&>(a));
+}
+/// Hyperbolic cosine, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto cosh(A&& a, SourceLine at = here()) {
+  return call<Cosh>(at, static_cast<A&&>(a));
+}
+constexpr auto Sinh::derivative(auto x, auto, auto grad) { return grad * cosh(x); }
+
+struct Asinh {
+  static constexpr OpInfo info{.name = "asinh", .max_ulp = 3, .max_ulp_f64 = 3};
+
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    constexpr T bound = sizeof(T) == 4 ? T(0x1p40) : T(0x1p100);  // beyond it 1 + x is x, and the root as well
+    const auto a = abs(x);
+    const auto far = a > bound;
+    const auto b = where(far, 1, a), s = b * b;
+    const auto y = log1p(where(far, a, b + s / (1 + sqrt(s + 1))));
+    return detail::copy_sign<T>(where(far, y + T(0.69314718055994530942), y), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / sqrt(x * x + 1); }
 };
-/// The inverse of sinh, elementwise.
+/// Inverse hyperbolic sine, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto asinh(A&& a, SourceLine at = here()) { return call<Asinh>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto asinh(A&& a, SourceLine at = here()) {
+  return call<Asinh>(at, static_cast<A&&>(a));
+}
 
 struct Acosh {
-  static constexpr OpInfo info{.name = "acosh", .max_ulp = 4, .max_ulp_f64 = 4};
+  static constexpr OpInfo info{.name = "acosh", .max_ulp = 3, .max_ulp_f64 = 3};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto far = x > (sizeof(T) == 4 ? T(1e5) : T(1e10));
-    const auto t = where(far, 1, x - 1);
-    return where(far, log(x) + T(0.69314718055994530942), log1p(t + sqrt(t) * sqrt(t + 2)));
+    constexpr T bound = sizeof(T) == 4 ? T(0x1p40) : T(0x1p100);
+    const auto far = x > bound;
+    const auto t = where(far, 1, x) - 1;
+    const auto y = log1p(where(far, x, t + sqrt(t * (t + 2))));
+    return where(x < 1, std::numeric_limits<T>::quiet_NaN(), where(far, y + T(0.69314718055994530942), y));
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad / (sqrt(x - 1) * sqrt(x + 1)); }
+  static constexpr auto derivative(auto x, auto, auto grad) { return grad / sqrt((x - 1) * (x + 1)); }
 };
-/// The inverse of cosh, elementwise; NaN below 1.
+/// Inverse hyperbolic cosine, elementwise; NaN below 1.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto acosh(A&& a, SourceLine at = here()) { return call<Acosh>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto acosh(A&& a, SourceLine at = here()) {
+  return call<Acosh>(at, static_cast<A&&>(a));
+}
 
 struct Atanh {
-  static constexpr OpInfo info{.name = "atanh", .max_ulp = 4, .max_ulp_f64 = 4};
+  static constexpr OpInfo info{.name = "atanh", .max_ulp = 3, .max_ulp_f64 = 3};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x);
-    return detail::copy_sign<T>(0.5 * log1p((a + a) / (1 - a)), x);
+    const auto a = abs(x), twice = a + a, y = T(0.5) * log1p(twice + twice * a / (1 - a));
+    return detail::copy_sign<T>(where(a > 1, std::numeric_limits<T>::quiet_NaN(), y), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / ((1 - x) * (1 + x)); }
 };
-/// The inverse of tanh, elementwise; NaN beyond 1.
+/// Inverse hyperbolic tangent, elementwise; +-inf at +-1, NaN beyond.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto atanh(A&& a, SourceLine at = here()) { return call<Atanh>(at, static_cast<A&&>(a)); }
-
-struct Log10 {
-  static constexpr OpInfo info{.name = "log10", .max_ulp = 2.5f, .max_ulp_f64 = 2.5f};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return log(x) * 0.43429448190325182765; }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad / (x * 2.3025850929940456840); }
-};
-/// The logarithm to base 10, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto log10(A&& a, SourceLine at = here()) { return call<Log10>(at, static_cast<A&&>(a)); }
-
-struct Deg2rad {
-  static constexpr OpInfo info{.name = "deg2rad", .max_ulp = 1.5f};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * 0.017453292519943295769; }
-};
-/// Degrees as radians, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto deg2rad(A&& a, SourceLine at = here()) { return call<Deg2rad>(at, static_cast<A&&>(a)); }
-
-struct Rad2deg {
-  static constexpr OpInfo info{.name = "rad2deg", .max_ulp = 1.5f};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * 57.295779513082320877; }
-};
-/// Radians as degrees, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto rad2deg(A&& a, SourceLine at = here()) { return call<Rad2deg>(at, static_cast<A&&>(a)); }
-
-struct Frac {
-  static constexpr OpInfo info{.name = "frac"};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x - trunc(x); }
-};
-/// x - trunc(x), elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto frac(A&& a, SourceLine at = here()) { return call<Frac>(at, static_cast<A&&>(a)); }
-
-struct Sinc {
-  static constexpr OpInfo info{.name = "sinc", .max_ulp = 4, .max_ulp_f64 = 1e6f};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto z = where(x == 0, 1, x * 3.14159265358979323846);
-    return where(x == 0, 1, sin(z) / z);
-  }
-  static constexpr auto derivative(auto x, auto, auto grad) {
-    const auto z = where(x == 0, 1, x * 3.14159265358979323846);
-    return where(x == 0, 0, grad * ((z * cos(z) - sin(z)) / (z * where(x == 0, 1, x))));
-  }
-};
-/// sin(pi x) / (pi x), elementwise; 1 at 0.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto sinc(A&& a, SourceLine at = here()) { return call<Sinc>(at, static_cast<A&&>(a)); }
-
-struct Logit {
-  static constexpr OpInfo info{.name = "logit", .max_ulp = 4, .max_ulp_f64 = 4};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto middle = abs(x - 0.5) < 0.25;  // there x / (1 - x) is near 1
-    return where(middle, log1p((x + x - 1) / (1 - x)), log(x / (1 - x)));
-  }
-  static constexpr auto derivative(auto x, auto, auto grad) { return where(x < 0 || x > 1, x - x, grad) / (x * (1 - x)); }
-};
-/// log(x / (1 - x)), elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto logit(A&& a, SourceLine at = here()) { return call<Logit>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto atanh(A&& a, SourceLine at = here()) {
+  return call<Atanh>(at, static_cast<A&&>(a));
+}
 
 }  // namespace tt

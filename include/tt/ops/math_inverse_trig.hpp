@@ -1,113 +1,136 @@
-// atan, asin, acos, atan2. atan: one of three ranges is brought to |t| <= tan(pi/8); asin: above 1/2 through sqrt((1 - x) / 2). Polynomials in the square, at
-// Chebyshev nodes.
+// asin, acos, atan, atan2: polynomials in the square of a reduced argument, without branches.
+//   atan  |x| above tan(3 pi/8): pi/2 + atan(-1 / |x|); above tan(pi/8): pi/4 + atan((|x| - 1) / (|x| + 1))
+//   asin  |x| above 1/2: pi/2 - 2 asin(sqrt((1 - |x|) / 2))
+// Multiples of pi are added in two parts. Coefficients are minimax ones (Remez).
 #pragma once
-#include "tt/ops/math_trig.hpp"
+#include "tt/ops/math_exp.hpp"
 
 namespace tt {
+
 namespace detail {
 
-/// (atan(t) - t) / t^3 in s = t^2, for s <= tan(pi/8)^2.
+/// `sum` + `part` of pi, which is 1, 1/2 or 1/4.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto atan_rest(auto s) {
+TT_ALWAYS_INLINE constexpr auto plus_pi(auto sum, T part) {
+  constexpr T low = sizeof(T) == 4 ? T(-0x1.777a5cp-24) : T(0x1.1a62633145c07p-53);
+  constexpr T high = sizeof(T) == 4 ? T(0x1.921fb6p+1) : T(0x1.921fb54442d18p+1);
+  return (sum + part * low) + part * high;
+}
+/// atan(t) for |t| <= tan(pi/8).
+template <class T>
+TT_ALWAYS_INLINE constexpr auto atan_near(auto t) {
+  const auto z = t * t;
   if constexpr (sizeof(T) == 4) {
-    return horner(s, -0x1.08455ep-4f, 0x1.b8103p-4f, -0x1.242036p-3f, 0x1.99973p-3f, -0x1.555554p-2f);
+    return fma(t * z, horner(z, -0x1.0871aep-4f, 0x1.b81f96p-4f, -0x1.24210cp-3f, 0x1.999738p-3f, -0x1.555554p-2f), t);
   } else {
-    return horner(s, -0x1.c81291cfc455fp-7, 0x1.f5ef74d05428dp-6, -0x1.503c4469943acp-5, 0x1.829ce3237ab26p-5, -0x1.aebd1fa559894p-5, 0x1.e1d8e9bffe59dp-5,
-      -0x1.1110cee80b516p-4, 0x1.3b13aea9e84b6p-4, -0x1.745d173565149p-4, 0x1.c71c71c6ddbfcp-4, -0x1.24924924920adp-3, 0x1.9999999999997p-3,
-      -0x1.5555555555555p-2);
+    const auto p = horner(z, -0x1.3a74ab6350b23p-6, 0x1.417faf93d130ep-5, -0x1.a0a43d712a891p-5, 0x1.dfe87319a831p-5, -0x1.10fa99bdf8683p-4,
+                          0x1.3b12659e419afp-4, -0x1.745d0b47773f2p-4, 0x1.c71c71860fe3ap-4, -0x1.24924924378d2p-3, 0x1.999999999936ap-3,
+                          -0x1.5555555555555p-2);
+    return fma(t * z, p, t);
   }
 }
-/// (asin(t) - t) / t^3 in s = t^2, for s <= 1/4.
+/// asin(s) for |s| <= 1/2, from s and z = s^2.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto asin_rest(auto s) {
+TT_ALWAYS_INLINE constexpr auto asin_near(auto s, auto z) {
   if constexpr (sizeof(T) == 4) {
-    return horner(s, 0x1.37fe16p-5f, 0x1.b311d2p-6f, 0x1.70a6bcp-5f, 0x1.332732p-4f, 0x1.55555ep-3f);
+    const auto p = horner(z, 0x1.14f7fcp-5f, 0x1.17c68p-6f, 0x1.fdcf84p-6f, 0x1.6d58d8p-5f, 0x1.33343cp-4f, 0x1.555554p-3f);
+    return fma(s * z, p, s);
   } else {
-    return horner(s, 0x1.d72b2bc8155f8p-6, -0x1.e6aaa8a0a04ccp-7, 0x1.1d189408314eep-6, 0x1.65a9c4dfcf8b2p-8, 0x1.52420b04b37bep-7, 0x1.782651caa6547p-7,
-      0x1.c9cf07674736ap-7, 0x1.1c4d35cf95421p-6, 0x1.6e8bb1c8209a2p-6, 0x1.f1c71c1db0623p-6, 0x1.6db6db6e31f13p-5, 0x1.3333333332ecap-4,
-      0x1.5555555555556p-3);
+    const auto p = horner(z, 0x1.d98ddcae63b17p-6, -0x1.edc23c3309b7bp-7, 0x1.1f66bd81d7ca7p-6, 0x1.623885b15701ap-8, 0x1.52aa4e00dfc82p-7,
+                          0x1.78160898b3c06p-7, 0x1.c9d0b98de1995p-7, 0x1.1c4d26f124ebbp-6, 0x1.6e8bb26d43cd1p-6, 0x1.f1c71c19775d4p-6,
+                          0x1.6db6db6e39132p-5, 0x1.3333333332e7fp-4, 0x1.5555555555556p-3);
+    return fma(s * z, p, s);
   }
-}
-/// pi / 2 in two parts.
-template <class T>
-inline constexpr T half_pi = sizeof(T) == 4 ? T(0x1.921fb6p0f) : T(0x1.921fb54442d18p0);
-template <class T>
-inline constexpr T half_pi_rest = sizeof(T) == 4 ? T(-0x1.777a5cp-25f) : T(0x1.1a62633145c07p-54);
-/// atan of a >= 0.
-template <class T>
-TT_ALWAYS_INLINE constexpr auto atan_positive(auto a) {
-  const auto far = a > T(2.414213562373095), middle = a > T(0.4142135623730950);
-  const auto t = where(far, -1 / a, where(middle, (a - 1) / (a + 1), a));
-  const auto s = t * t, rest = fma(s * atan_rest<T>(s), t, where(far, half_pi_rest<T>, where(middle, half_pi_rest<T> / 2, a - a)));
-  return where(far, half_pi<T> + (t + rest), where(middle, half_pi<T> / 2 + (t + rest), t + s * atan_rest<T>(s) * t));
-}
-template <class T>
-TT_ALWAYS_INLINE constexpr auto has_sign(auto x) {
-  if constexpr (sizeof(T) == 4) return bitcast<std::int32_t>(x) < 0;
-  else return bitcast<std::int64_t>(x) < 0;
 }
 
 }  // namespace detail
 
-struct Atan {
-  static constexpr OpInfo info{.name = "atan", .max_ulp = 2, .max_ulp_f64 = 2};
-  template <class T>
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return detail::copy_sign<T>(detail::atan_positive<T>(abs(x)), x); }
-  static constexpr auto derivative(auto x, auto, auto grad) { return grad / (x * x + 1); }
-};
-/// The angle in (-pi/2, pi/2) whose tangent is x, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto atan(A&& a, SourceLine at = here()) { return call<Atan>(at, static_cast<A&&>(a)); }
-
 struct Asin {
-  static constexpr OpInfo info{.name = "asin", .max_ulp = 3, .max_ulp_f64 = 3};
+  static constexpr OpInfo info{.name = "asin", .max_ulp = 2.5f, .max_ulp_f64 = 2.5f};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x), near = a <= 0.5;
-    const auto s = where(near, a * a, (1 - a) * 0.5), t = where(near, a, sqrt(s)), rest = s * detail::asin_rest<T>(s) * t;
-    const auto far = detail::half_pi<T> - (2 * (t + rest) - detail::half_pi_rest<T>);
-    return detail::copy_sign<T>(where(near, t + rest, far), x);
+    const auto a = abs(x), half = T(0.5) * (1 - a);
+    const auto near = a <= T(0.5);
+    const auto s = where(near, a, sqrt(half));
+    const auto y = detail::asin_near<T>(s, where(near, a * a, half));
+    return detail::copy_sign<T>(where(near, y, detail::plus_pi<T>(-(y + y), T(0.5))), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / sqrt((1 - x) * (1 + x)); }
 };
-/// The angle in [-pi/2, pi/2] whose sine is x, elementwise; NaN beyond 1.
+/// Inverse sine, elementwise; NaN outside of [-1, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto asin(A&& a, SourceLine at = here()) { return call<Asin>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto asin(A&& a, SourceLine at = here()) {
+  return call<Asin>(at, static_cast<A&&>(a));
+}
 
 struct Acos {
-  static constexpr OpInfo info{.name = "acos", .max_ulp = 3, .max_ulp_f64 = 3};
+  static constexpr OpInfo info{.name = "acos", .max_ulp = 2, .max_ulp_f64 = 2};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
-    const auto a = abs(x), near = a <= 0.5;
-    const auto s = where(near, a * a, (1 - a) * 0.5), t = where(near, a, sqrt(s)), rest = s * detail::asin_rest<T>(s) * t;
-    const auto angle = 2 * (t + rest);  // of |x|, where that is far from 0
-    const auto signed_rest = where(x < 0, -(t + rest), t + rest);
-    return where(near, detail::half_pi<T> - (signed_rest - detail::half_pi_rest<T>), where(x < 0, 2 * detail::half_pi<T> - (angle - 2 * detail::half_pi_rest<T>), angle));
+    const auto a = abs(x), half = T(0.5) * (1 - a);
+    const auto near = a <= T(0.5);
+    const auto s = where(near, x, sqrt(half));
+    const auto y = detail::asin_near<T>(s, where(near, x * x, half)), twice = y + y;
+    return where(near, detail::plus_pi<T>(-y, T(0.5)), where(x < 0, detail::plus_pi<T>(-twice, T(1)), twice));
   }
-  static constexpr auto derivative(auto x, auto, auto grad) { return -grad / sqrt((1 - x) * (1 + x)); }
+  static constexpr auto derivative(auto x, auto, auto grad) { return -(grad / sqrt((1 - x) * (1 + x))); }
 };
-/// The angle in [0, pi] whose cosine is x, elementwise; NaN beyond 1.
+/// Inverse cosine, elementwise; NaN outside of [-1, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto acos(A&& a, SourceLine at = here()) { return call<Acos>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto acos(A&& a, SourceLine at = here()) {
+  return call<Acos>(at, static_cast<A&&>(a));
+}
 
+struct Atan {
+  static constexpr OpInfo info{.name = "atan", .max_ulp = 2, .max_ulp_f64 = 2};
+
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    const auto a = abs(x);
+    const auto far = a > T(2.414213562373095), middle = a > T(0.4142135623730950);
+    const auto y = detail::atan_near<T>(where(far, -1, where(middle, a - 1, a)) / where(far, a, where(middle, a + 1, 1)));
+    return detail::copy_sign<T>(where(far, detail::plus_pi<T>(y, T(0.5)), where(middle, detail::plus_pi<T>(y, T(0.25)), y)), x);
+  }
+  static constexpr auto derivative(auto x, auto, auto grad) { return grad / (x * x + 1); }
+};
+/// Inverse tangent, elementwise.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto atan(A&& a, SourceLine at = here()) {
+  return call<Atan>(at, static_cast<A&&>(a));
+}
+
+/// The smaller operand over the larger one, so that nothing overflows; zeros and infinities as in C99 F.9.1.4.
 struct Atan2 {
-  static constexpr OpInfo info{.name = "atan2", .arity = 2, .max_ulp = 3, .max_ulp_f64 = 3};
+  static constexpr OpInfo info{.name = "atan2", .arity = 2, .max_ulp = 2.5f, .max_ulp_f64 = 2.5f};
+
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto y, auto x) {
-    const auto up = abs(y), along = abs(x);
-    const auto ratio = where(up == along, where(up == 0, up, up - up + 1), up / along), quotient = where(up == along && up > 0, 1, ratio);
-    const auto angle = detail::atan_positive<T>(quotient);
-    const auto turned = 2 * detail::half_pi<T> - (angle - 2 * detail::half_pi_rest<T>);
-    return detail::copy_sign<T>(where(detail::has_sign<T>(x), turned, angle), y);
+    using I = typename detail::same_size_integer<T>::type;
+    const auto a = abs(y), b = abs(x);
+    const auto steep = a > b;
+    const auto larger = where(steep, a, b), smaller = where(steep, b, a);
+    const auto large = larger > std::numeric_limits<T>::max() / 4;
+    const auto most = where(large, T(0.25) * larger, larger), least = where(large, T(0.25) * smaller, smaller);
+    const auto middle = least > T(0.4142135623730950) * most || least == infinity<T>;
+    const auto ratio = where(middle, least - most, least) / where(middle, least + most, most);
+    const auto near = detail::atan_near<T>(where(least == most, 0, ratio));
+    const auto angle = where(middle, detail::plus_pi<T>(near, T(0.25)), near);
+    const auto upright = where(steep, detail::plus_pi<T>(-angle, T(0.5)), angle);
+    const auto turned = where(bitcast<I>(x) < 0, detail::plus_pi<T>(-upright, T(1)), upright);
+    return where(x != x || y != y, x + y, detail::copy_sign<T>(turned, y));
   }
   static constexpr auto derivative(auto y, auto x, auto, auto grad) {
-    const auto square = x * x + y * y, d = where(square == 0, 1, square);
-    return Gradients{where(square == 0, 0, grad * (x / d)), where(square == 0, 0, grad * (-y / d))};
+    const auto square = y * y + x * x, over = where(square == 0, 0, grad / square);
+    return Gradients{over * x, -(over * y)};
   }
 };
-/// The angle of the point (b, a), in [-pi, pi]: C's atan2(y, x), signs of zeros included.
+/// The angle of the point (x, y) = (other, input), elementwise, in [-pi, pi].
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto atan2(A&& a, B&& b, SourceLine at = here()) { return call<Atan2>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+TT_ALWAYS_INLINE constexpr auto atan2(A&& y, B&& x, SourceLine at = here()) {
+  return call<Atan2>(at, static_cast<A&&>(y), static_cast<B&&>(x));
+}
 
 }  // namespace tt

@@ -1,61 +1,85 @@
-// The rest of torch.nn.functional's elementwise activations; gradients at kinks are PyTorch's.
+// The rest of PyTorch's activations. Parameters are operands. Rules are PyTorch's at the kinks.
 #pragma once
 #include "tt/ops/activation.hpp"
 
 namespace tt {
 
-struct Relu6 {
-  static constexpr OpInfo info{.name = "relu6", .domain = Domain::number};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(maximum(x, 0), 6); }
-  static constexpr auto derivative(auto x, auto, auto grad) { return where(x > 0 && x < 6, grad, 0); }
-};
-/// x held between 0 and 6, elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto relu6(A&& a, SourceLine at = here()) { return call<Relu6>(at, static_cast<A&&>(a)); }
-
 struct Hardtanh {
   static constexpr OpInfo info{.name = "hardtanh", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar min_val=-1, Scalar max_val=1"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto low, auto high) { return minimum(high, maximum(low, x)); }
   static constexpr auto derivative(auto x, auto low, auto high, auto, auto grad) {
-    const auto inside = where(low < x && x < high, grad, 0);
-    return Gradients{inside, where(x <= low, grad, 0), where(x >= high, grad, 0)};
+    return Gradients{where(x <= low || x >= high, 0, grad), where(x <= low && low < high, grad, 0), where(maximum(low, x) >= high, grad, 0)};
   }
 };
-/// x held between low and high, elementwise.
+/// x held between min_val and max_val; the gradient at both is 0.
 template <Value A, Operand L = int, Operand H = int>
-TT_ALWAYS_INLINE constexpr auto hardtanh(A&& a, L&& low = -1, H&& high = 1, SourceLine at = here()) {
-  return call<Hardtanh>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
+TT_ALWAYS_INLINE constexpr auto hardtanh(A&& a, L&& min_val = -1, H&& max_val = 1, SourceLine at = here()) {
+  return call<Hardtanh>(at, static_cast<A&&>(a), static_cast<L&&>(min_val), static_cast<H&&>(max_val));
+}
+
+struct Relu6 {
+  static constexpr OpInfo info{.name = "relu6", .domain = Domain::number};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(maximum(0, x), 6); }
+  static constexpr auto derivative(auto x, auto, auto grad) { return where(x > 0 && x < 6, grad, 0); }
+};
+/// x held between 0 and 6.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto relu6(A&& a, SourceLine at = here()) {
+  return call<Relu6>(at, static_cast<A&&>(a));
 }
 
 struct Hardsigmoid {
-  static constexpr OpInfo info{.name = "hardsigmoid", .max_ulp = 2};
+  static constexpr OpInfo info{.name = "hardsigmoid", .max_ulp = 1.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(maximum(x + 3, 0), 6) / 6; }
   static constexpr auto derivative(auto x, auto, auto grad) { return where(x > -3 && x < 3, grad / 6, 0); }
 };
 /// clamp(x + 3, 0, 6) / 6, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto hardsigmoid(A&& a, SourceLine at = here()) { return call<Hardsigmoid>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto hardsigmoid(A&& a, SourceLine at = here()) {
+  return call<Hardsigmoid>(at, static_cast<A&&>(a));
+}
 
 struct Logsigmoid {
-  static constexpr OpInfo info{.name = "logsigmoid", .max_ulp = 4};
+  static constexpr OpInfo info{.name = "logsigmoid", .max_ulp = 2.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(x, 0) - log1p(exp(-abs(x))); }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad * sigmoid(-x); }
 };
-/// log(sigmoid(x)) without overflow, elementwise.
+/// log(1 / (1 + e^-x)), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto logsigmoid(A&& a, SourceLine at = here()) { return call<Logsigmoid>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto logsigmoid(A&& a, SourceLine at = here()) {
+  return call<Logsigmoid>(at, static_cast<A&&>(a));
+}
 
+/// The constants of Klambauer et al., Self-Normalizing Neural Networks, 2017.
 struct Selu {
-  static constexpr OpInfo info{.name = "selu", .max_ulp = 4};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return 1.0507009873554804934 * where(x > 0, x, 1.6732632423543772848 * expm1(where(x > 0, 0, x))); }
-};
-/// The scaled elu of Klambauer et al. (2017), elementwise.
-template <Value A>
-TT_ALWAYS_INLINE constexpr auto selu(A&& a, SourceLine at = here()) { return call<Selu>(at, static_cast<A&&>(a)); }
+  static constexpr OpInfo info{.name = "selu", .max_ulp = 3.5f};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) {
+    return where(x > 0, 1.0507009873554804934 * x, alpha_scale * expm1(where(x > 0, 0, x)));
+  }
+  static constexpr auto derivative(auto x, auto, auto grad) {
+    return grad * where(x <= 0, alpha_scale * exp(where(x <= 0, x, 0)), 1.0507009873554804934);
+  }
 
+ private:
+  static constexpr double alpha_scale = 1.6732632423543772848 * 1.0507009873554804934;
+};
+/// scale * x where positive, else scale * alpha * (e^x - 1): means and variances stay.
+template <Value A>
+TT_ALWAYS_INLINE constexpr auto selu(A&& a, SourceLine at = here()) {
+  return call<Selu>(at, static_cast<A&&>(a));
+}
+
+/// x itself where x / alpha is so small that e^(x / alpha) - 1 is no other number. The bound is for alpha above 0.
 struct Celu {
-  static constexpr OpInfo info{.name = "celu", .arity = 2, .max_ulp = 4, .schema = "Tensor input, Scalar alpha=1.0"};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) { return where(x > 0, x, alpha * expm1(where(x > 0, 0, x) / alpha)); }
+  static constexpr OpInfo info{.name = "celu", .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
+    const auto ratio = where(x > 0, 0, x) / alpha;
+    return where(x > 0 || abs(ratio) < 0x1p-60, x, alpha * expm1(ratio));
+  }
+  static constexpr auto derivative(auto x, auto alpha, auto, auto grad) {
+    const auto ratio = where(x <= 0, x, 0) / alpha;
+    return Gradients{grad * where(x <= 0, exp(ratio), 1), grad * where(x <= 0, expm1(ratio) - ratio * exp(ratio), 0)};
+  }
 };
 /// x where positive, else alpha * (e^(x / alpha) - 1).
 template <Value A, Operand S = double>
@@ -66,28 +90,41 @@ TT_ALWAYS_INLINE constexpr auto celu(A&& a, S&& alpha = 1.0, SourceLine at = her
 struct Softsign {
   static constexpr OpInfo info{.name = "softsign", .max_ulp = 1.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x / (1 + abs(x)); }
+  static constexpr auto derivative(auto x, auto, auto grad) {
+    const auto over = 1 + abs(x);
+    return grad / (over * over);
+  }
 };
 /// x / (1 + |x|), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto softsign(A&& a, SourceLine at = here()) { return call<Softsign>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto softsign(A&& a, SourceLine at = here()) {
+  return call<Softsign>(at, static_cast<A&&>(a));
+}
 
+/// The error is in units of x's last place: near 0 the difference cancels, as in PyTorch.
 struct Tanhshrink {
-  static constexpr OpInfo info{.name = "tanhshrink", .max_ulp = 1e6f};
+  static constexpr OpInfo info{.name = "tanhshrink", .max_ulp = 2, .max_ulp_f64 = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x - tanh(x); }
   static constexpr auto derivative(auto x, auto, auto grad) {
-    const auto t = tanh(x);
-    return grad * (t * t);
+    const auto y = tanh(x);
+    return grad * (y * y);
   }
 };
 /// x - tanh(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tanhshrink(A&& a, SourceLine at = here()) { return call<Tanhshrink>(at, static_cast<A&&>(a)); }
+TT_ALWAYS_INLINE constexpr auto tanhshrink(A&& a, SourceLine at = here()) {
+  return call<Tanhshrink>(at, static_cast<A&&>(a));
+}
 
 struct Softshrink {
-  static constexpr OpInfo info{.name = "softshrink", .arity = 2, .schema = "Tensor input, Scalar lambd=0.5"};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto l) { return where(x > l, x - l, where(x < -l, x + l, where(x != x, x, 0))); }
+  static constexpr OpInfo info{.name = "softshrink", .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar lambd=0.5"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto bound) { return where(x > bound, x - bound, where(x < -bound, x + bound, x * 0)); }
+  static constexpr auto derivative(auto x, auto bound, auto, auto grad) {
+    const auto inside = x >= -bound && x <= bound;
+    return Gradients{where(inside, 0, grad), where(x > bound, -grad, where(x < -bound, grad, 0))};
+  }
 };
-/// x nearer to 0 by lambd, and 0 within it.
+/// x less lambd towards 0, and 0 between -lambd and lambd.
 template <Value A, Operand S = double>
 TT_ALWAYS_INLINE constexpr auto softshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Softshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
@@ -95,9 +132,12 @@ TT_ALWAYS_INLINE constexpr auto softshrink(A&& a, S&& lambd = 0.5, SourceLine at
 
 struct Hardshrink {
   static constexpr OpInfo info{.name = "hardshrink", .arity = 2, .schema = "Tensor input, Scalar lambd=0.5"};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto l) { return where(x >= -l && x <= l, 0, x); }
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto bound) { return where(x >= -bound && x <= bound, 0, x); }
+  static constexpr auto derivative(auto x, auto bound, auto, auto grad) {
+    return Gradients{where(x >= -bound && x <= bound, 0, grad), where(x == x, 0, x)};
+  }
 };
-/// x, but 0 within lambd of 0.
+/// x, and 0 between -lambd and lambd.
 template <Value A, Operand S = double>
 TT_ALWAYS_INLINE constexpr auto hardshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Hardshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
@@ -105,12 +145,12 @@ TT_ALWAYS_INLINE constexpr auto hardshrink(A&& a, S&& lambd = 0.5, SourceLine at
 
 struct Threshold {
   static constexpr OpInfo info{.name = "threshold", .domain = Domain::number, .arity = 3, .schema = "Tensor input, Scalar threshold, Scalar value"};
-  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto t, auto v) { return where(x <= t, v, x); }
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto bound, auto value) { return where(x <= bound, value, x); }
 };
-/// x where above the threshold, else value, elementwise.
-template <Value A, Operand T, Operand V>
-TT_ALWAYS_INLINE constexpr auto threshold(A&& a, T&& threshold, V&& value, SourceLine at = here()) {
-  return call<Threshold>(at, static_cast<A&&>(a), static_cast<T&&>(threshold), static_cast<V&&>(value));
+/// x where it is above the threshold or NaN, else the value.
+template <Value A, Operand S, Operand V>
+TT_ALWAYS_INLINE constexpr auto threshold(A&& a, S&& bound, V&& value, SourceLine at = here()) {
+  return call<Threshold>(at, static_cast<A&&>(a), static_cast<S&&>(bound), static_cast<V&&>(value));
 }
 
 }  // namespace tt
