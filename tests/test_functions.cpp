@@ -2,7 +2,11 @@
 // when something is wrong; and inside compiled functions with sizes that change. (Their values against PyTorch: test_operators.cpp.)
 #include <doctest/doctest.h>
 
+#include <climits>
+#include <limits>
+
 #include "tensors.hpp"
+#include "tt/dispatch/algorithms.hpp"
 
 using tt::DType;
 using tt::Slice;
@@ -158,4 +162,52 @@ TEST_CASE("random draws: in place, permutations, choices") {
   CHECK(kept.mean().item() > 0.95);
   CHECK(kept.mean().item() < 1.05);
   CHECK(tt::dropout(x, 0.5, false).is_same(x));
+}
+
+TEST_CASE("infinities and large numbers are moved, not computed with") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  CHECK(numbers(tt::slice_scatter(tt::tensor({inf, 1e10, 2.0}), tt::tensor({7.0, 8.0}), 0, 0, 2)) == Numbers{7, 8, 2});
+  CHECK(tt::slice_scatter(tt::tensor({true, false}), tt::tensor({false}), 0, 0, 1).dtype() == DType::boolean);
+  CHECK(tt::median(tt::tensor({inf, inf, 1.0})).item() == inf);
+  Tensor x = tt::tensor({inf, -inf, 3.0}).requires_grad_();
+  tt::scatter_reduce(tt::zeros({3}), 0, tt::tensor({0, 1, 1}, DType::i64), x, tt::ScatterReduction::amax, false).sum().backward();
+  CHECK(numbers(x.grad()) == Numbers{1, 0, 1});
+  const Tensor rows = tt::call_results("unique", {tt::tensor({inf - inf, 1.0, 0.0}).reshape({3, 1}), true, false, false, 0})[0];
+  CHECK(rows.numel() == 3);
+  // integers that f64 does not hold
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  const auto last = [](const Tensor& t) { return t.reshape({-1}).index({-1}).item<std::int64_t>(); };
+  CHECK(last(tt::full({2}, odd, DType::i64)) == odd);
+  CHECK(last(tt::full_like(tt::arange(2), odd)) == odd);
+  CHECK(last(tt::arange(odd, odd + 2)) == odd + 1);
+  CHECK(last(tt::empty({1}, DType::i64).fill_(odd)) == odd);
+  CHECK(last(tt::scatter(tt::arange(1), 0, tt::zeros({1}, DType::i64), odd)) == odd);
+  CHECK(last(tt::call("full", {{2}, odd})) == odd);
+  CHECK(last(tt::call("arange", {odd, odd + 2})) == odd + 1);
+  CHECK(last(tt::arange(INT64_MAX - 1, INT64_MAX)) == INT64_MAX - 1);
+}
+
+TEST_CASE("numbers beyond every range are refused") {
+  const Tensor x = tt::arange(6).reshape({2, 3});
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  const auto refuses = [](auto f, const char* what) {
+    const std::string said = message(f);
+    INFO(said);
+    CHECK(said.find(what) != std::string::npos);
+  };
+  refuses([&] { tt::as_strided(x, {2}, {huge}); }, "reach beyond the storage");
+  refuses([&] { tt::as_strided(x, {2}, {huge + (1 << 20)}); }, "reach beyond the storage");
+  refuses([&] { tt::as_strided(x, {1}, {1}, INT64_MAX); }, "reach beyond the storage");
+  refuses([&] { (void)x.narrow(0, 1, INT64_MAX); }, "beyond axis 0");
+  refuses([&] { (void)tt::split(x, {INT64_MAX, INT64_MAX, 4}, 0); }, "do not make up axis 0");
+  refuses([&] { (void)x.unflatten(1, {-1, -1}); }, "more than one size");
+  refuses([&] { (void)tt::roll(x, {1}, {std::int64_t{1} << 32}); }, "axis is out of range");
+  refuses([&] { (void)tt::quantile(tt::ones({3}), 1.5); }, "outside of 0 and 1");
+  refuses([&] { (void)tt::quantile(tt::ones({3}), 0.5, {}, false, "nearly"); }, "'nearly'");
+  refuses([&] { (void)tt::bincount(tt::tensor({INT64_MAX}, DType::i64)); }, "memory cannot hold");
+  refuses([&] { (void)tt::histc(tt::tensor({0.0, std::numeric_limits<double>::quiet_NaN()})); }, "no bins");
+  refuses([&] { (void)tt::call("empty_permuted", {{2, 3}, {-1, -1}}); }, "not a permutation");
+  refuses([&] { (void)tt::call("zeros", {{2}}, {{"device", "cpu:"}}); }, "no device");
+  CHECK(x.diagonal(INT_MIN).numel() == 0);
+  CHECK(x.diagonal(INT_MAX).numel() == 0);
 }

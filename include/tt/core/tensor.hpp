@@ -455,6 +455,8 @@ class Tensor {
   Tensor& copy_(const Tensor& from, SourceLine at = here());
   Tensor& fill_(double value, SourceLine at = here());
   Tensor& fill_(const Size& value, SourceLine at = here());
+  template <std::integral V>
+  Tensor& fill_(V value, SourceLine at = here()) { return fill_(Size(static_cast<std::int64_t>(value)), at); }
   Tensor& zero_(SourceLine at = here());
   Tensor& add_(const Tensor& o, SourceLine at = here());
   Tensor& sub_(const Tensor& o, SourceLine at = here());

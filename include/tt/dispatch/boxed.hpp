@@ -5,6 +5,7 @@
 // <tt/dispatch/all_ops.hpp>.
 #pragma once
 #include <bit>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -165,8 +166,11 @@ struct Unboxed<Device> {
   static Device from(const BoxedValue& v, SourceLine at) {
     const std::string_view text = v.text(), type = text.substr(0, text.find(':'));
     for (int k = 0; k <= static_cast<int>(DeviceType::private_use3); ++k)
-      if (type == name(static_cast<DeviceType>(k)))
-        return {static_cast<DeviceType>(k), type.size() < text.size() ? text[type.size() + 1] - '0' : 0};
+      if (type == name(static_cast<DeviceType>(k))) {
+        if (type.size() == text.size()) return {static_cast<DeviceType>(k), 0};
+        const std::string_view number = text.substr(type.size() + 1);
+        if (!number.empty() && number.size() < 4 && number.find_first_not_of("0123456789") == std::string_view::npos) return {static_cast<DeviceType>(k), std::atoi(number.data())};
+      }
     TT_THROW(Error(Text("tt::call: there is no device ") << v.text().c_str() << "." << at));
   }
 };

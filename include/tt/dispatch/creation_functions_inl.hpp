@@ -29,6 +29,7 @@ TT_LAZY_DEFINITION Tensor logspace(double start, double end, std::int64_t steps,
   }, with);
 }
 TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, SourceLine at) {
+  if (n.size < 0 || m.size < 0) TT_THROW(Error(Text("tt::eye: a size is negative: ") << (n.size < 0 ? n : m).size.value() << "." << at));
   const Size most = n.size < m.size ? m.size : n.size;
   return eye(most, o, at).slice(0, 0, n.size, 1, at).slice(1, 0, m.size, 1, at).clone(at);
 }

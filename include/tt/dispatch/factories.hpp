@@ -72,7 +72,8 @@ inline Tensor full(const IntList& shape, double value, TensorOptions o = {}, Sou
 }
 inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}, SourceLine at = here()) {
   const auto number = static_cast<double>(value.value());
-  if (!value.is_expression()) return full(shape, number, o, at);
+  const bool exact = number > -0x1p53 && number < 0x1p53;
+  if (exact && !value.is_expression()) return full(shape, number, o, at);
   return detail::with_options(full(shape, number, detail::on_device(o.dtype, o.device), at).fill_(value, at), o);
 }
 /// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
@@ -87,29 +88,36 @@ inline Tensor zeros(const IntList& shape, TensorOptions o = {}, SourceLine at = 
 inline Tensor ones(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
   return detail::with_sizes(detail::filled(shape_of(shape, "ones", at), 1, o), shape);
 }
+template <std::integral V>
+Tensor full(const IntList& shape, V value, TensorOptions o = {}, SourceLine at = here()) { return full(shape, Size(static_cast<std::int64_t>(value)), o, at); }
 /// The dtype alone, as in tt::zeros({2, 3}, tt::DType::i64).
-template <std::same_as<DType> D>
-Tensor full(const IntList& shape, double value, D dtype, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = dtype}, at); }
+template <class V, std::same_as<DType> D>
+  requires(std::is_arithmetic_v<V> || std::is_same_v<V, Size>)
+Tensor full(const IntList& shape, V value, D dtype, SourceLine at = here()) { return full(shape, value, TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D>
 Tensor empty(const IntList& shape, D dtype, SourceLine at = here()) { return empty(shape, TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D>
 Tensor zeros(const IntList& shape, D dtype, SourceLine at = here()) { return zeros(shape, TensorOptions{.dtype = dtype}, at); }
 template <std::same_as<DType> D>
 Tensor ones(const IntList& shape, D dtype, SourceLine at = here()) { return ones(shape, TensorOptions{.dtype = dtype}, at); }
-inline Tensor full_like(const Tensor& t, double value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
+template <class V>
+  requires std::is_arithmetic_v<V>
+Tensor full_like(const Tensor& t, V value) { return full(t.shape(), value, detail::on_device(t.dtype(), t.device())); }
 inline Tensor zeros_like(const Tensor& t) { return full_like(t, 0); }
 inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
 inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
 /// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
 TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
+/// The same of whole numbers, which an f64 may not hold.
+TT_INLINE Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at = here());
 /// i64 if all numbers are integers, else f32, as in PyTorch.
 template <class A, class B, class C = int>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
 Tensor arange(A start, B end, C step = 1) {
   constexpr bool integers = std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>;
-  return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step),
-                {.dtype = integers ? DType::i64 : DType::f32}, {});
+  if constexpr (integers) return arange_of_integers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(end), static_cast<std::int64_t>(step), {.dtype = DType::i64}, {});
+  else return arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), {.dtype = DType::f32}, {});
 }
 template <class A>
   requires std::is_arithmetic_v<A>

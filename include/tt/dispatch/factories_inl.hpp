@@ -62,16 +62,46 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
   return with_options(t, o);
 }
 
-/// `elements`: how many they are, if that is a size; else null.
-inline Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at, const Size* elements) {
+/// first, first + apart, ..., n of them. `elements`: how many they are, if that is a size; else null.
+inline Tensor arange_of(std::int64_t n, const TensorOperand& first, const TensorOperand& apart, TensorOptions o, const Size* elements) {
+  const IntList shape{n};
+  const Device device = detail::written_on(o.device);
+  const auto number = [](const TensorOperand& v) { return v.number(v.literal); };
+  Tensor t;
+  if (!is_floating(first.literal) && device.type != DeviceType::meta) {  // what ArangeLike gives, without a call of an op: 63 ns where that takes 463
+    t = Tensor(o.dtype, Shape{n}, device);
+    with_dtype(o.dtype, [&]<class T>(T) {
+      T* const p = detail::elements_of<T>(t);
+      auto v = static_cast<std::uint64_t>(first.integer);  // one step beyond the last may wrap around
+      for (std::int64_t i = 0; i < n; ++i, v += static_cast<std::uint64_t>(apart.integer)) p[i] = static_cast<T>(static_cast<std::int64_t>(v));
+    });
+    t = detail::with_options(t, o);
+  } else {
+    t = detail::make_now<ArangeLike>(shape, o, device, number(first), number(apart));
+  }
+  if (elements) with_sizes(t, *elements);
+  if (detail::is_heard()) {
+    const Tensor numbers[] = {number(first), number(apart)};
+    detail::note_made(t, &operator_entry<ArangeLike>(), {&numbers[0], &numbers[1]});
+  }
+  return t;
+}
+[[noreturn]] inline void refuse_arange(double start, double end, double step, SourceLine at) {
   if (step == 0) TT_THROW(Error(Text("tt::arange: the step is 0.") << at));
+  char numbers[100];
+  std::snprintf(numbers, sizeof(numbers), "from %g to %g by %g", start, end, step);
+  TT_THROW(Error(Text("tt::arange: there is no such number of elements, or memory cannot hold them: ") << numbers << ". Smaller bounds?" << at));
+}
+inline constexpr double most_elements = 0x1p45;
+inline Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at, const Size* elements) {
+  const __int128 way = __int128{end} - start, n = step == 0 ? 0 : way / step + (way % step != 0 && (way < 0) == (step < 0));
+  if (step == 0 || n >= static_cast<__int128>(most_elements)) refuse_arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), at);
+  return arange_of(n > 0 ? static_cast<std::int64_t>(n) : 0, start, step, o, elements);
+}
+inline Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
   const double exact = (end - start) / step;
   const auto finite = [](double x) { return x - x == 0; };
-  if (!finite(start) || !finite(end) || !finite(step) || !(exact < 0x1p45)) {
-    char numbers[100];
-    std::snprintf(numbers, sizeof(numbers), "from %g to %g by %g", start, end, step);
-    TT_THROW(Error(Text("tt::arange: there is no such number of elements, or memory cannot hold them: ") << numbers << ". Smaller bounds?" << at));
-  }
+  if (step == 0 || !finite(start) || !finite(end) || !finite(step) || !(exact < most_elements)) refuse_arange(start, end, step, at);
   if (exact < 0) end = start;  // none: that number may be beyond an i64
   if (is_integral(o.dtype)) {
     start = __builtin_trunc(start);
@@ -80,40 +110,21 @@ inline Tensor arange(double start, double end, double step, TensorOptions o, Sou
   std::int64_t n = exact < 0 ? 0 : static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
   const auto whole = [](double v) { return v > -0x1p53 && v < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(v)) == v; };
-  const bool integers = whole(start) && whole(end) && whole(step);
-  const auto number = [&](double v) {
-    return integers ? detail::TensorOperand(static_cast<std::int64_t>(v)).number(DType::i64) : detail::TensorOperand(v).number(DType::f64);
-  };
-  const IntList shape{n > 0 ? n : 0};
-  const Device device = detail::written_on(o.device);
-  Tensor t;
-  if (integers && device.type != DeviceType::meta) {  // what ArangeLike gives, without a call of an op: 63 ns where that takes 463
-    const auto first = static_cast<std::int64_t>(start), apart = static_cast<std::int64_t>(step);
-    t = Tensor(o.dtype, Shape{shape.value(0)}, device);
-    with_dtype(o.dtype, [&]<class T>(T) {
-      T* const p = detail::elements_of<T>(t);
-      for (std::int64_t i = 0; i < t.numel(); ++i) p[i] = static_cast<T>(first + i * apart);
-    });
-    t = detail::with_options(t, o);
-  } else {
-    t = detail::make_now<ArangeLike>(shape, o, device, number(start), number(step));
-  }
-  if (elements) with_sizes(t, *elements);
-  if (detail::is_heard()) {
-    const Tensor numbers[] = {number(start), number(step)};
-    detail::note_made(t, &operator_entry<ArangeLike>(), {&numbers[0], &numbers[1]});
-  }
-  return t;
+  if (whole(start) && whole(end) && whole(step)) return arange_of(n, static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), o, nullptr);
+  return arange_of(n, start, step, o, nullptr);
 }
 
 }  // namespace detail
 
 TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
-  return detail::arange(start, end, step, o, at, nullptr);
+  return detail::arange(start, end, step, o, at);
+}
+TT_INLINE Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at) {
+  return detail::arange_of_integers(start, end, step, o, at, nullptr);
 }
 TT_INLINE Tensor arange(const Size& end) {
   const Size n = end > 0 ? end : Size(0);
-  return detail::arange(0, static_cast<double>(n.value()), 1, {.dtype = DType::i64}, {}, &n);
+  return detail::arange_of_integers(0, n.value(), 1, {.dtype = DType::i64}, {}, &n);
 }
 
 TT_INLINE Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {

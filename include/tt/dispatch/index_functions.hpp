@@ -42,7 +42,7 @@ class IndexItem {
 
 /// `x` with elements of `src` in the places that `index` names along an axis: src[i][j] goes to [index[i][j]][j] for axis 0.
 TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at = here());
-TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, double value, SourceLine at = here());
+TT_LAZY Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at = here());
 /// The same, joined with what is there, or only among themselves.
 TT_LAZY Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here());
 /// Slices of `source` in place of those that a vector of indices names.

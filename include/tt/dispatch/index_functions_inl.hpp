@@ -165,8 +165,9 @@ struct Places {
 TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at) {
   return call_with<detail::Scatter<>>(at, {dim}, x, index, detail::beginning_of(src, index, at));
 }
-TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, double value, SourceLine at) {
-  return call_with<detail::Scatter<>>(at, {dim}, x, index, full(index.shape(at), value, detail::on_device(x.dtype(), x.device()), at));
+TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at) {
+  const Tensor number = value.tensor ? *value.tensor : value.number(x.dtype());
+  return call_with<detail::Scatter<>>(at, {dim}, x, index, number.to(x.dtype(), at).to(x.device()).expand(index.shape(at), at));
 }
 TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& given, ScatterReduction reduce, bool include_self, SourceLine at) {
   using detail::Meeting;
@@ -205,7 +206,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   }
   if (!include_self) by_self = met(by_self, zeros_of(from), Meeting::assign, true);
   const Tensor untouched = met(zeros_of(own), one, Meeting::assign, true) == 0;
-  const auto moved = [&](const Tensor& t) { return t - t.detach(); };
+  const auto moved = [&](const Tensor& t) { return call<Tangent>(at, t); };
   return r + tt::where(untouched, 1, by_self, at) * moved(x) + met(zeros_of(own), by_source * moved(src), Meeting::sum, true);
 }
 TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {

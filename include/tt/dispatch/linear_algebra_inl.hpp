@@ -191,7 +191,7 @@ TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntL
   for (int k = 0; k < a.dim(); ++k)
     if (!(in_a >> k & 1)) order_a.push_back(k), shape.push_back(a.size(k, at)), rows *= a.size(k, at);
   for (int k = 0; k < dims_a.size(); ++k) {
-    const int i = normalize_axis(static_cast<int>(dims_a.value(k)), a.dim()), j = normalize_axis(static_cast<int>(dims_b.value(k)), b.dim());
+    const int i = normalize_axis(tt::detail::saturated<int>(dims_a.value(k)), a.dim()), j = normalize_axis(tt::detail::saturated<int>(dims_b.value(k)), b.dim());
     if (a.size(i, at) != b.size(j, at)) TT_THROW(Error(Text("tt::tensordot: sizes differ: axis ") << i << " of shape " << a.shape() << ", axis " << j << " of shape " << b.shape() << "." << at));
     order_a.push_back(i);
     order_b.push_back(j);
@@ -316,7 +316,7 @@ TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const
 namespace linalg {
 template <class F>
 Tensor of_singular_values(const Tensor& x, const IntList& dim, bool keepdim, const F& f, SourceLine at) {
-  const int a = tt::detail::axis_of(x, static_cast<int>(dim.value(0)), "matrix_norm", at, x.dim()), b = tt::detail::axis_of(x, static_cast<int>(dim.value(1)), "matrix_norm", at, x.dim());
+  const int a = tt::detail::axis_of(x, tt::detail::saturated<int>(dim.value(0)), "matrix_norm", at, x.dim()), b = tt::detail::axis_of(x, tt::detail::saturated<int>(dim.value(1)), "matrix_norm", at, x.dim());
   const Tensor r = f(svdvals(movedim(x, {a, b}, {-2, -1}, at), at));
   return keepdim ? r.unsqueeze(a < b ? a : b, at).unsqueeze(a < b ? b : a, at) : r;
 }
@@ -332,7 +332,7 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const
   const double size = ord < 0 ? -ord : ord;
   if (size == 2) return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return ord > 0 ? s.amax({-1}, false, at) : s.amin({-1}, false, at); }, at);
   if (size != 1 && !std::isinf(size)) TT_THROW(Error(Text("tt::matrix_norm: there is no such norm of matrices.") << at));
-  const int rows = detail::axis_of(x, static_cast<int>(dim.value(0)), "matrix_norm", at, x.dim()), columns = detail::axis_of(x, static_cast<int>(dim.value(1)), "matrix_norm", at, x.dim());
+  const int rows = detail::axis_of(x, tt::detail::saturated<int>(dim.value(0)), "matrix_norm", at, x.dim()), columns = detail::axis_of(x, tt::detail::saturated<int>(dim.value(1)), "matrix_norm", at, x.dim());
   const int summed = size == 1 ? rows : columns, compared = size == 1 ? columns : rows;
   const Tensor sums = tt::abs(x, at).sum({summed}, true, at), r = ord > 0 ? sums.amax({compared}, true, at) : sums.amin({compared}, true, at);
   return keepdim ? r : tt::squeeze(r, {rows, columns}, at);

@@ -22,8 +22,7 @@ Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
   if (!is_floating(x.dtype())) return m;
   const Tensor same = all == m, n = same.sum({}, false, at);
-  const Tensor moved = tt::where(same, all - all.detach(), 0, at).sum({}, false, at) / n;
-  return m + tt::where(n > 0, moved, 0, at);
+  return m + tt::where(same, call<Tangent>(at, all), 0, at).sum({}, false, at) / tt::maximum(n, 1, at);
 }
 
 }  // namespace detail
@@ -107,7 +106,7 @@ TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, std::span<const
   if (edge_order != 1 && edge_order != 2) TT_THROW(Error(Text("tt::gradient: edge_order is ") << edge_order << ". 1 or 2?" << at));
   std::vector<Tensor> slopes;
   for (int j = 0; j < axes.size(); ++j) {
-    const int d = detail::axis_of(x, static_cast<int>(axes.value(j)), "gradient", at, x.dim());
+    const int d = detail::axis_of(x, tt::detail::saturated<int>(axes.value(j)), "gradient", at, x.dim());
     const Size n = x.size(d, at);
     if (n < edge_order + 1) TT_THROW(Error(Text("tt::gradient: axis ") << d << " of shape " << x.shape() << " is too short." << at));
     const Tensor step = spacing.empty() ? full({}, 1, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32}) : spacing[spacing.size() == 1 ? 0 : static_cast<std::size_t>(j)];
@@ -174,6 +173,7 @@ Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, S
 TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
 TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());
+  if (!(maxnorm >= 0) || !(p > 0)) TT_THROW(Error(Text("tt::renorm: ") << (p > 0 ? "maxnorm is below 0" : "p is not above 0") << "." << at));
   IntList others;
   for (int k = 0; k < x.dim(); ++k)
     if (k != d) others.push_back(k);
@@ -187,6 +187,7 @@ TT_LAZY_DEFINITION bool equal(const Tensor& x, const Tensor& y, SourceLine at) {
 TT_LAZY_DEFINITION Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc<>>(at, {bins, min, max}, x.detach()); }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
   if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
+  if (weight.defined() && !(weight.impl().shape == x.impl().shape)) TT_THROW(Error(Text("tt::histogram: weights of shape ") << weight.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t bins = bin_edges.numel(at).value() - 1;
   const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
   const Tensor last = bin_edges.select(0, bins, at), inside = tt::logical_and(flat >= bin_edges.select(0, 0, at), flat <= last, at);
@@ -200,6 +201,8 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins,
     min = x.detach().amin({}, false, at).item(at);
     max = x.detach().amax({}, false, at).item(at);
   }
+  if (bins < 1) TT_THROW(Error(Text("tt::histogram: ") << bins << " bins. At least one?" << at));
+  if (!std::isfinite(min) || !std::isfinite(max) || min > max) TT_THROW(Error(Text("tt::histogram: there are no bins between these bounds.") << at));
   if (min == max) min -= 0.5, max += 0.5;
   return histogram(x, linspace(min, max, bins + 1, detail::on_device(x.dtype(), x.device()), at), weight, density, at);
 }
@@ -207,9 +210,12 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
   if (x.dim() != 1 || !is_integral(x.dtype())) TT_THROW(Error(Text("tt::bincount: not a vector of integers: ") << name(x.dtype()) << ' ' << x.shape() << "." << at));
   const Tensor host = x.cpu(at).to(DType::i64, at).contiguous(at);
   const auto* const v = host.data_ptr<std::int64_t>(at);
+  if (minlength < 0) TT_THROW(Error(Text("tt::bincount: minlength is negative: ") << minlength << "." << at));
+  if (weights.defined() && !(weights.impl().shape == x.impl().shape)) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
   std::int64_t size = minlength;
   for (std::int64_t k = 0; k < host.numel(); ++k) {
     if (v[k] < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << v[k] << "." << at));
+    if (v[k] >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << v[k] << "." << at));
     size = v[k] + 1 > size ? v[k] + 1 : size;
   }
   const DType d = !weights.defined() ? DType::i64 : weights.dtype() == DType::f32 ? DType::f32 : DType::f64;

@@ -160,7 +160,7 @@ struct Prod {
   struct Options {
     int dim = 0;
   };
-  static constexpr OpInfo info{.name = "_prod", .arguments = "input, .dim"};
+  static constexpr OpInfo info{.name = "prod", .arguments = "input, .dim"};
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Options& o) {
     const Sym y = with_size_along(x, o.dim, 1, info.name);
@@ -405,6 +405,7 @@ struct Histc {
     if (low == high && x.impl().numel > 0) {
       low = *std::min_element(v, v + x.impl().numel);
       high = *std::max_element(v, v + x.impl().numel);
+      if (std::any_of(v, v + x.impl().numel, [](double e) { return e != e; })) low = high = std::numeric_limits<double>::quiet_NaN();
     }
     if (low == high) low -= 1, high += 1;
     if (!(low < high) || !std::isfinite(high - low)) TT_THROW(Error(Text("tt::histc: there are no bins between these bounds.") << c.at));

@@ -86,7 +86,7 @@ TT_LAZY Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeA
 /// `x` with `src` in place of a diagonal.
 TT_LAZY Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here());
 /// `x` with `src` in place of the elements of a slice with a step.
-TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at = here());
+TT_LAZY Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here());
 /// The sum over axes that were broadcast, so that it is of this shape.
 TT_LAZY Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at = here());
 

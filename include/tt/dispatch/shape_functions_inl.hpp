@@ -16,7 +16,7 @@ inline IntList axes_in_order(int rank) {
 inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* op, SourceLine at) {
   std::uint64_t set = 0;
   for (int k = 0; k < dims.size(); ++k) {
-    const int axis = axis_of(x, static_cast<int>(dims.value(k)), op, at, x.dim() ? x.dim() : 1);
+    const int axis = axis_of(x, tt::detail::saturated<int>(dims.value(k)), op, at, x.dim() ? x.dim() : 1);
     if (set >> axis & 1) TT_THROW(Error(Text("tt::") << op << ": axis is given twice: " << axis << '.' << at));
     set |= std::uint64_t{1} << axis;
   }
@@ -51,7 +51,7 @@ Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
 TT_LAZY_DEFINITION Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at) {
   const int d = detail::axis_of(x, dim, "narrow", at, x.dim());
   const Size n = x.size(d, at), first = start.size < 0 ? start.size + n : start.size;
-  if (first < 0 || length.size < 0 || first + length.size > n)
+  if (first < 0 || first > n || length.size < 0 || length.size > n - first)
     TT_THROW(Error(Text("tt::narrow: ") << length.size.value() << " elements from " << start.size.value() << " on are beyond axis " << d << " of shape " << x.shape() << "." << at));
   return x.slice(d, first, first + length.size, 1, at);
 }
@@ -64,7 +64,7 @@ TT_LAZY_DEFINITION Tensor movedim(const Tensor& x, const IntList& source, const 
   IntList order;
   for (int k = 0; k < x.dim(); ++k) order.push_back(-1);
   for (int k = 0; k < source.size(); ++k)
-    order[normalize_axis(static_cast<int>(destination.value(k)), x.dim())] = normalize_axis(static_cast<int>(source.value(k)), x.dim());
+    order[normalize_axis(tt::detail::saturated<int>(destination.value(k)), x.dim())] = normalize_axis(tt::detail::saturated<int>(source.value(k)), x.dim());
   int next = 0;
   for (int k = 0; k < x.dim(); ++k) {
     if (order.value(k) >= 0) continue;
@@ -98,8 +98,9 @@ TT_LAZY_DEFINITION Tensor unflatten(const Tensor& x, int dim, const IntList& siz
   Size known(1);
   int open = -1;
   for (int k = 0; k < sizes.size(); ++k)
-    if (sizes.value(k) == -1) open = k;
-    else known *= sizes[k];
+    if (sizes.value(k) != -1) known *= sizes[k];
+    else if (open < 0) open = k;
+    else TT_THROW(Error(Text("tt::unflatten: more than one size of ") << sizes << " is -1." << at));
   const bool fits = open < 0 ? known == x.size(d, at) : known > 0 && x.size(d, at) % known == 0;
   if (!fits) TT_THROW(Error(Text("tt::unflatten: sizes ") << sizes << " do not make up axis " << d << " of shape " << x.shape() << "." << at));
   for (int k = 0; k < d; ++k) to.push_back(x.size(k, at));
@@ -124,6 +125,7 @@ TT_LAZY_DEFINITION TensorList split(const Tensor& x, const IntList& sizes, int d
   Size begin(0);
   for (int k = 0; k < sizes.size(); ++k) {
     if (sizes[k] < 0) TT_THROW(Error(Text("tt::split: a size is negative: ") << sizes.value(k) << "." << at));
+    if (sizes[k] > x.size(d, at)) TT_THROW(Error(Text("tt::split: sizes ") << sizes << " do not make up axis " << d << " of shape " << x.shape() << "." << at));
     begin += sizes[k];
   }
   if (begin != x.size(d, at)) TT_THROW(Error(Text("tt::split: sizes ") << sizes << " do not make up axis " << d << " of shape " << x.shape() << "." << at));
@@ -176,7 +178,7 @@ TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int di
   if (a == b) detail::refuse("diagonal", "the two axes are one", x, at);
   const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
   const Size rows = last.size(-2, at), columns = last.size(-1, at);
-  const Size down(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0);
+  const Size down(offset < 0 ? -std::int64_t{offset} : 0), right(offset > 0 ? offset : 0);
   if (down >= rows || right >= columns) return last.slice(-2, 0, 0, 1, at).select(-1, 0, at).slice(-1, 0, 0, 1, at);
   // of the rows that are whole, each begins one place later: a matrix of columns + 1 from the first element on
   const Tensor part = last.slice(-2, down, rows, 1, at).slice(-1, right, columns, 1, at);
@@ -206,13 +208,15 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   detail::TensorImpl& t = x.impl();
   const std::int64_t first = storage_offset.given ? storage_offset.value : x.storage_offset(), width = size_of(t.dtype);
   std::int64_t low = first, high = first, strides[max_rank] = {};
-  bool empty = false;
+  bool empty = false, beyond = false;
   for (int k = 0; k < to.rank; ++k) {
     strides[k] = stride.value(k);
     empty = empty || to.code[k] == 0;
-    (strides[k] < 0 ? low : high) += strides[k] * (to.code[k] - 1);
+    std::int64_t reach = 0;
+    std::int64_t& end = strides[k] < 0 ? low : high;
+    beyond = __builtin_mul_overflow(strides[k], to.code[k] - 1, &reach) || __builtin_add_overflow(end, reach, &end) || beyond;
   }
-  if (!empty && (low < 0 || !t.storage || (high + 1) * width > static_cast<std::int64_t>(t.storage->bytes)))
+  if (!empty && (beyond || low < 0 || !t.storage || high >= static_cast<std::int64_t>(t.storage->bytes) / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
   if (x.requires_grad()) {  // each element is taken from its place in the storage, as a vector
     if (!x.is_contiguous() || x.storage_offset() != 0) detail::refuse("as_strided", "a gradient is kept only of what lies dense from the begin of its storage on", x, at);
@@ -368,7 +372,7 @@ TT_LAZY_DEFINITION Tensor roll(const Tensor& x, const IntList& shifts, const Int
   if (dims.size() != shifts.size()) TT_THROW(Error(Text("tt::roll: shifts ") << shifts << " for axes " << dims << "." << at));
   Tensor r = x;
   for (int k = 0; k < dims.size(); ++k) {
-    const int d = detail::axis_of(r, static_cast<int>(dims.value(k)), "roll", at, r.dim());
+    const int d = detail::axis_of(r, tt::detail::saturated<int>(dims.value(k)), "roll", at, r.dim());
     const Size n = r.size(d, at);
     if (n == 0) continue;
     Size shift = shifts[k] % n;
@@ -380,7 +384,7 @@ TT_LAZY_DEFINITION Tensor roll(const Tensor& x, const IntList& shifts, const Int
 TT_LAZY_DEFINITION Tensor rot90(const Tensor& x, int k, const IntList& dims, SourceLine at) {
   if (dims.size() != 2) TT_THROW(Error(Text("tt::rot90: two axes are needed, not ") << dims << "." << at));
   (void)detail::axis_set(x, dims, "rot90", at);
-  const int a = detail::axis_of(x, static_cast<int>(dims.value(0)), "rot90", at, x.dim()), b = detail::axis_of(x, static_cast<int>(dims.value(1)), "rot90", at, x.dim());
+  const int a = detail::axis_of(x, tt::detail::saturated<int>(dims.value(0)), "rot90", at, x.dim()), b = detail::axis_of(x, tt::detail::saturated<int>(dims.value(1)), "rot90", at, x.dim());
   switch ((k % 4 + 4) % 4) {
     case 1: return flip(x, {b}, at).transpose(a, b, at);
     case 2: return flip(x, {a, b}, at);
@@ -445,7 +449,7 @@ TT_LAZY_DEFINITION Tensor slice_scatter(const Tensor& x, const Tensor& src, int 
   const Tensor part = x.slice(d, start, end, step, at);
   if (!(part.impl().shape == src.impl().shape))
     TT_THROW(Error(Text("tt::slice_scatter: source of shape ") << src.shape() << " for a slice of shape " << part.shape() << "." << at));
-  return index_add(x, d, places, src.to(x.dtype(), at) - part, at) ;
+  return index_copy(x, d, places, src.to(x.dtype(), at), at);
 }
 TT_LAZY_DEFINITION Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
   const Tensor on = diagonal(x, offset, dim1, dim2, at);

@@ -26,13 +26,26 @@ void create(const char* name, const char* schema, F f) {
 }
 template <class = void>
 Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
-/// The same as a number, whole.
-inline double real_of(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->item(at) : is_floating(v.literal) ? v.real : static_cast<double>(v.integer); }
+/// The same as a number. Throws Error when an integer is none of f64's.
+inline double real_of(const TensorOperand& v, Line at) {
+  if (v.tensor) return v.tensor->item(at);
+  if (is_floating(v.literal)) return v.real;
+  const auto real = static_cast<double>(v.integer);
+  if (v.integer > std::int64_t{1} << 53 || v.integer < -(std::int64_t{1} << 53)) TT_THROW(Error(Text("tt::call: ") << v.integer << " is more than f64 counts to. A number within 2^53?" << at));
+  return real;
+}
+inline bool is_whole(const TensorOperand& v) { return !is_floating(v.tensor ? v.tensor->dtype() : v.literal); }
+inline std::int64_t integer_of(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->item<std::int64_t>(at) : v.integer; }
+template <class = void>
+Tensor full_of(const IntList& s, const TensorOperand& v, const TensorOptions& o, Line at) {
+  return is_whole(v) ? full(s, integer_of(v, at), o, at) : full(s, real_of(v, at), o, at);
+}
 template <class = void>
 Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
-  std::int64_t last = 0;
-  for (int k = 0; k < size.size(); ++k) last += (size.value(k) - 1) * stride.value(k);
-  return as_strided(empty({last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
+  std::int64_t last = 0, way = 0;
+  bool beyond = stride.size() != size.size();  // as_strided says so
+  for (int k = 0; !beyond && k < size.size(); ++k) beyond = __builtin_mul_overflow(size.value(k) - 1, stride.value(k), &way) || __builtin_add_overflow(last, way, &last);
+  return as_strided(empty({!beyond && last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
 }
 template <class = void>
 Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
@@ -104,7 +117,8 @@ void register_views() {
   register_function("tensor_split", "Tensor input, int indices_or_sections, int dim=0", [](const Tensor& x, int n, int d, Line at) { return tensor_split(x, n, d, at); });
   register_function("tensor_split", "Tensor input, int[] indices_or_sections, int dim=0", [](const Tensor& x, const IntList& n, int d, Line at) { return tensor_split(x, n, d, at); });
   register_function("tensor_split", "Tensor input, Tensor tensor_indices_or_sections, int dim=0", [](const Tensor& x, const Tensor& t, int d, Line at) {
-    const Tensor host = t.cpu(at).to(DType::i64, at).contiguous(at);
+    if (t.dtype() != DType::i64) TT_THROW(Error(Text("tt::tensor_split: places are of dtype ") << name(t.dtype()) << ", not i64." << at));
+    const Tensor host = t.cpu(at).contiguous(at);
     if (host.dim() == 0) return tensor_split(x, host.item<int>(at), d, at);
     IntList places;
     for (std::int64_t k = 0; k < host.numel(); ++k) places.push_back(host.data_ptr<std::int64_t>(at)[k]);
@@ -190,14 +204,21 @@ void register_creation() {
   shaped("rand", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return rand(s, made_with(d, v, g), at); });
   shaped("randn", [](const IntList& s, OptionalDType d, Device v, bool g, Line at) { return randn(s, made_with(d, v, g), at); });
   create("full", "int[] size, Scalar fill_value", [](const IntList& s, const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) {
-    return full(s, real_of(v, at), made_with(d, w, g, number_of(v).dtype()), at);
+    return full_of(s, v, made_with(d, w, g, number_of(v).dtype()), at);
   });
-  create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full({}, real_of(v, at), made_with(d, w, g), at); });
+  create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full_of({}, v, made_with(d, w, g), at); });
   create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_with(d, v, false), at); });
   create("empty_permuted", "int[] size, int[] physical_layout", [](const IntList& s, const IntList& p, OptionalDType d, Device v, bool, Line at) {
     IntList laid, back;
-    for (int k = 0; k < p.size(); ++k) laid.push_back(s[static_cast<int>(p.value(k))]), back.push_back(0);
-    for (int k = 0; k < p.size(); ++k) back[static_cast<int>(p.value(k))] = k;
+    SmallVec<bool, max_rank> taken(s.size());
+    for (int k = 0; k < s.size(); ++k) back.push_back(0);
+    for (int k = 0; k < p.size(); ++k) {
+      const int axis = normalize_axis(saturated<int>(p.value(k)), s.size());
+      if (axis < 0 || p.size() != s.size() || taken[axis]) TT_THROW(Error(Text("tt::empty_permuted: axes ") << p << " are not a permutation for sizes " << s << "." << at));
+      taken[axis] = true;
+      laid.push_back(s[axis]);
+      back[axis] = k;
+    }
     return empty(laid, made_with(d, v, false)).permute(back, at);
   });
   const auto like = [](const char* name, auto make) { create(name, "Tensor input", make); };
@@ -207,18 +228,19 @@ void register_creation() {
   like("rand_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return rand(x.shape(at), made_like(x, d, v, g), at); });
   like("randn_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return randn(x.shape(at), made_like(x, d, v, g), at); });
   create("full_like", "Tensor input, Scalar fill_value", [](const Tensor& x, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
-    return full(x.shape(at), real_of(n, at), made_like(x, d, v, g), at);
+    return full_of(x.shape(at), n, made_like(x, d, v, g), at);
   });
   const auto anew = [](const char* name, auto make) { create(name, "Tensor input, int[] size", make); };
   anew("new_zeros", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return zeros(s, made_like(x, d, v, g), at); });
   anew("new_ones", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { return ones(s, made_like(x, d, v, g), at); });
   anew("new_empty", [](const Tensor& x, const IntList& s, OptionalDType d, Device v, bool g, Line at) { (void)at; return empty(s, made_like(x, d, v, g)); });
   create("new_full", "Tensor input, int[] size, Scalar fill_value", [](const Tensor& x, const IntList& s, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
-    return full(s, real_of(n, at), made_like(x, d, v, g), at);
+    return full_of(s, n, made_like(x, d, v, g), at);
   });
   create("new_empty_strided", "Tensor input, int[] size, int[] stride", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_like(x, d, v, false), at); });
   static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Device v, bool g, Line at) {
     const DType own = is_floating(promote(promote(number_of(start).dtype(), number_of(end).dtype()), number_of(step).dtype())) ? DType::f32 : DType::i64;
+    if (is_whole(start) && is_whole(end) && is_whole(step)) return arange_of_integers(integer_of(start, at), integer_of(end, at), integer_of(step, at), made_with(d, v, g, own), at);
     return arange(real_of(start, at), real_of(end, at), real_of(step, at), made_with(d, v, g, own), at);
   };
   create("arange", "Scalar end", [](const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, v, g, at); });

@@ -11,6 +11,9 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool
   if (q.dim() > 1) TT_THROW(Error(Text("tt::") << op << ": q is of shape " << q.shape() << ". A number or a vector?" << at));
   if (!is_floating(given.dtype()) || q.dtype() != given.dtype())
     TT_THROW(Error(Text("tt::") << op << ": of " << name(given.dtype()) << " with q of " << name(q.dtype()) << ". Floating numbers of one dtype?" << at));
+  if (interpolation != "linear" && interpolation != "lower" && interpolation != "higher" && interpolation != "midpoint" && interpolation != "nearest")
+    TT_THROW(Error(Text("tt::") << op << ": interpolation is '" << std::string(interpolation).c_str() << "'. One of linear, lower, higher, midpoint and nearest?" << at));
+  if (!capture_mode && !q.is_meta() && !tt::logical_and(q.detach() >= 0, q.detach() <= 1, at).all().item<bool>(at)) TT_THROW(Error(Text("tt::") << op << ": q is outside of 0 and 1." << at));
   const int rank = given.dim();
   const Tensor x = dim.given ? given.dim() ? movedim(given, {dim.value}, {-1}, at) : given.reshape({1}, at) : given.reshape({-1}, at);
   const std::int64_t n = x.size(-1, at);
@@ -70,10 +73,12 @@ UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
   with_dtype(rows.dtype(), [&]<class T>(T) {
     const T* const v = rows.data_ptr<T>(at);
-    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width); };
+    const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN behind all
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width, below); };
+    const auto differ = [&](std::int64_t a, std::int64_t b) { return !std::equal(v + a * width, v + (a + 1) * width, v + b * width); };  // two NaN do, as in PyTorch
     std::stable_sort(order.begin(), order.end(), less);
     for (std::size_t k = 0; k < order.size(); ++k) {
-      if (k == 0 || less(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);
+      if (k == 0 || differ(order[k - 1], order[k])) first.push_back(order[k]), counts.push_back(0);
       ++counts.back();
       inverse[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(first.size()) - 1;
     }

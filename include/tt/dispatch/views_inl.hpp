@@ -69,7 +69,7 @@ TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in
   const IntList axes = a.list(0);
   const Shape& shape = g[in[0]].shape;
   int axis[max_rank] = {};
-  for (int k = 0; k < axes.size() && k < max_rank; ++k) axis[k] = static_cast<int>(axes.value(k));
+  for (int k = 0; k < axes.size() && k < max_rank; ++k) axis[k] = tt::detail::saturated<int>(axes.value(k));
   out[0] = axes.size() == shape.rank ? g.permute(in[0], axis)
                                      : g.fail({.mistake = Mistake::not_a_permutation, .op = "permute", .a = shape}, in[0]);
 }

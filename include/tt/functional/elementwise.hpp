@@ -118,7 +118,8 @@ struct DiagEmbed {
   static constexpr OpInfo info{.name = "_diag_embed", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     const Shape s = x.shape();
-    const int last = s.rank - 1, more = o.offset < 0 ? -o.offset : o.offset;
+    const int last = s.rank - 1;
+    const std::int64_t more = o.offset < 0 ? -std::int64_t{o.offset} : o.offset;
     Shape line, square;
     for (int k = 0; k < last; ++k) {
       line.push_back(s[k]);
@@ -205,8 +206,7 @@ struct Nextafter {
     const Sym bits = bitcast<I>(a), away = (a < b) == (a > 0), moved = tt::where(away, bits + 1, bits - 1);
     const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + 1, bits - bits - static_cast<std::int64_t>(std::numeric_limits<I>::max())));
     const Sym r = tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(a == 0, smallest, bitcast<R>(moved))));
-    const Sym finite = tt::abs(a) < __builtin_inf() && tt::abs(r) < __builtin_inf();
-    return tt::where(finite, a + detail::detach(r - a), detail::detach(r));  // the gradient is that of a
+    return detail::detach(r) + call<Tangent>({}, a);
   }
 };
 /// The derivative number n of digamma: sums of powers, and what is behind them by Euler and Maclaurin's formula.

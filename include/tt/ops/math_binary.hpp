@@ -104,6 +104,13 @@ TT_ALWAYS_INLINE constexpr auto addcdiv(A&& a, B&& b, C&& c, V&& value = 1, Sour
   return call<Addcdiv>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
 }
 
+/// -0, which changes no number that it is added to, with the derivative of x: so a result gets a derivative that was computed without one.
+struct Tangent {
+  static constexpr OpInfo info{.name = "_tangent"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x > 0 && x < 0, x, -0.0); }
+  static constexpr auto derivative(auto, auto, auto grad) { return grad; }
+};
+
 struct Ldexp {
   static constexpr OpInfo info{.name = "ldexp", .arity = 2, .max_ulp = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto exponent) { return x * exp2(exponent); }
