@@ -108,6 +108,26 @@ TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, c
   }
   return {best.values, place};
 }
+TT_LAZY_DEFINITION Tensor max_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, SourceLine at) {
+  const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
+  bool plain = true;
+  for (const auto& a : w) plain = plain && a.dilation == 1 && a.behind == a.padding && a.stride < (1 << 30) && a.kernel < (1 << 30);
+  if (!plain || x.numel(at) == 0) return max_pool_with_indices(x, axes, kernel_size, o, at).values;
+  const auto window = [](const detail::WindowAxis& h, const detail::WindowAxis& v) {
+    const auto n = [](std::int64_t size) { return static_cast<int>(size); };
+    return Pool2dOptions{{n(h.kernel), n(v.kernel)}, {n(h.stride), n(v.stride)}, {n(h.padding), n(v.padding)}};
+  };
+  constexpr detail::WindowAxis single{1, 1, 0, 1, 1, 1, 0};
+  const int first = x.dim() - axes;
+  const Size height = axes > 1 ? x.size(-2, at) : Size(1);
+  // of equal elements the first one counts, in however many steps
+  Tensor r = max_pool2d(x.reshape({-1, height, x.size(-1, at)}, at), window(axes > 1 ? w[w.size() - 2] : single, w.back()), at);
+  if (axes > 2) r = max_pool2d(r.reshape({-1, x.size(first, at), w[1].count * w[2].count}, at), window(w[0], single), at);
+  IntList to;
+  for (int k = 0; k < first; ++k) to.push_back(x.size(k, at));
+  for (const auto& a : w) to.push_back(a.count);
+  return r.reshape(to, at);
+}
 TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, std::int64_t divisor_override, SourceLine at) {
   const auto w = detail::window_axes("avg_pool", x, axes, kernel_size, o, at);
   const Tensor sums = detail::last_as_one(detail::windows_of(x, w, 0, at), axes, at).sum({-1}, false, at).to(x.dtype(), at);

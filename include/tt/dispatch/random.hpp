@@ -2,7 +2,9 @@
 // every device. Names and meanings are PyTorch's, the numbers are not.
 //   tt::manual_seed(7);   tt::Tensor x = tt::rand({2, 3});      tt::Generator g(1);   tt::Tensor y = tt::randn({4}, g);
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "tt/dispatch/factories.hpp"
 #include "tt/functional/random_ops.hpp"
@@ -120,23 +122,21 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   const std::int64_t rows = w.size(0), n = w.size(1);
   const Tensor u = rand({rows, num_samples}, g.next_seed("multinomial", at), {.dtype = DType::f64}, at);
   Tensor r = zeros({rows, num_samples}, {.dtype = DType::i64}, at);
+  std::vector<double> sums(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < rows; ++i) {
     double* const p = w.template data_ptr<double>(at) + i * n;
+    for (std::int64_t j = 0; j < n; ++j)
+      if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
+    double all = 0;
     for (std::int64_t k = 0; k < num_samples; ++k) {
-      double all = 0;
-      for (std::int64_t j = 0; j < n; ++j) {
-        if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
-        all += p[j];
+      if (k == 0 || !replacement) {
+        all = 0;
+        for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] = all += p[j];
+        if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
       }
-      if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
-      double left = u.template data_ptr<double>(at)[i * num_samples + k] * all;
-      std::int64_t j = 0, last = 0;
-      for (; j < n; ++j) {
-        if (p[j] > 0) last = j;
-        if (p[j] > 0 && left < p[j]) break;
-        left -= p[j];
-      }
-      const std::int64_t chosen = j < n ? j : last;
+      const double place = u.template data_ptr<double>(at)[i * num_samples + k] * all;
+      auto chosen = std::upper_bound(sums.begin(), sums.end(), place) - sums.begin();
+      if (chosen == n) chosen = std::lower_bound(sums.begin(), sums.end(), all) - sums.begin();  // the last that has a weight
       r.template data_ptr<std::int64_t>(at)[i * num_samples + k] = chosen;
       if (!replacement) p[chosen] = 0;
     }

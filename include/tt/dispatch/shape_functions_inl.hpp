@@ -320,7 +320,10 @@ TT_LAZY_DEFINITION Tensor repeat(const Tensor& x, const IntList& repeats, Source
     expanded.push_back(n);
     to.push_back(repeats[k] * n);
   }
-  if (apart.size() <= max_rank) return x.reshape(apart, at).expand(expanded, at).reshape(to, at).clone(at);
+  if (apart.size() <= max_rank) {
+    const Tensor r = x.reshape(apart, at).expand(expanded, at).reshape(to, at);
+    return detail::capture_mode || r.shares_storage(x) ? r.clone(at) : r;
+  }
   Tensor r = x;  // one axis after the other
   for (int k = 0; k < more; ++k) r = r.unsqueeze(0, at);
   for (int k = 0; k < repeats.size(); ++k) {
