@@ -404,6 +404,15 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   const int rank = x.dim() + 1;
   const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
   if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
+  if (!detail::capture_mode && !x.keys().contains(DispatchKey::autograd) && !x.keys().contains(DispatchKey::trace) && x.dim() > 0 && offset > -(1 << 30) && offset < 1 << 30) {
+    IntList to = x.shape(at);
+    const Size n = x.size(-1, at) + (offset < 0 ? -offset : offset);
+    to[x.dim() - 1] = n;
+    to.push_back(n);
+    Tensor r = zeros(to, detail::on_device(x.dtype(), x.device()), at);
+    diagonal(r, offset, -2, -1, at).copy_(x, at);
+    return movedim(r, {-2, -1}, {a, b}, at);
+  }
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
 }
 TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
@@ -432,6 +441,19 @@ TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode,
         }
       }
     };
+    if (!detail::capture_mode && x.device().type == DeviceType::cpu && before >= 0 && behind >= 0) {  // one pass; compiled programs fuse the parts
+      const std::int64_t b = before, size = n, all = b + size + std::int64_t{behind};
+      std::vector<std::int64_t> from(static_cast<std::size_t>(all));
+      for (std::int64_t i = 0; i < all; ++i) {
+        const std::int64_t place = i - b, outside = place < 0 ? -1 : place >= size ? 1 : 0;
+        from[static_cast<std::size_t>(i)] = outside == 0                 ? place
+                                            : mode == PadMode::reflect  ? (outside < 0 ? -place : 2 * (size - 1) - place)
+                                            : mode == PadMode::circular ? place - outside * size
+                                                                        : (outside < 0 ? 0 : size - 1);
+      }
+      r = index_select(r, d, detail::index_tensor(from, x.device()), at);
+      continue;
+    }
     TensorList parts;
     if (before > 0) parts.push_back(edge(before, true));
     parts.push_back(first == 0 && last == n ? r : r.slice(d, first, last, 1, at));
