@@ -219,8 +219,14 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
     if (v[k] >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << v[k] << "." << at));
     size = v[k] + 1 > size ? v[k] + 1 : size;
   }
-  const DType d = !weights.defined() ? DType::i64 : weights.dtype() == DType::f32 ? DType::f32 : DType::f64;
-  return index_add(zeros({size}, TensorOptions{.dtype = d}, at), 0, host, weights.defined() ? weights.to(d, at) : ones(x.shape(at), TensorOptions{.dtype = d}, at), at);
+  if (!weights.defined()) {
+    Tensor counts = zeros({size}, TensorOptions{.dtype = DType::i64}, at);
+    auto* const to = counts.data_ptr<std::int64_t>(at);
+    for (std::int64_t k = 0; k < host.numel(); ++k) ++to[v[k]];
+    return x.device().type == DeviceType::cpu ? counts : counts.to(x.device());
+  }
+  const DType d = weights.dtype() == DType::f32 ? DType::f32 : DType::f64;
+  return index_add(zeros({size}, TensorOptions{.dtype = d}, at), 0, host, weights.to(d, at), at);
 }
 TT_LAZY_DEFINITION Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32, bool right, SourceLine at) {
   return call_with<detail::Searchsorted<>>(at, {out_int32, right}, sorted_sequence, values);
