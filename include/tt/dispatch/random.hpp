@@ -12,6 +12,18 @@
 
 namespace tt {
 
+namespace detail {
+/// What draws are while vmap runs a function for its examples: refused, the same for all, or others for each.
+struct ExampleDraws {
+  enum class Kind { error, same, different } kind;
+  ExampleDraws* outer;
+  bool first = true;                ///< example
+  std::size_t next = 0;
+  std::vector<std::int64_t> seeds;  ///< of the first example
+};
+inline thread_local ExampleDraws* example_draws = nullptr;
+}  // namespace detail
+
 /// Where seeds come from: the k-th one is a function of the generator's seed and k. Threads may share one.
 class Generator {
  public:
@@ -32,7 +44,18 @@ class Generator {
     draws_ = s.draws;
   }
   /// For one call. In a captured function the graph ends here, so that every call draws anew.
-  std::int64_t next_seed(const char* op, SourceLine at) {
+  std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_draws); }
+
+ private:
+  std::int64_t next_seed(const char* op, SourceLine at, detail::ExampleDraws* d) {
+    using Kind = detail::ExampleDraws::Kind;
+    if (d) [[unlikely]] {
+      if (d->kind == Kind::error) TT_THROW(Error(Text("tt::vmap: the function draws random numbers (") << op << "). Say randomness = \"same\" or \"different\" in the options?" << at));
+      if (d->kind == Kind::same && !d->first && d->next < d->seeds.size()) return d->seeds[d->next++];
+      const std::int64_t seed = next_seed(op, at, d->outer);
+      if (d->kind == Kind::same) d->seeds.push_back(seed), ++d->next;
+      return seed;
+    }
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->varies(op, at);
     std::uint64_t z = seed_ + (draws_.fetch_add(1, std::memory_order_relaxed) + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -40,7 +63,6 @@ class Generator {
     return static_cast<std::int64_t>((z ^ (z >> 31)) >> 1);
   }
 
- private:
   static constexpr std::uint64_t default_seed = 67280421310721u;  // PyTorch's
   std::atomic<std::uint64_t> seed_, draws_{0};
 };
