@@ -248,3 +248,62 @@ TEST_CASE("gradients taken inside of the function") {
   CHECK(same_bits(c(rows, places), f(rows, places)));
   CHECK(c.captures() == 1);
 }
+
+namespace {
+/// Writes down that it was called, with a number and a sum of elements; gives its argument.
+struct Note {
+  struct Options {
+    int number = 0;
+  };
+  static constexpr tt::OpInfo info{.name = "test_note", .effect = true, .arguments = "input, .number"};
+  static inline std::vector<std::pair<int, double>> written;
+  static tt::Sym like(const tt::Sym& x, const Options&) { return x; }
+  static void kernel(tt::Call& c, const Options& o) {
+    c.result[0] = tt::empty_like(c[0]);
+    if (c[0].is_meta()) return;
+    c.result[0] = c[0].clone();
+    written.push_back({o.number, c[0].sum().item()});
+  }
+  static void derivative(const auto& s, const Options&) { s.out[0] = s.gradient[0]; }
+};
+Tensor note(const Tensor& x, int number, tt::SourceLine at = tt::here()) { return tt::call_with<Note>(at, {number}, x); }
+using Written = std::vector<std::pair<int, double>>;
+template <class F, class... A>
+Written written_by(const F& f, const A&... a) {
+  Note::written.clear();
+  f(a...);
+  return Note::written;
+}
+}  // namespace
+
+TEST_CASE("calls with an effect are neither merged nor left out, and keep their order") {
+  const auto g = [](const Tensor& x) {
+    note(x, 1);
+    const Tensor y = note(shuffle(x, 1)[0] * 2, 2);  // can be called after the shuffle only
+    note(x + 1, 3);                                                  // could be called before it
+    const Tensor z = note(x, 4);
+    return y + z;
+  };
+  for (const int size : {3, 5}) {
+    const Tensor x = tt::arange(size).to(DType::f32);
+    const auto check = [&](const auto& plain, const char* name) {
+      INFO(name);
+      const auto compiled = tt::compile(plain, {.tier = 0, .fullgraph = true});
+      const Written want = written_by(plain, x);
+      for (int k = 0; k < 2; ++k) CHECK(written_by(compiled, x) == want);
+      CHECK(same_bits(compiled(x), plain(x)));
+    };
+    check([](const Tensor& v) { return note(v, 7), note(v, 7), v * 2; }, "equal and unread");
+    check(g, "in order");
+    check([](const Tensor& v) { return note(v, 1) + note(v, 1); }, "read");
+  }
+  // where the graph ends, in bodies, with gradients
+  const Tensor x = tt::arange(4).to(DType::f32);
+  const auto breaks = [](const Tensor& v) { return note(v, 1), v.sum().item() > 2 ? (note(v * 2, 2), v) : v * 3; };
+  CHECK(written_by(tt::compile(breaks, {.tier = 0}), x) == Written{{1, 6}, {2, 12}});
+  const auto bodies = [](const Tensor& v) { return tt::cond(v.sum() > 2, [](const Tensor& t) { return note(t, 1) * 2; }, [](const Tensor& t) { return note(t, 2); }, v); };
+  CHECK(written_by(tt::compile(bodies, {.tier = 0}), x) == Written{{1, 6}});
+  const auto step = tt::compile([](const Tensor& v) { return tt::grad([](const Tensor& u) { return (note(u, 1) * u).sum(); })(v); }, {.tier = 0});
+  CHECK(written_by(step, x) == Written{{1, 6}});
+  CHECK(same_bits(step(x), 2 * x));
+}

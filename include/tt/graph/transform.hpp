@@ -59,6 +59,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
   const int a = operands.count > 0 ? operands[0] : -1;
   switch (n.op) {
     case Op::call:
+      if (n.def->info.effect) return g.intern(n, from, operands);
       if (n.def->is_named) return call_named(g, *n.def, operands, from.attribute_words(n))[static_cast<int>(n.bits)];
       return g.call(*n.def, operands);
     case Op::broadcast:

@@ -19,6 +19,7 @@ class GraphBuilder {
   Vec<SizeGuard> corners;     ///< sizes that came out as 0 or 1, for which alone they are numbers
   SizeSet fixed;              ///< symbols whose sizes are taken for one number
   SourceLine fixed_at{};      ///< the first of them
+  Vec<int> effects;           ///< a result of each call that counts though nobody may read it
 
   /// `by_value`: sizes that ops are given are numbers; those that a symbol has are taken for it.
   GraphBuilder(const Signature& s, bool by_value) : values(s.values), as_numbers(s.as_numbers), by_value_(by_value) {}
@@ -166,6 +167,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
     result[0] = graph.broadcast_to(operands[0], symbolic_shape(attributes.list(0)));
   else (op.record_named && !has_gradients_ ? op.record_named : op.record)(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
+  if (has_effect(op)) effects.push_back(result[0]);
   for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
     if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
   for (int k = 0; k < op.results && detached; ++k)

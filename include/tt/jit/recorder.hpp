@@ -150,6 +150,8 @@ inline void register_captures() {
   }();
   (void)registered;
 }
+/// Does its call count even if nobody reads what it gives?
+inline bool has_effect(const Operator& op) { return op.external && op.external->info.effect; }
 [[noreturn]] inline void refuse_foreign(const Tensor& t, SourceLine at) {
   TT_THROW(Error(Text("tt::compile: a Tensor was met that is not an argument: ") << name(t.dtype()) << ' ' << t.shape()
                  << ". Pass it as one, or let the function hold it: tt::frozen(f)." << at));

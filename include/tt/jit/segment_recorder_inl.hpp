@@ -116,6 +116,7 @@ inline void SegmentRecorder::record(Call& c) {
   for (int k = 0; k < c.arguments; ++k)
     if (is_exposed(c[k])) return run_at_once(c, exposed_in_words);
   if (!c.op->record) return run_at_once(c, ", which has no graph");
+  if (has_effect(*c.op)) return run_at_once(c, ", which has an effect");
   if (c.op->is_view) return record_view(c);
   const Values in = values_of(c);
   Device device;

@@ -234,7 +234,8 @@ inline int Tracer::value_from_outside(const Tensor& t, SourceLine at) {
 
 inline void Tracer::record(Call& c) {
   for (int k = 0; k < c.arguments && regions_.any_left(); ++k) check_scope(c[k], c.at);
-  if (run_at_once(c)) return;
+  if (!has_effect(*c.op) && run_at_once(c)) return;
+  if (has_effect(*c.op) && regions_.any_open()) stop(c[0], "an op with an effect, in the body of a branch, a loop or a transform,", c.at);
   if (!c.op->record) stop(c.arguments ? c[0] : Tensor(), c.op->name(), c.at);
   detail::check_external(c);
   list_call(c, values_of(c), detaches_);
@@ -384,6 +385,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   output_given(true);
   for (const auto& [id, into] : updates_) g.output(id, into);
   output_given(false);
+  for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
   if (!builder_.needed.as_numbers.empty()) throw builder_.needed;
   recording_.guards = builder_.guards_but_for_fixed();
   if (detail::exceptions_made != exceptions_before_) builder_.fix_all({});  // one that the function caught may hang on any size

@@ -31,6 +31,7 @@ struct OpInfo {
   bool opaque = false;    ///< stays one instruction in kernels; needs a `derivative` rule
   OfBool of_bool = OfBool::body;
   const char* schema = nullptr;     ///< of an elementwise op whose operands are not called input and other, or have defaults
+  bool effect = false;              ///< of an op with a kernel: what it does counts, not only what it gives. Its calls are not merged, left out or moved past each other
   bool widens = true;               ///< an op over graphs is given narrow floats in their compute dtype, and its results are rounded once
   const char* arguments = nullptr;  ///< of an op over graphs: what it is given, see functional/structured.hpp
 };

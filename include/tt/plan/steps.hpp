@@ -42,7 +42,7 @@ class StepCutter {
       if (root_[i]) roots[level_[i]].push_back(i);
     for (int l = 0; l <= last_; ++l) {
       add_graph(nodes[l], roots[l], l);
-      for (int c : calls[l]) add_call(c);
+      for (int c : in_order(calls[l])) add_call(c);
     }
     note_last_reads();
     return static_cast<Steps&&>(steps_);
@@ -68,7 +68,33 @@ class StepCutter {
       if (g_.outputs[j] == i) return false;
     return true;
   }
+  /// What a call of an op with an effect was recorded as: later ones have greater numbers. Others: 0.
+  int turn(int c) const { return g_[calls_.first[c]].def->info.effect ? g_[calls_.first[c]].identity : 0; }
+  Vec<int> in_order(Vec<int> calls) const {
+    for (int k = 1; k < calls.size(); ++k)
+      for (int j = k; j > 0 && turn(calls[j]) < turn(calls[j - 1]); --j) std::swap(calls[j], calls[j - 1]);
+    return calls;
+  }
   void place() {
+    Vec<int> effects;
+    for (int c = 0; c < calls_.first.size(); ++c)
+      if (turn(c) > 0) effects.push_back(c);
+    effects = in_order(effects);
+    place_behind_operands();
+    for (int k = 1; k < effects.size(); ++k) {  // none before an earlier one
+      const int least = level_[calls_.first[effects[k - 1]]];
+      if (level_[calls_.first[effects[k]]] >= least) continue;
+      for (int i : calls_.results[effects[k]])
+        if (i >= 0) level_[i] = least;
+      place_behind_operands();
+    }
+    for (int i : live_)
+      if (is_fused(i)) level_[i] = last_;
+    for (int t = live_.size() - 1; t >= 0; --t)  // each as late as what reads it
+      for (int o : g_.operands(live_[t]))
+        if (const int i = live_[t]; is_fused(o) && (calls_.call_of[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
+  }
+  void place_behind_operands() {
     for (int i : live_) {
       free_[i] = is_repeated_number(g_, i);
       for (int o : g_.operands(i)) {
@@ -77,11 +103,6 @@ class StepCutter {
       }
       if (calls_.call_of[i] >= 0 && level_[i] >= last_) last_ = level_[i] + 1;
     }
-    for (int i : live_)
-      if (is_fused(i)) level_[i] = last_;
-    for (int t = live_.size() - 1; t >= 0; --t)  // each as late as what reads it
-      for (int o : g_.operands(live_[t]))
-        if (const int i = live_[t]; is_fused(o) && (calls_.call_of[i] >= 0 || !free_[o]) && level_[i] < level_[o]) level_[o] = level_[i];
   }
   void find_roots() {
     for (int i : live_)
