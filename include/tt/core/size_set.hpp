@@ -27,6 +27,20 @@ struct SizeSet {
   }
   friend constexpr bool operator==(const SizeSet& a, const SizeSet& b) { return a.all == b.all && (a.all || a.some == b.some); }
 };
+/// What is known of symbols before a graph is recorded: which sizes are numbers, and which are a multiple of a number, so that the symbol is the rest.
+struct SizeFacts : SizeSet {
+  Vec<std::int64_t> multiples;  ///< of symbol k: its size is so many times the symbol; those that are not listed: 1
+
+  constexpr SizeFacts() = default;
+  constexpr SizeFacts(const SizeSet& numbers) : SizeSet(numbers) {}
+  constexpr std::int64_t multiple(int k) const { return k < multiples.size() ? multiples[k] : 1; }
+  constexpr bool empty() const { return SizeSet::empty() && multiples.empty(); }
+  constexpr void set_multiple(int k, std::int64_t m) {
+    while (multiples.size() <= k) multiples.push_back(1);
+    multiples[k] = m;
+  }
+  friend constexpr bool operator==(const SizeFacts& a, const SizeFacts& b) { return static_cast<const SizeSet&>(a) == static_cast<const SizeSet&>(b) && a.multiples == b.multiples; }
+};
 /// The symbols that an extent is made of.
 constexpr SizeSet symbols_of(Extent e) {
   SizeSet s;

@@ -10,7 +10,7 @@ namespace tt {
 struct SizesNeeded {
   const char* why = "";
   SourceLine at{};
-  SizeSet as_numbers = SizeSet::everything();
+  SizeFacts as_numbers = SizeSet::everything();
   Vec<SizeGuard> guards{};  ///< what had been taken for granted then
 };
 /// Thrown inside a capture where elements are needed, which it does not have.

@@ -26,14 +26,15 @@ class Signature {
  public:
   SmallVec<std::int64_t, 96> word;  ///< what is compared: the arguments, then what was pushed
   int arguments = 0, symbols = 0;
-  SizeSet as_numbers;  ///< symbols whose sizes are numbers
+  SizeFacts as_numbers;  ///< symbols whose sizes are numbers, or have a divisor
   SymbolValues values;
 
-  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeSet& numbers = {}, const BitSet* fixed = nullptr)
+  Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeFacts& numbers = {}, const BitSet* fixed = nullptr)
       : arguments(count), as_numbers(numbers) {
     describe(argument, fixed);
     for (int s : as_numbers.some)
       if (s < symbols) values.set(s, 0);  // no size is this symbol
+    for (int s = 0; s < as_numbers.multiples.size() && s < symbols; ++s) values.set(s, is_multiple(s, values[s]) ? values[s] / as_numbers.multiple(s) : 0);
     word.append(attributes.value.data(), attributes.size());
   }
   bool is_constant() const { return as_numbers.all; }
@@ -123,8 +124,9 @@ class Signature {
   void push_size(std::int64_t n, bool number) {
     if (number || n == 0 || n == 1) return push(n);
     const int s = symbol_of(n);
-    push(as_numbers.some.test(s) ? n : Extent::symbol(s).code);
+    push(as_numbers.some.test(s) || !is_multiple(s, n) ? n : (Extent::symbol(s) * Extent(as_numbers.multiple(s))).code);
   }
+  bool is_multiple(int s, std::int64_t n) const { return as_numbers.multiples.empty() || n % as_numbers.multiple(s) == 0; }
   int symbol_of(std::int64_t n) {
     if (symbols < few) {
       int s = 0;

@@ -18,7 +18,7 @@ struct HostRows {
   int dim = 0;
   std::int64_t rows = 1, n = 1;
 
-  HostRows(const Call& c, const Tensor& t, int axis, DType as) : dim(axis_of(t, axis, c.op->name(), c.at, t.dim() ? t.dim() : 1)) {
+  HostRows(const Call& c, const Tensor& t, int axis, DType as) : dim(axis_of(t, axis, c.op->name() + (c.op->name()[0] == '_'), c.at, t.dim() ? t.dim() : 1)) {
     dense = convert(t, as, c.at);
     if (dense.dim() > 0) dense = dense.transpose(dim, -1, c.at);
     dense = dense.contiguous(c.at);
@@ -160,7 +160,7 @@ struct Prod {
   struct Options {
     int dim = 0;
   };
-  static constexpr OpInfo info{.name = "prod", .arguments = "input, .dim"};
+  static constexpr OpInfo info{.name = "_prod", .arguments = "input, .dim"};
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Options& o) {
     const Sym y = with_size_along(x, o.dim, 1, info.name);

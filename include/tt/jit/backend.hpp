@@ -70,11 +70,15 @@ TT_INLINE bool bind_sizes(const Graph& g, const std::vector<Tensor>& t, SymbolVa
     for (int d = 0; d < in.shape.rank; ++d) {
       const std::int64_t n = a.impl().shape.code[d];
       const SizeSet symbols = symbols_of(in.shape[d]);
-      for (int s : symbols.some)
-        if (in.shape[d] == Extent::symbol(s) && !known.test(s)) {
+      for (int s : symbols.some) {
+        SymbolValues one;
+        one.set(s, 1);
+        const std::int64_t times = in.shape[d].value(one);
+        if (in.shape[d] == Extent::symbol(s) * Extent(times) && !known.test(s)) {
           known.set(s);
-          sizes.set(s, n);
+          sizes.set(s, n / times);
         }
+      }
       if (in.shape[d].value(sizes) != n) return false;
     }
   }

@@ -93,7 +93,7 @@ struct Guards {
   BitSet real_numbers;
 
   /// `fixed`: arguments whose sizes are numbers.
-  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet* fixed = nullptr);
+  TT_INLINE Guards(const Arguments& a, const Numbers* n, const SizeFacts& as_numbers, const BitSet* fixed = nullptr);
   bool same(const Guards& o) const { return sizes == o.sizes; }
   /// Is what holds for `o`, where no two symbols are one size, what holds for this too? Then `values` are what its symbols are.
   TT_INLINE bool fits(const Guards& o, SymbolValues& values) const;

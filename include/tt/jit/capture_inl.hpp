@@ -70,9 +70,10 @@ TT_INLINE bool Guards::fits(const Guards& o, SymbolValues& to) const {
     const SizeSet symbols = symbols_of(its);
     const std::int64_t n = mine.value(sizes.values);
     for (int s : symbols.some) {
-      if (known.test(s) && to[s] != n) return false;
+      const std::int64_t times = o.sizes.as_numbers.multiple(s);
+      if (n % times != 0 || (known.test(s) && to[s] != n / times)) return false;
       known.set(s);
-      to.set(s, n);
+      to.set(s, n / times);
     }
   }
   return true;
@@ -132,7 +133,7 @@ class MemoryList {
   }
 };
 
-TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeSet& as_numbers, const BitSet* fixed)
+TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeFacts& as_numbers, const BitSet* fixed)
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
   BitSet required;
   MemoryList memory(a.count());

@@ -12,7 +12,7 @@ struct Capture {
   Recording recording;
   Executable run;
   bool breaks = false;
-  SizeSet as_numbers;  ///< nothing runs: sizes that must be numbers
+  SizeFacts as_numbers;  ///< nothing runs: sizes that must be numbers, or have a divisor
   Vec<SizeGuard> size_guards;  ///< what the function took for granted of sizes
   Text why;  ///< it was made
   std::atomic<std::int64_t> calls = 0;
@@ -25,7 +25,7 @@ struct Capture {
     return nullptr;
   }
   /// What is not ready: the sizes that must be numbers.
-  TT_INLINE SizeSet numbers_for(const Guards& now, const char* name) const;
+  TT_INLINE SizeFacts numbers_for(const Guards& now, const char* name) const;
 };
 
 /// The captures of a function.
@@ -135,7 +135,7 @@ TT_INLINE bool CompiledState::numbers_vary(const Guards& now) {
   return true;
 }
 TT_INLINE Text CompiledState::whole() const { return Text("compile: ") << options.name << ": a graph break, and fullgraph is set: "; }
-TT_INLINE SizeSet Capture::numbers_for(const Guards& now, const char* name) const {
+TT_INLINE SizeFacts Capture::numbers_for(const Guards& now, const char* name) const {
   if (now.sizes.is_constant()) TT_THROW(InternalError(Text("tt::compile: ") << name << ": sizes are needed although all are known."));
   return as_numbers;
 }
@@ -211,7 +211,7 @@ inline void list_guards(Text& t, const Guards& g, const Vec<SizeGuard>& sizes) {
     if (g.requires_gradient(k++)) t << " that requires a gradient";
   }
   const std::int64_t modes = g.sizes.word[g.modes];
-  if (!g.sizes.as_numbers.empty()) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
+  if (!static_cast<const SizeSet&>(g.sizes.as_numbers).empty()) t << (g.sizes.is_constant() ? "; sizes as numbers" : "; some sizes as numbers");
   bool shared = false, elsewhere = false;
   for (k = g.overlaps; k < g.requires_grad - 1; ++k) (g.sizes.word[k] < 0 ? elsewhere : shared) = true;
   t << (shared ? "; some share memory" : "") << (elsewhere ? "; on other devices" : "");

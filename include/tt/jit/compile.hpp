@@ -158,7 +158,7 @@ class CompiledFunction {
     const auto reading = state_->captures.read();
     [[maybe_unused]] const std::atomic<jit::CompiledState::Held*>* next_held = &state_->held;
     for (int k = 0; k < argument.absent.size(); ++k) numbers.push(argument.absent[k].place, false);
-    for (SizeSet as_numbers;;) {
+    for (SizeFacts as_numbers;;) {
       if constexpr (holds)
         while (jit::CompiledState::Held* h = next_held->load(std::memory_order_acquire)) {
           argument.add(name, h->tensor, true);

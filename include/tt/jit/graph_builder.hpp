@@ -13,12 +13,14 @@ class GraphBuilder {
  public:
   Graph graph;
   const SymbolValues values;  ///< what the symbols are in this call
-  const SizeSet as_numbers;   ///< symbols whose sizes are numbers
+  const SizeFacts as_numbers; ///< symbols whose sizes are numbers, or have a divisor
   SizesNeeded needed{.as_numbers = {}};  ///< what was thrown, though the function may have caught it
   Vec<SizeGuard> guards;      ///< what is taken for granted of sizes
   Vec<SizeGuard> corners;     ///< sizes that came out as 0 or 1, for which alone they are numbers
   SizeSet fixed;              ///< symbols whose sizes are taken for one number
   SourceLine fixed_at{};      ///< the first of them
+  SizeFacts multiples;        ///< divisors that sizes are taken to have
+  SourceLine multiples_at{};  ///< the last of them
   Vec<int> effects;           ///< a result of each call that counts though nobody may read it
 
   /// `by_value`: sizes that ops are given are numbers; those that a symbol has are taken for it.
@@ -101,6 +103,19 @@ class GraphBuilder {
     }
     fix(symbols, at);
   }
+  /// What is known, and further numbers.
+  SizeFacts with_numbers(const SizeSet& numbers) const {
+    SizeFacts all(numbers);
+    if (!numbers.all) all.multiples = as_numbers.multiples;
+    return all;
+  }
+  /// What is known, and further divisors.
+  SizeFacts with_multiples() const {
+    SizeFacts all = as_numbers;
+    for (int k = 0; k < multiples.multiples.size(); ++k)
+      if (multiples.multiple(k) > all.multiple(k)) all.set_multiple(k, multiples.multiple(k));
+    return all;
+  }
   /// Ops are named nodes, unless gradients were built, which are those of their bodies.
   Graph finished() const { return canonical(has_gradients_ ? decomposed(graph) : graph); }
   /// Guards of sizes that are not taken for one number.
@@ -116,6 +131,10 @@ class GraphBuilder {
   bool has_gradients_ = false;
   std::vector<int> node_;  ///< of each value
 
+  /// What is 0 in this call as divisors of sizes: s0 - 2*floor_div(s0, 2) where s0 is even. False: it is none.
+  bool find_multiples(Extent zero, SizeFacts& facts) const;
+  /// The same of equations that were taken for granted, if all of them hold in this call.
+  bool find_multiples(SizeFacts& facts) const;
   void fix(const SizeSet& symbols, SourceLine at) {
     if (fixed.empty()) fixed_at = at;
     fixed |= symbols;
@@ -194,17 +213,47 @@ inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int
     return;
   }
   if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
-    if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, detail::sizes_needed(graph, as_numbers), guards_but_for_fixed()};
+    if (SizeFacts more = as_numbers; !graph.failure && !by_value_ && find_multiples(more)) throw needed = SizesNeeded{op.name(), at, more, guards_but_for_fixed()};
+    if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, with_numbers(detail::sizes_needed(graph, as_numbers)), guards_but_for_fixed()};
     graph.failure.where = at;
     fail();
   }
+}
+
+inline bool GraphBuilder::find_multiples(Extent zero, SizeFacts& facts) const {
+  bool found = false;
+  const detail::SizeSum sum(zero);
+  for (const detail::SizeTerm& t : sum.terms)
+    for (const detail::SizeFactor f : t.factors) {
+      if (f >= 0) continue;
+      const detail::WordTable::List quotient = detail::WordTable::list(Extent::from_code(f).place());
+      const Extent by = Extent::from_code(quotient[2]);
+      if (static_cast<detail::SizeFunction>(quotient[0]) != detail::SizeFunction::floor_div || !by.is_constant()) continue;
+      const detail::SizeSum of(Extent::from_code(quotient[1]));  // times * symbol + a multiple of `by`
+      const bool plain = !of.terms.empty() && of.terms[0].factors.size() == 1 && of.terms[0].factors[0] >= 0 && of.terms.size() == (of.constant() == 0 ? 1 : 2);
+      if (!plain || of.constant() % by.code != 0) continue;
+      const auto symbol = static_cast<int>(of.terms[0].factors[0]);
+      const std::int64_t times = by.code / detail::common_divisor(of.terms[0].coefficient, by.code);
+      if (times == 1 || values[symbol] % times != 0) continue;
+      facts.set_multiple(symbol, as_numbers.multiple(symbol) * times);
+      found = true;
+    }
+  return found;
+}
+inline bool GraphBuilder::find_multiples(SizeFacts& facts) const {
+  bool all = !graph.assumed.empty() && graph.needed.empty();
+  for (const Graph::Assumed& x : graph.assumed) all = all && x.a.value(values) == x.b.value(values) && find_multiples(x.a - x.b, facts);
+  return all;
 }
 
 inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t most, SourceLine at) {
   if (e.is_constant()) return;
   SizeGuard g{e, least, most, at};
   g.normalize();
-  if (g.least >= g.most) return fix(symbols_of(e), at);
+  if (g.least >= g.most) {
+    if (!by_value_ && find_multiples(e - Extent(e.value(values)), multiples)) return void(multiples_at = at);
+    return fix(symbols_of(e), at);
+  }
   if (g.says_nothing()) return;
   for (SizeGuard& known : guards)
     if (known.extent == g.extent) {

@@ -16,7 +16,7 @@ struct Break {
 
 inline Text in_words(const SizesNeeded& e) {
   Text t;
-  t << "sizes are needed as numbers by " << e.why;
+  t << (static_cast<const SizeSet&>(e.as_numbers).empty() ? "a size must be a multiple for " : "sizes are needed as numbers by ") << e.why;
   if (e.at.line) t << " at " << e.at.file << ':' << e.at.line;
   return t;
 }
@@ -40,7 +40,7 @@ struct Segment {
   std::vector<char> dynamic;  ///< numbers that are inputs
   Executable run;             ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
-  SizeSet as_numbers{};       ///< which ones
+  SizeFacts as_numbers{};     ///< which ones
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
   Text why{};                 ///< it was compiled
@@ -279,7 +279,7 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
     spare.keep(own.release());
     return;
   }
-  for (SizeSet as_numbers;;) {
+  for (SizeFacts as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
     const std::uint64_t hash = Signature::hash_words(key.words.data(), static_cast<int>(key.words.size()), guards.sizes.hash());

@@ -79,7 +79,7 @@ auto trace(const F& f, const A&... examples) {
   return std::apply([&](auto&... a) {
     (fresh(a), ...);
     const jit::Arguments argument("trace", a...);
-    for (SizeSet as_numbers;;) {
+    for (SizeFacts as_numbers;;) {
       const jit::Guards guards(argument, nullptr, as_numbers);
       try {
         jit::Recording r = jit::record(f, "trace", guards, {.who = "trace: a graph has no elements: "}, argument, a...);

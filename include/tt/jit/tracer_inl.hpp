@@ -388,6 +388,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
   if (!builder_.needed.as_numbers.empty()) throw builder_.needed;
   recording_.guards = builder_.guards_but_for_fixed();
+  if (!builder_.multiples.empty()) throw SizesNeeded{"the function itself, which looks at it", builder_.multiples_at, builder_.with_multiples(), recording_.guards};
   if (detail::exceptions_made != exceptions_before_) builder_.fix_all({});  // one that the function caught may hang on any size
   SizeSet numbers = builder_.fixed;
   for (int k = 0; k < recording_.guards.size() && !options_.guards_sizes; ++k) numbers |= symbols_of(recording_.guards[k].extent);
@@ -395,7 +396,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
     numbers |= builder_.as_numbers;
     Vec<SizeGuard> taken = recording_.guards;
     for (const SizeGuard& corner : builder_.corners) taken.push_back(corner);
-    throw SizesNeeded{"the function itself, which looks at them", builder_.fixed_at, numbers, taken};
+    throw SizesNeeded{"the function itself, which looks at them", builder_.fixed_at, builder_.with_numbers(numbers), taken};
   }
   if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
