@@ -109,9 +109,9 @@ inline void run_op_on_cpu(Call& c, Device device) {
     here[k] = c[k].device() == device ? lying_alike(c[k], Device{}) : c[k];
     moved.push_back(&here[k]);
   }
-  Call there{c.op, moved.data(), c.arguments, c.attributes, c.result, c.at, {}};
+  Call there{c.op, moved.data(), c.arguments, c.attributes, c.result, c.at, DispatchKey::cpu};
   const ExcludeKeys below(DispatchKey::autograd);
-  Dispatcher::get().call(there);
+  Dispatcher::get().redispatch(there);
   for (int k = 0; k < c.op->results; ++k)
     if (c.result[k].defined()) c.result[k] = to_device(c.result[k], device, false, c.at);
 }
