@@ -136,21 +136,22 @@ inline std::string listing(const Kernel& k) {
   constexpr const char* kinds[] = {"elements", "reduction", "product"};
   std::string t = std::string(kinds[k.kind]) + " over " + shown(k.grid) + '\n';
   const auto reg = [](int r) { return 'r' + std::to_string(r); };
+  const auto operand = [](int o) { return '[' + std::to_string(o) + ']'; };
   for (const Instruction& i : k.code) {
     std::string line = std::string("  ") + mnemonic(i.code) + '.' + (i.to_type == tt::DType::boolean ? "bit" : tt::name(i.to_type));
     line.resize(12, ' ');
     line += reg(i.to);
     for (const int r : {i.a, i.b, i.c})
       if (r >= 0) line += ", " + reg(r);
-    if (i.code == Code::load) line += ", [" + std::to_string(k.places[i.bits].operand) + ']';
+    if (i.code == Code::load) line += ", " + operand(k.places[i.bits].operand);
     if (i.code == Code::immediate) line += ", " + std::string(tt::number_text(i.to_type, i.bits).c_str());
     if (i.code == Code::index) line += ", axis " + std::to_string(i.bits);
     if (i.code == Code::shift_left || i.code == Code::shift_right || i.code == Code::shift_right_logical) line += ", " + std::to_string(i.bits);
     t += line + '\n';
   }
-  if (k.kind == Kernel::product) return t + "  mma       [" + std::to_string(k.to) + "], [" + std::to_string(k.places[0].operand) + "], [" + std::to_string(k.places[1].operand) + "]\n";
+  if (k.kind == Kernel::product) return t + "  mma       " + operand(k.to) + ", " + operand(k.places[0].operand) + ", " + operand(k.places[1].operand) + '\n';
   if (k.kind == Kernel::reduction) t += std::string("  red.") + tt::name(k.reduce) + "   " + reg(k.result) + '\n';
-  return t + "  st        [" + std::to_string(k.to) + "], " + reg(k.result) + '\n';
+  return t + "  st        " + operand(k.to) + ", " + reg(k.result) + '\n';
 }
 
 }  // namespace npu

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <tt/dispatch/algorithms.hpp>
 #include <vector>
 
 #include "../common/random.hpp"
@@ -72,7 +71,7 @@ using List = std::vector<Tensor>;
 
 void check_ops(tt::Device npu) {
   const Tensor a = tt::randn({13, 40}, 1), b = tt::randn({13, 40}, 2), row = tt::randn({40}, 3), w = tt::randn({40, 7}, 4);
-  const Tensor whole = tt::arange(24).reshape({2, 3, 4});
+  const Tensor whole = tt::arange(24).reshape({2, 3, 4}), rows = tt::tensor({5, 0, 5});
   // [check]
   check("add", npu, Runs::native, [](const List& x) { return x[0] + x[1]; }, {a, b});
   check("sub", npu, Runs::native, [](const List& x) { return x[0] - x[1]; }, {a, b});
@@ -83,7 +82,7 @@ void check_ops(tt::Device npu) {
   check("numbers", npu, Runs::assembled, [](const List& x) { return (x[0] * 2 - 1) / 3; }, {a});
   check("gelu", npu, Runs::assembled, [](const List& x) { return tt::gelu(x[0]); }, {a});
   check("softmax", npu, Runs::assembled, [](const List& x) { return tt::softmax(x[0], 1); }, {a});
-  check("sort", npu, Runs::on_cpu, [](const List& x) { return tt::sort(x[0], 1).values; }, {a});
+  check("index_select", npu, Runs::on_cpu, [](const List& x) { return x[0].index_select(0, x[1]); }, {a, rows});
   check("f64", npu, Runs::on_cpu, [](const List& x) { return tt::exp(x[0].to(tt::DType::f64)); }, {a});
   // [/check]
   check("exp and log", npu, Runs::assembled, [](const List& x) { return tt::log(tt::exp(x[0]) + 1); }, {a});
@@ -122,7 +121,9 @@ void check_uses(tt::Device npu) {
     }
     return "nothing was thrown";
   };
-  const auto says = [&](const std::string& part, const std::string& text) { require(text.find(part) != std::string::npos, "expected \"" + part + "\" in \"" + text + '"'); };
+  const auto says = [&](const std::string& part, const std::string& text) {
+    require(text.find(part) != std::string::npos, "expected \"" + part + "\" in \"" + text + '"');
+  };
   says("different devices: cpu and npu", message([&] { (void)(x + y); }));
   says("there is no device 'tpu'; there are cpu cuda meta private_use1 private_use2 private_use3 npu", message([&] { (void)x.to("tpu"); }));
   says("there is a device 'npu' already", message([&] { tt::register_device("npu"); }));
@@ -130,7 +131,7 @@ void check_uses(tt::Device npu) {
   says("there is no chip 1", message([&] { (void)x.to("npu:1"); }));
   says("npu: not enough memory", message([&] { (void)tt::empty({1 << 25}, {.device = "npu"}); }));
   tt::set_cpu_fallback(npu, false);
-  says("tt::sort: has no kernel for Tensors on npu", message([&] { (void)tt::sort(y, 0); }));
+  says("tt::index_select: has no kernel for Tensors on npu", message([&] { (void)y.index_select(0, tt::tensor({1}).to(npu)); }));
   says("no program for device npu", message([&] { (void)tt::exp(y.to(tt::DType::f64)); }));
   tt::set_cpu_fallback(npu);
   // Another device, in host memory and without any code of its own: every op runs on the CPU and is counted.
