@@ -33,8 +33,8 @@ class Arena {
   Arena(const Arena&) = delete;
   ~Arena() { munmap(first_, bytes_); }
 
-  /// The first gap that is large enough; null: there is none.
-  void* allocate(std::size_t bytes) {
+  /// The first gap that is large enough, for work of a stream; null: there is none.
+  void* allocate(std::size_t bytes, int stream) {
     const std::size_t wanted = rounded(bytes);
     const std::lock_guard lock(busy_);
     for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
@@ -44,13 +44,17 @@ class Arena {
       if (size > wanted) free_[at + wanted] = size - wanted;
       stats_.allocated += static_cast<std::int64_t>(wanted);
       stats_.peak = std::max(stats_.peak, stats_.allocated);
+      stream_of_[at] = stream;
       return first_ + at;
     }
     return nullptr;
   }
+  // [/arena]
   void free(void* p, std::size_t bytes) {
-    std::size_t at = static_cast<std::size_t>(static_cast<std::byte*>(p) - first_), size = rounded(bytes);
+    const std::size_t at = offset(p);
+    std::size_t size = rounded(bytes);
     const std::lock_guard lock(busy_);
+    stream_of_.erase(at);
     stats_.allocated -= static_cast<std::int64_t>(size);
     auto next = free_.lower_bound(at);  // gaps side by side become one
     if (next != free_.end() && at + size == next->first) {
@@ -64,12 +68,16 @@ class Arena {
       }
     free_[at] = size;
   }
+  /// For which stream a block was allocated.
+  int stream_of(void* p) {
+    const std::lock_guard lock(busy_);
+    return stream_of_.at(offset(p));
+  }
   /// Where an address of the chip really is.
   template <class T = std::byte>
   T* inside(const void* p) {
-    return reinterpret_cast<T*>(memory_.data() + (static_cast<const std::byte*>(p) - first_));
+    return reinterpret_cast<T*>(memory_.data() + offset(p));
   }
-  // [/arena]
   tt::MemoryStats stats() {
     const std::lock_guard lock(busy_);
     tt::MemoryStats s = stats_;
@@ -83,9 +91,11 @@ class Arena {
   std::vector<std::byte> memory_;
   std::byte* first_ = nullptr;
   std::map<std::size_t, std::size_t> free_;  ///< gaps: where they begin, and their bytes
+  std::map<std::size_t, int> stream_of_;     ///< of blocks in use
   std::mutex busy_;
   tt::MemoryStats stats_;
 
+  std::size_t offset(const void* p) const { return static_cast<std::size_t>(static_cast<const std::byte*>(p) - first_); }
   static std::size_t rounded(std::size_t bytes) { return bytes == 0 ? 64 : (bytes + 63) / 64 * 64; }
 };
 

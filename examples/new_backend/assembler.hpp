@@ -270,7 +270,6 @@ class Assembler {
     for (std::size_t k = shape.size(); k-- > 1;) s[k - 1] = s[k] * shape[k];
     return s;
   }
-  // [step]
   Step step_of(int i) const {
     const tt::Node& n = g_[i];
     Step s{.shape = sizes_of(g_[n.operand[0]].shape)};
@@ -295,7 +294,6 @@ class Assembler {
     }
     return s;
   }
-  // [/step]
   /// From where a value stands in a larger one to the value.
   Step pad_step(int i, int part) const {
     const auto a = g_.attributes<tt::PadAttribute>(g_[i]);

@@ -53,15 +53,16 @@ inline void check_index(int index) {
 inline void* allocate(int index, std::size_t bytes) {
   check_index(index);
   Chip& chip = Chip::get();
-  if (void* p = chip.arena.allocate(bytes)) return p;
+  if (void* p = chip.arena.allocate(bytes, stream)) return p;
   chip.queue.synchronize();  // blocks come back when the commands before them have run
-  if (void* p = chip.arena.allocate(bytes)) return p;
+  if (void* p = chip.arena.allocate(bytes, stream)) return p;
   throw tt::Error(tt::Text("npu: not enough memory: ") << static_cast<std::int64_t>(bytes) << " bytes asked for, "
                   << chip.arena.stats().allocated << " of " << chip.arena.stats().reserved << " in use.");
 }
-/// In the order of the stream: what was submitted before may still use the block.
+/// In the order of the stream that it was allocated for: what was submitted there may still use the block.
 inline void free(int, void* p, std::size_t bytes) noexcept {
-  Chip::get().queue.submit(stream, [p, bytes] { Chip::get().arena.free(p, bytes); });
+  Chip& chip = Chip::get();
+  chip.queue.submit(chip.arena.stream_of(p), [p, bytes] { Chip::get().arena.free(p, bytes); });
 }
 // [/memory]
 // [copy]

@@ -134,10 +134,22 @@ void check_uses(tt::Device npu) {
   says("tt::index_select: has no kernel for Tensors on npu", message([&] { (void)y.index_select(0, tt::tensor({1}).to(npu)); }));
   says("no program for device npu", message([&] { (void)tt::exp(y.to(tt::DType::f64)); }));
   tt::set_cpu_fallback(npu);
-  // Another device, in host memory and without any code of its own: every op runs on the CPU and is counted.
-  const tt::Device plain = tt::register_device("plain_npu");
+}
+
+/// The same memory and queue as other devices: with the CPU for every op, and as many as there are keys.
+void check_more_devices() {
+  const Tensor x = tt::randn({3, 4}, 21);
+  // [plain]
+  const tt::Device plain = tt::register_device("plain_npu", &npu::api);
   tt::set_cpu_fallback(plain);
-  require(same_bits(tt::softmax(x.to(plain), 1), tt::softmax(x, 1)) && tt::cpu_fallback_calls(plain) == 1, "a second device");
+  const auto f = [](const Tensor& a) { return (tt::softmax(a.t(), 1) * 3).sum(); };
+  const auto [value, gradient] = tt::value_and_grad(f)(x.to(plain));  // each op, and each step of backward, on copies
+  // [/plain]
+  const long long calls = tt::cpu_fallback_calls(plain);
+  const auto [expected, of_cpu] = tt::value_and_grad(f)(x);
+  require(same_bits(value, expected) && same_bits(gradient, of_cpu) && gradient.device() == plain, "a device without programs");
+  require(calls >= 6, "a device without programs ran " + std::to_string(calls) + " ops on the CPU");
+  require(same_bits(tt::compile(f)(x.to(plain)), expected) && tt::cpu_fallback_calls(plain) == calls + 1, "a compiled function is one call of the CPU");
   // [many]
   int more = 0;
   try {
@@ -293,6 +305,7 @@ int main(int count, char** arguments) {
     const tt::Device npu = npu::attach();
     check_ops(npu);
     check_uses(npu);
+    check_more_devices();
     check_streams(npu);
     check_gradients(npu);
     train_digits(npu, std::string(TT_EXAMPLES_DIR) + "/data/digits.csv", epochs);

@@ -19,7 +19,6 @@ namespace npu {
 /// A place in a stream. It has come when all commands before it have run.
 using Event = std::shared_ptr<std::atomic<bool>>;
 
-// [queue]
 class Queue {
  public:
   using Command = std::function<void()>;
@@ -39,6 +38,7 @@ class Queue {
     streams_.emplace_back();
     return static_cast<int>(streams_.size()) - 1;
   }
+  // [queue]
   void submit(int stream, Command command) { push(stream, {std::move(command), nullptr}); }
   Event record(int stream) {
     Event e = std::make_shared<std::atomic<bool>>(false);

@@ -180,7 +180,6 @@ class Units {
     });
   }
 
-  // [reduction]
   /// All elements first, then each sum in the order that the library states (graph/reduce_order.hpp), so that the bits are the CPU's.
   void run_reduction(const Kernel& k) {
     with(k.type, [&]<class T>(T) {
@@ -217,13 +216,13 @@ class Units {
         for (std::size_t a = 0; a < k.grid.size(); ++a) at = at * k.grid[a] + base[a] + c[a];
         row[static_cast<std::size_t>(t)] = element[static_cast<std::size_t>(at)];
       }
+      // [reduction]
       to[e] = k.row_order ? tt::reference_reduce<K, T>(row.data(), terms)
                           : tt::reference_reduce_rows<K, T>(terms, [&](std::int64_t t) { return row[static_cast<std::size_t>(t)]; });
+      // [/reduction]
     }
   }
-  // [/reduction]
 
-  // [product]
   /// Both factors are brought together in the matrix unit's own memory; each result is one chain of multiply-adds along K.
   template <class T>
   void run_product(const Kernel& k) {
@@ -236,16 +235,17 @@ class Units {
       for (std::int64_t batch = 0; batch < count_of(batches); ++batch) {
         const T* const left = a.data() + matrix_of(batches, batch, k.a_shape) * rows * inner;
         const T* const right = b.data() + matrix_of(batches, batch, k.b_shape) * inner * columns;
+        // [product]
         for (std::int64_t m = 0; m < rows; ++m) {
           T* const out = to + (batch * rows + m) * columns;
           std::fill_n(out, columns, T(0));
           for (std::int64_t i = 0; i < inner; ++i)
             for (std::int64_t n = 0; n < columns; ++n) out[n] = multiply_add(left[m * inner + i], right[i * columns + n], out[n]);
         }
+        // [/product]
       }
     }
   }
-  // [/product]
   template <class T>
   std::vector<T> gather(const Place& p, const Sizes& shape) {
     const T* const from = reinterpret_cast<const T*>(inside(p.operand));
