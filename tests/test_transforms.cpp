@@ -286,3 +286,83 @@ TEST_CASE("mistakes") {
   CHECK(message([&] { tt::vmap(product, {.in_dims = {3, 0}})(xs, w); }).starts_with("tt::vmap: axis is out of range: 3 "));
   CHECK(message([&] { tt::jvp([](const Tensor& x) { return x; }, xs, w); }).starts_with("tt::jvp: tangents are not like what they are tangents of: (3, 5) for (4, 3, 5)."));
 }
+
+namespace {
+struct Layer {
+  Tensor weight, bias;
+  Tensor operator()(const Tensor& x) const { return tt::tanh(x.matmul(weight) + bias); }
+};
+}  // namespace
+
+TEST_CASE("vmap: examples in chunks, random numbers, an axis for each result") {
+  const Tensor xs = tt::randn({7, 3}, 5);
+  const auto f = [](const Tensor& x, const Tensor& w) { return std::pair<Tensor, Tensor>(tt::tanh(x * w).sum(), x.unsqueeze(1) * w); };
+  const Tensor w = tt::randn({3}, 6);
+  const auto whole = tt::vmap(f, {.in_dims = {0, tt::none}})(xs, w);
+  for (const int chunk : {1, 2, 3, 7, 100}) {
+    const auto parts = tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 1}, .chunk_size = chunk})(xs, w);
+    CHECK(same_bits(parts.first, whole.first));
+    CHECK(same_bits(parts.second.transpose(0, 1).contiguous(), whole.second.contiguous()));
+  }
+  const auto inside = tt::compile([](const Tensor& x, const Tensor& v) { return tt::vmap([](const Tensor& p, const Tensor& q) { return (p * q).sum(); }, {.in_dims = {0, tt::none}, .chunk_size = 2})(x, v); },
+                                  {.tier = 0, .fullgraph = true});
+  CHECK(close(inside(xs, w), xs.matmul(w)));
+  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 0, 0}})(xs, w); }).starts_with("tt::vmap: 3 out_dims for 2 results."));
+  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .chunk_size = -1})(xs, w); }).starts_with("tt::vmap: chunk_size is negative"));
+
+  const auto draws = [](const Tensor& x) { return tt::rand({2}) + x.sum() * 0 + tt::rand({}); };
+  CHECK(message([&] { tt::vmap(draws)(xs); }).starts_with("tt::vmap: the function draws random numbers (rand)."));
+  CHECK(message([&] { tt::vmap(draws, {.randomness = "some"})(xs); }).starts_with("tt::vmap: randomness is 'some'."));
+  tt::manual_seed(3);
+  const Tensor alike = tt::vmap(draws, {.randomness = "same"})(xs), apart = tt::vmap(draws, {.randomness = "different"})(xs);
+  for (int k = 1; k < 7; ++k) {
+    CHECK(same_bits(alike[k].contiguous(), alike[0].contiguous()));
+    CHECK_FALSE(same_bits(apart[k].contiguous(), apart[0].contiguous()));
+  }
+  tt::manual_seed(3);
+  CHECK(close(tt::rand({2}) + tt::rand({}), alike[0]));  // those of one call
+  const auto inner = [](const Tensor& row) { return tt::vmap([](const Tensor& x) { return x * 0 + tt::rand({}); }, {.randomness = "different"})(row); };
+  const Tensor nested = tt::vmap(inner, {.randomness = "same"})(xs);
+  CHECK(same_bits(nested[1].contiguous(), nested[0].contiguous()));
+  CHECK_FALSE(nested[0][0].item() == nested[0][1].item());
+}
+
+TEST_CASE("linearize: one run of the function, many tangents") {
+  int runs = 0;
+  const auto f = [&runs](const Tensor& x, const Tensor& y) {
+    ++runs;
+    return std::pair<Tensor, Tensor>(tt::exp(x * y), (x - y).sum());
+  };
+  const Tensor x = tt::randn({4}, 1), y = tt::randn({4}, 2);
+  const auto [value, map] = tt::linearize(f, x, y);
+  const int before = runs;
+  for (int k = 0; k < 3; ++k) {
+    const Tensor dx = tt::randn({4}, 10 + k), dy = tt::randn({4}, 20 + k);
+    const auto got = map(dx, dy), want = tt::jvp(f, std::tuple(x, y), std::tuple(dx, dy)).second;
+    CHECK(close(got.first, want.first));
+    CHECK(close(got.second, want.second));
+  }
+  CHECK(before == 2);
+  CHECK(close(value.first, tt::exp(x * y)));
+  CHECK(message([&] { (void)map(tt::ones({3}), y); }).starts_with("tt::linearize: tangents are not like"));
+  const auto inside = tt::compile([](const Tensor& p, const Tensor& d) {
+    const auto both = tt::linearize([](const Tensor& q) { return tt::sin(q) * q; }, p);
+    return both.second(d) + both.second(d * 2);
+  }, {.tier = 0, .fullgraph = true});
+  CHECK(close(inside(x, y), 3 * y * (tt::cos(x) * x + tt::sin(x))));
+  Tensor v = x.clone().requires_grad_();  // differentiable in turn
+  tt::linearize([](const Tensor& q) { return q * q * q; }, v).second(tt::ones({4})).sum().backward();
+  CHECK(close(v.grad(), 6 * x));
+}
+
+TEST_CASE("functional_call: a module with other Tensors, differentiated and mapped") {
+  const Layer own{tt::randn({3, 2}, 1), tt::zeros({2})};
+  const Tensor x = tt::randn({5, 3}, 2), w = tt::randn({3, 2}, 3), b = tt::ones({2});
+  CHECK(close(tt::functional_call(own, {w, b}, x), tt::tanh(x.matmul(w) + b)));
+  CHECK(close(own(x), tt::tanh(x.matmul(own.weight))));
+  CHECK(message([&] { (void)tt::functional_call(own, {w}, x); }).starts_with("tt::functional_call: 1 Tensors for a module of 2."));
+  const auto each = tt::vmap([&](const Tensor& weight, const Tensor& bias) { return tt::functional_call(own, {weight, bias}, x); });
+  const Tensor all = each(tt::stack({own.weight, w}), tt::stack({own.bias, b}));  // an ensemble
+  CHECK(close(all[0], own(x)));
+  CHECK(close(all[1], tt::functional_call(own, {w, b}, x)));
+}

@@ -1,6 +1,7 @@
 // What dispatch/algorithms.hpp declares: operators whose kernels bring Tensors into the form that the algorithms of a
 // device take (rows along one axis, dense), for every device alike.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "tt/backends/algorithms.hpp"
@@ -223,11 +224,35 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 
 // ---- order
 
+/// The places of the first k elements of each row, where k is small: a heap of the best so far, the last of them on top.
+inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* place) {
+  with_dtype(x.dense.dtype(), [&]<class T>(T) {
+    const T* row = reinterpret_cast<const T*>(x.data());
+    for (std::int64_t r = 0; r < x.rows; ++r, row += x.n, place += k) {
+      const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN is the greatest
+      const auto before = [&](std::int64_t i, std::int64_t j) {
+        const bool first = descending ? below(row[j], row[i]) : below(row[i], row[j]);
+        return first || (i < j && !(descending ? below(row[i], row[j]) : below(row[j], row[i])));
+      };
+      for (std::int64_t i = 0; i < k; ++i) place[i] = i;
+      std::make_heap(place, place + k, before);
+      for (std::int64_t i = k; i < x.n; ++i) {
+        if (!before(i, place[0])) continue;
+        std::pop_heap(place, place + k, before);
+        place[k - 1] = i;
+        std::push_heap(place, place + k, before);
+      }
+      std::sort_heap(place, place + k, before);
+    }
+  });
+}
 /// The first k elements in order along an axis: their places, and themselves if `values` is not null.
 inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t k, bool descending, Tensor* values, Tensor* indices) {
-  Tensor place = x.matrix(DType::i64, x.n);
-  if (a.table) a->sort(a.workspace, x.dense.dtype(), x.data(), x.rows, x.n, descending, indices_of(place));
-  if (k < x.n) place = place.slice(1, 0, k).clone();
+  const bool few = a.table && k > 0 && k <= x.n / 16 && is_host(x.dense.device()) && !x.dense.is_meta();
+  Tensor place = x.matrix(DType::i64, few ? k : x.n);
+  if (few) first_places(x, k, descending, indices_of(place));
+  else if (a.table) a->sort(a.workspace, x.dense.dtype(), x.data(), x.rows, x.n, descending, indices_of(place));
+  if (k < x.n && !few) place = place.slice(1, 0, k).clone();
   if (values) {
     Tensor v = x.matrix(x.dense.dtype(), k);
     if (a.table) a->take(a.workspace, v.dtype(), x.data(), x.rows, x.n, k, indices_of(place), v.data());

@@ -5,28 +5,27 @@
 namespace tt {
 
 namespace detail {
-/// In f64, or f32 where whole numbers fit: numbers of a row.
-inline Tensor numbers_of(std::int64_t n, TensorOptions o, SourceLine at, double (*f)(double, const double*), const double* with) {
+/// n numbers from start to end, counted from both ends as in PyTorch; f of each.
+template <class F>
+Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o, SourceLine at, const F& f) {
   if (n < 0) TT_THROW(Error(Text("tt: a number of steps is negative: ") << n << "." << at));
-  std::vector<double> v(static_cast<std::size_t>(n));
-  for (std::int64_t k = 0; k < n; ++k) v[static_cast<std::size_t>(k)] = f(static_cast<double>(k), with);
-  const Tensor t = tt::from_span(std::span<const double>(v), IntList{n}).to(o.dtype, at);
-  return with_options(t, o);
+  Tensor t(DType::f64, Shape{n});
+  auto* const to = elements_of<double>(t);
+  const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
+  const std::int64_t half = (n + 1) / 2;
+  for (std::int64_t k = 0; k < half; ++k) to[k] = f(start + step * static_cast<double>(k));
+  for (std::int64_t k = half; k < n; ++k) to[k] = f(end - step * static_cast<double>(n - 1 - k));
+  stamp(t);
+  const Tensor r = t.to(o.dtype, at);
+  const Device device = o.device;
+  return with_options(device.type == DeviceType::cpu ? r : r.to(device), o);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor linspace(double start, double end, std::int64_t steps, TensorOptions o, SourceLine at) {
-  const double with[] = {start, end, static_cast<double>(steps)};
-  return detail::numbers_of(steps, o, at, [](double k, const double* w) {
-    const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
-    return k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k);  // from both ends, as PyTorch
-  }, with);
+  return detail::numbers_between(start, end, steps, o, at, [](double v) { return v; });
 }
 TT_LAZY_DEFINITION Tensor logspace(double start, double end, std::int64_t steps, double base, TensorOptions o, SourceLine at) {
-  const double with[] = {start, end, static_cast<double>(steps), base};
-  return detail::numbers_of(steps, o, at, [](double k, const double* w) {
-    const double step = w[2] > 1 ? (w[1] - w[0]) / (w[2] - 1) : 0;
-    return __builtin_pow(w[3], k < w[2] / 2 ? w[0] + step * k : w[1] - step * (w[2] - 1 - k));
-  }, with);
+  return detail::numbers_between(start, end, steps, o, at, [base](double v) { return __builtin_pow(base, v); });
 }
 TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, SourceLine at) {
   if (n.size < 0 || m.size < 0) TT_THROW(Error(Text("tt::eye: a size is negative: ") << (n.size < 0 ? n : m).size.value() << "." << at));

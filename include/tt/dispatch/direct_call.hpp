@@ -15,9 +15,11 @@ inline DirectCall direct_call(const Operator& op, DType d) {
   const Op k = op.primitive;
   if (is_narrow(d)) return {};
   if (op.body) {
-    const bool takes = op.body->info.domain == Domain::real ? is_floating(d) : d == DType::i64;
-    if (op.body->code < 0 || !takes) return {};
-    return {backend::tile_kernels().function(Op::call, d, d, op.body->code), d};
+    const Domain domain = op.body->info.domain;
+    const bool takes = is_floating(d) ? domain != Domain::integer : domain == Domain::number ? d != DType::boolean : domain == Domain::integer && d == DType::i64;
+    const int code = op.body->code >= 0 ? op.body->code : op.body->direct >= 0 ? max_opaque_ops + op.body->direct : -1;
+    if (code < 0 || !takes) return {};
+    return {backend::tile_kernels().function(Op::call, d, d, code), d};
   }
   if (is_comparison(k)) return {backend::tile_kernels().function(k, DType::boolean, d, 0), DType::boolean};
   if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||

@@ -262,6 +262,11 @@ Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolea
 
 }  // namespace detail
 
+namespace detail {
+/// What an op over graphs gives: a Tensor, or several. It is named, not deduced, so that a function that nobody calls compiles no operator.
+template <class F>
+using ResultsOf = std::conditional_t<(count_results<F>() > 1), std::array<Tensor, static_cast<std::size_t>(count_results<F>())>, Tensor>;
+}  // namespace detail
 struct TensorFront {
   using run_time = void;
   static constexpr int rank = 3;
@@ -288,14 +293,16 @@ struct TensorFront {
   static auto function(SourceLine at, const A&... a) {
     return detail::TensorFunction<Fn>::run(at, a...);
   }
+  template <class F>
+  using Results = detail::ResultsOf<F>;
   /// An op over graphs. Tensors that are left out are undefined ones.
   template <class F, class O, class... A>
-  static auto structured(SourceLine at, const O& options, const A&... a) {
+  static detail::ResultsOf<F> structured(SourceLine at, const O& options, const A&... a) {
     return call_given<F>(at, options, detail::as_tensor(a)...);
   }
   /// The same with a list of Tensors: of an op of any number of them.
   template <class F>
-  static Tensor structured(SourceLine at, const options_t<F>& options, std::span<const Tensor> list) {
+  static detail::ResultsOf<F> structured(SourceLine at, const options_t<F>& options, std::span<const Tensor> list) {
     SmallVec<const Tensor*, few_arguments> argument;
     for (const Tensor& t : list) argument.push_back(&t);
     Attributes attributes;
@@ -310,7 +317,7 @@ struct TensorFront {
 
  private:
   template <class F, class O, std::same_as<Tensor>... A>
-  static auto call_given(SourceLine at, const O& options, const A&... a) {
+  static detail::ResultsOf<F> call_given(SourceLine at, const O& options, const A&... a) {
     constexpr detail::TensorCount tensors = detail::tensors_of<F>;
     static_assert(tensors.any_number || (sizeof...(A) <= tensors.all && sizeof...(A) + tensors.optional >= tensors.all), "tt: wrong number of arguments for this op");
     const Tensor* argument[] = {&a...};
@@ -329,7 +336,7 @@ struct TensorFront {
     return call_list<F>(at, options, argument, count, attributes);
   }
   template <class F>
-  static auto call_list(SourceLine at, const options_t<F>& options, const Tensor* const* argument, int count, Attributes& attributes) {
+  static detail::ResultsOf<F> call_list(SourceLine at, const options_t<F>& options, const Tensor* const* argument, int count, Attributes& attributes) {
     detail::AttributesTo to{attributes};
     if constexpr (detail::check_before<F> != nullptr) {
       options_t<F> checked = options;
@@ -339,8 +346,8 @@ struct TensorFront {
       detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
     }
     const Operator& op = operator_entry<F>();
-    if constexpr (constexpr int n = detail::count_results<F>(); n > 1) {
-      std::array<Tensor, n> results;
+    if constexpr (detail::count_results<F>() > 1) {
+      detail::ResultsOf<F> results;
       detail::call_operator_into(op, argument, count, attributes, at, results.data());
       return results;
     } else {
@@ -354,7 +361,7 @@ namespace detail {
 template <class F, options_t<F> O>
 struct TensorFunction<Structured<F, O>> {
   template <class... A>
-  static auto run(SourceLine at, const A&... a) {
+  static ResultsOf<F> run(SourceLine at, const A&... a) {
     return TensorFront::structured<F>(at, O, a...);
   }
 };

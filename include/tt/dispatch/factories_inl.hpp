@@ -98,7 +98,7 @@ inline Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int6
   if (step == 0 || n >= static_cast<__int128>(most_elements)) refuse_arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), at);
   return arange_of(n > 0 ? static_cast<std::int64_t>(n) : 0, start, step, o, elements);
 }
-inline Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
+inline Tensor arange_of_reals(double start, double end, double step, TensorOptions o, SourceLine at) {
   const double exact = (end - start) / step;
   const auto finite = [](double x) { return x - x == 0; };
   if (step == 0 || !finite(start) || !finite(end) || !finite(step) || !(exact < most_elements)) refuse_arange(start, end, step, at);
@@ -117,7 +117,7 @@ inline Tensor arange(double start, double end, double step, TensorOptions o, Sou
 }  // namespace detail
 
 TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
-  return detail::arange(start, end, step, o, at);
+  return detail::arange_of_reals(start, end, step, o, at);
 }
 TT_INLINE Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at) {
   return detail::arange_of_integers(start, end, step, o, at, nullptr);

@@ -45,7 +45,7 @@ struct Scatter {
           T& own = to[base + place];
           const bool alone = there && !there[base + place];
           if (alone) there[base + place] = true;
-          own = alone ? from[j] : met(o.meeting, own, from[j]);
+          own = alone || o.meeting == Meeting::assign ? from[j] : met(o.meeting, own, from[j]);
         });
       });
     });
@@ -212,7 +212,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
 TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_copy", at);
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
-  return a.back(scatter(a.x, a.d, detail::index_over(index, a.d, src, at), src, at), at);
+  return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, index, src), at);
 }
 TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_fill", at);

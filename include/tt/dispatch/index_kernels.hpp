@@ -7,12 +7,12 @@ namespace detail {
 
 // Derivatives: what is taken from a place is added to it. One function serves Tensors and symbols.
 
-/// Of the argument, whose shape is all that is known, where its gradient is.
-inline Tensor zeros_of(const DerivativeStep& s) {
-  return tt::zeros(s.argument[0].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
+/// Of an argument, whose shape is all that is known, where its gradient is.
+inline Tensor zeros_of(const DerivativeStep& s, int k = 0) {
+  return tt::zeros(s.argument[k].impl().shape, {s.gradient[0].dtype(), s.gradient[0].device()});
 }
 inline Sym symbol_like(const Sym& x, DType d, const Shape& shape) { return {x.graph, x.graph->constant(d, 0, shape)}; }
-inline Sym zeros_of(const DerivativeRecord& s) { return symbol_like(s.argument[0], s.gradient[0].dtype(), s.argument[0].shape()); }
+inline Sym zeros_of(const DerivativeRecord& s, int k = 0) { return symbol_like(s.argument[k], s.gradient[0].dtype(), s.argument[k].shape()); }
 /// A symbol like `x` with so many elements along an axis; a single element has none.
 inline Sym with_size_along(const Sym& x, int dim, Extent size, const char* op) {
   Shape s = x.shape();
@@ -42,6 +42,17 @@ struct IndexAdd {
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
     s.out[0] = s.gradient[0];
+    s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
+  }
+};
+/// Slices put in the place of others.
+struct IndexCopy {
+  using Options = IndexOptions;
+  static constexpr OpInfo info{.name = "_index_copy", .arguments = "input, .dim, index, source"};
+  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static void kernel(Call& c, const Options& o);
+  static void derivative(const auto& s, const Options& o) {
+    s.out[0] = call_with<IndexCopy>(s.at, o, s.gradient[0], s.argument[1], zeros_of(s, 2));
     s.out[2] = call_with<IndexSelect>(s.at, o, s.gradient[0], s.argument[1]);
   }
 };
@@ -152,6 +163,13 @@ T sum_of(T a, T b) {
   if constexpr (std::is_same_v<T, bool>) return a || b;
   else if constexpr (std::is_integral_v<T>) return wrap_add(a, b);
   else return a + b;
+}
+template <class T>
+void add_to_row(T* __restrict to, const T* __restrict from, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (int j = 0; j < 16; ++j) to[i + j] = sum_of(to[i + j], from[i + j]);
+  for (; i < n; ++i) to[i] = sum_of(to[i], from[i]);
 }
 
 // ---- slices of an axis

@@ -41,8 +41,25 @@ TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
     auto* to = result.data_ptr<T>();
     for (std::int64_t n = 0; n < b.outer; ++n, to += b.size * b.inner)
       for (std::int64_t k = 0; k < index.impl().numel; ++k, from += b.inner)
-        for (std::int64_t i = 0; i < b.inner; ++i) to[place[k] * b.inner + i] = sum_of(to[place[k] * b.inner + i], from[i]);
+        add_to_row(to + place[k] * b.inner, from, b.inner);
   });
+}
+TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
+  const AxisBlocks b(c, o.dim);
+  if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
+  need_device(c, 2);
+  c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
+  if (c[2].dtype() != c[0].dtype())
+    TT_THROW(Error(Text("tt::index_copy: ") << tt::name(c[2].dtype()) << " cannot be written to " << tt::name(c[0].dtype()) << ". Cast one of them first?" << c.at));
+  if (c[0].is_meta()) return;
+  const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
+  Tensor& result = c.result[0].copy_(c[0].detach());
+  const auto* place = index.data_ptr<std::int64_t>();
+  const std::int64_t bytes = b.inner * size_of(result.dtype());
+  const auto* from = static_cast<const std::byte*>(source.data());
+  auto* to = static_cast<std::byte*>(result.data());
+  for (std::int64_t n = 0; n < b.outer && bytes > 0; ++n, to += b.size * bytes)
+    for (std::int64_t k = 0; k < index.impl().numel; ++k, from += bytes) std::memcpy(to + place[k] * bytes, from, static_cast<std::size_t>(bytes));
 }
 
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {

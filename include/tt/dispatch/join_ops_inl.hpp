@@ -9,6 +9,23 @@
 namespace tt {
 namespace detail {
 
+/// How far apart (in elements) the parts of a Tensor begin that have all from an axis on one behind the other; -1: they are not so.
+inline std::int64_t distance_of_rows(const TensorImpl& t, int axis) {
+  std::int64_t inner = 1, apart = -1, outer = 1;
+  for (int k = t.shape.rank - 1; k >= 0; --k) {
+    const std::int64_t n = t.shape.code[k];
+    if (n == 1) continue;
+    if (k >= axis) {
+      if (t.stride[k] != inner) return -1;
+      inner *= n;
+    } else {
+      if (apart < 0) apart = t.stride[k];
+      else if (t.stride[k] != apart * outer) return -1;
+      outer *= n;
+    }
+  }
+  return apart < 0 ? inner : apart;
+}
 TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   int first = 0;
   while (first + 1 < c.arguments && is_empty_vector(c[first].impl().shape)) ++first;
@@ -37,16 +54,21 @@ TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
   for (int j = 0; j < rank; ++j) (j < axis ? rows : row) *= shape.code[j];
   auto* to = static_cast<std::byte*>(result.impl().data);
   for (int k = 0; k < c.arguments; ++k) {
-    const Tensor part = convert(c[k], dtype, c.at).contiguous();
+    Tensor part = convert(c[k], dtype, c.at);
+    std::int64_t apart = left_out(k) ? -1 : distance_of_rows(part.impl(), axis) * size_of(dtype);
     const std::int64_t bytes = rows > 0 ? part.impl().numel / rows * size_of(dtype) : 0;
+    if (apart < 0) {
+      part = part.contiguous();
+      apart = bytes;
+    }
     const auto* from = static_cast<const std::byte*>(part.impl().data);
     if (bytes == size_of(dtype))
       with_element_size(dtype, [&]<class T>(T) {
-        for (std::int64_t i = 0; i < rows; ++i) std::memcpy(to + i * row, from + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+        for (std::int64_t i = 0; i < rows; ++i) std::memcpy(to + i * row, from + i * apart, sizeof(T));
       });
     else
       for (std::int64_t i = 0; i < rows && bytes > 0; ++i)
-        std::memcpy(to + i * row, from + i * bytes, static_cast<std::size_t>(bytes));
+        std::memcpy(to + i * row, from + i * apart, static_cast<std::size_t>(bytes));
     to += bytes;
   }
   c.result[0] = result;

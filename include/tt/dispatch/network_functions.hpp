@@ -20,7 +20,8 @@ namespace detail {
 inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
 }  // namespace detail
 
-/// The greatest of each window, in as many last axes as `axes` says, and its place.
+/// The greatest of each window, in as many last axes as `axes` says; and its place.
+TT_LAZY Tensor max_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here());
 TT_LAZY PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here());
 /// The mean of each window; padding counts if count_include_pad, divisor_override (not 0) divides in place of the number of elements.
 TT_LAZY Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, bool count_include_pad = true, std::int64_t divisor_override = 0, SourceLine at = here());
@@ -58,6 +59,30 @@ TT_LAZY Tensor dropout_channels(const Tensor& x, double p = 0.5, bool training =
 /// softmax(query key^T scale + mask) value; a mask of bool says which keys count. enable_gqa: fewer heads of keys than of queries.
 TT_LAZY Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
                                             Optional<double> scale = {}, bool enable_gqa = false, SourceLine at = here());
+
+// The same by PyTorch's names.
+template <class = void>
+Tensor max_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool(x, 1, kernel_size, o, at); }
+template <class = void>
+Tensor max_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool(x, 3, kernel_size, o, at); }
+template <class = void>
+Tensor avg_pool1d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return avg_pool(x, 1, kernel_size, o, true, 0, at); }
+template <class = void>
+Tensor avg_pool3d(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return avg_pool(x, 3, kernel_size, o, true, 0, at); }
+template <class = void>
+Tensor adaptive_avg_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
+template <class = void>
+Tensor adaptive_max_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at).values; }
+template <class = void>
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& dilation = {1}, std::int64_t groups = 1,
+              SourceLine at = here()) {
+  return convolution(x, weight, bias, stride, padding, dilation, groups, at);
+}
+template <class = void>
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& dilation = {1}, std::int64_t groups = 1,
+              SourceLine at = here()) {
+  return convolution(x, weight, bias, stride, padding, dilation, groups, at);
+}
 
 }  // namespace tt
 

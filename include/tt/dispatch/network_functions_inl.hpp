@@ -307,8 +307,9 @@ void register_pools() {
   };
   register_function(numbered("max_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, int[#] dilation=1, bool ceil_mode=False, bool return_indices=False"),
                     [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, const IntList& d, bool c, bool indices, Line at) {
+                      if (!indices) return TensorList{max_pool(x, N, k, {s, p, d, c}, at)};
                       const PoolResult r = max_pool_with_indices(x, N, k, {s, p, d, c}, at);
-                      return indices ? TensorList{r.values, r.indices} : TensorList{r.values};
+                      return TensorList{r.values, r.indices};
                     });
   register_function(numbered("avg_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None"),
                     [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, bool c, bool i, Optional<std::int64_t> d, Line at) {

@@ -79,6 +79,30 @@ inline double least_number(DType d) {
   if (d == DType::boolean || !is_signed(d)) return 0;
   return -__builtin_ldexp(1, 8 * size_of(d) - 1);
 }
+/// May the windows be those of max_pool2d and avg_pool2d?
+template <class = void>
+bool pools_in_planes(const Tensor& x, const std::vector<WindowAxis>& w) {
+  bool plain = x.impl().numel > 0;
+  for (const WindowAxis& a : w) plain = plain && a.dilation == 1 && a.behind == a.padding && a.stride < (1 << 30) && a.kernel < (1 << 30);
+  return plain;
+}
+/// pool(planes, options) over the last one or two axes; a third one before them afterwards.
+template <class F>
+Tensor pool_in_planes(const Tensor& x, const std::vector<WindowAxis>& w, SourceLine at, const F& pool) {
+  const auto window = [](const WindowAxis& h, const WindowAxis& v) {
+    const auto n = [](std::int64_t size) { return static_cast<int>(size); };
+    return Pool2dOptions{{n(h.kernel), n(v.kernel)}, {n(h.stride), n(v.stride)}, {n(h.padding), n(v.padding)}};
+  };
+  constexpr WindowAxis single{1, 1, 0, 1, 1, 1, 0};
+  const int axes = static_cast<int>(w.size()), first = x.dim() - axes;
+  const Size height = axes > 1 ? x.size(-2, at) : Size(1);
+  Tensor r = pool(x.reshape({-1, height, x.size(-1, at)}, at), window(axes > 1 ? w[w.size() - 2] : single, w.back()));
+  if (axes > 2) r = pool(r.reshape({-1, x.size(first, at), w[1].count * w[2].count}, at), window(w[0], single));
+  IntList to;
+  for (int k = 0; k < first; ++k) to.push_back(x.size(k, at));
+  for (const WindowAxis& a : w) to.push_back(a.count);
+  return r.reshape(to, at);
+}
 /// A row of numbers along one of the last axes.
 template <class = void>
 Tensor along(const std::vector<std::int64_t>& v, const Device& device, int rank, int axis, SourceLine at) {
@@ -108,8 +132,17 @@ TT_LAZY_DEFINITION PoolResult max_pool_with_indices(const Tensor& x, int axes, c
   }
   return {best.values, place};
 }
+TT_LAZY_DEFINITION Tensor max_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, SourceLine at) {
+  const auto w = detail::window_axes("max_pool", x, axes, kernel_size, o, at);
+  if (!detail::pools_in_planes(x, w)) return max_pool_with_indices(x, axes, kernel_size, o, at).values;
+  return detail::pool_in_planes(x, w, at, [&](const Tensor& t, const Pool2dOptions& p) { return max_pool2d(t, p, at); });  // the first of equal elements, in however many steps
+}
 TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o, bool count_include_pad, std::int64_t divisor_override, SourceLine at) {
   const auto w = detail::window_axes("avg_pool", x, axes, kernel_size, o, at);
+  bool pads = false;
+  for (const auto& a : w) pads = pads || a.padding > 0;
+  if (is_floating(x.dtype()) && divisor_override == 0 && (count_include_pad || !pads) && detail::pools_in_planes(x, w))
+    return detail::pool_in_planes(x, w, at, [&](const Tensor& t, const Pool2dOptions& p) { return avg_pool2d(t, p, at); });
   const Tensor sums = detail::last_as_one(detail::windows_of(x, w, 0, at), axes, at).sum({-1}, false, at).to(x.dtype(), at);
   const auto divided = [&](const Tensor& by) { return is_floating(x.dtype()) ? sums / by : tt::div(sums.to(DType::f64, at), by, at).to(x.dtype(), at); };
   if (divisor_override != 0) return divided(full({}, static_cast<double>(divisor_override), detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f64, x.device())));
@@ -190,8 +223,9 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
 TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const IntList& kernel_size, const IntList& stride, bool ceil_mode, SourceLine at) {
   double n = 1;
   for (int k = 0; k < axes; ++k) n *= static_cast<double>(detail::each_axis(kernel_size, k, 1));
-  const Tensor mean = avg_pool(tt::pow(x, p, at), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
-  return tt::pow(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p, at);
+  const auto power = [&](const Tensor& t, double by) { return by == 2 ? t * t : by == 0.5 ? tt::sqrt(t, at) : by == 1 ? t : tt::pow(t, by, at); };
+  const Tensor mean = avg_pool(power(x, p), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
+  return power(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p);
 }
 
 }  // namespace tt

@@ -2,13 +2,27 @@
 // every device. Names and meanings are PyTorch's, the numbers are not.
 //   tt::manual_seed(7);   tt::Tensor x = tt::rand({2, 3});      tt::Generator g(1);   tt::Tensor y = tt::randn({4}, g);
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "tt/dispatch/factories.hpp"
 #include "tt/functional/random_ops.hpp"
 #include "tt/ops/operators.hpp"
 
 namespace tt {
+
+namespace detail {
+/// What draws are while vmap runs a function for its examples: refused, the same for all, or others for each.
+struct ExampleDraws {
+  enum class Kind { error, same, different } kind;
+  ExampleDraws* outer;
+  bool first = true;                ///< example
+  std::size_t next = 0;
+  std::vector<std::int64_t> seeds;  ///< of the first example
+};
+inline thread_local ExampleDraws* example_draws = nullptr;
+}  // namespace detail
 
 /// Where seeds come from: the k-th one is a function of the generator's seed and k. Threads may share one.
 class Generator {
@@ -30,7 +44,18 @@ class Generator {
     draws_ = s.draws;
   }
   /// For one call. In a captured function the graph ends here, so that every call draws anew.
-  std::int64_t next_seed(const char* op, SourceLine at) {
+  std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_draws); }
+
+ private:
+  std::int64_t next_seed(const char* op, SourceLine at, detail::ExampleDraws* d) {
+    using Kind = detail::ExampleDraws::Kind;
+    if (d) [[unlikely]] {
+      if (d->kind == Kind::error) TT_THROW(Error(Text("tt::vmap: the function draws random numbers (") << op << "). Say randomness = \"same\" or \"different\" in the options?" << at));
+      if (d->kind == Kind::same && !d->first && d->next < d->seeds.size()) return d->seeds[d->next++];
+      const std::int64_t seed = next_seed(op, at, d->outer);
+      if (d->kind == Kind::same) d->seeds.push_back(seed), ++d->next;
+      return seed;
+    }
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->varies(op, at);
     std::uint64_t z = seed_ + (draws_.fetch_add(1, std::memory_order_relaxed) + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -38,7 +63,6 @@ class Generator {
     return static_cast<std::int64_t>((z ^ (z >> 31)) >> 1);
   }
 
- private:
   static constexpr std::uint64_t default_seed = 67280421310721u;  // PyTorch's
   std::atomic<std::uint64_t> seed_, draws_{0};
 };
@@ -120,23 +144,21 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   const std::int64_t rows = w.size(0), n = w.size(1);
   const Tensor u = rand({rows, num_samples}, g.next_seed("multinomial", at), {.dtype = DType::f64}, at);
   Tensor r = zeros({rows, num_samples}, {.dtype = DType::i64}, at);
+  std::vector<double> sums(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < rows; ++i) {
     double* const p = w.template data_ptr<double>(at) + i * n;
+    for (std::int64_t j = 0; j < n; ++j)
+      if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
+    double all = 0;
     for (std::int64_t k = 0; k < num_samples; ++k) {
-      double all = 0;
-      for (std::int64_t j = 0; j < n; ++j) {
-        if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
-        all += p[j];
+      if (k == 0 || !replacement) {
+        all = 0;
+        for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] = all += p[j];
+        if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
       }
-      if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
-      double left = u.template data_ptr<double>(at)[i * num_samples + k] * all;
-      std::int64_t j = 0, last = 0;
-      for (; j < n; ++j) {
-        if (p[j] > 0) last = j;
-        if (p[j] > 0 && left < p[j]) break;
-        left -= p[j];
-      }
-      const std::int64_t chosen = j < n ? j : last;
+      const double place = u.template data_ptr<double>(at)[i * num_samples + k] * all;
+      auto chosen = std::upper_bound(sums.begin(), sums.end(), place) - sums.begin();
+      if (chosen == n) chosen = std::lower_bound(sums.begin(), sums.end(), all) - sums.begin();  // the last that has a weight
       r.template data_ptr<std::int64_t>(at)[i * num_samples + k] = chosen;
       if (!replacement) p[chosen] = 0;
     }

@@ -33,7 +33,7 @@ TT_LAZY_DEFINITION Tensor cumprod(const Tensor& x, int dim, SourceLine at) { ret
 TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Logcumsumexp<>>(at, {dim}, x); }
 TT_LAZY_DEFINITION MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
-TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return tt::where(isnan(x, at), 0, x, at).sum(dim, keepdim, at); }
+TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return call_with<Nansum>(at, {dim, keepdim}, x); }
 TT_LAZY_DEFINITION Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) {
   return nansum(x, dim, keepdim, at) / tt::logical_not(isnan(x, at), at).sum(dim, keepdim, at);
 }
@@ -159,15 +159,16 @@ template <class = void>
 Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
   if (p == 0)  // a gradient of 0
     return tt::where(zeros({}, on_device(DType::boolean, x.device()), at), x, tt::ne(x, 0, at).to(x.dtype(), at), at).sum(dim, keepdim, at);
+  const auto root = [&](const Tensor& s) {  // the gradient at 0 is 0
+    const Tensor zero = s == 0, safe = tt::where(zero, 1, s, at);
+    return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);
+  };
+  if (p == 2) return root(call_with<SumOfSquares>(at, {dim, keepdim}, x));
   const Tensor a = tt::abs(x, at);
   if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
   if (p == 1) return a.sum(dim, keepdim, at);
   // 0 to the power is not differentiable where p is below 1
-  const auto power = [&] { return tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at); };
-  const Tensor s = (p == 2 ? x * x : power()).sum(dim, keepdim, at);
-  const Tensor zero = s == 0;
-  const Tensor safe = tt::where(zero, 1, s, at);  // the gradient at 0 is 0
-  return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);
+  return root(tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at).sum(dim, keepdim, at));
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
@@ -218,8 +219,14 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
     if (v[k] >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << v[k] << "." << at));
     size = v[k] + 1 > size ? v[k] + 1 : size;
   }
-  const DType d = !weights.defined() ? DType::i64 : weights.dtype() == DType::f32 ? DType::f32 : DType::f64;
-  return index_add(zeros({size}, TensorOptions{.dtype = d}, at), 0, host, weights.defined() ? weights.to(d, at) : ones(x.shape(at), TensorOptions{.dtype = d}, at), at);
+  if (!weights.defined()) {
+    Tensor counts = zeros({size}, TensorOptions{.dtype = DType::i64}, at);
+    auto* const to = counts.data_ptr<std::int64_t>(at);
+    for (std::int64_t k = 0; k < host.numel(); ++k) ++to[v[k]];
+    return x.device().type == DeviceType::cpu ? counts : counts.to(x.device());
+  }
+  const DType d = weights.dtype() == DType::f32 ? DType::f32 : DType::f64;
+  return index_add(zeros({size}, TensorOptions{.dtype = d}, at), 0, host, weights.to(d, at), at);
 }
 TT_LAZY_DEFINITION Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& values, bool out_int32, bool right, SourceLine at) {
   return call_with<detail::Searchsorted<>>(at, {out_int32, right}, sorted_sequence, values);

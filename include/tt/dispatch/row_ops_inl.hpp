@@ -174,14 +174,19 @@ struct Prod {
     with_summed(wide, [&]<class T>(T) {
       for (std::int64_t r = 0; r < x.rows; ++r) {
         const T* const from = x.row<T>(r);
-        T p[8] = {1, 1, 1, 1, 1, 1, 1, 1};  // independent products, joined two by two
-        for (std::int64_t k = 0; k < x.n; ++k)
-          if constexpr (std::is_integral_v<T>) p[k & 7] = wrap_mul(p[k & 7], from[k]);
-          else p[k & 7] *= from[k];
-        for (int half = 4; half > 0; half /= 2)
-          for (int k = 0; k < half; ++k)
-            if constexpr (std::is_integral_v<T>) p[k] = wrap_mul(p[k], p[k + half]);
-            else p[k] *= p[k + half];
+        constexpr int lanes = 64;  // independent products, joined two by two
+        T p[lanes];
+        for (T& one : p) one = 1;
+        const auto multiply = [](T& a, T b) {
+          if constexpr (std::is_integral_v<T>) a = wrap_mul(a, b);
+          else a *= b;
+        };
+        std::int64_t k = 0;
+        for (; k + lanes <= x.n; k += lanes)
+          for (int j = 0; j < lanes; ++j) multiply(p[j], from[k + j]);
+        for (int j = 0; k < x.n; ++k, ++j) multiply(p[j], from[k]);
+        for (int half = lanes / 2; half > 0; half /= 2)
+          for (int j = 0; j < half; ++j) multiply(p[j], p[j + half]);
         out.data_ptr<T>()[r] = p[0];
       }
     });
@@ -373,18 +378,30 @@ struct CommonDivisor {
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, 0, -1));
     const Tensor a = convert(c[0], DType::i64, c.at).contiguous(c.at), b = convert(c[1], DType::i64, c.at).contiguous(c.at);
     Tensor out(DType::i64, a.impl().shape);
+    const auto *left = a.data_ptr<std::int64_t>(), *right = b.data_ptr<std::int64_t>();
+    auto* const to = out.data_ptr<std::int64_t>();
+    const auto size = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
     for (std::int64_t k = 0; k < a.impl().numel; ++k) {
-      const auto size = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
-      const std::uint64_t x = size(a.data_ptr<std::int64_t>()[k]), y = size(b.data_ptr<std::int64_t>()[k]);
-      std::uint64_t g = x, r = y;
-      while (r != 0) {
-        const std::uint64_t next = g % r;
-        g = r;
-        r = next;
-      }
-      out.data_ptr<std::int64_t>()[k] = static_cast<std::int64_t>(!Lcm ? g : g == 0 ? 0 : x / g * y);
+      const std::uint64_t x = size(left[k]), y = size(right[k]), g = divisor(x, y);
+      to[k] = static_cast<std::int64_t>(!Lcm ? g : g == 0 ? 0 : x / g * y);
     }
     c.result[0] = convert(out, d, c.at);
+  }
+
+ private:
+  /// By shifts and differences (Stein, 1967): no division.
+  static std::uint64_t divisor(std::uint64_t a, std::uint64_t b) {
+    if (a == 0 || b == 0) return a | b;
+    const int twos = __builtin_ctzll(a | b);
+    a >>= __builtin_ctzll(a);
+    for (int shift = __builtin_ctzll(b);;) {
+      b >>= shift;
+      const std::uint64_t apart = a > b ? a - b : b - a;
+      a = a < b ? a : b;
+      if (apart == 0) return a << twos;
+      shift = __builtin_ctzll(apart);
+      b = apart;
+    }
   }
 };
 /// How many elements fall into each of `bins` equal parts from min to max.

@@ -320,7 +320,10 @@ TT_LAZY_DEFINITION Tensor repeat(const Tensor& x, const IntList& repeats, Source
     expanded.push_back(n);
     to.push_back(repeats[k] * n);
   }
-  if (apart.size() <= max_rank) return x.reshape(apart, at).expand(expanded, at).reshape(to, at).clone(at);
+  if (apart.size() <= max_rank) {
+    const Tensor r = x.reshape(apart, at).expand(expanded, at).reshape(to, at);
+    return detail::capture_mode || r.shares_storage(x) ? r.clone(at) : r;
+  }
   Tensor r = x;  // one axis after the other
   for (int k = 0; k < more; ++k) r = r.unsqueeze(0, at);
   for (int k = 0; k < repeats.size(); ++k) {
@@ -392,89 +395,6 @@ TT_LAZY_DEFINITION Tensor rot90(const Tensor& x, int k, const IntList& dims, Sou
     default: return x.clone(at);
   }
 }
-TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
-  if (x.dim() == 2) return tt::diagonal(x, diagonal, 0, 1, at).clone(at);
-  if (x.dim() != 1) detail::refuse("diag", "neither a vector nor a matrix", x, at);
-  return diag_embed(x, diagonal, 0, 1, at);
-}
-TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
-  const int rank = x.dim() + 1;
-  const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
-  if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
-  return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
-}
-TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
-  if (mode == PadMode::constant) return tt::pad(x, pad, value, at);
-  const int axes = pad.size() / 2;
-  if (pad.size() % 2 != 0 || axes > x.dim()) TT_THROW(Error(Text("tt::pad: sizes ") << pad << " for shape " << x.shape() << ". A pair for each of the last axes?" << at));
-  Tensor r = x;
-  for (int k = 0; k < axes; ++k) {
-    const int d = x.dim() - 1 - k;
-    if (mode == PadMode::circular)  // what is cut does not come back at the other end
-      r = r.slice(d, pad[2 * k] < 0 ? -pad[2 * k] : Size(0), pad[2 * k + 1] < 0 ? x.size(d, at) + pad[2 * k + 1] : x.size(d, at), 1, at);
-    const auto put = [&](int j) { return mode == PadMode::circular && pad[j] < 0 ? Size(0) : pad[j]; };
-    const Size n = r.size(d, at), before = put(2 * k), behind = put(2 * k + 1);
-    const Size most = mode == PadMode::reflect ? n - 1 : n;
-    if ((mode != PadMode::replicate && (before > most || behind > most)) || (n == 0 && (before > 0 || behind > 0)))
-      TT_THROW(Error(Text("tt::pad: ") << pad << " is more than axis " << d << " of shape " << x.shape() << " has." << at));
-    const Size first = before < 0 ? -before : Size(0), last = behind < 0 ? n + behind : n;
-    const auto edge = [&](const Size& count, bool front) {
-      switch (mode) {
-        case PadMode::reflect: return flip(front ? r.slice(d, 1, count + 1, 1, at) : r.slice(d, n - 1 - count, n - 1, 1, at), {d}, at);
-        case PadMode::circular: return front ? r.slice(d, n - count, n, 1, at) : r.slice(d, 0, count, 1, at);
-        default: {
-          IntList to = r.shape(at);
-          to[d] = count;
-          return (front ? r.slice(d, 0, 1, 1, at) : r.slice(d, n - 1, n, 1, at)).expand(to, at);
-        }
-      }
-    };
-    TensorList parts;
-    if (before > 0) parts.push_back(edge(before, true));
-    parts.push_back(first == 0 && last == n ? r : r.slice(d, first, last, 1, at));
-    if (behind > 0) parts.push_back(edge(behind, false));
-    r = parts.size() == 1 ? parts[0] : cat(parts, d, at);
-  }
-  return r;
-}
-TT_LAZY_DEFINITION Tensor select_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument index, SourceLine at) {
-  const int d = detail::axis_of(x, dim, "select_scatter", at, x.dim());
-  const Size n = x.size(d, at), i = index.size < 0 ? index.size + n : index.size;
-  if (i < 0 || i >= n) TT_THROW(Error(Text("tt::select_scatter: index is out of range: ") << index.size.value() << " for axis " << d << " of shape " << x.shape() << "." << at));
-  return call_with<SliceScatter>(at, {d, i}, x, src.unsqueeze(d, at));
-}
-TT_LAZY_DEFINITION Tensor slice_scatter(const Tensor& x, const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at) {
-  const int d = detail::axis_of(x, dim, "slice_scatter", at, x.dim());
-  const Tensor places = arange(x.size(d, at)).slice(0, start, end, step, at);
-  const Tensor part = x.slice(d, start, end, step, at);
-  if (!(part.impl().shape == src.impl().shape))
-    TT_THROW(Error(Text("tt::slice_scatter: source of shape ") << src.shape() << " for a slice of shape " << part.shape() << "." << at));
-  return index_copy(x, d, places, src.to(x.dtype(), at), at);
-}
-TT_LAZY_DEFINITION Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
-  const Tensor on = diagonal(x, offset, dim1, dim2, at);
-  if (!(on.impl().shape == src.impl().shape))
-    TT_THROW(Error(Text("tt::diagonal_scatter: source of shape ") << src.shape() << " for a diagonal of shape " << on.shape() << "." << at));
-  const int a = detail::axis_of(x, dim1, "diagonal_scatter", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal_scatter", at, x.dim());
-  const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
-  const Size rows = last.size(-2, at), columns = last.size(-1, at);
-  // the diagonal, with zeros behind it as long as it takes, as a matrix
-  const Tensor placed = diag_embed(src, offset, -2, -1, at);
-  const Tensor ones = diag_embed(tt::ones(src.shape(at), {.dtype = DType::boolean, .device = x.device()}), offset, -2, -1, at);
-  const auto fitted = [&](Tensor t) {
-    for (const int d : {-2, -1}) {
-      const Size want = d == -2 ? rows : columns, has = t.size(d, at);
-      if (has > want) t = t.slice(d, 0, want, 1, at);
-      if (has < want) {
-        IntList zeros = t.shape(at);
-        zeros[zeros.size() + d] = want - has;
-        t = cat({t, tt::zeros(zeros, {.dtype = t.dtype(), .device = t.device()})}, d, at);
-      }
-    }
-    return t;
-  };
-  return movedim(tt::where(fitted(ones), fitted(placed).to(x.dtype(), at), last, at), {-2, -1}, {a, b}, at);
-}
 TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, SourceLine at) {
   const int more = x.dim() - size.size();
   IntList dims, kept;
@@ -488,3 +408,4 @@ TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, Sour
 }  // namespace tt
 
 #include "tt/dispatch/creation_functions_inl.hpp"
+#include "tt/dispatch/placing_functions_inl.hpp"

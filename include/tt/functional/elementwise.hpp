@@ -90,6 +90,19 @@ struct NanToNum {
     return tt::where(x == inf, up, tt::where(x == -inf, down, tt::where(x != x, detail::constant_like(x, o.nan), x)));
   }
 };
+/// The sum of what is not NaN.
+struct Nansum {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "nansum", .widens = false, .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) {
+    return detail::reduce<Op::sum>(is_floating(x.dtype()) ? tt::where(x != x, detail::constant_like(x, 0), x) : x, detail::axis_bits(x, o.dim, info.name), o.keepdim);
+  }
+};
+struct SumOfSquares {
+  using Options = ReductionOptions;
+  static constexpr OpInfo info{.name = "_sum_of_squares", .arguments = "input"};
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(x * x, detail::axis_bits(x, o.dim, info.name), o.keepdim); }
+};
 struct MaskedFill {
   static constexpr OpInfo info{.name = "masked_fill", .widens = false, .arguments = "input, mask, value"};
   static constexpr Sym body(const Sym& x, const Sym& mask, const Sym& value) {

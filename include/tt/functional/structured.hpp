@@ -261,6 +261,12 @@ struct Structured {
 template <class A>
 concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
 
+namespace detail {
+/// Is it known what the op gives, without a look into what computes it?
+template <class F, class A>
+inline constexpr bool names_results = requires { typename A::tt_front::template Results<F>; };
+}  // namespace detail
+
 /// An op over graphs with its options in the type: on Arrays, Tensors and symbols.
 template <class F, options_t<F> O, class... A>
 constexpr auto call_structured(SourceLine at, A&&... a) {
@@ -274,6 +280,12 @@ constexpr auto call_structured(SourceLine at, A&&... a) {
 }
 /// With options that are arguments: on Tensors and symbols.
 template <class F, class A, class... More>
+  requires detail::names_results<F, A>
+constexpr typename A::tt_front::template Results<F> call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
+  return A::tt_front::template structured<F>(at, options, a, more...);
+}
+template <class F, class A, class... More>
+  requires(!detail::names_results<F, A>)
 constexpr auto call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
   static_assert(DynamicAxes<A>, "tt: the shape of an Array is part of its type: give the axis as a template argument, as in tt::sum<1>(a)");
   if constexpr (DynamicAxes<A>) return A::tt_front::template structured<F>(at, options, a, more...);

@@ -75,6 +75,7 @@ struct OpDef {
   OpInfo info{};                       ///< arity: of an op over graphs, those that may be left out included
   std::uint64_t id = 0;                ///< from the name of its type
   int code = -1;                       ///< place in OpaqueOps, or -1: inlined before scheduling
+  int direct = -1;                     ///< place in DirectOps, or -1
   bool has_rule = false;               ///< `differentiate` is set (g++ 12's UBSan rejects asking it)
   bool has_integer_form = false;       ///< `of_integers` is set
   int (*record)(const OpDef&, Graph&, const int* operands) = nullptr;  ///< the body on these operands

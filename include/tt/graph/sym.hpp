@@ -260,6 +260,7 @@ constexpr int index_in(TypeList<L...>) {
 template <class F>
 constexpr OpDef make_elementwise_def(OpDef d) {
   d.record = &record_body<F>;
+  d.direct = index_in<F>(DirectOps{});
   if constexpr (F::info.opaque) {
     d.code = index_in<F>(OpaqueOps{});
 #if !defined(__CUDACC__)  // to nvcc the address of a weak function is no constant

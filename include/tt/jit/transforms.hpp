@@ -4,6 +4,9 @@
 //   Tensor scores = tt::vmap([](const Tensor& x, const Tensor& w) { return tt::tanh(x * w).sum(); }, {.in_dims = {0, tt::none}})(xs, w);
 //   auto [y, dy] = tt::jvp(f, x, dx);
 #pragma once
+#include <memory>
+#include <string_view>
+
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/jit/compile.hpp"
@@ -17,9 +20,17 @@ struct InDim {
   InDim(int axis) : dim(axis) {}
   InDim(None) : mapped(false) {}
 };
+/// Where examples lie in the results: an axis for all Tensors of the result, or one for each of them in turn.
+struct OutDims {
+  std::vector<int> dims;
+  OutDims(int axis = 0) : dims{axis} {}
+  OutDims(std::initializer_list<int> each) : dims(each) {}
+};
 struct VmapOptions {
-  std::vector<InDim> in_dims;  ///< of each argument, for all its Tensors; those that are not listed: 0
-  int out_dims = 0;            ///< where the examples of all results lie
+  std::vector<InDim> in_dims{};         ///< of each argument, for all its Tensors; those that are not listed: 0
+  OutDims out_dims = 0;
+  std::string_view randomness = "error";  ///< what draws random numbers is refused; "same", "different": for all examples, for each
+  std::int64_t chunk_size = 0;          ///< so many examples at a time, in less memory; 0: all
 };
 
 namespace detail {
@@ -40,6 +51,8 @@ inline Tensor moved_axis(const Tensor& t, int from, int to, const char* op, Sour
 template <class F, class... A>
 class VmapCall {
  public:
+  using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+
   VmapCall(const F& f, const VmapOptions& options, SourceLine at, const A&... a) : f_(f), options_(options), at_(at), given_(a...) {
     int k = 0;
     std::apply([&](auto&... x) { (take(x, k++), ...); }, given_);
@@ -48,9 +61,13 @@ class VmapCall {
         TT_THROW(Error(Text("tt::vmap: numbers of examples differ: ") << examples_[0]->impl().shape[0] << " and " << t->impl().shape[0] << "." << at));
     if (examples_.empty()) TT_THROW(Error(Text("tt::vmap: no argument has examples. Give one of them an axis in in_dims?") << at));
   }
-  auto run() {
+  R run() {
+    const std::int64_t chunk = options_.chunk_size;
+    if (chunk < 0) TT_THROW(Error(Text("tt::vmap: chunk_size is negative: ") << chunk << "." << at_));
+    if (chunk > 0 && examples_[0]->size(0, at_) > chunk) return in_chunks();
+    const Draws draws(options_.randomness, at_);
     if (records_control()) return recorded();
-    return one_by_one();
+    return one_by_one(draws);
   }
 
  private:
@@ -83,19 +100,65 @@ class VmapCall {
     std::apply([&](auto&... x) { (one(x), ...); }, all);
     return all;
   }
-  Tensor placed(const Tensor& t) const { return moved_axis(t, 0, options_.out_dims, "vmap", at_); }
-  auto recorded() {
-    using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+  /// Randomness while examples run.
+  struct Draws {
+    ExampleDraws own;
+    Draws(std::string_view word, SourceLine at) : own{kind_of(word, at), example_draws, true, 0, {}} { example_draws = &own; }
+    Draws(const Draws&) = delete;
+    ~Draws() { example_draws = own.outer; }
+    void next_example() const {
+      example_draws->first = false;
+      example_draws->next = 0;
+    }
+    static ExampleDraws::Kind kind_of(std::string_view word, SourceLine at) {
+      if (word == "error") return ExampleDraws::Kind::error;
+      if (word == "same") return ExampleDraws::Kind::same;
+      if (word != "different") TT_THROW(Error(Text("tt::vmap: randomness is '") << std::string(word).c_str() << "'. One of error, same and different?" << at));
+      return ExampleDraws::Kind::different;
+    }
+  };
+  int out_dim(std::size_t result) const { return options_.out_dims.dims[options_.out_dims.dims.size() == 1 ? 0 : result]; }
+  Tensor placed(const Tensor& t, std::size_t result) const { return moved_axis(t, 0, out_dim(result), "vmap", at_); }
+  void check_out_dims(std::size_t results) const {
+    if (const std::size_t given = options_.out_dims.dims.size(); given != 1 && given != results)
+      TT_THROW(Error(Text("tt::vmap: ") << given << " out_dims for " << results << " results." << at_));
+  }
+  R in_chunks() {
+    const std::int64_t n = examples_[0]->size(0, at_);
+    VmapOptions own = options_;
+    own.chunk_size = 0;
+    own.in_dims.clear();
+    for (const bool mapped : mapped_) own.in_dims.push_back(mapped ? InDim(0) : InDim(none));
+    std::vector<std::vector<Tensor>> parts;
+    R like{};
+    for (std::int64_t begin = 0; begin < n; begin += options_.chunk_size) {
+      const std::int64_t end = begin + options_.chunk_size < n ? begin + options_.chunk_size : n;
+      R part = std::apply([&](const auto&... x) { return VmapCall(f_, own, at_, x...).run(); }, examples([&](const Tensor& t) { return t.slice(0, begin, end, 1, at_); }));
+      const std::vector<const Tensor*> leaves = leaves_of(part);
+      parts.resize(leaves.size());
+      for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
+      like = std::move(part);
+    }
+    std::size_t k = 0;
+    return with_leaves(std::move(like), [&](const Tensor&) {
+      const int d = out_dim(k);
+      return cat(parts[k++], d, at_);
+    });
+  }
+  R recorded() {
     RecordedRegion region;
     const R like = std::apply(f_, examples([&](const Tensor& t) { return capture_mode->region_input(t, true); }));
     region.close(like);
     std::vector<Tensor> result(leaves_of(like).size());
+    check_out_dims(result.size());
     capture_mode->transform({TransformCall::vmap, examples_.data(), static_cast<int>(examples_.size()), result.data(), static_cast<int>(result.size()), at_});
     std::size_t next = 0;
-    return with_leaves(like, [&](const Tensor&) { return placed(result[next++]); });
+    return with_leaves(like, [&](const Tensor&) {
+      const std::size_t k = next++;
+      return placed(result[k], k);
+    });
   }
-  auto one_by_one() {
-    using R = std::decay_t<std::invoke_result_t<const F&, const A&...>>;
+  R one_by_one(const Draws& draws) {
     const std::int64_t n = examples_[0]->impl().shape.code[0];
     if (n == 0) TT_THROW(Error(Text("tt::vmap: there is no example.") << at_));
     std::vector<std::vector<Tensor>> parts;
@@ -106,9 +169,14 @@ class VmapCall {
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
       like = std::move(result);
+      draws.next_example();
     }
-    std::size_t k = 0;
-    return with_leaves(std::move(like), [&](const Tensor&) { return placed(stack(parts[k++], 0, at_)); });
+    check_out_dims(parts.size());
+    std::size_t next = 0;
+    return with_leaves(std::move(like), [&](const Tensor&) {
+      const std::size_t k = next++;
+      return placed(stack(parts[k], 0, at_), k);
+    });
   }
 };
 template <class F>
@@ -122,46 +190,62 @@ struct VmapRun {
   }
 };
 
-/// f and its derivative along tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by that.
+inline bool is_taped(const Tensor& t) { return t.requires_grad() && is_grad_enabled(); }
+/// The derivative of f at one place, a function of tangents, by the tape: the reverse rule, which is linear in the adjoint, differentiated by that.
 template <class F, class A>
-auto jvp_by_tape(const F& f, const A& primals, const A& tangents) {
-  using R = std::decay_t<decltype(std::apply(f, primals))>;
-  const R value = std::apply(f, primals);  // with a history if an argument has one, or a Tensor that f holds
-  bool taped = false;
-  const auto look = [&](const Tensor& v) { taped = taped || (v.requires_grad() && is_grad_enabled()); };
-  each_leaf(value, look);
-  each_leaf(tangents, look);
-  const EnableGrad on;
-  std::vector<Tensor> x, t, y, u;
-  const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
-  each_leaf(tangents, [&](const Tensor& d) {
-    if (is_floating(d.dtype())) t.push_back(d);
-  });
-  const R result = std::apply(f, variables);
-  each_leaf(result, [&](const Tensor& v) {
-    if (v.requires_grad()) {
+class TangentMap {
+ public:
+  using Result = std::decay_t<decltype(std::apply(std::declval<const F&>(), std::declval<const A&>()))>;
+  Result value;
+
+  TangentMap(const F& f, const A& primals) : value(std::apply(f, primals)) {  // with a history if an argument has one, or a Tensor that f holds
+    each_leaf(value, [&](const Tensor& v) { taped_ = taped_ || is_taped(v); });
+    const EnableGrad on;
+    std::vector<Tensor> x, y;
+    const A variables = with_leaves(primals, [&](const Tensor& p) { return is_floating(p.dtype()) ? x.emplace_back(autograd::as_variable(p)) : p; });
+    result_ = std::apply(f, variables);
+    each_leaf(result_, [&](const Tensor& v) {
+      if (!v.requires_grad()) return;
       y.push_back(v);
-      u.push_back(zeros_like(v).requires_grad_());
-    }
-  });
-  std::vector<Tensor> along(u.size());
-  if (!y.empty()) {
-    std::vector<Tensor> given = tt::grad(y, x, u, true, true), flows, directions;
-    for (std::size_t k = 0; k < given.size(); ++k)
-      if (given[k].defined() && given[k].requires_grad()) {
-        flows.push_back(given[k]);
-        directions.push_back(t[k]);
-      }
-    if (!flows.empty()) along = tt::grad(flows, u, directions, true, true);
+      adjoints_.push_back(zeros_like(v).requires_grad_());
+    });
+    if (!y.empty()) flows_ = tt::grad(y, x, adjoints_, true, true);
   }
-  std::size_t next = 0;
-  R derivative = with_leaves(result, [&](const Tensor& v) {
-    if (!v.requires_grad()) return zeros_like(v);
-    const Tensor d = along[next++];
-    return d.defined() ? d : zeros_like(v);
-  });
-  const auto own = [&](const Tensor& v) { return taped ? v : v.detach(); };
-  return std::pair<R, R>(value, with_leaves(std::move(derivative), own));
+  Result operator()(const A& tangents) const {
+    bool taped = taped_;
+    std::vector<Tensor> along(adjoints_.size()), flows, directions;
+    std::size_t place = 0;
+    each_leaf(tangents, [&](const Tensor& t) {
+      taped = taped || is_taped(t);
+      if (!is_floating(t.dtype())) return;
+      if (const std::size_t k = place++; k < flows_.size() && flows_[k].defined() && flows_[k].requires_grad()) {
+        flows.push_back(flows_[k]);
+        directions.push_back(t);
+      }
+    });
+    const EnableGrad on;
+    if (!flows.empty()) along = tt::grad(flows, adjoints_, directions, true, true);
+    std::size_t next = 0;
+    return with_leaves(result_, [&](const Tensor& v) {
+      if (!v.requires_grad()) return zeros_like(v);
+      const Tensor own = along[next++], d = own.defined() ? own : zeros_like(v);
+      return taped ? d : d.detach();
+    });
+  }
+
+ private:
+  Result result_;
+  std::vector<Tensor> adjoints_, flows_;  ///< variables, and what the primals' adjoints are of them
+  bool taped_ = false;
+};
+/// Throws Error when tangents are not like what they are tangents of.
+template <class A>
+void check_tangents(const char* op, const A& primals, const A& tangents, SourceLine at) {
+  const std::vector<const Tensor*> x = leaves_of(primals), along = leaves_of(tangents);
+  for (std::size_t k = 0; k < x.size(); ++k)
+    if (k >= along.size() || along[k]->dtype() != x[k]->dtype() || !(along[k]->impl().shape == x[k]->impl().shape))
+      TT_THROW(Error(Text("tt::") << op << ": tangents are not like what they are tangents of: " << (k < along.size() ? along[k]->impl().shape : Shape{}) << " for " << x[k]->shape() << "."
+                                  << at));
 }
 template <class F>
 struct JvpRun {
@@ -170,12 +254,12 @@ struct JvpRun {
   template <class A>
   auto operator()(const A& primals, const A& tangents) const {
     using R = std::decay_t<decltype(std::apply(f, primals))>;
+    check_tangents("jvp", primals, tangents, at);
+    if (!records_control()) {
+      const TangentMap<F, A> map(f, primals);
+      return std::pair<R, R>(map.value, map(tangents));
+    }
     std::vector<const Tensor*> operands = leaves_of(primals), along = leaves_of(tangents);
-    for (std::size_t k = 0; k < operands.size(); ++k)
-      if (k >= along.size() || along[k]->dtype() != operands[k]->dtype() || !(along[k]->impl().shape == operands[k]->impl().shape))
-        TT_THROW(Error(Text("tt::jvp: tangents are not like what they are tangents of: ")
-                       << (k < along.size() ? along[k]->impl().shape : Shape{}) << " for " << operands[k]->shape() << "." << at));
-    if (!records_control()) return jvp_by_tape(f, primals, tangents);
     RecordedRegion region;
     const R like = [&] {  // an outer NoGrad does not count, one inside does: as in a function that is differentiated
       struct Scope {
@@ -204,8 +288,8 @@ struct JvpRun {
 
 }  // namespace detail
 
-/// A function of batches from one of examples (torch.vmap): captured and compiled at its first call, as by compile, over all sizes. What a
-/// random op draws is the same for all examples, as with randomness="same".
+/// A function of batches from one of examples (torch.vmap): captured and compiled at its first call, as by compile, over all sizes. One that draws random
+/// numbers runs example by example.
 template <class F>
 class Vmapped {
  public:
@@ -236,6 +320,50 @@ template <class F, class A>
   requires detail::at_run_time<A>
 auto jvp(const F& f, const A& primal, const A& tangent, SourceLine at = here()) {
   return jvp(f, std::tuple<A>(primal), std::tuple<A>(tangent), at);
+}
+
+namespace detail {
+/// The second half of linearize: from tangents of the primals to that of the result.
+template <class F, class... A>
+class Linearized {
+ public:
+  Linearized(const F& f, SourceLine at, const A&... primals) : f_(f), primals_(primals...), at_(at) {
+    if (!records_control()) map_ = std::make_shared<TangentMap<F, std::tuple<A...>>>(f_, primals_);
+  }
+  auto value() const { return map_ ? map_->value : std::apply(f_, primals_); }
+  auto operator()(const A&... tangents) const {
+    const std::tuple<A...> all(tangents...);
+    check_tangents("linearize", primals_, all, at_);
+    return map_ ? (*map_)(all) : JvpRun<F>{f_, at_}(primals_, all).second;  // in a graph, equal nodes are one
+  }
+
+ private:
+  F f_;
+  std::tuple<A...> primals_;
+  SourceLine at_;
+  std::shared_ptr<const TangentMap<F, std::tuple<A...>>> map_;
+};
+}  // namespace detail
+
+/// The pair of f(primals...) and of its derivative there, a function of tangents (torch.func.linearize): for many tangents, f runs once.
+template <class F, class... A>
+  requires detail::at_run_time<A...>
+auto linearize(const F& f, const A&... primals) {
+  detail::Linearized<F, A...> map(f, here(), primals...);
+  auto value = map.value();
+  return std::pair(std::move(value), std::move(map));
+}
+
+/// module(arguments...) with other Tensors in place of its own, in the order of its members (torch.func.functional_call); `module` stays as it is. So a function of
+/// parameters is differentiated or mapped: tt::grad([&](const std::vector<Tensor>& p) { return loss(tt::functional_call(net, p, x)); }). Throws Error when there are
+/// more or fewer of them.
+template <class M, class... A>
+auto functional_call(const M& module, const std::vector<Tensor>& parameters, const A&... arguments) {
+  const std::size_t own = detail::leaves_of(module).size();
+  if (own != parameters.size()) TT_THROW(Error(Text("tt::functional_call: ") << parameters.size() << " Tensors for a module of " << own << "."));
+  std::size_t next = 0;
+  const M other = detail::with_leaves(module, [&](const Tensor&) { return parameters[next++]; });
+  return other(arguments...);
 }
 
 }  // namespace tt

@@ -45,11 +45,11 @@ struct Gradients {
 template <class G, class... More>
 Gradients(G, More...) -> Gradients<G, 1 + sizeof...(More)>;
 
-/// Can the opaque op F be asked for in dtype T? Real ops take floats, integer ops i64.
+/// Can an op that is called as a whole be asked for in dtype T? Real ops take floats, integer ops i64.
 template <class F, class T>
-inline constexpr bool takes_dtype = F::info.domain == Domain::real
-                                        ? std::is_floating_point_v<T>
-                                        : std::is_same_v<T, std::int64_t>;
+inline constexpr bool takes_dtype = F::info.domain == Domain::real     ? std::is_floating_point_v<T>
+                                    : F::info.domain == Domain::number ? !std::is_same_v<T, bool>
+                                                                       : std::is_same_v<T, std::int64_t>;
 
 template <class A>
 concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };

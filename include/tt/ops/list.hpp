@@ -19,6 +19,13 @@ using FurtherOps =
              Copysign, Fmax, Fmin, Heaviside, Lerp, Addcmul, Addcdiv, Fmod, Remainder, FloorDivide, Ldexp,
              Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri, Lgamma, Digamma, I0, I0e, I1, I1e>;
 
+namespace detail {
+template <class... A, class... B>
+TypeList<A..., B...> joined(TypeList<A...>, TypeList<B...>);
+}
+/// Those that tt::compiled has a loop of its own for, where they are called alone (backends/cpu/tile_functions_inl.hpp).
+using DirectOps = decltype(detail::joined(ElementwiseOps{}, FurtherOps{}));
+
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =
     TypeList<Exp, Exp2, Expm1, Sigmoid, Tanh, Log, Log2, Log1p, Pow, Sin, Cos, Tan, Erf, Philox, IntegerPow>;

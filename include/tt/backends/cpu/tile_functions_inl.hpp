@@ -112,10 +112,26 @@ constexpr CallTiles call_tiles() {
   if constexpr (takes_dtype<F, float>) t.of[static_cast<int>(DType::f32)] = &call_tile<F, float>;
   if constexpr (takes_dtype<F, double>) t.of[static_cast<int>(DType::f64)] = &call_tile<F, double>;
   if constexpr (takes_dtype<F, std::int64_t>) t.of[static_cast<int>(DType::i64)] = &call_tile<F, std::int64_t>;
+  if constexpr (F::info.domain == Domain::number) t.of[static_cast<int>(DType::i32)] = &call_tile<F, std::int32_t>;
   return t;
 }
 template <class F>
 inline constexpr CallTiles call_tiles_of = call_tiles<F>();
+
+/// Of an op that is called alone, whose body other kernels have inlined: tt::compiled has them.
+inline TileFunction find_direct([[maybe_unused]] int place, [[maybe_unused]] DType dtype) {
+#if TT_ALL_KERNELS
+  return []<class... F>(TypeList<F...>, int k, DType d) -> TileFunction {
+    static constexpr CallTiles all[] = {[] {
+      if constexpr (F::info.opaque || F::info.arity > 3) return CallTiles{};
+      else return call_tiles<F>();
+    }()...};
+    return all[k].of[static_cast<int>(d)];
+  }(DirectOps{}, place, dtype);
+#else
+  return nullptr;
+#endif
+}
 
 /// Those of an opaque op: tt::compiled has all, other programs what they enlisted.
 inline const CallTiles& find_call(int code) {
@@ -149,6 +165,7 @@ TT_INLINE TileFunction tile_function(Op op, DType dtype, DType from, int attribu
   if (op == Op::logical_not) return &detail::logical_tile<Op::logical_not>;
   if (is_comparison(op))
     return with_compute_dtype(from, [op]<class T>(T) { return detail::find_comparison<T>(op); });
+  if (op == Op::call && attribute >= tt::detail::max_opaque_ops) return detail::find_direct(attribute - tt::detail::max_opaque_ops, dtype);
   if (op == Op::call)
     return detail::find_call(attribute).of[static_cast<int>(dtype)];
   if (op > Op::copy && is_arithmetic(op))

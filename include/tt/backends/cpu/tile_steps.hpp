@@ -141,6 +141,10 @@ template <class V, std::size_t... I>
 TT_ALWAYS_INLINE V every_second(V a, V b, std::index_sequence<I...>) {
   return __builtin_shufflevector(a, b, static_cast<int>(2 * I)...);
 }
+template <class V, std::size_t... I>
+TT_ALWAYS_INLINE V reversed(V a, std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, a, static_cast<int>(sizeof...(I) - 1 - I)...);
+}
 #endif
 /// Elements that are `stride` apart, next to each other.
 template <class T>
@@ -156,6 +160,13 @@ TT_ALWAYS_INLINE void gather(T* to, const T* from, std::int64_t n, std::int64_t 
         std::memcpy(part, from + 2 * i, sizeof part);
         const Vector taken = every_second(part[0], part[1], std::make_index_sequence<width>{});
         std::memcpy(to + i, &taken, sizeof taken);
+      }
+    if (stride == -1)
+      for (; i + width <= n; i += width) {
+        Vector part;
+        std::memcpy(&part, from - i - (width - 1), sizeof part);
+        part = reversed(part, std::make_index_sequence<width>{});
+        std::memcpy(to + i, &part, sizeof part);
       }
   }
 #endif
