@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensors.hpp"
@@ -107,4 +110,62 @@ TEST_CASE("what a device has nothing for runs on the CPU, and is counted by name
   CHECK(message<tt::Unavailable>([&] { (void)tt::exp(x.to(device)); }) ==
         "tt: fused programs and backward run on the CPU, and a Tensor is on test_left.");
   CHECK(message<tt::Error>([] { tt::set_cpu_fallback({}); }) == "tt::set_cpu_fallback: a device of its own has one, not cpu.");
+}
+
+// ---- programs made of plans
+
+namespace {
+
+int plans = 0, plan_runs = 0;
+/// A plan on the CPU's interpreter, as a device's program.
+struct PlanProgram {
+  tt::backend::TileProgram program;
+  tt::BitSet none;
+  void run(int, const tt::ProgramArguments& a, const tt::SymbolValues& sizes) {
+    ++plan_runs;
+    program.run(a.external, sizes);
+  }
+  const tt::BitSet& may_be_on_host() const { return none; }
+  tt::Text report() const { return tt::Text("a plan"); }
+};
+/// Memory of the host that is called a device's.
+constexpr tt::DeviceApi own_memory{
+    .count = [] { return 1; },
+    .allocate = [](int, std::size_t bytes) { return ::operator new(bytes + tt::storage_padding, std::align_val_t{tt::storage_alignment}); },
+    .free = [](int, void* p, std::size_t) noexcept { ::operator delete(p, std::align_val_t{tt::storage_alignment}); },
+    .copy = [](void* to, tt::Device, const void* from, tt::Device, std::size_t bytes, bool) { std::memcpy(to, from, bytes); },
+    .synchronize = [](int) {},
+    .stream = nullptr,
+    .stats = nullptr,
+    .empty_cache = nullptr,
+};
+
+}  // namespace
+
+TEST_CASE("a device may have its programs made of plans, each once for a function, and one for writing into views") {
+  tt::register_all_ops();
+  const tt::Device device = tt::register_device("test_plans", &own_memory);
+  tt::set_program_maker(device.type, [](tt::Plan plan, const char*, const tt::ProgramOptions&) {
+    ++plans;
+    return new tt::DeviceProgram(new PlanProgram{tt::backend::TileProgram(std::move(plan)), {}});
+  });
+  tt::set_cpu_fallback(device);
+  const Tensor x = tt::randn({5, 6}, 1);
+  Tensor y = x.to(device), z = x.clone();
+  for (int k = 0; k < 3; ++k) CHECK(numbers(tt::softmax(y, 1).cpu()) == numbers(tt::softmax(x, 1)));
+  CHECK(plans == 1);
+  CHECK(plan_runs == 3);
+  for (Tensor* t : {&y, &z}) t->t().slice(0, 1, 6, 2).mul_(3);  // read as it lies, written where it lies
+  CHECK(numbers(y.cpu()) == numbers(z));
+  CHECK(plans == 3);
+  y.requires_grad_();
+  z.requires_grad_();
+  for (const Tensor& t : {y, z}) tt::tanh(t * t).sum().backward();
+  CHECK(numbers(y.grad().cpu()) == numbers(z.grad()));
+  CHECK(tt::cpu_fallback_calls(device) == 0);
+  CHECK(numbers(y.detach().index_select(0, tt::tensor({3, 1}).to(device)).cpu()) == numbers(z.detach().index_select(0, tt::tensor({3, 1}))));
+  CHECK(tt::cpu_fallback_calls(device) == 1);
+  const auto f = tt::compile([](const Tensor& t) { return tt::exp(t) * 2; });
+  CHECK(numbers(f(y.detach()).cpu()) == numbers(f(z.detach())));
+  CHECK(std::string(f.explain()).find("a plan") != std::string::npos);
 }
