@@ -26,7 +26,8 @@ struct Chip {
   Arena arena{std::size_t{64} << 20};
   Queue queue;
   Counts counts;
-  std::string last_listing;  ///< of the largest kernel assembled so far
+  std::mutex busy;              ///< of what follows
+  std::string longest_listing;  ///< of the longest kernel assembled so far
   std::size_t longest = 0;
   static Chip& get() {
     static Chip* const chip = new Chip;  // Tensors with static storage may end after everything else
@@ -158,8 +159,9 @@ class Program {
     auto fresh = std::make_shared<const Assembly>(Assembler(graph_, sizes).assemble());
     Chip& chip = Chip::get();
     ++chip.counts.programs;
+    const std::lock_guard of_chip(chip.busy);
     for (const Kernel& k : fresh->kernels)
-      if (k.code.size() > chip.longest) chip.longest = k.code.size(), chip.last_listing = listing(k);
+      if (k.code.size() > chip.longest) chip.longest = k.code.size(), chip.longest_listing = listing(k);
     if (known_.size() == 16) known_.erase(known_.begin());
     known_.emplace_back(sizes, fresh);
     return fresh;

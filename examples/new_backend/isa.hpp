@@ -1,11 +1,11 @@
-// The instruction set of a simulated NPU, and the units that carry it out. A kernel is one of four things over a grid of elements: a
-// program of vector instructions that ends with a store, the same with a reduction behind it, a product of matrices, or nothing.
+// The instruction set of a simulated NPU. A kernel is one of three things over a grid of elements: vector instructions that end with
+// a store, the same with a reduction behind them, or a product of matrices. units.hpp carries them out.
 //   ld   r0, [0]        a load: the chip's address unit turns places of the grid into places of an operand, see Place
 //   fma  r2, r0, r1, r0
 //   st   [1], r2
 // A register is a vector of 256 lanes of 8 bytes; f32, i32, i64 and bool ("bit") are its types.
 #pragma once
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <tt/tt.hpp>

@@ -50,7 +50,7 @@ Work since(const Work& before, tt::Device device) {
 
 // ---- single ops: where they run, and that their bits are the CPU's
 
-enum class Runs { native, assembled, on_cpu };
+enum class Runs { native, assembled, on_chip, on_cpu };
 /// `f` on Tensors of the CPU and on copies of them on the device.
 template <class F>
 void check(const char* what, tt::Device device, Runs where, const F& f, const std::vector<Tensor>& x) {
@@ -63,7 +63,8 @@ void check(const char* what, tt::Device device, Runs where, const F& f, const st
   require(got.device() == device, std::string(what) + ": the result is not on the device");
   require(same_bits(got, expected), std::string(what) + ": the bits are not the CPU's");
   const bool right = where == Runs::native ? work.native > 0 && work.fallbacks == 0
-                     : where == Runs::assembled ? work.runs > 0 && work.native == 0 && work.fallbacks == 0 : work.fallbacks > 0;
+                     : where == Runs::assembled ? work.runs > 0 && work.native == 0 && work.fallbacks == 0
+                     : where == Runs::on_chip ? work.runs > 0 && work.fallbacks == 0 : work.fallbacks > 0;
   require(right, std::string(what) + ": ran elsewhere: " + std::to_string(work.native) + " native, " + std::to_string(work.runs) + " assembled, " +
                      std::to_string(work.fallbacks) + " on the CPU");
 }
@@ -160,6 +161,30 @@ void check_more_devices() {
   // [/many]
 }
 
+/// Compiled functions: one program for all sizes, a branch on elements, memory of arguments taken over.
+void check_compiled(tt::Device npu) {
+  const Tensor a = tt::randn({13, 40}, 31), b = tt::randn({13, 40}, 32);
+  const auto sizes = tt::compile([](const Tensor& x) { return tt::softmax(x * 2, 1).sum({0}, true); });
+  check("compiled, of any size", npu, Runs::assembled, [&](const List& x) {
+    Tensor all = sizes(x[0]);
+    for (const int n : {3, 4, 7}) all = tt::cat({all, sizes(x[0].slice(0, 0, n))}, 0);
+    return all;
+  }, {a});
+  require(sizes.captures() <= 3, "a capture for each size: " + std::to_string(sizes.captures()));  // the CPU's, the device's
+  const auto branch = tt::compile([](const Tensor& x) { return x.sum().item() > 0 ? tt::exp(x) : tt::exp(-x); });
+  check("compiled, with a branch on elements", npu, Runs::assembled, [&](const List& x) { return branch(x[0].abs()); }, {a});
+  const auto updates = tt::compile([](Tensor& p, Tensor& q) {
+    p = p * 2 - q;
+    q = p.t().exp().t();
+    return (p * q).sum();
+  });
+  check("compiled, in place", npu, Runs::on_chip, [&](const List& x) {
+    Tensor p = x[0].clone(), q = x[1].clone();
+    const Tensor value = updates(p, q);
+    return tt::cat({p.flatten(), q.flatten(), value.reshape({1})}, 0);
+  }, {a, b});
+}
+
 /// Two streams: what one makes the other reads behind an event.
 void check_streams(tt::Device npu) {
   npu::Queue& queue = npu::Chip::get().queue;
@@ -192,6 +217,24 @@ void check_gradients(tt::Device npu) {
   require(same_bits(value, there), "the value of a function on the tape");
   require(same_bits(std::get<0>(gradient), std::get<0>(gradient_there)) && same_bits(std::get<1>(gradient), std::get<1>(gradient_there)), "gradients");
   require(std::get<0>(gradient_there).device() == npu, "a gradient is not on the device");
+  const auto check_gradients_of = [&](const char* what, const auto& g, const List& given) {
+    check(what, npu, Runs::on_chip, [&](const List& list) {
+      List leaves, flat;
+      for (const Tensor& t : list) leaves.push_back(t.detach().clone().requires_grad_());
+      g(leaves).sum().backward();
+      for (const Tensor& t : leaves) flat.push_back(t.grad().flatten());
+      return tt::cat(flat, 0);
+    }, given);
+  };
+  check_gradients_of("gradients of conv2d", [](const List& l) { return tt::tanh(tt::conv2d(l[0], l[1], l[2], {.stride = {2, 1}, .padding = {1, 2}})); },
+                     {tt::randn({2, 3, 11, 9}, 13), tt::randn({4, 3, 3, 3}, 14), tt::randn({4}, 15)});
+  check_gradients_of("gradients of attention", [](const List& l) {
+    const auto heads = [](const Tensor& t) { return t.reshape({1, 13, 4, 10}).permute({0, 2, 1, 3}); };
+    return tt::matmul(tt::softmax(tt::matmul(heads(l[0]), heads(l[1]).transpose(-1, -2)) / 3.0, -1), heads(l[1]));
+  }, {tt::randn({13, 40}, 16), tt::randn({13, 40}, 17)});
+  check_gradients_of("gradients of pads, slices and the largest", [](const List& l) {
+    return tt::pad(l[0], {1, 2, 3, 4}) * tt::amax(tt::pad(l[0], {2, 1, 4, 3}), 1, true);
+  }, {tt::randn({7, 9}, 18)});
   const auto second = tt::grad([](const Tensor& a) { return tt::grad([](const Tensor& b) { return tt::tanh(b * b).sum(); })(a).sum(); });
   require(same_bits(second(x), second(x.to(npu))), "second derivatives");
   Tensor leaf = x.to(npu);
@@ -306,6 +349,7 @@ int main(int count, char** arguments) {
     check_ops(npu);
     check_uses(npu);
     check_more_devices();
+    check_compiled(npu);
     check_streams(npu);
     check_gradients(npu);
     train_digits(npu, std::string(TT_EXAMPLES_DIR) + "/data/digits.csv", epochs);
@@ -323,7 +367,7 @@ int main(int count, char** arguments) {
     for (const tt::CpuFallback& f : tt::cpu_fallbacks(npu)) std::printf(" %s %lld", f.name, f.calls);
     std::printf("\n  memory in use at the end: %lld of %lld bytes, at most %lld\n", static_cast<long long>(chip.arena.stats().allocated),
                 static_cast<long long>(chip.arena.stats().reserved), static_cast<long long>(chip.arena.stats().peak));
-    const std::string& text = chip.last_listing;
+    const std::string& text = chip.longest_listing;
     std::printf("  the longest kernel, %zu instructions, begins:\n%.*s  ...\n", chip.longest, static_cast<int>(text.find('\n', 400)) + 1, text.c_str());
     require(chip.arena.stats().allocated == 0, "memory of the chip was not given back");
   } catch (const std::exception& error) {

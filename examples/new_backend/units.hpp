@@ -2,7 +2,9 @@
 // reduction unit, and the matrix unit.
 //   Units(arena, addresses of the operands).run(kernel);
 #pragma once
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "isa.hpp"
 
