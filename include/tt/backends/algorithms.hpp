@@ -45,7 +45,7 @@ struct AlgorithmTable {
 namespace detail {
 
 inline std::atomic<const AlgorithmTable*>& algorithm_slot(DeviceType d) {
-  static std::atomic<const AlgorithmTable*> slot[static_cast<int>(DeviceType::private_use3) + 1];
+  static std::atomic<const AlgorithmTable*> slot[most_devices];
   return slot[static_cast<int>(d)];
 }
 

@@ -1,6 +1,8 @@
-// What a device runs instead of the CPU's TileProgram: a program made from a Plan. A backend that says
+// What a device runs instead of the CPU's TileProgram: a program made from a Plan, or from the graph itself. A backend that says
 // how to make one runs every op, every step of backward and every compiled function.
 //   set_program_maker(DeviceType::cuda, [](Plan p, const char* name, const ProgramOptions& o) { return new DeviceProgram(new Mine(...)); });
+//   set_graph_program_maker(npu.type, [](const Graph& g, const char* name, const ProgramOptions& o) -> DeviceProgram* { ... });
+// What it does not take runs on the CPU, if that is wanted: set_cpu_fallback in dispatch/device_fallback.hpp.
 #pragma once
 #include <atomic>
 
@@ -64,15 +66,41 @@ class DeviceProgram {
 };
 using ProgramMaker = DeviceProgram* (*)(Plan plan, const char* name, const ProgramOptions& options);
 
+/// From the graph, whose ops with bodies are calls yet (see inline_bodies) and whose extents may be symbols. Null: such a graph is
+/// not for this device.
+using GraphProgramMaker = DeviceProgram* (*)(const Graph& graph, const char* name, const ProgramOptions& options);
+
+class GraphFunction;
+class Tensor;
+
 namespace detail {
-inline std::atomic<ProgramMaker>& program_maker_slot(DeviceType t) {
-  static std::atomic<ProgramMaker> slots[static_cast<int>(DeviceType::private_use3) + 1];
-  return slots[static_cast<int>(t)];
+/// What runs on the CPU for a device, on copies: see dispatch/device_fallback.hpp. Pointers, so that programs without such a
+/// device hold nothing of it.
+struct CpuCopies {
+  void (*run)(const GraphFunction& f, Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result);
+  void (*write)(const Tensor& to, const Tensor& from);
+};
+/// How a kind of device gets its programs.
+struct DevicePrograms {
+  std::atomic<ProgramMaker> of_plan{nullptr};
+  std::atomic<GraphProgramMaker> of_graph{nullptr};
+  std::atomic<const CpuCopies*> on_cpu{nullptr};  ///< of what it has no program for
+};
+inline DevicePrograms& device_programs(DeviceType t) {
+  static DevicePrograms all[most_devices];
+  return all[static_cast<int>(t)];
 }
 }  // namespace detail
 
-inline void set_program_maker(DeviceType t, ProgramMaker make) { detail::program_maker_slot(t).store(make, std::memory_order_release); }
+inline void set_program_maker(DeviceType t, ProgramMaker make) { detail::device_programs(t).of_plan.store(make, std::memory_order_release); }
 /// Null: its kernels are its own affair.
-inline ProgramMaker program_maker(DeviceType t) { return detail::program_maker_slot(t).load(std::memory_order_acquire); }
+inline ProgramMaker program_maker(DeviceType t) { return detail::device_programs(t).of_plan.load(std::memory_order_acquire); }
+inline void set_graph_program_maker(DeviceType t, GraphProgramMaker make) { detail::device_programs(t).of_graph.store(make, std::memory_order_release); }
+inline GraphProgramMaker graph_program_maker(DeviceType t) { return detail::device_programs(t).of_graph.load(std::memory_order_acquire); }
+/// Does somebody else than the CPU's programs see to what runs there?
+inline bool has_programs(DeviceType t) {
+  const detail::DevicePrograms& p = detail::device_programs(t);
+  return p.of_plan.load(std::memory_order_acquire) || p.of_graph.load(std::memory_order_acquire) || p.on_cpu.load(std::memory_order_acquire);
+}
 
 }  // namespace tt

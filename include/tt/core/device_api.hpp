@@ -1,11 +1,15 @@
-// What a device with memory of its own gives the library: one small struct. A DeviceType without one
+// What a device with memory of its own gives the library: one small struct, and a name. A DeviceType without one
 // (the CPU, a backend under test) has its Tensors' elements in host memory.
-//   set_device_api(DeviceType::private_use1, &my_api);   Tensor y = x.to(Device{DeviceType::private_use1});
+//   const Device npu = register_device("npu", &my_api);   Tensor y = x.to(npu);   x.to("npu:1");
 #pragma once
 #include <atomic>
+#include <cstring>
+#include <string_view>
 
 #include "tt/core/allocator.hpp"
+#include "tt/core/error.hpp"
 #include "tt/core/keys.hpp"
+#include "tt/core/kept_text.hpp"
 
 namespace tt {
 
@@ -25,9 +29,8 @@ struct DeviceApi {
 };
 
 namespace detail {
-inline constexpr int device_types = static_cast<int>(DeviceType::private_use3) + 1;
 inline std::atomic<const DeviceApi*>& device_api_slot(DeviceType t) {
-  static std::atomic<const DeviceApi*> slots[device_types];
+  static std::atomic<const DeviceApi*> slots[most_devices];
   return slots[static_cast<int>(t)];
 }
 }  // namespace detail
@@ -40,5 +43,58 @@ inline const DeviceApi* device_api(DeviceType t) {
 }
 /// May the CPU read the elements of a Tensor on it?
 inline bool is_host(Device d) { return d.type == DeviceType::cpu || (!device_api(d.type) && d.type != DeviceType::meta); }
+
+
+namespace detail {
+/// The device of a name, "npu" or "npu:1".
+inline bool find_device(std::string_view text, Device& found) {
+  const std::string_view type = text.substr(0, text.find(':'));
+  int k = 0;
+  while (k < most_devices && (type != name(static_cast<DeviceType>(k)) || (k >= named_devices && !registered_device_names[k - named_devices]))) ++k;
+  if (k == most_devices) return false;
+  found = Device(static_cast<DeviceType>(k));
+  if (type.size() == text.size()) return true;
+  const std::string_view number = text.substr(type.size() + 1);
+  for (const char c : number) {
+    if (c < '0' || c > '9') return false;
+    found.index = 10 * found.index + (c - '0');
+  }
+  return !number.empty() && number.size() < 4;
+}
+inline std::atomic_flag registering_device;
+TT_INLINE Device registered_device(const char* name, const DeviceApi* api);
+[[noreturn]] TT_INLINE void refuse_device(const char* name);
+}  // namespace detail
+
+inline Device::Device(const char* name) {
+  if (!name || !detail::find_device(name, *this)) detail::refuse_device(name ? name : "");
+}
+
+/// A new kind of device: its name is that of Device("npu"), of errors and of what is printed, and it has a dispatch key of its own
+/// (backend_key). Its elements lie where `api` says, which must outlive the program's Tensors; null: in host memory. Throws Error
+/// when the name is taken or no name, or all keys are.
+inline Device register_device(const char* name, const DeviceApi* api = nullptr) { return detail::registered_device(name, api); }
+
+#if TT_DEFINES(core)
+TT_INLINE Device detail::registered_device(const char* name, const DeviceApi* api) {
+  const FlagLock lock(registering_device);
+  bool fits = *name != '\0';
+  for (const char* c = name; *c; ++c) fits = fits && ((*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '_');
+  if (!fits) TT_THROW(Error(Text("tt::register_device: '") << name << "' is no name for a device. Use a-z, 0-9 and _?"));
+  if (Device known; find_device(name, known)) TT_THROW(Error(Text("tt::register_device: there is a device '") << name << "' already."));
+  int k = 0;
+  while (k < most_devices - named_devices && registered_device_names[k]) ++k;
+  if (k == most_devices - named_devices) TT_THROW(Error(Text("tt::register_device: no room for '") << name << "': there are " << k << " others."));
+  const Device device(static_cast<DeviceType>(named_devices + k));
+  set_device_api(device.type, api);
+  __atomic_store_n(&registered_device_names[k], keep_text(name, std::strlen(name)), __ATOMIC_RELEASE);
+  return device;
+}
+TT_INLINE void detail::refuse_device(const char* name) {
+  Text t = Text("tt::Device: there is no device '") << name << "'; there are";
+  for (int k = 0; k < most_devices && (k < named_devices || registered_device_names[k - named_devices]); ++k) t << ' ' << tt::name(static_cast<DeviceType>(k));
+  TT_THROW(Error(t << ". Register it first?"));
+}
+#endif
 
 }  // namespace tt

@@ -8,18 +8,33 @@
 
 namespace tt {
 
-/// From the lowest priority to the highest: backends, then what wraps around them.
+/// From the lowest priority to the highest: backends, then what wraps around them. Between private_use3 and autograd are
+/// those of devices that a program registers by name (register_device in core/device_api.hpp).
 enum class DispatchKey : std::uint8_t {
   cpu, cuda, meta, private_use1, private_use2, private_use3,
-  autograd, trace, vmap, autocast,
+  autograd = 60, trace, vmap, autocast,
   count
 };
 inline constexpr int dispatch_key_count = static_cast<int>(DispatchKey::count);
+static_assert(dispatch_key_count == 64, "a KeySet is a word");
+/// Devices that the library has names for, and all that there can be.
+inline constexpr int named_devices = static_cast<int>(DispatchKey::private_use3) + 1;
+inline constexpr int most_devices = static_cast<int>(DispatchKey::autograd);
+
+namespace detail {
+/// Of registered devices, those behind the named ones; null: not taken yet. Read and written atomically.
+inline const char* registered_device_names[most_devices - named_devices] = {};
+inline const char* registered_device_name(int device) {
+  const char* known = __atomic_load_n(&registered_device_names[device - named_devices], __ATOMIC_ACQUIRE);
+  return known ? known : "unknown";
+}
+}  // namespace detail
 
 constexpr const char* name(DispatchKey k) {
-  constexpr const char* names[] = {"CPU", "CUDA", "Meta", "PrivateUse1", "PrivateUse2",
-                                   "PrivateUse3", "Autograd", "Trace", "Vmap", "Autocast"};
-  return names[static_cast<int>(k)];
+  constexpr const char* backends[] = {"CPU", "CUDA", "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
+  constexpr const char* others[] = {"Autograd", "Trace", "Vmap", "Autocast"};
+  const int i = static_cast<int>(k);
+  return i < named_devices ? backends[i] : i < most_devices ? detail::registered_device_name(i) : others[i - most_devices];
 }
 
 /// A set of dispatch keys.
@@ -37,6 +52,7 @@ class KeySet {
   constexpr DispatchKey highest() const {
     return static_cast<DispatchKey>(63 - std::countl_zero(bits_));
   }
+  static constexpr KeySet all() { return KeySet(~std::uint64_t{0}); }
   friend constexpr bool operator==(KeySet, KeySet) = default;
 
  private:
@@ -45,20 +61,23 @@ class KeySet {
 };
 static_assert((KeySet(DispatchKey::cpu) | DispatchKey::meta).highest() == DispatchKey::meta);
 
-inline constexpr KeySet backend_keys = KeySet(DispatchKey::cpu) | DispatchKey::cuda | DispatchKey::meta |
-                                       DispatchKey::private_use1 | DispatchKey::private_use2 |
-                                       DispatchKey::private_use3;
+inline constexpr KeySet backend_keys = KeySet::all().below(DispatchKey::autograd);
 
-/// Where a Tensor's elements are.
+/// Where a Tensor's elements are; numbers behind the last name are those of registered devices.
 enum class DeviceType : std::uint8_t { cpu, cuda, meta, private_use1, private_use2, private_use3 };
 struct Device {
   DeviceType type = DeviceType::cpu;
   int index = 0;
+  constexpr Device() = default;
+  constexpr Device(DeviceType t, int i = 0) : type(t), index(i) {}
+  /// "cuda", "cuda:1", or a name that was registered; throws Error if there is none. Defined in core/device_api.hpp.
+  Device(const char* name);
   friend constexpr bool operator==(Device, Device) = default;
 };
 constexpr const char* name(DeviceType d) {
   constexpr const char* names[] = {"cpu", "cuda", "meta", "private_use1", "private_use2", "private_use3"};
-  return names[static_cast<int>(d)];
+  const int i = static_cast<int>(d);
+  return i < named_devices ? names[i] : detail::registered_device_name(i);
 }
 /// As PyTorch writes it: "cpu", "cuda:0".
 constexpr Text to_text(Device d) {
@@ -67,5 +86,6 @@ constexpr Text to_text(Device d) {
   return t;
 }
 constexpr DispatchKey backend_key(DeviceType d) { return static_cast<DispatchKey>(d); }
+constexpr DispatchKey backend_key(Device d) { return backend_key(d.type); }
 
 }  // namespace tt

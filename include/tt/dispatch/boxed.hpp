@@ -160,17 +160,11 @@ constexpr int number_of_results() {
   else if constexpr (std::is_same_v<R, std::vector<Tensor>>) return -1;
   else return count_members<R>();
 }
-/// Of a word: "cpu", "meta", "cuda", "cuda:1".
+/// Of a word: "cpu", "cuda:1", or a name that was registered.
 template <>
 struct Unboxed<Device> {
   static Device from(const BoxedValue& v, SourceLine at) {
-    const std::string_view text = v.text(), type = text.substr(0, text.find(':'));
-    for (int k = 0; k <= static_cast<int>(DeviceType::private_use3); ++k)
-      if (type == name(static_cast<DeviceType>(k))) {
-        if (type.size() == text.size()) return {static_cast<DeviceType>(k), 0};
-        const std::string_view number = text.substr(type.size() + 1);
-        if (!number.empty() && number.size() < 4 && number.find_first_not_of("0123456789") == std::string_view::npos) return {static_cast<DeviceType>(k), std::atoi(number.data())};
-      }
+    if (Device d; find_device(v.text(), d)) return d;
     TT_THROW(Error(Text("tt::call: there is no device ") << v.text().c_str() << "." << at));
   }
 };

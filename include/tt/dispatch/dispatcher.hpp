@@ -204,15 +204,24 @@ class Operator {
     }
   }
   /// The kernel for a key; replaces what was there.
-  void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) {
-    Slot& s = slot_[static_cast<int>(k)];
-    s.context = context;
-    s.fall_through = false;
-    s.kernel.store(kernel, std::memory_order_release);
+  void set_kernel(DispatchKey k, OpKernel kernel, void* context = nullptr) { set(slot_for(k), kernel, context); }
+  /// The kernel of every backend, those that are registered later too, but where one has its own.
+  void set_backend_kernel(OpKernel kernel, void* context = nullptr) {
+    for (int k = 0; k < named_devices; ++k) set(slot_[k], kernel, context);
+    set(every_device_, kernel, context);
   }
   /// Calls with this key go on to the next key below.
-  void set_fall_through(DispatchKey k) { slot_[static_cast<int>(k)].fall_through = true; }
-  const Slot& slot(DispatchKey k) const { return slot_[static_cast<int>(k)]; }
+  void set_fall_through(DispatchKey k) { slot_for(k).fall_through = true; }
+  const Slot& slot(DispatchKey k) const {
+    const int i = static_cast<int>(k);
+    if (i < named_devices) return slot_[i];
+    if (i >= most_devices) return slot_[i - most_devices + named_devices];
+    if (const Slot* own = devices_.load(std::memory_order_acquire)) {
+      const Slot& s = own[i - named_devices];
+      if (s.fall_through || s.kernel.load(std::memory_order_acquire)) return s;
+    }
+    return every_device_;
+  }
   /// What it was made from: the address of an op's definition, or of a function.
   const void* definition() const { return definition_; }
   /// What autograd found out about an elementwise op: which arguments its derivative reads where those in `floating` are.
@@ -225,8 +234,27 @@ class Operator {
  private:
   const char* name_;
   const void* definition_;
-  Slot slot_[dispatch_key_count];
+  Slot slot_[named_devices + dispatch_key_count - most_devices];  ///< of named devices, and of what wraps around them
+  Slot every_device_;                                             ///< of registered ones that have no kernel of their own
+  std::atomic<Slot*> devices_{nullptr};                           ///< of each of these, once one has; kept for good, as operators are
 
+  Slot& slot_for(DispatchKey k) {
+    const int i = static_cast<int>(k);
+    if (i < named_devices) return slot_[i];
+    if (i >= most_devices) return slot_[i - most_devices + named_devices];
+    Slot* all = devices_.load(std::memory_order_acquire);
+    if (!all) {
+      Slot* const fresh = new Slot[most_devices - named_devices];
+      if (devices_.compare_exchange_strong(all, fresh, std::memory_order_acq_rel)) all = fresh;
+      else delete[] fresh;
+    }
+    return all[i - named_devices];
+  }
+  static void set(Slot& s, OpKernel kernel, void* context) {
+    s.context = context;
+    s.fall_through = false;
+    s.kernel.store(kernel, std::memory_order_release);
+  }
   static const char* copy_of(const char* name) {
     const std::size_t n = std::strlen(name) + 1;
     char* copy = new char[n];

@@ -182,6 +182,11 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
   const Graph& graph() const { return graph_; }
   int outputs() const { return graph_.outputs.size(); }
+  /// What its programs are called after.
+  const char* last_op() const {
+    const Node& last = graph_[graph_.outputs[0]];
+    return last.op == Op::call ? last.def->info.name : name(last.op);
+  }
   /// Does a result depend on what input k holds (and not only on its shape)?
   bool reads(int k) const { return read_[k]; }
   /// The inputs that result k is a function of with a derivative.
@@ -254,7 +259,14 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   mutable std::atomic<Derivative*> derivatives_ = nullptr;
   mutable std::atomic<Joint*> joints_ = nullptr;
 
-  mutable std::atomic<DeviceProgram*> device_program_[detail::device_types] = {}, device_writer_[detail::device_types] = {};
+  /// Its program for a kind of device, or for that one's write(); null: the device's maker does not take it.
+  struct OnDevice {
+    DeviceType type;
+    bool writes;
+    std::unique_ptr<DeviceProgram> program;
+    OnDevice* next = nullptr;
+  };
+  mutable std::atomic<OnDevice*> on_devices_ = nullptr;
 
   Derivative* make_derivative(const BitSet& wanted) const;
   Joint* make_partition(const BitSet& wanted, const SymbolValues& sizes) const;
@@ -265,7 +277,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// is that no CPU can read, or where one is that only lends its shape; else `otherwise`.
   TT_INLINE Device device_of(const Tensor* const* argument, int count, Device otherwise) const;
   void run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const;
-  DeviceProgram& device_program(DeviceType type, bool writes) const;
+  DeviceProgram* device_program(DeviceType type, bool writes) const;
+  std::unique_ptr<DeviceProgram> make_device_program(DeviceType type, bool writes) const;
 };
 
 namespace detail {

@@ -34,8 +34,11 @@ TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& option
 }
 TT_INLINE GraphFunction::~GraphFunction() {
   delete program_.load();  // a reference; others may hold more
-  for (std::atomic<DeviceProgram*>& p : device_program_) delete p.load();
-  for (std::atomic<DeviceProgram*>& p : device_writer_) delete p.load();
+  for (OnDevice* p = on_devices_.load(); p;) {
+    OnDevice* next = p->next;
+    delete p;
+    p = next;
+  }
   for (Derivative* d = derivatives_.load(); d;) {
     Derivative* next = d->next;
     delete d->function;
@@ -54,7 +57,7 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
   if (steps_) return steps_->run(argument, symbols, result, device_of(argument, graph_.inputs.size(), otherwise));
   int n = graph_.inputs.size();
   SmallVec<void*, 32> external(n + outputs());
-  if (const Device device = device_of(argument, n, otherwise); program_maker(device.type)) return run_on(device, argument, symbols, result);
+  if (const Device device = device_of(argument, n, otherwise); has_programs(device.type)) return run_on(device, argument, symbols, result);
   for (int k = 0; k < n; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
     if (reads(k) && (t.device.type != DeviceType::cpu || (!t.data && t.numel > 0)))
@@ -71,9 +74,20 @@ TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolVal
   }
   program().run(external.data(), symbols);
 }
+namespace detail {
+/// Of a device that has no program for an op.
+inline const CpuCopies& cpu_copies(Device device, const char* op) {
+  if (const CpuCopies* on_cpu = device_programs(device.type).on_cpu.load(std::memory_order_acquire)) return *on_cpu;
+  TT_THROW(Unavailable(Text("tt::") << op << ": there is no program for device " << name(device.type) << ". Move the Tensors to the CPU?"));
+}
+}  // namespace detail
 TT_INLINE void GraphFunction::write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const {
-  void* external[] = {to.impl().data, from.impl().data};
-  device_program(to.device().type, true).run(to.device().index, {external}, symbols);
+  const Device device = to.device();
+  if (DeviceProgram* const program = device_program(device.type, true)) {
+    void* external[] = {to.impl().data, from.impl().data};
+    return program->run(device.index, {external}, symbols);
+  }
+  detail::cpu_copies(device, "copy_").write(to, from);
 }
 TT_INLINE Shape GraphFunction::output_shape(int k, const SymbolValues& symbols) const {
   Shape s;
@@ -219,9 +233,9 @@ TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
   each_step([&](const GraphFunction* part, const char*) {
     if (part && part != this) part->report(t, indent);
   });
-  for (const std::atomic<DeviceProgram*>& p : device_program_)
-    if (const DeviceProgram* program = p.load(std::memory_order_acquire))
-      if (const Text said = program->report(); !said.empty()) t << indent << said << '\n';
+  for (const OnDevice* p = on_devices_.load(std::memory_order_acquire); p; p = p->next)
+    if (p->program && !p->writes)
+      if (const Text said = p->program->report(); !said.empty()) t << indent << said << '\n';
   Text backward;
   backward << indent << "backward: ";
   for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) d->function->report(t, backward.c_str());
@@ -233,9 +247,11 @@ TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
   }
 }
 
-TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool writes) const {
-  std::atomic<DeviceProgram*>& slot = (writes ? device_writer_ : device_program_)[static_cast<int>(type)];
-  if (DeviceProgram* known = slot.load(std::memory_order_acquire)) return *known;
+TT_INLINE std::unique_ptr<DeviceProgram> GraphFunction::make_device_program(DeviceType type, bool writes) const {
+  using Made = std::unique_ptr<DeviceProgram>;
+  if (const GraphProgramMaker make = graph_program_maker(type)) return Made(writes ? nullptr : make(graph_, last_op(), options_));
+  const ProgramMaker make = program_maker(type);
+  if (!make) return nullptr;
   Plan plan = compile_plan(graph_, Transposed::as_it_lies);
   if (writes) {  // load and store of the copy exchange their places
     Instruction *load = nullptr, *store = nullptr;
@@ -244,18 +260,29 @@ TT_INLINE DeviceProgram& GraphFunction::device_program(DeviceType type, bool wri
     store->access = load->access;
     load->access = from;
   }
-  const Node& last = graph_[graph_.outputs[0]];
-  DeviceProgram* fresh = program_maker(type)(static_cast<Plan&&>(plan), last.op == Op::call ? last.def->info.name : name(last.op), options_);
-  DeviceProgram* expected = nullptr;
-  if (slot.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
-  delete fresh;
-  return *expected;
+  return Made(make(static_cast<Plan&&>(plan), last_op(), options_));
 }
-
+TT_INLINE DeviceProgram* GraphFunction::device_program(DeviceType type, bool writes) const {
+  const auto known = [&](const OnDevice* p) {
+    while (p && (p->type != type || p->writes != writes)) p = p->next;
+    return p;
+  };
+  OnDevice* first = on_devices_.load(std::memory_order_acquire);
+  if (const OnDevice* p = known(first)) return p->program.get();
+  auto* const fresh = new OnDevice{type, writes, make_device_program(type, writes), first};
+  while (!on_devices_.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel))
+    if (const OnDevice* p = known(fresh->next)) {  // another thread's came first
+      delete fresh;
+      return p->program.get();
+    }
+  return fresh->program.get();
+}
 TT_INLINE void GraphFunction::run_on(Device device, const Tensor* const* argument, const SymbolValues& symbols, Tensor* result) const {
+  DeviceProgram* const made = device_program(device.type, false);
+  if (!made) return detail::cpu_copies(device, last_op()).run(*this, device, argument, symbols, result);
+  DeviceProgram& program = *made;
   SmallVec<void*, 32> external(graph_.inputs.size() + outputs());
   std::vector<Tensor> moved;
-  DeviceProgram& program = device_program(device.type, false);
   const BitSet& may_be_on_host = program.may_be_on_host();
   BitSet on_host;
   int n = graph_.inputs.size();

@@ -2,7 +2,7 @@
 //   tt::Tensor blend(const tt::Tensor& a, const tt::Tensor& b, double t) { return a * (1 - t) + b * t; }
 //   const auto op = tt::register_operator("blend", blend, "t");
 //   op(x, y, 0.3);   tt::call("blend", {x, y, 0.3});   tt::call("blend", {x, y}, {{"t", 0.3}});
-//   tt::register_kernel("blend", tt::DispatchKey::private_use1, npu_blend);   // for one backend, another
+//   tt::register_kernel("blend", tt::backend_key(npu), npu_blend);   // for one backend, another
 // The function takes Tensors first, then double, integers, bool, DType and IntList, and returns a Tensor.
 // What it calls is dispatched in turn: a function of tt's ops has derivatives and works on every device.
 #pragma once
@@ -120,10 +120,8 @@ FunctionOperator<A...> register_operator(const char* name, Tensor (*function)(A.
   auto* context = reinterpret_cast<void*>(function);
   return {&Dispatcher::get().define(name, context, [&](Operator& op) {
     op.set_schema(detail::make_schema<std::remove_cvref_t<A>...>(names));
-    for (int k = 0; k < dispatch_key_count; ++k)
-      if (const auto key = static_cast<DispatchKey>(k); backend_keys.contains(key))
-        op.set_kernel(key, &detail::function_kernel<A...>, context);
-      else op.set_fall_through(key);  // the ops that it calls look for themselves
+    op.set_backend_kernel(&detail::function_kernel<A...>, context);
+    for (int k = most_devices; k < dispatch_key_count; ++k) op.set_fall_through(static_cast<DispatchKey>(k));  // the ops that it calls look for themselves
   })};
 }
 /// The kernel of an operator for one key; throws Error when it does not take what the operator's schema says.

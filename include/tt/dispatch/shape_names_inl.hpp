@@ -241,7 +241,7 @@ void register_creation() {
   static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Device v, bool g, Line at) {
     const DType own = is_floating(promote(promote(number_of(start).dtype(), number_of(end).dtype()), number_of(step).dtype())) ? DType::f32 : DType::i64;
     if (is_whole(start) && is_whole(end) && is_whole(step)) return arange_of_integers(integer_of(start, at), integer_of(end, at), integer_of(step, at), made_with(d, v, g, own), at);
-    return arange(real_of(start, at), real_of(end, at), real_of(step, at), made_with(d, v, g, own), at);
+    return tt::arange(real_of(start, at), real_of(end, at), real_of(step, at), made_with(d, v, g, own), at);
   };
   create("arange", "Scalar end", [](const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(std::int64_t{0}, e, std::int64_t{1}, d, v, g, at); });
   create("arange", "Scalar start, Scalar end", [](const TensorOperand& s, const TensorOperand& e, OptionalDType d, Device v, bool g, Line at) { return numbers(s, e, std::int64_t{1}, d, v, g, at); });

@@ -133,8 +133,7 @@ TT_INLINE Operator& define_view(const char* name, const char* attributes, Record
     op.set_schema(schema_of(1, attributes));
     op.is_view = true;
     op.front = front;
-    for (int k = 0; k < dispatch_key_count; ++k)
-      if (backend_keys.contains(static_cast<DispatchKey>(k))) op.set_kernel(static_cast<DispatchKey>(k), kernel);
+    op.set_backend_kernel(kernel);
   });
 }
 

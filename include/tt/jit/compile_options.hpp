@@ -49,7 +49,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
   }
   if (taped) e.joint = e.function->joint(autograd::required_gradients(examples.tensor.data(), examples.count()), sizes);
   for (int k = 0; k < examples.count(); ++k)
-    if (program_maker(examples[k].device().type)) return e;  // the device compiles its kernels itself
+    if (has_programs(examples[k].device().type)) return e;  // the device compiles its kernels itself
   CodeCache& cache = CodeCache::get();
   if (e.forward().kernels() == 0) return e;
   const auto request = [&](const GraphFunction& f, const char* name, bool wait) {
