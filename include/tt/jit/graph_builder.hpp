@@ -2,6 +2,7 @@
 // guarded, or they are numbers.
 //   GraphBuilder b(guards.sizes, false);   b.set_node(value, b.graph.input(...));   b.add(list, begin, end);   b.graph, b.guards
 #pragma once
+#include "tt/core/size_expression.hpp"
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/differentiate.hpp"
 #include "tt/jit/recorder.hpp"
