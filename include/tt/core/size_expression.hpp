@@ -202,6 +202,16 @@ inline bool divide_term(const SizeTerm& a, const SizeTerm& b, SizeTerm& q) {
   return k == b.factors.size();
 }
 
+inline std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+inline std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
+  while (b != 0) {
+    const std::int64_t r = a % b;
+    a = b;
+    b = r;
+  }
+  return a < 0 ? -a : a;
+}
+
 #if TT_DEFINES(core)
 
 /// Pieces of FurtherSizes::few words.
@@ -260,15 +270,6 @@ inline Extent size_function(SizeFunction f, Extent a, Extent b) {
   SizeSum s;
   s.add({1, {Extent::at(WordTable::number_of(w, 3)).code}});
   return s.extent();
-}
-inline std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-inline std::int64_t common_divisor(std::int64_t a, std::int64_t b) {
-  while (b != 0) {
-    const std::int64_t r = a % b;
-    a = b;
-    b = r;
-  }
-  return a < 0 ? -a : a;
 }
 TT_INLINE Extent size_floor_div(Extent a, Extent b) {
   if (b.is_constant() && b.code <= 0) return b.code == 0 ? Extent(0) : floor_div(Extent(0) - a, -b.code);
