@@ -630,6 +630,79 @@ TEST_CASE("one unlucky first size does not spoil the captures") {
   CHECK(f.captures() == 3);  // two rows, and three, which is also the number of columns
 }
 
+TEST_CASE("a size that must be a multiple is one, not a number") {
+  const auto captures = [](const auto& f, std::initializer_list<std::int64_t> sizes) {
+    auto compiled = tt::compile(f, {.tier = 0, .fullgraph = true});
+    for (const std::int64_t n : sizes) {
+      CAPTURE(n);
+      const Tensor x = numbered(n, 6);
+      CHECK(same_bits(compiled(x), f(x)));
+    }
+    return compiled.captures();
+  };
+  const auto pairs = [](const Tensor& x) { return x.reshape({-1, 2, 6}).sum(1) * 2; };
+  CHECK(captures(pairs, {4, 8, 10, 20, 34, 22}) == 1);
+  CHECK(captures(pairs, {2, 6, 8, 10}) == 3);  // of 2 rows there is one pair; 6 is the number of columns too
+  CHECK(captures([](const Tensor& x) {
+    const tt::Size n = x.size(0) / 2;
+    return x.reshape({n, 2, 6}).sum(1) + x.slice(0, 0, n);
+  }, {4, 8, 10, 20, 34}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.reshape({-1, 2, 6}).reshape({-1, 4, 2, 6}).sum(2); }, {8, 16, 24, 80}) == 2);  // one eighth, or more
+  CHECK(captures([](const Tensor& x) { return x.reshape({-1, 6, 6}).reshape({-1, 4, 6, 6}).sum(2); }, {48, 72, 24, 240}) == 2);
+  CHECK(captures([](const Tensor& x) { return tt::cat({x, x, x}, 0).reshape({-1, 4, 6}).sum(1); }, {8, 12, 40, 20}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.reshape({-1}); }, {4, 9, 12}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.size(0) % 2 == 0 ? x.reshape({-1, 2, 6}).sum(1) : x * 2; }, {4, 8, 10, 12, 16}) == 1);
+  CHECK(captures([](const Tensor& x) { return x.reshape({-1, 2, 6}).sum(1) + (x.size(0) > 20 ? 1 : 2); }, {4, 8, 20, 22, 40, 10}) == 2);
+}
+
+TEST_CASE("where a size is no multiple, the error is eager's, and captures stay") {
+  const auto f = [](const Tensor& x) { return x.reshape({-1, 2, 6}).sum(1); };
+  auto compiled = tt::compile(f, {.name = "pairs", .tier = 0, .fullgraph = true});
+  CHECK(same_bits(compiled(numbered(4, 6)), f(numbered(4, 6))));
+  const std::string said = message([&] { compiled(numbered(5, 6)); });
+  CHECK(contains(said, "tt::reshape: no size can stand for -1: 30 elements, 12 in the other sizes."));
+  CHECK(contains(said, "test_sizes.cpp:"));
+  CHECK(same_bits(compiled(numbered(16, 6)), f(numbered(16, 6))));
+  CHECK(compiled.captures() == 1);
+  CHECK(contains(compiled.explain(), "f32 (2*s0, 6)"));
+}
+
+TEST_CASE("multiples: gradients, traces, marks, sizes that are equal, and Tensors that lie otherwise") {
+  const auto f = [](const Tensor& x, const Tensor& y) { return (x.reshape({-1, 2, 6}) * y.reshape({2, -1, 6}).transpose(0, 1)).sum(1); };
+  auto compiled = tt::compile(f, {.tier = 0, .fullgraph = true});
+  for (const std::int64_t n : {4, 8, 10, 22}) {
+    CAPTURE(n);
+    Tensor x = numbered(n, 6).requires_grad_(), y = (numbered(n, 6) + 1).requires_grad_();
+    f(x, y).sum().backward();
+    const Tensor dx = x.grad(), dy = y.grad();
+    x.zero_grad();
+    y.zero_grad();
+    compiled(x, y).sum().backward();
+    CHECK(same_bits(x.grad(), dx));
+    CHECK(same_bits(y.grad(), dy));
+    const Tensor wide = numbered(n, 12).slice(1, 0, 12, 2);
+    CHECK(same_bits(compiled(wide, y.detach()), f(wide, y.detach())));
+    const Tensor turned = numbered(6, n).t();
+    CHECK(same_bits(compiled(turned, y.detach()), f(turned, y.detach())));
+  }
+  CHECK(compiled.captures() <= 4);
+  auto traced = tt::trace(f, numbered(8, 6), numbered(8, 6));
+  CHECK(same_bits(traced(numbered(10, 6), numbered(10, 6)), f(numbered(10, 6), numbered(10, 6))));
+  CHECK(contains(message([&] { traced(numbered(7, 6), numbered(7, 6)); }), "argument 0 is f32 (7, 6), the graph takes f32 (2*s0, 6)"));
+  auto marked = tt::compile([](const Tensor& x) { return x.reshape({-1, 2, 6}).sum(1); }, {.tier = 0});
+  for (const std::int64_t n : {8, 10, 12}) {
+    const Tensor x = numbered(n, 6);
+    tt::mark_dynamic(x, 0, 2, 100);
+    CHECK(same_bits(marked(x), x.reshape({-1, 2, 6}).sum(1)));
+  }
+  CHECK(marked.captures() == 1);
+  auto breaks = tt::compile([](const Tensor& x) { return x.sum().item() > 0 ? x.reshape({-1, 2, 6}).sum(1) : x; }, {.tier = 0});
+  for (const std::int64_t n : {8, 10, 12, 7}) {
+    const Tensor x = n == 7 ? numbered(n, 6) * -1 : numbered(n, 6);
+    CHECK(same_bits(breaks(x), n == 7 ? x : x.reshape({-1, 2, 6}).sum(1)));
+  }
+}
+
 TEST_CASE("random programs of sizes that stay expressions agree with eager") {
   const char* const more = std::getenv("TT_FUZZ_COUNT");
   const int programs = more ? std::atoi(more) : 400;
@@ -683,7 +756,7 @@ TEST_CASE("random programs that branch on sizes agree with eager") {
       std::int64_t number;
     };
     std::vector<Step> steps;
-    for (int k = 1 + dice.below(5); k > 0; --k) steps.push_back({dice.below(6), dice.below(2), dice.below(4), 1 + dice.below(40)});
+    for (int k = 1 + dice.below(5); k > 0; --k) steps.push_back({dice.below(8), dice.below(2), dice.below(4), 1 + dice.below(40)});
     const auto f = [&](const Tensor& x) {
       Tensor y = x;
       for (const Step& s : steps) {
@@ -695,6 +768,8 @@ TEST_CASE("random programs that branch on sizes agree with eager") {
           case 2: y = taken && y.size(0) > 2 ? y.slice(0, 1, y.size(0)) : y; break;
           case 3: y = taken ? y.sum(0, true) + y : y; break;
           case 4: y = taken ? y.t().contiguous().t() * 3 : y; break;
+          case 6: y = y.numel() % (1 + s.number % 4) == 0 ? y.reshape({-1, 1 + s.number % 4}) : y; break;
+          case 7: y = y.size(0) % 2 == 0 ? y.reshape({-1, 2, y.size(1)}).sum(1) : y + y.size(0) / 2; break;
           default: y = y * static_cast<double>(taken ? n : 1); break;
         }
         ++branches;

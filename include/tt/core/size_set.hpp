@@ -34,6 +34,11 @@ struct SizeFacts : SizeSet {
   constexpr SizeFacts() = default;
   constexpr SizeFacts(const SizeSet& numbers) : SizeSet(numbers) {}
   constexpr std::int64_t multiple(int k) const { return k < multiples.size() ? multiples[k] : 1; }
+  /// The value of symbol k where a size is n; 0: no symbol stands for it.
+  constexpr std::int64_t symbol_value(int k, std::int64_t n) const {
+    const std::int64_t times = multiple(k);
+    return test(k) || n % times != 0 || n <= times ? 0 : n / times;
+  }
   constexpr bool empty() const { return SizeSet::empty() && multiples.empty(); }
   constexpr void set_multiple(int k, std::int64_t m) {
     while (multiples.size() <= k) multiples.push_back(1);

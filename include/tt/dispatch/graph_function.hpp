@@ -32,9 +32,7 @@ class Signature {
   Signature(const Tensor* const* argument, int count, const Attributes& attributes, const SizeFacts& numbers = {}, const BitSet* fixed = nullptr)
       : arguments(count), as_numbers(numbers) {
     describe(argument, fixed);
-    for (int s : as_numbers.some)
-      if (s < symbols) values.set(s, 0);  // no size is this symbol
-    for (int s = 0; s < as_numbers.multiples.size() && s < symbols; ++s) values.set(s, is_multiple(s, values[s]) ? values[s] / as_numbers.multiple(s) : 0);
+    for (int s = 0; !as_numbers.empty() && s < symbols; ++s) values.set(s, as_numbers.symbol_value(s, values[s]));
     word.append(attributes.value.data(), attributes.size());
   }
   bool is_constant() const { return as_numbers.all; }
@@ -124,9 +122,10 @@ class Signature {
   void push_size(std::int64_t n, bool number) {
     if (number || n == 0 || n == 1) return push(n);
     const int s = symbol_of(n);
-    push(as_numbers.some.test(s) || !is_multiple(s, n) ? n : (Extent::symbol(s) * Extent(as_numbers.multiple(s))).code);
+    if (as_numbers.symbol_value(s, n) == 0) return push(n);
+    const std::int64_t times = as_numbers.multiple(s);
+    push((times == 1 ? Extent::symbol(s) : Extent::symbol(s) * Extent(times)).code);
   }
-  bool is_multiple(int s, std::int64_t n) const { return as_numbers.multiples.empty() || n % as_numbers.multiple(s) == 0; }
   int symbol_of(std::int64_t n) {
     if (symbols < few) {
       int s = 0;

@@ -152,11 +152,12 @@ TT_INLINE void need_room_for_axis(const Tensor& t, const char* op, SourceLine at
 }  // namespace detail
 
 namespace detail {
-/// Numbers that stand where the last axes have sizes that are such numbers in this call are taken for these: x of (n, 6) as {-1, 2, 6}. How many they are.
-inline int name_last_sizes(const Tensor& x, IntList& to, SourceLine at) {
+/// Numbers that stand where the last axes have sizes that are such numbers in this call are taken for these: x of (n, 6) as
+/// {-1, 2, 6}. How many they are; the first axis is the open size's.
+inline int name_last_sizes(const Tensor& x, IntList& to, int open, SourceLine at) {
   for (int k = 0;; ++k) {
     const int place = to.size() - 1 - k, axis = x.dim() - 1 - k;
-    if (place < 0 || axis < 0 || to.value(place) != x.impl().shape.code[axis]) return k;
+    if (place == open || axis <= 0 || to.value(place) != x.impl().shape.code[axis]) return k;
     const Size own = x.size(axis, at);
     if (own != to[place]) return k;
     to[place] = own;
@@ -180,7 +181,7 @@ TT_INLINE Tensor Tensor::reshape(const IntList& shape, SourceLine at) const {
       TT_THROW(Error(Text("tt::reshape: no size can stand for -1: ") << impl().numel << " elements, " << known << " in the other sizes." << at));
     to[open] = impl().numel / known;
     if (detail::capture_mode) [[unlikely]] {
-      const int same = detail::name_last_sizes(*this, to, at);
+      const int same = detail::name_last_sizes(*this, to, open, at);
       Size others(1), all(1);
       for (int k = 0; k < to.size() - same; ++k)
         if (k != open) others *= to[k];

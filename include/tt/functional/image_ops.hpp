@@ -137,9 +137,13 @@ constexpr Sym pad(const Sym& x, const SizeOption* given, int count, double value
     if (!g.at_least(s[axis], both.code, too_many)) return {&g, g.fail(too_many(), r)};
     r = g.slice(r, axis, before, s[axis] - both, 1);
   }
-  if (x.dtype() == DType::boolean) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "pad", .a = s, .dtype = x.dtype()}, r)};
-  if (!is_floating(x.dtype()) && !(value > -0x1p53 && value < 0x1p53 && tt::holds(x.dtype(), value) && value == static_cast<double>(static_cast<std::int64_t>(value))))
-    return {&g, g.fail({.mistake = Mistake::number_out_of_range, .op = "pad", .a = s, .dtype = x.dtype(), .number = tt::holds(DType::i64, value) ? static_cast<std::int64_t>(value) : INT64_MAX}, r)};
+  if (!is_floating(x.dtype())) {
+    const bool small = value > -0x1p53 && value < 0x1p53;
+    const auto whole = static_cast<std::int64_t>(small ? value : 0);
+    if (small && value != static_cast<double>(whole)) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "pad", .a = s, .dtype = x.dtype()}, r)};
+    if (!small || !tt::holds(x.dtype(), value))
+      return {&g, g.fail({.mistake = Mistake::number_out_of_range, .op = "pad", .a = s, .dtype = x.dtype(), .number = small ? whole : INT64_MAX}, r)};
+  }
   const std::uint64_t bits = encode(x.dtype(), value);
   for (int k = 0; k < count; k += 4) {  // two axes at a time
     PadAttribute p;

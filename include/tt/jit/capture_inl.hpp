@@ -70,10 +70,10 @@ TT_INLINE bool Guards::fits(const Guards& o, SymbolValues& to) const {
     const SizeSet symbols = symbols_of(its);
     const std::int64_t n = mine.value(sizes.values);
     for (int s : symbols.some) {
-      const std::int64_t times = o.sizes.as_numbers.multiple(s);
-      if (n % times != 0 || (known.test(s) && to[s] != n / times)) return false;
+      const std::int64_t v = o.sizes.as_numbers.symbol_value(s, n);
+      if (v == 0 || (known.test(s) && to[s] != v)) return false;
       known.set(s);
-      to.set(s, n / times);
+      to.set(s, v);
     }
   }
   return true;
