@@ -19,7 +19,13 @@ fi
 device_code='__global__|__device__|<<<|# *include *<(cuda|cub/|thrust/|cublas|cudnn|nvrtc|nvToolsExt)'
 left_out=0
 remark=
-thrust=$(thrust_flags) || remark=" [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
+# of_package HEADER FOLDER: can the compiler include it?
+of_package() { printf '#include <%s>\n' "$1" | "$GXX" -x c++ -E -isystem "$2" - >/dev/null 2>&1; }
+json=nlohmann/json.hpp
+of_package $json /usr/include || json= remark="$remark [SKIPPED json: nlohmann-json3-dev is not installed]"
+eigen="-isystem /usr/include/eigen3"
+of_package Eigen/Core /usr/include/eigen3 || eigen= remark="$remark [SKIPPED eigen: libeigen3-dev is not installed]"
+thrust=$(thrust_flags) || remark="$remark [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
 public_headers >"$work/headers"
 while read -r header; do
   flags=
@@ -31,6 +37,11 @@ while read -r header; do
     include/tt/backends/cuda/algorithms.hpp | include/tt/backends/host_algorithms.hpp)
       [ -n "$thrust" ] || continue
       flags=$thrust
+      ;;
+    include/tt/io/safetensors.hpp) [ -n "$json" ] || continue ;;
+    include/tt/io/eigen.hpp)
+      [ -n "$eigen" ] || continue
+      flags=$eigen
       ;;
     include/tt/backends/cuda/*)
       if code_of "$header" | grep -qE "$device_code"; then

@@ -8,14 +8,14 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 required="g++ cmake ninja-build ccache libxsimd-dev doctest-dev libboost-dev"
-optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev liblapack3"
+optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev liblapack3 nlohmann-json3-dev libeigen3-dev"
 # Optional packages that could not be had are noted here, so that the next run does not ask the network again.
 note=build/optional-packages-not-available
 
 again=no
 for argument in "$@"; do
   case $argument in
-    --bench) required="$required libbenchmark-dev libeigen3-dev libxtensor-dev libopenblas-dev" ;;
+    --bench) required="$required libbenchmark-dev libxtensor-dev libopenblas-dev" ;;
     --again) again=yes ;;
     *) echo "setup: unknown argument '$argument'; known: --bench, --again" >&2; exit 2 ;;
   esac
@@ -40,6 +40,8 @@ purpose() {
     libclang-rt-19-dev) echo "without it clang's sanitizers are skipped" ;;
     liblapack3) echo "without it tt::linalg throws Unavailable" ;;
     graphviz) echo "without it graphs are not drawn" ;;
+    nlohmann-json3-dev) echo "without it there are no .safetensors files" ;;
+    libeigen3-dev) echo "without it there are no maps of Eigen" ;;
     libthrust-dev) echo "without it, and without the CUDA toolkit, there is no sort, topk, unique, cumsum and reduce_by_key" ;;
   esac
 }

@@ -16,6 +16,8 @@ namespace tt {
 class Tensor;
 struct MinMaxResult;
 class IndexItem;
+template <class T, int N>
+class TensorAccessor;
 struct TensorFront;
 
 /// A Tensor between square brackets, and the line of these.
@@ -261,6 +263,9 @@ class Tensor {
     check_elements(dtype_of<T>, at);
     return {reinterpret_cast<const T*>(impl_->data), static_cast<std::size_t>(numel())};
   }
+  /// The elements by indices, whatever the strides are: accessor<float, 2>()(i, j). T is the dtype's type, const for reading; see core/accessor.hpp.
+  template <class T, int N>
+  TensorAccessor<T, N> accessor(SourceLine at = here()) const;
   /// The element of a Tensor that has just one, converted to T.
   template <class T = double>
   T item(SourceLine at = here()) const {

@@ -268,7 +268,7 @@ inline const Tensor* Call::optional(int k) const {
   const std::int64_t given = attributes->value[0];
   if (!(given >> k & 1)) return nullptr;
   int place = 0;
-  for (int j = 0; j < k; ++j) place += given >> j & 1;
+  for (int j = 0; j < k; ++j) place += static_cast<int>(given >> j & 1);
   return argument[place];
 }
 

@@ -1,5 +1,5 @@
 // Making Tensors.
-//   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)   tt::from_blob(p, {4})
+//   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)
 #pragma once
 #include "tt/core/array.hpp"
 #include "tt/dispatch/inplace.hpp"
@@ -140,33 +140,6 @@ Tensor from_span(std::span<const T> values, const IntList& shape) {
   return t;
 }
 
-/// Elements that stay where they are: no copy. `deleter` is called when the last Tensor is gone.
-template <Element T>
-Tensor from_blob(T* data, const IntList& shape, void (*deleter)(void*) = nullptr) {
-  const Shape s = shape_of(shape, "from_blob");
-  auto* storage = ::new (detail::CachingAllocator::get().allocate(sizeof(Storage))) Storage;
-  storage->data = data;
-  storage->bytes = static_cast<std::size_t>(s.size().code) * sizeof(T);
-  storage->room = storage->bytes;
-  storage->context = reinterpret_cast<void*>(deleter);
-  storage->free_data = [](Storage& own) {
-    if (own.context) reinterpret_cast<void (*)(void*)>(own.context)(own.data);
-  };
-  detail::TensorImpl* impl = detail::TensorImpl::make();
-  impl->storage = storage;
-  impl->data = reinterpret_cast<std::byte*>(data);
-  impl->dtype = dtype_of<T>;
-  impl->set_dense(s);
-  impl->capture = DispatchState::of_this_thread().capture;
-  return Tensor(impl);
-}
-/// The elements of an Array, which must outlive the Tensor: no copy.
-template <class T, std::int64_t... E>
-Tensor as_tensor(Array<T, E...>& a) {
-  IntList shape;
-  for (int k = 0; k < Array<T, E...>::rank; ++k) shape.push_back(a.extent(k));
-  return from_blob(a.data(), shape);
-}
 /// A copy of the elements as an Array; throws Error when dtype or shape differ.
 template <class A>
 A to_array(const Tensor& t, SourceLine at = here()) {

@@ -1,6 +1,6 @@
 // Methods of Tensor that are functions too: x.add(y), tt::add(x, y) and x + y are one op.
 #pragma once
-#include "tt/dispatch/factories.hpp"
+#include "tt/dispatch/from_blob.hpp"
 #include "tt/ops/activation.hpp"
 #include "tt/ops/operators.hpp"
 

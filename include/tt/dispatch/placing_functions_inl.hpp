@@ -1,5 +1,6 @@
 // Definitions of shape_functions.hpp that put a Tensor into a larger one: margins, diagonals, slices.
 #pragma once
+#include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
 
 namespace tt {

@@ -20,15 +20,15 @@ struct File {
 };
 
 /// An open file, and how messages about it begin: "tt::load_npy: w.npy: ".
-struct NpySource {
+struct ArraySource {
   std::FILE* f;
   Text place;
 };
-[[noreturn]] inline void npy_fail(const NpySource& from, const Text& what) {
+[[noreturn]] inline void npy_fail(const ArraySource& from, const Text& what) {
   TT_THROW(Error(Text(from.place) << what));
 }
 
-struct NpyHeader {
+struct ArrayHeader {
   DType dtype = DType::f32;
   int rank = 0;
   std::int64_t extent[max_rank] = {};
@@ -93,7 +93,7 @@ struct NpyDict {
   }
 };
 
-inline NpyHeader read_npy_header(const NpySource& from) {
+inline ArrayHeader read_npy_header(const ArraySource& from) {
   unsigned char start[10];
   if (std::fread(start, 1, 10, from.f) != 10)
     npy_fail(from, std::ferror(from.f) ? "cannot be read." : "the file ends in its header.");
@@ -110,7 +110,7 @@ inline NpyHeader read_npy_header(const NpySource& from) {
   Vec<char> header(static_cast<int>(length) + 1, '\0');
   if (std::fread(header.begin(), 1, length, from.f) != length)
     npy_fail(from, "the file ends in its header.");
-  NpyHeader h;
+  ArrayHeader h;
   const NpyDict dict{header.begin(), header.begin() + length};
   const char* descr = dict.value("descr");
   bool known = false;
@@ -145,6 +145,13 @@ inline NpyHeader read_npy_header(const NpySource& from) {
   return h;
 }
 
+/// An array in a file: what it is, and its elements, which begin where the file is read next.
+struct StoredArray {
+  ArraySource from;
+  ArrayHeader header;
+  std::int64_t end;  ///< the byte behind it
+};
+
 /// What stands before the elements in a file.
 inline Text npy_start(DType dtype, const Shape& shape) {
   Text header;
@@ -166,7 +173,7 @@ std::size_t bytes_of(const A& a) {
 }
 
 /// Holds a header against what is wanted; extents are numbers or dyn.
-inline void check_wanted(const NpySource& from, const NpyHeader& h, DType dtype, const std::int64_t* extent, int rank) {
+inline void check_wanted(const ArraySource& from, const ArrayHeader& h, DType dtype, const std::int64_t* extent, int rank) {
   bool same = h.rank == rank && h.dtype == dtype;
   for (int k = 0; same && k < rank; ++k) same = extent[k] == dyn || extent[k] == h.extent[k];
   if (!same)
@@ -174,7 +181,7 @@ inline void check_wanted(const NpySource& from, const NpyHeader& h, DType dtype,
                                   << ' ' << declared_shape(extent, rank) << ".");
 }
 /// The elements, which follow, end before byte `end` of the file. Throws Error if there are fewer, or more than memory holds.
-inline void check_size(const NpySource& from, const NpyHeader& h, std::int64_t end) {
+inline void check_size(const ArraySource& from, const ArrayHeader& h, std::int64_t end) {
   const Shape found = h.shape();
   Text reader;
   for (int i = 0; i + 2 < from.place.size(); ++i) reader << from.place[i];  // without ": "
@@ -183,7 +190,7 @@ inline void check_size(const NpySource& from, const NpyHeader& h, std::int64_t e
     npy_fail(from, Text("the file ends before its last element: ") << name(h.dtype) << ' ' << found << " takes " << bytes
                                                                   << " bytes, the file holds " << rest << '.');
 }
-inline void read_elements(const NpySource& from, DType dtype, void* to, std::size_t bytes) {
+inline void read_elements(const ArraySource& from, DType dtype, void* to, std::size_t bytes) {
   if (std::fread(to, 1, bytes, from.f) != bytes) npy_fail(from, "the file cannot be read to its last element.");
   if (dtype != DType::boolean) return;
   const auto* byte = static_cast<const unsigned char*>(to);
@@ -191,8 +198,8 @@ inline void read_elements(const NpySource& from, DType dtype, void* to, std::siz
     if (byte[k] > 1) npy_fail(from, Text("element ") << static_cast<std::int64_t>(k) << " is no bool: " << static_cast<int>(byte[k]) << '.');
 }
 template <class A>
-A read_npy(const NpySource& from, std::int64_t end) {
-  const NpyHeader h = read_npy_header(from);
+A read_npy(const ArraySource& from, std::int64_t end) {
+  const ArrayHeader h = read_npy_header(from);
   check_wanted(from, h, A::dtype, A::Extents::value, A::rank);
   check_size(from, h, end);
   A a = [&] {
@@ -222,7 +229,7 @@ void save_npy(const char* path, const Array<T, E...>& a) {
 template <class A>
 A load_npy(const char* path) {
   const detail::File file(std::fopen(path, "rb"));
-  const detail::NpySource from{file.f, Text("tt::load_npy: ") << path << ": "};
+  const detail::ArraySource from{file.f, Text("tt::load_npy: ") << path << ": "};
   if (!file.f) detail::npy_fail(from, "cannot be opened.");
   std::fseek(file.f, 0, SEEK_END);
   const std::int64_t end = std::ftell(file.f);

@@ -143,13 +143,17 @@ class NpzReader {
   /// The number of an entry, or -1.
   int find(const Text& name) const { return slots_.empty() ? -1 : slots_[slot_of(name)]; }
   /// Where entry k stands, its checksum being right; it ends before end_of(k).
-  NpySource open(int k) const {
+  ArraySource open(int k) const {
     const NpzEntry& e = entries_[k];
     check_sum(e);
     seek(e.offset);
     return {file_.f, place() << e.name << ": "};
   }
   std::int64_t end_of(int k) const { return entries_[k].offset + entries_[k].size; }
+  StoredArray stored(int k) const {
+    const ArraySource from = open(k);
+    return {from, read_npy_header(from), end_of(k)};
+  }
   template <class A>
   A read(int k) const {
     return read_npy<A>(open(k), end_of(k));

@@ -47,38 +47,42 @@ void each_named(const Text& name, A& a, const V& visit) {
 /// numpy.savez's name for what has none.
 inline Text leaf_name(const Text& name) { return name.size() > 0 ? name : Text("arr_0"); }
 
-/// Reads what it visits; Tensors are kept beside, and written when all has been read.
+/// The elements, which end with the array.
+inline Tensor read_tensor(const StoredArray& a) {
+  check_size(a.from, a.header, a.end);
+  Tensor value(a.header.dtype, a.header.shape());
+  read_elements(a.from, a.header.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(a.header.dtype)));
+  return value;
+}
+/// Where a Tensor's elements are read by the CPU, dense.
+inline Tensor stored_form(const Tensor& t) { return t.detach().cpu().contiguous(); }
+
+/// Reads what it visits from a file; Tensors are kept beside, and written when all has been read.
+template <class Reader>
 class TensorLoader {
  public:
-  TensorLoader(const char* path, SourceLine at) : in_(path), path_(path), at_(at), used_(in_.entries().size(), 0) {}
+  TensorLoader(const Reader& in, const char* path, SourceLine at) : in_(in), path_(path), at_(at), used_(in_.entries().size(), 0) {}
 
   void operator()(const Text& leaf, Tensor& t) const {
-    const int k = find(leaf);
-    const NpySource from = in_.open(k);
-    const NpyHeader h = read_npy_header(from);
+    const auto [from, h, end] = in_.stored(find(leaf));
     if (t.defined()) {
       check_wanted(from, h, t.dtype(), t.impl().shape.code, t.dim());
       check_no_repeats(t, (Text("load: ") << path_ << ": " << leaf_name(leaf)).c_str(), at_);
     }
-    check_size(from, h, in_.end_of(k));
-    Tensor value(h.dtype, h.shape());
-    read_elements(from, h.dtype, value.impl().data, static_cast<std::size_t>(value.numel() * size_of(h.dtype)));
-    read_.push_back({&t, value});
+    read_.push_back({&t, read_tensor({from, h, end})});
   }
   template <Element T>
   void operator()(const Text& leaf, T& number) const {
-    const int k = find(leaf);
-    const NpySource from = in_.open(k);
-    const NpyHeader h = read_npy_header(from);
+    const auto [from, h, end] = in_.stored(find(leaf));
     check_wanted(from, h, dtype_of<T>, h.extent, 0);
-    check_size(from, h, in_.end_of(k));
+    check_size(from, h, end);
     read_elements(from, h.dtype, &number, sizeof number);
   }
   /// As many as the names in the file have numbers behind that of the list.
   std::int64_t length(const Text& list) const {
     const Text before = list.size() > 0 ? Text(list) << '.' : Text();
     std::int64_t most = 0;
-    for (const NpzEntry& e : in_.entries()) {
+    for (const auto& e : in_.entries()) {
       std::int64_t number = 0;
       int at = 0;
       while (at < before.size() && at < e.name.size() && e.name[at] == before[at]) ++at;
@@ -106,7 +110,7 @@ class TensorLoader {
     Tensor* to;
     Tensor value;
   };
-  NpzReader in_;
+  const Reader& in_;
   const char* path_;
   SourceLine at_;
   mutable Vec<int> used_;
@@ -121,6 +125,23 @@ class TensorLoader {
   }
 };
 
+/// Throws Error when a Tensor is undefined.
+template <class S>
+void check_defined(const char* op, const char* path, const S& tensors, SourceLine at) {
+  each_named(Text(), tensors, [&](const Text& leaf, const auto& x) {
+    if constexpr (requires { x.defined(); })
+      if (!x.defined()) TT_THROW(Error(Text(op) << ": " << path << ": " << leaf_name(leaf) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
+  });
+}
+template <class Reader, class S>
+void load_from(const Reader& in, const char* path, S& tensors, SourceLine at) {
+  TensorLoader<Reader> all(in, path, at);
+  S loaded = tensors;  // the same Tensors
+  each_named(Text(), loaded, all);
+  all.finish();
+  tensors = static_cast<S&&>(loaded);
+}
+
 }  // namespace detail
 
 /// Writes all Tensors, wherever they are, and numbers; throws tt::Error naming the path when that fails, and the name of a Tensor
@@ -128,16 +149,12 @@ class TensorLoader {
 template <class S>
   requires(detail::at_run_time<S>)
 void save(const char* path, const S& tensors, SourceLine at = here()) {
-  detail::each_named(Text(), tensors, [&](const Text& leaf, const auto& x) {
-    if constexpr (requires { x.defined(); })
-      if (!x.defined())
-        TT_THROW(Error(Text("tt::save: ") << path << ": " << detail::leaf_name(leaf) << ": the Tensor is undefined, and has no place in a file. Use tt::empty({0})?" << at));
-  });
+  detail::check_defined("tt::save", path, tensors, at);
   detail::NpzWriter out(path);
   detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
     Text name = detail::leaf_name(leaf);
     if constexpr (std::is_same_v<T, Tensor>) {
-      const Tensor dense = x.detach().cpu().contiguous();
+      const Tensor dense = detail::stored_form(x);
       with_dtype(dense.dtype(), [&]<class E>(E) {
         const std::span<const E> all = std::as_const(dense).template elements<E>(at);
         out.add(name.c_str(), detail::npy_start(dense.dtype(), dense.impl().shape), reinterpret_cast<const char*>(all.data()), all.size_bytes());
@@ -155,11 +172,7 @@ void save(const char* path, const S& tensors, SourceLine at = here()) {
 template <class S>
   requires(detail::at_run_time<S>)
 void load(const char* path, S& tensors, SourceLine at = here()) {
-  detail::TensorLoader in(path, at);
-  S loaded = tensors;  // the same Tensors
-  detail::each_named(Text(), loaded, in);
-  in.finish();
-  tensors = static_cast<S&&>(loaded);
+  detail::load_from(detail::NpzReader(path), path, tensors, at);
 }
 
 }  // namespace tt

@@ -9,6 +9,7 @@
 
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/control_flow.hpp"
+#include "tt/dispatch/random.hpp"
 #include "tt/jit/compile.hpp"
 
 namespace tt {
