@@ -19,12 +19,12 @@ fi
 device_code='__global__|__device__|<<<|# *include *<(cuda|cub/|thrust/|cublas|cudnn|nvrtc|nvToolsExt)'
 left_out=0
 remark=
-# of_package HEADER FOLDER: can the compiler include it?
-of_package() { printf '#include <%s>\n' "$1" | "$GXX" -x c++ -E -isystem "$2" - >/dev/null 2>&1; }
+# of_package HEADER [FLAGS]: can the compiler include it?
+of_package() { printf '#include <%s>\n' "$1" | "$GXX" -x c++ -E ${2:-} - >/dev/null 2>&1; }
 json=nlohmann/json.hpp
-of_package $json /usr/include || json= remark="$remark [SKIPPED json: nlohmann-json3-dev is not installed]"
+of_package $json || json= remark="$remark [SKIPPED json: nlohmann-json3-dev is not installed]"
 eigen="-isystem /usr/include/eigen3"
-of_package Eigen/Core /usr/include/eigen3 || eigen= remark="$remark [SKIPPED eigen: libeigen3-dev is not installed]"
+of_package Eigen/Core "$eigen" || eigen= remark="$remark [SKIPPED eigen: libeigen3-dev is not installed]"
 thrust=$(thrust_flags) || remark="$remark [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
 public_headers >"$work/headers"
 while read -r header; do
