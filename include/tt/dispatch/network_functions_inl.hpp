@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/network_functions.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
@@ -278,6 +279,39 @@ TT_LAZY_DEFINITION Tensor dropout_channels(const Tensor& x, double p, bool train
   for (int k = 0; k < x.dim(); ++k) channels.push_back(k < 2 ? x.size(k, at) : Size(1));
   return p == 1 ? x * 0 : tt::where(rand(channels, detail::on_device(DType::f32, x.device()), at) >= p, x * (1 / (1 - p)), 0, at);
 }
+namespace detail {
+/// Of more scores than this the whole matrix is not made, but that of so many rows at a time.
+inline constexpr std::int64_t most_scores = std::int64_t{1} << 20;
+inline constexpr int rows_of_scores = 64;
+
+/// Rows of queries hang on no others: some at a time, each with all keys, and so with the bits that they have all at once. Behind the last row there
+/// may be some of zeros, which are cut off.
+inline Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Attention::Options& o, SourceLine at) {
+  const Size n = query.size(-2, at), parts = (n + (rows_of_scores - 1)) / rows_of_scores, padded = parts * rows_of_scores;
+  const auto split = [&](const Tensor& x) {  // (parts, ..., rows, columns)
+    IntList shape;
+    for (int k = 0; k < x.dim() - 2; ++k) shape.push_back(x.size(k, at));
+    for (const Size& size : {parts, Size(rows_of_scores), x.size(-1, at)}) shape.push_back(size);
+    return movedim(pad(x, {0, 0, 0, padded - n}, PadMode::constant, 0, at).reshape(shape, at), IntList{x.dim() - 2}, IntList{0}, at);
+  };
+  const auto positions = [&](const Size& count) { return arange(count).to(key.device(), false, at); };
+  const bool by_row = mask.defined() && mask.dim() > 1 && mask.size(-2, at) != 1;
+  struct Part {
+    Tensor query, mask, first_row;
+  };
+  const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor()};
+  const Tensor rows = positions(Size(rows_of_scores)).unsqueeze(1, at), columns = positions(key.size(-2, at));
+  const Tensor made = tt::map([&](const Part& p) {
+    const Tensor seen = o.is_causal ? tt::le(columns, rows + p.first_row, at) : by_row ? p.mask : mask;
+    return call_with<Attention>(at, {false, o.scale}, p.query, key, value, seen);
+  }, all, at);
+  IntList shape;
+  for (int k = 1; k < made.dim() - 2; ++k) shape.push_back(made.size(k, at));
+  shape.push_back(padded);
+  shape.push_back(made.size(-1, at));
+  return movedim(made, IntList{0}, IntList{made.dim() - 3}, at).reshape(shape, at).slice(made.dim() - 3, 0, n, 1, at);
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& given_key, const Tensor& given_value, const Tensor& attn_mask, double dropout_p, bool is_causal, Optional<double> scale,
                                                        bool enable_gqa, SourceLine at) {
   if (attn_mask.defined() && is_causal) TT_THROW(Error(Text("tt::scaled_dot_product_attention: a mask and is_causal.") << at));
@@ -290,6 +324,11 @@ TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, cons
   if (dropout_p > 0) {  // of the probabilities: they are made first
     const Tensor unit = eye(key.size(-2, at), detail::on_device(key.dtype(), key.device()), at);
     return tt::matmul(dropout(call_with<Attention>(at, {is_causal, scale}, query, key, unit, attn_mask), dropout_p, true, at), value, at);
+  }
+  if (query.dim() >= 2 && key.dim() >= 2) {
+    Size scores = key.size(-2, at);
+    for (int k = 0; k < query.dim() - 1; ++k) scores = scores * query.size(k, at);
+    if (scores > detail::most_scores) return detail::attention_by_rows(query, key, value, attn_mask, {is_causal, scale}, at);
   }
   return call_with<Attention>(at, {is_causal, scale}, query, key, value, attn_mask);
 }
