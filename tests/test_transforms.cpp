@@ -295,26 +295,26 @@ struct Layer {
 }  // namespace
 
 TEST_CASE("vmap: examples in chunks, random numbers, an axis for each result") {
-  const Tensor xs = tt::randn({7, 3}, 5);
-  const auto f = [](const Tensor& x, const Tensor& w) { return std::pair<Tensor, Tensor>(tt::tanh(x * w).sum(), x.unsqueeze(1) * w); };
-  const Tensor w = tt::randn({3}, 6);
-  const auto whole = tt::vmap(f, {.in_dims = {0, tt::none}})(xs, w);
+  const Tensor rows = tt::randn({7, 3}, 5);
+  const auto f = [](const Tensor& x, const Tensor& scale) { return std::pair<Tensor, Tensor>(tt::tanh(x * scale).sum(), x.unsqueeze(1) * scale); };
+  const Tensor scale = tt::randn({3}, 6);
+  const auto whole = tt::vmap(f, {.in_dims = {0, tt::none}})(rows, scale);
   for (const int chunk : {1, 2, 3, 7, 100}) {
-    const auto parts = tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 1}, .chunk_size = chunk})(xs, w);
+    const auto parts = tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 1}, .chunk_size = chunk})(rows, scale);
     CHECK(same_bits(parts.first, whole.first));
     CHECK(same_bits(parts.second.transpose(0, 1).contiguous(), whole.second.contiguous()));
   }
   const auto inside = tt::compile([](const Tensor& x, const Tensor& v) { return tt::vmap([](const Tensor& p, const Tensor& q) { return (p * q).sum(); }, {.in_dims = {0, tt::none}, .chunk_size = 2})(x, v); },
                                   {.tier = 0, .fullgraph = true});
-  CHECK(close(inside(xs, w), xs.matmul(w)));
-  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 0, 0}})(xs, w); }).starts_with("tt::vmap: 3 out_dims for 2 results."));
-  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .chunk_size = -1})(xs, w); }).starts_with("tt::vmap: chunk_size is negative"));
+  CHECK(close(inside(rows, scale), rows.matmul(scale)));
+  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .out_dims = {0, 0, 0}})(rows, scale); }).starts_with("tt::vmap: 3 out_dims for 2 results."));
+  CHECK(message([&] { tt::vmap(f, {.in_dims = {0, tt::none}, .chunk_size = -1})(rows, scale); }).starts_with("tt::vmap: chunk_size is negative"));
 
   const auto draws = [](const Tensor& x) { return tt::rand({2}) + x.sum() * 0 + tt::rand({}); };
-  CHECK(message([&] { tt::vmap(draws)(xs); }).starts_with("tt::vmap: the function draws random numbers (rand)."));
-  CHECK(message([&] { tt::vmap(draws, {.randomness = "some"})(xs); }).starts_with("tt::vmap: randomness is 'some'."));
+  CHECK(message([&] { tt::vmap(draws)(rows); }).starts_with("tt::vmap: the function draws random numbers (rand)."));
+  CHECK(message([&] { tt::vmap(draws, {.randomness = "some"})(rows); }).starts_with("tt::vmap: randomness is 'some'."));
   tt::manual_seed(3);
-  const Tensor alike = tt::vmap(draws, {.randomness = "same"})(xs), apart = tt::vmap(draws, {.randomness = "different"})(xs);
+  const Tensor alike = tt::vmap(draws, {.randomness = "same"})(rows), apart = tt::vmap(draws, {.randomness = "different"})(rows);
   for (int k = 1; k < 7; ++k) {
     CHECK(same_bits(alike[k].contiguous(), alike[0].contiguous()));
     CHECK_FALSE(same_bits(apart[k].contiguous(), apart[0].contiguous()));
@@ -322,7 +322,7 @@ TEST_CASE("vmap: examples in chunks, random numbers, an axis for each result") {
   tt::manual_seed(3);
   CHECK(close(tt::rand({2}) + tt::rand({}), alike[0]));  // those of one call
   const auto inner = [](const Tensor& row) { return tt::vmap([](const Tensor& x) { return x * 0 + tt::rand({}); }, {.randomness = "different"})(row); };
-  const Tensor nested = tt::vmap(inner, {.randomness = "same"})(xs);
+  const Tensor nested = tt::vmap(inner, {.randomness = "same"})(rows);
   CHECK(same_bits(nested[1].contiguous(), nested[0].contiguous()));
   CHECK_FALSE(nested[0][0].item() == nested[0][1].item());
 }
@@ -357,12 +357,12 @@ TEST_CASE("linearize: one run of the function, many tangents") {
 
 TEST_CASE("functional_call: a module with other Tensors, differentiated and mapped") {
   const Layer own{tt::randn({3, 2}, 1), tt::zeros({2})};
-  const Tensor x = tt::randn({5, 3}, 2), w = tt::randn({3, 2}, 3), b = tt::ones({2});
-  CHECK(close(tt::functional_call(own, {w, b}, x), tt::tanh(x.matmul(w) + b)));
+  const Tensor x = tt::randn({5, 3}, 2), other = tt::randn({3, 2}, 3), b = tt::ones({2});
+  CHECK(close(tt::functional_call(own, {other, b}, x), tt::tanh(x.matmul(other) + b)));
   CHECK(close(own(x), tt::tanh(x.matmul(own.weight))));
-  CHECK(message([&] { (void)tt::functional_call(own, {w}, x); }).starts_with("tt::functional_call: 1 Tensors for a module of 2."));
+  CHECK(message([&] { (void)tt::functional_call(own, {other}, x); }).starts_with("tt::functional_call: 1 Tensors for a module of 2."));
   const auto each = tt::vmap([&](const Tensor& weight, const Tensor& bias) { return tt::functional_call(own, {weight, bias}, x); });
-  const Tensor all = each(tt::stack({own.weight, w}), tt::stack({own.bias, b}));  // an ensemble
+  const Tensor all = each(tt::stack({own.weight, other}), tt::stack({own.bias, b}));  // an ensemble
   CHECK(close(all[0], own(x)));
-  CHECK(close(all[1], tt::functional_call(own, {w, b}, x)));
+  CHECK(close(all[1], tt::functional_call(own, {other, b}, x)));
 }

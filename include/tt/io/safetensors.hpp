@@ -180,7 +180,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, const char* 
     if (named.first == "__metadata__" || named.first.find('\0') != std::string::npos) fail(Text("'") << named.first.c_str() << "' is no name for a Tensor.");
     order.push_back(&named);
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return size_of(a->second.dtype()) > size_of(b->second.dtype()); });
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return std::pair(-size_of(a->second.dtype()), std::string_view(a->first)) < std::pair(-size_of(b->second.dtype()), std::string_view(b->first)); });
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::int64_t end = 0;
