@@ -70,6 +70,8 @@ class CaptureMode {
   // inputs; then control_flow makes one node of the bodies recorded last.
   /// Is it recorded? Else it runs as it is written.
   virtual bool records_control() const { return false; }
+  /// Is a call of an op with an effect recorded, here? Else it runs at once, or the graph ends.
+  virtual bool records_effects() const { return false; }
   virtual void open_region() {}
   /// Stands for a Tensor like `t`, or like a row of it.
   virtual Tensor region_input(const Tensor& t, bool row) = 0;

@@ -1,5 +1,6 @@
 // Random numbers from a generator, which gives a seed for each call. They are functions of that and of their place (Philox): the same on
-// every device. Names and meanings are PyTorch's, the numbers are not.
+// every device. Names and meanings are PyTorch's, the numbers are not. In a captured function draws from the default generator are steps of its graph: each
+// call draws anew, the numbers of the function as it is written.
 //   tt::manual_seed(7);   tt::Tensor x = tt::rand({2, 3});      tt::Generator g(1);   tt::Tensor y = tt::randn({4}, g);
 #pragma once
 #include <algorithm>
@@ -43,7 +44,7 @@ class Generator {
     seed_ = s.seed;
     draws_ = s.draws;
   }
-  /// For one call. In a captured function the graph ends here, so that every call draws anew.
+  /// For one call. Where a captured function asks for one its graph ends, so that every call draws anew.
   std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_draws); }
 
  private:
@@ -73,30 +74,60 @@ inline Generator& default_generator() {
 /// Of the default generator.
 inline Generator& manual_seed(std::uint64_t seed) { return default_generator().manual_seed(seed); }
 
+namespace detail {
+/// A draw in a captured function's graph: the default generator's next seed, at each call and in the function's order.
+template <class = void>
+struct DrawSeed {
+  struct Options {};
+  static constexpr OpInfo info{.name = "_draw_seed", .effect = true, .arguments = "input"};
+  static Sym like(const Sym& x, const Options&) { return {x.graph, x.graph->constant(DType::i64, 0, Shape{})}; }
+  static void kernel(Call& c, const Options&) {
+    c.result[0] = Tensor(DType::i64, Shape{}, c[0].is_meta() ? c[0].device() : Device{});
+    if (!c[0].is_meta()) *c.result[0].data_ptr<std::int64_t>() = default_generator().next_seed("rand", c.at);
+  }
+};
+/// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and for vmap's examples, draws end the graph.
+inline bool records_draws(const Generator& g, const TensorOptions& o) {
+  return capture_mode && capture_mode->records_effects() && !example_draws && &g == &default_generator() && is_host(o.device) && !o.requires_grad;
+}
+template <class Fn>
+Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
+  if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at)));
+  return call_structured<Fn>(at, x, g.next_seed(op, at));
+}
+template <class Fn>
+Tensor draw(const IntList& shape, Generator& g, const TensorOptions& o, const char* op, SourceLine at) {
+  if (records_draws(g, o)) [[unlikely]] return draw_like<Fn>(zeros(shape, o, at), g, op, at);
+  const std::int64_t seed = g.next_seed(op, at);
+  if constexpr (std::is_same_v<Fn, RandLike>) return rand(shape, seed, o, at);
+  else return randn(shape, seed, o, at);
+}
+}  // namespace detail
+
 /// Uniform in [0, 1).
 template <class = void>
-Tensor rand(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return rand(shape, g.next_seed("rand", at), o, at); }
+Tensor rand(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return detail::draw<RandLike>(shape, g, o, "rand", at); }
 template <class = void>
 Tensor rand(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return rand(shape, default_generator(), o, at); }
 template <std::same_as<DType> D>
 Tensor rand(const IntList& shape, D dtype, SourceLine at = here()) { return rand(shape, TensorOptions{.dtype = dtype}, at); }
 /// Normal, of mean 0 and variance 1.
 template <class = void>
-Tensor randn(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, g.next_seed("randn", at), o, at); }
+Tensor randn(const IntList& shape, Generator& g, TensorOptions o = {}, SourceLine at = here()) { return detail::draw<RandnLike>(shape, g, o, "randn", at); }
 template <class = void>
 Tensor randn(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) { return randn(shape, default_generator(), o, at); }
 template <std::same_as<DType> D>
 Tensor randn(const IntList& shape, D dtype, SourceLine at = here()) { return randn(shape, TensorOptions{.dtype = dtype}, at); }
 /// As many, of the shape and dtype of `x`.
 template <class = void>
-Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return rand_like(x, g.next_seed("rand_like", at), at); }
+Tensor rand_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandLike>(x, g, "rand_like", at); }
 template <class = void>
-Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return randn_like(x, g.next_seed("randn_like", at), at); }
+Tensor randn_like(const Tensor& x, Generator& g = default_generator(), SourceLine at = here()) { return detail::draw_like<RandnLike>(x, g, "randn_like", at); }
 /// Whole numbers from low to high - 1; i64 unless said. Throws Error when there are none.
 template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
-  const Tensor u = rand(shape, g.next_seed("randint", at), {.dtype = DType::f64, .device = o.device}, at);
+  const Tensor u = detail::draw<RandLike>(shape, g, {.dtype = DType::f64, .device = o.device}, "randint", at);
   return (tt::floor(u * (static_cast<double>(high) - static_cast<double>(low))).to(DType::i64, at) + low).to(o.dtype, at);
 }
 template <class = void>
@@ -107,7 +138,7 @@ Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_g
 template <class = void>
 Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine at = here()) {
   if (!is_floating(p.dtype())) TT_THROW(Error(Text("tt::bernoulli: dtype is not accepted: ") << name(p.dtype()) << "." << at));
-  return (rand(p.shape(), g.next_seed("bernoulli", at), {.dtype = DType::f64, .device = p.device()}, at) < p).to(p.dtype(), at);
+  return (detail::draw<RandLike>(p.shape(at), g, detail::on_device(DType::f64, p.device()), "bernoulli", at) < p).to(p.dtype(), at);
 }
 
 /// Normal numbers of these means and standard deviations, in the shape that both are broadcast to.

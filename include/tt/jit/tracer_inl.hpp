@@ -49,6 +49,7 @@ class Tracer final : public Recorder {
   // Control flow and transforms: tracer_control_inl.hpp.
   bool made_in_body(std::uint64_t capture) const override { return regions_.is_open(capture); }
   bool records_control() const override { return true; }
+  bool records_effects() const override { return !regions_.any_open(); }
   inline void open_region() override;
   inline Tensor region_input(const Tensor& t, bool row) override;
   inline void close_region(const Tensor* const* result, int count) override;
