@@ -210,8 +210,11 @@ void register_creation() {
   create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_with(d, v, false), at); });
   create("empty_permuted", "int[] size, int[] physical_layout", [](const IntList& s, const IntList& p, OptionalDType d, Device v, bool, Line at) {
     IntList laid, back;
-    SmallVec<bool, max_rank> taken(s.size());
-    for (int k = 0; k < s.size(); ++k) back.push_back(0);
+    SmallVec<bool, max_rank> taken;
+    for (int k = 0; k < s.size(); ++k) {
+      back.push_back(0);
+      taken.push_back(false);
+    }
     for (int k = 0; k < p.size(); ++k) {
       const int axis = normalize_axis(saturated<int>(p.value(k)), s.size());
       if (axis < 0 || p.size() != s.size() || taken[axis]) TT_THROW(Error(Text("tt::empty_permuted: axes ") << p << " are not a permutation for sizes " << s << "." << at));
