@@ -64,7 +64,7 @@ TEST_CASE("solutions solve") {
   CHECK(same(tt::linalg::det(tt::matmul(a, a)), tt::linalg::det(a) * tt::linalg::det(a)));
   CHECK(same(tt::linalg::solve_triangular(tt::tril(a), b, false), tt::linalg::solve(tt::tril(a), b)));
   CHECK(same(tt::linalg::solve_triangular(tt::triu(a), b.mT(), true, false), tt::linalg::solve(tt::triu(a), b.mT(), false)));
-  const Tensor tall = batch(6, 3), y = tt::randn({2, 3, 6, 1}, 8, {.dtype = DType::f64}), x = tt::linalg::lstsq(tall, y);
+  const Tensor tall = batch(6, 3), y = tt::randn({2, 3, 6, 1}, 8, {.dtype = DType::f64}), x = tt::linalg::lstsq(tall, y).solution;
   CHECK(same(tt::matmul(tall.mT(), tt::matmul(tall, x) - y), tt::zeros({2, 3, 3, 1}, DType::f64)));
   CHECK(same(tt::linalg::matrix_exp(a * 0), tt::eye(4, DType::f64).expand({2, 3, 4, 4})));
   CHECK(same(tt::matmul(tt::linalg::matrix_exp(a), tt::linalg::matrix_exp(-a)), tt::eye(4, DType::f64).expand({2, 3, 4, 4})));
@@ -108,4 +108,55 @@ TEST_CASE("captured without a break, for other sizes too") {
   }
   const tt::Text text = f.explain();
   CHECK_FALSE(contains(std::string(text.begin(), text.end()), "graph breaks"));
+}
+
+TEST_CASE("factors: LU, LDL, reflectors, polar, and solutions where the rank is not full") {
+  if (!has_lapack()) return;
+  const auto made = [](const tt::IntList& shape, int seed) { return tt::randn(shape, seed, {.dtype = DType::f64}); };
+  for (const auto& [m, n] : {std::pair{4, 4}, {3, 5}, {6, 4}}) {
+    CAPTURE(m);
+    const Tensor a = made({2, m, n}, m);
+    const auto [p, l, u] = tt::linalg::lu(a);
+    CHECK(same(tt::matmul(tt::matmul(p, l), u), a));
+    CHECK(tt::gradcheck([](List x) { return tt::linalg::lu_factor(x[0]).LU; }, {a.clone().requires_grad_()}));
+    CHECK(tt::gradgradcheck([](List x) { return tt::linalg::lu_factor(x[0]).LU; }, {a.clone().requires_grad_()}));
+    CHECK(same_bits(tt::linalg::lu_factor(a.clone().requires_grad_()).LU, tt::linalg::lu_factor(a).LU));
+    const auto [r, tau] = tt::linalg::geqrf(a);
+    const Tensor q = tt::linalg::ormqr(r, tau, tt::eye(m, DType::f64).expand({2, m, m}));
+    CHECK(same(tt::matmul(q.slice(-1, 0, std::min(m, n)), tt::triu(r).slice(-2, 0, std::min(m, n))), a));
+    CHECK(same(tt::linalg::ormqr(r, tau, q.mT(), false), tt::eye(m, DType::f64).expand({2, m, m})));
+    if (m >= n) CHECK(same(tt::linalg::householder_product(r, tau), q.slice(-1, 0, n)));
+    const auto [side, length] = tt::linalg::polar(a);
+    CHECK(same(tt::matmul(side, length), a));
+    CHECK(same(length, length.mT()));
+    const auto [q2, r2] = tt::linalg::qr(a);
+    CHECK(same(tt::matmul(q2, r2), a));
+    CHECK(tt::gradcheck([](List x) { return tt::linalg::qr(x[0]).R; }, {a.clone().requires_grad_()}));
+    CHECK(tt::gradcheck([](List x) { return tt::linalg::svd(x[0]).S; }, {a.clone().requires_grad_()}));
+  }
+  const Tensor a = made({2, 4, 4}, 1), b = made({2, 4, 3}, 2), s = a + a.mT();
+  const auto f = tt::linalg::lu_factor(a);
+  CHECK(same(tt::matmul(a, tt::linalg::lu_solve(f.LU, f.pivots, b)), b));
+  CHECK(same(tt::matmul(a.mT(), tt::linalg::lu_solve(f.LU, f.pivots, b, true, true)), b));
+  CHECK(same(tt::matmul(tt::linalg::lu_solve(f.LU, f.pivots, b.mT(), false), a), b.mT()));
+  CHECK(same(tt::matmul(tt::linalg::lu_solve(f.LU, f.pivots, b.mT(), false, true), a.mT()), b.mT()));
+  const auto d = tt::linalg::ldl_factor(s);
+  CHECK(same(tt::matmul(s, tt::linalg::ldl_solve(d.LD, d.pivots, b)), b));
+  CHECK(same(tt::matmul(tt::linalg::matrix_sqrth(tt::matmul(a, a.mT())), tt::linalg::matrix_sqrth(tt::matmul(a, a.mT()))), tt::matmul(a, a.mT())));
+  CHECK(same(tt::tensordot(a.reshape({2, 2, 2, 2, 2}).slice(0, 0, 1).reshape({2, 2, 2, 2}), tt::linalg::tensorsolve(a[0].reshape({2, 2, 2, 2}), b[0].slice(1, 0, 1).reshape({2, 2})), 2), b[0].slice(1, 0, 1).reshape({2, 2})));
+
+  const Tensor thin = tt::matmul(made({5, 2}, 3), made({2, 4}, 4)), y = made({5, 3}, 5);  // of rank 2
+  const auto least = tt::linalg::lstsq(thin, y, {}, "gelsd");
+  CHECK(numbers(least.rank) == Numbers{2});
+  CHECK(same(least.solution, tt::matmul(tt::linalg::pinv(thin), y)));
+  CHECK(least.singular_values.numel() == 4);
+  CHECK(least.residuals.numel() == 0);
+  const auto full = tt::linalg::lstsq(made({5, 2}, 6), y, {}, "gels");
+  CHECK(same(full.residuals, tt::square(tt::matmul(made({5, 2}, 6), full.solution) - y).sum({-2})));
+  CHECK(tt::gradcheck([](List x) { return tt::linalg::pinv(tt::matmul(x[0], x[1])); }, {made({5, 2}, 3).requires_grad_(), made({2, 4}, 4).requires_grad_()}));
+  CHECK(numbers(tt::linalg::matrix_rank(tt::eye(3) * 1e-3, {.atol = tt::tensor(1e-2)})) == Numbers{0});
+  CHECK(message([&] { tt::linalg::lu_solve(f.LU, tt::full({2, 4}, 9, {.dtype = DType::i32}), b); }).find("a pivot is out of range: 9") != std::string::npos);
+  CHECK(message([&] { tt::linalg::ldl_solve(d.LD, tt::full({2, 4}, 0, {.dtype = DType::i32}), b); }).find("a pivot is out of range: 0") != std::string::npos);
+  const auto compiled = tt::compile([](const Tensor& x) { return tt::linalg::lu_factor(x).LU * 2; }, {.fullgraph = true});
+  CHECK(same_bits(compiled(a), tt::linalg::lu_factor(a).LU * 2));
 }

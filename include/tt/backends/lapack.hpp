@@ -41,6 +41,8 @@ struct Lapack {
   using I = int;
   void (*getrf)(const I* m, const I* n, T* a, const I* lda, I* pivots, I* info);
   void (*getrs)(const char* trans, const I* n, const I* nrhs, const T* a, const I* lda, const I* pivots, T* b, const I* ldb, I* info);
+  void (*sytrf)(const char* uplo, const I* n, T* a, const I* lda, I* pivots, T* work, const I* lwork, I* info);
+  void (*sytrs)(const char* uplo, const I* n, const I* nrhs, const T* a, const I* lda, const I* pivots, T* b, const I* ldb, I* info);
   void (*potrf)(const char* uplo, const I* n, T* a, const I* lda, I* info);
   void (*trtrs)(const char* uplo, const char* trans, const char* diag, const I* n, const I* nrhs, const T* a, const I* lda, T* b, const I* ldb, I* info);
   void (*geqrf)(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork, I* info);
@@ -60,6 +62,8 @@ struct Lapack {
       };
       find(f.getrf, "getrf");
       find(f.getrs, "getrs");
+      find(f.sytrf, "sytrf");
+      find(f.sytrs, "sytrs");
       find(f.potrf, "potrf");
       find(f.trtrs, "trtrs");
       find(f.geqrf, "geqrf");

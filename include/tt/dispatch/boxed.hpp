@@ -142,6 +142,19 @@ struct Unboxed<Optional<A>> {
     return Optional<A>(Unboxed<A>::from(v, at));
   }
 };
+/// A Tensor or a number that may be left out.
+struct OptionalOperand {
+  TensorOperand value;
+  Tensor tensor;
+  bool given = false;
+};
+template <>
+struct Unboxed<OptionalOperand> {
+  static OptionalOperand from(const BoxedValue& v, SourceLine at) {
+    if (v.is_none() || (v.is_tensor() && !v.tensor().defined())) return {};
+    return {v.operand(at), v.is_tensor() ? v.tensor() : Tensor(), true};
+  }
+};
 /// One Tensor, a list of them, or a struct of them.
 template <class R>
 std::vector<Tensor> as_results(R&& r) {

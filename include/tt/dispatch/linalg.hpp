@@ -25,15 +25,37 @@ TT_LAZY Tensor eigvalsh(const Tensor& a, std::string_view uplo = "L", SourceLine
 TT_LAZY SvdResult svd(const Tensor& a, bool full_matrices = true, SourceLine at = here());
 /// a = P L U with partial pivoting.
 TT_LAZY LuResult lu(const Tensor& a, SourceLine at = here());
-/// The pseudo-inverse: singular values not above rtol times the largest count as 0; rtol: the larger size times epsilon, unless said.
-TT_LAZY Tensor pinv(const Tensor& a, Optional<double> rtol = {}, bool hermitian = false, SourceLine at = here());
-TT_LAZY Tensor matrix_rank(const Tensor& a, Optional<double> rtol = {}, SourceLine at = here());
+/// Both triangles in one matrix, and which row each was exchanged with, from 1 on (i32).
+TT_LAZY LuFactors lu_factor(const Tensor& a, SourceLine at = here());
+TT_LAZY LuResult lu_unpack(const Tensor& factors, const Tensor& pivots, SourceLine at = here());
+/// solve of what lu_factor gave; adjoint: of a's transpose.
+TT_LAZY Tensor lu_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false, SourceLine at = here());
+/// a = L D L^T of symmetric matrices, of which the lower triangle is read: both in one matrix, and pivots as LAPACK's sytrf has them. No derivatives, as in PyTorch.
+TT_LAZY LdlFactors ldl_factor(const Tensor& a, SourceLine at = here());
+TT_LAZY Tensor ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, SourceLine at = here());
+/// qr as LAPACK has it: R, and below it reflectors, whose factors are tau. No derivatives.
+TT_LAZY Reflectors geqrf(const Tensor& a, SourceLine at = here());
+/// The first columns of the product of reflectors, of (m, n) with m >= n.
+TT_LAZY Tensor householder_product(const Tensor& a, const Tensor& tau, SourceLine at = here());
+/// That product (m, m), or its transpose, times `other`, or `other` times it.
+TT_LAZY Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false, SourceLine at = here());
+/// a = U P, of which U has orthonormal columns and P is symmetric.
+TT_LAZY PolarResult polar(const Tensor& a, SourceLine at = here());
+/// The square root of symmetric matrices without negative eigenvalues.
+TT_LAZY Tensor matrix_sqrth(const Tensor& a, SourceLine at = here());
+/// x of tensordot(a, x, x.dim()) = b; `dims`, axes of a, come last first.
+TT_LAZY Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& dims = {}, SourceLine at = here());
+/// The pseudo-inverse: singular values that do not count are left out.
+TT_LAZY Tensor pinv(const Tensor& a, const Tolerances& tolerances = {}, bool hermitian = false, SourceLine at = here());
+/// How many singular values count; hermitian: sizes of eigenvalues.
+TT_LAZY Tensor matrix_rank(const Tensor& a, const Tolerances& tolerances = {}, bool hermitian = false, SourceLine at = here());
 /// The largest singular value by the smallest.
 TT_LAZY Tensor cond(const Tensor& a, SourceLine at = here());
 /// e^a, by scaling and squaring of Taylor's series.
 TT_LAZY Tensor matrix_exp(const Tensor& a, SourceLine at = here());
-/// x with the least |a x - b|, where a has full rank.
-TT_LAZY Tensor lstsq(const Tensor& a, const Tensor& b, SourceLine at = here());
+/// x with the least |a x - b|; where a has not full rank, the shortest of these, but with driver "gels", which takes it for granted. Residuals, the rank and singular
+/// values are there where LAPACK's driver (gels, gelsy, gelsd, gelss) gives them, else without elements.
+TT_LAZY LstsqResult lstsq(const Tensor& a, const Tensor& b, Optional<double> rcond = {}, std::string_view driver = "gelsy", SourceLine at = here());
 TT_LAZY Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false, SourceLine at = here());
 
 }  // namespace tt::linalg

@@ -1,29 +1,11 @@
 // Definitions of linalg.hpp: what is made of the operators of linalg_kernels_inl.hpp, and all names.
 #pragma once
 #include "tt/dispatch/linalg.hpp"
-#include "tt/dispatch/linalg_kernels_inl.hpp"
+#include "tt/dispatch/linalg_factors_inl.hpp"
 
 namespace tt {
 namespace detail {
 
-/// Both with the same axes before the last two.
-template <class = void>
-void broadcast_batches(Tensor& a, Tensor& b, SourceLine at) {
-  IntList one, other, batch;
-  const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
-  for (int k = 0; k < rank - 2; ++k) {
-    const int i = k - (rank - a.dim()), j = k - (rank - b.dim());
-    const Size x = i < 0 ? Size(1) : a.size(i, at), y = j < 0 ? Size(1) : b.size(j, at);
-    batch.push_back(x == 1 ? y : x);
-  }
-  one = other = batch;
-  for (int k = 2; k > 0; --k) {
-    one.push_back(a.size(-k, at));
-    other.push_back(b.size(-k, at));
-  }
-  a = a.expand(one, at);
-  b = b.expand(other, at);
-}
 inline double epsilon_of(DType d) { return d == DType::f64 ? 0x1p-52 : 0x1p-23; }
 
 }  // namespace detail
@@ -64,6 +46,11 @@ TT_LAZY_DEFINITION Tensor linalg::solve_triangular(const Tensor& given_a, const 
 }
 TT_LAZY_DEFINITION linalg::QrResult linalg::qr(const Tensor& a, std::string_view mode, SourceLine at) {
   if (mode != "reduced" && mode != "complete" && mode != "r") TT_THROW(Error(Text("tt::linalg::qr: the mode is none of reduced, complete, r.") << at));
+  if (const Size m = a.dim() < 2 ? Size(0) : a.size(-2, at); a.dim() >= 2 && m < a.size(-1, at)) {  // of the first columns, and Q^T times the others
+    const QrResult first = qr(a.slice(-1, 0, m, 1, at), mode == "r" ? "reduced" : mode, at);
+    const Tensor r = cat({first.R, tt::matmul(first.Q.mT(at), a.slice(-1, m, a.size(-1, at), 1, at), at)}, -1, at);
+    return {mode == "r" ? empty({0}, detail::on_device(a.dtype(), a.device())) : first.Q, r};
+  }
   const auto [q, r] = call_with<detail::Qr<>>(at, {mode == "complete"}, a);
   return {mode == "r" ? empty({0}, detail::on_device(a.dtype(), a.device())) : q, r};
 }
@@ -73,50 +60,50 @@ TT_LAZY_DEFINITION linalg::EighResult linalg::eigh(const Tensor& a, std::string_
 }
 TT_LAZY_DEFINITION Tensor linalg::eigvalsh(const Tensor& a, std::string_view uplo, SourceLine at) { return eigh(a, uplo, at).eigenvalues; }
 TT_LAZY_DEFINITION linalg::SvdResult linalg::svd(const Tensor& a, bool full_matrices, SourceLine at) {
-  const auto [u, s, v] = call_with<detail::Svd<>>(at, {full_matrices}, a);
+  const auto [u, s, v] = call_with<detail::Svd<>>(at, {full_matrices}, full_matrices ? a.detach() : a);
   if (!full_matrices) return {u, s, v};
-  const bool flows = a.requires_grad() || detail::capture_mode;  // values have a derivative, all vectors have none
-  return {u, flows ? svd(a, false, at).S : s, v};
+  if (!a.requires_grad() && !detail::capture_mode) return {u, s, v};
+  const SvdResult r = svd(a, false, at);  // those vectors have a derivative, and none of the others enters it
+  const Size k = s.size(-1, at);
+  return {cat({r.U, u.detach().slice(-1, k, u.size(-1, at), 1, at)}, -1, at), r.S, cat({r.Vh, v.detach().slice(-2, k, v.size(-2, at), 1, at)}, -2, at)};
 }
 TT_LAZY_DEFINITION Tensor linalg::svdvals(const Tensor& a, SourceLine at) { return svd(a, false, at).S; }
-TT_LAZY_DEFINITION linalg::LuResult linalg::lu(const Tensor& a, SourceLine at) {
-  const auto [factors, pivots] = call_with<detail::Lu<>>(at, {}, a);
-  const std::int64_t m = a.size(-2, at), n = a.size(-1, at), k = m < n ? m : n, batch = k > 0 ? pivots.numel().value() / k : 0;
-  std::vector<std::int64_t> order;
-  for (std::int64_t b = 0; b < batch; ++b) {
-    std::vector<std::int64_t> own(static_cast<std::size_t>(m));
-    for (std::int64_t i = 0; i < m; ++i) own[static_cast<std::size_t>(i)] = i;
-    for (std::int64_t i = 0; i < k; ++i) std::swap(own[static_cast<std::size_t>(i)], own[static_cast<std::size_t>(pivots.template data_ptr<std::int32_t>()[b * k + i] - 1)]);
-    order.insert(order.end(), own.begin(), own.end());
+namespace detail {
+/// Up to here singular values count as 0: atol, or rtol times the largest, whichever is more. rtol is the larger size times epsilon, unless it or an atol above 0 is given.
+inline Tensor tolerance_of(const Tensor& a, const Tensor& values, const linalg::Tolerances& t, SourceLine at) {
+  const std::int64_t rows = a.size(-2, at), columns = a.size(-1, at);
+  const auto number = [&](double x) { return full({}, x, on_device(values.dtype(), values.device()), at); };
+  Tensor rtol = t.rtol;
+  if (!rtol.defined()) {
+    rtol = number(static_cast<double>(rows < columns ? columns : rows) * epsilon_of(a.dtype()));
+    if (t.atol.defined()) rtol = tt::where(t.atol > 0, number(0), rtol, at);
   }
-  IntList to = a.shape(at);
-  to[to.size() - 1] = m;
-  IntList rows;
-  for (int j = 0; j + 1 < to.size(); ++j) rows.push_back(to[j]);
-  // P[order[j], j] = 1
-  const Tensor places = from_span(std::span<const std::int64_t>(order), rows).unsqueeze(-2, at);
-  const Tensor p = tt::eq(arange(m).unsqueeze(-1, at), places, at).to(a.dtype(), at);
-  const Tensor l = tt::tril(factors, -1, at).slice(-1, 0, k, 1, at), unit = eye(m, k, detail::on_device(a.dtype(), a.device()), at);
-  return {p, l + unit, tt::triu(factors, 0, at).slice(-2, 0, k, 1, at)};
+  const Tensor relative = rtol.to(values.dtype(), at) * values.amax({-1}, false, at), least = t.atol.defined() ? tt::maximum(relative, t.atol.to(values.dtype(), at), at) : relative;
+  return least.unsqueeze(-1, at);
 }
-TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& a, Optional<double> rtol, bool hermitian, SourceLine at) {
-  const double most = static_cast<double>(std::max(a.size(-1, at).value(), a.size(-2, at).value())), tolerance = rtol.given ? rtol.value : most * detail::epsilon_of(a.dtype());
-  if (a.numel(at) == 0) return zeros(a.mT(at).shape(at), detail::on_device(a.dtype(), a.device()), at);
+}  // namespace detail
+
+TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& given, const Tolerances& tolerances, bool hermitian, SourceLine at) {
+  if (given.numel(at) == 0) return given.mT(at).clone(at);
+  const Tensor a = given.detach();
+  const auto inverse_of = [&](const Tensor& values, const Tensor& sizes) {
+    const Tensor kept = sizes > detail::tolerance_of(a, sizes, tolerances, at);
+    return tt::where(kept, 1 / tt::where(kept, values, 1, at), 0, at).unsqueeze(-2, at);
+  };
+  Tensor inverse;
   if (hermitian) {
     const EighResult e = eigh(a, "L", at);
-    const Tensor size = tt::abs(e.eigenvalues, at), kept = size > size.amax({-1}, true, at) * tolerance;
-    const Tensor inverse = tt::where(kept, 1 / tt::where(kept, e.eigenvalues, 1, at), 0, at);
-    return tt::matmul(e.eigenvectors * inverse.unsqueeze(-2, at), e.eigenvectors.mT(at), at);
+    inverse = tt::matmul(e.eigenvectors * inverse_of(e.eigenvalues, tt::abs(e.eigenvalues, at)), e.eigenvectors.mT(at), at);
+  } else {
+    const SvdResult r = svd(a, false, at);
+    inverse = tt::matmul(r.Vh.mT(at) * inverse_of(r.S, r.S), r.U.mT(at), at);
   }
-  const SvdResult r = svd(a, false, at);
-  const Tensor kept = r.S > r.S.amax({-1}, true, at) * tolerance, inverse = tt::where(kept, 1 / tt::where(kept, r.S, 1, at), 0, at);
-  return tt::matmul(r.Vh.mT(at) * inverse.unsqueeze(-2, at), r.U.mT(at), at);
+  return given.requires_grad() || detail::capture_mode ? call_with<detail::PinvDerivative<>>(at, {}, given, inverse) : inverse;
 }
-TT_LAZY_DEFINITION Tensor linalg::matrix_rank(const Tensor& a, Optional<double> rtol, SourceLine at) {
-  const Tensor s = svdvals(a.detach(), at);
+TT_LAZY_DEFINITION Tensor linalg::matrix_rank(const Tensor& a, const Tolerances& tolerances, bool hermitian, SourceLine at) {
+  const Tensor s = hermitian ? tt::abs(eigvalsh(a.detach(), "L", at), at) : svdvals(a.detach(), at);
   if (s.numel(at) == 0) return zeros(s.sum({-1}, false, at).shape(at), TensorOptions{.dtype = DType::i64}, at);
-  const double most = static_cast<double>(std::max(a.size(-1, at).value(), a.size(-2, at).value())), tolerance = rtol.given ? rtol.value : most * detail::epsilon_of(a.dtype());
-  return (s > s.amax({-1}, true, at) * tolerance).sum({-1}, false, at);
+  return (s > detail::tolerance_of(a, s, tolerances, at)).sum({-1}, false, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, SourceLine at) {
   const Tensor s = svdvals(a, at);
@@ -136,22 +123,60 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   for (int k = 0; k < halvings; ++k) r = tt::matmul(r, r, at);
   return r;
 }
-TT_LAZY_DEFINITION Tensor linalg::lstsq(const Tensor& a, const Tensor& given, SourceLine at) {
-  const bool vector = given.dim() == 1 || given.dim() == a.dim() - 1;
-  const Tensor b = vector ? given.unsqueeze(-1, at) : given;
-  Tensor x;
-  if (a.size(-2, at) >= a.size(-1, at)) {
+TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, const Tensor& given, Optional<double> rcond, std::string_view driver, SourceLine at) {
+  if (driver != "gels" && driver != "gelsy" && driver != "gelsd" && driver != "gelss") TT_THROW(Error(Text("tt::linalg::lstsq: the driver is none of gels, gelsy, gelsd, gelss.") << at));
+  const bool vector = given.dim() == 1 || given.dim() == given_a.dim() - 1;
+  Tensor a = given_a, b = vector ? given.unsqueeze(-1, at) : given;
+  detail::broadcast_batches(a, b, at);
+  const Size m = a.size(-2, at), n = a.size(-1, at);
+  const Tensor none = empty({0}, detail::on_device(a.dtype(), a.device()));
+  LstsqResult r{{}, none, empty({0}, TensorOptions{.dtype = DType::i64}), none};
+  bool full_rank = true;
+  Tolerances tolerances;
+  if (rcond.given) tolerances.rtol = full({}, rcond.value, detail::on_device(a.dtype(), a.device()), at);
+  if (driver != "gels") {
+    r.rank = matrix_rank(a, tolerances, false, at);
+    full_rank = (r.rank == (m < n ? m : n).value()).all().item<bool>(at);
+  }
+  if (driver == "gelsd" || driver == "gelss") r.singular_values = svdvals(a.detach(), at);
+  if (!full_rank) {
+    r.solution = tt::matmul(pinv(a, tolerances, false, at), b, at);
+  } else if (m >= n) {
     const QrResult f = qr(a, "reduced", at);
-    x = solve_triangular(f.R, tt::matmul(f.Q.mT(at), b, at), true, true, false, at);
+    r.solution = solve_triangular(f.R, tt::matmul(f.Q.mT(at), b, at), true, true, false, at);
   } else {  // the shortest of those that solve it
     const QrResult f = qr(a.mT(at), "reduced", at);
-    x = tt::matmul(f.Q, solve_triangular(f.R.mT(at), b, false, true, false, at), at);
+    r.solution = tt::matmul(f.Q, solve_triangular(f.R.mT(at), b, false, true, false, at), at);
   }
-  return vector ? x.squeeze(-1, at) : x;
+  if (m > n && full_rank && driver != "gelsy") r.residuals = tt::square(tt::matmul(a, r.solution, at) - b, at).sum({-2}, false, at);
+  if (vector) r.solution = r.solution.squeeze(-1, at);
+  return r;
 }
 TT_LAZY_DEFINITION Tensor linalg::cholesky_solve(const Tensor& b, const Tensor& l, bool upper, SourceLine at) {
   const Tensor lower = upper ? l.mT(at) : l;
   return solve_triangular(lower.mT(at), solve_triangular(lower, b, false, true, false, at), true, true, false, at);
+}
+
+TT_LAZY_DEFINITION linalg::PolarResult linalg::polar(const Tensor& a, SourceLine at) {
+  const SvdResult r = svd(a, false, at);
+  return {tt::matmul(r.U, r.Vh, at), tt::matmul(r.Vh.mT(at) * r.S.unsqueeze(-2, at), r.Vh, at)};
+}
+TT_LAZY_DEFINITION Tensor linalg::matrix_sqrth(const Tensor& a, SourceLine at) {
+  const EighResult e = eigh(a, "L", at);
+  return tt::matmul(e.eigenvectors * tt::sqrt(e.eigenvalues, at).unsqueeze(-2, at), e.eigenvectors.mT(at), at);
+}
+TT_LAZY_DEFINITION Tensor linalg::tensorsolve(const Tensor& given, const Tensor& b, const IntList& dims, SourceLine at) {
+  IntList last;
+  for (int k = 0; k < dims.size(); ++k) last.push_back(given.dim() - dims.size() + k);
+  const Tensor a = dims.size() > 0 ? movedim(given, dims, last, at) : given;
+  IntList to;
+  Size n(1);
+  for (int k = b.dim(); k < a.dim(); ++k) {
+    to.push_back(a.size(k, at));
+    n = n * a.size(k, at);
+  }
+  if (a.dim() < b.dim() || b.numel(at) != n) TT_THROW(Error(Text("tt::linalg::tensorsolve: shapes do not fit: ") << given.shape() << " and " << b.shape() << "." << at));
+  return solve(a.reshape({n, n}, at), b.reshape({n}, at), true, at).reshape(to, at);
 }
 
 namespace detail {
@@ -192,18 +217,59 @@ void register_linalg() {
       return r;
     });
     register_function("linalg_svdvals", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::svdvals(a, at); });
-    register_function("linalg_lu", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) {
-      if (!pivot) TT_THROW(Unavailable(Text("tt::linalg::lu: without pivots is not there.") << at));
-      return linalg::lu(a, at);
+    static constexpr auto need_pivots = [](bool pivot, SourceLine at) {
+      if (!pivot) TT_THROW(Unavailable(Text("tt::linalg::lu: without pivots is not there, as in PyTorch on the CPU.") << at));
+    };
+    register_function("linalg_lu", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu(a, at); });
+    register_function("linalg_lu_factor", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor(a, at); });
+    register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool, SourceLine at) {
+      need_pivots(pivot, at);
+      const linalg::LuFactors f = linalg::lu_factor(a, at);
+      return TensorList{f.LU, f.pivots, info_of(a, at)};
     });
-    for (const char* name : {"linalg_pinv"})
-      register_function(name, "Tensor A, float? rtol=None, bool hermitian=False", [](const Tensor& a, Optional<double> r, bool h, SourceLine at) { return linalg::pinv(a, r, h, at); });
-    register_function("pinverse", "Tensor A, float rcond=1e-15", [](const Tensor& a, double r, SourceLine at) { return linalg::pinv(a, Optional<double>(r), false, at); });
-    register_function("linalg_lstsq", "Tensor A, Tensor B, float? rcond=None, str? driver=None", [](const Tensor& a, const Tensor& b, Optional<double>, const BoxedValue&, SourceLine at) {
-      const Tensor none = empty({0}, on_device(a.dtype(), a.device()));
-      return TensorList{linalg::lstsq(a, b, at), none, empty({0}, TensorOptions{.dtype = DType::i64}), none};
+    register_function("lu", "Tensor A, bool pivot=True, bool get_infos=False", [](const Tensor& a, bool pivot, bool infos, SourceLine at) {
+      need_pivots(pivot, at);
+      const linalg::LuFactors f = linalg::lu_factor(a, at);
+      return infos ? TensorList{f.LU, f.pivots, info_of(a, at)} : TensorList{f.LU, f.pivots};
     });
-    register_function("linalg_matrix_rank", "Tensor A, float? rtol=None, bool hermitian=False", [](const Tensor& a, Optional<double> r, bool, SourceLine at) { return linalg::matrix_rank(a, r, at); });
+    register_function("linalg_lu_solve", "Tensor LU, Tensor pivots, Tensor B, bool left=True, bool adjoint=False",
+                      [](const Tensor& f, const Tensor& p, const Tensor& b, bool l, bool a, SourceLine at) { return linalg::lu_solve(f, p, b, l, a, at); });
+    register_function("lu_solve", "Tensor b, Tensor LU_data, Tensor LU_pivots", [](const Tensor& b, const Tensor& f, const Tensor& p, SourceLine at) { return linalg::lu_solve(f, p, b, true, false, at); });
+    register_function("lu_unpack", "Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True", [](const Tensor& f, const Tensor& p, bool data, bool pivots, SourceLine at) {
+      const linalg::LuResult r = linalg::lu_unpack(f, p, at);
+      const Tensor none = empty({0}, on_device(f.dtype(), f.device()));
+      return linalg::LuResult{pivots ? r.P : none, data ? r.L : none, data ? r.U : none};
+    });
+    register_function("linalg_ldl_factor", "Tensor A, bool hermitian=False", [](const Tensor& a, bool, SourceLine at) { return linalg::ldl_factor(a, at); });
+    register_function("linalg_ldl_factor_ex", "Tensor A, bool hermitian=False, bool check_errors=False", [](const Tensor& a, bool, bool, SourceLine at) {
+      const linalg::LdlFactors f = linalg::ldl_factor(a, at);
+      return TensorList{f.LD, f.pivots, info_of(a, at)};
+    });
+    register_function("linalg_ldl_solve", "Tensor LD, Tensor pivots, Tensor B, bool hermitian=False", [](const Tensor& f, const Tensor& p, const Tensor& b, bool, SourceLine at) { return linalg::ldl_solve(f, p, b, at); });
+    register_function("geqrf", "Tensor input", [](const Tensor& a, SourceLine at) { return linalg::geqrf(a, at); });
+    for (const char* name : {"linalg_householder_product", "orgqr"})
+      register_function(name, "Tensor input, Tensor tau", [](const Tensor& a, const Tensor& t, SourceLine at) { return linalg::householder_product(a, t, at); });
+    register_function("ormqr", "Tensor input, Tensor tau, Tensor other, bool left=True, bool transpose=False",
+                      [](const Tensor& a, const Tensor& t, const Tensor& o, bool l, bool tr, SourceLine at) { return linalg::ormqr(a, t, o, l, tr, at); });
+    register_function("linalg_polar", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::polar(a, at); });
+    register_function("linalg_matrix_sqrth", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::matrix_sqrth(a, at); });
+    register_function("linalg_tensorsolve", "Tensor A, Tensor B, int[]? dims=None", [](const Tensor& a, const Tensor& b, const IntList& d, SourceLine at) { return linalg::tensorsolve(a, b, d, at); });
+    static constexpr auto tolerances_of = [](const OptionalOperand& atol, const OptionalOperand& rtol) {
+      const auto one = [](const OptionalOperand& t) { return !t.given ? Tensor() : t.tensor.defined() ? t.tensor : t.value.number(DType::f64); };
+      return linalg::Tolerances{one(atol), one(rtol)};
+    };
+    register_function("linalg_pinv", "Tensor A, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False",
+                      [](const Tensor& a, const OptionalOperand& t, const OptionalOperand& r, bool h, SourceLine at) { return linalg::pinv(a, tolerances_of(t, r), h, at); });
+    register_function("linalg_pinv", "Tensor A, Scalar rcond, bool hermitian=False",
+                      [](const Tensor& a, const OptionalOperand& r, bool h, SourceLine at) { return linalg::pinv(a, tolerances_of({}, r), h, at); });
+    register_function("pinverse", "Tensor A, float rcond=1e-15", [](const Tensor& a, double r, SourceLine at) { return linalg::pinv(a, {{}, full({}, r, {.dtype = DType::f64}, at)}, false, at); });
+    register_function("linalg_lstsq", "Tensor A, Tensor B, float? rcond=None, str? driver=None", [](const Tensor& a, const Tensor& b, Optional<double> r, const BoxedValue& driver, SourceLine at) {
+      return linalg::lstsq(a, b, r, driver.is_none() ? "gelsy" : driver.text(), at);
+    });
+    register_function("linalg_matrix_rank", "Tensor A, Scalar? atol=None, Scalar? rtol=None, bool hermitian=False",
+                      [](const Tensor& a, const OptionalOperand& t, const OptionalOperand& r, bool h, SourceLine at) { return linalg::matrix_rank(a, tolerances_of(t, r), h, at); });
+    register_function("linalg_matrix_rank", "Tensor A, Scalar tol, bool hermitian=False",
+                      [](const Tensor& a, const OptionalOperand& t, bool h, SourceLine at) { return linalg::matrix_rank(a, tolerances_of(t, {}), h, at); });
     register_function("linalg_cond", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::cond(a, at); });
     for (const char* name : {"linalg_matrix_exp", "matrix_exp"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::matrix_exp(a, at); });
     register_function("cholesky_solve", "Tensor B, Tensor L, bool upper=False", [](const Tensor& b, const Tensor& l, bool u, SourceLine at) { return linalg::cholesky_solve(b, l, u, at); });

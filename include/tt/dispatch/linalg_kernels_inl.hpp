@@ -103,6 +103,25 @@ struct OverMatrices {
 template <class X>
 auto transposed(const X& x) { return tt::transpose<-2, -1>(x); }
 
+/// Both with the same axes before the last two.
+template <class = void>
+void broadcast_batches(Tensor& a, Tensor& b, SourceLine at) {
+  IntList one, other, batch;
+  const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
+  for (int k = 0; k < rank - 2; ++k) {
+    const int i = k - (rank - a.dim()), j = k - (rank - b.dim());
+    const Size x = i < 0 ? Size(1) : a.size(i, at), y = j < 0 ? Size(1) : b.size(j, at);
+    batch.push_back(x == 1 ? y : x);
+  }
+  one = other = batch;
+  for (int k = 2; k > 0; --k) {
+    one.push_back(a.size(-k, at));
+    other.push_back(b.size(-k, at));
+  }
+  a = a.expand(one, at);
+  b = b.expand(other, at);
+}
+
 // ---- operators
 
 template <class = void>
@@ -332,8 +351,7 @@ struct Qr {
     const auto &q = s.result[0], &r = s.result[1];
     using X = std::remove_cvref_t<decltype(q)>;
     if constexpr (std::is_same_v<X, Tensor>)
-      if (r.dim() < 2 || r.size(-1) != r.size(-2) || q.size(-1) != r.size(-1))
-        TT_THROW(Error(Text("tt::backward: linalg.qr: a derivative is there for reduced factors of matrices with no more columns than rows." ) << s.at));
+      if (r.size(-1) != r.size(-2) || q.size(-1) != r.size(-1)) TT_THROW(Error(Text("tt::backward: linalg.qr: of more rows than columns, reduced factors have a derivative." ) << s.at));
     const X mr = s.gradient[1].defined() ? X(tt::matmul(r, transposed(s.gradient[1]))) : X(tt::matmul(transposed(q), q) * 0.0);
     const X m = s.gradient[0].defined() ? X(mr - tt::matmul(transposed(s.gradient[0]), q)) : mr;
     const auto lower = call_with<Triangle<true>>(s.at, {0}, m), strict = call_with<Triangle<true>>(s.at, {-1}, m);
@@ -464,32 +482,6 @@ struct Svd {
     if (g.defined()) add(total, tt::matmul(g, vh));
     if (right.defined()) add(total, tt::matmul(u, right));
     s.out[0] = total;
-  }
-};
-/// Pivots as a permutation, and both triangles.
-template <class = void>
-struct Lu {
-  using Options = NoOptions;
-  static constexpr OpInfo info{.name = "_linalg_lu", .arguments = "A"};
-  struct Results {
-    Tensor factors, pivots;
-  };
-  static void kernel(Call& c, const Options&) {
-    const Matrices a = Matrices::of(c, 0, false);
-    const int m = a.rows, n = a.columns, k = m < n ? m : n;
-    c.result[0] = a.result(c, m, n);
-    c.result[1] = Tensor(DType::i32, a.shape(k, -1), c[0].device());
-    if (c[0].is_meta()) return;
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
-      const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> x(m, n);
-      for (std::int64_t b = 0; b < a.count && k > 0; ++b) {
-        x.read(a.dense.data_ptr<T>() + b * m * n);
-        int code = 0;
-        f.getrf(&m, &n, x.data(), &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
-        x.write(c.result[0].data_ptr<T>() + b * m * n, m, n);
-      }
-    });
   }
 };
 

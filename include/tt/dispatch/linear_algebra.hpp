@@ -59,6 +59,25 @@ struct SvdResult {
 struct LuResult {
   Tensor P, L, U;
 };
+struct LuFactors {
+  Tensor LU, pivots;
+};
+struct LdlFactors {
+  Tensor LD, pivots;
+};
+struct Reflectors {
+  Tensor a, tau;
+};
+struct PolarResult {
+  Tensor U, P;
+};
+/// Singular values that do not count: up to atol, or to rtol times the largest; numbers, or one for each matrix of a batch. What is undefined is not given.
+struct Tolerances {
+  Tensor atol{}, rtol{};
+};
+struct LstsqResult {
+  Tensor solution, residuals, rank, singular_values;
+};
 
 TT_LAZY Tensor vector_norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here());
 /// Of LAPACK, see linalg.hpp: the inverse, and singular values in falling order.

@@ -11,19 +11,6 @@ namespace detail {
 inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
 template <class = void>
 Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
-/// A Tensor or a number that may be left out.
-struct OptionalOperand {
-  TensorOperand value;
-  Tensor tensor;
-  bool given = false;
-};
-template <>
-struct Unboxed<OptionalOperand> {
-  static OptionalOperand from(const BoxedValue& v, SourceLine at) {
-    if (v.is_none() || (v.is_tensor() && !v.tensor().defined())) return {};
-    return {v.operand(at), v.is_tensor() ? v.tensor() : Tensor(), true};
-  }
-};
 template <class = void>
 Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
   const auto bound = [&](const OptionalOperand& b) { return b.tensor.defined() ? b.tensor : b.value.number(x.dtype()); };

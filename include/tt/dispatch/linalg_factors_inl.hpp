@@ -1,0 +1,306 @@
+// Definitions of linalg.hpp: triangular factors with pivots (LU, LDL), and Householder's reflectors.
+#pragma once
+#include "tt/dispatch/linalg_kernels_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+// ---- operators
+
+/// Both triangles in one matrix (the ones of L's diagonal left out), and which row each was exchanged with, from 1 on.
+template <class = void>
+struct Lu {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_linalg_lu_factor", .arguments = "A"};
+  struct Like {
+    Sym factors, pivots;
+  };
+  using Results = linalg::LuFactors;
+  static Like like(const Sym& a, const Options&) {
+    if (!is_matrix(a, info.name)) return {a, a};
+    const Sym row = matrix_like(a, min(a.shape()[a.shape().rank - 2], a.shape()[a.shape().rank - 1]), 1, 1);
+    return {a, symbol_like(a, DType::i32, row.shape())};
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, false);
+    const int m = a.rows, n = a.columns, k = m < n ? m : n;
+    c.result[0] = a.result(c, m, n);
+    c.result[1] = Tensor(DType::i32, a.shape(k, -1), c[0].device());
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> x(m, n);
+      for (std::int64_t b = 0; b < a.count && k > 0; ++b) {
+        x.read(a.dense.data_ptr<T>() + b * m * n);
+        int code = 0;
+        f.getrf(&m, &n, x.data(), &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
+        x.write(c.result[0].data_ptr<T>() + b * m * n, m, n);
+      }
+    });
+  }
+};
+/// Rows exchanged one after the other, as an order of `rows` rows: which one comes to each place.
+template <class = void>
+struct PivotOrder {
+  struct Options {
+    SizeOption rows;
+  };
+  static constexpr OpInfo info{.name = "_pivot_order", .arguments = "pivots, .rows"};
+  static Sym like(const Sym& p, const Options& o) {
+    Shape s;
+    for (int k = 0; k < p.shape().rank - 1; ++k) s.push_back(p.shape()[k]);
+    s.push_back(o.rows.extent);
+    return symbol_like(p, DType::i64, s);
+  }
+  static void kernel(Call& c, const Options& o) {
+    const Tensor pivots = convert(c[0], DType::i64, c.at).contiguous(c.at);
+    const int rank = pivots.dim();
+    if (rank < 1) TT_THROW(Error(Text("tt::linalg: pivots of no axis.") << c.at));
+    const std::int64_t rows = o.rows.extent.code, count = pivots.impl().shape.code[rank - 1];
+    Shape s = pivots.impl().shape;
+    s.set(rank - 1, rows);
+    c.result[0] = Tensor(DType::i64, s, c[0].device());
+    if (c[0].is_meta()) return;
+    auto* const out = c.result[0].data_ptr<std::int64_t>();
+    const auto* const p = pivots.data_ptr<std::int64_t>();
+    for (std::int64_t b = 0; b < (rows > 0 ? c.result[0].impl().numel / rows : 0); ++b) {
+      std::int64_t* const own = out + b * rows;
+      for (std::int64_t i = 0; i < rows; ++i) own[i] = i;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t with = p[b * count + i] - 1;
+        if (with < 0 || with >= rows || i >= rows) TT_THROW(Error(Text("tt::linalg: a pivot is out of range: ") << with + 1 << " of " << rows << " rows." << c.at));
+        std::swap(own[i], own[with]);
+      }
+    }
+  }
+};
+/// The factors, as they are, with the derivative of a square matrix whose rows are in their order: L^-T (tril(L^T gL) + triu(gU U^T)) U^-T, without the diagonal of the first.
+template <class = void>
+struct LuDerivative {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_lu_derivative", .arguments = "A, factors"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym&, const Sym& factors, const Options&) { return factors; }
+  static void kernel(Call& c, const Options&) { c.result[0] = c[1].is_meta() ? c[1] : c[1].clone(c.at); }
+  static void derivative(const auto& s, const Options&) {
+    const auto &f = s.result[0], &g = s.gradient[0];
+    const auto upper = call_with<Triangle<false>>(s.at, {0}, f), gu = call_with<Triangle<false>>(s.at, {0}, g);
+    const auto below = call_with<Triangle<true>>(s.at, {-1}, f), gl = call_with<Triangle<true>>(s.at, {-1}, g);
+    const auto lower = tt::matmul(transposed(below), gl) + gl;  // L^T gL
+    const auto inner = call_with<Triangle<true>>(s.at, {-1}, lower) + call_with<Triangle<false>>(s.at, {0}, tt::matmul(gu, transposed(upper)));
+    const auto left = call_with<SolveTriangular<>>(s.at, {false, true, true}, f, inner);
+    s.out[0] = transposed(call_with<SolveTriangular<>>(s.at, {true, false, false}, f, transposed(left)));
+  }
+};
+/// The pseudo-inverse, as it is, with its derivative: of P = A^+, also where A has not full rank, but keeps it (Golub and Pereyra, 1973).
+template <class = void>
+struct PinvDerivative {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_pinv_derivative", .arguments = "A, inverse"};
+  static constexpr bool keeps_values = true;
+  static Sym like(const Sym&, const Sym& inverse, const Options&) { return inverse; }
+  static void kernel(Call& c, const Options&) { c.result[0] = c[1].is_meta() ? c[1] : c[1].clone(c.at); }
+  static void derivative(const auto& s, const Options&) {
+    const auto &a = s.argument[0], &p = s.result[0], &g = s.gradient[0];
+    const auto gt = transposed(g), pt = transposed(p);
+    const auto left = tt::matmul(tt::matmul(gt, p), pt), right = tt::matmul(tt::matmul(pt, p), gt);
+    s.out[0] = left - tt::matmul(a, tt::matmul(p, left)) + right - tt::matmul(tt::matmul(right, p), a) - tt::matmul(tt::matmul(pt, g), pt);
+  }
+};
+/// L D L^T of symmetric matrices, of which the lower triangle is read: both in one, and pivots, negative where D has a block of two rows (Bunch and Kaufman, 1977).
+template <class = void>
+struct Ldl {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
+  struct Like {
+    Sym factors, pivots;
+  };
+  using Results = linalg::LdlFactors;
+  static Like like(const Sym& a, const Options&) {
+    if (!is_matrix(a, info.name)) return {a, a};
+    return {a, symbol_like(a, DType::i32, matrix_like(a, a.shape()[a.shape().rank - 1], 1, 1).shape())};
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    const int n = a.rows;
+    c.result[0] = a.result(c, n, n);
+    c.result[1] = Tensor(DType::i32, a.shape(n, -1), c[0].device());
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> x(n, n);
+      const int room = 64 * n + 1;
+      std::vector<T> work(static_cast<std::size_t>(room));
+      for (std::int64_t b = 0; b < a.count && n > 0; ++b) {
+        x.read(a.dense.data_ptr<T>() + b * n * n);
+        int code = 0;
+        f.sytrf("L", &n, x.data(), &n, c.result[1].data_ptr<std::int32_t>() + b * n, work.data(), &room, &code);
+        for (int j = 1; j < n; ++j)
+          for (int i = 0; i < j; ++i) x.element[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
+        x.write(c.result[0].data_ptr<T>() + b * n * n, n, n);
+      }
+    });
+  }
+};
+template <class = void>
+struct LdlSolve {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_linalg_ldl_solve", .arguments = "LD, pivots, B"};
+  static Sym like(const Sym&, const Sym&, const Sym& b, const Options&) { return b; }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true), b = Matrices::of(c, 2, false);
+    const Tensor pivots = convert(c[1], DType::i32, c.at).contiguous(c.at);
+    if (a.count != b.count || a.rows != b.rows || pivots.impl().numel != a.count * a.rows)
+      TT_THROW(Error(Text("tt::linalg::ldl_solve: shapes do not fit: ") << c[0].shape() << ", pivots " << c[1].shape() << " and " << c[2].shape() << "." << c.at));
+    c.result[0] = Tensor(c[2].dtype(), c[2].impl().shape, c[2].device());
+    if (c[0].is_meta()) return;
+    const int n = a.rows, right = b.columns;
+    for (std::int64_t k = 0; k < pivots.impl().numel; ++k)  // LAPACK does not look
+      if (const std::int32_t p = pivots.data_ptr<std::int32_t>()[k]; p == 0 || p > n || p < -n) TT_THROW(Error(Text("tt::linalg::ldl_solve: a pivot is out of range: ") << p << " of " << n << " rows." << c.at));
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(n, n), x(n, right);
+      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
+        m.read(a.dense.data_ptr<T>() + k * n * n);
+        x.read(b.dense.data_ptr<T>() + k * n * right);
+        int code = 0;
+        f.sytrs("L", &n, &right, m.data(), &n, pivots.data_ptr<std::int32_t>() + k * n, x.data(), &n, &code);
+        x.write(c.result[0].data_ptr<T>() + k * n * right, n, right);
+      }
+    });
+  }
+};
+/// R above the diagonal and on it, reflectors below, and their factors.
+template <class = void>
+struct Geqrf {
+  using Options = NoOptions;
+  static constexpr OpInfo info{.name = "_geqrf", .arguments = "A"};
+  struct Like {
+    Sym a, tau;
+  };
+  using Results = linalg::Reflectors;
+  static Like like(const Sym& a, const Options&) {
+    if (!is_matrix(a, info.name)) return {a, a};
+    return {a, matrix_like(a, min(a.shape()[a.shape().rank - 2], a.shape()[a.shape().rank - 1]), 1, 1)};
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, false);
+    const int m = a.rows, n = a.columns, k = m < n ? m : n;
+    c.result[0] = a.result(c, m, n);
+    c.result[1] = a.result(c, k, -1);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> x(m, n);
+      const int room = 64 * n + 1;
+      std::vector<T> work(static_cast<std::size_t>(room));
+      for (std::int64_t b = 0; b < a.count && k > 0; ++b) {
+        x.read(a.dense.data_ptr<T>() + b * m * n);
+        int code = 0;
+        f.geqrf(&m, &n, x.data(), &m, c.result[1].data_ptr<T>() + b * k, work.data(), &room, &code);
+        x.write(c.result[0].data_ptr<T>() + b * m * n, m, n);
+      }
+    });
+  }
+};
+
+// ---- what functions share
+
+/// Rows of matrices in an order for each: x[order].
+inline Tensor in_order(const Tensor& x, const Tensor& order, SourceLine at) {
+  return gather(x, -2, order.unsqueeze(-1, at).expand(x.shape(at), at), at);
+}
+/// P of P[order[j], j] = 1.
+inline Tensor permutation(const Tensor& order, DType d, SourceLine at) {
+  return tt::eq(tt::arange(order.size(-1, at)).unsqueeze(-1, at), order.unsqueeze(-2, at), at).to(d, at);
+}
+inline Tensor unit_like(const Tensor& x, const Size& rows, const Size& columns, SourceLine at) {
+  return eye(rows, columns, on_device(x.dtype(), x.device()), at);
+}
+/// L and U of factors in one matrix.
+inline std::pair<Tensor, Tensor> triangles(const Tensor& factors, SourceLine at) {
+  const Size m = factors.size(-2, at), n = factors.size(-1, at), k = m < n ? m : n;
+  return {tt::tril(factors, -1, at).slice(-1, 0, k, 1, at) + unit_like(factors, m, k, at), tt::triu(factors, 0, at).slice(-2, 0, k, 1, at)};
+}
+/// Factors with the derivative of `a`. One that is not square is part of one that is: [[A1, A2], [0, 1]] has the factors [[L, 0], [0, 1]] and [[U1, U2], [0, 1]].
+inline Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine at) {
+  if (!a.requires_grad() && !capture_mode) return f.LU;
+  const Size m = a.size(-2, at), n = a.size(-1, at), most = m < n ? n : m, least = m < n ? m : n;
+  const Tensor border = unit_like(a, most, most, at) - pad(unit_like(a, least, least, at), {0, most - least, 0, most - least}, PadMode::constant, 0, at);
+  const auto square = [&](const Tensor& x) { return m == n ? x : pad(x, {0, most - n, 0, most - m}, PadMode::constant, 0, at) + border; };
+  const Tensor ordered = in_order(a, call_with<PivotOrder<>>(at, {m}, f.pivots), at);
+  const Tensor made = call_with<LuDerivative<>>(at, {}, square(ordered), square(f.LU));
+  return made.slice(-2, 0, m, 1, at).slice(-1, 0, n, 1, at);
+}
+/// H1 ... Hk x (the last reflector is the first to act), or Hk ... H1 x; H x = x - tau v (v^T x), of vectors v that are columns of `a` below its diagonal, and 1 on it.
+inline Tensor reflected(const Tensor& a, const Tensor& tau, Tensor x, bool last_first, SourceLine at) {
+  const Size m = a.size(-2, at), n = a.size(-1, at);
+  const Tensor columns = tt::tril(a, -1, at) + unit_like(a, m, n, at);
+  const std::int64_t k = tau.size(-1, at);
+  for (std::int64_t step = 0; step < k; ++step) {
+    const std::int64_t i = last_first ? k - 1 - step : step;
+    const Tensor v = columns.slice(-1, i, i + 1, 1, at), factor = tau.slice(-1, i, i + 1, 1, at).unsqueeze(-1, at);
+    x = x - tt::matmul(v * factor, tt::matmul(v.mT(at), x, at), at);
+  }
+  return x;
+}
+
+}  // namespace detail
+
+TT_LAZY_DEFINITION linalg::LuFactors linalg::lu_factor(const Tensor& a, SourceLine at) {
+  const auto [factors, pivots] = call_with<detail::Lu<>>(at, {}, a.detach());
+  return {detail::with_derivative(a, {factors, pivots}, at), pivots};
+}
+TT_LAZY_DEFINITION linalg::LuResult linalg::lu_unpack(const Tensor& factors, const Tensor& pivots, SourceLine at) {
+  const auto [l, u] = detail::triangles(factors, at);
+  return {detail::permutation(call_with<detail::PivotOrder<>>(at, {factors.size(-2, at)}, pivots), factors.dtype(), at), l, u};
+}
+TT_LAZY_DEFINITION linalg::LuResult linalg::lu(const Tensor& a, SourceLine at) {
+  const LuFactors f = lu_factor(a, at);
+  return lu_unpack(f.LU, f.pivots, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::lu_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, bool left, bool adjoint, SourceLine at) {
+  // A = P L U. From the right, x A = b is A^T x^T = b^T.
+  const bool turned = adjoint == left;
+  Tensor b = left ? given : given.mT(at);
+  const Size n = factors.size(-1, at);
+  if (factors.size(-2, at) != n || b.dim() < 2 || b.size(-2, at) != n)
+    TT_THROW(Error(Text("tt::linalg::lu_solve: shapes do not fit: ") << factors.shape() << " and " << given.shape() << "." << at));
+  Tensor f = factors;
+  const Tensor p = detail::permutation(call_with<detail::PivotOrder<>>(at, {n}, pivots), factors.dtype(), at);
+  detail::broadcast_batches(f, b, at);
+  Tensor x;
+  if (turned) x = tt::matmul(p, solve_triangular(f.mT(at), solve_triangular(f.mT(at), b, false, true, false, at), true, true, true, at), at);
+  else x = solve_triangular(f, solve_triangular(f, tt::matmul(p.mT(at), b, at), false, true, true, at), true, true, false, at);
+  return left ? x : x.mT(at);
+}
+TT_LAZY_DEFINITION linalg::LdlFactors linalg::ldl_factor(const Tensor& a, SourceLine at) {
+  const auto [factors, pivots] = call_with<detail::Ldl<>>(at, {}, a.detach());
+  return {factors, pivots};
+}
+TT_LAZY_DEFINITION Tensor linalg::ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, SourceLine at) {
+  Tensor f = factors, b = given;
+  detail::broadcast_batches(f, b, at);
+  IntList places = f.shape(at), to;
+  for (int k = 0; k < places.size() - 1; ++k) to.push_back(places[k]);
+  return call_with<detail::LdlSolve<>>(at, {}, f.detach(), pivots.expand(to, at), b.detach());
+}
+TT_LAZY_DEFINITION linalg::Reflectors linalg::geqrf(const Tensor& a, SourceLine at) {
+  const auto [r, tau] = call_with<detail::Geqrf<>>(at, {}, a.detach());
+  return {r, tau};
+}
+TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Tensor& tau, SourceLine at) {
+  if (a.dim() < 2 || a.size(-2, at) < a.size(-1, at) || tau.dim() != a.dim() - 1 || tau.size(-1, at) > a.size(-1, at))
+    TT_THROW(Error(Text("tt::linalg::householder_product: shapes do not fit: ") << a.shape() << " and " << tau.shape() << "." << at));
+  const Tensor unit = detail::unit_like(a, a.size(-2, at), a.size(-1, at), at).expand(a.shape(at), at);
+  if (tau.size(-1, at) == 0) return tt::where(tt::eq(unit, 2, at), a, unit, at);  // has a gradient, of zeros
+  return detail::reflected(a, tau, unit, true, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left, bool transpose, SourceLine at) {
+  if (a.dim() < 2 || other.dim() < 2 || tau.dim() != a.dim() - 1 || other.size(left ? -2 : -1, at) != a.size(-2, at))
+    TT_THROW(Error(Text("tt::ormqr: shapes do not fit: ") << a.shape() << ", " << tau.shape() << " and " << other.shape() << "." << at));
+  if (left) return detail::reflected(a, tau, other, !transpose, at);
+  return detail::reflected(a, tau, other.mT(at), transpose, at).mT(at);  // (x Q)^T = Q^T x^T
+}
+
+}  // namespace tt
