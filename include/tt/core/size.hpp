@@ -16,6 +16,7 @@ namespace tt {
 
 class Size {
  public:
+  using tt_number = std::int64_t;
   constexpr Size() = default;
   template <std::integral T>
   explicit constexpr Size(T value) : value_(static_cast<std::int64_t>(value)), extent_(value_) {}

@@ -1,9 +1,11 @@
 // Functions of Tensors made of operators: forms of operators that PyTorch has beside them. They are captured, differentiated and batched as the operators they call.
 #pragma once
+#include "tt/dispatch/grid_functions.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/linear_algebra.hpp"
 #include "tt/dispatch/network_functions.hpp"
 #include "tt/dispatch/reduction_functions.hpp"
+#include "tt/dispatch/sequence_functions.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 
 namespace tt {

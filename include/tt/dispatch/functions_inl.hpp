@@ -2,8 +2,10 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/functions.hpp"
+#include "tt/dispatch/grid_functions_inl.hpp"
 #include "tt/dispatch/linear_algebra_inl.hpp"
 #include "tt/dispatch/network_functions_inl.hpp"
+#include "tt/dispatch/sequence_functions_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -17,6 +19,8 @@ void register_functions() {
     register_index_names();
     register_linear_algebra_names();
     register_network_names();
+    register_grid_names();
+    register_sequence_names();
     operator_entry<Cumprod<>>();
     operator_entry<Logcumsumexp<>>();
     return true;

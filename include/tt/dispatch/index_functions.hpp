@@ -63,6 +63,10 @@ TT_LAZY Tensor take(const Tensor& x, const Tensor& index, SourceLine at = here()
 TT_LAZY Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here());
 /// Elements of `source`, one after the other, where the mask is true.
 TT_LAZY Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at = here());
+/// Places in a row of all elements as places along each axis of a shape; those beyond its end begin anew.
+TT_LAZY std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at = here());
+/// nonzero with a fixed number of rows: the first ones, or rows of fill_value behind the last. In a captured function it does not end the graph.
+TT_LAZY Tensor nonzero_static(const Tensor& x, SizeArgument size, std::int64_t fill_value = -1, SourceLine at = here());
 template <class = void> Tensor argwhere(const Tensor& x, SourceLine at = here()) { return nonzero(x, at); }
 
 }  // namespace tt

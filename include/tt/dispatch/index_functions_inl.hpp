@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_functions.hpp"
+#include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
@@ -345,6 +346,32 @@ TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, co
   const Tensor from = source.reshape({-1}, at);
   const Tensor place = tt::clamp(detail::running_sum(there.to(DType::f64, at), 0, at).to(DType::i64, at) - 1, 0, from.numel(at).value() - 1, at);
   return tt::where(wide[1], index_select(from, 0, place, at).to(x.dtype(), at).reshape(wide[0].shape(at), at), wide[0], at);
+}
+
+TT_LAZY_DEFINITION std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at) {
+  if (!is_integral(indices.dtype())) TT_THROW(Error(Text("tt::unravel_index: dtype is not accepted: ") << name(indices.dtype()) << "." << at));
+  std::vector<Tensor> places(static_cast<std::size_t>(shape.size()));
+  Tensor rest = indices;
+  for (int k = shape.size(); k-- > 0;) {
+    if (shape[k] < 1) TT_THROW(Error(Text("tt::unravel_index: a shape with no elements: ") << shape << "." << at));
+    const Tensor next = tt::floor_divide(rest, shape[k], at);
+    places[static_cast<std::size_t>(k)] = rest - next * shape[k];
+    rest = next;
+  }
+  return places;
+}
+TT_LAZY_DEFINITION Tensor nonzero_static(const Tensor& x, SizeArgument size, std::int64_t fill_value, SourceLine at) {
+  const Size n = size.size;
+  if (n < 0) TT_THROW(Error(Text("tt::nonzero_static: size is negative: ") << n.value() << "." << at));
+  if (x.dim() == 0) return full({n, 0}, fill_value, detail::on_device(DType::i64, x.device()), at);
+  const Tensor mask = tt::ne(x, 0, at).reshape({-1}, at), counted = detail::running_sum(mask.to(DType::i64, at), 0, at);
+  const Size all = mask.numel(at);
+  const Tensor to = tt::where(tt::logical_and(mask, tt::le(counted, n, at), at), counted - 1, n, at);  // behind the last: what is not wanted
+  const Tensor first = scatter(zeros({n + 1}, detail::on_device(DType::i64, x.device()), at), 0, to, arange(all).to(x.device(), false, at), at).slice(0, 0, n, 1, at);
+  IntList shape;
+  for (int k = 0; k < x.dim(); ++k) shape.push_back(x.size(k, at) < 1 ? Size(1) : x.size(k, at));
+  const Tensor there = tt::lt(arange(n).to(x.device(), false, at), mask.sum({}, false, at), at).unsqueeze(1, at);
+  return tt::where(there, stack(unravel_index(first, shape, at), 1, at), fill_value, at);
 }
 
 }  // namespace tt

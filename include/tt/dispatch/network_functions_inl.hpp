@@ -359,7 +359,6 @@ void register_pools() {
 }
 template <class = void>
 void register_network_names() {
-  using OptionalInt = Optional<std::int64_t>;
   register_pools<1>();
   register_pools<2>();
   register_pools<3>();
@@ -415,25 +414,6 @@ void register_network_names() {
   for (const char* name : {"dropout1d", "dropout2d", "dropout3d", "feature_dropout"}) register_function(name, "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout_channels(x, p, t, at); });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
-  register_function("embedding", "Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False",
-                    [](const Tensor& i, const Tensor& given, OptionalInt padding, Optional<double> most, double p, bool by_frequency, bool, Line at) {
-                      Tensor w = given;
-                      if (most.given) {  // rows that are named are made that long at most, in place
-                        const ExcludeKeys below(DispatchKey::autograd);
-                        const Tensor named = scatter(zeros({w.size(0, at)}, on_device(DType::boolean, w.device()), at), 0, i.reshape({-1}, at), 1, at).reshape({-1, 1}, at);
-                        w.copy_(tt::where(named, renorm(w.detach(), p, 0, most.value, at), w.detach(), at), at);
-                      }
-                      if (padding.given) {
-                        const std::int64_t row = padding.value < 0 ? padding.value + w.size(0, at).value() : padding.value;
-                        w = tt::where(tt::eq(arange(w.size(0, at)), row, at).reshape({-1, 1}, at), w.detach(), w, at);
-                      }
-                      if (by_frequency) {
-                        const Tensor flat = i.reshape({-1}, at).to(DType::i64, at);
-                        const Tensor n = index_add(zeros({w.size(0, at)}, on_device(w.dtype(), w.device()), at), 0, flat, ones(flat.shape(at), on_device(w.dtype(), w.device()), at), at);
-                        w = w.detach() + (w - w.detach()) / tt::maximum(n, 1, at).reshape({-1, 1}, at);
-                      }
-                      return embedding(i, w, at);
-                    });
   register_function("cdist", "Tensor x1, Tensor x2, float p, str? compute_mode", [](const Tensor& x, const Tensor& y, double p, const BoxedValue&, Line at) { return cdist(x, y, p, at); });
 }
 

@@ -68,6 +68,14 @@ TT_LAZY Tensor histc(const Tensor& x, std::int64_t bins = 100, double min = 0, d
 /// Counts, or sums of weights, between edges: `bins` equal parts from min to max (both 0: of the elements), or edges that are given. density: per length and all.
 TT_LAZY HistogramResult histogram(const Tensor& x, std::int64_t bins, double min = 0, double max = 0, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 TT_LAZY HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+/// The same in as many dimensions as points (..., n) have, with edges for each: counts (bins of each), and the edges.
+struct HistogramddResult {
+  Tensor hist;
+  std::vector<Tensor> bin_edges;
+};
+TT_LAZY HistogramddResult histogramdd(const Tensor& x, std::span<const Tensor> bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+/// Equal parts, so many for each dimension, of ranges (min, max for each; none: of the points).
+TT_LAZY HistogramddResult histogramdd(const Tensor& x, const IntList& bins, std::span<const double> range = {}, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// How often each whole number is there, or the sum of its weights. The size hangs on elements.
 TT_LAZY Tensor bincount(const Tensor& x, const Tensor& weights = {}, std::int64_t minlength = 0, SourceLine at = here());
 /// Where values would stand in sorted rows.

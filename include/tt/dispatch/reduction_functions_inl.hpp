@@ -207,6 +207,48 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins,
   if (min == max) min -= 0.5, max += 0.5;
   return histogram(x, linspace(min, max, bins + 1, detail::on_device(x.dtype(), x.device()), at), weight, density, at);
 }
+TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, std::span<const Tensor> bin_edges, const Tensor& weight, bool density, SourceLine at) {
+  const int n = static_cast<int>(bin_edges.size());
+  if (x.dim() < 1 || n == 0 || x.size(-1, at) != n) TT_THROW(Error(Text("tt::histogramdd: points of shape ") << x.shape() << " and edges for " << n << " dimensions." << at));
+  const TensorOptions like = detail::on_device(x.dtype(), x.device());
+  const Tensor points = x.detach().reshape({-1, n}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones({points.size(0, at)}, like, at);
+  if (one.numel(at) != points.size(0, at)) TT_THROW(Error(Text("tt::histogramdd: ") << one.impl().numel << " weights for points of shape " << x.shape() << "." << at));
+  Tensor place, inside, volume;
+  IntList sizes;
+  Size all(1);
+  for (int k = 0; k < n; ++k) {
+    const Tensor &edges = bin_edges[static_cast<std::size_t>(k)], own = points.select(1, k, at).contiguous(at);
+    if (edges.dim() != 1 || edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogramdd: edges of shape ") << edges.shape() << ". A vector of two or more?" << at));
+    const Size bins = edges.numel(at) - 1;
+    const Tensor here_in = tt::logical_and(own >= edges.select(0, 0, at), own <= edges.select(0, -1, at), at);
+    const Tensor bin = tt::minimum(tt::maximum(searchsorted(edges, own, false, true, at) - 1, 0, at), bins - 1, at);
+    const Tensor width = diff(edges, 1, 0, {}, {}, at);
+    place = k == 0 ? bin : place * bins + bin;
+    inside = k == 0 ? here_in : tt::logical_and(inside, here_in, at);
+    volume = k == 0 ? width : volume.unsqueeze(-1, at) * width;
+    sizes.push_back(bins);
+    all = all * bins;
+  }
+  Tensor hist = index_add(zeros({all}, like, at), 0, place, tt::where(inside, one, 0, at), at).reshape(sizes, at);
+  if (density) hist = hist / (hist.sum({}, false, at) * volume);
+  return {hist, std::vector<Tensor>(bin_edges.begin(), bin_edges.end())};
+}
+TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, const IntList& bins, std::span<const double> range, const Tensor& weight, bool density, SourceLine at) {
+  const int n = bins.size();
+  if (x.dim() < 1 || x.size(-1, at) != n || (!range.empty() && range.size() != static_cast<std::size_t>(2 * n)))
+    TT_THROW(Error(Text("tt::histogramdd: points of shape ") << x.shape() << ", bins for " << n << " dimensions, " << static_cast<std::int64_t>(range.size()) << " bounds." << at));
+  const Tensor points = x.detach().reshape({-1, n}, at);
+  std::vector<Tensor> edges;
+  for (int k = 0; k < n; ++k) {
+    const Tensor own = points.select(1, k, at);
+    const bool no_points = own.numel(at) == 0;
+    double low = !range.empty() ? range[static_cast<std::size_t>(2 * k)] : no_points ? 0 : own.amin({}, false, at).item(at), high = !range.empty() ? range[static_cast<std::size_t>(2 * k + 1)] : no_points ? 1 : own.amax({}, false, at).item(at);
+    if (bins[k] < 1 || !std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text("tt::histogramdd: there are no bins between these bounds.") << at));
+    if (low == high) low -= 0.5, high += 0.5;
+    edges.push_back(linspace(low, high, bins[k] + 1, detail::on_device(x.dtype(), x.device()), at));
+  }
+  return histogramdd(x, edges, weight, density, at);
+}
 TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::int64_t minlength, SourceLine at) {
   if (x.dim() != 1 || !is_integral(x.dtype())) TT_THROW(Error(Text("tt::bincount: not a vector of integers: ") << name(x.dtype()) << ' ' << x.shape() << "." << at));
   const Tensor host = x.cpu(at).to(DType::i64, at).contiguous(at);

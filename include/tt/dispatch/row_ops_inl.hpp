@@ -88,11 +88,11 @@ struct LinearScan {
   static constexpr bool keeps_values = true;
   static Sym like(const Sym&, const Sym& b, const Options&) { return symbol_like(b, b.dtype(), b.shape()); }
   static void kernel(Call& c, const Options& o) {
-    const DType d = c[1].dtype(), real = compute_dtype(d);
+    const DType d = c[1].dtype(), sums = computed(d);
     if (c[1].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[1], d, 0, -1));
-    const HostRows a(c, c[0], o.dim, real), b(c, c[1], o.dim, real);
-    const Tensor out = b.matrix(real, b.n);
-    with_real(real, [&]<class T>(T) {
+    const HostRows a(c, c[0], o.dim, sums), b(c, c[1], o.dim, sums);
+    const Tensor out = b.matrix(sums, b.n);
+    with_summed(sums, [&]<class T>(T) {
       for (std::int64_t r = 0; r < b.rows; ++r) {
         const T *x = a.row<T>(r), *y = b.row<T>(r);
         T* const to = out.data_ptr<T>() + r * b.n;

@@ -157,6 +157,22 @@ void register_reduction_names() {
     return histogram(x, n, r.size() == 2 ? r[0] : 0, r.size() == 2 ? r[1] : 0, w, d, at);
   });
   register_function("histogram", "Tensor input, Tensor bins, Tensor? weight=None, bool density=False", [](const Tensor& x, const Tensor& e, const Tensor& w, bool d, Line at) { return histogram(x, e, w, d, at); });
+  static constexpr auto with_edges = [](const HistogramddResult& r) {
+    TensorList all{r.hist};
+    all.insert(all.end(), r.bin_edges.begin(), r.bin_edges.end());
+    return all;
+  };
+  register_function("histogramdd", "Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
+                    [](const Tensor& x, const IntList& n, const std::vector<double>& r, const Tensor& w, bool d, Line at) { return with_edges(histogramdd(x, n, r, w, d, at)); });
+  register_function("histogramdd", "Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
+    IntList each;
+    for (std::int64_t k = 0; k < x.size(-1, at); ++k) each.push_back(n);
+    return with_edges(histogramdd(x, each, r, w, d, at));
+  });
+  register_function("histogramdd", "Tensor input, Tensor[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
+                    [](const Tensor& x, const TensorList& e, const std::vector<double>&, const Tensor& w, bool d, Line at) { return with_edges(histogramdd(x, e, w, d, at)); });
+  register_function("unravel_index", "Tensor indices, int[] shape", [](const Tensor& x, const IntList& s, Line at) { return unravel_index(x, s, at); });
+  register_function("nonzero_static", "Tensor input, int size, int fill_value=-1", [](const Tensor& x, std::int64_t n, std::int64_t fill, Line at) { return nonzero_static(x, n, fill, at); });
   register_function("dist", "Tensor input, Tensor other, float p=2", [](const Tensor& x, const Tensor& y, double p, Line at) { return dist(x, y, p, at); });
   register_function("renorm", "Tensor input, float p, int dim, float maxnorm", [](const Tensor& x, double p, int d, double m, Line at) { return renorm(x, p, d, m, at); });
   register_function("bincount", "Tensor input, Tensor? weights=None, int minlength=0", [](const Tensor& x, const Tensor& w, std::int64_t m, Line at) { return bincount(x, w, m, at); });

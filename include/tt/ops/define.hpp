@@ -54,8 +54,11 @@ inline constexpr bool takes_dtype = F::info.domain == Domain::real     ? std::is
 
 template <class A>
 concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };
+/// A number, or what is one beside Tensors: a Size.
 template <class A>
-concept Operand = Value<A> || std::is_arithmetic_v<std::remove_cvref_t<A>>;
+concept NumberOperand = std::is_arithmetic_v<std::remove_cvref_t<A>> || requires { typename std::remove_cvref_t<A>::tt_number; };
+template <class A>
+concept Operand = Value<A> || NumberOperand<A>;
 template <class... A>
 concept Operands = (Value<A> || ...) && (Operand<A> && ...);
 

@@ -1,0 +1,53 @@
+// Bags of words, alignments and attention as PyTorch's modules have them. Names, arguments, defaults and meanings are PyTorch's.
+//   tt::embedding_bag(words, table, offsets)   tt::ctc_loss(log_probs, targets, input_lengths, target_lengths)   tt::linear_cross_entropy(x, weight, labels)
+#pragma once
+#include "tt/dispatch/network_functions.hpp"
+
+namespace tt {
+
+enum class BagMode { mean, sum, max };
+template <>
+inline constexpr const char* choices_of<BagMode> = "mean|sum|max";
+
+struct EmbeddingOptions {
+  Optional<std::int64_t> padding_idx{};  ///< a row that gets no gradient, and is no word of a bag; negative: from the end
+  Optional<double> max_norm{};           ///< rows that are named are made that long at most, in place
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;       ///< gradients of a row are divided by how often it is named
+};
+/// Sums, means or greatest elements of rows of a table (n, d): of each row of indices (bags, words), or of indices in a line, whose bags begin at `offsets`; the last offset may be
+/// the end (include_last_offset). Weights are of the shape of the indices, for sums. A bag without words is 0.
+TT_LAZY Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets = {}, BagMode mode = BagMode::mean, const Tensor& per_sample_weights = {}, bool include_last_offset = false,
+                             const EmbeddingOptions& o = {}, SourceLine at = here());
+/// Minus the logarithm of the chance of all alignments of targets with inputs (Graves and others, 2006): log_probs (time, batch, classes) or (time, classes), targets (batch, most) or in a line.
+/// "mean" divides each by the length of its target first. As in PyTorch, the gradient is right for log_probs that are log_softmax of something.
+TT_LAZY Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, std::int64_t blank = 0, Reduction reduction = Reduction::mean,
+                        bool zero_infinity = false, SourceLine at = here());
+/// cross_entropy of x weight^T + bias: (n, d) or (d), weights (classes, ..., d).
+TT_LAZY Tensor linear_cross_entropy(const Tensor& input, const Tensor& linear_weight, const Tensor& target, const Tensor& linear_bias = {}, const Tensor& weight = {}, std::int64_t ignore_index = -100,
+                                    Reduction reduction = Reduction::mean, double label_smoothing = 0, SourceLine at = here());
+
+/// What torch.nn.functional.multi_head_attention_forward is given beside its three sequences.
+struct MultiHeadAttention {
+  int num_heads = 1;
+  Tensor in_proj_weight{}, in_proj_bias{};                            ///< (3 e, e), (3 e)
+  Tensor q_proj_weight{}, k_proj_weight{}, v_proj_weight{};           ///< in place of the first
+  Tensor bias_k{}, bias_v{};                                          ///< a further key and value, (1, 1, e)
+  bool add_zero_attn = false;                                         ///< and one of zeros
+  double dropout_p = 0;
+  Tensor out_proj_weight{}, out_proj_bias{};
+  bool training = true;
+  Tensor key_padding_mask{}, attn_mask{};                             ///< true, or added: keys that are not seen
+  bool average_attn_weights = true;
+};
+struct MultiHeadResult {
+  Tensor output, weights;
+};
+/// Of sequences (length, batch, e), or (length, e); weights (batch, length, keys), or of each head.
+TT_LAZY MultiHeadResult multi_head_attention_forward(const Tensor& query, const Tensor& key, const Tensor& value, const MultiHeadAttention& o, SourceLine at = here());
+
+}  // namespace tt
+
+#if TT_DEFINES(functions)
+#include "tt/dispatch/sequence_functions_inl.hpp"
+#endif
