@@ -7,6 +7,7 @@
 #include "tt/dispatch/reduction_functions.hpp"
 #include "tt/dispatch/sequence_functions.hpp"
 #include "tt/dispatch/shape_functions.hpp"
+#include "tt/dispatch/special_functions.hpp"
 
 namespace tt {
 namespace detail {

@@ -6,6 +6,7 @@
 #include "tt/dispatch/linear_algebra_inl.hpp"
 #include "tt/dispatch/network_functions_inl.hpp"
 #include "tt/dispatch/sequence_functions_inl.hpp"
+#include "tt/dispatch/special_functions_inl.hpp"
 
 namespace tt {
 namespace detail {
@@ -21,6 +22,7 @@ void register_functions() {
     register_network_names();
     register_grid_names();
     register_sequence_names();
+    register_special_names();
     operator_entry<Cumprod<>>();
     operator_entry<Logcumsumexp<>>();
     return true;
