@@ -129,8 +129,8 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   Tensor a = given_a, b = vector ? given.unsqueeze(-1, at) : given;
   detail::broadcast_batches(a, b, at);
   const Size m = a.size(-2, at), n = a.size(-1, at);
-  const Tensor none = empty({0}, detail::on_device(a.dtype(), a.device()));
-  LstsqResult r{{}, none, empty({0}, TensorOptions{.dtype = DType::i64}), none};
+  const Tensor left_out = empty({0}, detail::on_device(a.dtype(), a.device()));
+  LstsqResult r{{}, left_out, empty({0}, TensorOptions{.dtype = DType::i64}), left_out};
   bool full_rank = true;
   Tolerances tolerances;
   if (rcond.given) tolerances.rtol = full({}, rcond.value, detail::on_device(a.dtype(), a.device()), at);
@@ -237,8 +237,8 @@ void register_linalg() {
     register_function("lu_solve", "Tensor b, Tensor LU_data, Tensor LU_pivots", [](const Tensor& b, const Tensor& f, const Tensor& p, SourceLine at) { return linalg::lu_solve(f, p, b, true, false, at); });
     register_function("lu_unpack", "Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True", [](const Tensor& f, const Tensor& p, bool data, bool pivots, SourceLine at) {
       const linalg::LuResult r = linalg::lu_unpack(f, p, at);
-      const Tensor none = empty({0}, on_device(f.dtype(), f.device()));
-      return linalg::LuResult{pivots ? r.P : none, data ? r.L : none, data ? r.U : none};
+      const Tensor left_out = empty({0}, on_device(f.dtype(), f.device()));
+      return linalg::LuResult{pivots ? r.P : left_out, data ? r.L : left_out, data ? r.U : left_out};
     });
     register_function("linalg_ldl_factor", "Tensor A, bool hermitian=False", [](const Tensor& a, bool, SourceLine at) { return linalg::ldl_factor(a, at); });
     register_function("linalg_ldl_factor_ex", "Tensor A, bool hermitian=False, bool check_errors=False", [](const Tensor& a, bool, bool, SourceLine at) {
