@@ -849,3 +849,27 @@ TEST_CASE("an op on Tensors that lie alike, without gaps, is computed as they li
   CHECK((same + same).is_contiguous());
   CHECK(by_strides<float>(same + same) == by_strides<float>(same.clone() * 2));
 }
+
+TEST_CASE("set_printoptions, as PyTorch prints with them") {
+  struct Restore {
+    ~Restore() { tt::set_printoptions({}); }
+  } restore;
+  const Tensor x = tt::arange(12).to(DType::f32).reshape({3, 4}) / 7, far = tt::tensor({1e-6, 1.0, 1e6}), whole = tt::tensor({1.0, 2.0, 1000.0});
+  const auto printed = [](const tt::PrintOptions& o, const Tensor& t) {
+    tt::set_printoptions(o);
+    return std::string(tt::to_string(t).c_str());
+  };
+  CHECK(printed({.precision = 2}, x) == "tensor([[0.00, 0.14, 0.29, 0.43],\n        [0.57, 0.71, 0.86, 1.00],\n        [1.14, 1.29, 1.43, 1.57]])");
+  CHECK(printed({.precision = 2}, whole) == "tensor([   1.,    2., 1000.])");
+  CHECK(printed({.precision = 3, .sci_mode = true}, x.slice(0, 1, 2)) == "tensor([[5.714e-01, 7.143e-01, 8.571e-01, 1.000e+00]])");
+  CHECK(printed({.precision = 3, .sci_mode = true}, whole) == "tensor([1.000e+00, 2.000e+00, 1.000e+03])");
+  CHECK(printed({.sci_mode = false}, far) == "tensor([      0.0000,       1.0000, 1000000.0000])");
+  CHECK(printed({.threshold = 10, .edgeitems = 1}, x) == "tensor([[0.0000,  ..., 0.4286],\n        ...,\n        [1.1429,  ..., 1.5714]])");
+  CHECK(printed({.linewidth = 40}, tt::arange(8).to(DType::f32) / 3) == "tensor([0.0000, 0.3333, 0.6667, 1.0000,\n        1.3333, 1.6667, 2.0000, 2.3333])");
+  CHECK(printed({.precision = 40}, tt::tensor({0.5})).find("0.5000000000000000000000000000000000000000") != std::string::npos);
+  tt::set_printoptions({.precision = 7});
+  CHECK(tt::get_printoptions().precision == 7);
+  CHECK(message([] { tt::set_printoptions({.precision = -1}); }).find("tt::set_printoptions: precision -1") == 0);
+  CHECK(message([] { tt::set_printoptions({.edgeitems = 0}); }).find("edgeitems 0") != std::string::npos);
+  CHECK(tt::get_printoptions().precision == 7);
+}

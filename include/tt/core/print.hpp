@@ -39,22 +39,22 @@ int decimal_exponent(T v, int digits) {
 struct ShownElements {
   std::int64_t shape[max_rank] = {}, stride[max_rank] = {};
   int rank = 0;
-  std::int64_t size = 1;
+  std::int64_t size = 1, most, edge;
 
   /// Without strides: dense.
-  ShownElements(const std::int64_t* extents, const std::int64_t* strides, int axes) : rank(axes) {
+  ShownElements(const std::int64_t* extents, const std::int64_t* strides, int axes, std::int64_t above = summarize_above, std::int64_t edge_count = edge_items) : rank(axes), most(above), edge(edge_count) {
     for (int k = rank - 1; k >= 0; --k) {
       shape[k] = extents[k];
       stride[k] = strides ? strides[k] : size;
       size *= shape[k];
     }
   }
-  bool many() const { return size > summarize_above; }
+  bool many() const { return size > most; }
   bool skipped(int axis, std::int64_t i) const {
-    return many() && shape[axis] > 2 * edge_items && i >= edge_items && i < shape[axis] - edge_items;
+    return many() && shape[axis] > 2 * edge && i >= edge && i < shape[axis] - edge;
   }
   /// The index shown after i.
-  std::int64_t next(int axis, std::int64_t i) const { return skipped(axis, i + 1) ? shape[axis] - edge_items : i + 1; }
+  std::int64_t next(int axis, std::int64_t i) const { return skipped(axis, i + 1) ? shape[axis] - edge : i + 1; }
   /// f(offset) in row-major order.
   template <class F>
   void each(const F& f, int axis = 0, std::int64_t offset = 0) const {

@@ -2,12 +2,33 @@
 // than 1000 times; columns aligned, lines of at most 80 characters, axes of large Tensors cut to their ends.
 //   std::cout << t;   tensor([[1.0000, 2.5000],
 //                             [3.0000, 4.2500]], requires_grad=True)
-// The rules are those of torch/_tensor_str.py with its default options; dtypes have tt's names.
+// The rules are those of torch/_tensor_str.py; dtypes have tt's names.   tt::set_printoptions({.precision = 8, .sci_mode = false});
 #pragma once
 #include "tt/core/print.hpp"
 #include "tt/dispatch/to_device.hpp"
+#include "tt/functional/options.hpp"
 
 namespace tt {
+
+/// As torch.set_printoptions has them.
+struct PrintOptions {
+  int precision = 4;               ///< digits behind the point, 0 to 40
+  std::int64_t threshold = 1000;   ///< of more elements only those at the ends of each axis are shown,
+  std::int64_t edgeitems = 3;      ///< so many
+  int linewidth = 80;              ///< characters in a line
+  Optional<bool> sci_mode{};       ///< numbers as 1.0000e+00; if it is not given, where they differ much
+};
+namespace detail {
+inline PrintOptions print_options;
+}
+/// How Tensors are printed from now on; those that are left out are as at first. Not while another thread prints. Throws Error where one is out of range.
+inline void set_printoptions(const PrintOptions& o) {
+  if (o.precision < 0 || o.precision > 40 || o.threshold < 0 || o.edgeitems < 1 || o.linewidth < 1)
+    TT_THROW(Error(Text("tt::set_printoptions: precision ") << o.precision << ", threshold " << o.threshold << ", edgeitems " << o.edgeitems << ", linewidth " << o.linewidth
+                                                            << ". From 0 to 40, from 0, from 1, from 1?"));
+  detail::print_options = o;
+}
+inline const PrintOptions& get_printoptions() { return detail::print_options; }
 
 /// A Tensor as PyTorch prints it; elements on a device are brought to the host first.
 TT_INLINE Text to_string(const Tensor& t);

@@ -9,7 +9,7 @@ namespace detail {
 class TensorPrinter {
  public:
   /// `elements`: those of `t`, where the CPU can read them.
-  TensorPrinter(const Tensor& elements, const Tensor& t) : tensor_(elements.impl()), device_(t.device()), original_(t.impl()), shown_(tensor_.shape.code, tensor_.stride, tensor_.shape.rank) {
+  TensorPrinter(const Tensor& elements, const Tensor& t) : tensor_(elements.impl()), device_(t.device()), original_(t.impl()), shown_(tensor_.shape.code, tensor_.stride, tensor_.shape.rank, options_.threshold, options_.edgeitems) {
     if (!tensor_.data || shown_.size == 0) return;
     if (is_floating(tensor_.dtype)) choose_form();
     shown_.each([&](std::int64_t at) {
@@ -28,7 +28,8 @@ class TensorPrinter {
   }
 
  private:
-  static constexpr int columns = 80, indent = 7;  // of "tensor("
+  static constexpr int indent = 7;  // of "tensor("
+  const PrintOptions options_ = print_options;
   const TensorImpl& tensor_;
   Device device_;
   const TensorImpl& original_;
@@ -54,14 +55,16 @@ class TensorPrinter {
       if (v != __builtin_ceil(v)) whole_ = false;
     });
     scientific_ = most > 0 && (most / least > 1000 || most > 1e8 || (!whole_ && least < 1e-4));
+    if (options_.sci_mode.given) scientific_ = options_.sci_mode.value;
   }
   Text spell(std::int64_t at) const {
     if (tensor_.dtype == DType::boolean) return reinterpret_cast<const bool*>(tensor_.data)[at] ? "True" : "False";
     if (!is_floating(tensor_.dtype)) return Text() << integer(at);
     const double v = real(at);
     if (is_special(v)) return v != v ? "nan" : v > 0 ? "inf" : "-inf";
-    char s[64];
-    std::snprintf(s, sizeof s, scientific_ ? "%.4e" : whole_ ? "%.0f." : "%.4f", v);
+    char s[400];  // 10^308 and forty digits
+    const bool point = whole_ && !scientific_;
+    std::snprintf(s, sizeof s, scientific_ ? "%.*e" : point ? "%.*f." : "%.*f", point ? 0 : options_.precision, v);
     return s;
   }
   /// Elements and rows of one axis, from `offset` on.
@@ -76,7 +79,7 @@ class TensorPrinter {
       return;
     }
     const bool row = axis + 1 == shown_.rank;
-    const int fitting = (columns - indent - axis) / (width_ + 2), per_line = fitting > 1 ? fitting : 1;
+    const int fitting = (options_.linewidth - indent - axis) / (width_ + 2), per_line = fitting > 1 ? fitting : 1;
     int placed = 0;
     const auto begin = [&] {  // of an element, a row, or the dots
       const bool new_line = !row || placed % per_line == 0;
@@ -104,7 +107,7 @@ class TensorPrinter {
     int column = 2;  // as PyTorch counts
     for (int i = t.size(); i > 0 && t[i - 1] != '\n'; --i) ++column;
     const auto add = [&](const Text& suffix) {
-      const bool fits = column + suffix.size() + 2 <= columns;
+      const bool fits = column + suffix.size() + 2 <= options_.linewidth;
       t << (fits ? ", " : ",\n       ") << suffix;
       column = (fits ? column + 2 : indent) + suffix.size();
     };
