@@ -7,6 +7,21 @@ namespace detail {
 
 // ---- operators
 
+/// The first result is what f(LAPACK's functions, a matrix column by column, its number) makes of each matrix in its place; those without elements are left out.
+template <class F>
+void in_place_of_each(Call& c, const Matrices& a, const F& f) {
+  const std::int64_t elements = std::int64_t{a.rows} * a.columns;
+  each_matrix(c[0].dtype(), [&]<class T>(T) {
+    const auto& lapack = backend::Lapack<T>::get();
+    ColumnMajor<T> x(a.rows, a.columns);
+    for (std::int64_t b = 0; b < a.count && elements > 0; ++b) {
+      x.read(a.dense.data_ptr<T>() + b * elements);
+      f(lapack, x.data(), b);
+      x.write(c.result[0].data_ptr<T>() + b * elements, a.rows, a.columns);
+    }
+  });
+}
+
 /// Both triangles in one matrix (the ones of L's diagonal left out), and which row each was exchanged with, from 1 on.
 template <class = void>
 struct Lu {
@@ -27,15 +42,9 @@ struct Lu {
     c.result[0] = a.result(c, m, n);
     c.result[1] = Tensor(DType::i32, a.shape(k, -1), c[0].device());
     if (c[0].is_meta()) return;
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
-      const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> x(m, n);
-      for (std::int64_t b = 0; b < a.count && k > 0; ++b) {
-        x.read(a.dense.data_ptr<T>() + b * m * n);
-        int code = 0;
-        f.getrf(&m, &n, x.data(), &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
-        x.write(c.result[0].data_ptr<T>() + b * m * n, m, n);
-      }
+    in_place_of_each(c, a, [&](const auto& f, auto* x, std::int64_t b) {
+      int code = 0;
+      f.getrf(&m, &n, x, &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
     });
   }
 };
@@ -126,19 +135,13 @@ struct Ldl {
     c.result[0] = a.result(c, n, n);
     c.result[1] = Tensor(DType::i32, a.shape(n, -1), c[0].device());
     if (c[0].is_meta()) return;
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
-      const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> x(n, n);
+    in_place_of_each(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
       const int room = 64 * n + 1;
       std::vector<T> work(static_cast<std::size_t>(room));
-      for (std::int64_t b = 0; b < a.count && n > 0; ++b) {
-        x.read(a.dense.data_ptr<T>() + b * n * n);
-        int code = 0;
-        f.sytrf("L", &n, x.data(), &n, c.result[1].data_ptr<std::int32_t>() + b * n, work.data(), &room, &code);
-        for (int j = 1; j < n; ++j)
-          for (int i = 0; i < j; ++i) x.element[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
-        x.write(c.result[0].data_ptr<T>() + b * n * n, n, n);
-      }
+      int code = 0;
+      f.sytrf("L", &n, x, &n, c.result[1].data_ptr<std::int32_t>() + b * n, work.data(), &room, &code);
+      for (int j = 1; j < n; ++j)
+        for (int i = 0; i < j; ++i) x[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
     });
   }
 };
@@ -189,17 +192,11 @@ struct Geqrf {
     c.result[0] = a.result(c, m, n);
     c.result[1] = a.result(c, k, -1);
     if (c[0].is_meta()) return;
-    each_matrix(c[0].dtype(), [&]<class T>(T) {
-      const auto& f = backend::Lapack<T>::get();
-      ColumnMajor<T> x(m, n);
+    in_place_of_each(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
       const int room = 64 * n + 1;
       std::vector<T> work(static_cast<std::size_t>(room));
-      for (std::int64_t b = 0; b < a.count && k > 0; ++b) {
-        x.read(a.dense.data_ptr<T>() + b * m * n);
-        int code = 0;
-        f.geqrf(&m, &n, x.data(), &m, c.result[1].data_ptr<T>() + b * k, work.data(), &room, &code);
-        x.write(c.result[0].data_ptr<T>() + b * m * n, m, n);
-      }
+      int code = 0;
+      f.geqrf(&m, &n, x, &m, c.result[1].data_ptr<T>() + b * k, work.data(), &room, &code);
     });
   }
 };
