@@ -8,6 +8,7 @@
 #include "tt/expr/expression.hpp"
 #include "tt/expr/fuse.hpp"
 #include "tt/expr/op.hpp"
+#include "tt/expr/small_linalg.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
 #include "tt/functional/image_ops.hpp"

@@ -1,0 +1,234 @@
+// Linear algebra of small square matrices whose sizes are known at compile time, 1 to 8: unrolled where it is called, without allocation and without LAPACK. Names and meanings are
+// torch.linalg's; larger matrices and batches are Tensors' (dispatch/linalg.hpp). Values only: in fused functions and gradients there are none of these.
+//   tt::Array<float, 3, 3> r = tt::linalg::inv(a);   tt::linalg::solve(a, b)   tt::linalg::det(a)   tt::linalg::cholesky(a)
+#pragma once
+#include "tt/core/array.hpp"
+
+namespace tt {
+namespace detail {
+
+template <class T, std::int64_t N>
+concept SmallMatrix = std::is_floating_point_v<T> && N >= 1 && N <= 8;
+
+[[noreturn]] TT_NOINLINE inline void refuse_matrix(const char* op, const char* what, std::int64_t n, SourceLine at) {
+  TT_THROW(Error(Text("tt::linalg::") << op << ": the matrix (" << n << ", " << n << ") is " << what << "." << at));
+}
+/// L and U of rows in an order, by partial pivoting.
+template <class T, int N>
+struct SmallLu {
+  T m[N][N];
+  int row[N];
+  bool odd = false, singular = false;
+
+  TT_ALWAYS_INLINE explicit SmallLu(const T* from) {
+    for (int i = 0; i < N; ++i) {
+      row[i] = i;
+      for (int j = 0; j < N; ++j) m[i][j] = from[i * N + j];
+    }
+    for (int k = 0; k < N; ++k) {
+      int best = k;
+      for (int i = k + 1; i < N; ++i)
+        if (size(m[i][k]) > size(m[best][k])) best = i;
+      if (!(size(m[best][k]) > 0)) {
+        singular = singular || m[best][k] == 0;
+        continue;
+      }
+      if (best != k) {
+        for (int j = 0; j < N; ++j) swap(m[k][j], m[best][j]);
+        swap(row[k], row[best]);
+        odd = !odd;
+      }
+      const T by = 1 / m[k][k];
+      for (int i = k + 1; i < N; ++i) {
+        const T factor = m[i][k] *= by;
+        for (int j = k + 1; j < N; ++j) m[i][j] -= factor * m[k][j];
+      }
+    }
+  }
+  T det() const {
+    T d = odd ? T(-1) : T(1);
+    for (int k = 0; k < N; ++k) d *= m[k][k];
+    return d;
+  }
+  /// x of a x = b for M right sides; x and b may be one.
+  template <int M>
+  TT_ALWAYS_INLINE void solve(const T* b, T* x) const {
+    T y[N][M];
+    for (int i = 0; i < N; ++i) {
+      for (int j = 0; j < M; ++j) y[i][j] = b[row[i] * M + j];
+      for (int k = 0; k < i; ++k)
+        for (int j = 0; j < M; ++j) y[i][j] -= m[i][k] * y[k][j];
+    }
+    for (int i = N - 1; i >= 0; --i) {
+      for (int k = i + 1; k < N; ++k)
+        for (int j = 0; j < M; ++j) y[i][j] -= m[i][k] * y[k][j];
+      const T by = 1 / m[i][i];
+      for (int j = 0; j < M; ++j) x[i * M + j] = y[i][j] *= by;
+    }
+  }
+
+ private:
+  static T size(T x) { return x < 0 ? -x : x; }
+  template <class X>
+  static void swap(X& a, X& b) {
+    const X c = a;
+    a = b;
+    b = c;
+  }
+};
+/// The inverse of 5 x 5 to 8 x 8, by Gauss and Jordan in place: rows are vectors of eight numbers. False: the matrix is singular.
+template <class T, int N>
+TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
+  typedef T Row __attribute__((vector_size(8 * sizeof(T))));
+  Row m[N] = {};
+  int exchanged[N];
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) m[i][j] = from[i * N + j];
+  for (int k = 0; k < N; ++k) {
+    int best = k;
+    for (int i = k + 1; i < N; ++i)
+      if ((m[i][k] < 0 ? -m[i][k] : m[i][k]) > (m[best][k] < 0 ? -m[best][k] : m[best][k])) best = i;
+    exchanged[k] = best;
+    if (m[best][k] == 0) return false;
+    Row unit = {}, beside = {};  // of the pivot's column, which becomes that of the inverse; of the others
+    for (int j = 0; j < 8; ++j) beside[j] = j == k ? T(0) : T(1);
+    unit[k] = 1;
+    const Row pivot = (m[best] * beside + unit) * (1 / m[best][k]);
+    m[best] = m[k];
+    for (int i = 0; i < N; ++i) m[i] = m[i] * beside - m[i][k] * pivot;
+    m[k] = pivot;
+  }
+  for (int k = N - 1; k >= 0; --k)
+    for (int i = 0; i < N; ++i) {
+      const T other = m[i][exchanged[k]];
+      m[i][exchanged[k]] = m[i][k];
+      m[i][k] = other;
+    }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) to[i * N + j] = m[i][j];
+  return true;
+}
+/// Minors of two rows of a 4 x 4 matrix: of columns 01, 02, 03, 12, 13, 23.
+template <class T>
+struct RowPair {
+  T of[6];
+  TT_ALWAYS_INLINE RowPair(const T* r, const T* s)
+      : of{r[0] * s[1] - s[0] * r[1], r[0] * s[2] - s[0] * r[2], r[0] * s[3] - s[0] * r[3], r[1] * s[2] - s[1] * r[2], r[1] * s[3] - s[1] * r[3], r[2] * s[3] - s[2] * r[3]} {}
+};
+
+}  // namespace detail
+
+namespace linalg {
+
+/// The determinant: written out up to 4 x 4, by partial pivoting beyond.
+template <class T, std::int64_t N>
+  requires detail::SmallMatrix<T, N>
+TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {
+  const T* const m = a.data();
+  if constexpr (N == 1) return m[0];
+  else if constexpr (N == 2) return m[0] * m[3] - m[1] * m[2];
+  else if constexpr (N == 3) return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+  else if constexpr (N == 4) {
+    const detail::RowPair<T> s(m, m + 4), c(m + 8, m + 12);
+    return s.of[0] * c.of[5] - s.of[1] * c.of[4] + s.of[2] * c.of[3] + s.of[3] * c.of[2] - s.of[4] * c.of[1] + s.of[5] * c.of[0];
+  } else return detail::SmallLu<T, static_cast<int>(N)>(m).det();
+}
+
+/// The inverse: by minors up to 4 x 4, by partial pivoting beyond. Throws Error where the matrix is singular.
+template <class T, std::int64_t N>
+  requires detail::SmallMatrix<T, N>
+TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = here()) {
+  Array<T, N, N> r{Uninitialized{}};
+  const T* const m = a.data();
+  T* const x = r.data();
+  if constexpr (N <= 4) {
+    const T d = det(a);
+    if (d == 0) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+    const T by = 1 / d;
+    if constexpr (N == 1) x[0] = by;
+    else if constexpr (N == 2) {
+      x[0] = m[3] * by;
+      x[1] = -m[1] * by;
+      x[2] = -m[2] * by;
+      x[3] = m[0] * by;
+    } else if constexpr (N == 3) {
+      x[0] = (m[4] * m[8] - m[5] * m[7]) * by;
+      x[1] = (m[2] * m[7] - m[1] * m[8]) * by;
+      x[2] = (m[1] * m[5] - m[2] * m[4]) * by;
+      x[3] = (m[5] * m[6] - m[3] * m[8]) * by;
+      x[4] = (m[0] * m[8] - m[2] * m[6]) * by;
+      x[5] = (m[2] * m[3] - m[0] * m[5]) * by;
+      x[6] = (m[3] * m[7] - m[4] * m[6]) * by;
+      x[7] = (m[1] * m[6] - m[0] * m[7]) * by;
+      x[8] = (m[0] * m[4] - m[1] * m[3]) * by;
+    } else {
+      const detail::RowPair<T> upper(m, m + 4), lower(m + 8, m + 12);
+      const T *const s = upper.of, *const c = lower.of;
+      x[0] = (m[5] * c[5] - m[6] * c[4] + m[7] * c[3]) * by;
+      x[1] = (m[2] * c[4] - m[1] * c[5] - m[3] * c[3]) * by;
+      x[2] = (m[13] * s[5] - m[14] * s[4] + m[15] * s[3]) * by;
+      x[3] = (m[10] * s[4] - m[9] * s[5] - m[11] * s[3]) * by;
+      x[4] = (m[6] * c[2] - m[4] * c[5] - m[7] * c[1]) * by;
+      x[5] = (m[0] * c[5] - m[2] * c[2] + m[3] * c[1]) * by;
+      x[6] = (m[14] * s[2] - m[12] * s[5] - m[15] * s[1]) * by;
+      x[7] = (m[8] * s[5] - m[10] * s[2] + m[11] * s[1]) * by;
+      x[8] = (m[4] * c[4] - m[5] * c[2] + m[7] * c[0]) * by;
+      x[9] = (m[1] * c[2] - m[0] * c[4] - m[3] * c[0]) * by;
+      x[10] = (m[12] * s[4] - m[13] * s[2] + m[15] * s[0]) * by;
+      x[11] = (m[9] * s[2] - m[8] * s[4] - m[11] * s[0]) * by;
+      x[12] = (m[5] * c[1] - m[4] * c[3] - m[6] * c[0]) * by;
+      x[13] = (m[0] * c[3] - m[1] * c[1] + m[2] * c[0]) * by;
+      x[14] = (m[13] * s[1] - m[12] * s[3] - m[14] * s[0]) * by;
+      x[15] = (m[8] * s[3] - m[9] * s[1] + m[10] * s[0]) * by;
+    }
+  } else {
+    if (!detail::inverted<T, static_cast<int>(N)>(m, x)) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+  }
+  return r;
+}
+
+/// x of a x = b, by partial pivoting: of a vector. Throws Error where the matrix is singular.
+template <class T, std::int64_t N>
+  requires detail::SmallMatrix<T, N>
+TT_ALWAYS_INLINE Array<T, N> solve(const Array<T, N, N>& a, const Array<T, N>& b, SourceLine at = here()) {
+  const detail::SmallLu<T, static_cast<int>(N)> lu(a.data());
+  if (lu.singular) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
+  Array<T, N> x{Uninitialized{}};
+  lu.template solve<1>(b.data(), x.data());
+  return x;
+}
+/// Of several right sides, as columns.
+template <class T, std::int64_t N, std::int64_t M>
+  requires(detail::SmallMatrix<T, N> && M >= 1)
+TT_ALWAYS_INLINE Array<T, N, M> solve(const Array<T, N, N>& a, const Array<T, N, M>& b, SourceLine at = here()) {
+  const detail::SmallLu<T, static_cast<int>(N)> lu(a.data());
+  if (lu.singular) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
+  Array<T, N, M> x{Uninitialized{}};
+  lu.template solve<static_cast<int>(M)>(b.data(), x.data());
+  return x;
+}
+
+/// The lower triangle L with L L^T = a, of which the lower triangle is read. Throws Error where the matrix is not positive definite.
+template <class T, std::int64_t N>
+  requires detail::SmallMatrix<T, N>
+TT_ALWAYS_INLINE Array<T, N, N> cholesky(const Array<T, N, N>& a, SourceLine at = here()) {
+  Array<T, N, N> r;
+  const T* const m = a.data();
+  T* const l = r.data();
+  for (int j = 0; j < N; ++j) {
+    T d = m[j * N + j];
+    for (int k = 0; k < j; ++k) d -= l[j * N + k] * l[j * N + k];
+    if (!(d > 0)) [[unlikely]] detail::refuse_matrix("cholesky", "not positive definite", N, at);
+    const T root = static_cast<T>(__builtin_sqrt(static_cast<double>(d))), by = 1 / root;
+    l[j * N + j] = root;
+    for (int i = j + 1; i < N; ++i) {
+      T s = m[i * N + j];
+      for (int k = 0; k < j; ++k) s -= l[i * N + k] * l[j * N + k];
+      l[i * N + j] = s * by;
+    }
+  }
+  return r;
+}
+
+}  // namespace linalg
+}  // namespace tt

@@ -1,0 +1,96 @@
+// Matrices of fixed small sizes: what is multiplied again, against products and sums written out; singular ones; the same names beside Tensors'.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tt/tt.hpp"
+
+namespace {
+
+template <class T, std::int64_t N>
+tt::Array<T, N, N> made(unsigned seed) {
+  std::mt19937 g(seed);
+  std::uniform_real_distribution<double> d(-1, 1);
+  tt::Array<T, N, N> a;
+  for (T& x : a) x = static_cast<T>(d(g));
+  return a;
+}
+template <class A>
+double largest(const A& a) {
+  double m = 0;
+  for (const auto x : a) m = std::fmax(m, std::fabs(static_cast<double>(x)));
+  return m;
+}
+/// By the first row's minors.
+double leibniz(const std::vector<double>& m, int n) {
+  if (n == 1) return m[0];
+  double sum = 0;
+  for (int c = 0; c < n; ++c) {
+    std::vector<double> minor;
+    for (int i = 1; i < n; ++i)
+      for (int j = 0; j < n; ++j)
+        if (j != c) minor.push_back(m[static_cast<std::size_t>(i * n + j)]);
+    sum += (c % 2 ? -1 : 1) * m[static_cast<std::size_t>(c)] * leibniz(minor, n - 1);
+  }
+  return sum;
+}
+template <class F>
+std::string message(const F& f) {
+  try {
+    f();
+  } catch (const tt::Exception& e) {
+    return e.what();
+  }
+  return "no error";
+}
+template <class T, std::int64_t N>
+void check_size() {
+  CAPTURE(N);
+  const double eps = sizeof(T) == 4 ? 1e-4 : 1e-11;
+  for (unsigned seed = 1; seed < 20; ++seed) {
+    const tt::Array<T, N, N> a = made<T, N>(seed);
+    const double exact = leibniz(std::vector<double>(a.begin(), a.end()), static_cast<int>(N));
+    CHECK(static_cast<double>(tt::linalg::det(a)) == doctest::Approx(exact).epsilon(eps));
+    if (std::fabs(exact) < 1e-3) continue;
+    tt::Array<T, N, N> unit;
+    for (int k = 0; k < N; ++k) unit(k, k) = 1;
+    const tt::Array<T, N, N> inverse = tt::linalg::inv(a), left = tt::matmul(inverse, a) - unit, right = tt::matmul(a, inverse) - unit;
+    CHECK(largest(left) < eps * (1 + largest(inverse)));
+    CHECK(largest(right) < eps * (1 + largest(inverse)));
+    tt::Array<T, N> b;
+    for (int k = 0; k < N; ++k) b(k) = a(0, k);
+    const tt::Array<T, N> x = tt::linalg::solve(a, b), rest = tt::matmul(a, x) - b;
+    CHECK(largest(rest) < eps * (1 + largest(x)));
+    const tt::Array<T, N, N> more = tt::linalg::solve(a, unit), difference = more - inverse;
+    CHECK(largest(difference) < eps * (1 + largest(inverse)) * largest(inverse));
+    const tt::Array<T, N, N> positive = tt::matmul(a, tt::transpose(a)) + unit, l = tt::linalg::cholesky(positive), back = tt::matmul(l, tt::transpose(l)) - positive;
+    CHECK(largest(back) < eps * largest(positive));
+    for (int i = 0; i < N; ++i)
+      for (int j = i + 1; j < N; ++j) CHECK(l(i, j) == 0);
+  }
+  tt::Array<T, N, N> zero;
+  CHECK(tt::linalg::det(zero) == 0);
+  CHECK(message([&] { tt::linalg::inv(zero); }).find("tt::linalg::inv: the matrix (") == 0);
+  CHECK(message([&] { tt::linalg::solve(zero, tt::Array<T, N>()); }).find("is singular") != std::string::npos);
+  CHECK(message([&] { tt::linalg::cholesky(zero); }).find("is not positive definite") != std::string::npos);
+}
+template <std::int64_t... N>
+void check_sizes() {
+  (check_size<float, N>(), ...);
+  (check_size<double, N>(), ...);
+}
+
+}  // namespace
+
+TEST_CASE("inverses, solutions, determinants and Cholesky factors of 1 x 1 to 8 x 8") { check_sizes<1, 2, 3, 4, 5, 6, 7, 8>(); }
+
+TEST_CASE("a row that is zero at its pivot is exchanged, and NaN goes through") {
+  const tt::Array<double, 5, 5> turned{{0, 1, 0, 0, 0}, {0, 0, 1, 0, 0}, {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 0}};
+  CHECK(tt::linalg::det(turned) == 1);
+  const tt::Array<double, 5, 5> back = tt::linalg::inv(turned) - tt::transpose(turned);
+  CHECK(largest(back) == 0);
+  tt::Array<double, 5, 5> bad = turned;
+  bad(2, 2) = NAN;
+  CHECK(std::isnan(tt::linalg::det(bad)));
+}
