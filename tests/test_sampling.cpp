@@ -72,6 +72,8 @@ TEST_CASE("grid_sample: each element by its formula, in all modes and paddings")
       CHECK(tt::gradcheck([&](List t) { return tt::grid_sample(t[0], t[1], SampleMode::bicubic, p, corners); }, {variable(made({1, 2, 5, 4}, 5)), variable(inner)}));
       CHECK(tt::gradcheck([&](List t) { return tt::grid_sample(t[0], t[1], SampleMode::bilinear, p, corners); }, {variable(volume), variable(made({1, 2, 2, 2, 3}, 6) * 0.3)}));
     }
+  const Tensor nowhere = tt::grid_sample(image, grid * NAN);
+  CHECK(numbers(nowhere) == Numbers(static_cast<std::size_t>(nowhere.numel().value()), 0));
   // The identity, a shift by one element, and other sizes in one capture.
   const Tensor unit = tt::tensor({{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}, {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}}}, DType::f64);
   for (const bool corners : {false, true}) CHECK(same(tt::grid_sample(image, tt::affine_grid(unit, image.shape(), corners), SampleMode::bilinear, SamplePadding::zeros, corners), image));

@@ -33,7 +33,7 @@ inline Tensor elements_at(const Tensor& flat, const std::vector<Tensor>& place, 
   Tensor index, valid;
   for (std::size_t k = 0; k < axis.size(); ++k) {
     const double last = static_cast<double>(axis[k].size - 1);
-    const Tensor own = tt::clamp(place[k], 0, last, at).to(DType::i64, at), fits = tt::eq(tt::clamp(place[k], 0, last, at), place[k], at);
+    const Tensor fits = tt::eq(tt::clamp(place[k], 0, last, at), place[k], at), own = tt::where(fits, place[k], 0, at).to(DType::i64, at);  // NaN lies nowhere
     index = k == 0 ? own : index * axis[k].size + own;
     valid = k == 0 ? fits : tt::logical_and(valid, fits, at);
   }
@@ -100,7 +100,7 @@ TT_LAZY_DEFINITION Tensor grid_sample(const Tensor& input, const Tensor& grid, S
       if (w.defined()) weight = weight.defined() ? weight * w : w;
     }
     Tensor part = detail::elements_at(flat, own, axis, at);
-    if (weight.defined()) part = part * weight.unsqueeze(1, at);
+    if (weight.defined()) part = part * tt::where(tt::eq(weight, weight, at), weight, 0, at).unsqueeze(1, at);  // of NaN: none
     total = total.defined() ? total + part : part;
   }
   return total.reshape(to, at);

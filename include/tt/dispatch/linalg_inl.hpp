@@ -152,6 +152,61 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   if (vector) r.solution = r.solution.squeeze(-1, at);
   return r;
 }
+TT_LAZY_DEFINITION linalg::LuFactors linalg::lu_factor(const Tensor& a, SourceLine at) {
+  const auto [factors, pivots] = call_with<detail::Lu<>>(at, {}, a.detach());
+  return {detail::with_derivative(a, {factors, pivots}, at), pivots};
+}
+TT_LAZY_DEFINITION linalg::LuResult linalg::lu_unpack(const Tensor& factors, const Tensor& pivots, SourceLine at) {
+  const auto [l, u] = detail::triangles(factors, at);
+  return {detail::permutation(call_with<detail::PivotOrder<>>(at, {factors.size(-2, at)}, pivots), factors.dtype(), at), l, u};
+}
+TT_LAZY_DEFINITION linalg::LuResult linalg::lu(const Tensor& a, SourceLine at) {
+  const LuFactors f = lu_factor(a, at);
+  return lu_unpack(f.LU, f.pivots, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::lu_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, bool left, bool adjoint, SourceLine at) {
+  // A = P L U. From the right, x A = b is A^T x^T = b^T.
+  const bool turned = adjoint == left;
+  Tensor b = left ? given : given.mT(at);
+  const Size n = factors.size(-1, at);
+  if (factors.size(-2, at) != n || b.dim() < 2 || b.size(-2, at) != n)
+    TT_THROW(Error(Text("tt::linalg::lu_solve: shapes do not fit: ") << factors.shape() << " and " << given.shape() << "." << at));
+  Tensor f = factors;
+  const Tensor p = detail::permutation(call_with<detail::PivotOrder<>>(at, {n}, pivots), factors.dtype(), at);
+  detail::broadcast_batches(f, b, at);
+  Tensor x;
+  if (turned) x = tt::matmul(p, solve_triangular(f.mT(at), solve_triangular(f.mT(at), b, false, true, false, at), true, true, true, at), at);
+  else x = solve_triangular(f, solve_triangular(f, tt::matmul(p.mT(at), b, at), false, true, true, at), true, true, false, at);
+  return left ? x : x.mT(at);
+}
+TT_LAZY_DEFINITION linalg::LdlFactors linalg::ldl_factor(const Tensor& a, SourceLine at) {
+  const auto [factors, pivots] = call_with<detail::Ldl<>>(at, {}, a.detach());
+  return {factors, pivots};
+}
+TT_LAZY_DEFINITION Tensor linalg::ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, SourceLine at) {
+  Tensor f = factors, b = given;
+  detail::broadcast_batches(f, b, at);
+  IntList places = f.shape(at), to;
+  for (int k = 0; k < places.size() - 1; ++k) to.push_back(places[k]);
+  return call_with<detail::LdlSolve<>>(at, {}, f.detach(), pivots.expand(to, at), b.detach());
+}
+TT_LAZY_DEFINITION linalg::Reflectors linalg::geqrf(const Tensor& a, SourceLine at) {
+  const auto [r, tau] = call_with<detail::Geqrf<>>(at, {}, a.detach());
+  return {r, tau};
+}
+TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Tensor& tau, SourceLine at) {
+  if (a.dim() < 2 || a.size(-2, at) < a.size(-1, at) || tau.dim() != a.dim() - 1 || tau.size(-1, at) > a.size(-1, at))
+    TT_THROW(Error(Text("tt::linalg::householder_product: shapes do not fit: ") << a.shape() << " and " << tau.shape() << "." << at));
+  const Tensor unit = detail::unit_like(a, a.size(-2, at), a.size(-1, at), at).expand(a.shape(at), at);
+  if (tau.size(-1, at) == 0) return tt::where(tt::eq(unit, 2, at), a, unit, at);  // has a gradient, of zeros
+  return detail::reflected(a, tau, unit, true, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left, bool transpose, SourceLine at) {
+  if (a.dim() < 2 || other.dim() < 2 || tau.dim() != a.dim() - 1 || other.size(left ? -2 : -1, at) != a.size(-2, at))
+    TT_THROW(Error(Text("tt::ormqr: shapes do not fit: ") << a.shape() << ", " << tau.shape() << " and " << other.shape() << "." << at));
+  if (left) return detail::reflected(a, tau, other, !transpose, at);
+  return detail::reflected(a, tau, other.mT(at), transpose, at).mT(at);  // (x Q)^T = Q^T x^T
+}
 TT_LAZY_DEFINITION Tensor linalg::cholesky_solve(const Tensor& b, const Tensor& l, bool upper, SourceLine at) {
   const Tensor lower = upper ? l.mT(at) : l;
   return solve_triangular(lower.mT(at), solve_triangular(lower, b, false, true, false, at), true, true, false, at);

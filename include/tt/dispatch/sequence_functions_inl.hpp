@@ -5,6 +5,7 @@
 
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/index_kernels.hpp"
+#include "tt/dispatch/linear_algebra.hpp"
 #include "tt/dispatch/sequence_functions.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
