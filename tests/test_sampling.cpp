@@ -175,6 +175,7 @@ TEST_CASE("multi_head_attention_forward is attention of each head") {
   CHECK(weights.shape() == tt::Shape{2, 5, 5});
   CHECK(same(weights.sum(2), tt::ones({2, 5}, DType::f64)));
   const Tensor hidden = tt::tensor({{false, false, false, false, true}, {false, false, false, false, false}});
+  CHECK(message([&] { tt::multi_head_attention_forward(x, x, x, {.num_heads = 2, .in_proj_weight = w, .in_proj_bias = b, .bias_k = made({1, 1, 8}, 5), .out_proj_weight = o}); }).find("go together") != std::string::npos);
   const auto masked = tt::multi_head_attention_forward(x, x, x, {.num_heads = 2, .in_proj_weight = w, .in_proj_bias = b, .out_proj_weight = o, .key_padding_mask = hidden, .average_attn_weights = false});
   CHECK(masked.weights.shape() == tt::Shape{2, 2, 5, 5});
   CHECK(masked.weights[0].select(2, 4).abs().max().item() == 0);
@@ -195,6 +196,7 @@ TEST_CASE("places: unravel_index, nonzero_static, histogramdd, and sizes beside 
   CHECK(numbers(places[0]) == Numbers{0, 0, 1});
   CHECK(numbers(places[1]) == Numbers{0, 1, 2});
   CHECK(numbers(places[2]) == Numbers{0, 3, 3});
+  CHECK(tt::unravel_index(tt::tensor({3}).to(DType::i32), {2, 2})[0].dtype() == DType::i64);
   const Tensor points = made({50, 2}, 3);
   const auto h = tt::histogramdd(points, {4, 3});
   CHECK(h.hist.sum().item() == 50);

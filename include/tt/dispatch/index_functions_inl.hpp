@@ -351,7 +351,7 @@ TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, co
 TT_LAZY_DEFINITION std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at) {
   if (!is_integral(indices.dtype())) TT_THROW(Error(Text("tt::unravel_index: dtype is not accepted: ") << name(indices.dtype()) << "." << at));
   std::vector<Tensor> places(static_cast<std::size_t>(shape.size()));
-  Tensor rest = indices;
+  Tensor rest = indices.to(DType::i64, at);
   for (int k = shape.size(); k-- > 0;) {
     if (shape[k] < 1) TT_THROW(Error(Text("tt::unravel_index: a shape with no elements: ") << shape << "." << at));
     const Tensor next = tt::floor_divide(rest, shape[k], at);

@@ -227,6 +227,7 @@ TT_LAZY_DEFINITION MultiHeadResult multi_head_attention_forward(const Tensor& qu
     if (mask.defined()) mask = pad(mask, {0, 1}, PadMode::constant, 0, at);
     if (padding.defined()) padding = pad(padding, {0, 1}, PadMode::constant, 0, at);
   };
+  if (o.bias_k.defined() != o.bias_v.defined()) TT_THROW(Error(Text("tt::multi_head_attention_forward: bias_k and bias_v go together.") << at));
   if (o.bias_k.defined()) one_more(o.bias_k.reshape({1, 1, e}, at).expand({1, batch, e}, at), o.bias_v.reshape({1, 1, e}, at).expand({1, batch, e}, at));
   if (o.add_zero_attn) {
     const Tensor zero = zeros({1, batch, e}, detail::on_device(q.dtype(), q.device()), at);
@@ -279,8 +280,10 @@ void register_sequence_names() {
                     "Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, "
                     "Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t, int heads, const Tensor& w, const Tensor& b, const Tensor& bk, const Tensor& bv, bool zero, double p, const Tensor& ow,
-                       const Tensor& ob, bool training, const Tensor& padding, bool, const Tensor& mask, bool apart, const Tensor& qw, const Tensor& kw, const Tensor& vw, const Tensor&, const Tensor&, bool average,
-                       bool, Line at) {
+                       const Tensor& ob, bool training, const Tensor& padding, bool, const Tensor& mask, bool apart, const Tensor& qw, const Tensor& kw, const Tensor& vw, const Tensor& sk, const Tensor& sv, bool average,
+                       bool causal, Line at) {
+                      if (sk.defined() || sv.defined()) TT_THROW(Unavailable(Text("tt::multi_head_attention_forward: static_k and static_v are not there.") << at));
+                      if (causal && !mask.defined()) TT_THROW(Error(Text("tt::multi_head_attention_forward: is_causal needs attn_mask, which says what is seen.") << at));
                       return multi_head_attention_forward(q, k, v, {heads, apart ? Tensor() : w, b, qw, kw, vw, bk, bv, zero, p, ow, ob, training, padding, mask, average}, at);
                     });
 }

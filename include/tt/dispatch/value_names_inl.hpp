@@ -163,7 +163,11 @@ void register_reduction_names() {
     return all;
   };
   register_function("histogramdd", "Tensor input, int[] bins, float[]? range=None, Tensor? weight=None, bool density=False",
-                    [](const Tensor& x, const IntList& n, const std::vector<double>& r, const Tensor& w, bool d, Line at) { return with_edges(histogramdd(x, n, r, w, d, at)); });
+                    [](const Tensor& x, const IntList& given, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
+                      IntList n = given;
+                      while (given.size() == 1 && x.dim() > 0 && n.size() < x.size(-1, at)) n.push_back(given[0]);  // one number for all
+                      return with_edges(histogramdd(x, n, r, w, d, at));
+                    });
   register_function("histogramdd", "Tensor input, int bins, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
     IntList each;
     for (std::int64_t k = 0; k < x.size(-1, at); ++k) each.push_back(n);
