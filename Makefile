@@ -4,7 +4,7 @@
 #   make quick   build and run the tests nearest to what was changed since the last commit, in three minutes;
 #                SINCE=main takes another commit
 #   make test    build and run the tests, those of logic with little optimisation
-#   make test-all  build and run every test with full optimisation, and with every example
+#   make test-all  build and run every test with full optimisation, and with every example; each header alone, header-only too
 #   make accept  take the kernels emitted now as the golden ones (tests/golden)
 #   make bench   build and run the benchmarks
 #   make setup   install what is missing, optional packages too
@@ -46,6 +46,7 @@ test:
 test-all:
 	@sh tools/setup.sh
 	$(call build_and_test,all)
+	sh tools/check_headers.sh all
 
 accept:
 	@sh tools/setup.sh

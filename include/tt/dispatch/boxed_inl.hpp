@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/graph_function_inl.hpp"
 
 namespace tt {
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tt/dispatch/graph_function_inl.hpp"
 #include "tt/dispatch/index_ops_inl.hpp"
 #include "tt/dispatch/join_ops.hpp"
 

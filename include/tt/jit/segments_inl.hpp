@@ -1,5 +1,6 @@
 // Definitions of segments.hpp: how a segment is found and compiled, and how it runs.
 #pragma once
+#include "tt/jit/graph_builder.hpp"
 #include "tt/jit/segment_recorder_inl.hpp"
 
 namespace tt {
