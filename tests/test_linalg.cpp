@@ -99,6 +99,23 @@ TEST_CASE("what cannot be solved is said with its line") {
   CHECK(message([] { tt::linalg::inv(tt::ones({2, 2}, DType::i64)); }).starts_with("tt::linalg_inv: dtype is not accepted: i64."));
 }
 
+TEST_CASE("singular matrices: the gradient of a determinant is what is left without a row and a column; other gradients are infinite, as PyTorch's") {
+  const Tensor a = tt::tensor({{1.0, 2.0, 3.0}, {2.0, 4.0, 6.0}, {0.0, 0.0, 1.0}}, DType::f64).requires_grad_();
+  const Tensor det = tt::linalg::det(a);
+  CHECK(det.item() == 0);
+  det.backward();
+  CHECK(tt::allclose(a.grad(), tt::tensor({{4.0, -2.0, 0.0}, {-2.0, 1.0, 0.0}, {0.0, 0.0, 0.0}}, DType::f64), 1e-12, 1e-12));
+  const Tensor zero = tt::zeros({2, 2}, DType::f64).requires_grad_();
+  tt::linalg::det(zero).backward();
+  CHECK(tt::equal(zero.grad(), tt::zeros({2, 2}, DType::f64)));
+  CHECK(tt::linalg::det(tt::tensor({{1.0, 2.0}, {3.0, 4.0}}, DType::f64)).item() == -2);
+  CHECK(tt::linalg::det(tt::zeros({0, 0}, DType::f64)).item() == 1);
+  const Tensor triangle = tt::tensor({{1.0, 2.0, 3.0}, {0.0, 0.0, 2.0}, {0.0, 0.0, 4.0}}, DType::f64), x = tt::linalg::solve_triangular(triangle, tt::ones({3, 1}, DType::f64), true);
+  CHECK(x.index({0, 0}).item() == -INFINITY);
+  CHECK(x.index({1, 0}).item() == INFINITY);
+  CHECK(x.index({2, 0}).item() == 0.25);
+}
+
 TEST_CASE("captured without a break, for other sizes too") {
   if (!has_lapack()) return;
   auto f = tt::compile([](const Tensor& a, const Tensor& b) { return tt::relu(tt::linalg::solve(a * 2, b)) + tt::linalg::slogdet(a).logabsdet; });

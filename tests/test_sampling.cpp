@@ -125,6 +125,20 @@ TEST_CASE("embedding_bag: sums, means and greatest of bags, as loops give them")
   CHECK(message([&] { tt::embedding_bag(words, table, offsets, tt::BagMode::mean, weights); }).find("weights are for mode sum") != std::string::npos);
 }
 
+TEST_CASE("embedding_bag: the first of equals has the gradient, offsets are checked, sums of bf16 are rounded once") {
+  const Tensor table = variable(tt::tensor({{1.0, 5.0}, {3.0, 2.0}, {3.0, 5.0}})), words = tt::tensor({0, 1, 2, 2});
+  tt::embedding_bag(words, table, tt::tensor({0, 3, 4}), tt::BagMode::max).sum().backward();
+  CHECK(same(table.grad(), tt::tensor({{0.0, 1.0}, {1.0, 0.0}, {1.0, 1.0}})));
+  CHECK(message([&] { tt::embedding_bag(words, table, tt::tensor({1, 3})); }).find("the first bag begins at 0") != std::string::npos);
+  CHECK(message([&] { tt::embedding_bag(words, table, tt::tensor({0, 5})); }).find("bag 0 is of words 0 to 5 of 4") != std::string::npos);
+  CHECK(message([&] { tt::embedding_bag(words, table, tt::tensor({0, 3, 2})); }).find("bag 1 is of words 3 to 2") != std::string::npos);
+  CHECK(message([&] { tt::embedding_bag(words, table, tt::tensor({0}), tt::BagMode::max, {}, false, {.scale_grad_by_freq = true}); }).find("for modes sum and mean") != std::string::npos);
+  const Tensor many = tt::full({64, 1}, 1.0 + 1.0 / 128, tt::DType::bf16), all = tt::arange(64);
+  CHECK(same(tt::embedding_bag(all, many, tt::tensor({0}), tt::BagMode::sum), tt::tensor({{64.5}}).to(tt::DType::bf16)));
+  const auto f = tt::compile([](const Tensor& w, const Tensor& t, const Tensor& o) { return tt::embedding_bag(w, t, o, tt::BagMode::max); }, {.fullgraph = true});
+  CHECK(same(f(words, table.detach(), tt::tensor({0, 3, 4})), tt::embedding_bag(words, table.detach(), tt::tensor({0, 3, 4}), tt::BagMode::max)));
+}
+
 TEST_CASE("ctc_loss: all alignments counted one by one") {
   const std::int64_t time = 4, classes = 3;
   const Tensor logits = made({time, 2, classes}, 1);
@@ -159,6 +173,13 @@ TEST_CASE("ctc_loss: all alignments counted one by one") {
   const Tensor dropped = variable(logits);
   tt::ctc_loss(tt::log_softmax(dropped, 2), tt::tensor({{1, 1, 1, 1}, {1, 1, 1, 1}}), tt::tensor({4, 4}), tt::tensor({4, 1}), 0, tt::Reduction::sum, true).backward();
   CHECK(same(dropped.grad().select(1, 0), tt::zeros({time, classes}, DType::f64)));
+  const Tensor kept = variable(logits);
+  tt::ctc_loss(kept, tt::tensor({{1, 1, 1, 1}, {1, 1, 1, 1}}), tt::tensor({4, 4}), tt::tensor({4, 1})).backward();
+  CHECK(tt::isnan(kept.grad().select(1, 0)).all().item() == 1);
+  CHECK(message([&] {
+          const Tensor first = tt::grad({loss(kept, tt::Reduction::sum)}, {kept}, {}, true, true)[0];
+          first.square().sum().backward();
+        }).find("tt::ctc_loss: has no second derivative") != std::string::npos);
   CHECK(message([&] { tt::ctc_loss(logits, tt::tensor({{1, 3}, {2, 0}}), inputs, lengths); }).find("a target is no class: 3 of 3") != std::string::npos);
   CHECK(message([&] { tt::ctc_loss(logits, targets, tt::tensor({5, 3}), lengths); }).find("longer than 4") != std::string::npos);
   const auto f = tt::compile([](const Tensor& x, const Tensor& t, const Tensor& i, const Tensor& n) { return tt::ctc_loss(tt::log_softmax(x, 2), t, i, n, 0, tt::Reduction::sum); }, {.fullgraph = true});

@@ -207,8 +207,7 @@ TT_LAZY_DEFINITION Tensor scatter_reduce(const Tensor& x, int dim, const Tensor&
   }
   if (!include_self) by_self = met(by_self, zeros_of(from), Meeting::assign, true);
   const Tensor untouched = met(zeros_of(own), one, Meeting::assign, true) == 0;
-  const auto moved = [&](const Tensor& t) { return call<Tangent>(at, t); };
-  return r + tt::where(untouched, 1, by_self, at) * moved(x) + met(zeros_of(own), by_source * moved(src), Meeting::sum, true);
+  return r + call<Tangent>(at, tt::where(untouched, 1, by_self, at) * x + met(zeros_of(own), by_source * src, Meeting::sum, true));
 }
 TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_copy", at);

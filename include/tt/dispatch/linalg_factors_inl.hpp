@@ -224,7 +224,7 @@ inline Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, Sourc
   if (!a.requires_grad() && !capture_mode) return f.LU;
   const Size m = a.size(-2, at), n = a.size(-1, at), most = m < n ? n : m, least = m < n ? m : n;
   const Tensor border = unit_like(a, most, most, at) - pad(unit_like(a, least, least, at), {0, most - least, 0, most - least}, PadMode::constant, 0, at);
-  const auto square = [&](const Tensor& x) { return m == n ? x : pad(x, {0, most - n, 0, most - m}, PadMode::constant, 0, at) + border; };
+  const auto square = [&](const Tensor& x) { return m == n ? x : tt::where(border != 0, border, pad(x, {0, most - n, 0, most - m}, PadMode::constant, 0, at), at); };
   const Tensor ordered = in_order(a, call_with<PivotOrder<>>(at, {m}, f.pivots), at);
   const Tensor made = call_with<LuDerivative<>>(at, {}, square(ordered), square(f.LU));
   return made.slice(-2, 0, m, 1, at).slice(-1, 0, n, 1, at);

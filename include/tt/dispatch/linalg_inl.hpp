@@ -31,8 +31,7 @@ TT_LAZY_DEFINITION linalg::SlogdetResult linalg::slogdet(const Tensor& a, Source
   return {sign, log};
 }
 TT_LAZY_DEFINITION Tensor linalg::det(const Tensor& a, SourceLine at) {
-  const SlogdetResult r = slogdet(a, at);
-  return r.sign * tt::exp(r.logabsdet, at);
+  return call_with<detail::Det<>>(at, {}, a);
 }
 TT_LAZY_DEFINITION Tensor linalg::cholesky(const Tensor& a, bool upper, SourceLine at) {
   const Tensor l = call_with<detail::Cholesky<>>(at, {}, upper ? a.mT(at) : a);
@@ -253,7 +252,7 @@ void register_linalg() {
       const linalg::SlogdetResult r = linalg::slogdet(a, at);
       return tt::where(r.sign < 0, std::nan(""), r.logabsdet, at);
     });
-    register_function("slogdet", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::slogdet(a, at); });
+    for (const char* name : {"linalg_slogdet", "slogdet"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::slogdet(a, at); });
     for (const char* name : {"linalg_cholesky", "cholesky"}) register_function(name, "Tensor A, bool upper=False", [](const Tensor& a, bool u, SourceLine at) { return linalg::cholesky(a, u, at); });
     register_function("linalg_cholesky_ex", "Tensor A, bool upper=False, bool check_errors=False", [](const Tensor& a, bool u, bool, SourceLine at) { return TensorList{linalg::cholesky(a, u, at), info_of(a, at)}; });
     register_function("linalg_solve_triangular", "Tensor A, Tensor B, bool upper, bool left=True, bool unitriangular=False",

@@ -1,7 +1,9 @@
 // Operators with kernels of LAPACK: a factorisation each, with its derivative. What is made of them: linalg_inl.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "tt/backends/lapack.hpp"
@@ -49,9 +51,16 @@ struct Matrices {
 /// A matrix column by column, as LAPACK has it.
 template <class T>
 struct ColumnMajor {
-  std::vector<T> element;
+  static constexpr std::size_t line = 64;  // bytes: elsewhere BLAS sums in another order
+  std::vector<T> room;
+  T* element;
   int rows, columns;
-  ColumnMajor(int r, int n) : element(static_cast<std::size_t>(r) * static_cast<std::size_t>(n) + 1), rows(r), columns(n) {}
+  ColumnMajor(int r, int n) : room(static_cast<std::size_t>(r) * static_cast<std::size_t>(n) + 1 + line / sizeof(T)), rows(r), columns(n) {
+    void* begin = room.data();
+    std::size_t bytes = room.size() * sizeof(T);
+    element = static_cast<T*>(std::align(line, sizeof(T), begin, bytes));
+  }
+  ColumnMajor(const ColumnMajor&) = delete;
   void read(const T* from) {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j) element[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)] = from[static_cast<std::size_t>(i) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(j)];
@@ -60,7 +69,7 @@ struct ColumnMajor {
     for (int i = 0; i < r; ++i)
       for (int j = 0; j < n; ++j) to[static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)] = element[static_cast<std::size_t>(j) * static_cast<std::size_t>(rows) + static_cast<std::size_t>(i)];
   }
-  T* data() { return element.data(); }
+  T* data() { return element; }
   int lead() const { return rows > 0 ? rows : 1; }
 };
 template <class F>
@@ -156,13 +165,16 @@ struct SolveMatrix {
     s.out[0] = -tt::matmul(s.out[1], transposed(s.result[0]));
   }
 };
+/// Unchecked, a singular matrix has an inverse of infinities.
 template <class = void>
 struct Inverse {
+  struct Options {
+    bool unchecked = false;
+  };
   static constexpr OpInfo info{.name = "_linalg_inv", .arguments = "A"};
   static constexpr bool keeps_values = true;
-  using Options = NoOptions;
   static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
-  static void kernel(Call& c, const Options&) {
+  static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, true);
     c.result[0] = a.result(c, a.rows, a.rows);
     if (c[0].is_meta()) return;
@@ -177,7 +189,7 @@ struct Inverse {
         int code = 0;
         const int lead = m.lead(), n = a.rows;
         f.getrf(&n, &n, m.data(), &lead, pivots.data(), &code);
-        if (code > 0) not_solved(c, "the matrix is singular", a, k);
+        if (code > 0 && !o.unchecked) not_solved(c, "the matrix is singular", a, k);
         f.getrs("N", &n, &n, m.data(), &lead, pivots.data(), x.data(), &lead, &code);
         x.write(c.result[0].data_ptr<T>() + k * a.rows * a.rows, n, n);
       }
@@ -188,10 +200,44 @@ struct Inverse {
     s.out[0] = -tt::matmul(tt::matmul(t, s.gradient[0]), t);
   }
 };
+template <class = void>
+struct Cofactors;
+/// Determinants, by triangular factors.
+template <class = void>
+struct Det {
+  static constexpr OpInfo info{.name = "_linalg_det", .arguments = "A"};
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? matrix_like(a, 1, 1, 2) : a; }
+  template <class T>
+  static T of_factors(const ColumnMajor<T>& lu, const std::vector<int>& pivots) {
+    T det = 1;
+    for (int i = 0; i < lu.rows; ++i) det *= lu.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(lu.rows + 1)] * T(pivots[static_cast<std::size_t>(i)] != i + 1 ? -1 : 1);
+    return det;
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    c.result[0] = a.result(c, -1, -1);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(a.rows, a.rows);
+      std::vector<int> pivots(static_cast<std::size_t>(a.rows) + 1);
+      const int n = a.rows, lead = m.lead();
+      int code = 0;
+      for (std::int64_t k = 0; k < a.count; ++k) {
+        m.read(a.dense.data_ptr<T>() + k * n * n);
+        if (n > 0) f.getrf(&n, &n, m.data(), &lead, pivots.data(), &code);
+        c.result[0].data_ptr<T>()[k] = of_factors(m, pivots);
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options&) { s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[0]) * call_with<Cofactors<>>(s.at, {}, s.argument[0]); }
+};
 /// The sign and the logarithm of the size of determinants.
 template <class = void>
 struct Slogdet {
-  static constexpr OpInfo info{.name = "linalg_slogdet", .arguments = "A"};
+  static constexpr OpInfo info{.name = "_linalg_slogdet", .arguments = "A"};
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   struct Like {
@@ -231,7 +277,74 @@ struct Slogdet {
   }
   static void derivative(const auto& s, const Options&) {
     if (!s.gradient[1].defined()) return;
-    s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(call_with<Inverse<>>(s.at, {}, s.argument[0]));
+    s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+  }
+};
+/// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
+template <class>
+struct Cofactors {
+  static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    const int n = a.rows;
+    c.result[0] = a.result(c, n, n);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(n, n), x(n, n);
+      std::vector<int> pivots(static_cast<std::size_t>(n) + 1);
+      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
+        const T* const from = a.dense.data_ptr<T>() + k * n * n;
+        m.read(from);
+        int code = 0;
+        f.getrf(&n, &n, m.data(), &n, pivots.data(), &code);
+        if (code > 0) {
+          m.read(from);
+          singular(c, a, k, m, x);
+        } else {
+          const T det = Det<>::of_factors(m, pivots);
+          std::fill(x.element, x.element + n * n, T(0));
+          for (int i = 0; i < n; ++i) x.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)] = det;
+          f.getrs("T", &n, &n, m.data(), &n, pivots.data(), x.data(), &n, &code);
+        }
+        x.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options&) {
+    const auto x = transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+    const auto inner = call_with<Sum>(s.at, {{-2, -1}, false}, s.gradient[0] * x);
+    s.out[0] = call_with<OverMatrices>(s.at, {2}, inner) * s.result[0] - tt::matmul(tt::matmul(s.result[0], transposed(s.gradient[0])), x);
+  }
+
+ private:
+  /// det(U) det(V) U diag(products of all other singular values) V^T.
+  template <class T>
+  static void singular(const Call& c, const Matrices& a, std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& out) {
+    const auto& f = backend::Lapack<T>::get();
+    const int n = a.rows, room = 4 * n * n + 8 * n + 128 * n + 1;
+    ColumnMajor<T> u(n, n), vt(n, n);
+    std::vector<T> values(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(room));
+    std::vector<int> iwork(static_cast<std::size_t>(8 * n)), pivots(static_cast<std::size_t>(n) + 1);
+    int code = 0;
+    f.gesdd("A", &n, &n, m.data(), &n, values.data(), u.data(), &n, vt.data(), &n, work.data(), &room, iwork.data(), &code);
+    if (code != 0) not_solved(c, "singular values were not found", a, k);
+    std::fill(out.element, out.element + n * n, T(0));
+    for (int r = 0; r < n; ++r) {
+      T others = 1;
+      for (int i = 0; i < n; ++i) others *= i == r ? T(1) : values[static_cast<std::size_t>(i)];
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) out.element[j * n + i] += u.element[r * n + i] * others * vt.element[j * n + r];
+    }
+    T sign = 1;
+    for (ColumnMajor<T>* const q : {&u, &vt}) {
+      f.getrf(&n, &n, q->data(), &n, pivots.data(), &code);
+      sign *= Det<>::of_factors(*q, pivots) < 0 ? T(-1) : T(1);
+    }
+    for (int i = 0; i < n * n; ++i) out.element[i] *= sign;
   }
 };
 template <class = void>
@@ -256,7 +369,7 @@ struct SolveTriangular {
         int code = 0;
         const int lead = m.lead(), n = a.rows, right = b.columns;
         f.trtrs(o.upper ? "U" : "L", o.transpose ? "T" : "N", o.unitriangular ? "U" : "N", &n, &right, m.data(), &lead, x.data(), &lead, &code);
-        if (code > 0) not_solved(c, "the matrix is singular", a, k);
+        if (code > 0) substitute(m, x, o);
         x.write(c.result[0].data_ptr<T>() + k * b.rows * b.columns, b.rows, b.columns);
       }
     });
@@ -266,6 +379,22 @@ struct SolveTriangular {
     const auto g = o.transpose ? -tt::matmul(s.result[0], transposed(s.out[1])) : -tt::matmul(s.out[1], transposed(s.result[0]));
     const int off = o.unitriangular ? 1 : 0;
     s.out[0] = o.upper ? call_with<Triangle<false>>(s.at, {off}, g) : call_with<Triangle<true>>(s.at, {-off}, g);
+  }
+
+ private:
+  /// With zeros on the diagonal, which LAPACK refuses: infinities, as PyTorch gives them.
+  template <class T>
+  static void substitute(const ColumnMajor<T>& m, ColumnMajor<T>& x, const Options& o) {
+    const int n = m.rows;
+    const bool backwards = o.upper != o.transpose;
+    for (int column = 0; column < x.columns; ++column) {
+      T* const b = x.element + column * n;
+      for (int step = 0; step < n; ++step) {
+        const int i = backwards ? n - 1 - step : step;
+        for (int j = backwards ? i + 1 : 0, end = backwards ? n : i; j < end; ++j) b[i] -= (o.transpose ? m.element[i * n + j] : m.element[j * n + i]) * b[j];
+        b[i] /= m.element[i * n + i];
+      }
+    }
   }
 };
 template <class = void>

@@ -22,7 +22,7 @@ Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
   if (!is_floating(x.dtype())) return m;
   const Tensor same = all == m, n = same.sum({}, false, at);
-  return m + tt::where(same, call<Tangent>(at, all), 0, at).sum({}, false, at) / tt::maximum(n, 1, at);
+  return m + call<Tangent>(at, tt::where(same, all, 0, at).sum({}, false, at) / tt::maximum(n, 1, at));
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 // Definitions of sequence_functions.hpp.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -32,6 +33,32 @@ inline Tensor embedding_table(const Tensor& indices, const Tensor& given, const 
   }
   return w;
 }
+
+/// The bag of each word: offsets say where each of them begins, the last also where what it has ends.
+template <class = void>
+struct BagOfWords {
+  struct Options {
+    bool include_last_offset = false;
+  };
+  static constexpr OpInfo info{.name = "_bag_of_words", .arguments = "words, offsets"};
+  static Sym like(const Sym& words, const Sym&, const Options&) { return symbol_like(words, DType::i64, words.shape()); }
+  static void kernel(Call& c, const Options& o) {
+    const Shape words = c[0].impl().shape;
+    c.result[0] = Tensor(DType::i64, words, c[0].device());
+    if (c[0].is_meta()) return;
+    const Tensor offsets = convert(c[1], DType::i64, c.at).contiguous(c.at);
+    const std::int64_t n = words.code[0], count = offsets.impl().numel, *const begin = offsets.data_ptr<std::int64_t>();
+    std::int64_t* const bag = c.result[0].data_ptr<std::int64_t>();
+    if (count > 0 && begin[0] != 0) TT_THROW(Error(Text("tt::embedding_bag: the first bag begins at 0, and offsets at ") << begin[0] << "." << c.at));
+    if (count == 0 && n > 0) TT_THROW(Error(Text("tt::embedding_bag: ") << n << " words and no bag." << c.at));
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t end = k + 1 < count ? begin[k + 1] : n;
+      if (begin[k] > end || end > n) TT_THROW(Error(Text("tt::embedding_bag: bag ") << k << " is of words " << begin[k] << " to " << end << " of " << n << "." << c.at));
+      if (k + 1 < count || !o.include_last_offset) std::fill(bag + begin[k], bag + end, k);
+      else if (begin[k] != n) TT_THROW(Error(Text("tt::embedding_bag: the last bag ends at ") << begin[k] << ", and there are " << n << " words." << c.at));
+    }
+  }
+};
 
 /// Losses of a batch, and what the gradient of each of them is.
 template <class = void>
@@ -77,7 +104,10 @@ struct CtcLoss {
       begin += n;
     }
   }
-  static void derivative(const auto& s, const Options&) { s.out[0] = call_with<OverBatch>(s.at, {}, s.gradient[0]) * s.result[1]; }
+  static void derivative(const auto& s, const Options&) {
+    if (s.gradient[1].defined()) TT_THROW(Error(Text("tt::ctc_loss: has no second derivative.") << s.at));
+    s.out[0] = call_with<OverBatch>(s.at, {}, s.gradient[0]) * s.result[1];
+  }
 
  private:
   /// (batch) to (1, batch, 1).
@@ -134,7 +164,7 @@ struct CtcLoss {
     c.result[0].data_ptr<T>()[b] = drop ? T(0) : static_cast<T>(-all);
     if (drop) return;
     for (std::int64_t t = 0; t < time; ++t) {
-      for (std::int64_t k = 0; k < classes; ++k) gradient[at(t, k)] = std::exp(log_p[at(t, k)]);
+      for (std::int64_t k = 0; k < classes; ++k) gradient[at(t, k)] = all == -INFINITY ? static_cast<T>(NAN) : std::exp(log_p[at(t, k)]);
       for (std::int64_t s = 0; s < states; ++s) {
         const std::int64_t place = at(t, label(s));
         gradient[place] -= static_cast<T>(std::exp(forward[of(t, s)] + backward[of(t, s)] - static_cast<double>(log_p[place]) - all));
@@ -161,27 +191,33 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& given
     TT_THROW(Error(Text("tt::embedding_bag: shapes do not fit: indices ") << input.shape() << (offsets.defined() ? " with" : " without") << " offsets, a table " << given.shape() << ". Offsets are for indices in a line." << at));
   if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.impl().shape == input.impl().shape)))
     TT_THROW(Error(Text("tt::embedding_bag: weights are for mode sum, one for each index: ") << per_sample_weights.shape() << " for " << input.shape() << "." << at));
+  if (mode == BagMode::max && o.scale_grad_by_freq) TT_THROW(Error(Text("tt::embedding_bag: scale_grad_by_freq is for modes sum and mean.") << at));
   const Tensor table = detail::embedding_table(input, given, o, at), flat = input.reshape({-1}, at).to(DType::i64, at);
   const Size words = flat.numel(at), width = table.size(1, at);
-  const TensorOptions like = detail::on_device(table.dtype(), table.device());
   Size bags = input.dim() == 2 ? input.size(0, at) : offsets.numel(at) - (include_last_offset ? 1 : 0);
   Tensor bag;
   if (input.dim() == 2) bag = arange(bags).to(input.device(), false, at).unsqueeze(1, at).expand({bags, input.size(1, at)}, at).reshape({-1}, at);
-  else bag = searchsorted(offsets.slice(0, 0, bags, 1, at).to(DType::i64, at).contiguous(at), arange(words).to(input.device(), false, at), false, true, at) - 1;
-  Tensor rows = embedding(flat, table, at), counted = ones({words}, like, at);
+  else bag = call_with<detail::BagOfWords<>>(at, {include_last_offset}, flat, offsets);
+  // Sums of 16-bit floats are rounded once.
+  const TensorOptions like = detail::on_device(compute_dtype(table.dtype()), table.device());
+  Tensor rows = embedding(flat, table, at).to(like.dtype, at), counted = ones({words}, like, at);
   if (o.padding_idx.given) {
     const std::int64_t n = table.size(0, at), row = o.padding_idx.value < 0 ? o.padding_idx.value + n : o.padding_idx.value;
-    counted = tt::ne(flat, row, at).to(table.dtype(), at);
+    counted = tt::ne(flat, row, at).to(like.dtype, at);
   }
   const Tensor seen = counted.unsqueeze(1, at), count = index_add(zeros({bags}, like, at), 0, bag, counted, at).unsqueeze(1, at);
   if (mode == BagMode::max) {
-    const Tensor lowest = full({bags, width}, -INFINITY, like, at), all = tt::where(seen > 0, rows, -INFINITY, at);
-    const Tensor most = scatter_reduce(lowest, 0, bag.unsqueeze(1, at).expand({words, width}, at), all, ScatterReduction::amax, true, at);
-    return tt::where(count > 0, most, 0, at);
+    // The first of the greatest, which alone has a gradient.
+    const Tensor into = bag.unsqueeze(1, at).expand({words, width}, at), all = tt::where(seen > 0, rows, -INFINITY, at).detach();
+    const Tensor most = scatter_reduce(full({bags, width}, -INFINITY, like, at), 0, into, all, ScatterReduction::amax, true, at);
+    const Tensor place = tt::where(tt::logical_and(all == gather(most, 0, into, at), seen > 0, at), arange(words).to(input.device(), false, at).unsqueeze(1, at), words, at);
+    const Tensor first = scatter_reduce(full({bags, width}, words, detail::on_device(DType::i64, input.device()), at), 0, into, place, ScatterReduction::amin, true, at);
+    const Tensor found = first < words, by_word = cat({rows, zeros({1, width}, like, at)}, 0, at);
+    return tt::where(found, gather(by_word, 0, first, at), 0, at).to(table.dtype(), at);
   }
   if (per_sample_weights.defined()) rows = rows * per_sample_weights.reshape({-1, 1}, at);
   const Tensor sum = index_add(zeros({bags, width}, like, at), 0, bag, tt::where(seen > 0, rows, 0, at), at);
-  return mode == BagMode::sum ? sum : sum / tt::maximum(count, 1, at);
+  return (mode == BagMode::sum ? sum : sum / tt::maximum(count, 1, at)).to(table.dtype(), at);
 }
 
 TT_LAZY_DEFINITION Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, std::int64_t blank, Reduction reduction, bool zero_infinity,
@@ -279,12 +315,15 @@ void register_sequence_names() {
                     "Tensor query, Tensor key, Tensor value, int embed_dim_to_check, int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, bool add_zero_attn, float dropout_p, "
                     "Tensor out_proj_weight, Tensor? out_proj_bias, bool training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, bool use_separate_proj_weight=False, "
                     "Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool average_attn_weights=True, bool is_causal=False",
-                    [](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t, int heads, const Tensor& w, const Tensor& b, const Tensor& bk, const Tensor& bv, bool zero, double p, const Tensor& ow,
-                       const Tensor& ob, bool training, const Tensor& padding, bool, const Tensor& mask, bool apart, const Tensor& qw, const Tensor& kw, const Tensor& vw, const Tensor& sk, const Tensor& sv, bool average,
+                    [](const Tensor& q, const Tensor& k, const Tensor& v, std::int64_t width, int heads, const Tensor& w, const Tensor& b, const Tensor& bk, const Tensor& bv, bool zero, double p, const Tensor& ow,
+                       const Tensor& ob, bool training, const Tensor& padding, bool weights, const Tensor& mask, bool apart, const Tensor& qw, const Tensor& kw, const Tensor& vw, const Tensor& sk, const Tensor& sv, bool average,
                        bool causal, Line at) {
                       if (sk.defined() || sv.defined()) TT_THROW(Unavailable(Text("tt::multi_head_attention_forward: static_k and static_v are not there.") << at));
+                      if (q.dim() == 0 || q.size(-1, at) != width) TT_THROW(Error(Text("tt::multi_head_attention_forward: embed_dim_to_check is ") << width << ", and a query " << q.shape() << "." << at));
                       if (causal && !mask.defined()) TT_THROW(Error(Text("tt::multi_head_attention_forward: is_causal needs attn_mask, which says what is seen.") << at));
-                      return multi_head_attention_forward(q, k, v, {heads, apart ? Tensor() : w, b, qw, kw, vw, bk, bv, zero, p, ow, ob, training, padding, mask, average}, at);
+                      MultiHeadResult r = multi_head_attention_forward(q, k, v, {heads, apart ? Tensor() : w, b, qw, kw, vw, bk, bv, zero, p, ow, ob, training, padding, mask, average}, at);
+                      if (!weights) r.weights = Tensor();
+                      return r;
                     });
 }
 
