@@ -26,6 +26,8 @@ remark=
 of_package() { printf '#include <%s>\n' "$1" | "$GXX" -x c++ -E ${2:-} - >/dev/null 2>&1; }
 json=nlohmann/json.hpp
 of_package $json || json= remark="$remark [SKIPPED json: nlohmann-json3-dev is not installed]"
+fft=kissfft/kissfft.hh
+of_package $fft || fft= remark="$remark [SKIPPED fft: libkissfft-dev is not installed]"
 eigen="-isystem /usr/include/eigen3"
 of_package Eigen/Core "$eigen" || eigen= remark="$remark [SKIPPED eigen: libeigen3-dev is not installed]"
 thrust=$(thrust_flags) || remark="$remark [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
@@ -42,6 +44,7 @@ while read -r header; do
       flags=$thrust
       ;;
     include/tt/io/safetensors.hpp) [ -n "$json" ] || continue ;;
+    include/tt/dispatch/fft.hpp) [ -n "$fft" ] || continue ;;
     include/tt/io/eigen.hpp)
       [ -n "$eigen" ] || continue
       flags=$eigen

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 required="g++ cmake ninja-build ccache libxsimd-dev doctest-dev libboost-dev"
-optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev liblapack3 nlohmann-json3-dev libeigen3-dev"
+optional="clang-19 libclang-rt-19-dev graphviz libthrust-dev liblapack3 nlohmann-json3-dev libeigen3-dev libkissfft-dev"
 # Optional packages that could not be had are noted here, so that the next run does not ask the network again.
 note=build/optional-packages-not-available
 
@@ -42,6 +42,7 @@ purpose() {
     graphviz) echo "without it graphs are not drawn" ;;
     nlohmann-json3-dev) echo "without it there are no .safetensors files" ;;
     libeigen3-dev) echo "without it there are no maps of Eigen" ;;
+    libkissfft-dev) echo "without it there are no Fourier transforms" ;;
     libthrust-dev) echo "without it, and without the CUDA toolkit, there is no sort, topk, unique, cumsum and reduce_by_key" ;;
   esac
 }

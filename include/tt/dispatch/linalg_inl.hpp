@@ -1,6 +1,7 @@
 // Definitions of linalg.hpp: what is made of the operators of linalg_kernels_inl.hpp, and all names.
 #pragma once
 #include "tt/dispatch/linalg.hpp"
+#include "tt/dispatch/linalg_determinants_inl.hpp"
 #include "tt/dispatch/linalg_factors_inl.hpp"
 
 namespace tt {

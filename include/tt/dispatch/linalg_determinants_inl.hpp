@@ -1,0 +1,161 @@
+// Operators with kernels of LAPACK: determinants, their logarithms, and what is left without a row and a column, which is their derivative.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "tt/dispatch/linalg_kernels_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+template <class = void>
+struct Cofactors;
+/// Determinants, by triangular factors.
+template <class = void>
+struct Det {
+  static constexpr OpInfo info{.name = "_linalg_det", .arguments = "A"};
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? matrix_like(a, 1, 1, 2) : a; }
+  template <class T>
+  static T of_factors(const ColumnMajor<T>& lu, const std::vector<int>& pivots) {
+    T det = 1;
+    for (int i = 0; i < lu.rows; ++i) det *= lu.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(lu.rows + 1)] * T(pivots[static_cast<std::size_t>(i)] != i + 1 ? -1 : 1);
+    return det;
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    c.result[0] = a.result(c, -1, -1);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(a.rows, a.rows);
+      std::vector<int> pivots(static_cast<std::size_t>(a.rows) + 1);
+      const int n = a.rows, lead = m.lead();
+      int code = 0;
+      for (std::int64_t k = 0; k < a.count; ++k) {
+        m.read(a.dense.data_ptr<T>() + k * n * n);
+        if (n > 0) f.getrf(&n, &n, m.data(), &lead, pivots.data(), &code);
+        c.result[0].data_ptr<T>()[k] = of_factors(m, pivots);
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options&) { s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[0]) * call_with<Cofactors<>>(s.at, {}, s.argument[0]); }
+};
+/// The sign and the logarithm of the size of determinants.
+template <class = void>
+struct Slogdet {
+  static constexpr OpInfo info{.name = "_linalg_slogdet", .arguments = "A"};
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  struct Like {
+    Sym sign, logabsdet;
+  };
+  using Results = linalg::SlogdetResult;
+  static Like like(const Sym& a, const Options&) {
+    const Sym one = is_matrix(a, info.name) ? matrix_like(a, 1, 1, 2) : a;
+    return {one, symbol_like(one, one.dtype(), one.shape())};
+  }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    for (int k = 0; k < 2; ++k) c.result[k] = a.result(c, -1, -1);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(a.rows, a.rows);
+      std::vector<int> pivots(static_cast<std::size_t>(a.rows) + 1);
+      for (std::int64_t k = 0; k < a.count; ++k) {
+        T sign = 1, log = 0;
+        if (a.rows > 0) {
+          m.read(a.dense.data_ptr<T>() + k * a.rows * a.rows);
+          int code = 0;
+          const int lead = m.lead(), n = a.rows;
+          f.getrf(&n, &n, m.data(), &lead, pivots.data(), &code);
+          for (int i = 0; i < n; ++i) {
+            const T d = m.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)];
+            sign = pivots[static_cast<std::size_t>(i)] != i + 1 ? -sign : sign;
+            sign = d < 0 ? -sign : d == 0 ? T(0) : sign;
+            log += std::log(std::fabs(d));
+          }
+        }
+        c.result[0].data_ptr<T>()[k] = sign;
+        c.result[1].data_ptr<T>()[k] = log;
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options&) {
+    if (!s.gradient[1].defined()) return;
+    s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+  }
+};
+/// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
+template <class>
+struct Cofactors {
+  static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
+  static constexpr bool keeps_values = true;
+  using Options = NoOptions;
+  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
+  static void kernel(Call& c, const Options&) {
+    const Matrices a = Matrices::of(c, 0, true);
+    const int n = a.rows;
+    c.result[0] = a.result(c, n, n);
+    if (c[0].is_meta()) return;
+    each_matrix(c[0].dtype(), [&]<class T>(T) {
+      const auto& f = backend::Lapack<T>::get();
+      ColumnMajor<T> m(n, n), x(n, n);
+      std::vector<int> pivots(static_cast<std::size_t>(n) + 1);
+      for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
+        const T* const from = a.dense.data_ptr<T>() + k * n * n;
+        m.read(from);
+        int code = 0;
+        f.getrf(&n, &n, m.data(), &n, pivots.data(), &code);
+        if (code > 0) {
+          m.read(from);
+          singular(c, a, k, m, x);
+        } else {
+          const T det = Det<>::of_factors(m, pivots);
+          std::fill(x.element, x.element + n * n, T(0));
+          for (int i = 0; i < n; ++i) x.element[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)] = det;
+          f.getrs("T", &n, &n, m.data(), &n, pivots.data(), x.data(), &n, &code);
+        }
+        x.write(c.result[0].data_ptr<T>() + k * n * n, n, n);
+      }
+    });
+  }
+  static void derivative(const auto& s, const Options&) {
+    const auto x = transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+    const auto inner = call_with<Sum>(s.at, {{-2, -1}, false}, s.gradient[0] * x);
+    s.out[0] = call_with<OverMatrices>(s.at, {2}, inner) * s.result[0] - tt::matmul(tt::matmul(s.result[0], transposed(s.gradient[0])), x);
+  }
+
+ private:
+  /// det(U) det(V) U diag(products of all other singular values) V^T.
+  template <class T>
+  static void singular(const Call& c, const Matrices& a, std::int64_t k, ColumnMajor<T>& m, ColumnMajor<T>& out) {
+    const auto& f = backend::Lapack<T>::get();
+    const int n = a.rows, room = 4 * n * n + 8 * n + 128 * n + 1;
+    ColumnMajor<T> u(n, n), vt(n, n);
+    std::vector<T> values(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(room));
+    std::vector<int> iwork(static_cast<std::size_t>(8 * n)), pivots(static_cast<std::size_t>(n) + 1);
+    int code = 0;
+    f.gesdd("A", &n, &n, m.data(), &n, values.data(), u.data(), &n, vt.data(), &n, work.data(), &room, iwork.data(), &code);
+    if (code != 0) not_solved(c, "singular values were not found", a, k);
+    std::fill(out.element, out.element + n * n, T(0));
+    for (int r = 0; r < n; ++r) {
+      T others = 1;
+      for (int i = 0; i < n; ++i) others *= i == r ? T(1) : values[static_cast<std::size_t>(i)];
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) out.element[j * n + i] += u.element[r * n + i] * others * vt.element[j * n + r];
+    }
+    T sign = 1;
+    for (ColumnMajor<T>* const q : {&u, &vt}) {
+      f.getrf(&n, &n, q->data(), &n, pivots.data(), &code);
+      sign *= Det<>::of_factors(*q, pivots) < 0 ? T(-1) : T(1);
+    }
+    for (int i = 0; i < n * n; ++i) out.element[i] *= sign;
+  }
+};
+
+}  // namespace detail
+}  // namespace tt
