@@ -99,6 +99,29 @@ TEST_CASE("what cannot be solved is said with its line") {
   CHECK(message([] { tt::linalg::inv(tt::ones({2, 2}, DType::i64)); }).starts_with("tt::linalg_inv: dtype is not accepted: i64."));
 }
 
+TEST_CASE("eigenvalues of matrices without symmetry: pairs of parts, vectors, derivatives") {
+  const Tensor a = tt::tensor({{{0.0, -1.0, 0.5}, {1.0, 0.0, 0.25}, {0.0, 0.5, 2.0}}, {{1.0, 2.0, 3.0}, {0.5, -1.0, 1.0}, {0.25, 1.0, 3.0}}}, DType::f64);
+  const auto [values, vectors] = tt::linalg::eig(a);
+  REQUIRE(values.shape() == tt::Shape{2, 3, 2});
+  REQUIRE(vectors.shape() == tt::Shape{2, 3, 3, 2});
+  const Tensor l = values.unsqueeze(1), re = vectors.select(-1, 0), im = vectors.select(-1, 1), lr = l.select(-1, 0), li = l.select(-1, 1);
+  CHECK(tt::allclose(tt::matmul(a, re), re * lr - im * li, 1e-12, 1e-12));
+  CHECK(tt::allclose(tt::matmul(a, im), re * li + im * lr, 1e-12, 1e-12));
+  CHECK(tt::allclose((re * re + im * im).sum(1), tt::ones({2, 3}, DType::f64), 1e-12, 1e-12));
+  CHECK(values.index({0, tt::Slice(), 1}).abs().max().item() > 0.9);  // the first turns round
+  CHECK(tt::equal(tt::linalg::eigvals(a), values));
+  using List = const std::vector<Tensor>&;
+  CHECK(tt::gradcheck([](List t) { return (tt::linalg::eigvals(t[0]) * tt::tensor({0.5, -1.0}, DType::f64)).square().sum(); }, {a.clone().requires_grad_()}));
+  // What a phase does not change: the sizes of the vectors' elements, and products with conjugates.
+  const auto sizes = [](List t) { return (tt::linalg::eig(t[0]).eigenvectors.square().sum(-1) * tt::arange(3).to(DType::f64)).square().sum(); };
+  CHECK(tt::gradcheck(sizes, {a.clone().requires_grad_()}));
+  CHECK(tt::gradgradcheck([](List t) { return tt::linalg::eigvals(t[0]).square().sum(); }, {a.clone().requires_grad_()}));
+  const auto f = tt::compile([](const Tensor& x) { return tt::linalg::eigvals(x).square().sum(); }, {.fullgraph = true});
+  CHECK(f(a).item() == doctest::Approx(values.square().sum().item()));
+  CHECK(tt::linalg::eigvals(tt::zeros({0, 0})).shape() == tt::Shape{0, 2});
+  CHECK(message([] { tt::linalg::eig(tt::zeros({2, 3})); }).find("tt::linalg_eig") == 0);
+}
+
 TEST_CASE("singular matrices: the gradient of a determinant is what is left without a row and a column; other gradients are infinite, as PyTorch's") {
   const Tensor a = tt::tensor({{1.0, 2.0, 3.0}, {2.0, 4.0, 6.0}, {0.0, 0.0, 1.0}}, DType::f64).requires_grad_();
   const Tensor det = tt::linalg::det(a);

@@ -48,6 +48,7 @@ struct Lapack {
   void (*geqrf)(const I* m, const I* n, T* a, const I* lda, T* tau, T* work, const I* lwork, I* info);
   void (*orgqr)(const I* m, const I* n, const I* k, T* a, const I* lda, const T* tau, T* work, const I* lwork, I* info);
   void (*syevd)(const char* jobz, const char* uplo, const I* n, T* a, const I* lda, T* w, T* work, const I* lwork, I* iwork, const I* liwork, I* info);
+  void (*geev)(const char* jobvl, const char* jobvr, const I* n, T* a, const I* lda, T* wr, T* wi, T* vl, const I* ldvl, T* vr, const I* ldvr, T* work, const I* lwork, I* info);
   void (*gesdd)(const char* jobz, const I* m, const I* n, T* a, const I* lda, T* s, T* u, const I* ldu, T* vt, const I* ldvt, T* work, const I* lwork, I* iwork, I* info);
 
   static const Lapack& get() {
@@ -69,6 +70,7 @@ struct Lapack {
       find(f.geqrf, "geqrf");
       find(f.orgqr, "orgqr");
       find(f.syevd, "syevd");
+      find(f.geev, "geev");
       find(f.gesdd, "gesdd");
       return f;
     }();

@@ -21,6 +21,10 @@ TT_LAZY QrResult qr(const Tensor& a, std::string_view mode = "reduced", SourceLi
 /// Of symmetric matrices, of which one triangle is read ("L" or "U"): eigenvalues in rising order, eigenvectors as columns. Derivatives are those of symmetric changes.
 TT_LAZY EighResult eigh(const Tensor& a, std::string_view uplo = "L", SourceLine at = here());
 TT_LAZY Tensor eigvalsh(const Tensor& a, std::string_view uplo = "L", SourceLine at = here());
+/// Of matrices without symmetry: eigenvalues in no order, eigenvectors as columns of length 1, both complex as real Tensors with a last axis of 2, {real, imaginary}.
+/// Derivatives need eigenvalues that differ; a vector's phase has none.
+TT_LAZY EigResult eig(const Tensor& a, SourceLine at = here());
+TT_LAZY Tensor eigvals(const Tensor& a, SourceLine at = here());
 /// a = U diag(S) Vh, S in falling order. Derivatives need full_matrices = false, and no two equal singular values where vectors are asked for.
 TT_LAZY SvdResult svd(const Tensor& a, bool full_matrices = true, SourceLine at = here());
 /// a = P L U with partial pivoting.

@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/linalg.hpp"
 #include "tt/dispatch/linalg_determinants_inl.hpp"
+#include "tt/dispatch/linalg_eig_inl.hpp"
 #include "tt/dispatch/linalg_factors_inl.hpp"
 
 namespace tt {
@@ -54,6 +55,11 @@ TT_LAZY_DEFINITION linalg::QrResult linalg::qr(const Tensor& a, std::string_view
   const auto [q, r] = call_with<detail::Qr<>>(at, {mode == "complete"}, a);
   return {mode == "r" ? empty({0}, detail::on_device(a.dtype(), a.device())) : q, r};
 }
+TT_LAZY_DEFINITION linalg::EigResult linalg::eig(const Tensor& a, SourceLine at) {
+  const auto [value_re, value_im, vector_re, vector_im] = call_with<detail::Eig<>>(at, {}, a);
+  return {stack({value_re, value_im}, -1, at), stack({vector_re, vector_im}, -1, at)};
+}
+TT_LAZY_DEFINITION Tensor linalg::eigvals(const Tensor& a, SourceLine at) { return eig(a, at).eigenvalues; }
 TT_LAZY_DEFINITION linalg::EighResult linalg::eigh(const Tensor& a, std::string_view uplo, SourceLine at) {
   const auto [w, v] = call_with<detail::Eigh<>>(at, {uplo == "U"}, a);
   return {w, v};
@@ -263,6 +269,8 @@ void register_linalg() {
     });
     for (const char* name : {"linalg_qr"}) register_function(name, "Tensor A, str mode=reduced", [](const Tensor& a, const std::string& m, SourceLine at) { return linalg::qr(a, m, at); });
     register_function("qr", "Tensor A, bool some=True", [](const Tensor& a, bool s, SourceLine at) { return linalg::qr(a, s ? "reduced" : "complete", at); });
+    register_function("linalg_eig", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::eig(a, at); });
+    register_function("linalg_eigvals", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::eigvals(a, at); });
     register_function("linalg_eigh", "Tensor A, str UPLO=L", [](const Tensor& a, const std::string& u, SourceLine at) { return linalg::eigh(a, u, at); });
     register_function("linalg_eigvalsh", "Tensor A, str UPLO=L", [](const Tensor& a, const std::string& u, SourceLine at) { return linalg::eigvalsh(a, u, at); });
     register_function("linalg_svd", "Tensor A, bool full_matrices=True", [](const Tensor& a, bool f, SourceLine at) { return linalg::svd(a, f, at); });

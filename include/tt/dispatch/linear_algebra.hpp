@@ -53,6 +53,10 @@ struct QrResult {
 struct EighResult {
   Tensor eigenvalues, eigenvectors;
 };
+/// Complex: of shape (..., n, 2) and (..., n, n, 2), real and imaginary parts along the last axis.
+struct EigResult {
+  Tensor eigenvalues, eigenvectors;
+};
 struct SvdResult {
   Tensor U, S, Vh;
 };
