@@ -142,6 +142,7 @@ struct MultiMarginLoss {
   static constexpr Sym body(const Sym& x, const Sym& labels, const Sym& weight, const Options& o) {
     detail::need_option(x, o.p == 1 || o.p == 2, info.name, "p", o.p, "1 or 2");
     const int rank = x.shape().rank;
+    if (rank == 0) return body(detail::reshaped(x, Shape{1}), labels, weight, o);
     if (!detail::need_rank(x, 1, 2, info.name) || !detail::need_integers(labels, info.name)) return x;
     const unsigned axis = 1u << (rank - 1);
     Shape column = detail::without_axis(x.shape(), rank - 1);
@@ -165,6 +166,7 @@ struct MultilabelMarginLoss {
   /// Labels of a row are those before its first negative number.
   static constexpr Sym body(const Sym& x, const Sym& labels, const Options& o) {
     const int rank = x.shape().rank;
+    if (rank == 0 && labels.shape().rank == 0) return body(detail::reshaped(x, Shape{1}), detail::reshaped(labels, Shape{1}), o);
     if (!detail::need_rank(x, 1, 2, info.name) || !detail::need_integers(labels, info.name) || !detail::need_shape(labels, x.shape(), info.name)) return x;
     const unsigned last = 1u << (rank - 1), behind = 1u << rank;
     const Sym r = detail::need_real(x, info.name), place = detail::iota_like(labels, last);

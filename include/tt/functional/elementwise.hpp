@@ -204,20 +204,21 @@ struct SameDtype {
 };
 }  // namespace detail
 
-/// The next number from a towards b.
+/// The next number from a towards b. bf16 are the upper halves of f32.
 struct Nextafter {
   static constexpr OpInfo info{.name = "nextafter", .widens = false, .arguments = "input, other"};
   static constexpr Sym body(const Sym& x, const Sym& y) {
     const detail::SameDtype s(detail::need_real(x, info.name), detail::need_real(y, info.name));
+    if (s.a.dtype() == DType::bf16) return {x.graph, x.graph->cast(next<std::int32_t, float>(cast<float>(s.a), cast<float>(s.b), 0x10000).id, DType::bf16)};
     if (is_narrow(s.a.dtype())) return {x.graph, x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = info.name, .dtype = s.a.dtype()}, x.id)};
-    return s.a.dtype() == DType::f64 ? next<std::int64_t, double>(s.a, s.b) : next<std::int32_t, float>(s.a, s.b);
+    return s.a.dtype() == DType::f64 ? next<std::int64_t, double>(s.a, s.b, 1) : next<std::int32_t, float>(s.a, s.b, 1);
   }
 
  private:
   template <class I, class R>
-  static constexpr Sym next(const Sym& a, const Sym& b) {
-    const Sym bits = bitcast<I>(a), away = (a < b) == (a > 0), moved = tt::where(away, bits + 1, bits - 1);
-    const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + 1, bits - bits - static_cast<std::int64_t>(std::numeric_limits<I>::max())));
+  static constexpr Sym next(const Sym& a, const Sym& b, I step) {
+    const Sym bits = bitcast<I>(a), away = (a < b) == (a > 0), moved = tt::where(away, bits + step, bits - step);
+    const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + step, bits - bits - static_cast<std::int64_t>(std::numeric_limits<I>::max() - step + 1)));
     const Sym r = tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(a == 0, smallest, bitcast<R>(moved))));
     return detail::detach(r) + call<Tangent>({}, a);
   }
