@@ -567,7 +567,7 @@ TEST_CASE("mistakes name op, facts and the caller's line") {
   }
   CHECK(message([&] { tt::sort(one, 1); }) == "tt::sort: axis is out of range: 1 for shape () of rank 0." + at(__LINE__));
   CHECK(message([&] { tt::topk(one, 2); }).starts_with("tt::topk: k is out of range: 2 of 1 elements"));
-  CHECK(message([&] { tt::sort(none); }) == "tt::sort: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::sort(none); }) == "tt::sort: argument input is an undefined Tensor." + at(__LINE__));
   const std::string vectors = "tt::reduce_by_key: keys and values are not vectors of one length: ";
   CHECK(message([&] { tt::reduce_by_key(x, x); }) == vectors + "(2, 3) and (2, 3)." + at(__LINE__));
   CHECK(message([&] { tt::reduce_by_key(tt::zeros({3}), tt::zeros({4})); }) == vectors + "(3,) and (4,)." + at(__LINE__));

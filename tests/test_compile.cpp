@@ -680,7 +680,7 @@ TEST_CASE("mistakes show the sizes and the line") {
   const auto shrinks = tt::compile([](Tensor& x) { x = x.sum(); }, {.name = "shrinks"});
   Tensor x = tt::ones({3});
   CHECK(message([&] { shrinks(x); }) == "tt::compile: shrinks: a parameter changes its shape or dtype: f32 (3,) became f32 ().");
-  CHECK(contains(message([&] { f(Tensor(), x); }), "tt::mul: argument 0 is an undefined Tensor.\n  at "));
+  CHECK(contains(message([&] { f(Tensor(), x); }), "tt::mul: argument input is an undefined Tensor.\n  at "));
   CHECK(message([&] { f.graph(); }) == "tt::compile: compiled: nothing was captured yet. Call it first?");
 }
 

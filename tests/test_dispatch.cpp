@@ -330,8 +330,8 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK(message([&] { tt::call("to", {x}); }).starts_with("tt::call: to: no value for dtype"));
   CHECK(message([&] { tt::call("to", {x, 77}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
   CHECK(message([&] { tt::call("adder", {x, x}); }).starts_with("tt::Dispatcher: no operator is called 'adder'. Did you mean 'add'?"));
-  CHECK(message([&] { tt::call("add", {x, Tensor()}); }) == "tt::add: argument 1 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { tt::call("sum", {Tensor()}); }) == "tt::sum: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::call("add", {x, Tensor()}); }) == "tt::add: argument other is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::call("sum", {Tensor()}); }) == "tt::sum: argument input is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { tt::call("sum", {x, 2}); }) == "tt::sum: axis is out of range: 2 for shape (2, 3) of rank 2." + at(__LINE__));
   CHECK(message([&] { tt::call("add", {x, tt::zeros({2})}); }).starts_with("tt::add: shapes do not broadcast: (2, 3) and (2,)."));
   // views must not leave their elements
@@ -404,7 +404,7 @@ TEST_CASE("an ordinary function becomes an operator") {
   CHECK(numbers(tt::call("test_blend", {x, y}, {{"t", 1}})) == Numbers{3, 6});
   CHECK(message([&] { tt::call("test_blend", {x, y}); }).starts_with("tt::call: test_blend: no value for t: takes (Tensor input, Tensor other, float t)."));
   CHECK(message([&] { tt::call("test_blend", {x, y, x}); }).starts_with("tt::call: test_blend: a number is expected for t: takes (Tensor input, Tensor other, float t)."));
-  CHECK(message([&] { op(x, Tensor(), 0.5); }) == "tt::test_blend: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { op(x, Tensor(), 0.5); }) == "tt::test_blend: argument other is an undefined Tensor." + at(__LINE__));
   CHECK(op(tt::empty({2}, {.device = meta}), tt::empty({2}, {.device = meta}), 0.5).is_meta());
   tt::register_operator("test_blend", blend, "t");  // the same once more
   CHECK(message([] { tt::register_operator("test_blend", npu_blend); }).starts_with("tt: two ops are called 'test_blend'. Rename one of them."));
@@ -519,14 +519,14 @@ TEST_CASE("wrong calls name op, facts and the caller's line") {
   CHECK(message([&] { tt::call("bit_and", {x, x}); }).starts_with("tt::bit_and: dtype is not accepted: f32."));
   CHECK(message([&] { (void)tt::pow(x, y); }) == "tt::pow: " + broadcast + at(__LINE__));
   CHECK(message([&] { (void)tt::clamp(x, y, 1); }) == "tt::clamp: " + broadcast + at(__LINE__));
-  CHECK(message([&] { (void)tt::exp(none); }) == "tt::exp: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)tt::exp(none); }) == "tt::exp: argument input is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { (void)tt::cross_entropy(x, x.sum({1})); }).starts_with("tt::cross_entropy: "));
-  CHECK(message([&] { (void)(none + x); }) == "tt::add: argument 0 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { (void)(x * none); }) == "tt::mul: argument 1 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { (void)tt::where(b, 1, none); }) == "tt::where: argument 2 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { (void)x.matmul(none); }).starts_with("tt::matmul: argument 1 is an undefined Tensor."));
-  CHECK(message([&] { (void)none.sum(); }) == "tt::sum: argument 0 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { (void)none.exp(); }) == "tt::exp: argument 0 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)(none + x); }) == "tt::add: argument input is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)(x * none); }) == "tt::mul: argument other is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)tt::where(b, 1, none); }) == "tt::where: argument other is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)x.matmul(none); }).starts_with("tt::matmul: argument other is an undefined Tensor."));
+  CHECK(message([&] { (void)none.sum(); }) == "tt::sum: argument input is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)none.exp(); }) == "tt::exp: argument input is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { (void)none.shape(); }) == "tt: an undefined Tensor was used.");
   CHECK_THROWS_AS((void)none.t(), tt::Error);
   CHECK_FALSE(none.defined());

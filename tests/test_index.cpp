@@ -289,9 +289,9 @@ TEST_CASE("mistakes name op, facts and the caller's line") {
   CHECK(message([&] { (void)x[tt::tensor({true, false, true})]; }) == "tt::Tensor: a mask of shape (3,) does not fit shape (2, 3)." + at(__LINE__));
   const Tensor none, number = tt::empty({}, {DType::i64, meta});
   CHECK(message([&] { x.index_select(0, number); }) == "tt::index_select: Tensors on different devices: cpu and meta." + at(__LINE__));
-  CHECK(message([&] { x.index_select(0, none); }) == "tt::index_select: argument 1 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { tt::scatter_add(x, 0, i, none); }) == "tt::scatter_add: argument 2 is an undefined Tensor." + at(__LINE__));
-  CHECK(message([&] { (void)x[none]; }) == "tt::Tensor: argument 1 is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { x.index_select(0, none); }) == "tt::index_select: argument index is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { tt::scatter_add(x, 0, i, none); }) == "tt::scatter_add: argument src is an undefined Tensor." + at(__LINE__));
+  CHECK(message([&] { (void)x[none]; }) == "tt::Tensor: argument index is an undefined Tensor." + at(__LINE__));
   CHECK(message([&] { tt::embedding(i, i); }) == "tt::embedding: the table is of shape (2,). (n, d)?" + at(__LINE__));
 }
 

@@ -196,7 +196,7 @@ constexpr void write_number(Text& t, double v) {
 
 constexpr Text describe(const Failure& f) {
   Text t;
-  t << "tt::" << f.op << ": " << words(f.mistake) << ": ";
+  t << "tt::" << f.op + (f.op[0] == '_') << ": " << words(f.mistake) << ": ";  // an op that only functions call has a name that begins so
   switch (f.mistake) {
     case Mistake::shapes_do_not_broadcast:
       t << f.a << " and " << f.b << ". Reshape one side, or insert an axis of extent 1?";

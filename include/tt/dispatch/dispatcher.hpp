@@ -113,6 +113,19 @@ struct SchemaReader {
     return true;
   }
 };
+/// What an operand is called there; of a list, and of no schema, its number.
+inline Text operand_name(const char* schema, int number) {
+  SchemaReader r{schema};
+  for (int k = 0; r.next();) {
+    if (!r.is_operand()) continue;
+    if (r.type.starts_with("Tensor[")) break;
+    if (k++ < number) continue;
+    Text t;
+    for (const char c : r.name) t << c;
+    return t;
+  }
+  return Text() << number;
+}
 /// The schema of an op of so many Tensors, called input, other and so on, and of what follows them.
 inline const char* schema_of(int tensors, std::string_view rest) {
   Text t;
@@ -424,7 +437,7 @@ class Dispatcher {
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for these Tensors" << in_words(c) << "." << c.at));
   }
   [[noreturn]] TT_NOINLINE static void undefined(const Operator& op, int argument, SourceLine at) {
-    TT_THROW(Error(Text("tt::") << op.name() << ": argument " << argument << " is an undefined Tensor." << at));
+    TT_THROW(Error(Text("tt::") << op.name() << ": argument " << detail::operand_name(op.schema, argument) << " is an undefined Tensor." << at));
   }
   /// How many kernels this thread has run so far: tests read it to know which path they took.
   static std::int64_t dispatches() { return dispatch_count(); }

@@ -133,12 +133,9 @@ TT_INLINE void Nonzero::kernel(Call& c, const Options&) {
 
 TT_INLINE void ScatterAdd::front(Call& c, const Options& o) { c.result[0] = call_with<ScatterAdd>(c.at, o, c[0], c[1], beginning_of(c[2], c[1], c.at)); }
 
-inline void need_defined(const char* op, std::initializer_list<const Tensor*> all, SourceLine at) {
-  int k = 0;
-  for (const Tensor* t : all) {
-    if (!t->defined()) TT_THROW(Error(Text("tt::") << op << ": argument " << k << " is an undefined Tensor." << at));
-    ++k;
-  }
+inline void need_defined(const char* op, std::initializer_list<std::pair<const char*, const Tensor*>> all, SourceLine at) {
+  for (const auto& [name, t] : all)
+    if (!t->defined()) TT_THROW(Error(Text("tt::") << op << ": argument " << name << " is an undefined Tensor." << at));
 }
 /// Rows of `x` that indices of any shape name.
 inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
@@ -160,7 +157,7 @@ TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLin
   return call_with<detail::Gather>(at, {dim}, x, index);
 }
 TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
-  detail::need_defined("take_along_dim", {&x, &index}, at);
+  detail::need_defined("take_along_dim", {{"input", &x}, {"index", &index}}, at);
   const int axis = detail::axis_of(x, dim, "take_along_dim", at, x.dim());
   Shape from = x.impl().shape, to = index.impl().shape;
   if (from.rank == to.rank) {
@@ -176,7 +173,7 @@ TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, S
   TT_THROW(Error(Text("tt::take_along_dim: shapes do not broadcast beside axis ") << axis << ": " << x.shape() << " and " << index.shape() << "." << at));
 }
 TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at) {
-  detail::need_defined("embedding", {&index, &weight}, at);
+  detail::need_defined("embedding", {{"input", &index}, {"weight", &weight}}, at);
   if (weight.dim() != 2) TT_THROW(Error(Text("tt::embedding: the table is of shape ") << weight.shape() << ". (n, d)?" << at));
   return detail::rows_at(weight, index, false, at);
 }
@@ -184,12 +181,12 @@ TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const 
   return call_with<detail::IndexAdd>(at, {dim}, x, index, source);
 }
 TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
-  detail::need_defined("scatter_add", {&x, &index, &source}, at);
+  detail::need_defined("scatter_add", {{"input", &x}, {"index", &index}, {"src", &source}}, at);
   return call_with<detail::ScatterAdd>(at, {dim}, x, index, detail::beginning_of(source, index, at));
 }
 TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return call_with<detail::Nonzero>(at, {}, x); }
 TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {
-  detail::need_defined("masked_select", {&x, &mask}, at);
+  detail::need_defined("masked_select", {{"input", &x}, {"mask", &mask}}, at);
   if (mask.dtype() != DType::boolean)
     TT_THROW(Error(Text("tt::masked_select: the mask is ") << name(mask.dtype()) << ", not bool." << at));
   const BroadcastResult both = try_broadcast(x.impl().shape, mask.impl().shape);
@@ -204,7 +201,7 @@ TT_INLINE Tensor Tensor::masked_select(const Tensor& mask, SourceLine at) const 
 TT_INLINE Tensor Tensor::nonzero(SourceLine at) const { return tt::nonzero(*this, at); }
 TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
   const Tensor& index = i.tensor;
-  detail::need_defined("Tensor", {this, &index}, i.at);
+  detail::need_defined("Tensor", {{"self", this}, {"index", &index}}, i.at);
   if (index.dtype() != DType::boolean) return detail::rows_at(*this, index, true, i.at);
   IntList shape{index.numel(i.at)};
   bool fits = index.dim() <= dim();
