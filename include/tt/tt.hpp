@@ -4,6 +4,7 @@
 #include "tt/autograd/checkpoint.hpp"
 #include "tt/autograd/functional.hpp"
 #include "tt/core/accessor.hpp"
+#include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/all_ops.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/print.hpp"

@@ -1,8 +1,7 @@
 // sort, argsort, topk, unique, cumsum and reduce_by_key: operators whose kernels are algorithms of Thrust, on
 // every device that has a table of them (backends/algorithms.hpp). Names and meanings are PyTorch's; so is the order:
 // NaN is the greatest, -0 equals 0. Equal elements keep their order always, so results have one value only, on every
-// device. This header is not part of tt/tt.hpp; without tt::compiled one file of the program must include
-// tt/backends/host_algorithms.hpp too, which needs Thrust.
+// device. Without tt::compiled one file of the program must include tt/backends/host_algorithms.hpp too, which needs Thrust.
 //   auto [values, indices] = tt::topk(scores, 5);
 #pragma once
 #include "tt/dispatch/sorted_functions.hpp"

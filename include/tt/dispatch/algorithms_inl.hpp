@@ -27,6 +27,7 @@ struct SortTake {
     int dim = 0;
   };
   static constexpr OpInfo info{.name = "_sort_take", .arguments = "input, .dim, index"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
   static void kernel(Call& c, const Options& o);
@@ -40,6 +41,7 @@ struct SortPut {
     SizeOption size;
   };
   static constexpr OpInfo info{.name = "_sort_put", .arguments = "input, .dim, .size, index"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static Sym like(const Sym& x, const Sym&, const Options& o) { return with_size_along(x, o.dim, o.size.extent, info.name); }
   static void kernel(Call& c, const Options& o);
@@ -62,6 +64,7 @@ struct Sort {
   };
   using Results = SortResult;
   static constexpr OpInfo info{.name = "sort", .arguments = "input"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static OrderLike like(const Sym& x, const Options& o) { return order_like(with_size_along(x, o.dim, size_along(x, o.dim).extent, info.name)); }
   static void kernel(Call& c, const Options& o);
@@ -70,6 +73,7 @@ struct Sort {
 struct Argsort {
   using Options = Sort::Options;
   static constexpr OpInfo info{.name = "argsort", .arguments = "input"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static Sym like(const Sym& x, const Options& o) { return Sort::like(x, o).indices; }
   static void kernel(Call& c, const Options& o);
@@ -82,6 +86,7 @@ struct Topk {
   };
   using Results = SortResult;
   static constexpr OpInfo info{.name = "topk", .arguments = "input, .k"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static OrderLike like(const Sym& x, const Options& o) { return order_like(with_size_along(x, o.dim, o.k, info.name)); }
   static void kernel(Call& c, const Options& o);
@@ -103,6 +108,7 @@ struct Cumsum {
     bool reverse = false;
   };
   static constexpr OpInfo info{.name = "cumsum", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr auto& device_keys = algorithm_devices;
   static Sym like(const Sym& x, const Options& o) {
     const Sym y = with_size_along(x, o.dim, size_along(x, o.dim).extent, info.name);

@@ -69,6 +69,7 @@ struct Dft {
     bool inverse = false;
   };
   static constexpr OpInfo info{.name = "_dft", .arguments = "input"};
+  static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym& x, const Options&) { return x; }
   static void kernel(Call& c, const Options& o) {
     const Tensor x = c[0].contiguous(c.at);
@@ -92,6 +93,7 @@ template <class = void>
 struct RealToHalf {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_dft_real_to_half", .arguments = "input"};
+  static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym& x, const Options&) {
     return tt::detail::symbol_like(x, x.dtype(), with_last(x.shape(), 1, {floor_div(last_size(x).extent, 2) + 1, 2}));
   }
@@ -128,6 +130,7 @@ struct HalfToReal {
     SizeOption n;
   };
   static constexpr OpInfo info{.name = "_dft_half_to_real", .arguments = "input, .n"};
+  static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym& x, const Options& o) { return tt::detail::symbol_like(x, x.dtype(), with_last(x.shape(), 2, {o.n.extent})); }
   static void kernel(Call& c, const Options& o) {
     const Tensor x = c[0].contiguous(c.at);

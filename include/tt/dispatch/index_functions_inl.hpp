@@ -25,6 +25,7 @@ struct Scatter {
     bool include_self = true;
   };
   static constexpr OpInfo info{.name = "_scatter", .arguments = "input, .dim, index, src"};
+  static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o) {
     const AxisElements e(c, o.dim);

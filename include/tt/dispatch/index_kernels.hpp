@@ -31,6 +31,7 @@ struct IndexAdd;
 struct IndexSelect {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_select", .arguments = "input, .dim, index"};
+  static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym& index, const Options& o) { return with_size_along(x, o.dim, index.shape().size(), info.name); }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<IndexAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
@@ -38,6 +39,7 @@ struct IndexSelect {
 struct IndexAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_add", .arguments = "input, .dim, index, source"};
+  static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
@@ -49,6 +51,7 @@ struct IndexAdd {
 struct IndexCopy {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "_index_copy", .arguments = "input, .dim, index, source"};
+  static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
@@ -60,6 +63,7 @@ struct ScatterAdd;
 struct Gather {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "gather", .arguments = "input, .dim, index"};
+  static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) { s.out[0] = call_with<ScatterAdd>(s.at, o, zeros_of(s), s.argument[1], s.gradient[0]); }
@@ -67,6 +71,7 @@ struct Gather {
 struct ScatterAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, .dim, index, src"};
+  static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {

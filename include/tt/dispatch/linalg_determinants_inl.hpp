@@ -15,6 +15,7 @@ struct Cofactors;
 template <class = void>
 struct Det {
   static constexpr OpInfo info{.name = "_linalg_det", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? matrix_like(a, 1, 1, 2) : a; }
@@ -47,6 +48,7 @@ struct Det {
 template <class = void>
 struct Slogdet {
   static constexpr OpInfo info{.name = "_linalg_slogdet", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   struct Like {
@@ -93,6 +95,7 @@ struct Slogdet {
 template <class>
 struct Cofactors {
   static constexpr OpInfo info{.name = "_linalg_cofactors", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }

@@ -26,6 +26,7 @@ template <class = void>
 struct ComplexInverse {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_complex_inverse", .arguments = "real, imag"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
     Sym re, im;
@@ -78,6 +79,7 @@ template <class = void>
 struct Eig {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_linalg_eig", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
     Sym value_re, value_im, vector_re, vector_im;

@@ -27,6 +27,7 @@ template <class = void>
 struct Lu {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_linalg_lu_factor", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   struct Like {
     Sym factors, pivots;
   };
@@ -55,6 +56,7 @@ struct PivotOrder {
     SizeOption rows;
   };
   static constexpr OpInfo info{.name = "_pivot_order", .arguments = "pivots, .rows"};
+  static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym& p, const Options& o) {
     Shape s;
     for (int k = 0; k < p.shape().rank - 1; ++k) s.push_back(p.shape()[k]);
@@ -88,6 +90,7 @@ template <class = void>
 struct LuDerivative {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_lu_derivative", .arguments = "A, factors"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym&, const Sym& factors, const Options&) { return factors; }
   static void kernel(Call& c, const Options&) { c.result[0] = c[1].is_meta() ? c[1] : c[1].clone(c.at); }
@@ -106,6 +109,7 @@ template <class = void>
 struct PinvDerivative {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_pinv_derivative", .arguments = "A, inverse"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym&, const Sym& inverse, const Options&) { return inverse; }
   static void kernel(Call& c, const Options&) { c.result[0] = c[1].is_meta() ? c[1] : c[1].clone(c.at); }
@@ -121,6 +125,7 @@ template <class = void>
 struct Ldl {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   struct Like {
     Sym factors, pivots;
   };
@@ -149,6 +154,7 @@ template <class = void>
 struct LdlSolve {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = "_linalg_ldl_solve", .arguments = "LD, pivots, B"};
+  static constexpr Batching batching = Batching::in_front;
   static Sym like(const Sym&, const Sym&, const Sym& b, const Options&) { return b; }
   static void kernel(Call& c, const Options&) {
     const Matrices a = Matrices::of(c, 0, true), b = Matrices::of(c, 2, false);

@@ -135,6 +135,7 @@ void broadcast_batches(Tensor& a, Tensor& b, SourceLine at) {
 template <class = void>
 struct SolveMatrix {
   static constexpr OpInfo info{.name = "_linalg_solve", .arguments = "A, B"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   static Sym like(const Sym& a, const Sym& b, const Options&) { return is_matrix(a, info.name) && is_matrix(b, info.name) ? b : a; }
@@ -171,6 +172,7 @@ struct Inverse {
     bool unchecked = false;
   };
   static constexpr OpInfo info{.name = "_linalg_inv", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
   static void kernel(Call& c, const Options& o) {
@@ -205,6 +207,7 @@ struct SolveTriangular {
     bool upper = false, transpose = false, unitriangular = false;
   };
   static constexpr OpInfo info{.name = "_linalg_solve_triangular", .arguments = "A, B"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& a, const Sym& b, const Options&) { return is_matrix(a, info.name) && is_matrix(b, info.name) ? b : a; }
   static void kernel(Call& c, const Options& o) {
@@ -252,6 +255,7 @@ struct SolveTriangular {
 template <class = void>
 struct Cholesky {
   static constexpr OpInfo info{.name = "_linalg_cholesky", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   using Options = NoOptions;
   static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
@@ -292,6 +296,7 @@ struct Qr {
     bool complete = false;
   };
   static constexpr OpInfo info{.name = "_linalg_qr", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
     Sym q, r;
@@ -347,6 +352,7 @@ struct Eigh {
     bool upper = false;
   };
   static constexpr OpInfo info{.name = "_linalg_eigh", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
     Sym values, vectors;
@@ -399,6 +405,7 @@ struct Svd {
     bool full_matrices = false;
   };
   static constexpr OpInfo info{.name = "_linalg_svd", .arguments = "A"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   struct Like {
     Sym u, s, vh;

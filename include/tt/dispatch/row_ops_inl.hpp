@@ -85,6 +85,7 @@ struct LinearScan {
     bool reverse = false;
   };
   static constexpr OpInfo info{.name = "_linear_scan", .arguments = "a, b"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym&, const Sym& b, const Options&) { return symbol_like(b, b.dtype(), b.shape()); }
   static void kernel(Call& c, const Options& o) {
@@ -124,6 +125,7 @@ struct Cumprod {
     bool reverse = false;
   };
   static constexpr OpInfo info{.name = "cumprod", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Options& o) {
     const Sym y = with_size_along(x, o.dim, x.shape().rank ? x.shape()[normalize_axis(o.dim, x.shape().rank) < 0 ? 0 : normalize_axis(o.dim, x.shape().rank)] : Extent(1), info.name);
@@ -161,6 +163,7 @@ struct Prod {
     int dim = 0;
   };
   static constexpr OpInfo info{.name = "_prod", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Options& o) {
     const Sym y = with_size_along(x, o.dim, 1, info.name);
@@ -205,6 +208,7 @@ struct Logcumsumexp {
     int dim = 0;
   };
   static constexpr OpInfo info{.name = "logcumsumexp", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static constexpr bool keeps_values = true;
   static Sym like(const Sym& x, const Options&) { return symbol_like(x, is_floating(x.dtype()) ? x.dtype() : DType::f32, x.shape()); }
   static void kernel(Call& c, const Options& o) {
@@ -273,6 +277,7 @@ struct CumulativeExtreme {
   using Options = PickOptions;
   using Results = PickedLike;
   static constexpr OpInfo info{.name = Max ? "cummax" : "cummin", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static PickedLike like(const Sym& x, const Options&) { return picked_like(x, symbol_like(x, x.dtype(), x.shape())); }
   static void kernel(Call& c, const Options& o) {
     pick_kernel(c, o.dim, -1, []<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
@@ -293,6 +298,7 @@ struct Kthvalue {
   using Options = PickOptions;
   using Results = PickedLike;
   static constexpr OpInfo info{.name = "_kthvalue", .arguments = "input, .dim, .k"};
+  static constexpr Batching batching = Batching::along_dim;
   static PickedLike like(const Sym& x, const Options& o) { return picked_like(x, with_size_along(x, o.dim, 1, info.name)); }
   static void kernel(Call& c, const Options& o) {
     const auto one = [&]<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
@@ -321,6 +327,7 @@ struct Mode {
   using Options = PickOptions;
   using Results = PickedLike;
   static constexpr OpInfo info{.name = "_mode", .arguments = "input, .dim"};
+  static constexpr Batching batching = Batching::along_dim;
   static PickedLike like(const Sym& x, const Options& o) { return picked_like(x, with_size_along(x, o.dim, 1, info.name)); }
   static void kernel(Call& c, const Options& o) {
     pick_kernel(c, o.dim, 1, []<class T>(const T* x, std::int64_t n, T* value, std::int64_t* place) {
@@ -370,6 +377,7 @@ struct Searchsorted {
 template <bool Lcm>
 struct CommonDivisor {
   static constexpr OpInfo info{.name = Lcm ? "_lcm" : "_gcd", .arguments = "input, other"};
+  static constexpr Batching batching = Batching::in_front;
   using Options = NoOptions;
   static Sym like(const Sym& x, const Sym&, const Options&) { return symbol_like(x, x.dtype(), x.shape()); }
   static void kernel(Call& c, const NoOptions&) {

@@ -193,6 +193,7 @@ template <class F>
 struct EachElement {
   using Options = NoOptions;
   static constexpr OpInfo info{.name = F::name, .arguments = is_binary<F> ? "input, other" : "input"};
+  static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
   static void kernel(Call& c, const Options&) {
     c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());

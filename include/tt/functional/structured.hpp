@@ -191,6 +191,13 @@ template <class F>
   requires requires { &F::like; }
 inline constexpr bool is_recordable<F> = has_derivative_record<F> || !requires { &F::derivative; };
 
+template <class F>
+Vec<std::int64_t> words_of_next_dim(const std::int64_t* words) {
+  options_t<F> o = options_of_words<F>(words);
+  if (o.dim >= 0) ++o.dim;
+  return words_of_options<F>(tensors_of<F>.optional > 0 ? words[0] : -1, o);
+}
+
 /// Defined where operators are, in dispatch/eager.hpp.
 template <class F>
 const Operator& external_operator();
@@ -217,6 +224,10 @@ constexpr void make_named_def(OpDef& d) {
     if constexpr (has_kernel<F>) {
       d.is_external = true;
       d.external = &external_operator<F>;
+      if constexpr (requires { F::batching; }) {
+        d.batching = F::batching;
+        if constexpr (F::batching != Batching::in_front) d.next_dim = &words_of_next_dim<F>;
+      }
     }
     if constexpr (has_kernel<F> && has_derivative_record<F>) {
       d.has_rule = true;

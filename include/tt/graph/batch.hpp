@@ -1,6 +1,7 @@
 // vmap, a graph to a graph: a function of examples becomes one of batches, with a new axis 0 where an example was. One rule a primitive:
 // elementwise ops take a batch beside single values as they are, when its axes are aligned; views and reductions move their axes by one;
-// products have batches themselves. What has a kernel of its own, or regions, goes through the batch row by row (a scan that carries nothing).
+// products have batches themselves. Ops with a kernel say how they take one (`batching` in their struct); others, and regions, go through it row by row (a scan that
+// carries nothing).
 //   Graph batched = vmap_of(graph, {0, 2}, n);       // inputs 0 and 2 are batches of n examples; so are all outputs
 #pragma once
 #include "tt/graph/control.hpp"
@@ -90,7 +91,8 @@ class Batcher {
       default: break;
     }
     if (is_external(n)) {
-      node_[i] = row_by_row(i);
+      node_[i] = in_one_call(i);
+      if (node_[i] < 0) node_[i] = row_by_row(i);
       return;
     }
     Vec<int> in;
@@ -115,6 +117,17 @@ class Batcher {
     const int channels = to_.reshape(to_.permute(rows_of(images), examples_last), {x[0], count_ * x[1], x[2], x[3]});
     const int all = to_.conv(channels, to_.reshape(node_[weights], {count_ * w[0], w[1], w[2], w[3]}), c);
     return to_.permute(to_.reshape(all, {y[0], count_, y[1], y[2], y[3]}), examples_last);
+  }
+  /// The op of node `i`, which has a kernel, on all examples at once; -1: it does not take them so.
+  int in_one_call(int i) {
+    const Node& n = from_[i];
+    const Ids operands = from_.operands(i);
+    const Batching how = n.def->batching;
+    if (how == Batching::none || (how != Batching::in_front && from_[operands[0]].shape.rank == 0) || (how == Batching::shared_index && batched_[operands[1]])) return -1;
+    Vec<int> in;
+    for (int k = 0; k < operands.size(); ++k) in.push_back(how == Batching::shared_index && k == 1 ? node_[operands[k]] : rows_of(operands[k]));
+    const Vec<std::int64_t> words = from_.attribute_words(n);
+    return call_named(to_, *n.def, in, how == Batching::in_front ? words : n.def->next_dim(words.begin()))[static_cast<int>(n.bits)];
   }
   /// The op of node `i` on each example in turn.
   int row_by_row(int i) {

@@ -70,6 +70,10 @@ struct OptionFields {
   constexpr const OptionField* end() const { return first + count; }
 };
 
+/// How an op with a kernel takes a batch of examples (graph/batch.hpp): not at all; with a new axis in front of all operands and results; the same, its option `dim` being one
+/// axis further on; or as that, but for operand 1, an index that all examples share.
+enum class Batching { none, in_front, along_dim, shared_index };
+
 /// An op with a body, as the graph knows it: made once per op by op_def<F> in graph/sym.hpp.
 struct OpDef {
   OpInfo info{};                       ///< arity: of an op over graphs, those that may be left out included
@@ -90,6 +94,8 @@ struct OpDef {
   bool is_named = false;               ///< the others are set
   bool is_external = false;            ///< its operator's kernel computes it: `decompose` records values like its results
   const Operator& (*external)() = nullptr;  ///< then: that operator
+  Batching batching = Batching::none;
+  Vec<std::int64_t> (*next_dim)(const std::int64_t* words) = nullptr;  ///< its options with `dim` one axis further on
   /// Does a result hang on an operand, as far as derivatives go? Null: each on all of them.
   bool (*flows)(const OpDef&, int result, int operand) = nullptr;
   int optional = 0, results = 1;       ///< so many of the last operands may be left out
