@@ -448,12 +448,8 @@ TEST_CASE("changes in place that would be wrong are refused") {
   CHECK(contains(message([&] { x += 1; }), "tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?"));
   CHECK(contains(message([&] { x.zero_(); }), "test_autograd.cpp"));
   Tensor y = x * 2;
-  Tensor view = y[0];
-  CHECK(contains(message([&] { view += 1; }), "tt: a view was changed in place while gradients are recorded."));
-  CHECK(contains(message([&] { y += 1; }), "tt: a Tensor with views was changed in place while gradients are recorded."));
-  Tensor base = tt::zeros({2});
-  const Tensor seen = base.view({2, 1});
-  CHECK(contains(message([&] { base += x; }), "tt: a Tensor with views was changed in place"));
+  Tensor view = y[0], of_leaf = x[0];
+  CHECK(contains(message([&] { of_leaf += 1; }), "tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?"));
   {
     const tt::NoGrad off;
     x += 1;

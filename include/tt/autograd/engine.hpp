@@ -6,6 +6,7 @@
 
 #if TT_DEFINES(autograd)
 #include "tt/autograd/joint_node.hpp"
+#include "tt/autograd/view_history.hpp"
 
 namespace tt {
 namespace autograd {
@@ -283,17 +284,8 @@ inline bool needs_tape(const Tensor& target, const Tensor* other) {
 inline void check_inplace(const Tensor& target, SourceLine at) {
   if (target.impl().requires_grad && target.is_leaf())
     TT_THROW(Error(Text("tt: a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
-  if (target.impl().is_view)
-    TT_THROW(Error(Text("tt: a view was changed in place while gradients are recorded. Change the whole Tensor, or "
-                        "build a new one?") << at));
-  if (target.impl().storage && target.impl().storage->tensors() > 1)  // they would keep their history
-    TT_THROW(Error(Text("tt: a Tensor with views was changed in place while gradients are recorded. Build a new one, or take "
-                        "the views afterwards? A compiled function's result that its backward reads has one.") << at));
-}
-inline void adopt_history(Tensor& target, const Tensor& result) {
-  if (!result.impl().requires_grad) return forget_history(target);  // nothing of the old value is left
-  const Edge e = edge_of(result);
-  set_history(target, e.node, e.result);
+  if (const Tensor base = base_of(target); base.impl().requires_grad && base.is_leaf())
+    TT_THROW(Error(Text("tt: a view of a leaf that requires a gradient was changed in place. Do it under tt::NoGrad?") << at));
 }
 TT_INLINE void register_tape() {
   static const bool done = [] {
@@ -302,6 +294,9 @@ TT_INLINE void register_tape() {
     hooks.needs_tape = &needs_tape;
     hooks.check = &check_inplace;
     hooks.adopt = &adopt_history;
+    hooks.view = [](const Tensor& view) {
+      if (const Tensor base = base_of(view); base.impl().requires_grad && DispatchState::of_this_thread().grad_enabled) take_history_of_base(base, view);
+    };
     hooks.require = [](const Tensor& t) { Tensor(t).requires_grad_(); };
     return true;
   }();

@@ -28,7 +28,7 @@ struct JointNode : TapeNode {
 
 /// The same elements without a history: a node that held its own result would never be freed.
 inline Tensor without_history(const Tensor& t) {
-  return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data);
+  return tt::detail::make_view(t, t.impl().shape, t.impl().stride, t.impl().data, true);
 }
 
 inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {

@@ -101,6 +101,9 @@ struct TensorImpl {
   bool is_number = false;         // made from a number of the program's text
   bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
   std::int32_t marks = 0;         // of its axes, for captures: see dispatch/size_marks.hpp
+  // Views and what they are of: see autograd/view_history.hpp. A view keeps its base; a base knows its views, whose list it guards.
+  TensorImpl *base = nullptr, *first_view = nullptr, *next_view = nullptr, *previous_view = nullptr;
+  std::atomic_flag views_busy;
 
   TT_INLINE static TensorImpl* make();
   void retain() { uses.fetch_add(1, std::memory_order_relaxed); }
@@ -129,11 +132,16 @@ struct TensorImpl {
     }
     if (numel == 0) contiguous = true;
   }
+  /// From now on a view of what `t` is a view of, or of `t`.
+  TT_INLINE void become_view_of(TensorImpl& t);
 
  private:
   void destroy();
+  TT_INLINE void leave_base();
 };
 [[noreturn]] TT_INLINE void refuse_undefined(SourceLine at = {});
+/// A copy, where ops are recorded on the tape; else the Tensor itself.
+TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at);
 
 /// The first element, wherever it is, or 0 if there is none; waits for a device's work.
 template <class T>
@@ -476,35 +484,35 @@ class Tensor {
   template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
   // What the function of the name gives, written here.
-  template <class = void> Tensor& abs_(SourceLine at = here()) { return copy_(abs(at), at); }
-  template <class = void> Tensor& neg_(SourceLine at = here()) { return copy_(neg(at), at); }
-  template <class = void> Tensor& exp_(SourceLine at = here()) { return copy_(exp(at), at); }
-  template <class = void> Tensor& log_(SourceLine at = here()) { return copy_(log(at), at); }
-  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return copy_(sqrt(at), at); }
-  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return copy_(rsqrt(at), at); }
-  template <class = void> Tensor& sin_(SourceLine at = here()) { return copy_(sin(at), at); }
-  template <class = void> Tensor& cos_(SourceLine at = here()) { return copy_(cos(at), at); }
-  template <class = void> Tensor& tan_(SourceLine at = here()) { return copy_(tan(at), at); }
-  template <class = void> Tensor& tanh_(SourceLine at = here()) { return copy_(tanh(at), at); }
-  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return copy_(sigmoid(at), at); }
-  template <class = void> Tensor& relu_(SourceLine at = here()) { return copy_(relu(at), at); }
-  template <class = void> Tensor& square_(SourceLine at = here()) { return copy_(square(at), at); }
-  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return copy_(reciprocal(at), at); }
-  template <class = void> Tensor& floor_(SourceLine at = here()) { return copy_(floor(at), at); }
-  template <class = void> Tensor& ceil_(SourceLine at = here()) { return copy_(ceil(at), at); }
-  template <class = void> Tensor& round_(SourceLine at = here()) { return copy_(round(at), at); }
-  template <class = void> Tensor& trunc_(SourceLine at = here()) { return copy_(trunc(at), at); }
-  template <class = void> Tensor& sign_(SourceLine at = here()) { return copy_(sign(at), at); }
-  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return copy_(pow(o, at), at); }
-  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return copy_(clamp(low, high, at), at); }
-  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return copy_(clamp_min(low, at), at); }
-  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return copy_(clamp_max(high, at), at); }
-  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return copy_(masked_fill(mask, value, at), at); }
-  template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return copy_(masked_scatter(mask, source, at), at); }
-  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return copy_(scatter(dim, index, src, at), at); }
-  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return copy_(scatter_add(dim, index, src, at), at); }
-  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(index_add(dim, index, source, at), at); }
-  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(index_copy(dim, index, source, at), at); }
+  template <class = void> Tensor& abs_(SourceLine at = here()) { return copy_(before_update(at).abs(at), at); }
+  template <class = void> Tensor& neg_(SourceLine at = here()) { return copy_(before_update(at).neg(at), at); }
+  template <class = void> Tensor& exp_(SourceLine at = here()) { return copy_(before_update(at).exp(at), at); }
+  template <class = void> Tensor& log_(SourceLine at = here()) { return copy_(before_update(at).log(at), at); }
+  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return copy_(before_update(at).sqrt(at), at); }
+  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return copy_(before_update(at).rsqrt(at), at); }
+  template <class = void> Tensor& sin_(SourceLine at = here()) { return copy_(before_update(at).sin(at), at); }
+  template <class = void> Tensor& cos_(SourceLine at = here()) { return copy_(before_update(at).cos(at), at); }
+  template <class = void> Tensor& tan_(SourceLine at = here()) { return copy_(before_update(at).tan(at), at); }
+  template <class = void> Tensor& tanh_(SourceLine at = here()) { return copy_(before_update(at).tanh(at), at); }
+  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return copy_(before_update(at).sigmoid(at), at); }
+  template <class = void> Tensor& relu_(SourceLine at = here()) { return copy_(before_update(at).relu(at), at); }
+  template <class = void> Tensor& square_(SourceLine at = here()) { return copy_(before_update(at).square(at), at); }
+  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return copy_(before_update(at).reciprocal(at), at); }
+  template <class = void> Tensor& floor_(SourceLine at = here()) { return copy_(before_update(at).floor(at), at); }
+  template <class = void> Tensor& ceil_(SourceLine at = here()) { return copy_(before_update(at).ceil(at), at); }
+  template <class = void> Tensor& round_(SourceLine at = here()) { return copy_(before_update(at).round(at), at); }
+  template <class = void> Tensor& trunc_(SourceLine at = here()) { return copy_(before_update(at).trunc(at), at); }
+  template <class = void> Tensor& sign_(SourceLine at = here()) { return copy_(before_update(at).sign(at), at); }
+  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return copy_(before_update(at, o).pow(o, at), at); }
+  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return copy_(before_update(at, low, high).clamp(low, high, at), at); }
+  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return copy_(before_update(at, low).clamp_min(low, at), at); }
+  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return copy_(before_update(at, high).clamp_max(high, at), at); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return copy_(before_update(at, mask, value).masked_fill(mask, value, at), at); }
+  template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, mask, source).masked_scatter(mask, source, at), at); }
+  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return copy_(before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
+  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return copy_(before_update(at, dim, index, src).scatter_add(dim, index, src, at), at); }
+  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, dim, index, source).index_add(dim, index, source, at), at); }
+  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, dim, index, source).index_copy(dim, index, source, at), at); }
   /// Random numbers of the default generator, see dispatch/random.hpp.
   template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
   template <class = void> Tensor& normal_(double mean = 0, double std = 1, SourceLine at = here());
@@ -531,6 +539,16 @@ class Tensor {
   detail::TensorImpl* impl_ = nullptr;
 
   TT_INLINE int checked_axis(int axis) const;
+  /// What an op reads that is written here: this Tensor, or a copy where the tape keeps it, as its derivative reads the old elements.
+  template <class... A>
+  Tensor before_update(SourceLine at, const A&... others) const {
+    bool taped = impl().requires_grad;
+    [[maybe_unused]] const auto look = [&](const auto& o) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(o)>, Tensor>) taped = taped || o.impl().requires_grad;
+    };
+    (look(others), ...);
+    return taped ? detail::copy_for_tape(*this, at) : *this;
+  }
   Size size_of_axis(std::int64_t value, int axis, SourceLine at) const {
     if (!detail::capture_mode) [[likely]] return Size(value);
     return Size(value, detail::capture_mode->size_of(*this, axis), detail::capture_mode->capture_number, at);

@@ -36,8 +36,25 @@ namespace detail {
 
 TT_INLINE TensorImpl* TensorImpl::make() { return ::new (CachingAllocator::get().allocate(sizeof(TensorImpl))) TensorImpl; }
 /// Not inlined, so that release is.
+TT_INLINE void TensorImpl::become_view_of(TensorImpl& t) {
+  base = t.base ? t.base : &t;
+  base->retain();
+  const FlagLock lock(base->views_busy);
+  next_view = base->first_view;
+  if (next_view) next_view->previous_view = this;
+  base->first_view = this;
+}
+TT_INLINE void TensorImpl::leave_base() {
+  {
+    const FlagLock lock(base->views_busy);
+    (previous_view ? previous_view->next_view : base->first_view) = next_view;
+    if (next_view) next_view->previous_view = previous_view;
+  }
+  base->release();
+}
 TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   if (autograd) autograd->destroy(autograd);
+  if (base) leave_base();
   if (storage) storage->release();
   this->~TensorImpl();
   CachingAllocator::get().free(this, sizeof(TensorImpl));

@@ -202,8 +202,11 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   }
   SmallVec<Tensor, few_arguments> made(tensors);
   SmallVec<const Tensor*, few_arguments> argument(tensors);
+  DType floating = DType::boolean;
+  for (const TensorOperand& o : operand)
+    if (o.tensor) floating = floating_with(floating, *o.tensor);
   for (int j = 0; j < tensors; ++j) {
-    made[j] = operand[j].tensor ? *operand[j].tensor : operand[j].number(DType::boolean);
+    made[j] = operand[j].tensor ? *operand[j].tensor : operand[j].number_among(floating);
     argument[j] = &made[j];
     if (!made[j].defined()) Dispatcher::undefined(op, j, at);
   }
@@ -227,6 +230,9 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
 inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at) {
   SmallVec<BoxedValue, 12> made;
   SmallVec<const BoxedValue*, 12> value;
+  DType floating = DType::boolean;
+  for (const BoxedValue* v : given.value)
+    if (v && v->is_tensor()) floating = floating_with(floating, v->tensor());
   int k = 0;
   for (SchemaReader s{f.schema}; s.next(); ++k) {
     if (const BoxedValue* const v = given.value[k]; !v) made.push_back(default_value(f.name, s.type, s.left_out));
@@ -243,7 +249,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
       else
         for (const std::int64_t n : v->list().values()) list.push_back(static_cast<double>(n));
       made.push_back(list);
-    } else if (s.type.starts_with("Tensor") && v->is_number()) made.push_back(v->operand(at).number(DType::boolean));
+    } else if (s.type.starts_with("Tensor") && v->is_number()) made.push_back(v->operand(at).number_among(floating));
     else made.push_back(*v);
     if (is_choice(s.type) && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
   }
@@ -355,8 +361,14 @@ TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const Box
     }
   if (own.ends_with('_') && !positional.empty() && positional[0].is_tensor() && !detail::is_called(own.c_str())) {
     Tensor first = positional[0].tensor();
-    std::vector<Tensor> result = detail::call_meaning(own.substr(0, own.size() - 1).c_str(), positional, named, at);
+    bool taped = false;
+    for (const BoxedValue& v : positional) taped = taped || (v.is_tensor() && v.tensor().defined() && v.tensor().requires_grad());
+    for (const NamedValue& v : named) taped = taped || (v.value.is_tensor() && v.value.tensor().defined() && v.value.tensor().requires_grad());
+    std::vector<BoxedValue> old(positional.begin(), positional.end());
+    if (taped && first.defined()) old[0] = detail::copy_for_tape(first, at);  // its derivative reads the old elements
+    std::vector<Tensor> result = detail::call_meaning(own.substr(0, own.size() - 1).c_str(), old, named, at);
     if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
+    if (!detail::capture_mode) detail::check_result(first, result[0], name, at);
     first.copy_(result[0], at);
     return {first};
   }

@@ -87,7 +87,14 @@ struct TensorOperand {
     if (!expression.is_constant()) [[unlikely]] capture_mode->made_of_size(t, expression);
     return t;
   }
+  /// In the place of a Tensor among others, of which those that are floating have this dtype together (boolean: none is). Integers, which may be indices or seeds, stay integers.
+  Tensor number_among(DType floating) const { return number(is_floating(literal) ? floating : DType::boolean); }
 };
+/// The floating dtype that Tensors have together: `so_far` (boolean: none yet), and that of a further one.
+inline DType floating_with(DType so_far, const Tensor& t) {
+  if (!t.defined() || !is_floating(t.dtype())) return so_far;
+  return so_far == DType::boolean ? t.dtype() : promote(so_far, t.dtype());
+}
 
 /// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
@@ -255,10 +262,11 @@ const Operator& external_operator() { return operator_entry<F>(); }
 /// say it here or in dispatch/views.hpp.
 template <class Fn>
 struct TensorFunction;
-inline const Tensor& as_tensor(const Tensor& t) { return t; }
+/// A Tensor, or a number among Tensors: see TensorOperand::number_among.
+inline const Tensor& as_tensor(const Tensor& t, DType) { return t; }
 template <class A>
   requires std::is_arithmetic_v<A>
-Tensor as_tensor(A value) { return TensorOperand(value, {}).number(DType::boolean); }
+Tensor as_tensor(A value, DType floating) { return TensorOperand(value, {}).number_among(floating); }
 
 }  // namespace detail
 
@@ -298,7 +306,12 @@ struct TensorFront {
   /// An op over graphs. Tensors that are left out are undefined ones.
   template <class F, class O, class... A>
   static detail::ResultsOf<F> structured(SourceLine at, const O& options, const A&... a) {
-    return call_given<F>(at, options, detail::as_tensor(a)...);
+    DType floating = DType::boolean;
+    const auto read = [&](const auto& v) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, Tensor>) floating = detail::floating_with(floating, v);
+    };
+    if constexpr ((std::is_arithmetic_v<A> || ...)) (read(a), ...);
+    return call_given<F>(at, options, detail::as_tensor(a, floating)...);
   }
   /// The same with a list of Tensors: of an op of any number of them.
   template <class F>

@@ -33,7 +33,7 @@ template <class> Tensor Tensor::index_add(int dim, const Tensor& index, const Te
 template <class> Tensor Tensor::index_copy(int dim, const Tensor& index, const Tensor& source, SourceLine at) const { return tt::index_copy(*this, dim, index, source, at); }
 template <class> Tensor Tensor::index(std::initializer_list<IndexItem> items, SourceLine at) const { return tt::index(*this, std::span(items.begin(), items.size()), at); }
 template <class V> Tensor& Tensor::index_put_(std::initializer_list<IndexItem> items, const V& value, SourceLine at) {
-  detail::write_index(*this, std::span(items.begin(), items.size()), detail::as_tensor(value), at);
+  detail::write_index(*this, std::span(items.begin(), items.size()), detail::as_tensor(value, detail::floating_with(DType::boolean, *this)), at);
   return *this;
 }
 template <class> Tensor Tensor::index_put(std::initializer_list<Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) const {

@@ -12,6 +12,7 @@ struct TapeHooks {
   bool (*needs_tape)(const Tensor& target, const Tensor* other) = nullptr;
   void (*check)(const Tensor& target, SourceLine at) = nullptr;  ///< throws what is not allowed
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
+  void (*view)(const Tensor& view) = nullptr;                    ///< a view, made without an op, gets the history of its base
   void (*require)(const Tensor& t) = nullptr;                    ///< Tensor::requires_grad_
 };
 inline TapeHooks& tape_hooks() {
@@ -78,6 +79,11 @@ inline Tensor& operator+=(Tensor& a, detail::TensorOperand b) { return detail::u
 inline Tensor& operator-=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::sub>(), a, b, "sub_", b.where); }
 inline Tensor& operator*=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::mul>(), a, b, "mul_", b.where); }
 inline Tensor& operator/=(Tensor& a, detail::TensorOperand b) { return detail::update(operator_entry<Op::div>(), a, b, "div_", b.where); }
+// Of a view that was just taken: y[0] += x.
+inline Tensor operator+=(Tensor&& a, detail::TensorOperand b) { return a += b; }
+inline Tensor operator-=(Tensor&& a, detail::TensorOperand b) { return a -= b; }
+inline Tensor operator*=(Tensor&& a, detail::TensorOperand b) { return a *= b; }
+inline Tensor operator/=(Tensor&& a, detail::TensorOperand b) { return a /= b; }
 
 }  // namespace tt
 

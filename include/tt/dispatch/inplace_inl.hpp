@@ -49,6 +49,10 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
   }
 }
 
+TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {
+  return capture_mode || !DispatchState::of_this_thread().grad_enabled ? t : call_unary(copy_operator(), t, no_attributes, at);
+}
+
 TT_INLINE void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {
   if (!(result.impl().shape == target.impl().shape))
     TT_THROW(Error(Text("tt::") << op << ": the result has another shape than the Tensor it is written to: " << result.shape()
@@ -102,6 +106,7 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
 
 TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   if (!from.defined()) detail::refuse_undefined(at);
+  if (from.is_same(*this)) return *this;
   if (const BroadcastResult r = try_broadcast(from.impl().shape, impl().shape); !r.ok || !(r.shape == impl().shape))
     TT_THROW(Error(Text("tt::copy_: shapes do not broadcast: ") << from.impl().shape << " and " << impl().shape
                                                                 << ". Only axes of extent 1 can be repeated." << at));

@@ -173,6 +173,12 @@ TT_LAZY_DEFINITION TensorList unbind(const Tensor& x, int dim, SourceLine at) {
   for (std::int64_t k = 0; k < n; ++k) slices.push_back(x.select(d, k, at));
   return slices;
 }
+namespace detail {
+inline const Tensor& view_on_tape(const Tensor& view) {
+  if (const auto hook = tape_hooks().view) hook(view);
+  return view;
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int a = detail::axis_of(x, dim1, "diagonal", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal", at, x.dim());
   if (a == b) detail::refuse("diagonal", "the two axes are one", x, at);
@@ -183,7 +189,7 @@ TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int di
   // of the rows that are whole, each begins one place later: a matrix of columns + 1 from the first element on
   const Tensor part = last.slice(-2, down, rows, 1, at).slice(-1, right, columns, 1, at);
   const Size h = rows - down, w = columns - right, n = h < w ? h : w;
-  if (detail::capture_mode || x.keys().contains(DispatchKey::autograd) || x.keys().contains(DispatchKey::trace)) {
+  if (detail::capture_mode || x.keys().contains(DispatchKey::trace)) {
     const Tensor square = part.slice(-2, 0, n, 1, at).slice(-1, 0, n, 1, at);
     IntList flat;
     for (int k = 0; k < square.dim() - 2; ++k) flat.push_back(square.size(k, at));
@@ -199,7 +205,7 @@ TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int di
   }
   strides[t.shape.rank - 2] = t.stride[t.shape.rank - 2] + t.stride[t.shape.rank - 1];
   shape.push_back(n.value());
-  return detail::make_view(part, shape, strides, t.data);
+  return detail::view_on_tape(detail::make_view(part, shape, strides, t.data));
 }
 TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
   if (detail::capture_mode) detail::capture_mode->need(x, "as_strided", at);
@@ -218,20 +224,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   }
   if (!empty && (beyond || low < 0 || !t.storage || high >= static_cast<std::int64_t>(t.storage->bytes) / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
-  if (x.requires_grad()) {  // each element is taken from its place in the storage, as a vector
-    if (!x.is_contiguous() || x.storage_offset() != 0) detail::refuse("as_strided", "a gradient is kept only of what lies dense from the begin of its storage on", x, at);
-    std::vector<std::int64_t> place(static_cast<std::size_t>(empty ? 0 : to.size().code));
-    for (std::size_t i = 0; i < place.size(); ++i) {
-      std::int64_t left = static_cast<std::int64_t>(i), p = first;
-      for (int k = to.rank - 1; k >= 0; --k) {
-        p += left % to.code[k] * strides[k];
-        left /= to.code[k];
-      }
-      place[i] = p;
-    }
-    return index_select(x.reshape({-1}, at), 0, detail::index_tensor(place, x.device()), at).reshape(size, at);
-  }
-  return detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr);
+  return detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
 }
 TT_LAZY_DEFINITION TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at) {
   IntList to;

@@ -26,6 +26,9 @@ void create(const char* name, const char* schema, F f) {
 }
 template <class = void>
 Tensor number_of(const TensorOperand& v) { return v.tensor ? *v.tensor : v.number(DType::boolean); }
+/// The same beside another operand.
+template <class = void>
+Tensor number_of(const TensorOperand& v, const TensorOperand& other) { return v.tensor ? *v.tensor : v.number_among(other.tensor ? floating_with(DType::boolean, *other.tensor) : DType::boolean); }
 /// The same as a number. Throws Error when an integer is none of f64's.
 inline double real_of(const TensorOperand& v, Line at) {
   if (v.tensor) return v.tensor->item(at);
@@ -147,6 +150,7 @@ void register_views() {
   register_function("slice", "Tensor input, int dim=0, int? start=None, int? end=None, int step=1", [](const Tensor& x, int d, Optional<std::int64_t> s, Optional<std::int64_t> e, std::int64_t step, Line at) {
     return x.slice(d, s.given ? s.value : 0, e.given ? e.value : INT64_MAX, step, at);
   });
+  register_function("copy", "Tensor input, Tensor src, bool non_blocking=False", [](const Tensor& x, const Tensor& src, bool, Line at) { return src.to(x.dtype(), at).to(x.device(), false, at).expand(x.shape(at), at).clone(at); });
   register_function("unfold_copy", "Tensor input, int dimension, int size, int step", [](const Tensor& x, int d, std::int64_t s, std::int64_t step, Line at) {
     return x.dim() ? x.unfold(d, s, step, at).clone(at) : x.reshape({1}, at).unfold(0, s, step, at).select(0, 0, at).clone(at);
   });

@@ -373,7 +373,7 @@ namespace detail {
 
 template <class F>
 void register_pointwise() {
-  if constexpr (is_binary<F>) register_function(F::name + 1, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return pointwise<F>(number_of(x), number_of(y), at); });
+  if constexpr (is_binary<F>) register_function(F::name + 1, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return pointwise<F>(number_of(x, y), number_of(y, x), at); });
   else register_function(F::name + 1, "Tensor input", [](const Tensor& x, Line at) { return pointwise<F>(x, at); });
 }
 template <class... F>

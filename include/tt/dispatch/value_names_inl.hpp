@@ -142,7 +142,7 @@ void register_reduction_names() {
   register_function("cumulative_trapezoid", "Tensor y, float dx=1, int dim=-1", [](const Tensor& y, double dx, int d, Line at) { return cumulative_trapezoid(y, dx, d, at); });
   register_function("gradient", "Tensor input, Scalar? spacing=None, int[]? dim=None, int edge_order=1", [](const Tensor& x, const OptionalOperand& s, const IntList& d, int e, Line at) {
     TensorList all;
-    if (s.given) all.push_back(s.tensor.defined() ? s.tensor : s.value.number(DType::boolean));
+    if (s.given) all.push_back(s.tensor.defined() ? s.tensor : s.value.number_among(floating_with(DType::boolean, x)));
     return gradient(x, all, d, e, at);
   });
   register_function("gradient", "Tensor input, float[] spacing, int[]? dim=None, int edge_order=1", [](const Tensor& x, const std::vector<double>& s, const IntList& d, int e, Line at) {
@@ -185,7 +185,7 @@ void register_reduction_names() {
     return searchsorted(sorter.defined() ? gather(s, -1, sorter, at) : s, beside(v, s), i, r || (side.given && side.value == 1), at);
   });
   register_function("bucketize", "Scalar input, Tensor boundaries, bool out_int32=False, bool right=False", [](const TensorOperand& x, const Tensor& b, bool i, bool r, Line at) { return bucketize(beside(x, b), b, i, r, at); });
-  register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e), number_of(t), i, at); });
+  register_function("isin", "Scalar elements, Scalar test_elements, bool assume_unique=False, bool invert=False", [](const TensorOperand& e, const TensorOperand& t, bool, bool i, Line at) { return isin(number_of(e, t), number_of(t, e), i, at); });
   register_function("histc", "Tensor input, int bins=100, Scalar min=0, Scalar max=0", [](const Tensor& x, std::int64_t n, const TensorOperand& a, const TensorOperand& b, Line at) {
     return histc(x, n, real_of(a, at), real_of(b, at), at);
   });

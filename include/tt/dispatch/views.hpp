@@ -7,7 +7,8 @@ namespace tt {
 namespace detail {
 
 /// A Tensor over the storage of `t`, from element `data` on.
-TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data);
+/// `alias`: it shares elements, but no history.
+TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data, bool alias = false);
 
 /// Strides under which the elements of `t`, in row-major order, have another shape; false if there are none.
 TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t* strides);
@@ -47,7 +48,7 @@ inline Operator& expand_operator() {
   return op;
 }
 inline Operator& slice_operator() {
-  static Operator& op = define_view("slice", "int dim, int start, int length, int step=1", &record_slice, &slice_kernel);
+  static Operator& op = define_view("_slice", "int dim, int start, int length, int step=1", &record_slice, &slice_kernel);
   return op;
 }
 inline Operator& detach_operator() {

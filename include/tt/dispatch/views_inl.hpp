@@ -5,7 +5,7 @@
 namespace tt {
 namespace detail {
 
-TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data) {
+TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data, bool alias) {
   const TensorImpl& from = t.impl();
   TensorImpl* v = TensorImpl::make();
   v->storage = from.storage;
@@ -18,6 +18,7 @@ TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64
   v->is_view = true;
   t.impl().is_fill = false;  // the view may be written to
   v->set_strided(shape, strides);
+  if (!alias) v->become_view_of(t.impl());
   return Tensor(v);
 }
 
@@ -124,7 +125,7 @@ TT_INLINE void record_detach(Graph& g, const Operator&, std::span<const int> in,
 
 TT_INLINE void detach_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
-  c.result[0] = make_view(c[0], t.shape, t.stride, t.data);
+  c.result[0] = make_view(c[0], t.shape, t.stride, t.data, true);
 }
 
 TT_INLINE Operator& define_view(const char* name, const char* attributes, RecordFunction record, OpKernel kernel, OpFront front) {

@@ -326,6 +326,7 @@ inline void SegmentRecorder::adopt(const Tensor& recorded, Tensor& from) {
   to.requires_grad = f.requires_grad;
   to.inference = to.inference || f.inference;
   to.is_view = f.is_view;
+  if (f.base) to.become_view_of(*f.base);
   to.set_strided(Shape(f.shape), f.stride);
   to.trace_id = -1;
 }

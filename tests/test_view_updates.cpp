@@ -1,0 +1,253 @@
+// Changes in place where Tensors share elements, on the tape: views, bases and other views have the values and gradients of the same programs without changes in place;
+// and 400 random programs of views and changes those that PyTorch 2 has (tests/data/view_programs.txt, made by record_view_programs.py).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+#include "tt/dispatch/boxed.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+
+Tensor leaf(const tt::IntList& shape, int seed) { return tt::randn(shape, seed, {.dtype = DType::f64}).requires_grad_(); }
+bool close(const Tensor& a, const Tensor& b) { return a.shape() == b.shape() && tt::allclose(a.detach(), b.detach(), 1e-10, 1e-12); }
+
+TEST_CASE("rows written into a Tensor have their gradients") {
+  const Tensor x = leaf({4, 3}, 1), w = leaf({3}, 2);
+  Tensor out = tt::zeros({4, 3}, DType::f64);
+  for (int k = 0; k < 4; ++k) out[k] = tt::tanh(x[k] * w);
+  CHECK(out.requires_grad());
+  const Tensor whole = tt::tanh(x * w);
+  CHECK(close(out, whole));
+  const std::vector<Tensor> got = tt::grad({(out * out).sum()}, {x, w}), want = tt::grad({(whole * whole).sum()}, {x, w});
+  CHECK(close(got[0], want[0]));
+  CHECK(close(got[1], want[1]));
+}
+
+TEST_CASE("a change of a view is seen by its base and by other views, with its history") {
+  const Tensor x = leaf({3, 4}, 3);
+  Tensor y = x * 2;
+  Tensor column = y.select(1, 1), row = y[2], flat = y.view({12}), diagonal = y.slice(1, 0, 3).diagonal();
+  const Tensor before = y * 1;  // of the old elements
+  column *= 3;
+  row.sigmoid_();
+  const Tensor scale = tt::tensor({{2.0, 6.0, 2.0, 2.0}, {2.0, 6.0, 2.0, 2.0}}, DType::f64);
+  const Tensor want = tt::cat({x.slice(0, 0, 2) * scale, tt::sigmoid(x[2] * tt::tensor({2.0, 6.0, 2.0, 2.0}, DType::f64)).unsqueeze(0)}, 0);
+  for (const auto& [got, same] : std::vector<std::pair<Tensor, Tensor>>{{y, want}, {flat, want.view({12})}, {column, want.select(1, 1)}, {row, want[2]}, {diagonal, want.slice(1, 0, 3).diagonal()}, {before, x * 2}}) {
+    CHECK(close(got, same));
+    CHECK(got.requires_grad());
+    CHECK(close(tt::grad({tt::sin(got).sum()}, {x}, {}, true)[0], tt::grad({tt::sin(same).sum()}, {x}, {}, true)[0]));
+  }
+  y.zero_();  // nothing of it is left
+  CHECK(!y.requires_grad());
+  CHECK(!row.requires_grad());
+}
+
+TEST_CASE("derivatives of any order, views of views, expanded views, aliases, and views that ended") {
+  const Tensor x = leaf({2, 3}, 4);
+  const auto f = [](const Tensor& v) {
+    Tensor y = v * v;
+    Tensor part = y.slice(1, 1, 3);
+    part[1] *= v[0].slice(0, 0, 2);
+    const Tensor wide = y.unsqueeze(0).expand({2, 2, 3});
+    part += 1;
+    return (wide * y).sum() + part.pow(3).sum();
+  };
+  const auto plain = [](const Tensor& v) {
+    const Tensor y = v * v, corner = y.slice(0, 0, 1).slice(1, 1, 3), changed = y.slice(0, 1, 2).slice(1, 1, 3) * v.slice(0, 0, 1).slice(1, 0, 2);
+    const Tensor part = tt::cat({corner, changed}, 0) + 1, all = tt::cat({y.slice(1, 0, 1), part}, 1);
+    return (all * all).sum() * 2 + part.pow(3).sum();
+  };
+  CHECK(close(f(x), plain(x)));
+  const Tensor first = tt::grad({f(x)}, {x}, {}, true, true)[0], want = tt::grad({plain(x)}, {x}, {}, true, true)[0];
+  CHECK(close(first, want));
+  CHECK(close(tt::grad({first.square().sum()}, {x})[0], tt::grad({want.square().sum()}, {x})[0]));
+  CHECK(tt::gradcheck([&](const std::vector<Tensor>& t) { return f(t[0]); }, {x.detach().clone().requires_grad_()}));
+
+  Tensor y = x * 2;
+  const Tensor alias = y.detach();
+  for (int k = 0; k < 100; ++k) (void)y[k % 2];
+  y += 1;
+  CHECK(!alias.requires_grad());
+  CHECK(close(alias, y));
+  Tensor kept;
+  {
+    Tensor base = x * 3;
+    kept = base[0];
+  }
+  kept *= 2;  // whose base nobody else has
+  kept.sum().backward();
+  CHECK(x.grad().sum().item() == doctest::Approx(18));
+}
+
+TEST_CASE("a view of a leaf is changed under NoGrad only; threads take views of one Tensor") {
+  Tensor x = leaf({2, 2}, 5);
+  CHECK(message([&] { x[0] = 1; }).find("a view of a leaf that requires a gradient was changed in place") != std::string::npos);
+  {
+    const tt::NoGrad off;
+    x[0] = 1;
+  }
+  CHECK(x[0][1].item() == 1);
+  Tensor y = x * 2;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 2000; ++k) (void)y[k % 2].unsqueeze(0);
+    });
+  for (std::thread& t : threads) t.join();
+  y[1] *= 3;
+  y.sum().backward();
+  CHECK(close(x.grad(), tt::tensor({{2.0, 2.0}, {6.0, 6.0}}, DType::f64)));
+}
+
+TEST_CASE("numbers among Tensors of f64 keep their digits") {
+  const Tensor x = tt::zeros({2}, DType::f64), on = tt::ones({2}, DType::boolean), at = tt::tensor({0});
+  CHECK(tt::masked_fill(x, on, 0.3)[1].item<double>() == 0.3);
+  CHECK(tt::call("masked_fill", {x, on, 0.3})[1].item<double>() == 0.3);
+  CHECK(tt::call("scatter", {x, 0, at, 0.9})[0].item<double>() == 0.9);
+  Tensor y = x.clone();
+  y.index_put_({0}, 0.7);
+  CHECK(y[0].item<double>() == 0.7);
+  CHECK(tt::masked_fill(x.to(DType::f32), on, 0.3).dtype() == DType::f32);
+}
+
+// ---- programs that PyTorch ran
+
+class Reader {
+ public:
+  explicit Reader(const std::string& line) : in_(line) {}
+  template <class T>
+  bool next(T& value) { return static_cast<bool>(in_ >> value); }
+  Tensor tensor(DType d) {
+    int rank = 0;
+    in_ >> rank;
+    tt::IntList shape;
+    for (int k = 0; k < rank; ++k) {
+      std::int64_t n = 0;
+      in_ >> n;
+      shape.push_back(n);
+    }
+    Tensor t = tt::zeros(shape, DType::f64);
+    std::string word;
+    for (std::int64_t k = 0; k < t.numel(); ++k) {
+      in_ >> word;
+      t.data_ptr<double>()[k] = std::strtod(word.c_str(), nullptr);
+    }
+    return t.to(d);
+  }
+
+ private:
+  std::istringstream in_;
+};
+std::string difference(const Tensor& got, const Tensor& want) {
+  if (!(got.shape() == want.shape())) return "shape";
+  const Tensor a = got.detach().to(DType::f64).contiguous();
+  for (std::int64_t k = 0; k < want.numel(); ++k) {
+    const double x = a.data_ptr<double>()[k], y = want.data_ptr<double>()[k];
+    if (!(x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= 1e-6 * (1 + std::fabs(y)))) return "value";
+  }
+  return "";
+}
+/// Lines: what is made or called ("op NAME VARIABLE IN-PLACE ; arguments"), then the values of all floating variables and the gradients of the first two.
+std::string run(const std::vector<std::string>& lines) {
+  std::vector<Tensor> variables;
+  std::vector<std::string> values, gradients;
+  for (const std::string& line : lines) {
+    Reader in(line);
+    std::string word, name;
+    in.next(word);
+    if (word == "leaf") {
+      int on = 0;
+      in.next(on);
+      variables.push_back(in.tensor(DType::f64).requires_grad_(on != 0));
+    } else if (word == "mask" || word == "index") {
+      variables.push_back(in.tensor(word == "mask" ? DType::boolean : DType::i64));
+    } else if (word == "op") {
+      int first = 0, in_place = 0;
+      in.next(name);
+      in.next(first);
+      in.next(in_place);
+      in.next(word);
+      std::vector<tt::BoxedValue> arguments{variables[static_cast<std::size_t>(first)]};
+      while (in.next(word)) {
+        std::int64_t n = 0;
+        double real = 0;
+        if (word == "F") {
+          in.next(real);
+          arguments.push_back(real);
+          continue;
+        }
+        in.next(n);
+        if (word == "T") arguments.push_back(variables[static_cast<std::size_t>(n)]);
+        else if (word == "I") arguments.push_back(n);
+        else {
+          tt::IntList list;
+          for (std::int64_t k = 0, v = 0; k < n && in.next(v); ++k) list.push_back(v);
+          arguments.push_back(list);
+        }
+      }
+      const std::vector<Tensor> made = tt::call_results(name.c_str(), arguments);
+      if (!in_place) variables.push_back(made[0]);
+    } else if (word == "value") values.push_back(line.substr(6));
+    else if (word == "grad") gradients.push_back(line.substr(5));
+  }
+  Tensor total = tt::zeros({}, DType::f64);
+  std::size_t k = 0;
+  for (const Tensor& t : variables) {
+    if (t.dtype() != DType::f64) continue;
+    if (k >= values.size()) return "a variable too many";
+    Reader in(values[k++]);
+    if (const std::string d = difference(t, in.tensor(DType::f64)); !d.empty()) return d + " of variable " + std::to_string(k - 1);
+    if (t.requires_grad()) total = total + tt::sin(t).sum();
+  }
+  if (total.requires_grad()) total.backward();
+  for (std::size_t g = 0; g < gradients.size(); ++g) {
+    const Tensor own = variables[g].grad();
+    if (gradients[g] == "none") {
+      if (own.defined() && own.abs().amax().item() != 0) return "a gradient where there is none";
+      continue;
+    }
+    Reader in(gradients[g]);
+    const Tensor want = in.tensor(DType::f64);
+    if (const std::string d = difference(own.defined() ? own : tt::zeros_like(want), want); !d.empty()) return "gradient " + d;
+  }
+  return "";
+}
+
+TEST_CASE("random programs of views and changes in place mean what they mean in PyTorch") {
+  std::ifstream file("tests/data/view_programs.txt");
+  std::vector<std::string> lines;
+  int programs = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    if (line != "end") {
+      lines.push_back(line);
+      continue;
+    }
+    ++programs;
+    std::string what;
+    try {
+      what = run(lines);
+    } catch (const tt::Exception& e) {
+      what = e.what();
+    }
+    std::string said = lines[0] + ": " + what + ":";
+    for (const std::string& l : lines)
+      if (l.starts_with("op ")) said += "\n  " + l;
+    CHECK_MESSAGE(what.empty(), doctest::String(said.c_str()));
+    lines.clear();
+  }
+  CHECK(programs == 400);
+}
+
+}  // namespace
