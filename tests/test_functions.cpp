@@ -42,6 +42,7 @@ TEST_CASE("items as NumPy's indices") {
   CHECK(numbers(x.index({1, Slice(1, tt::none), 2})) == Numbers{18, 22});
   CHECK(numbers(x.index({tt::Ellipsis, 0})) == Numbers{0, 4, 8, 12, 16, 20});
   CHECK(shape(x.index({tt::none, 0, Slice(), Slice(0, 4, 2)})) == "(1, 3, 2)");
+  CHECK(shape(x.index({tt::none, 0, Slice(tt::none, -1), Slice(tt::none, tt::none, 2)})) == "(1, 2, 2)");
   CHECK(numbers(x.index({0, tt::tensor({0, 2}), tt::tensor({1, 3})})) == Numbers{1, 11});
   CHECK(numbers(x.index({x > 20})) == Numbers{21, 22, 23});
   CHECK(shape(x.index({Slice(), tt::tensor({{2, 0}})})) == "(2, 1, 2, 4)");

@@ -15,11 +15,14 @@ inline constexpr const char* choices_of<ScatterReduction> = "sum|prod|mean|amax|
 /// A part of an axis: from start to stop, step apart; negative ones from the end. Slice() is all of it, Slice(1, none) all but the first.
 struct Slice {
   std::int64_t start = 0, stop = INT64_MAX, step = 1;
+  /// A number, or tt::none: from the first, to the last, every one.
+  struct Bound : Optional<std::int64_t> {
+    constexpr Bound(None) {}
+    template <std::integral I>
+    constexpr Bound(I n) : Optional<std::int64_t>(static_cast<std::int64_t>(n)) {}
+  };
   constexpr Slice() = default;
-  constexpr explicit Slice(Optional<std::int64_t> from, Optional<std::int64_t> to = {}, Optional<std::int64_t> by = {})
-      : start(from.given ? from.value : 0), stop(to.given ? to.value : INT64_MAX), step(by.given ? by.value : 1) {}
-  constexpr Slice(std::int64_t from, None) : start(from) {}
-  constexpr Slice(None, std::int64_t to) : stop(to) {}
+  constexpr explicit Slice(Bound from, Bound to = None{}, Bound by = None{}) : start(from.given ? from.value : 0), stop(to.given ? to.value : INT64_MAX), step(by.given ? by.value : 1) {}
 };
 /// All axes that other items do not name.
 struct EllipsisType {};
