@@ -92,7 +92,7 @@ inline Tensor iota(const Tensor& like, DType d, int axis, const tt::IntList& s) 
 inline Tensor slice(const Tensor& t, const tt::SliceAttribute& cut, std::int64_t length) {
   static tt::Operator& op =
       tt::detail::define_recorded("fuzz_slice", 1, &record_slice, "int dim, int start, int length, int step");
-  return tt::call(cut.step > 0 ? "slice" : op.name(), {t, cut.axis, cut.start.code, length, cut.step});
+  return tt::call(cut.step > 0 ? "_slice" : op.name(), {t, cut.axis, cut.start.code, length, cut.step});
 }
 
 inline void record_window(Graph& g, const tt::Operator&, std::span<const int> in, const tt::Attributes& a, int* out) {

@@ -182,30 +182,7 @@ inline const Tensor& view_on_tape(const Tensor& view) {
 TT_LAZY_DEFINITION Tensor diagonal(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int a = detail::axis_of(x, dim1, "diagonal", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal", at, x.dim());
   if (a == b) detail::refuse("diagonal", "the two axes are one", x, at);
-  const Tensor last = movedim(x, {a, b}, {-2, -1}, at);
-  const Size rows = last.size(-2, at), columns = last.size(-1, at);
-  const Size down(offset < 0 ? -std::int64_t{offset} : 0), right(offset > 0 ? offset : 0);
-  if (down >= rows || right >= columns) return last.slice(-2, 0, 0, 1, at).select(-1, 0, at).slice(-1, 0, 0, 1, at);
-  // of the rows that are whole, each begins one place later: a matrix of columns + 1 from the first element on
-  const Tensor part = last.slice(-2, down, rows, 1, at).slice(-1, right, columns, 1, at);
-  const Size h = rows - down, w = columns - right, n = h < w ? h : w;
-  if (detail::capture_mode || x.keys().contains(DispatchKey::trace)) {
-    const Tensor square = part.slice(-2, 0, n, 1, at).slice(-1, 0, n, 1, at);
-    IntList flat;
-    for (int k = 0; k < square.dim() - 2; ++k) flat.push_back(square.size(k, at));
-    flat.push_back(n * n);
-    return square.reshape(flat, at).slice(-1, 0, n * n, n + 1, at);
-  }
-  Shape shape;
-  std::int64_t strides[max_rank];
-  const detail::TensorImpl& t = part.impl();
-  for (int k = 0; k < t.shape.rank - 2; ++k) {
-    strides[k] = t.stride[k];
-    shape.push_back(t.shape[k]);
-  }
-  strides[t.shape.rank - 2] = t.stride[t.shape.rank - 2] + t.stride[t.shape.rank - 1];
-  shape.push_back(n.value());
-  return detail::view_on_tape(detail::make_view(part, shape, strides, t.data));
+  return detail::call_list(detail::diagonal_operator(), x, IntList{offset, a, b}, at);
 }
 TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
   if (detail::capture_mode) detail::capture_mode->need(x, "as_strided", at);

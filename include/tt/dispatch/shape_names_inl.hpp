@@ -151,6 +151,10 @@ void register_views() {
     return x.slice(d, s.given ? s.value : 0, e.given ? e.value : INT64_MAX, step, at);
   });
   register_function("copy", "Tensor input, Tensor src, bool non_blocking=False", [](const Tensor& x, const Tensor& src, bool, Line at) { return src.to(x.dtype(), at).to(x.device(), false, at).expand(x.shape(at), at).clone(at); });
+  register_function("copy_", "Tensor input, Tensor src, bool non_blocking=False", [](const Tensor& x, const Tensor& src, bool, Line at) {
+    Tensor to = x;
+    return to.copy_(src, at);
+  });
   register_function("unfold_copy", "Tensor input, int dimension, int size, int step", [](const Tensor& x, int d, std::int64_t s, std::int64_t step, Line at) {
     return x.dim() ? x.unfold(d, s, step, at).clone(at) : x.reshape({1}, at).unfold(0, s, step, at).select(0, 0, at).clone(at);
   });

@@ -26,6 +26,8 @@ TT_INLINE void record_permute(Graph& g, const Operator&, std::span<const int> in
 TT_INLINE void permute_kernel(Call& c, void*);
 TT_INLINE void record_expand(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void expand_kernel(Call& c, void*);
+TT_INLINE void record_diagonal(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
+TT_INLINE void diagonal_kernel(Call& c, void*);
 TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void slice_kernel(Call& c, void*);
 TT_INLINE void record_detach(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
@@ -45,6 +47,11 @@ inline Operator& permute_operator() {
 inline Operator& expand_operator() {
   static Operator& op = define_view("expand", "int[] size", &record_expand, &expand_kernel,
                                     [](Call& c) { c.result[0] = c[0].expand(c.attrs().list(0), c.at); });
+  return op;
+}
+/// Offset, and two axes, from 0 on.
+inline Operator& diagonal_operator() {
+  static Operator& op = define_view("_diagonal", "int[] where", &record_diagonal, &diagonal_kernel);
   return op;
 }
 inline Operator& slice_operator() {

@@ -103,6 +103,57 @@ TT_INLINE void expand_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], to, strides, t.data);
 }
 
+/// How many elements a diagonal has, and where it begins.
+struct DiagonalPlace {
+  std::int64_t down, right, count;
+  DiagonalPlace(std::int64_t offset, std::int64_t rows, std::int64_t columns) : down(offset < 0 ? -offset : 0), right(offset > 0 ? offset : 0) {
+    const std::int64_t h = rows - down, w = columns - right;
+    count = h < w ? h : w;
+    if (count < 0) count = 0;
+  }
+};
+TT_INLINE void record_diagonal(Graph& g, const Operator&, std::span<const int> in, const Attributes& attributes, int* out) {
+  const IntList where = attributes.list(0);
+  const int a = static_cast<int>(where.value(1)), b = static_cast<int>(where.value(2));
+  const Shape s = g[in[0]].shape;
+  for (const int axis : {a, b}) g.need_number(s[axis]);
+  if (!s[a].is_constant() || !s[b].is_constant()) {
+    out[0] = g.fail({.mistake = Mistake::extents_are_not_constant, .op = "diagonal", .a = s}, in[0]);
+    return;
+  }
+  const DiagonalPlace d(where.value(0), s[a].code, s[b].code);
+  int order[max_rank] = {}, n = 0;
+  Shape line;
+  for (int k = 0; k < s.rank; ++k) {
+    if (k == a || k == b) continue;
+    order[n++] = k;
+    line.push_back(s[k]);
+  }
+  order[n] = a;
+  order[n + 1] = b;
+  int x = g.permute(in[0], order);
+  x = g.slice(x, n, d.count > 0 ? d.down : 0, d.count, 1);
+  x = g.slice(x, n + 1, d.count > 0 ? d.right : 0, d.count, 1);
+  line.push_back(d.count * d.count);  // of a square matrix each element of the diagonal is one further on in its row
+  out[0] = g.slice(g.reshape(x, line), n, 0, d.count, d.count + 1);
+}
+TT_INLINE void diagonal_kernel(Call& c, void*) {
+  const TensorImpl& t = c[0].impl();
+  const IntList where = c.attrs().list(0);
+  const int a = static_cast<int>(where.value(1)), b = static_cast<int>(where.value(2));
+  const DiagonalPlace d(where.value(0), t.shape.code[a], t.shape.code[b]);
+  Shape shape;
+  std::int64_t strides[max_rank];
+  for (int k = 0; k < t.shape.rank; ++k) {
+    if (k == a || k == b) continue;
+    strides[shape.rank] = t.stride[k];
+    shape.push_back(t.shape[k]);
+  }
+  strides[shape.rank] = t.stride[a] + t.stride[b];
+  shape.push_back(d.count);
+  c.result[0] = make_view(c[0], shape, strides, d.count > 0 ? t.data + (d.down * t.stride[a] + d.right * t.stride[b]) * size_of(t.dtype) : t.data);
+}
+
 TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {
   out[0] = a.value[3] > 0 ? g.slice(in[0], static_cast<int>(a.value[0]), a.extent(1), a.extent(2), a.value[3])
                           : g.fail({.mistake = Mistake::slice_out_of_range, .op = "slice", .a = g[in[0]].shape,

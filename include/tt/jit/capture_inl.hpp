@@ -294,6 +294,16 @@ TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const 
                    << before.shape() << " became " << tt::name(after.dtype()) << ' ' << after.shape() << "."));
 }
 
+/// The same elements in memory of its own, as far apart as they were: a program is made for that.
+inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
+  const detail::TensorImpl& impl = t.impl();
+  if (impl.contiguous) return t.clone(at);
+  std::int64_t low = 0, high = 0;
+  for (int k = 0; k < impl.shape.rank; ++k) (impl.stride[k] < 0 ? low : high) += impl.stride[k] * (impl.shape.code[k] - 1);
+  const std::int64_t one = 1, width = size_of(impl.dtype);
+  const Tensor memory = detail::make_view(t, Shape{high - low + 1}, &one, impl.data + low * width, true).clone(at);
+  return detail::make_view(memory, impl.shape, impl.stride, memory.impl().data - low * width, true);
+}
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out) {
   const auto target = [&](std::size_t u) { return Tensor(argument[updated[u]]); };
@@ -302,7 +312,7 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
   if (taped) old.reserve(updated.size());
   for (std::size_t u = 0; u < updated.size(); ++u) {
     detail::check_no_repeats(target(u), name, at);
-    if (taped) old.push_back(target(u).clone(at));
+    if (taped) old.push_back(copy_as_it_lies(target(u), at));
   }
   if (!old.empty()) {  // what is the same as a target reads what was there, too
     const SmallVec<int, 16> same = argument.first_same();
