@@ -17,6 +17,16 @@ const Tensor grid() { return tt::arange(24).reshape({2, 3, 4}); }
 std::string at(int line) { return std::string("\n  at ") + __FILE__ + ":" + std::to_string(line); }
 }  // namespace
 
+TEST_CASE("dtypes that meet: shifts, quotients and neighbours") {
+  const Tensor bits = tt::tensor({true, false}), n = tt::tensor({3, 3}), single = tt::tensor(-3).to(tt::DType::i16), bytes = tt::tensor({6, 9}).to(tt::DType::u8);
+  CHECK(tt::call("bitwise_left_shift", {bits, n}).dtype() == tt::DType::i64);
+  CHECK(numbers(tt::call("bitwise_left_shift", {bits, n})) == Numbers{8, 0});
+  CHECK(numbers(bytes / single) == Numbers{-2, -3});  // -3 is no u8, and need not be one
+  CHECK((bytes / single).dtype() == tt::DType::f32);
+  CHECK(tt::nextafter(n, tt::tensor({4.0, 2.0})).dtype() == tt::DType::f32);
+  CHECK(numbers(tt::nextafter(n, tt::tensor({4.0, 2.0})) - 3) == Numbers{0x1p-22, -0x1p-22});
+}
+
 TEST_CASE("views share memory with what they are of") {
   Tensor x = tt::zeros({4, 6});
   for (Tensor& part : x.chunk(2, 1)) {

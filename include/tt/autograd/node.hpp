@@ -209,6 +209,18 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
   }
 }
 
+/// The same elements with the same history, but without a base: when that is changed in place, what made it may lead to a node that saved a view of it, and neither would be freed.
+inline Tensor without_base(const Tensor& t) {
+  const tt::detail::TensorImpl& impl = t.impl();
+  if (!impl.base) return t;
+  const Tensor alias = tt::detail::make_view(t, impl.shape, impl.stride, impl.data, true);
+  if (impl.requires_grad) {
+    const Edge e = edge_of(t);
+    set_history(alias, e.node, e.result);
+  }
+  return alias;
+}
+
 /// An argument kept for backward: a Tensor with its version, or its shape and dtype only.
 struct SavedTensor {
   Tensor tensor;
@@ -225,7 +237,7 @@ struct SavedTensor {
   }
   void save(const Tensor& t, const TapeNode& node) {
     check_inference(t, node);
-    tensor = t;
+    tensor = without_base(t);
     version = t.version();
   }
   void save_shape(const Tensor& t) {

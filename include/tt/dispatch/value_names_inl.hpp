@@ -68,8 +68,9 @@ void register_elementwise_names() {
   register_function("_rdiv", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::div(beside(o, x), x, at); });
   register_function("_rpow", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::pow(beside(o, x), x, at); });
   register_function("_rmatmul", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return tt::matmul(o, x, at); });
-  static constexpr auto shift = [](const Tensor& x, const Tensor& n, bool left, Line at) {
-    const Tensor by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
+  static constexpr auto shift = [](const Tensor& given, const Tensor& n, bool left, Line at) {
+    const Tensor* const both[] = {&given, &n};
+    const Tensor x = given.to(result_dtype(both, 2), at), by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
     const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // of 63: the least number, which is right
     if (left) return tt::where(inside, x.to(DType::i64, at) * power, 0, at).to(x.dtype(), at);
     const Tensor q = floor_divide(x.to(DType::i64, at), tt::where(power < 0, power - 1, power, at), at);
