@@ -23,6 +23,7 @@ TEST_CASE("dtypes that meet: shifts, quotients and neighbours") {
   CHECK(numbers(tt::call("bitwise_left_shift", {bits, n})) == Numbers{8, 0});
   CHECK(numbers(bytes / single) == Numbers{-2, -3});  // -3 is no u8, and need not be one
   CHECK((bytes / single).dtype() == tt::DType::f32);
+  CHECK(tt::pow(bytes, tt::tensor(2).to(tt::DType::i16)).dtype() == tt::DType::u8);
   CHECK(tt::nextafter(n, tt::tensor({4.0, 2.0})).dtype() == tt::DType::f32);
   CHECK(numbers(tt::nextafter(n, tt::tensor({4.0, 2.0})) - 3) == Numbers{0x1p-22, -0x1p-22});
 }

@@ -243,7 +243,7 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       return call_elementwise(op, with_axis.data(), count, attributes, at).reshape({}, at);
     }
     const DType number = axes ? compute_dtype(d) : d, single = is_floating(d) ? number : d;  // see Graph::take_numbers; single integers wrap around,
-    const bool wraps = !is_integral(d) || !(op.primitive == Op::div || (op.body && op.body->info.domain == Domain::real));  // but where all become f32
+    const bool wraps = !is_integral(d) || !(op.primitive == Op::div || (op.body && op.body->info.domain == Domain::real && !op.body->has_integer_form));  // but where all become f32
     if (op.body && op.body->has_integer_form && !argument[1] && is_integral(d) && operand[1].literal == DType::i64 && operand[1].integer < 0 && operand[1].fits)
       TT_THROW(Error(describe({.mistake = Mistake::negative_power, .op = op.name(), .number = operand[1].integer, .where = at})));
     for (int k = 0; k < count; ++k) {
