@@ -13,6 +13,8 @@ namespace tt {
 
 template <class T, int N>
 class SmallVec {
+  static constexpr bool trivial = std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+
  public:
   constexpr SmallVec() noexcept : data_(few_) {}
   /// So many elements: numbers and pointers uninitialised, others made by their default constructor.
@@ -64,6 +66,14 @@ class SmallVec {
       for (int k = 0; k < count; ++k) push_back(from[k]);
     }
   }
+  /// Room for `count` elements behind the end; those written there, up to `end`, become elements with set_end(end).
+  T* room(int count)
+    requires trivial
+  {
+    reserve(size_ + count);
+    return data_ + size_;
+  }
+  void set_end(const T* end) { size_ = static_cast<int>(end - data_); }
   void clear() { destroy(0); }
   /// Further elements as in the constructor.
   void resize(int count) {
@@ -78,7 +88,6 @@ class SmallVec {
   }
 
  private:
-  static constexpr bool trivial = std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
   T* data_;
   int size_ = 0, capacity_ = N;
   union {

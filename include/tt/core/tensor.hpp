@@ -91,6 +91,9 @@ struct TensorImpl {
   AutogradMeta* autograd = nullptr;
   DType dtype = DType::f32;
   bool contiguous = true, requires_grad = false, inference = false, is_view = false;
+  bool is_number = false;         // made from a number of the program's text
+  bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
+  std::int32_t marks = 0;         // of its axes, for captures: see dispatch/size_marks.hpp
   Device device;
   KeySet keys = DispatchKey::cpu;
   std::int64_t numel = 1;
@@ -98,9 +101,6 @@ struct TensorImpl {
   std::int64_t stride[max_rank];  // of so many axes as the shape has
   std::int64_t trace_id = -1;     // a value of the capture, while it is recorded and has no elements
   std::uint64_t capture = 0;      // the number of that capture; of other Tensors: the one they were made in
-  bool is_number = false;         // made from a number of the program's text
-  bool is_fill = false;           // all elements equal, fresh: zeros, ones, full
-  std::int32_t marks = 0;         // of its axes, for captures: see dispatch/size_marks.hpp
   // Views and what they are of: see autograd/view_history.hpp. A view keeps its base; a base knows its views, whose list it guards.
   TensorImpl *base = nullptr, *first_view = nullptr, *next_view = nullptr, *previous_view = nullptr;
   std::atomic_flag views_busy;

@@ -19,6 +19,15 @@ namespace tt {
 
 struct Partition;
 
+/// Argument `k` of a call is read now: those that come next begin to be fetched from memory.
+inline void prefetch_argument(const Tensor* const* argument, int k, int count) {
+  constexpr int ahead = 6;
+  if (k + ahead >= count) return;
+  const auto* const p = reinterpret_cast<const std::byte*>(&argument[k + ahead]->impl());
+  __builtin_prefetch(p);
+  __builtin_prefetch(p + 64);
+}
+
 /// How the operands of a call look to a graph: sizes that are not 0 or 1 are symbols, equal ones the
 /// same; so are the strides of what does not lie dense. Where that is not legal, those that must be are
 /// numbers; where it is not known which, all are. Of an operator's call, and of a captured function's.
@@ -96,18 +105,20 @@ class Signature {
       for (int i : *fixed)
         for (int k = 0; k < argument[i]->dim(); ++k) note(known, argument[i]->impl().shape.code[k]);
     for (int i = 0; i < arguments; ++i) {
+      prefetch_argument(argument, i, arguments);
       const bool numbers = is_constant() || (fixed && fixed->test(i));
       const detail::TensorImpl& t = argument[i]->impl();
-      push(static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0) |
-           static_cast<std::int64_t>(fixed ? t.marks : 0) << 32);
+      std::int64_t* to = word.room(1 + 2 * t.shape.rank);
+      *to++ = static_cast<int>(t.dtype) | t.shape.rank << 8 | (t.contiguous ? 0 : strided) | (is_constant() ? constant : 0) |
+           static_cast<std::int64_t>(fixed ? t.marks : 0) << 32;
       for (int k = 0; k < t.shape.rank; ++k) {
         const std::int64_t n = t.shape.code[k];
         bool number = numbers;
         for (int j = 0; j < known.size() && !number; ++j) number = known[j] == n;
-        push_size(n, !fixed || t.marks == 0 || is_constant() ? number : is_number(t.marks, k, number));
+        *to++ = code_of(n, !fixed || t.marks == 0 || is_constant() ? number : is_number(t.marks, k, number));
       }
-      if (t.contiguous) continue;
-      for (int k = 0; k < t.shape.rank; ++k) push_size(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
+      for (int k = 0; k < t.shape.rank && !t.contiguous; ++k) *to++ = code_of(t.shape.code[k] == 1 ? 0 : t.stride[k], numbers);
+      word.set_end(to);
     }
   }
   static void note(SmallVec<std::int64_t, 16>& list, std::int64_t n) {
@@ -119,12 +130,19 @@ class Signature {
     const detail::SizeMark m = detail::size_mark(marks, axis);
     return m.is_static || (otherwise && !m.is_dynamic);
   }
-  void push_size(std::int64_t n, bool number) {
-    if (number || n == 0 || n == 1) return push(n);
+  std::int64_t code_of(std::int64_t n, bool number) {
+    if (number || n == 0 || n == 1) return n;
+    if (n != last_size_) {
+      last_code_ = code_of_symbol(n);
+      last_size_ = n;
+    }
+    return last_code_;
+  }
+  std::int64_t code_of_symbol(std::int64_t n) {
     const int s = symbol_of(n);
-    if (as_numbers.symbol_value(s, n) == 0) return push(n);
+    if (as_numbers.symbol_value(s, n) == 0) return n;
     const std::int64_t times = as_numbers.multiple(s);
-    push((times == 1 ? Extent::symbol(s) : Extent::symbol(s) * Extent(times)).code);
+    return (times == 1 ? Extent::symbol(s) : Extent::symbol(s) * Extent(times)).code;
   }
   int symbol_of(std::int64_t n) {
     if (symbols < few) {
@@ -153,6 +171,7 @@ class Signature {
   }
   static constexpr int few = 16;
   SmallVec<int, 1> slot_;
+  std::int64_t last_size_ = 0, last_code_ = 0;  ///< sizes often come several times in turn
 };
 
 class GraphFunction;

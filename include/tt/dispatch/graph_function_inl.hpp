@@ -97,10 +97,11 @@ TT_INLINE Shape GraphFunction::output_shape(int k, const SymbolValues& symbols) 
 }
 TT_INLINE Device GraphFunction::device_of(const Tensor* const* argument, int count, Device otherwise) const {
   Device best = otherwise;
+  constexpr int most = 3;
   int rank = -1;
-  for (int k = 0; k < count; ++k) {
+  for (int k = 0; k < count && rank < most; ++k) {
     const detail::TensorImpl& t = argument[k]->impl();
-    const int r = reads(k) ? (t.shape.rank > 0 ? 3 : t.device.type != DeviceType::cpu ? 2 : 1) : 0;
+    const int r = reads(k) ? (t.shape.rank > 0 ? most : t.device.type != DeviceType::cpu ? 2 : 1) : 0;
     if (r <= rank || (r == 0 && t.device.type == DeviceType::meta)) continue;
     rank = r;
     best = t.device;

@@ -24,16 +24,22 @@ inline bool is_same(const detail::TensorImpl& o, const detail::TensorImpl& t) {
   for (int d = 0; d < t.shape.rank; ++d) same = same && (o.stride[d] == t.stride[d] || t.shape.code[d] == 1);
   return same;
 }
+/// Of hash tables of addresses, which are at most half full.
+inline int slots_for(int count) {
+  int slots = 1;
+  while (slots < 2 * count) slots *= 2;
+  return slots;
+}
+inline std::uint64_t slot_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15u >> 32; }
 TT_INLINE SmallVec<int, 16> Arguments::first_same() const {
   SmallVec<int, 16> first;
-  SmallVec<int, 64> slot;  // by the address of their elements: the first one of each kind, plus one; a power of two, less than half full
-  int slots = 1;
-  while (slots < 2 * count()) slots *= 2;
+  SmallVec<int, 64> slot;  // by the address of their elements: the first one of each kind, plus one
+  const int slots = slots_for(count());
   slot.resize(slots);
   for (int& s : slot) s = 0;
   for (int k = 0; k < count(); ++k) {
     const detail::TensorImpl& t = tensor[k]->impl();
-    std::uint64_t at = reinterpret_cast<std::uintptr_t>(t.data) * 0x9e3779b97f4a7c15u >> 32;
+    std::uint64_t at = slot_of(t.data);
     const auto here = [&]() -> int& { return slot[static_cast<int>(at & static_cast<unsigned>(slots - 1))]; };
     while (here() && !is_same(tensor[here() - 1]->impl(), t)) ++at;
     if (!here()) here() = k + 1;
@@ -89,12 +95,29 @@ TT_INLINE bool Guards::differs_in_sizes_only(const Guards& o) const {
     if (a[k] != b[k]) return false;
   return std::memcmp(a.data() + overlaps, b.data() + overlaps, sizeof(std::int64_t) * static_cast<std::size_t>(a.size() - overlaps)) == 0;
 }
+/// Is no memory that of two Tensors? False where it is not known without comparing them: see MemoryList.
+inline bool lies_apart(const Arguments& a) {
+  SmallVec<const Storage*, 64> table;
+  table.resize(slots_for(a.count()));
+  std::memset(table.data(), 0, sizeof(const Storage*) * static_cast<std::size_t>(table.size()));
+  const auto mask = static_cast<std::uint64_t>(table.size() - 1);
+  for (int k = 0; k < a.count(); ++k) {
+    constexpr int ahead = 6;
+    if (k + ahead < a.count()) __builtin_prefetch(a[k + ahead].impl().storage);
+    const Storage* const s = a[k].impl().storage;
+    if (!s) continue;
+    std::uint64_t at = slot_of(s) & mask;
+    while (table[static_cast<int>(at)] && table[static_cast<int>(at)] != s) at = (at + 1) & mask;
+    if (table[static_cast<int>(at)] || s->free_data) return false;
+    table[static_cast<int>(at)] = s;
+  }
+  return true;
+}
 /// The memory of a call's Tensors: which of them overlap. Storages are looked up by address; those over memory that is
 /// not tt's own (from_blob) may overlap others, and are compared with each.
 class MemoryList {
  public:
-  explicit MemoryList(int count) : table_(1) {
-    while (table_.size() < 2 * count) table_.resize(2 * table_.size());
+  explicit MemoryList(int count) : table_(slots_for(count)) {
     for (Entry& e : table_) e = {nullptr, -1};
   }
   /// The first Tensor that has some of the memory of number k, which is given next; or k.
@@ -123,7 +146,7 @@ class MemoryList {
 
   Entry& place(const Storage* s) {
     const std::uint64_t mask = static_cast<std::uint64_t>(table_.size() - 1);
-    std::uint64_t at = reinterpret_cast<std::uintptr_t>(s) * 0x9e3779b97f4a7c15u >> 32;
+    std::uint64_t at = slot_of(s);
     while (table_[static_cast<int>(at & mask)].storage && table_[static_cast<int>(at & mask)].storage != s) ++at;
     return table_[static_cast<int>(at & mask)];
   }
@@ -136,16 +159,19 @@ class MemoryList {
 TT_INLINE Guards::Guards(const Arguments& a, const Numbers* n, const SizeFacts& as_numbers, const BitSet* fixed)
     : sizes(a.tensor.data(), a.count(), no_attributes, as_numbers, fixed), overlaps(sizes.word.size()) {
   BitSet required;
-  MemoryList memory(a.count());
-  SmallVec<int, 16> same;  // asked for where memory is shared
   for (int k = 0; k < a.count(); ++k) {
     const detail::TensorImpl& t = a[k].impl();
     if (t.requires_grad) required.set(k);
     if (t.device.type != DeviceType::cpu) sizes.push(-2 - ((std::int64_t{k} << 8 | static_cast<int>(t.device.type)) << 32 | t.device.index));
-    if (const int first = memory.first_sharing(k, t.storage); first != k) {
-      if (same.empty()) same = a.first_same();
-      sizes.push((std::int64_t{k} << 20 | first) << 20 | same[k]);
-    }
+  }
+  if (!lies_apart(a)) {
+    MemoryList memory(a.count());
+    SmallVec<int, 16> same;  // asked for where memory is shared
+    for (int k = 0; k < a.count(); ++k)
+      if (const int first = memory.first_sharing(k, a[k].impl().storage); first != k) {
+        if (same.empty()) same = a.first_same();
+        sizes.push((std::int64_t{k} << 20 | first) << 20 | same[k]);
+      }
   }
   sizes.push(-1);
   requires_grad = sizes.word.size();
