@@ -17,6 +17,55 @@ const Tensor grid() { return tt::arange(24).reshape({2, 3, 4}); }
 std::string at(int line) { return std::string("\n  at ") + __FILE__ + ":" + std::to_string(line); }
 }  // namespace
 
+TEST_CASE("functions are methods, in place and under second names too") {
+  const Tensor x = tt::tensor({{0.3, -0.6}, {0.9, 0.1}}), y = tt::tensor({{0.5, 2.0}, {-1.0, 4.0}});
+  CHECK(same_bits(x.acos(), tt::call("acos", {x})));
+  CHECK(same_bits(x.arctan2(y), tt::atan2(x, y)));
+  CHECK(same_bits(x.mm(y), tt::matmul(x, y)));
+  CHECK(same_bits(tt::multiply(x, y), x * y));
+  CHECK(same_bits(x.remainder(y), tt::call("remainder", {x, y})));
+  CHECK(same_bits(x.addcmul(x, y, 0.5), tt::call("addcmul", {x, x, y}, {{"value", 0.5}})));
+  CHECK(same_bits(x.slice(1, 1), x.slice(1, 1, 2)));
+  CHECK(same_bits(tt::conv_transpose1d(x.unsqueeze(0), y.unsqueeze(2), {}, {2}), tt::call("conv_transpose1d", {x.unsqueeze(0), y.unsqueeze(2)}, {{"stride", 2}})));
+  Tensor z = x.clone();
+  CHECK(same_bits(z.sinh_().lerp_(y, 0.25), x.sinh().lerp(y, 0.25)));
+  Tensor n = tt::tensor({7, -7});
+  CHECK(numbers(n.floor_divide_(2)) == Numbers{3, -4});
+  CHECK(numbers(n.ge_(0)) == Numbers{1, 0});
+  CHECK_THROWS_WITH_AS(n.acos_(tt::SourceLine{}), "tt::acos_: the result is f32 and cannot be written to i64.", tt::Error);
+  const tt::LstmState s = tt::lstm_cell(x, {y, y}, tt::ones({8, 2}), tt::zeros({8, 2}));
+  CHECK(same_bits(s.h, tt::sigmoid(x.sum(1, true)) * tt::tanh(s.c)));
+}
+
+TEST_CASE("compiled functions ignore the labels that eager calls ignore") {
+  const Tensor x = tt::rand({4, 5}, 3), labels = tt::tensor({1, -100, 4, -100});
+  const auto f = [](const Tensor& a, const Tensor& l) { return tt::cross_entropy(a, l); };
+  CHECK(same_bits(tt::compile(f)(x, labels), f(x, labels)));
+  CHECK(f(x, labels).item() == doctest::Approx(f(x.index_select(0, tt::tensor({0, 2})), tt::tensor({1, 4})).item()));
+}
+
+TEST_CASE("captured functions hold the tables that the library makes of sizes") {
+  const auto f = [](const Tensor& x) {
+    const Tensor wide = tt::interpolate(x, {}, {2.0, 2.0}, "bilinear"), pooled = tt::adaptive_avg_pool2d(wide, {3, 3});
+    return pooled.sum() + (tt::linspace(0, 1, x.size(-1)) * x).sum() + tt::max_pool2d_with_indices(x, {3}).indices.sum();
+  };
+  const auto compiled = tt::compile(f, {.fullgraph = true});
+  for (const int n : {7, 20, 7}) {
+    const Tensor x = tt::rand({2, 3, n, n}, n);
+    CHECK(same_bits(compiled(x), f(x)));
+  }
+  auto traced = tt::trace(f, tt::rand({1, 2, 7, 7}, 1));
+  const Tensor x = tt::rand({1, 2, 7, 7}, 2);
+  CHECK(same_bits(traced(x), f(x)));
+  CHECK_THROWS_WITH(traced(x, x), doctest::Contains("the graph takes 1 Tensors, not 2"));
+  const auto changed = tt::compile([](const Tensor& v) {
+    Tensor t = tt::linspace(0, 1, 30), before = t * 1;
+    t += v;
+    return before.sum() + t.sum();
+  });
+  CHECK(changed(tt::full({}, 2.0)).item() == doctest::Approx(15 + 15 + 60));
+}
+
 TEST_CASE("dtypes that meet: shifts, quotients and neighbours") {
   const Tensor bits = tt::tensor({true, false}), n = tt::tensor({3, 3}), single = tt::tensor(-3).to(tt::DType::i16), bytes = tt::tensor({6, 9}).to(tt::DType::u8);
   CHECK(tt::call("bitwise_left_shift", {bits, n}).dtype() == tt::DType::i64);

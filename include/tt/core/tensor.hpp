@@ -16,6 +16,7 @@ namespace tt {
 class Tensor;
 struct MinMaxResult;
 class IndexItem;
+enum class ScatterReduction;
 template <class T, int N>
 class TensorAccessor;
 struct TensorFront;
@@ -293,7 +294,7 @@ class Tensor {
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
-  Tensor slice(int axis, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here()) const;
+  Tensor slice(int axis, SizeArgument start, SizeArgument end = INT64_MAX, SizeArgument step = 1, SourceLine at = here()) const;
   /// Windows of `size` elements, `step` apart; a last axis has what each holds.
   Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
   Tensor select(int axis, SizeArgument index, SourceLine at = here()) const;
@@ -419,6 +420,182 @@ class Tensor {
   Tensor tril(SizeArgument diagonal = 0, SourceLine at = here()) const;
   Tensor triu(SizeArgument diagonal = 0, SourceLine at = here()) const;
 
+  // ---- further functions, as methods: x.acos() is tt::acos(x)
+  template <class = void> Tensor acos(SourceLine at = here()) const;
+  template <class = void> Tensor acosh(SourceLine at = here()) const;
+  template <class = void> Tensor asin(SourceLine at = here()) const;
+  template <class = void> Tensor asinh(SourceLine at = here()) const;
+  template <class = void> Tensor atan(SourceLine at = here()) const;
+  template <class = void> Tensor atanh(SourceLine at = here()) const;
+  template <class = void> Tensor cosh(SourceLine at = here()) const;
+  template <class = void> Tensor sinh(SourceLine at = here()) const;
+  template <class = void> Tensor deg2rad(SourceLine at = here()) const;
+  template <class = void> Tensor rad2deg(SourceLine at = here()) const;
+  template <class = void> Tensor digamma(SourceLine at = here()) const;
+  template <class = void> Tensor lgamma(SourceLine at = here()) const;
+  template <class = void> Tensor erfc(SourceLine at = here()) const;
+  template <class = void> Tensor erfinv(SourceLine at = here()) const;
+  template <class = void> Tensor frac(SourceLine at = here()) const;
+  template <class = void> Tensor i0(SourceLine at = here()) const;
+  template <class = void> Tensor log10(SourceLine at = here()) const;
+  template <class = void> Tensor sinc(SourceLine at = here()) const;
+  template <class = void> Tensor logit(SourceLine at = here()) const;
+  template <class = void> Tensor bitwise_not(SourceLine at = here()) const;
+  template <class = void> Tensor absolute(SourceLine at = here()) const;
+  template <class = void> Tensor arccos(SourceLine at = here()) const;
+  template <class = void> Tensor arccosh(SourceLine at = here()) const;
+  template <class = void> Tensor arcsin(SourceLine at = here()) const;
+  template <class = void> Tensor arcsinh(SourceLine at = here()) const;
+  template <class = void> Tensor arctan(SourceLine at = here()) const;
+  template <class = void> Tensor arctanh(SourceLine at = here()) const;
+  template <class = void> Tensor fix(SourceLine at = here()) const;
+  template <class = void> Tensor negative(SourceLine at = here()) const;
+  template <class = void> Tensor sgn(SourceLine at = here()) const;
+  template <class = void> Tensor isposinf(SourceLine at = here()) const;
+  template <class = void> Tensor isneginf(SourceLine at = here()) const;
+  template <class = void> Tensor signbit(SourceLine at = here()) const;
+  template <class B> Tensor atan2(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor copysign(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor fmax(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor fmin(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor fmod(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor remainder(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor floor_divide(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor heaviside(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor hypot(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor ldexp(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor logaddexp(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor logaddexp2(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor nextafter(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor xlogy(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor logical_xor(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor bitwise_and(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor bitwise_or(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor bitwise_xor(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor arctan2(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor divide(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor greater(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor greater_equal(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor less(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor less_equal(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor multiply(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor not_equal(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor subtract(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor true_divide(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor bitwise_left_shift(const B& o, SourceLine at = here()) const;
+  template <class B> Tensor bitwise_right_shift(const B& o, SourceLine at = here()) const;
+  template <class = void> Tensor gcd(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor lcm(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor igamma(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor igammac(const Tensor& o, SourceLine at = here()) const;
+  template <class B> Tensor float_power(const B& exponent, SourceLine at = here()) const;
+  template <class W> Tensor lerp(const Tensor& end, const W& weight, SourceLine at = here()) const;
+  template <class = void> Tensor addcmul(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
+  template <class = void> Tensor addcdiv(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) const;
+  template <class L, class H> Tensor clip(const L& low, const H& high, SourceLine at = here()) const;
+  template <class = void> Tensor nan_to_num(double nan = 0, SourceLine at = here()) const;
+  template <class = void> Tensor nan_to_num(double nan, double posinf, double neginf, SourceLine at = here()) const;
+  template <class = void> Tensor hardshrink(double lambd = 0.5, SourceLine at = here()) const;
+  template <class = void> Tensor prelu(const Tensor& weight, SourceLine at = here()) const;
+  template <class = void> Tensor isclose(const Tensor& o, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) const;
+  template <class = void> Tensor polygamma(int n, SourceLine at = here()) const;
+  template <class = void> Tensor mvlgamma(int p, SourceLine at = here()) const;
+  template <class = void> auto frexp(SourceLine at = here()) const;
+  template <class = void> Tensor half(SourceLine at = here()) const;
+  template <class = void> Tensor bfloat16(SourceLine at = here()) const;
+  template <class = void> Tensor type_as(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor broadcast_to(const IntList& size, SourceLine at = here()) const;
+  template <class = void> Tensor as_strided(const IntList& size, const IntList& stride, SourceLine at = here()) const;
+  template <class = void> Tensor as_strided(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here()) const;
+  template <class = void> Tensor ravel(SourceLine at = here()) const;
+  template <class = void> Tensor fliplr(SourceLine at = here()) const;
+  template <class = void> Tensor flipud(SourceLine at = here()) const;
+  template <class = void> Tensor swapdims(int dim0, int dim1, SourceLine at = here()) const;
+  template <class = void> Tensor moveaxis(const IntList& source, const IntList& destination, SourceLine at = here()) const;
+  template <class = void> Tensor adjoint(SourceLine at = here()) const;
+  template <class = void> Tensor diag(int diagonal = 0, SourceLine at = here()) const;
+  template <class = void> Tensor diagflat(int offset = 0, SourceLine at = here()) const;
+  template <class = void> Tensor diag_embed(int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) const;
+  template <class = void> Tensor rot90(int k = 1, const IntList& dims = {0, 1}, SourceLine at = here()) const;
+  template <class = void> auto hsplit(int sections, SourceLine at = here()) const;
+  template <class = void> auto hsplit(const IntList& indices, SourceLine at = here()) const;
+  template <class = void> auto vsplit(int sections, SourceLine at = here()) const;
+  template <class = void> auto vsplit(const IntList& indices, SourceLine at = here()) const;
+  template <class = void> auto dsplit(int sections, SourceLine at = here()) const;
+  template <class = void> auto dsplit(const IntList& indices, SourceLine at = here()) const;
+  template <class = void> auto tensor_split(int sections, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto tensor_split(const IntList& indices, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto split_with_sizes(const IntList& split_sizes, int dim = 0, SourceLine at = here()) const;
+  template <class = void> Tensor select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at = here()) const;
+  template <class = void> Tensor diagonal_scatter(const Tensor& src, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here()) const;
+  template <class = void> Tensor slice_scatter(const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step = 1, SourceLine at = here()) const;
+  template <class = void> Tensor sum_to_size(const IntList& size, SourceLine at = here()) const;
+  template <class = void> Tensor new_zeros(const IntList& size, SourceLine at = here()) const;
+  template <class = void> Tensor new_ones(const IntList& size, SourceLine at = here()) const;
+  template <class = void> Tensor new_empty(const IntList& size, SourceLine at = here()) const;
+  template <class V> Tensor new_full(const IntList& size, const V& value, SourceLine at = here()) const;
+  template <class = void> Tensor mm(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor bmm(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor mv(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor dot(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor vdot(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor inner(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor outer(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor ger(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor kron(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor cross(const Tensor& o, SourceLine at = here()) const;
+  template <class = void> Tensor cross(const Tensor& o, int dim, SourceLine at = here()) const;
+  template <class = void> Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) const;
+  template <class = void> Tensor addmv(const Tensor& a, const Tensor& v, double beta = 1, double alpha = 1, SourceLine at = here()) const;
+  template <class = void> Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) const;
+  template <class = void> Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) const;
+  template <class = void> Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) const;
+  template <class = void> Tensor det(SourceLine at = here()) const;
+  template <class = void> Tensor logdet(SourceLine at = here()) const;
+  template <class = void> Tensor inverse(SourceLine at = here()) const;
+  template <class = void> Tensor matrix_exp(SourceLine at = here()) const;
+  template <class = void> Tensor corrcoef(SourceLine at = here()) const;
+  template <class = void> Tensor trace(SourceLine at = here()) const;
+  template <class = void> auto slogdet(SourceLine at = here()) const;
+  template <class = void> Tensor pinverse(double rcond = 1e-15, SourceLine at = here()) const;
+  template <class = void> Tensor matrix_power(int n, SourceLine at = here()) const;
+  template <class = void> Tensor cholesky(bool upper = false, SourceLine at = here()) const;
+  template <class = void> Tensor cholesky_inverse(bool upper = false, SourceLine at = here()) const;
+  template <class = void> Tensor cholesky_solve(const Tensor& l, bool upper = false, SourceLine at = here()) const;
+  template <class = void> Tensor cov(int correction = 1, SourceLine at = here()) const;
+  template <class = void> Tensor cov(int correction, const Tensor& fweights, const Tensor& aweights, SourceLine at = here()) const;
+  template <class = void> Tensor norm(double p = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor dist(const Tensor& o, double p = 2, SourceLine at = here()) const;
+  template <class = void> Tensor renorm(double p, int dim, double maxnorm, SourceLine at = here()) const;
+  template <class = void> auto aminmax(SourceLine at = here()) const;
+  template <class = void> auto aminmax(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> MinMaxResult cummax(int dim, SourceLine at = here()) const;
+  template <class = void> MinMaxResult cummin(int dim, SourceLine at = here()) const;
+  template <class = void> Tensor logcumsumexp(int dim, SourceLine at = here()) const;
+  template <class = void> MinMaxResult kthvalue(std::int64_t k, int dim = -1, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> MinMaxResult mode(int dim = -1, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor nanmean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor nanmedian(SourceLine at = here()) const;
+  template <class = void> MinMaxResult nanmedian(int dim, bool keepdim = false, SourceLine at = here()) const;
+  template <class = void> Tensor diff(int n = 1, int dim = -1, SourceLine at = here()) const;
+  template <class = void> Tensor diff(int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at = here()) const;
+  template <class = void> Tensor histc(std::int64_t bins = 100, double min = 0, double max = 0, SourceLine at = here()) const;
+  template <class = void> Tensor bincount(SourceLine at = here()) const;
+  template <class = void> Tensor bincount(const Tensor& weights, std::int64_t minlength = 0, SourceLine at = here()) const;
+  template <class = void> Tensor msort(SourceLine at = here()) const;
+  template <class = void> auto unique(bool sorted = true, bool return_inverse = false, bool return_counts = false, SourceLine at = here()) const;
+  template <class = void> auto unique_consecutive(bool return_inverse = false, bool return_counts = false, SourceLine at = here()) const;
+  template <class = void> auto unique_consecutive(bool return_inverse, bool return_counts, int dim, SourceLine at = here()) const;
+  template <class = void> Tensor take_along_dim(const Tensor& index, int dim, SourceLine at = here()) const;
+  template <class V> Tensor index_fill(int dim, const Tensor& index, const V& value, SourceLine at = here()) const;
+  template <class = void> Tensor index_reduce(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) const;
+  template <class = void> Tensor scatter_reduce(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) const;
+  template <class = void> Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) const;
+  template <class = void> Tensor argwhere(SourceLine at = here()) const;
+  template <class = void> Tensor nonzero_static(SizeArgument size, std::int64_t fill_value = -1, SourceLine at = here()) const;
+  template <class = void> Tensor bernoulli(SourceLine at = here()) const;
+  template <class = void> Tensor multinomial(std::int64_t num_samples, bool replacement = false, SourceLine at = here()) const;
+
   // ---- products and reductions
   Tensor matmul(const Tensor& o, SourceLine at = here()) const;
   // Over some axes; over all if none are given.
@@ -484,39 +661,145 @@ class Tensor {
   template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
   // What the function of the name gives, written here.
-  template <class = void> Tensor& abs_(SourceLine at = here()) { return copy_(before_update(at).abs(at), at); }
-  template <class = void> Tensor& neg_(SourceLine at = here()) { return copy_(before_update(at).neg(at), at); }
-  template <class = void> Tensor& exp_(SourceLine at = here()) { return copy_(before_update(at).exp(at), at); }
-  template <class = void> Tensor& log_(SourceLine at = here()) { return copy_(before_update(at).log(at), at); }
-  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return copy_(before_update(at).sqrt(at), at); }
-  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return copy_(before_update(at).rsqrt(at), at); }
-  template <class = void> Tensor& sin_(SourceLine at = here()) { return copy_(before_update(at).sin(at), at); }
-  template <class = void> Tensor& cos_(SourceLine at = here()) { return copy_(before_update(at).cos(at), at); }
-  template <class = void> Tensor& tan_(SourceLine at = here()) { return copy_(before_update(at).tan(at), at); }
-  template <class = void> Tensor& tanh_(SourceLine at = here()) { return copy_(before_update(at).tanh(at), at); }
-  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return copy_(before_update(at).sigmoid(at), at); }
-  template <class = void> Tensor& relu_(SourceLine at = here()) { return copy_(before_update(at).relu(at), at); }
-  template <class = void> Tensor& square_(SourceLine at = here()) { return copy_(before_update(at).square(at), at); }
-  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return copy_(before_update(at).reciprocal(at), at); }
-  template <class = void> Tensor& floor_(SourceLine at = here()) { return copy_(before_update(at).floor(at), at); }
-  template <class = void> Tensor& ceil_(SourceLine at = here()) { return copy_(before_update(at).ceil(at), at); }
-  template <class = void> Tensor& round_(SourceLine at = here()) { return copy_(before_update(at).round(at), at); }
-  template <class = void> Tensor& trunc_(SourceLine at = here()) { return copy_(before_update(at).trunc(at), at); }
-  template <class = void> Tensor& sign_(SourceLine at = here()) { return copy_(before_update(at).sign(at), at); }
-  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return copy_(before_update(at, o).pow(o, at), at); }
-  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return copy_(before_update(at, low, high).clamp(low, high, at), at); }
-  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return copy_(before_update(at, low).clamp_min(low, at), at); }
-  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return copy_(before_update(at, high).clamp_max(high, at), at); }
-  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return copy_(before_update(at, mask, value).masked_fill(mask, value, at), at); }
-  template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, mask, source).masked_scatter(mask, source, at), at); }
-  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return copy_(before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
-  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return copy_(before_update(at, dim, index, src).scatter_add(dim, index, src, at), at); }
-  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, dim, index, source).index_add(dim, index, source, at), at); }
-  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return copy_(before_update(at, dim, index, source).index_copy(dim, index, source, at), at); }
+  template <class = void> Tensor& abs_(SourceLine at = here()) { return replace("abs_", before_update(at).abs(at), at); }
+  template <class = void> Tensor& neg_(SourceLine at = here()) { return replace("neg_", before_update(at).neg(at), at); }
+  template <class = void> Tensor& exp_(SourceLine at = here()) { return replace("exp_", before_update(at).exp(at), at); }
+  template <class = void> Tensor& log_(SourceLine at = here()) { return replace("log_", before_update(at).log(at), at); }
+  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return replace("sqrt_", before_update(at).sqrt(at), at); }
+  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return replace("rsqrt_", before_update(at).rsqrt(at), at); }
+  template <class = void> Tensor& sin_(SourceLine at = here()) { return replace("sin_", before_update(at).sin(at), at); }
+  template <class = void> Tensor& cos_(SourceLine at = here()) { return replace("cos_", before_update(at).cos(at), at); }
+  template <class = void> Tensor& tan_(SourceLine at = here()) { return replace("tan_", before_update(at).tan(at), at); }
+  template <class = void> Tensor& tanh_(SourceLine at = here()) { return replace("tanh_", before_update(at).tanh(at), at); }
+  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return replace("sigmoid_", before_update(at).sigmoid(at), at); }
+  template <class = void> Tensor& relu_(SourceLine at = here()) { return replace("relu_", before_update(at).relu(at), at); }
+  template <class = void> Tensor& square_(SourceLine at = here()) { return replace("square_", before_update(at).square(at), at); }
+  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return replace("reciprocal_", before_update(at).reciprocal(at), at); }
+  template <class = void> Tensor& floor_(SourceLine at = here()) { return replace("floor_", before_update(at).floor(at), at); }
+  template <class = void> Tensor& ceil_(SourceLine at = here()) { return replace("ceil_", before_update(at).ceil(at), at); }
+  template <class = void> Tensor& round_(SourceLine at = here()) { return replace("round_", before_update(at).round(at), at); }
+  template <class = void> Tensor& trunc_(SourceLine at = here()) { return replace("trunc_", before_update(at).trunc(at), at); }
+  template <class = void> Tensor& sign_(SourceLine at = here()) { return replace("sign_", before_update(at).sign(at), at); }
+  template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return replace("pow_", before_update(at, o).pow(o, at), at); }
+  template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return replace("clamp_", before_update(at, low, high).clamp(low, high, at), at); }
+  template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return replace("clamp_min_", before_update(at, low).clamp_min(low, at), at); }
+  template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return replace("clamp_max_", before_update(at, high).clamp_max(high, at), at); }
+  template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
+  template <class = void> Tensor& masked_scatter_(const Tensor& mask, const Tensor& source, SourceLine at = here()) { return replace("masked_scatter_", before_update(at, mask, source).masked_scatter(mask, source, at), at); }
+  template <class S> Tensor& scatter_(int dim, const Tensor& index, const S& src, SourceLine at = here()) { return replace("scatter_", before_update(at, dim, index, src).scatter(dim, index, src, at), at); }
+  template <class = void> Tensor& scatter_add_(int dim, const Tensor& index, const Tensor& src, SourceLine at = here()) { return replace("scatter_add_", before_update(at, dim, index, src).scatter_add(dim, index, src, at), at); }
+  template <class = void> Tensor& index_add_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_add_", before_update(at, dim, index, source).index_add(dim, index, source, at), at); }
+  template <class = void> Tensor& index_copy_(int dim, const Tensor& index, const Tensor& source, SourceLine at = here()) { return replace("index_copy_", before_update(at, dim, index, source).index_copy(dim, index, source, at), at); }
+  template <class = void> Tensor& acos_(SourceLine at = here()) { return replace("acos_", before_update(at).acos(at), at); }
+  template <class = void> Tensor& acosh_(SourceLine at = here()) { return replace("acosh_", before_update(at).acosh(at), at); }
+  template <class = void> Tensor& asin_(SourceLine at = here()) { return replace("asin_", before_update(at).asin(at), at); }
+  template <class = void> Tensor& asinh_(SourceLine at = here()) { return replace("asinh_", before_update(at).asinh(at), at); }
+  template <class = void> Tensor& atan_(SourceLine at = here()) { return replace("atan_", before_update(at).atan(at), at); }
+  template <class = void> Tensor& atanh_(SourceLine at = here()) { return replace("atanh_", before_update(at).atanh(at), at); }
+  template <class = void> Tensor& cosh_(SourceLine at = here()) { return replace("cosh_", before_update(at).cosh(at), at); }
+  template <class = void> Tensor& sinh_(SourceLine at = here()) { return replace("sinh_", before_update(at).sinh(at), at); }
+  template <class = void> Tensor& deg2rad_(SourceLine at = here()) { return replace("deg2rad_", before_update(at).deg2rad(at), at); }
+  template <class = void> Tensor& rad2deg_(SourceLine at = here()) { return replace("rad2deg_", before_update(at).rad2deg(at), at); }
+  template <class = void> Tensor& digamma_(SourceLine at = here()) { return replace("digamma_", before_update(at).digamma(at), at); }
+  template <class = void> Tensor& lgamma_(SourceLine at = here()) { return replace("lgamma_", before_update(at).lgamma(at), at); }
+  template <class = void> Tensor& erfc_(SourceLine at = here()) { return replace("erfc_", before_update(at).erfc(at), at); }
+  template <class = void> Tensor& erfinv_(SourceLine at = here()) { return replace("erfinv_", before_update(at).erfinv(at), at); }
+  template <class = void> Tensor& frac_(SourceLine at = here()) { return replace("frac_", before_update(at).frac(at), at); }
+  template <class = void> Tensor& i0_(SourceLine at = here()) { return replace("i0_", before_update(at).i0(at), at); }
+  template <class = void> Tensor& log10_(SourceLine at = here()) { return replace("log10_", before_update(at).log10(at), at); }
+  template <class = void> Tensor& sinc_(SourceLine at = here()) { return replace("sinc_", before_update(at).sinc(at), at); }
+  template <class = void> Tensor& logit_(SourceLine at = here()) { return replace("logit_", before_update(at).logit(at), at); }
+  template <class = void> Tensor& bitwise_not_(SourceLine at = here()) { return replace("bitwise_not_", before_update(at).bitwise_not(at), at); }
+  template <class = void> Tensor& absolute_(SourceLine at = here()) { return replace("absolute_", before_update(at).absolute(at), at); }
+  template <class = void> Tensor& arccos_(SourceLine at = here()) { return replace("arccos_", before_update(at).arccos(at), at); }
+  template <class = void> Tensor& arccosh_(SourceLine at = here()) { return replace("arccosh_", before_update(at).arccosh(at), at); }
+  template <class = void> Tensor& arcsin_(SourceLine at = here()) { return replace("arcsin_", before_update(at).arcsin(at), at); }
+  template <class = void> Tensor& arcsinh_(SourceLine at = here()) { return replace("arcsinh_", before_update(at).arcsinh(at), at); }
+  template <class = void> Tensor& arctan_(SourceLine at = here()) { return replace("arctan_", before_update(at).arctan(at), at); }
+  template <class = void> Tensor& arctanh_(SourceLine at = here()) { return replace("arctanh_", before_update(at).arctanh(at), at); }
+  template <class = void> Tensor& fix_(SourceLine at = here()) { return replace("fix_", before_update(at).fix(at), at); }
+  template <class = void> Tensor& negative_(SourceLine at = here()) { return replace("negative_", before_update(at).negative(at), at); }
+  template <class = void> Tensor& sgn_(SourceLine at = here()) { return replace("sgn_", before_update(at).sgn(at), at); }
+  template <class = void> Tensor& erf_(SourceLine at = here()) { return replace("erf_", before_update(at).erf(at), at); }
+  template <class = void> Tensor& exp2_(SourceLine at = here()) { return replace("exp2_", before_update(at).exp2(at), at); }
+  template <class = void> Tensor& expm1_(SourceLine at = here()) { return replace("expm1_", before_update(at).expm1(at), at); }
+  template <class = void> Tensor& log1p_(SourceLine at = here()) { return replace("log1p_", before_update(at).log1p(at), at); }
+  template <class = void> Tensor& log2_(SourceLine at = here()) { return replace("log2_", before_update(at).log2(at), at); }
+  template <class = void> Tensor& logical_not_(SourceLine at = here()) { return replace("logical_not_", before_update(at).logical_not(at), at); }
+  template <class = void> Tensor& tril_(SizeArgument diagonal = 0, SourceLine at = here()) { return replace("tril_", before_update(at, diagonal).tril(diagonal, at), at); }
+  template <class = void> Tensor& triu_(SizeArgument diagonal = 0, SourceLine at = here()) { return replace("triu_", before_update(at, diagonal).triu(diagonal, at), at); }
+  template <class B> Tensor& atan2_(const B& o, SourceLine at = here()) { return replace("atan2_", before_update(at, o).atan2(o, at), at); }
+  template <class B> Tensor& copysign_(const B& o, SourceLine at = here()) { return replace("copysign_", before_update(at, o).copysign(o, at), at); }
+  template <class B> Tensor& fmax_(const B& o, SourceLine at = here()) { return replace("fmax_", before_update(at, o).fmax(o, at), at); }
+  template <class B> Tensor& fmin_(const B& o, SourceLine at = here()) { return replace("fmin_", before_update(at, o).fmin(o, at), at); }
+  template <class B> Tensor& fmod_(const B& o, SourceLine at = here()) { return replace("fmod_", before_update(at, o).fmod(o, at), at); }
+  template <class B> Tensor& remainder_(const B& o, SourceLine at = here()) { return replace("remainder_", before_update(at, o).remainder(o, at), at); }
+  template <class B> Tensor& floor_divide_(const B& o, SourceLine at = here()) { return replace("floor_divide_", before_update(at, o).floor_divide(o, at), at); }
+  template <class B> Tensor& heaviside_(const B& o, SourceLine at = here()) { return replace("heaviside_", before_update(at, o).heaviside(o, at), at); }
+  template <class B> Tensor& hypot_(const B& o, SourceLine at = here()) { return replace("hypot_", before_update(at, o).hypot(o, at), at); }
+  template <class B> Tensor& ldexp_(const B& o, SourceLine at = here()) { return replace("ldexp_", before_update(at, o).ldexp(o, at), at); }
+  template <class B> Tensor& logaddexp_(const B& o, SourceLine at = here()) { return replace("logaddexp_", before_update(at, o).logaddexp(o, at), at); }
+  template <class B> Tensor& logaddexp2_(const B& o, SourceLine at = here()) { return replace("logaddexp2_", before_update(at, o).logaddexp2(o, at), at); }
+  template <class B> Tensor& nextafter_(const B& o, SourceLine at = here()) { return replace("nextafter_", before_update(at, o).nextafter(o, at), at); }
+  template <class B> Tensor& xlogy_(const B& o, SourceLine at = here()) { return replace("xlogy_", before_update(at, o).xlogy(o, at), at); }
+  template <class B> Tensor& logical_xor_(const B& o, SourceLine at = here()) { return replace("logical_xor_", before_update(at, o).logical_xor(o, at), at); }
+  template <class B> Tensor& bitwise_and_(const B& o, SourceLine at = here()) { return replace("bitwise_and_", before_update(at, o).bitwise_and(o, at), at); }
+  template <class B> Tensor& bitwise_or_(const B& o, SourceLine at = here()) { return replace("bitwise_or_", before_update(at, o).bitwise_or(o, at), at); }
+  template <class B> Tensor& bitwise_xor_(const B& o, SourceLine at = here()) { return replace("bitwise_xor_", before_update(at, o).bitwise_xor(o, at), at); }
+  template <class B> Tensor& arctan2_(const B& o, SourceLine at = here()) { return replace("arctan2_", before_update(at, o).arctan2(o, at), at); }
+  template <class B> Tensor& divide_(const B& o, SourceLine at = here()) { return replace("divide_", before_update(at, o).divide(o, at), at); }
+  template <class B> Tensor& greater_(const B& o, SourceLine at = here()) { return replace("greater_", before_update(at, o).greater(o, at), at); }
+  template <class B> Tensor& greater_equal_(const B& o, SourceLine at = here()) { return replace("greater_equal_", before_update(at, o).greater_equal(o, at), at); }
+  template <class B> Tensor& less_(const B& o, SourceLine at = here()) { return replace("less_", before_update(at, o).less(o, at), at); }
+  template <class B> Tensor& less_equal_(const B& o, SourceLine at = here()) { return replace("less_equal_", before_update(at, o).less_equal(o, at), at); }
+  template <class B> Tensor& multiply_(const B& o, SourceLine at = here()) { return replace("multiply_", before_update(at, o).multiply(o, at), at); }
+  template <class B> Tensor& not_equal_(const B& o, SourceLine at = here()) { return replace("not_equal_", before_update(at, o).not_equal(o, at), at); }
+  template <class B> Tensor& subtract_(const B& o, SourceLine at = here()) { return replace("subtract_", before_update(at, o).subtract(o, at), at); }
+  template <class B> Tensor& true_divide_(const B& o, SourceLine at = here()) { return replace("true_divide_", before_update(at, o).true_divide(o, at), at); }
+  template <class B> Tensor& bitwise_left_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_left_shift_", before_update(at, o).bitwise_left_shift(o, at), at); }
+  template <class B> Tensor& bitwise_right_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_right_shift_", before_update(at, o).bitwise_right_shift(o, at), at); }
+  template <class B> Tensor& float_power_(const B& o, SourceLine at = here()) { return replace("float_power_", before_update(at, o).float_power(o, at), at); }
+  template <class B> Tensor& lt_(const B& o, SourceLine at = here()) { return replace("lt_", before_update(at, o).lt(o, at), at); }
+  template <class B> Tensor& le_(const B& o, SourceLine at = here()) { return replace("le_", before_update(at, o).le(o, at), at); }
+  template <class B> Tensor& gt_(const B& o, SourceLine at = here()) { return replace("gt_", before_update(at, o).gt(o, at), at); }
+  template <class B> Tensor& ge_(const B& o, SourceLine at = here()) { return replace("ge_", before_update(at, o).ge(o, at), at); }
+  template <class B> Tensor& eq_(const B& o, SourceLine at = here()) { return replace("eq_", before_update(at, o).eq(o, at), at); }
+  template <class B> Tensor& ne_(const B& o, SourceLine at = here()) { return replace("ne_", before_update(at, o).ne(o, at), at); }
+  template <class B> Tensor& logical_and_(const B& o, SourceLine at = here()) { return replace("logical_and_", before_update(at, o).logical_and(o, at), at); }
+  template <class B> Tensor& logical_or_(const B& o, SourceLine at = here()) { return replace("logical_or_", before_update(at, o).logical_or(o, at), at); }
+  template <class = void> Tensor& gcd_(const Tensor& o, SourceLine at = here()) { return replace("gcd_", before_update(at, o).gcd(o, at), at); }
+  template <class = void> Tensor& lcm_(const Tensor& o, SourceLine at = here()) { return replace("lcm_", before_update(at, o).lcm(o, at), at); }
+  template <class = void> Tensor& igamma_(const Tensor& o, SourceLine at = here()) { return replace("igamma_", before_update(at, o).igamma(o, at), at); }
+  template <class = void> Tensor& igammac_(const Tensor& o, SourceLine at = here()) { return replace("igammac_", before_update(at, o).igammac(o, at), at); }
+  template <class W> Tensor& lerp_(const Tensor& end, const W& weight, SourceLine at = here()) { return replace("lerp_", before_update(at, end, weight).lerp(end, weight, at), at); }
+  template <class = void> Tensor& addcmul_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcmul_", before_update(at, a, b, value).addcmul(a, b, value, at), at); }
+  template <class = void> Tensor& addcdiv_(const Tensor& a, const Tensor& b, double value = 1, SourceLine at = here()) { return replace("addcdiv_", before_update(at, a, b, value).addcdiv(a, b, value, at), at); }
+  template <class L, class H> Tensor& clip_(const L& low, const H& high, SourceLine at = here()) { return replace("clip_", before_update(at, low, high).clip(low, high, at), at); }
+  template <class = void> Tensor& nan_to_num_(double nan = 0, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan).nan_to_num(nan, at), at); }
+  template <class = void> Tensor& nan_to_num_(double nan, double posinf, double neginf, SourceLine at = here()) { return replace("nan_to_num_", before_update(at, nan, posinf, neginf).nan_to_num(nan, posinf, neginf, at), at); }
+  template <class = void> Tensor& polygamma_(int n, SourceLine at = here()) { return replace("polygamma_", before_update(at, n).polygamma(n, at), at); }
+  template <class = void> Tensor& mvlgamma_(int p, SourceLine at = here()) { return replace("mvlgamma_", before_update(at, p).mvlgamma(p, at), at); }
+  template <class = void> Tensor& renorm_(double p, int dim, double maxnorm, SourceLine at = here()) { return replace("renorm_", before_update(at, p, dim, maxnorm).renorm(p, dim, maxnorm, at), at); }
+  template <class = void> Tensor& cumsum_(int dim, SourceLine at = here()) { return replace("cumsum_", before_update(at, dim).cumsum(dim, at), at); }
+  template <class = void> Tensor& cumprod_(int dim, SourceLine at = here()) { return replace("cumprod_", before_update(at, dim).cumprod(dim, at), at); }
+  template <class = void> Tensor& addmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addmm_", before_update(at, a, b, beta, alpha).addmm(a, b, beta, alpha, at), at); }
+  template <class = void> Tensor& addmv_(const Tensor& a, const Tensor& v, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addmv_", before_update(at, a, v, beta, alpha).addmv(a, v, beta, alpha, at), at); }
+  template <class = void> Tensor& addr_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addr_", before_update(at, a, b, beta, alpha).addr(a, b, beta, alpha, at), at); }
+  template <class = void> Tensor& addbmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("addbmm_", before_update(at, a, b, beta, alpha).addbmm(a, b, beta, alpha, at), at); }
+  template <class = void> Tensor& baddbmm_(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, SourceLine at = here()) { return replace("baddbmm_", before_update(at, a, b, beta, alpha).baddbmm(a, b, beta, alpha, at), at); }
+  template <class V> Tensor& index_fill_(int dim, const Tensor& index, const V& value, SourceLine at = here()) { return replace("index_fill_", before_update(at, dim, index, value).index_fill(dim, index, value, at), at); }
+  template <class = void> Tensor& index_reduce_(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("index_reduce_", before_update(at, dim, index, source, reduce, include_self).index_reduce(dim, index, source, reduce, include_self, at), at); }
+  template <class = void> Tensor& scatter_reduce_(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self = true, SourceLine at = here()) { return replace("scatter_reduce_", before_update(at, dim, index, src, reduce, include_self).scatter_reduce(dim, index, src, reduce, include_self, at), at); }
+  template <class = void> Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) { return replace("put_", before_update(at, index, source, accumulate).put(index, source, accumulate, at), at); }
   /// Random numbers of the default generator, see dispatch/random.hpp.
   template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
   template <class = void> Tensor& normal_(double mean = 0, double std = 1, SourceLine at = here());
   template <class = void> Tensor& bernoulli_(double p = 0.5, SourceLine at = here());
+  template <class = void> Tensor& exponential_(double lambd = 1, SourceLine at = here());
+  template <class = void> Tensor& geometric_(double p, SourceLine at = here());
+  template <class = void> Tensor& log_normal_(double mean = 1, double std = 2, SourceLine at = here());
+  template <class = void> Tensor& cauchy_(double median = 0, double sigma = 1, SourceLine at = here());
+  template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, SourceLine at = here());
 
   // ---- autograd
   bool requires_grad() const;
@@ -539,6 +822,8 @@ class Tensor {
   detail::TensorImpl* impl_ = nullptr;
 
   TT_INLINE int checked_axis(int axis) const;
+  /// The elements become those of an op's result, or Error: it has another shape, or a dtype that this one cannot hold.
+  TT_INLINE Tensor& replace(const char* op, const Tensor& result, SourceLine at);
   /// What an op reads that is written here: this Tensor, or a copy where the tape keeps it, as its derivative reads the old elements.
   template <class... A>
   Tensor before_update(SourceLine at, const A&... others) const {

@@ -16,7 +16,7 @@ Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o
   for (std::int64_t k = 0; k < half; ++k) to[k] = f(start + step * static_cast<double>(k));
   for (std::int64_t k = half; k < n; ++k) to[k] = f(end - step * static_cast<double>(n - 1 - k));
   stamp(t);
-  const Tensor r = t.to(o.dtype, at);
+  const Tensor r = made_of_numbers(t).to(o.dtype, at);
   const Device device = o.device;
   return with_options(device.type == DeviceType::cpu ? r : r.to(device), o);
 }

@@ -127,35 +127,30 @@ void record_named_op(Graph& g, const Operator& op, std::span<const int> in, cons
   const Vec<int> result = call_named(g, op_def<F>, {in.data(), static_cast<int>(in.size())}, words_of_options<F>(given, options_of<F>(op, a, true)));
   for (int k = 0; k < result.size(); ++k) out[k] = result[k];
 }
-/// Looks at the Tensors of an eager call before it is made, for one that no graph can check; may give it other options.
+/// Looks at the Tensors of an eager call before it is made, for one that no graph can check.
 template <class F>
-using CheckFunction = void (*)(const Tensor* const* argument, options_t<F>& options, SourceLine at);
+using CheckFunction = void (*)(const Tensor* const* argument, const options_t<F>& options, SourceLine at);
 template <class F>
 inline constexpr CheckFunction<F> check_before = nullptr;
 /// Throws Error naming the first label that is no class, and is not to be ignored. Of labels with elements on the host: not while a graph is
-/// recorded. Is there one to ignore?
-TT_INLINE bool check_labels(const Tensor* const* argument, const std::int64_t* ignored, const char* op, SourceLine at);
+/// recorded.
+TT_INLINE void check_labels(const Tensor* const* argument, const std::int64_t* ignored, const char* op, SourceLine at);
 template <>
-inline constexpr CheckFunction<CrossEntropy> check_before<CrossEntropy> = [](const Tensor* const* argument, CrossEntropy::Options& o, SourceLine at) {
-  if (check_labels(argument, &o.ignore_index, CrossEntropy::info.name, at) && o.ignore_index == -100) o.ignore_index = Labels::ignore_default;
+inline constexpr CheckFunction<CrossEntropy> check_before<CrossEntropy> = [](const Tensor* const* argument, const CrossEntropy::Options& o, SourceLine at) {
+  check_labels(argument, &o.ignore_index, CrossEntropy::info.name, at);
 };
 template <>
-inline constexpr CheckFunction<NllLoss> check_before<NllLoss> = [](const Tensor* const* argument, NllLoss::Options& o, SourceLine at) {
+inline constexpr CheckFunction<NllLoss> check_before<NllLoss> = [](const Tensor* const* argument, const NllLoss::Options& o, SourceLine at) {
   check_labels(argument, &o.ignore_index, NllLoss::info.name, at);
 };
 template <>
-inline constexpr CheckFunction<MultiMarginLoss> check_before<MultiMarginLoss> = [](const Tensor* const* argument, MultiMarginLoss::Options&, SourceLine at) {
+inline constexpr CheckFunction<MultiMarginLoss> check_before<MultiMarginLoss> = [](const Tensor* const* argument, const MultiMarginLoss::Options&, SourceLine at) {
   check_labels(argument, nullptr, MultiMarginLoss::info.name, at);
 };
 template <class F>
 void structured_front(Call& c) {
-  options_t<F> options = options_of<F>(*c.op, c.attrs(), false);
-  check_before<F>(c.argument, options, c.at);
-  Attributes attributes;
-  if (c.op->optional > 0) attributes.push(c.attrs().value[0]);
-  AttributesTo to{attributes};
-  each_option(options, [&](NameText, const auto& v) { OptionWriter<AttributesTo>{to}(v); });
-  call_operator_into(*c.op, c.argument, c.arguments, attributes, c.at, c.result);
+  check_before<F>(c.argument, options_of<F>(*c.op, c.attrs(), false), c.at);
+  call_operator_into(*c.op, c.argument, c.arguments, c.attrs(), c.at, c.result);
 }
 
 /// Of an op with a body: what it runs on the host in place of the body's program, and its derivative; see dispatch/join_ops.hpp.
@@ -351,13 +346,8 @@ struct TensorFront {
   template <class F>
   static detail::ResultsOf<F> call_list(SourceLine at, const options_t<F>& options, const Tensor* const* argument, int count, Attributes& attributes) {
     detail::AttributesTo to{attributes};
-    if constexpr (detail::check_before<F> != nullptr) {
-      options_t<F> checked = options;
-      detail::check_before<F>(argument, checked, at);
-      detail::each_option(checked, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
-    } else {
-      detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
-    }
+    if constexpr (detail::check_before<F> != nullptr) detail::check_before<F>(argument, options, at);
+    detail::each_option(options, [&](detail::NameText, const auto& v) { detail::OptionWriter<detail::AttributesTo>{to}(v); });
     const Operator& op = operator_entry<F>();
     if constexpr (detail::count_results<F>() > 1) {
       detail::ResultsOf<F> results;

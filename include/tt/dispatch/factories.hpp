@@ -123,6 +123,14 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
 TT_INLINE Tensor arange(const Size& end);
+/// The same between sizes: in a captured function how many there are stays open.
+template <NumberOrSize A, NumberOrSize B>
+  requires((std::integral<A> && std::same_as<B, Size>) || (std::same_as<A, Size> && (std::same_as<B, Size> || std::integral<B>)))
+Tensor arange(const A& start, const B& end, std::int64_t step = 1) {
+  const Size from(start), to(end);
+  if (step == 0) return arange_of_integers(from.value(), to.value(), 0, {.dtype = DType::i64}, {});  // throws
+  return arange(step > 0 ? (to - from + (step - 1)) / step : (from - to + (-step - 1)) / -step) * step + from;
+}
 TT_INLINE Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
 template <std::same_as<DType> D>
 Tensor eye(SizeArgument n, D dtype, SourceLine at = here()) { return eye(n, TensorOptions{.dtype = dtype}, at); }
@@ -139,6 +147,14 @@ Tensor from_span(std::span<const T> values, const IntList& shape) {
   detail::stamp(t);
   return t;
 }
+
+namespace detail {
+/// For what the library fills on the host, from sizes and options: a captured function holds it, and its graph does not end there.
+inline Tensor made_of_numbers(Tensor t) {
+  if (capture_mode) capture_mode->made_of_numbers(t);
+  return t;
+}
+}  // namespace detail
 
 /// A copy of the elements as an Array; throws Error when dtype or shape differ.
 template <class A>

@@ -1,6 +1,6 @@
 // Methods of Tensor that are functions of functions.hpp too: x.chunk(2) is tt::chunk(x, 2). (sort, argsort, topk and cumsum: algorithms.hpp.)
 #pragma once
-#include "tt/dispatch/functions.hpp"
+#include "tt/dispatch/second_names.hpp"
 
 namespace tt {
 
@@ -54,5 +54,180 @@ template <class> bool Tensor::equal(const Tensor& o, SourceLine at) const { retu
 template <class> bool Tensor::allclose(const Tensor& o, double rtol, double atol, bool equal_nan, SourceLine at) const { return tt::allclose(*this, o, rtol, atol, equal_nan, at); }
 template <class L> Tensor Tensor::clamp_min(const L& low, SourceLine at) const { return tt::clamp_min(*this, low, at); }
 template <class H> Tensor Tensor::clamp_max(const H& high, SourceLine at) const { return tt::clamp_max(*this, high, at); }
+
+template <class> Tensor Tensor::acos(SourceLine at) const { return tt::acos(*this, at); }
+template <class> Tensor Tensor::acosh(SourceLine at) const { return tt::acosh(*this, at); }
+template <class> Tensor Tensor::asin(SourceLine at) const { return tt::asin(*this, at); }
+template <class> Tensor Tensor::asinh(SourceLine at) const { return tt::asinh(*this, at); }
+template <class> Tensor Tensor::atan(SourceLine at) const { return tt::atan(*this, at); }
+template <class> Tensor Tensor::atanh(SourceLine at) const { return tt::atanh(*this, at); }
+template <class> Tensor Tensor::cosh(SourceLine at) const { return tt::cosh(*this, at); }
+template <class> Tensor Tensor::sinh(SourceLine at) const { return tt::sinh(*this, at); }
+template <class> Tensor Tensor::deg2rad(SourceLine at) const { return tt::deg2rad(*this, at); }
+template <class> Tensor Tensor::rad2deg(SourceLine at) const { return tt::rad2deg(*this, at); }
+template <class> Tensor Tensor::digamma(SourceLine at) const { return tt::digamma(*this, at); }
+template <class> Tensor Tensor::lgamma(SourceLine at) const { return tt::lgamma(*this, at); }
+template <class> Tensor Tensor::erfc(SourceLine at) const { return tt::erfc(*this, at); }
+template <class> Tensor Tensor::erfinv(SourceLine at) const { return tt::erfinv(*this, at); }
+template <class> Tensor Tensor::frac(SourceLine at) const { return tt::frac(*this, at); }
+template <class> Tensor Tensor::i0(SourceLine at) const { return tt::i0(*this, at); }
+template <class> Tensor Tensor::log10(SourceLine at) const { return tt::log10(*this, at); }
+template <class> Tensor Tensor::sinc(SourceLine at) const { return tt::sinc(*this, at); }
+template <class> Tensor Tensor::logit(SourceLine at) const { return tt::logit(*this, at); }
+template <class> Tensor Tensor::bitwise_not(SourceLine at) const { return tt::bitwise_not(*this, at); }
+template <class> Tensor Tensor::absolute(SourceLine at) const { return tt::absolute(*this, at); }
+template <class> Tensor Tensor::arccos(SourceLine at) const { return tt::arccos(*this, at); }
+template <class> Tensor Tensor::arccosh(SourceLine at) const { return tt::arccosh(*this, at); }
+template <class> Tensor Tensor::arcsin(SourceLine at) const { return tt::arcsin(*this, at); }
+template <class> Tensor Tensor::arcsinh(SourceLine at) const { return tt::arcsinh(*this, at); }
+template <class> Tensor Tensor::arctan(SourceLine at) const { return tt::arctan(*this, at); }
+template <class> Tensor Tensor::arctanh(SourceLine at) const { return tt::arctanh(*this, at); }
+template <class> Tensor Tensor::fix(SourceLine at) const { return tt::fix(*this, at); }
+template <class> Tensor Tensor::negative(SourceLine at) const { return tt::negative(*this, at); }
+template <class> Tensor Tensor::sgn(SourceLine at) const { return tt::sgn(*this, at); }
+template <class> Tensor Tensor::isposinf(SourceLine at) const { return tt::isposinf(*this, at); }
+template <class> Tensor Tensor::isneginf(SourceLine at) const { return tt::isneginf(*this, at); }
+template <class> Tensor Tensor::signbit(SourceLine at) const { return tt::signbit(*this, at); }
+template <class B> Tensor Tensor::atan2(const B& o, SourceLine at) const { return tt::atan2(*this, o, at); }
+template <class B> Tensor Tensor::copysign(const B& o, SourceLine at) const { return tt::copysign(*this, o, at); }
+template <class B> Tensor Tensor::fmax(const B& o, SourceLine at) const { return tt::fmax(*this, o, at); }
+template <class B> Tensor Tensor::fmin(const B& o, SourceLine at) const { return tt::fmin(*this, o, at); }
+template <class B> Tensor Tensor::fmod(const B& o, SourceLine at) const { return tt::fmod(*this, o, at); }
+template <class B> Tensor Tensor::remainder(const B& o, SourceLine at) const { return tt::remainder(*this, o, at); }
+template <class B> Tensor Tensor::floor_divide(const B& o, SourceLine at) const { return tt::floor_divide(*this, o, at); }
+template <class B> Tensor Tensor::heaviside(const B& o, SourceLine at) const { return tt::heaviside(*this, o, at); }
+template <class B> Tensor Tensor::hypot(const B& o, SourceLine at) const { return tt::hypot(*this, o, at); }
+template <class B> Tensor Tensor::ldexp(const B& o, SourceLine at) const { return tt::ldexp(*this, o, at); }
+template <class B> Tensor Tensor::logaddexp(const B& o, SourceLine at) const { return tt::logaddexp(*this, o, at); }
+template <class B> Tensor Tensor::logaddexp2(const B& o, SourceLine at) const { return tt::logaddexp2(*this, o, at); }
+template <class B> Tensor Tensor::nextafter(const B& o, SourceLine at) const { return tt::nextafter(*this, o, at); }
+template <class B> Tensor Tensor::xlogy(const B& o, SourceLine at) const { return tt::xlogy(*this, o, at); }
+template <class B> Tensor Tensor::logical_xor(const B& o, SourceLine at) const { return tt::logical_xor(*this, o, at); }
+template <class B> Tensor Tensor::bitwise_and(const B& o, SourceLine at) const { return tt::bitwise_and(*this, o, at); }
+template <class B> Tensor Tensor::bitwise_or(const B& o, SourceLine at) const { return tt::bitwise_or(*this, o, at); }
+template <class B> Tensor Tensor::bitwise_xor(const B& o, SourceLine at) const { return tt::bitwise_xor(*this, o, at); }
+template <class B> Tensor Tensor::arctan2(const B& o, SourceLine at) const { return tt::arctan2(*this, o, at); }
+template <class B> Tensor Tensor::divide(const B& o, SourceLine at) const { return tt::divide(*this, o, at); }
+template <class B> Tensor Tensor::greater(const B& o, SourceLine at) const { return tt::greater(*this, o, at); }
+template <class B> Tensor Tensor::greater_equal(const B& o, SourceLine at) const { return tt::greater_equal(*this, o, at); }
+template <class B> Tensor Tensor::less(const B& o, SourceLine at) const { return tt::less(*this, o, at); }
+template <class B> Tensor Tensor::less_equal(const B& o, SourceLine at) const { return tt::less_equal(*this, o, at); }
+template <class B> Tensor Tensor::multiply(const B& o, SourceLine at) const { return tt::multiply(*this, o, at); }
+template <class B> Tensor Tensor::not_equal(const B& o, SourceLine at) const { return tt::not_equal(*this, o, at); }
+template <class B> Tensor Tensor::subtract(const B& o, SourceLine at) const { return tt::subtract(*this, o, at); }
+template <class B> Tensor Tensor::true_divide(const B& o, SourceLine at) const { return tt::true_divide(*this, o, at); }
+template <class B> Tensor Tensor::bitwise_left_shift(const B& o, SourceLine at) const { return tt::bitwise_left_shift(*this, o, at); }
+template <class B> Tensor Tensor::bitwise_right_shift(const B& o, SourceLine at) const { return tt::bitwise_right_shift(*this, o, at); }
+template <class> Tensor Tensor::gcd(const Tensor& o, SourceLine at) const { return tt::gcd(*this, o, at); }
+template <class> Tensor Tensor::lcm(const Tensor& o, SourceLine at) const { return tt::lcm(*this, o, at); }
+template <class> Tensor Tensor::igamma(const Tensor& o, SourceLine at) const { return tt::igamma(*this, o, at); }
+template <class> Tensor Tensor::igammac(const Tensor& o, SourceLine at) const { return tt::igammac(*this, o, at); }
+template <class B> Tensor Tensor::float_power(const B& exponent, SourceLine at) const { return tt::float_power(*this, exponent, at); }
+template <class W> Tensor Tensor::lerp(const Tensor& end, const W& weight, SourceLine at) const { return tt::lerp(*this, end, weight, at); }
+template <class> Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, double value, SourceLine at) const { return tt::addcmul(*this, a, b, value, at); }
+template <class> Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, double value, SourceLine at) const { return tt::addcdiv(*this, a, b, value, at); }
+template <class L, class H> Tensor Tensor::clip(const L& low, const H& high, SourceLine at) const { return tt::clip(*this, low, high, at); }
+template <class> Tensor Tensor::nan_to_num(double nan, SourceLine at) const { return tt::nan_to_num(*this, nan, {}, {}, at); }
+template <class> Tensor Tensor::nan_to_num(double nan, double posinf, double neginf, SourceLine at) const { return tt::nan_to_num(*this, nan, posinf, neginf, at); }
+template <class> Tensor Tensor::hardshrink(double lambd, SourceLine at) const { return tt::hardshrink(*this, lambd, at); }
+template <class> Tensor Tensor::prelu(const Tensor& weight, SourceLine at) const { return tt::prelu(*this, weight, at); }
+template <class> Tensor Tensor::isclose(const Tensor& o, double rtol, double atol, bool equal_nan, SourceLine at) const { return tt::isclose(*this, o, IscloseOptions{rtol, atol, equal_nan}, at); }
+template <class> Tensor Tensor::polygamma(int n, SourceLine at) const { return tt::polygamma(n, *this, at); }
+template <class> Tensor Tensor::mvlgamma(int p, SourceLine at) const { return tt::mvlgamma(*this, p, at); }
+template <class> auto Tensor::frexp(SourceLine at) const { return tt::frexp(*this, at); }
+template <class> Tensor Tensor::half(SourceLine at) const { return to(DType::f16, at); }
+template <class> Tensor Tensor::bfloat16(SourceLine at) const { return to(DType::bf16, at); }
+template <class> Tensor Tensor::type_as(const Tensor& o, SourceLine at) const { return to(o.dtype(), at).to(o.device(), false, at); }
+template <class> Tensor Tensor::broadcast_to(const IntList& size, SourceLine at) const { return expand(size, at); }
+template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& stride, SourceLine at) const { return tt::as_strided(*this, size, stride, {}, at); }
+template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) const { return tt::as_strided(*this, size, stride, storage_offset, at); }
+template <class> Tensor Tensor::ravel(SourceLine at) const { return tt::ravel(*this, at); }
+template <class> Tensor Tensor::fliplr(SourceLine at) const { return tt::fliplr(*this, at); }
+template <class> Tensor Tensor::flipud(SourceLine at) const { return tt::flipud(*this, at); }
+template <class> Tensor Tensor::swapdims(int dim0, int dim1, SourceLine at) const { return tt::swapdims(*this, dim0, dim1, at); }
+template <class> Tensor Tensor::moveaxis(const IntList& source, const IntList& destination, SourceLine at) const { return tt::moveaxis(*this, source, destination, at); }
+template <class> Tensor Tensor::adjoint(SourceLine at) const { return transpose(-2, -1, at); }
+template <class> Tensor Tensor::diag(int diagonal, SourceLine at) const { return tt::diag(*this, diagonal, at); }
+template <class> Tensor Tensor::diagflat(int offset, SourceLine at) const { return tt::diagflat(*this, offset, at); }
+template <class> Tensor Tensor::diag_embed(int offset, int dim1, int dim2, SourceLine at) const { return tt::diag_embed(*this, offset, dim1, dim2, at); }
+template <class> Tensor Tensor::rot90(int k, const IntList& dims, SourceLine at) const { return tt::rot90(*this, k, dims, at); }
+template <class> auto Tensor::hsplit(int sections, SourceLine at) const { return tt::hsplit(*this, sections, at); }
+template <class> auto Tensor::hsplit(const IntList& indices, SourceLine at) const { return tt::hsplit(*this, indices, at); }
+template <class> auto Tensor::vsplit(int sections, SourceLine at) const { return tt::vsplit(*this, sections, at); }
+template <class> auto Tensor::vsplit(const IntList& indices, SourceLine at) const { return tt::vsplit(*this, indices, at); }
+template <class> auto Tensor::dsplit(int sections, SourceLine at) const { return tt::dsplit(*this, sections, at); }
+template <class> auto Tensor::dsplit(const IntList& indices, SourceLine at) const { return tt::dsplit(*this, indices, at); }
+template <class> auto Tensor::tensor_split(int sections, int dim, SourceLine at) const { return tt::tensor_split(*this, sections, dim, at); }
+template <class> auto Tensor::tensor_split(const IntList& indices, int dim, SourceLine at) const { return tt::tensor_split(*this, indices, dim, at); }
+template <class> auto Tensor::split_with_sizes(const IntList& split_sizes, int dim, SourceLine at) const { return tt::split_with_sizes(*this, split_sizes, dim, at); }
+template <class> Tensor Tensor::select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at) const { return tt::select_scatter(*this, src, dim, index, at); }
+template <class> Tensor Tensor::diagonal_scatter(const Tensor& src, int offset, int dim1, int dim2, SourceLine at) const { return tt::diagonal_scatter(*this, src, offset, dim1, dim2, at); }
+template <class> Tensor Tensor::slice_scatter(const Tensor& src, int dim, SizeArgument start, SizeArgument end, SizeArgument step, SourceLine at) const { return tt::slice_scatter(*this, src, dim, start, end, step, at); }
+template <class> Tensor Tensor::sum_to_size(const IntList& size, SourceLine at) const { return tt::sum_to_size(*this, size, at); }
+template <class> Tensor Tensor::new_zeros(const IntList& size, SourceLine at) const { return tt::zeros(size, detail::on_device(dtype(), device()), at); }
+template <class> Tensor Tensor::new_ones(const IntList& size, SourceLine at) const { return tt::ones(size, detail::on_device(dtype(), device()), at); }
+template <class> Tensor Tensor::new_empty(const IntList& size, SourceLine at) const { return tt::empty(size, detail::on_device(dtype(), device()), at); }
+template <class V> Tensor Tensor::new_full(const IntList& size, const V& value, SourceLine at) const { return tt::full(size, value, detail::on_device(dtype(), device()), at); }
+template <class> Tensor Tensor::mm(const Tensor& o, SourceLine at) const { return tt::mm(*this, o, at); }
+template <class> Tensor Tensor::bmm(const Tensor& o, SourceLine at) const { return tt::bmm(*this, o, at); }
+template <class> Tensor Tensor::mv(const Tensor& o, SourceLine at) const { return tt::mv(*this, o, at); }
+template <class> Tensor Tensor::dot(const Tensor& o, SourceLine at) const { return tt::dot(*this, o, at); }
+template <class> Tensor Tensor::vdot(const Tensor& o, SourceLine at) const { return tt::vdot(*this, o, at); }
+template <class> Tensor Tensor::inner(const Tensor& o, SourceLine at) const { return tt::inner(*this, o, at); }
+template <class> Tensor Tensor::outer(const Tensor& o, SourceLine at) const { return tt::outer(*this, o, at); }
+template <class> Tensor Tensor::ger(const Tensor& o, SourceLine at) const { return tt::ger(*this, o, at); }
+template <class> Tensor Tensor::kron(const Tensor& o, SourceLine at) const { return tt::kron(*this, o, at); }
+template <class> Tensor Tensor::cross(const Tensor& o, SourceLine at) const { return tt::cross(*this, o, {}, at); }
+template <class> Tensor Tensor::cross(const Tensor& o, int dim, SourceLine at) const { return tt::cross(*this, o, dim, at); }
+template <class> Tensor Tensor::addmm(const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) const { return tt::addmm(*this, a, b, beta, alpha, at); }
+template <class> Tensor Tensor::addmv(const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) const { return tt::addmv(*this, a, v, beta, alpha, at); }
+template <class> Tensor Tensor::addr(const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) const { return tt::addr(*this, a, b, beta, alpha, at); }
+template <class> Tensor Tensor::addbmm(const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) const { return tt::addbmm(*this, a, b, beta, alpha, at); }
+template <class> Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) const { return tt::baddbmm(*this, a, b, beta, alpha, at); }
+template <class> Tensor Tensor::det(SourceLine at) const { return tt::det(*this, at); }
+template <class> Tensor Tensor::logdet(SourceLine at) const { return tt::logdet(*this, at); }
+template <class> Tensor Tensor::inverse(SourceLine at) const { return tt::inverse(*this, at); }
+template <class> Tensor Tensor::matrix_exp(SourceLine at) const { return tt::matrix_exp(*this, at); }
+template <class> Tensor Tensor::corrcoef(SourceLine at) const { return tt::corrcoef(*this, at); }
+template <class> Tensor Tensor::trace(SourceLine at) const { return tt::trace(*this, at); }
+template <class> auto Tensor::slogdet(SourceLine at) const { return tt::slogdet(*this, at); }
+template <class> Tensor Tensor::pinverse(double rcond, SourceLine at) const { return tt::pinverse(*this, rcond, at); }
+template <class> Tensor Tensor::matrix_power(int n, SourceLine at) const { return tt::matrix_power(*this, n, at); }
+template <class> Tensor Tensor::cholesky(bool upper, SourceLine at) const { return tt::cholesky(*this, upper, at); }
+template <class> Tensor Tensor::cholesky_inverse(bool upper, SourceLine at) const { return tt::cholesky_inverse(*this, upper, at); }
+template <class> Tensor Tensor::cholesky_solve(const Tensor& l, bool upper, SourceLine at) const { return tt::cholesky_solve(*this, l, upper, at); }
+template <class> Tensor Tensor::cov(int correction, SourceLine at) const { return tt::cov(*this, correction, {}, {}, at); }
+template <class> Tensor Tensor::cov(int correction, const Tensor& fweights, const Tensor& aweights, SourceLine at) const { return tt::cov(*this, correction, fweights, aweights, at); }
+template <class> Tensor Tensor::norm(double p, const IntList& dim, bool keepdim, SourceLine at) const { return tt::norm(*this, p, dim, keepdim, at); }
+template <class> Tensor Tensor::dist(const Tensor& o, double p, SourceLine at) const { return tt::dist(*this, o, p, at); }
+template <class> Tensor Tensor::renorm(double p, int dim, double maxnorm, SourceLine at) const { return tt::renorm(*this, p, dim, maxnorm, at); }
+template <class> auto Tensor::aminmax(SourceLine at) const { return tt::aminmax(*this, {}, false, at); }
+template <class> auto Tensor::aminmax(int dim, bool keepdim, SourceLine at) const { return tt::aminmax(*this, dim, keepdim, at); }
+template <class> MinMaxResult Tensor::cummax(int dim, SourceLine at) const { return tt::cummax(*this, dim, at); }
+template <class> MinMaxResult Tensor::cummin(int dim, SourceLine at) const { return tt::cummin(*this, dim, at); }
+template <class> Tensor Tensor::logcumsumexp(int dim, SourceLine at) const { return tt::logcumsumexp(*this, dim, at); }
+template <class> MinMaxResult Tensor::kthvalue(std::int64_t k, int dim, bool keepdim, SourceLine at) const { return tt::kthvalue(*this, k, dim, keepdim, at); }
+template <class> MinMaxResult Tensor::mode(int dim, bool keepdim, SourceLine at) const { return tt::mode(*this, dim, keepdim, at); }
+template <class> Tensor Tensor::nanmean(const IntList& dims, bool keepdim, SourceLine at) const { return tt::nanmean(*this, dims, keepdim, at); }
+template <class> Tensor Tensor::nanmedian(SourceLine at) const { return tt::nanmedian(*this, at); }
+template <class> MinMaxResult Tensor::nanmedian(int dim, bool keepdim, SourceLine at) const { return tt::nanmedian(*this, dim, keepdim, at); }
+template <class> Tensor Tensor::diff(int n, int dim, SourceLine at) const { return tt::diff(*this, n, dim, {}, {}, at); }
+template <class> Tensor Tensor::diff(int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at) const { return tt::diff(*this, n, dim, prepend, append, at); }
+template <class> Tensor Tensor::histc(std::int64_t bins, double min, double max, SourceLine at) const { return tt::histc(*this, bins, min, max, at); }
+template <class> Tensor Tensor::bincount(SourceLine at) const { return tt::bincount(*this, {}, 0, at); }
+template <class> Tensor Tensor::bincount(const Tensor& weights, std::int64_t minlength, SourceLine at) const { return tt::bincount(*this, weights, minlength, at); }
+template <class> Tensor Tensor::msort(SourceLine at) const { return tt::msort(*this, at); }
+template <class> auto Tensor::unique(bool sorted, bool return_inverse, bool return_counts, SourceLine at) const { return tt::unique(*this, sorted, return_inverse, return_counts, at); }
+template <class> auto Tensor::unique_consecutive(bool return_inverse, bool return_counts, SourceLine at) const { return tt::unique_consecutive(*this, return_inverse, return_counts, {}, at); }
+template <class> auto Tensor::unique_consecutive(bool return_inverse, bool return_counts, int dim, SourceLine at) const { return tt::unique_consecutive(*this, return_inverse, return_counts, dim, at); }
+template <class> Tensor Tensor::take_along_dim(const Tensor& index, int dim, SourceLine at) const { return tt::take_along_dim(*this, index, dim, at); }
+template <class V> Tensor Tensor::index_fill(int dim, const Tensor& index, const V& value, SourceLine at) const { return tt::index_fill(*this, dim, index, detail::as_tensor(value, detail::floating_with(DType::boolean, *this)), at); }
+template <class> Tensor Tensor::index_reduce(int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) const { return tt::index_reduce(*this, dim, index, source, reduce, include_self, at); }
+template <class> Tensor Tensor::scatter_reduce(int dim, const Tensor& index, const Tensor& src, ScatterReduction reduce, bool include_self, SourceLine at) const { return tt::scatter_reduce(*this, dim, index, src, reduce, include_self, at); }
+template <class> Tensor Tensor::put(const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) const { return tt::put(*this, index, source, accumulate, at); }
+template <class> Tensor Tensor::argwhere(SourceLine at) const { return tt::argwhere(*this, at); }
+template <class> Tensor Tensor::nonzero_static(SizeArgument size, std::int64_t fill_value, SourceLine at) const { return tt::nonzero_static(*this, size, fill_value, at); }
+template <class> Tensor Tensor::bernoulli(SourceLine at) const { return tt::bernoulli(*this, default_generator(), at); }
+template <class> Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement, SourceLine at) const { return tt::multinomial(*this, num_samples, replacement, default_generator(), at); }
 
 }  // namespace tt

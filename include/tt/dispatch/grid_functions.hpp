@@ -21,6 +21,9 @@ TT_LAZY Tensor grid_sample(const Tensor& input, const Tensor& grid, SampleMode m
 TT_LAZY Tensor affine_grid(const Tensor& theta, const IntList& size, bool align_corners = false, SourceLine at = here());
 /// The inverse of max_pool_with_indices: elements at their places in images of `output_size` (the last axes), zeros beside them.
 TT_LAZY Tensor max_unpool(const Tensor& input, const Tensor& indices, const IntList& output_size, SourceLine at = here());
+/// The same of pools over the last `axes` axes with these windows; output_size {}: the least that they are of.
+TT_LAZY Tensor max_unpool(const Tensor& input, const Tensor& indices, int axes, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {},
+                          SourceLine at = here());
 
 }  // namespace tt
 

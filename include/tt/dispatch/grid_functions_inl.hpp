@@ -149,21 +149,26 @@ TT_LAZY_DEFINITION Tensor max_unpool(const Tensor& input, const Tensor& indices,
   return scatter(zero, before, indices.reshape(rows, at), input.reshape(rows, at), at).reshape(to, at);
 }
 
+TT_LAZY_DEFINITION Tensor max_unpool(const Tensor& input, const Tensor& indices, int axes, const IntList& kernel_size, const IntList& given_stride, const IntList& padding, const IntList& size, SourceLine at) {
+  if ((size.size() && size.size() != axes && size.size() != axes + 2) || input.dim() < axes)
+    TT_THROW(Error(Text("tt::max_unpool: an output_size of ") << size.size() << " axes and an input " << input.shape() << " for images of " << axes << " axes." << at));
+  IntList to;
+  for (int k = 0; k < axes; ++k) {
+    const auto of = [&](const IntList& l, std::int64_t otherwise) { return l.size() == 0 ? Size(otherwise) : l[l.size() == 1 ? 0 : k]; };
+    const Size window = of(kernel_size, 1), stride = given_stride.size() ? of(given_stride, 1) : window;
+    const Size usual = (input.size(input.dim() - axes + k, at) - 1) * stride - of(padding, 0) * 2 + window, wanted = size.size() ? size[size.size() - axes + k] : usual;
+    if (wanted <= usual - stride || wanted >= usual + stride) TT_THROW(Error(Text("tt::max_unpool: an output_size of ") << std::int64_t{wanted} << " along axis " << k << " is not between " << std::int64_t{usual - stride} << " and " << std::int64_t{usual + stride} << "." << at));
+    to.push_back(wanted);
+  }
+  return max_unpool(input, indices, to, at);
+}
+
 namespace detail {
 
 template <int N>
 void register_max_unpool(const char* name, const char* schema) {
-  register_function(name, schema, [](const Tensor& x, const Tensor& indices, const IntList& kernel, const IntList& given_stride, const IntList& padding, const IntList& size, Line at) {
-    if ((size.size() && size.size() != N && size.size() != N + 2) || x.dim() < N) TT_THROW(Error(Text("tt::max_unpool: an output_size of ") << size.size() << " axes and an input " << x.shape() << " for images of " << N << " axes." << at));
-    IntList to;
-    for (int k = 0; k < N; ++k) {
-      const auto of = [&](const IntList& l, std::int64_t none) { return l.size() == 0 ? Size(none) : l[l.size() == 1 ? 0 : k]; };
-      const Size window = of(kernel, 1), stride = given_stride.size() ? of(given_stride, 1) : window;
-      const Size usual = (x.size(x.dim() - N + k, at) - 1) * stride - of(padding, 0) * 2 + window, wanted = size.size() ? size[size.size() - N + k] : usual;
-      if (wanted <= usual - stride || wanted >= usual + stride) TT_THROW(Error(Text("tt::max_unpool: an output_size of ") << std::int64_t{wanted} << " along axis " << k << " is not between " << std::int64_t{usual - stride} << " and " << std::int64_t{usual + stride} << "." << at));
-      to.push_back(wanted);
-    }
-    return max_unpool(x, indices, to, at);
+  register_function(name, schema, [](const Tensor& x, const Tensor& indices, const IntList& kernel, const IntList& stride, const IntList& padding, const IntList& size, Line at) {
+    return max_unpool(x, indices, N, kernel, stride, padding, size, at);
   });
 }
 template <class = void>

@@ -104,6 +104,11 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
 
 }  // namespace detail
 
+TT_INLINE Tensor& Tensor::replace(const char* op, const Tensor& result, SourceLine at) {
+  detail::check_result(*this, result, op, at);
+  return copy_(result, at);
+}
+
 TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   if (!from.defined()) detail::refuse_undefined(at);
   if (from.is_same(*this)) return *this;

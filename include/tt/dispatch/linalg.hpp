@@ -64,6 +64,17 @@ TT_LAZY Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = fal
 
 }  // namespace tt::linalg
 
+namespace tt {
+
+/// log(det(a)); NaN where the determinant is below 0.
+TT_LAZY Tensor logdet(const Tensor& a, SourceLine at = here());
+/// The pseudo-inverse; singular values up to rcond times the largest do not count.
+TT_LAZY Tensor pinverse(const Tensor& a, double rcond = 1e-15, SourceLine at = here());
+/// The inverse of l l^T (of u^T u, if upper).
+TT_LAZY Tensor cholesky_inverse(const Tensor& l, bool upper = false, SourceLine at = here());
+
+}  // namespace tt
+
 namespace tt::detail {
 
 /// So that tt::call finds them.

@@ -240,6 +240,15 @@ TT_LAZY_DEFINITION Tensor linalg::tensorsolve(const Tensor& given, const Tensor&
   return solve(a.reshape({n, n}, at), b.reshape({n}, at), true, at).reshape(to, at);
 }
 
+TT_LAZY_DEFINITION Tensor logdet(const Tensor& a, SourceLine at) {
+  const linalg::SlogdetResult r = linalg::slogdet(a, at);
+  return tt::where(r.sign < 0, std::nan(""), r.logabsdet, at);
+}
+TT_LAZY_DEFINITION Tensor pinverse(const Tensor& a, double rcond, SourceLine at) { return linalg::pinv(a, {{}, full({}, rcond, {.dtype = DType::f64}, at)}, false, at); }
+TT_LAZY_DEFINITION Tensor cholesky_inverse(const Tensor& l, bool upper, SourceLine at) {
+  return linalg::cholesky_solve(eye(l.size(-1, at), detail::on_device(l.dtype(), l.device()), at).expand(l.shape(at), at), l, upper, at);
+}
+
 namespace detail {
 
 template <class>
@@ -255,10 +264,7 @@ void register_linalg() {
     for (const char* name : {"linalg_inv", "inverse"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::inv(a, at); });
     register_function("linalg_inv_ex", "Tensor A, bool check_errors=False", [](const Tensor& a, bool, SourceLine at) { return TensorList{linalg::inv(a, at), info_of(a, at)}; });
     for (const char* name : {"linalg_det", "det"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::det(a, at); });
-    register_function("logdet", "Tensor A", [](const Tensor& a, SourceLine at) {
-      const linalg::SlogdetResult r = linalg::slogdet(a, at);
-      return tt::where(r.sign < 0, std::nan(""), r.logabsdet, at);
-    });
+    register_function("logdet", "Tensor A", [](const Tensor& a, SourceLine at) { return logdet(a, at); });
     for (const char* name : {"linalg_slogdet", "slogdet"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::slogdet(a, at); });
     for (const char* name : {"linalg_cholesky", "cholesky"}) register_function(name, "Tensor A, bool upper=False", [](const Tensor& a, bool u, SourceLine at) { return linalg::cholesky(a, u, at); });
     register_function("linalg_cholesky_ex", "Tensor A, bool upper=False, bool check_errors=False", [](const Tensor& a, bool u, bool, SourceLine at) { return TensorList{linalg::cholesky(a, u, at), info_of(a, at)}; });
@@ -325,7 +331,7 @@ void register_linalg() {
                       [](const Tensor& a, const OptionalOperand& t, const OptionalOperand& r, bool h, SourceLine at) { return linalg::pinv(a, tolerances_of(t, r), h, at); });
     register_function("linalg_pinv", "Tensor A, Scalar rcond, bool hermitian=False",
                       [](const Tensor& a, const OptionalOperand& r, bool h, SourceLine at) { return linalg::pinv(a, tolerances_of({}, r), h, at); });
-    register_function("pinverse", "Tensor A, float rcond=1e-15", [](const Tensor& a, double r, SourceLine at) { return linalg::pinv(a, {{}, full({}, r, {.dtype = DType::f64}, at)}, false, at); });
+    register_function("pinverse", "Tensor A, float rcond=1e-15", [](const Tensor& a, double r, SourceLine at) { return pinverse(a, r, at); });
     register_function("linalg_lstsq", "Tensor A, Tensor B, float? rcond=None, str? driver=None", [](const Tensor& a, const Tensor& b, Optional<double> r, const BoxedValue& driver, SourceLine at) {
       return linalg::lstsq(a, b, r, driver.is_none() ? "gelsy" : driver.text(), at);
     });
@@ -336,7 +342,7 @@ void register_linalg() {
     register_function("linalg_cond", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::cond(a, at); });
     for (const char* name : {"linalg_matrix_exp", "matrix_exp"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::matrix_exp(a, at); });
     register_function("cholesky_solve", "Tensor B, Tensor L, bool upper=False", [](const Tensor& b, const Tensor& l, bool u, SourceLine at) { return linalg::cholesky_solve(b, l, u, at); });
-    register_function("cholesky_inverse", "Tensor L, bool upper=False", [](const Tensor& l, bool u, SourceLine at) { return linalg::cholesky_solve(eye(l.size(-1, at), on_device(l.dtype(), l.device()), at).expand(l.shape(at), at), l, u, at); });
+    register_function("cholesky_inverse", "Tensor L, bool upper=False", [](const Tensor& l, bool u, SourceLine at) { return cholesky_inverse(l, u, at); });
     return true;
   }();
   (void)once;

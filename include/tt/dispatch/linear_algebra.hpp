@@ -31,6 +31,8 @@ Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands,
   return einsum(equation, std::span(operands.begin(), operands.size()), at);
 }
 /// Each element of one times all of the other.
+/// Products of neighbours along an axis of 3: dim, or the first that is of 3.
+TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim = {}, SourceLine at = here());
 TT_LAZY Tensor kron(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// Matrices along a diagonal, zeros beside them.
 TT_LAZY Tensor block_diag(std::span<const Tensor> all, SourceLine at = here());

@@ -256,6 +256,12 @@ TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, std::span<const Tens
   detail::sum_away(r, t, needed_beyond(x.size()), at);
   return detail::in_order(r, t, result, at);
 }
+TT_LAZY_DEFINITION Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim, SourceLine at) {
+  int axis = dim.given ? dim.value : -1;
+  for (int k = a.dim() - 1; !dim.given && k >= 0; --k)
+    if (a.size(k, at) == 3) axis = k;
+  return linalg::cross(a, b, axis, at);
+}
 TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) {
   const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
   IntList left, right, to;
@@ -449,15 +455,7 @@ void register_linear_algebra_names() {
     return p.is_none() ? linalg::matrix_norm(converted(x, t, at), "fro", d, k, at) : norm_of(converted(x, t, at), p, d, k, true, at);
   });
   register_function("linalg_cross", "Tensor input, Tensor other, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::cross(a, b, d, at); });
-  register_function("cross", "Tensor input, Tensor other, int? dim=None", [](const Tensor& a, const Tensor& b, Optional<int> d, Line at) {
-    int axis = d.given ? d.value : -1;
-    for (int k = 0; !d.given && k < a.dim(); ++k)
-      if (a.size(k, at) == 3) {
-        axis = k;
-        break;
-      }
-    return linalg::cross(a, b, axis, at);
-  });
+  register_function("cross", "Tensor input, Tensor other, int? dim=None", [](const Tensor& a, const Tensor& b, Optional<int> d, Line at) { return cross(a, b, d, at); });
   register_function("linalg_vecdot", "Tensor x, Tensor y, int dim=-1", [](const Tensor& a, const Tensor& b, int d, Line at) { return linalg::vecdot(a, b, d, at); });
   for (const char* name : {"linalg_matrix_power", "matrix_power"}) register_function(name, "Tensor A, int n", [](const Tensor& a, int n, Line at) { return linalg::matrix_power(a, n, at); });
   for (const char* name : {"linalg_multi_dot", "chain_matmul"}) register_function(name, "Tensor[] tensors", [](const TensorList& l, Line at) { return linalg::multi_dot(l, at); });

@@ -21,7 +21,7 @@ Tensor resampled(const Tensor& x, int axis, const Taps& taps, SourceLine at) {
     if (!taps.weight.empty()) {
       IntList to;
       for (int j = 0; j < x.dim(); ++j) to.push_back(j == axis ? static_cast<std::int64_t>(taps.weight[k].size()) : 1);
-      Tensor w = from_span(std::span<const double>(taps.weight[k]), IntList{static_cast<std::int64_t>(taps.weight[k].size())}).to(x.dtype(), at);
+      Tensor w = made_of_numbers(from_span(std::span<const double>(taps.weight[k]), IntList{static_cast<std::int64_t>(taps.weight[k].size())})).to(x.dtype(), at);
       part = part * (is_host(x.device()) ? w : w.to(x.device())).reshape(to, at);
     }
     r = r.defined() ? r + part : part;

@@ -171,7 +171,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
       const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
       for (std::int64_t j = from; j < to; ++j) weight[static_cast<std::size_t>(j * m + i)] = 1 / static_cast<double>(to - from);
     }
-    Tensor by = from_span(std::span<const double>(weight), IntList{n, m}).to(x.dtype(), at);
+    Tensor by = detail::made_of_numbers(from_span(std::span<const double>(weight), IntList{n, m})).to(x.dtype(), at);
     r = tt::matmul(r.transpose(d, -1, at), is_host(x.device()) ? by : by.to(x.device()), at).transpose(d, -1, at);
   }
   return r;

@@ -153,6 +153,18 @@ template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at)
 template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) {
   return copy_(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at);
 }
+template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return copy_(-tt::log1p(-rand(shape(at), detail::on_device(dtype(), device()), at), at) / lambd, at); }
+template <class> Tensor& Tensor::geometric_(double p, SourceLine at) {
+  return copy_(tt::floor(tt::log1p(-rand(shape(at), detail::on_device(DType::f32, device()), at), at) / __builtin_log1p(-p), at) + 1, at);
+}
+template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return copy_(tt::exp(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at), at); }
+template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) {
+  constexpr double pi = 3.141592653589793;
+  return copy_(tt::tan((rand(shape(at), detail::on_device(dtype(), device()), at) - 0.5) * pi, at) * sigma + median, at);
+}
+template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) {
+  return copy_(randint(from, to, shape(at), default_generator(), detail::on_device(DType::i64, device()), at), at);
+}
 template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return copy_((rand(shape(at), detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at); }
 
 /// The whole numbers below n in an order of chance.

@@ -171,6 +171,26 @@ Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, S
   return root(tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at).sum(dim, keepdim, at));
 }
 }  // namespace detail
+TT_LAZY_DEFINITION Tensor mvlgamma(const Tensor& x, int p, SourceLine at) {
+  constexpr double log_pi = 1.1447298858494001741;
+  Tensor r = full({}, p * (p - 1) / 4.0 * log_pi, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
+  for (int k = 0; k < p; ++k) r = r + lgamma(x - k / 2.0, at);
+  return r;
+}
+namespace detail {
+template <class = void>
+Tensor shifted(const Tensor& given, const TensorOperand& places, bool left, SourceLine at) {
+  const Tensor n = places.tensor ? *places.tensor : places.number(given.dtype());
+  const Tensor* const both[] = {&given, &n};
+  const Tensor x = given.to(result_dtype(both, 2), at), by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
+  const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // of 63: the least number, which is right
+  if (left) return tt::where(inside, x.to(DType::i64, at) * power, 0, at).to(x.dtype(), at);
+  const Tensor q = floor_divide(x.to(DType::i64, at), tt::where(power < 0, power - 1, power, at), at);
+  return tt::where(tt::logical_and(inside, by < 63, at), q, tt::where(x < 0, -1, 0, at).to(DType::i64, at), at).to(x.dtype(), at);
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor bitwise_left_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at) { return detail::shifted(x, other, true, at); }
+TT_LAZY_DEFINITION Tensor bitwise_right_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at) { return detail::shifted(x, other, false, at); }
 TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
 TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());

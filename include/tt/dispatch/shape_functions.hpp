@@ -35,6 +35,20 @@ TT_LAZY TensorList chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at
 /// Exactly so many parts, the first ones longer by one; or parts that begin at these places.
 TT_LAZY TensorList tensor_split(const Tensor& x, int sections, int dim = 0, SourceLine at = here());
 TT_LAZY TensorList tensor_split(const Tensor& x, const IntList& indices, int dim = 0, SourceLine at = here());
+namespace detail {
+template <class = void>
+TensorList equal_parts(const Tensor& x, int sections, int dim, const char* op, SourceLine at) {
+  if (sections < 1 || !(x.size(dim, at) % sections == 0)) TT_THROW(Error(Text("tt::") << op << ": axis " << dim << " of shape " << x.shape() << " cannot be divided into " << sections << " parts." << at));
+  return tensor_split(x, sections, dim, at);
+}
+}  // namespace detail
+/// Equal parts along axis 1 (of vectors 0), 0, 2; or parts that begin at these places. Throws Error where the axis cannot be divided so.
+template <class = void> TensorList hsplit(const Tensor& x, int sections, SourceLine at = here()) { return detail::equal_parts(x, sections, x.dim() == 1 ? 0 : 1, "hsplit", at); }
+template <class = void> TensorList hsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, x.dim() == 1 ? 0 : 1, at); }
+template <class = void> TensorList vsplit(const Tensor& x, int sections, SourceLine at = here()) { return detail::equal_parts(x, sections, 0, "vsplit", at); }
+template <class = void> TensorList vsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 0, at); }
+template <class = void> TensorList dsplit(const Tensor& x, int sections, SourceLine at = here()) { return detail::equal_parts(x, sections, 2, "dsplit", at); }
+template <class = void> TensorList dsplit(const Tensor& x, const IntList& indices, SourceLine at = here()) { return tensor_split(x, indices, 2, at); }
 /// The slices of an axis, which is gone from them.
 TT_LAZY TensorList unbind(const Tensor& x, int dim = 0, SourceLine at = here());
 /// Elements of axes dim1 and dim2 whose places differ by `offset`, as a last axis.
@@ -44,6 +58,18 @@ TT_LAZY Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 
 TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
 /// All of them expanded to the shape they have in common.
 TT_LAZY TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
+
+namespace detail {
+/// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
+template <class = void>
+Tensor at_least(const Tensor& x, int rank, SourceLine at) {
+  Tensor r = x;
+  if (rank >= 1 && r.dim() == 0) r = r.reshape({1}, at);
+  if (rank >= 2 && r.dim() == 1) r = r.unsqueeze(0, at);
+  if (rank >= 3 && r.dim() == 2) r = r.unsqueeze(-1, at);
+  return r;
+}
+}  // namespace detail
 
 // ---- joins
 TT_LAZY Tensor hstack(std::span<const Tensor> all, SourceLine at = here());
@@ -69,12 +95,16 @@ TT_LAZY Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optiona
 TT_LAZY Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
 /// Elements moved on along axes, those beyond the end to its begin; without axes as a vector.
 TT_LAZY Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
+template <class = void> Tensor fliplr(const Tensor& x, SourceLine at = here()) { return flip(x, {1}, at); }
+template <class = void> Tensor flipud(const Tensor& x, SourceLine at = here()) { return flip(x, {0}, at); }
 /// Turned by k times 90 degrees from the first axis to the second.
 TT_LAZY Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1}, SourceLine at = here());
 /// A vector as the diagonal of a square matrix of zeros; of a matrix its diagonal (a view).
 TT_LAZY Tensor diag(const Tensor& x, int diagonal = 0, SourceLine at = here());
 /// The last axis as diagonals of matrices of zeros, in axes dim1 and dim2.
 TT_LAZY Tensor diag_embed(const Tensor& x, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here());
+/// The elements of x, as a vector, on a diagonal of a matrix of zeros.
+template <class = void> Tensor diagflat(const Tensor& x, int offset = 0, SourceLine at = here()) { return diag_embed(x.reshape({-1}, at), offset, 0, 1, at); }
 /// How `pad` fills what it puts around: with a number, the elements mirrored at the edge, the edge itself, or from the other end.
 enum class PadMode { constant, reflect, replicate, circular };
 template <>

@@ -25,15 +25,6 @@ inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* 
 [[noreturn]] inline void refuse(const char* op, const char* what, const Tensor& x, SourceLine at) {
   TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
 }
-/// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
-template <class = void>
-Tensor at_least(const Tensor& x, int rank, SourceLine at) {
-  Tensor r = x;
-  if (rank >= 1 && r.dim() == 0) r = r.reshape({1}, at);
-  if (rank >= 2 && r.dim() == 1) r = r.unsqueeze(0, at);
-  if (rank >= 3 && r.dim() == 2) r = r.unsqueeze(-1, at);
-  return r;
-}
 template <class = void>
 TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
   TensorList r;
@@ -42,7 +33,7 @@ TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
 }
 template <class = void>
 Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
-  Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
+  Tensor t = made_of_numbers(tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())}));
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
 

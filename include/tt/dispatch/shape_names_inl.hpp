@@ -132,14 +132,9 @@ void register_views() {
     register_function(name, "Tensor input, int indices_or_sections", sections);
     register_function(name, "Tensor input, int[] indices_or_sections", places);
   };
-  static constexpr auto equal_parts = [](const Tensor& x, int n, int d, const char* op, Line at) {
-    if (n < 1 || !(x.size(d, at) % n == 0)) TT_THROW(Error(Text("tt::") << op << ": axis " << d << " of shape " << x.shape() << " cannot be divided into " << n << " parts." << at));
-    return tensor_split(x, n, d, at);
-  };
-  split_by("hsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, x.dim() == 1 ? 0 : 1, "hsplit", at); },
-           [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, x.dim() == 1 ? 0 : 1, at); });
-  split_by("vsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, 0, "vsplit", at); }, [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, 0, at); });
-  split_by("dsplit", [](const Tensor& x, int n, Line at) { return equal_parts(x, n, 2, "dsplit", at); }, [](const Tensor& x, const IntList& n, Line at) { return tensor_split(x, n, 2, at); });
+  split_by("hsplit", [](const Tensor& x, int n, Line at) { return hsplit(x, n, at); }, [](const Tensor& x, const IntList& n, Line at) { return hsplit(x, n, at); });
+  split_by("vsplit", [](const Tensor& x, int n, Line at) { return vsplit(x, n, at); }, [](const Tensor& x, const IntList& n, Line at) { return vsplit(x, n, at); });
+  split_by("dsplit", [](const Tensor& x, int n, Line at) { return dsplit(x, n, at); }, [](const Tensor& x, const IntList& n, Line at) { return dsplit(x, n, at); });
   for (const char* name : {"diagonal", "linalg_diagonal"}) {
     const bool of_matrices = name[0] == 'l';
     if (of_matrices) register_function(name, "Tensor A, int offset=0, int dim1=-2, int dim2=-1", [](const Tensor& x, int o, int a, int b, Line at) { return diagonal(x, o, a, b, at); });
@@ -188,11 +183,11 @@ void register_joins() {
   register_function("pad", "Tensor input, int[] pad, constant|reflect|replicate|circular mode=constant, float? value=None",
                     [](const Tensor& x, const IntList& p, int m, Optional<double> v, Line at) { return pad(x, p, static_cast<PadMode>(m), v.given ? v.value : 0, at); });
   register_function("constant_pad_nd", "Tensor input, int[] pad, Scalar value=0", [](const Tensor& x, const IntList& p, const TensorOperand& v, Line at) { return pad(x, p, PadMode::constant, real_of(v, at), at); });
-  register_function("fliplr", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {1}, at); });
-  register_function("flipud", "Tensor input", [](const Tensor& x, Line at) { return flip(x, {0}, at); });
+  register_function("fliplr", "Tensor input", [](const Tensor& x, Line at) { return fliplr(x, at); });
+  register_function("flipud", "Tensor input", [](const Tensor& x, Line at) { return flipud(x, at); });
   register_function("rot90", "Tensor input, int k=1, int[] dims=[0, 1]", [](const Tensor& x, int k, const IntList& d, Line at) { return rot90(x, k, d, at); });
   register_function("diag", "Tensor input, int diagonal=0", [](const Tensor& x, int d, Line at) { return diag(x, d, at); });
-  register_function("diagflat", "Tensor input, int offset=0", [](const Tensor& x, int o, Line at) { return diag_embed(x.reshape({-1}, at), o, 0, 1, at); });
+  register_function("diagflat", "Tensor input, int offset=0", [](const Tensor& x, int o, Line at) { return diagflat(x, o, at); });
   register_function("diag_embed", "Tensor input, int offset=0, int dim1=-2, int dim2=-1", [](const Tensor& x, int o, int a, int b, Line at) { return diag_embed(x, o, a, b, at); });
   register_function("select_scatter", "Tensor input, Tensor src, int dim, int index", [](const Tensor& x, const Tensor& s, int d, std::int64_t i, Line at) { return select_scatter(x, s, d, i, at); });
   register_function("diagonal_scatter", "Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1", [](const Tensor& x, const Tensor& s, int o, int a, int b, Line at) { return diagonal_scatter(x, s, o, a, b, at); });

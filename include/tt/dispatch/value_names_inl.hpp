@@ -59,27 +59,15 @@ void register_elementwise_names() {
     return logit(e.given ? clamp(is_floating(x.dtype()) ? x : x.to(DType::f32, at), e.value, 1 - e.value, at) : x, at);
   });
   register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
-  register_function("mvlgamma", "Tensor input, int p", [](const Tensor& x, int p, Line at) {
-    Tensor r = full({}, p * (p - 1) / 4.0 * 1.1447298858494001741, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
-    for (int k = 0; k < p; ++k) r = r + lgamma(x - k / 2.0, at);
-    return r;
-  });
+  register_function("mvlgamma", "Tensor input, int p", [](const Tensor& x, int p, Line at) { return mvlgamma(x, p, at); });
   register_function("_rmod", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return remainder(beside(o, x), x, at); });
   register_function("_rdiv", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::div(beside(o, x), x, at); });
   register_function("_rpow", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::pow(beside(o, x), x, at); });
   register_function("_rmatmul", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, Line at) { return tt::matmul(o, x, at); });
-  static constexpr auto shift = [](const Tensor& given, const Tensor& n, bool left, Line at) {
-    const Tensor* const both[] = {&given, &n};
-    const Tensor x = given.to(result_dtype(both, 2), at), by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
-    const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // of 63: the least number, which is right
-    if (left) return tt::where(inside, x.to(DType::i64, at) * power, 0, at).to(x.dtype(), at);
-    const Tensor q = floor_divide(x.to(DType::i64, at), tt::where(power < 0, power - 1, power, at), at);
-    return tt::where(tt::logical_and(inside, by < 63, at), q, tt::where(x < 0, -1, 0, at).to(DType::i64, at), at).to(x.dtype(), at);
-  };
   for (const char* name : {"bitwise_left_shift", "__lshift__"})
-    register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return shift(x, beside(n, x), true, at); });
+    register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return bitwise_left_shift(x, n, at); });
   for (const char* name : {"bitwise_right_shift", "__rshift__"})
-    register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return shift(x, beside(n, x), false, at); });
+    register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return bitwise_right_shift(x, n, at); });
   register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(in_f64(x, at), in_f64(p, at), at); });
   for (const char* name : {"gt", "greater"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::gt(number_of(x), beside(y, number_of(x)), at); });
   for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });

@@ -8,9 +8,6 @@ namespace detail {
 
 /// A loss of labels while it is recorded. Classes are along axis 1, or along the only one.
 struct Labels {
-  /// In place of -100, where labels are known to have it. A loss whose options are the defaults records no mask of labels to ignore.
-  static constexpr std::int64_t ignore_default = INT64_MIN;
-
   int rank = 0, classes = 0;
   Shape column;  ///< the labels, with an axis of extent 1 where the classes are
   bool fit = false;
@@ -42,7 +39,7 @@ constexpr Sym class_weights(const Sym& x, const Sym& weight, int classes, const 
 }
 /// Losses of labels, ignored ones out, to what is asked for; `chosen`: the weights of the labels, if there are any.
 constexpr Sym reduced_labels(const Sym& loss, const Sym& label, const Sym& chosen, std::int64_t ignored, unsigned axis, Reduction r) {
-  const Sym counts = label != (ignored == Labels::ignore_default ? -100 : ignored);
+  const Sym counts = label != ignored;
   const Sym kept = tt::where(counts, loss, 0);
   if (r == Reduction::none) return reduce<Op::sum>(kept, axis, false);
   const Sym total = reduce<Op::sum>(kept, all_axes(kept), false);
@@ -70,7 +67,6 @@ struct CrossEntropy {
     double label_smoothing = 0;
   };
   static constexpr OpInfo info{.name = "cross_entropy", .arguments = "input, target, weight?"};
-  static constexpr bool is_plain(const Options& o) { return o.ignore_index == -100 && o.reduction == Reduction::mean && o.label_smoothing == 0; }
   static constexpr Sym body(const auto& logits, const auto& labels, const auto& weight, const Options& o) {
     detail::need_option(logits, o.label_smoothing >= 0 && o.label_smoothing <= 1, info.name, "label_smoothing", o.label_smoothing, "from 0 to 1");
     if (is_floating(labels.dtype()) && logits.shape().rank > 0 && labels.shape().rank == logits.shape().rank) return of_probabilities(logits, labels, weight, o);
@@ -84,7 +80,9 @@ struct CrossEntropy {
     const auto picked = detail::reduce<Op::sum>(tt::where(hit, z, 0), axis, true);
     const auto log_sum = tt::log(detail::reduce<Op::sum>(tt::exp(z), axis, true));
     Sym loss = log_sum - picked;
-    if (!weight.defined() && is_plain(o)) return detail::mean(loss, (1u << l.rank) - 1, false);
+    const bool plain = o.ignore_index == -100 && o.reduction == Reduction::mean && o.label_smoothing == 0;
+    if (std::is_constant_evaluated() && plain && !weight.defined())  // a mask would be a fifth of what the digits example takes to compile
+      return detail::mean(loss, (1u << l.rank) - 1, false);
     Sym each, chosen;
     if (weight.defined()) {
       each = detail::class_weights(logits, weight, l.classes, info.name);
@@ -142,8 +140,9 @@ struct MseLoss {
 
 /// -log softmax(logits)[label], reduced: logits (N, C), (C) or (N, C, d1, ...), labels, of an integer dtype in [0, C), of that shape without C,
 /// or probabilities, of floating elements and of the shape of the logits. `weight`, (C): of each class; the mean is one of weighted elements. Labels
-/// that are `ignore_index` do not count. Of `label_smoothing`, so much of each target is spread over all classes. Eager calls on the host look at the
-/// labels; elsewhere one outside adds logsumexp(logits - max), and so does -100 there while all options are the defaults.
+/// that are `ignore_index` do not count; but static programs of Arrays take -100 for a label outside while all options are the defaults. Of
+/// `label_smoothing`, so much of each target is spread over all classes. Eager calls on the host look at the labels, and throw Error where one is outside;
+/// elsewhere it adds logsumexp(logits - max).
 template <Value A, Value B>
 constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return call_structured<CrossEntropy>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tt/core/file_path.hpp"
 #include "tt/core/array.hpp"
 
 namespace tt {
@@ -214,7 +215,7 @@ A read_npy(const ArraySource& from, std::int64_t end) {
 
 /// Writes an Array; throws tt::Error naming the path when that fails.
 template <class T, std::int64_t... E>
-void save_npy(const char* path, const Array<T, E...>& a) {
+void save_npy(FilePath path, const Array<T, E...>& a) {
   const detail::File file(std::fopen(path, "wb"));
   const Text start = detail::npy_start(dtype_of<T>, a.shape());
   const bool written =
@@ -227,7 +228,7 @@ void save_npy(const char* path, const Array<T, E...>& a) {
 
 /// Reads a file into an Array type A, whose dtype and static extents it must have.
 template <class A>
-A load_npy(const char* path) {
+A load_npy(FilePath path) {
   const detail::File file(std::fopen(path, "rb"));
   const detail::ArraySource from{file.f, Text("tt::load_npy: ") << path << ": "};
   if (!file.f) detail::npy_fail(from, "cannot be opened.");

@@ -3,6 +3,7 @@
 // In Python: numpy.load("mlp.npz")["layers.0.weight"], and numpy.savez("mlp.npz", **arrays) writes what
 // tt::load reads. Names are those of the struct's members (core/reflect.hpp).
 #pragma once
+#include "tt/core/file_path.hpp"
 #include "tt/core/reflect.hpp"
 #include "tt/io/npz.hpp"
 
@@ -16,7 +17,7 @@ concept ParametersOfArrays =
 
 /// Writes all parameters; throws tt::Error naming the path when that fails.
 template <ParametersOfArrays S>
-void save(const char* path, const S& parameters) {
+void save(FilePath path, const S& parameters) {
   detail::NpzWriter out(path);
   named_parameters(parameters, [&](auto name, const auto& a) { out.add(name.c_str(), a); });
   out.finish();
@@ -25,7 +26,7 @@ void save(const char* path, const S& parameters) {
 /// Reads all parameters. The file must hold exactly these names, dtypes and shapes, in any order;
 /// otherwise tt::Error is thrown and `parameters` is as before. Takes memory for a second set.
 template <ParametersOfArrays S>
-void load(const char* path, S& parameters) {
+void load(FilePath path, S& parameters) {
   const detail::NpzReader in(path);
   Vec<int> used(in.entries().size(), 0);
   S loaded{};

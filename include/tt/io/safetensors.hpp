@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "tt/core/file_path.hpp"
 #include "tt/io/tensors.hpp"
 
 namespace tt::safetensors {
@@ -40,7 +41,7 @@ struct Entry {
 /// in it twice, elements that overlap, are too many or too few, or lie beyond the file's end.
 class File {
  public:
-  explicit File(const char* path) : place_(Text("tt::safetensors: ") << path << ": "), file_(std::fopen(path, "rb")) {
+  explicit File(FilePath path) : place_(Text("tt::safetensors: ") << path << ": "), file_(std::fopen(path, "rb")) {
     if (!file_.f) fail("cannot be opened.");
     if (std::fseek(file_.f, 0, SEEK_END) != 0 || (size_ = std::ftell(file_.f)) < 0) fail("cannot be read.");
     read_header();
@@ -163,7 +164,7 @@ class File {
 };
 
 /// All Tensors of a file, by name.
-inline std::map<std::string, Tensor> load_file(const char* path) {
+inline std::map<std::string, Tensor> load_file(FilePath path) {
   const File file(path);
   std::map<std::string, Tensor> all;
   for (const std::string& name : file.keys()) all[name] = file.get_tensor(name);
@@ -172,7 +173,7 @@ inline std::map<std::string, Tensor> load_file(const char* path) {
 
 /// Writes Tensors, wherever they are, each dense and on its own, also where they share elements. `metadata` is for who reads the file. Throws Error naming the path
 /// when that fails, and the name of a Tensor that is undefined.
-inline void save_file(const std::map<std::string, Tensor>& tensors, const char* path, const Metadata& metadata = {}, SourceLine at = here()) {
+inline void save_file(const std::map<std::string, Tensor>& tensors, FilePath path, const Metadata& metadata = {}, SourceLine at = here()) {
   const auto fail = [&](const Text& what) { TT_THROW(Error(Text("tt::safetensors: ") << path << ": " << what << at)); };
   std::vector<const std::pair<const std::string, Tensor>*> order;  // those of the widest elements first, so that each lies at a multiple of its size
   for (const auto& named : tensors) {
@@ -211,7 +212,7 @@ inline void save_file(const std::map<std::string, Tensor>& tensors, const char* 
 
 /// Tensors and numbers of a struct, or a list of such, by the names of its members, as tt::save writes them to .npz files.
 template <class S>
-void save(const char* path, const S& tensors, const Metadata& metadata = {}, SourceLine at = here()) {
+void save(FilePath path, const S& tensors, const Metadata& metadata = {}, SourceLine at = here()) {
   tt::detail::check_defined("tt::safetensors", path, tensors, at);
   std::map<std::string, Tensor> all;
   tt::detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
@@ -223,7 +224,7 @@ void save(const char* path, const S& tensors, const Metadata& metadata = {}, Sou
 }
 /// Reads what `save` wrote, or who else has Tensors of these names: see tt::load. `tensors` is as before when an Error is thrown.
 template <class S>
-void load(const char* path, S& tensors, SourceLine at = here()) {
+void load(FilePath path, S& tensors, SourceLine at = here()) {
   tt::detail::load_from(File(path), path, tensors, at);
 }
 

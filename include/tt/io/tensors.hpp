@@ -7,6 +7,7 @@
 #pragma once
 #include <vector>
 
+#include "tt/core/file_path.hpp"
 #include "tt/autograd/functional.hpp"
 #include "tt/core/member_names.hpp"
 #include "tt/expr/transform.hpp"
@@ -148,7 +149,7 @@ void load_from(const Reader& in, const char* path, S& tensors, SourceLine at) {
 /// that is undefined.
 template <class S>
   requires(detail::at_run_time<S>)
-void save(const char* path, const S& tensors, SourceLine at = here()) {
+void save(FilePath path, const S& tensors, SourceLine at = here()) {
   detail::check_defined("tt::save", path, tensors, at);
   detail::NpzWriter out(path);
   detail::each_named(Text(), tensors, [&]<class T>(const Text& leaf, const T& x) {
@@ -171,7 +172,7 @@ void save(const char* path, const S& tensors, SourceLine at = here()) {
 /// otherwise tt::Error is thrown and `tensors` is as before. Takes memory for a second set.
 template <class S>
   requires(detail::at_run_time<S>)
-void load(const char* path, S& tensors, SourceLine at = here()) {
+void load(FilePath path, S& tensors, SourceLine at = here()) {
   detail::load_from(detail::NpzReader(path), path, tensors, at);
 }
 

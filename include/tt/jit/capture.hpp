@@ -71,6 +71,10 @@ struct Arguments {
     if (parameter || t.impl().requires_grad) parameters.set(tensor.size());
     tensor.push_back(&t);
   }
+  /// Further inputs of the graph that a recording made; they live as long as that.
+  void add_constants(const std::vector<Tensor>& constants) {
+    for (const Tensor& t : constants) tensor.push_back(&t);
+  }
   int count() const { return tensor.size(); }
   const Tensor& operator[](int k) const { return *tensor[k]; }
   bool share(int j, int k) const { return overlap(*tensor[j], *tensor[k]); }
@@ -127,6 +131,7 @@ struct Recording {
   int results = 0;                     ///< outputs that the function returns; the rest are updates
   std::shared_ptr<const SharedResults> shared;  ///< what it gives besides; null: nothing
   std::vector<int> updated;            ///< for each update: which argument
+  std::vector<Tensor> constants;       ///< inputs of the graph behind the arguments: see detail::made_of_numbers
   Vec<SizeGuard> guards;               ///< what it took for granted of sizes
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
 };

@@ -177,7 +177,9 @@ TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& no
     c->recording = record();
     c->size_guards = static_cast<Vec<SizeGuard>&&>(c->recording.guards);
     check_marks(argument, now, {}, c->size_guards, options.name, "", {});
-    c->run = make_executable(c->recording.graph, argument, now.sizes.values, now.on_tape(), false, options);
+    Arguments all = argument;
+    all.add_constants(c->recording.constants);
+    c->run = make_executable(c->recording.graph, all, now.sizes.values, now.on_tape(), false, options);
   } catch (const TensorMet& e) {
     hold(e.tensor);
     return nullptr;

@@ -180,6 +180,7 @@ class CompiledFunction {
       }
       c->calls.fetch_add(1, std::memory_order_relaxed);
       if (c->breaks) return run_recorded<R>(f, argument, a...);
+      argument.add_constants(c->recording.constants);
       return jit::run<R>(c->recording, c->run, argument, sizes, !now.on_tape() && !now.in_inference_mode(), name, where_);
     }
   }

@@ -42,7 +42,8 @@ class Traced {
     for (int k : recording_.updated)
       if (k < given.count() && !given.lies_alone(k))
         TT_THROW(Error(Text("tt::trace: argument ") << k << " is changed, and does not lie dense in memory of its own. Use clone()?"));
-    const jit::Arguments argument("trace", dense);
+    jit::Arguments argument("trace", dense);
+    argument.add_constants(recording_.constants);
     return jit::run<R>(recording_, {function_, {}}, argument, sizes_of(argument), false, "traced", {});
   }
   int kernels() const { return function_->kernels(); }
@@ -56,8 +57,9 @@ class Traced {
   /// What the symbols of the graph are in this call.
   SymbolValues sizes_of(const jit::Arguments& a) const {
     const Graph& g = function_->graph();
+    const int constants = static_cast<int>(recording_.constants.size());
     if (a.count() != g.inputs.size())
-      TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() << " Tensors, not " << a.count() << "."));
+      TT_THROW(Error(Text("tt::trace: the graph takes ") << g.inputs.size() - constants << " Tensors, not " << a.count() - constants << "."));
     std::vector<Tensor> given;
     for (int k = 0; k < a.count(); ++k) given.push_back(a[k]);
     SymbolValues sizes;

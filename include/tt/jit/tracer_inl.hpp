@@ -45,6 +45,7 @@ class Tracer final : public Recorder {
     }
     sized_.push_back({t, s});
   }
+  void made_of_numbers(const Tensor& t) override { note(t, -1); }
   void made_of_size(const Tensor& t, Extent e) override { note(t, add_node(builder_.graph.extent(t.dtype(), e))); }
   // Control flow and transforms: tracer_control_inl.hpp.
   bool made_in_body(std::uint64_t capture) const override { return regions_.is_open(capture); }
@@ -85,7 +86,7 @@ class Tracer final : public Recorder {
   /// Of what the function makes: changed in place it is no value any more.
   struct Made {
     Tensor tensor;
-    int value;  ///< -1: elements of the program's text, nodes when they are used
+    int value;  ///< -1: known elements, which become nodes when they are used
     std::uint32_t version;
   };
   /// What is there, of sizes that are expressions.
@@ -163,6 +164,7 @@ class Tracer final : public Recorder {
   /// Its value, if it is as it was; -1: none.
   int known(const Tensor& t);
   int text_of(const Tensor& t);
+  int held(const Tensor& t);
   bool run_at_once(Call& c);
   void note(const Tensor& t, int value) {  // what nobody else holds cannot be named any more
     std::erase_if(made_, [](const Made& m) { return m.tensor.impl().uses.load(std::memory_order_relaxed) == 1; });

@@ -21,9 +21,19 @@ inline void Tracer::made(const Tensor& t, const Operator* op, const Tensor* cons
 
 inline int Tracer::known(const Tensor& t) {
   for (Made& m : made_)
-    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad)  // the tape has it
-      return m.value >= 0 ? m.value : m.value = add_node(text_of(t));
+    if (m.tensor.is_same(t) && m.version == t.version() && !t.impl().requires_grad) {  // the tape has it
+      const bool few = t.impl().numel <= most_in_text;
+      if (m.value < 0 && !few && regions_.any_open()) return -1;
+      return m.value >= 0 ? m.value : m.value = add_node(few ? text_of(t) : held(t));
+    }
   return -1;
+}
+
+/// A further input of the graph, which is given a copy of these elements at every call.
+inline int Tracer::held(const Tensor& t) {
+  const detail::PauseCapture pause;
+  recording_.constants.push_back(t.clone());
+  return builder_.graph.input(t.dtype(), t.impl().shape);
 }
 
 inline int Tracer::text_of(const Tensor& t) {

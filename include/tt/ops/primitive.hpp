@@ -49,6 +49,22 @@ template <Value A>
 TT_ALWAYS_INLINE constexpr auto trunc(A&& a, SourceLine at = here()) {
   return primitive<Op::trunc>(at, static_cast<A&&>(a));
 }
+// Of integers and bool.
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto bitwise_and(A&& a, B&& b, SourceLine at = here()) {
+  return primitive<Op::bit_and>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto bitwise_or(A&& a, B&& b, SourceLine at = here()) {
+  return primitive<Op::bit_or>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires Operands<A, B>
+TT_ALWAYS_INLINE constexpr auto bitwise_xor(A&& a, B&& b, SourceLine at = here()) {
+  return primitive<Op::bit_xor>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
 /// a where the condition holds, else b. The gradient flows to the chosen side only.
 template <class M, class A, class B>
   requires(Value<M> && Operand<A> && Operand<B>)

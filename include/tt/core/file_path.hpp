@@ -1,0 +1,21 @@
+// The path of a file, as an argument: a string literal, a std::string, a std::filesystem::path, or whatever else has c_str().
+#pragma once
+#include <concepts>
+
+namespace tt {
+
+class FilePath {
+ public:
+  constexpr FilePath(const char* path) : path_(path) {}
+  template <class S>
+    requires requires(const S& s) {
+      { s.c_str() } -> std::convertible_to<const char*>;
+    }
+  constexpr FilePath(const S& path) : path_(path.c_str()) {}
+  constexpr operator const char*() const { return path_; }
+
+ private:
+  const char* path_;  // as long as the argument lives
+};
+
+}  // namespace tt

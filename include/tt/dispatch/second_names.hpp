@@ -1,0 +1,165 @@
+// Functions of Tensors that are another one under a second name, or with an argument fixed: tt::fliplr(x) is tt::flip(x, {1}). Names and meanings are
+// PyTorch's. Second names of elementwise ops, which Arrays have too, are in ops/aliases.hpp.
+#pragma once
+#include "tt/dispatch/algorithms.hpp"
+#include "tt/dispatch/functions.hpp"
+#include "tt/dispatch/linalg.hpp"
+#include "tt/dispatch/random.hpp"
+#include "tt/ops/aliases.hpp"
+
+namespace tt {
+
+struct FrexpResult {
+  Tensor mantissa, exponent;
+};
+
+// ---- methods as functions
+template <class = void> Tensor clone(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
+template <class = void> Size numel(const Tensor& x, SourceLine at = here()) { return x.numel(at); }
+template <class = void> Tensor select(const Tensor& x, int dim, SizeArgument index, SourceLine at = here()) { return x.select(dim, index, at); }
+template <class = void> Tensor unsqueeze(const Tensor& x, int dim, SourceLine at = here()) { return x.unsqueeze(dim, at); }
+template <class = void> Tensor t(const Tensor& x, SourceLine at = here()) { return x.t(at); }
+inline bool is_floating_point(const Tensor& x) { return x.is_floating_point(); }
+template <class = void> bool is_nonzero(const Tensor& x, SourceLine at = here()) { return x.is_nonzero(at); }
+template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, SourceLine at = here()) { return a.shape(at) == b.shape(at); }
+
+// ---- shapes
+template <class = void> Tensor swapdims(const Tensor& x, int dim0, int dim1, SourceLine at = here()) { return swapaxes(x, dim0, dim1, at); }
+template <class = void> Tensor moveaxis(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here()) { return movedim(x, source, destination, at); }
+template <class = void> TensorList split_with_sizes(const Tensor& x, const IntList& split_sizes, int dim = 0, SourceLine at = here()) { return split(x, split_sizes, dim, at); }
+template <class = void> Tensor concat(std::span<const Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor concat(std::initializer_list<Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor concatenate(std::span<const Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor concatenate(std::initializer_list<Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor row_stack(std::span<const Tensor> tensors, SourceLine at = here()) { return vstack(tensors, at); }
+template <class = void> Tensor atleast_1d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 1, at); }
+template <class = void> Tensor atleast_2d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 2, at); }
+template <class = void> Tensor atleast_3d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 3, at); }
+
+// ---- products and matrices
+template <class = void> Tensor ger(const Tensor& a, const Tensor& b, SourceLine at = here()) { return outer(a, b, at); }
+template <class = void> Tensor vdot(const Tensor& a, const Tensor& b, SourceLine at = here()) { return dot(a, b, at); }
+template <class = void> Tensor chain_matmul(std::span<const Tensor> matrices, SourceLine at = here()) { return linalg::multi_dot(matrices, at); }
+template <class = void> Tensor det(const Tensor& a, SourceLine at = here()) { return linalg::det(a, at); }
+template <class = void> auto slogdet(const Tensor& a, SourceLine at = here()) { return linalg::slogdet(a, at); }
+template <class = void> Tensor inverse(const Tensor& a, SourceLine at = here()) { return linalg::inv(a, at); }
+template <class = void> Tensor cholesky(const Tensor& a, bool upper = false, SourceLine at = here()) { return linalg::cholesky(a, upper, at); }
+template <class = void> Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false, SourceLine at = here()) { return linalg::cholesky_solve(b, l, upper, at); }
+template <class = void> Tensor matrix_exp(const Tensor& a, SourceLine at = here()) { return linalg::matrix_exp(a, at); }
+template <class = void> Tensor matrix_power(const Tensor& a, int n, SourceLine at = here()) { return linalg::matrix_power(a, n, at); }
+
+// ---- elements
+template <class = void> FrexpResult frexp(const Tensor& x, SourceLine at = here()) {
+  const auto r = call_with<Frexp>(at, {}, x);
+  return {r[0], r[1]};
+}
+/// In f64, whatever the dtypes are.
+template <class = void> Tensor float_power(const Tensor& x, const detail::TensorOperand& exponent, SourceLine at = here()) {
+  const Tensor power = exponent.tensor ? exponent.tensor->to(DType::f64, at) : exponent.number(DType::f64);
+  return tt::pow(x.to(DType::f64, at), power, at);
+}
+template <class = void> Tensor trapz(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here()) { return trapezoid(y, x, dim, at); }
+template <class = void> Tensor trapz(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here()) { return trapezoid(y, dx, dim, at); }
+template <class = void> Tensor msort(const Tensor& x, SourceLine at = here()) { return sort(x, 0, false, false, at).values; }
+
+// ---- networks
+template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
+                                                std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
+  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+}
+template <class = void> Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
+                                                std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
+  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+}
+template <class = void> Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
+                                                std::int64_t groups = 1, const IntList& dilation = {1}, SourceLine at = here()) {
+  return convolution_transpose(x, weight, bias, stride, padding, output_padding, groups, dilation, at);
+}
+template <class = void> Tensor adaptive_avg_pool1d(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_avg_pool(x, {output_size.size}, at); }
+template <class = void> Tensor adaptive_avg_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
+template <class = void> Tensor adaptive_max_pool1d(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_max_pool(x, {output_size.size}, at).values; }
+template <class = void> Tensor adaptive_max_pool3d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at).values; }
+template <class = void> Tensor lp_pool1d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 1, norm_type, kernel_size, stride, ceil_mode, at); }
+template <class = void> Tensor lp_pool2d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 2, norm_type, kernel_size, stride, ceil_mode, at); }
+template <class = void> Tensor lp_pool3d(const Tensor& x, double norm_type, const IntList& kernel_size, const IntList& stride = {}, bool ceil_mode = false, SourceLine at = here()) { return lp_pool(x, 3, norm_type, kernel_size, stride, ceil_mode, at); }
+template <class = void> PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, o, at); }
+template <class = void> PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, o, at); }
+template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, o, at); }
+/// Whole channels (of the first two axes) left out.
+template <class = void> Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
+template <class = void> Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
+template <class = void> Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
+/// softmax((logits + g) / tau) with g of Gumbel's distribution; hard: one 1 at the greatest, with the gradient of the soft one.
+template <class = void>
+Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int dim = -1, SourceLine at = here()) {
+  const Tensor noise = -tt::log(-tt::log1p(-rand_like(logits.detach(), default_generator(), at), at), at);
+  const Tensor soft = ((logits + noise) / tau).softmax(dim, at);
+  if (!hard) return soft;
+  const Tensor one = zeros_like(soft).scatter(dim, soft.argmax(dim, true, at), 1.0, at);
+  return one - soft.detach() + soft;
+}
+
+template <class = void> Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {}, SourceLine at = here()) { return max_unpool(x, indices, 1, kernel_size, stride, padding, output_size, at); }
+template <class = void> Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {}, SourceLine at = here()) { return max_unpool(x, indices, 2, kernel_size, stride, padding, output_size, at); }
+template <class = void> Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const IntList& kernel_size, const IntList& stride = {}, const IntList& padding = {0}, const IntList& output_size = {}, SourceLine at = here()) { return max_unpool(x, indices, 3, kernel_size, stride, padding, output_size, at); }
+template <class = void> PoolResult adaptive_max_pool1d_with_indices(const Tensor& x, SizeArgument output_size, SourceLine at = here()) { return adaptive_max_pool(x, {output_size.size}, at); }
+template <class = void> PoolResult adaptive_max_pool2d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at); }
+template <class = void> PoolResult adaptive_max_pool3d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at); }
+/// interpolate, whose arguments are these.
+template <class = void> Tensor upsample(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false, SourceLine at = here()) {
+  return interpolate(x, size, scale_factor, mode, align_corners, false, at);
+}
+/// max(0, d(anchor, positive) - d(anchor, negative) + margin), with distances by a function of two Tensors; swap: the nearer of anchor and positive counts.
+template <class D>
+Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, const D& distance_function, double margin = 1, bool swap = false,
+                                         Reduction reduction = Reduction::mean, SourceLine at = here()) {
+  Tensor far = distance_function(anchor, negative);
+  if (swap) far = tt::minimum(far, distance_function(positive, negative), at);
+  const Tensor loss = clamp_min(distance_function(anchor, positive) - far + margin, 0, at);
+  return reduction == Reduction::none ? loss : reduction == Reduction::sum ? loss.sum({}, false, at) : loss.mean({}, false, at);
+}
+/// One step of a recurrent layer: input (n, i), hidden state (n, h), weights (k h, i) and (k h, h), biases (k h) or undefined; k is 4 of an LSTM, whose gates
+/// are input, forget, cell and output, 3 of a GRU (reset, update, new), else 1.
+struct LstmState {
+  Tensor h, c;
+};
+template <class = void>
+LstmState lstm_cell(const Tensor& input, const LstmState& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}, SourceLine at = here()) {
+  const TensorList gate = chunk(call_with<Linear>(at, {}, input, w_ih, b_ih) + call_with<Linear>(at, {}, hx.h, w_hh, b_hh), 4, 1, at);
+  const Tensor c = tt::sigmoid(gate[1], at) * hx.c + tt::sigmoid(gate[0], at) * tt::tanh(gate[2], at);
+  return {tt::sigmoid(gate[3], at) * tt::tanh(c, at), c};
+}
+template <class = void>
+Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}, SourceLine at = here()) {
+  const TensorList i = chunk(call_with<Linear>(at, {}, input, w_ih, b_ih), 3, 1, at), h = chunk(call_with<Linear>(at, {}, hx, w_hh, b_hh), 3, 1, at);
+  const Tensor reset = tt::sigmoid(i[0] + h[0], at), update = tt::sigmoid(i[1] + h[1], at), fresh = tt::tanh(i[2] + reset * h[2], at);
+  return fresh + update * (hx - fresh);
+}
+template <class = void>
+Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}, SourceLine at = here()) {
+  return tt::tanh(call_with<Linear>(at, {}, input, w_ih, b_ih) + call_with<Linear>(at, {}, hx, w_hh, b_hh), at);
+}
+template <class = void>
+Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih = {}, const Tensor& b_hh = {}, SourceLine at = here()) {
+  return tt::relu(call_with<Linear>(at, {}, input, w_ih, b_ih) + call_with<Linear>(at, {}, hx, w_hh, b_hh), at);
+}
+
+// ---- random numbers
+template <class = void> Tensor randint_like(const Tensor& x, std::int64_t low, std::int64_t high, SourceLine at = here()) {
+  return randint(low, high, x.shape(at), default_generator(), detail::on_device(x.dtype(), x.device()), at);
+}
+template <class = void> Tensor randint_like(const Tensor& x, std::int64_t high, SourceLine at = here()) { return randint_like(x, 0, high, at); }
+
+/// A number as a Tensor without axes.
+template <class = void> Tensor scalar_tensor(double value, TensorOptions o = {}, SourceLine at = here()) { return full({}, value, o, at); }
+
+// ---- dtypes and shapes of results
+inline DType promote_types(DType a, DType b) { return promote(a, b); }
+inline DType result_type(const Tensor& a, const Tensor& b) {
+  const Tensor* const both[] = {&a, &b};
+  return detail::result_dtype(both, 2);
+}
+/// May an op in place write this dtype to that one: floating to integer, and what is no bool to bool, may not.
+inline bool can_cast(DType from, DType to) { return detail::category(from) <= detail::category(to); }
+
+}  // namespace tt
