@@ -536,7 +536,7 @@ constexpr Graph training_step() {
   for (int k = 0; k < 4; ++k) parameter[k] = r.input(shapes[k]);
   for (int k = 0; k < 4; ++k) velocity[k] = r.input(shapes[k]);
   const Sym hidden = tt::relu(tt::matmul(x, parameter[0]) + parameter[1]);
-  const Sym loss = tt::cross_entropy(tt::matmul(hidden, parameter[2]) + parameter[3], label);
+  const Sym loss = tt::detail::ClassLoss(tt::matmul(hidden, parameter[2]) + parameter[3], label, "cross_entropy").mean();  // the same graph at both times
   const tt::Vec<int> d = tt::gradients(
       r.g, loss.id, {parameter[0].id, parameter[1].id, parameter[2].id, parameter[3].id});
   for (int k = 0; k < 4; ++k) {

@@ -2,35 +2,47 @@
 graph 3
 %0 = input 0 : f32 (8, 10)
 %1 = input 1 : i64 (8,)
-%2 = prims.amax(%0) axes 1 : f32 (8, 1)
-%3 = detach(%2) : f32 (8, 1)
-%4 = sub(%0, %3) : f32 (8, 10)
-%5 = exp(%4) : f32 (8, 10)
-%6 = prims.sum(%5) axes 1 : f32 (8, 1)
-%7 = log(%6) : f32 (8, 1)
-%8 = iota 1 : i64 (1, 10)
-%9 = prims.reshape(%1) : i64 (8, 1)
-%10 = eq(%8, %9) : bool (8, 10)
-%11 = constant 0 : f32 ()
-%12 = where(%10, %4, %11) : f32 (8, 10)
-%13 = prims.sum(%12) axes 1 : f32 (8, 1)
-%14 = sub(%7, %13) : f32 (8, 1)
-%15 = prims.reshape(%14) : f32 (8,)
-%16 = prims.sum(%15) axes 0 : f32 (1,)
-%17 = prims.reshape(%16) : f32 ()
-%18 = constant 8 : f32 ()
-%19 = div(%17, %18) : f32 () -> output 0
-%20 = constant -0.125 : f32 ()
-%21 = where(%10, %20, %11) : f32 (8, 10)
-%22 = constant 0.125 : f32 ()
-%23 = div(%22, %6) : f32 (8, 1)
-%24 = mul(%23, %5) : f32 (8, 10)
-%25 = add(%21, %24) : f32 (8, 10) -> output 1
+%2 = prims.reshape(%1) : i64 (8, 1)
+%3 = constant -100 : i64 ()
+%4 = ne(%2, %3) : bool (8, 1)
+%5 = cast(%4) : f32 (8, 1)
+%6 = prims.reshape(%5) : f32 (8,)
+%7 = prims.sum(%6) axes 0 : f32 (1,)
+%8 = prims.reshape(%7) : f32 ()
+%9 = constant 0 : f32 ()
+%10 = eq(%8, %9) : bool ()
+%11 = constant nan bits 0x7fc00000 : f32 ()
+%12 = prims.amax(%0) axes 1 : f32 (8, 1)
+%13 = detach(%12) : f32 (8, 1)
+%14 = sub(%0, %13) : f32 (8, 10)
+%15 = exp(%14) : f32 (8, 10)
+%16 = prims.sum(%15) axes 1 : f32 (8, 1)
+%17 = log(%16) : f32 (8, 1)
+%18 = iota 1 : i64 (1, 10)
+%19 = eq(%18, %2) : bool (8, 10)
+%20 = where(%19, %14, %9) : f32 (8, 10)
+%21 = prims.sum(%20) axes 1 : f32 (8, 1)
+%22 = sub(%17, %21) : f32 (8, 1)
+%23 = where(%4, %22, %9) : f32 (8, 1)
+%24 = prims.reshape(%23) : f32 (8,)
+%25 = prims.sum(%24) axes 0 : f32 (1,)
+%26 = prims.reshape(%25) : f32 ()
+%27 = div(%26, %8) : f32 ()
+%28 = where(%10, %11, %27) : f32 () -> output 0
+%29 = constant 1 : f32 ()
+%30 = where(%10, %9, %29) : f32 ()
+%31 = div(%30, %8) : f32 ()
+%32 = where(%4, %31, %9) : f32 (8, 1)
+%33 = neg(%32) : f32 (8, 1)
+%34 = where(%19, %33, %9) : f32 (8, 10)
+%35 = div(%32, %16) : f32 (8, 1)
+%36 = mul(%35, %15) : f32 (8, 10)
+%37 = add(%34, %36) : f32 (8, 10) -> output 1
 behind prelude.c: */
-TREE(float, max_f32)
-LANES(float, v_f32, 32, max_f32)
 TREE(float, add_f32)
 LANES(float, v_f32, 32, add_f32)
+TREE(float, max_f32)
+LANES(float, v_f32, 32, max_f32)
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;
   const float v2 = (-104.0f);
@@ -131,126 +143,21 @@ FN float log_f32(float v0) {
   return v56;
 }
 
-/* kernel 0: rows 8 x 10 */
+/* kernel 0: rows 1 x 8 */
 void cross_entropy_gradient_0(void *const *p, const i64 *s, const i64 *r) {
   (void)s;
   (void)r;
-  for (i64 row = 0; row < 8; ++row) {
-    const i64 n = 10;
-    long long *x3 = (long long *)p[2] + row * (1);
-    const long long i64_1 = x3[0];
-    const float f32_6 = 0.0f;
-    const float f32_11 = f32_bits((int)0x3e000000u) /* 0.125 */;
-    const float f32_13 = f32_bits((int)0xbe000000u) /* -0.125 */;
-    float f32_1;
-    tree_max_f32 tf32_1;
-    tf32_1.used = 0, tf32_1.pushed = 0;
-    for (i64 b = 0; b < n || b == 0; b += 4096) {
-      const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + row * (10);
-      lanes_max_f32 vf32_1;
-      begin_max_f32(&vf32_1, f32_bits((int)0xff800000u));
-      i64 g = b;
-      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_1[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          ef32_1[l] = f32_0;
-        }
-        take_max_f32(&vf32_1, ef32_1, u);
-      }
-      if (g < end) {
-        float lf32_1[64];
-        spill_max_f32(lf32_1, &vf32_1);
-        EACH for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          lf32_1[l] = max_f32(lf32_1[l], f32_0);
-        }
-        fill_max_f32(&vf32_1, lf32_1);
-      }
-      push_max_f32(&tf32_1, fold_max_f32(&vf32_1));
-    }
-    f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
-    float f32_5;
-    tree_add_f32 tf32_5;
-    tf32_5.used = 0, tf32_5.pushed = 0;
-    float f32_8;
-    tree_add_f32 tf32_8;
-    tf32_8.used = 0, tf32_8.pushed = 0;
-    for (i64 b = 0; b < n || b == 0; b += 4096) {
-      const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x0 = (float *)p[0] + row * (10);
-      float *x1 = (float *)p[1] + 0;
-      lanes_add_f32 vf32_5;
-      begin_add_f32(&vf32_5, 0);
-      lanes_add_f32 vf32_8;
-      begin_add_f32(&vf32_8, 0);
-      i64 g = b;
-      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_5[GROUP];
-        float ef32_8[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_2 = x0[i];
-          const float f32_3 = f32_2 - f32_1;
-          const float f32_4 = exp_f32(f32_3);
-          x1[i] = f32_4;
-          ef32_5[l] = f32_4;
-          const long long i64_0 = (long long)(0 + i);
-          const u8 bool_0 = i64_0 == i64_1;
-          const float f32_7 = bool_0 ? f32_3 : f32_6;
-          ef32_8[l] = f32_7;
-        }
-        take_add_f32(&vf32_5, ef32_5, u);
-        take_add_f32(&vf32_8, ef32_8, u);
-      }
-      if (g < end) {
-        float lf32_5[64];
-        spill_add_f32(lf32_5, &vf32_5);
-        float lf32_8[64];
-        spill_add_f32(lf32_8, &vf32_8);
-        EACH for (i64 l = 0; l < end - g; ++l) {
-          const i64 i = g + l;
-          (void)i;
-          const float f32_2 = x0[i];
-          const float f32_3 = f32_2 - f32_1;
-          const float f32_4 = exp_f32(f32_3);
-          x1[i] = f32_4;
-          lf32_5[l] = add_f32(lf32_5[l], f32_4);
-          const long long i64_0 = (long long)(0 + i);
-          const u8 bool_0 = i64_0 == i64_1;
-          const float f32_7 = bool_0 ? f32_3 : f32_6;
-          lf32_8[l] = add_f32(lf32_8[l], f32_7);
-        }
-        fill_add_f32(&vf32_5, lf32_5);
-        fill_add_f32(&vf32_8, lf32_8);
-      }
-      push_add_f32(&tf32_5, fold_add_f32(&vf32_5));
-      push_add_f32(&tf32_8, fold_add_f32(&vf32_8));
-    }
-    f32_5 = result_add_f32(&tf32_5, 0);
-    f32_8 = result_add_f32(&tf32_8, 0);
-    float *x4 = (float *)p[3] + row * (1);
-    const float f32_9 = log_f32(f32_5);
-    const float f32_10 = f32_9 - f32_8;
-    x4[0] = f32_10;
-    const float f32_12 = f32_11 / f32_5;
+  for (i64 row = 0; row < 1; ++row) {
+    const i64 n = 8;
+    const long long i64_1 = (i64)0xffffffffffffff9cULL;
     {
+      long long *x0 = (long long *)p[0] + 0;
       float *x1 = (float *)p[1] + 0;
-      float *x5 = (float *)p[4] + row * (10);
       EACH for (i64 i = 0; i < n; ++i) {
-        const long long i64_2 = (long long)(0 + i);
-        const u8 bool_1 = i64_2 == i64_1;
-        const float f32_14 = bool_1 ? f32_13 : f32_6;
-        const float f32_15 = x1[i];
-        const float f32_16 = f32_12 * f32_15;
-        const float f32_17 = f32_14 + f32_16;
-        x5[i] = f32_17;
+        const long long i64_0 = x0[i];
+        const u8 bool_0 = i64_0 != i64_1;
+        const float f32_0 = (float)bool_0;
+        x1[i] = f32_0;
       }
     }
   }
@@ -262,13 +169,14 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
   (void)r;
   for (i64 row = 0; row < 1; ++row) {
     const i64 n = 8;
-    const float f32_2 = 8.0f;
+    const float f32_2 = 0.0f;
+    const float f32_3 = 1.0f;
     float f32_1;
     tree_add_f32 tf32_1;
     tf32_1.used = 0, tf32_1.pushed = 0;
     for (i64 b = 0; b < n || b == 0; b += 4096) {
       const i64 end = n < b + 4096 ? n : b + 4096;
-      float *x6 = (float *)p[0] + 0;
+      float *x2 = (float *)p[0] + 0;
       lanes_add_f32 vf32_1;
       begin_add_f32(&vf32_1, 0);
       i64 g = b;
@@ -277,7 +185,7 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
         EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
           const i64 i = g + u + l;
           (void)i;
-          const float f32_0 = x6[i];
+          const float f32_0 = x2[i];
           ef32_1[l] = f32_0;
         }
         take_add_f32(&vf32_1, ef32_1, u);
@@ -288,7 +196,7 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
         EACH for (i64 l = 0; l < end - g; ++l) {
           const i64 i = g + l;
           (void)i;
-          const float f32_0 = x6[i];
+          const float f32_0 = x2[i];
           lf32_1[l] = add_f32(lf32_1[l], f32_0);
         }
         fill_add_f32(&vf32_1, lf32_1);
@@ -296,8 +204,193 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
       push_add_f32(&tf32_1, fold_add_f32(&vf32_1));
     }
     f32_1 = result_add_f32(&tf32_1, 0);
-    float *x7 = (float *)p[1] + 0;
+    float *x3 = (float *)p[1] + 0;
+    float *x4 = (float *)p[2] + 0;
+    x3[0] = f32_1;
+    const u8 bool_0 = f32_1 == f32_2;
+    const float f32_4 = bool_0 ? f32_2 : f32_3;
+    const float f32_5 = f32_4 / f32_1;
+    x4[0] = f32_5;
+  }
+}
+
+/* kernel 2: rows 8 x 10 */
+void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
+  (void)s;
+  (void)r;
+  for (i64 row = 0; row < 8; ++row) {
+    const i64 n = 10;
+    long long *x6 = (long long *)p[1] + row * (1);
+    float *x7 = (float *)p[2] + 0;
+    const long long i64_0 = x6[0];
+    const long long i64_1 = (i64)0xffffffffffffff9cULL;
+    const u8 bool_0 = i64_0 != i64_1;
+    const float f32_2 = x7[0];
+    const float f32_3 = 0.0f;
+    float f32_1;
+    tree_max_f32 tf32_1;
+    tf32_1.used = 0, tf32_1.pushed = 0;
+    for (i64 b = 0; b < n || b == 0; b += 4096) {
+      const i64 end = n < b + 4096 ? n : b + 4096;
+      float *x5 = (float *)p[0] + row * (10);
+      lanes_max_f32 vf32_1;
+      begin_max_f32(&vf32_1, f32_bits((int)0xff800000u));
+      i64 g = b;
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_1[GROUP];
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_0 = x5[i];
+          ef32_1[l] = f32_0;
+        }
+        take_max_f32(&vf32_1, ef32_1, u);
+      }
+      if (g < end) {
+        float lf32_1[64];
+        spill_max_f32(lf32_1, &vf32_1);
+        EACH for (i64 l = 0; l < end - g; ++l) {
+          const i64 i = g + l;
+          (void)i;
+          const float f32_0 = x5[i];
+          lf32_1[l] = max_f32(lf32_1[l], f32_0);
+        }
+        fill_max_f32(&vf32_1, lf32_1);
+      }
+      push_max_f32(&tf32_1, fold_max_f32(&vf32_1));
+    }
+    f32_1 = result_max_f32(&tf32_1, f32_bits((int)0xff800000u));
+    const float f32_4 = bool_0 ? f32_2 : f32_3;
+    const float f32_5 = neg_f32(f32_4);
+    float f32_9;
+    tree_add_f32 tf32_9;
+    tf32_9.used = 0, tf32_9.pushed = 0;
+    float f32_11;
+    tree_add_f32 tf32_11;
+    tf32_11.used = 0, tf32_11.pushed = 0;
+    for (i64 b = 0; b < n || b == 0; b += 4096) {
+      const i64 end = n < b + 4096 ? n : b + 4096;
+      float *x5 = (float *)p[0] + row * (10);
+      float *x8 = (float *)p[3] + 0;
+      lanes_add_f32 vf32_9;
+      begin_add_f32(&vf32_9, 0);
+      lanes_add_f32 vf32_11;
+      begin_add_f32(&vf32_11, 0);
+      i64 g = b;
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_9[GROUP];
+        float ef32_11[GROUP];
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_6 = x5[i];
+          const float f32_7 = f32_6 - f32_1;
+          const float f32_8 = exp_f32(f32_7);
+          x8[i] = f32_8;
+          ef32_9[l] = f32_8;
+          const long long i64_2 = (long long)(0 + i);
+          const u8 bool_1 = i64_2 == i64_0;
+          const float f32_10 = bool_1 ? f32_7 : f32_3;
+          ef32_11[l] = f32_10;
+        }
+        take_add_f32(&vf32_9, ef32_9, u);
+        take_add_f32(&vf32_11, ef32_11, u);
+      }
+      if (g < end) {
+        float lf32_9[64];
+        spill_add_f32(lf32_9, &vf32_9);
+        float lf32_11[64];
+        spill_add_f32(lf32_11, &vf32_11);
+        EACH for (i64 l = 0; l < end - g; ++l) {
+          const i64 i = g + l;
+          (void)i;
+          const float f32_6 = x5[i];
+          const float f32_7 = f32_6 - f32_1;
+          const float f32_8 = exp_f32(f32_7);
+          x8[i] = f32_8;
+          lf32_9[l] = add_f32(lf32_9[l], f32_8);
+          const long long i64_2 = (long long)(0 + i);
+          const u8 bool_1 = i64_2 == i64_0;
+          const float f32_10 = bool_1 ? f32_7 : f32_3;
+          lf32_11[l] = add_f32(lf32_11[l], f32_10);
+        }
+        fill_add_f32(&vf32_9, lf32_9);
+        fill_add_f32(&vf32_11, lf32_11);
+      }
+      push_add_f32(&tf32_9, fold_add_f32(&vf32_9));
+      push_add_f32(&tf32_11, fold_add_f32(&vf32_11));
+    }
+    f32_9 = result_add_f32(&tf32_9, 0);
+    f32_11 = result_add_f32(&tf32_11, 0);
+    float *x10 = (float *)p[4] + row * (1);
+    const float f32_12 = log_f32(f32_9);
+    const float f32_13 = f32_12 - f32_11;
+    const float f32_14 = bool_0 ? f32_13 : f32_3;
+    x10[0] = f32_14;
+    const float f32_15 = f32_4 / f32_9;
+    {
+      float *x8 = (float *)p[3] + 0;
+      float *x11 = (float *)p[5] + row * (10);
+      EACH for (i64 i = 0; i < n; ++i) {
+        const long long i64_3 = (long long)(0 + i);
+        const u8 bool_2 = i64_3 == i64_0;
+        const float f32_16 = bool_2 ? f32_5 : f32_3;
+        const float f32_17 = x8[i];
+        const float f32_18 = f32_15 * f32_17;
+        const float f32_19 = f32_16 + f32_18;
+        x11[i] = f32_19;
+      }
+    }
+  }
+}
+
+/* kernel 3: rows 1 x 8 */
+void cross_entropy_gradient_3(void *const *p, const i64 *s, const i64 *r) {
+  (void)s;
+  (void)r;
+  for (i64 row = 0; row < 1; ++row) {
+    const i64 n = 8;
+    float *x13 = (float *)p[1] + 0;
+    const float f32_2 = x13[0];
+    const float f32_4 = 0.0f;
+    const u8 bool_0 = f32_2 == f32_4;
+    const float f32_5 = f32_bits((int)0x7fc00000u);
+    float f32_1;
+    tree_add_f32 tf32_1;
+    tf32_1.used = 0, tf32_1.pushed = 0;
+    for (i64 b = 0; b < n || b == 0; b += 4096) {
+      const i64 end = n < b + 4096 ? n : b + 4096;
+      float *x12 = (float *)p[0] + 0;
+      lanes_add_f32 vf32_1;
+      begin_add_f32(&vf32_1, 0);
+      i64 g = b;
+      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
+        float ef32_1[GROUP];
+        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
+          const i64 i = g + u + l;
+          (void)i;
+          const float f32_0 = x12[i];
+          ef32_1[l] = f32_0;
+        }
+        take_add_f32(&vf32_1, ef32_1, u);
+      }
+      if (g < end) {
+        float lf32_1[64];
+        spill_add_f32(lf32_1, &vf32_1);
+        EACH for (i64 l = 0; l < end - g; ++l) {
+          const i64 i = g + l;
+          (void)i;
+          const float f32_0 = x12[i];
+          lf32_1[l] = add_f32(lf32_1[l], f32_0);
+        }
+        fill_add_f32(&vf32_1, lf32_1);
+      }
+      push_add_f32(&tf32_1, fold_add_f32(&vf32_1));
+    }
+    f32_1 = result_add_f32(&tf32_1, 0);
+    float *x14 = (float *)p[2] + 0;
     const float f32_3 = f32_1 / f32_2;
-    x7[0] = f32_3;
+    const float f32_6 = bool_0 ? f32_5 : f32_3;
+    x14[0] = f32_6;
   }
 }

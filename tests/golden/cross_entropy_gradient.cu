@@ -2,33 +2,45 @@
 graph 3
 %0 = input 0 : f32 (8, 10)
 %1 = input 1 : i64 (8,)
-%2 = prims.amax(%0) axes 1 : f32 (8, 1)
-%3 = detach(%2) : f32 (8, 1)
-%4 = sub(%0, %3) : f32 (8, 10)
-%5 = exp(%4) : f32 (8, 10)
-%6 = prims.sum(%5) axes 1 : f32 (8, 1)
-%7 = log(%6) : f32 (8, 1)
-%8 = iota 1 : i64 (1, 10)
-%9 = prims.reshape(%1) : i64 (8, 1)
-%10 = eq(%8, %9) : bool (8, 10)
-%11 = constant 0 : f32 ()
-%12 = where(%10, %4, %11) : f32 (8, 10)
-%13 = prims.sum(%12) axes 1 : f32 (8, 1)
-%14 = sub(%7, %13) : f32 (8, 1)
-%15 = prims.reshape(%14) : f32 (8,)
-%16 = prims.sum(%15) axes 0 : f32 (1,)
-%17 = prims.reshape(%16) : f32 ()
-%18 = constant 8 : f32 ()
-%19 = div(%17, %18) : f32 () -> output 0
-%20 = constant -0.125 : f32 ()
-%21 = where(%10, %20, %11) : f32 (8, 10)
-%22 = constant 0.125 : f32 ()
-%23 = div(%22, %6) : f32 (8, 1)
-%24 = mul(%23, %5) : f32 (8, 10)
-%25 = add(%21, %24) : f32 (8, 10) -> output 1
+%2 = prims.reshape(%1) : i64 (8, 1)
+%3 = constant -100 : i64 ()
+%4 = ne(%2, %3) : bool (8, 1)
+%5 = cast(%4) : f32 (8, 1)
+%6 = prims.reshape(%5) : f32 (8,)
+%7 = prims.sum(%6) axes 0 : f32 (1,)
+%8 = prims.reshape(%7) : f32 ()
+%9 = constant 0 : f32 ()
+%10 = eq(%8, %9) : bool ()
+%11 = constant nan bits 0x7fc00000 : f32 ()
+%12 = prims.amax(%0) axes 1 : f32 (8, 1)
+%13 = detach(%12) : f32 (8, 1)
+%14 = sub(%0, %13) : f32 (8, 10)
+%15 = exp(%14) : f32 (8, 10)
+%16 = prims.sum(%15) axes 1 : f32 (8, 1)
+%17 = log(%16) : f32 (8, 1)
+%18 = iota 1 : i64 (1, 10)
+%19 = eq(%18, %2) : bool (8, 10)
+%20 = where(%19, %14, %9) : f32 (8, 10)
+%21 = prims.sum(%20) axes 1 : f32 (8, 1)
+%22 = sub(%17, %21) : f32 (8, 1)
+%23 = where(%4, %22, %9) : f32 (8, 1)
+%24 = prims.reshape(%23) : f32 (8,)
+%25 = prims.sum(%24) axes 0 : f32 (1,)
+%26 = prims.reshape(%25) : f32 ()
+%27 = div(%26, %8) : f32 ()
+%28 = where(%10, %11, %27) : f32 () -> output 0
+%29 = constant 1 : f32 ()
+%30 = where(%10, %9, %29) : f32 ()
+%31 = div(%30, %8) : f32 ()
+%32 = where(%4, %31, %9) : f32 (8, 1)
+%33 = neg(%32) : f32 (8, 1)
+%34 = where(%19, %33, %9) : f32 (8, 10)
+%35 = div(%32, %16) : f32 (8, 1)
+%36 = mul(%35, %15) : f32 (8, 10)
+%37 = add(%34, %36) : f32 (8, 10) -> output 1
 behind prelude.cu: */
-TREE(float, max_f32)
 TREE(float, add_f32)
+TREE(float, max_f32)
 FN float exp_f32(float v0) {
   const float v1 = 89.0f;
   const float v2 = (-104.0f);
@@ -129,142 +141,62 @@ FN float log_f32(float v0) {
   return v56;
 }
 
-/* kernel 0: rows 8 x 10 */
-/* Mode 0: the row; 1: block `block` of it, as a partial result; 2: from those */
-template <int V, int Mode> FN void cross_entropy_gradient_0_row(const Operands<5> &a, const Team &t, i64 row, i64 block, char *parts) {
-  (void)row; (void)block; (void)parts;
-  const i64 n = 10, blocks = (n + 4095) / 4096;
-  (void)blocks;
-  float *x1 = (float *)(t.rows + 0);
-  long long *x3 = (long long *)a.p[2] + row * (1);
-  const long long i64_1 = x3[0];
-  const float f32_6 = 0.0f;
-  const float f32_11 = f32_bits((int)0x3e000000u) /* 0.125 */;
-  const float f32_13 = f32_bits((int)0xbe000000u) /* -0.125 */;
-  float f32_1 = f32_bits((int)0xff800000u);
-  float *part_f32_1 = (float *)(parts + blocks * 0);
-  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
-      const i64 end = least(n, (b + 1) * 4096);
-      float lf32_1[2] = {f32_bits((int)0xff800000u), f32_bits((int)0xff800000u)};
-      float *x0 = (float *)a.p[0] + row * (10);
-      #pragma unroll 4
-      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
-        const Vector<float, 2> v0 = load_pair<V>(x0, g, end);
+/* kernel 0: rows 1 x 8 */
+template <int V> FN void cross_entropy_gradient_0_step(const Operands<2> &a, i64 row, i64 col) {
+  (void)row;
+  const long long i64_1 = (i64)0xffffffffffffff9cULL;
+      {
+        long long *x0 = (long long *)a.p[0] + 0;
+        float *x1 = (float *)a.p[1] + 0;
+        const Vector<long long, V> v0 = load<V>(x0 + col);
+        Vector<float, V> w1;
         #pragma unroll
-        for (int k = 0; k < 2; ++k) {
-          const i64 i = V == 2 ? g + k : g + 32 * k;
+        for (int k = 0; k < V; ++k) {
+          const i64 i = col + k;
           (void)i;
-          if (V == 1 && i >= end) break;
-          const float f32_0 = v0.v[k];
-          lf32_1[k] = max_f32(lf32_1[k], f32_0);
+          const long long i64_0 = v0.v[k];
+          const u8 bool_0 = i64_0 != i64_1;
+          const float f32_0 = (float)bool_0;
+          w1.v[k] = f32_0;
         }
+        store<V>(x1 + col, w1);
       }
-      f32_1 = fold_max_f32<V>(lf32_1);
-      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_1[b] = f32_1;
-  }
-  if (blocks > 1) f32_1 = combine_max_f32(part_f32_1, blocks, t);
-  float f32_5 = 0;
-  float *part_f32_5 = (float *)(parts + blocks * 8);
-  float f32_8 = 0;
-  float *part_f32_8 = (float *)(parts + blocks * 16);
-  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
-      const i64 end = least(n, (b + 1) * 4096);
-      float lf32_5[2] = {0, 0};
-      float lf32_8[2] = {0, 0};
-      float *x0 = (float *)a.p[0] + row * (10);
-      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
-        const Vector<float, 2> v0 = load_pair<V>(x0, g, end);
-        Vector<float, 2> w1;
-        #pragma unroll
-        for (int k = 0; k < 2; ++k) {
-          const i64 i = V == 2 ? g + k : g + 32 * k;
-          (void)i;
-          if (V == 1 && i >= end) break;
-          const float f32_2 = v0.v[k];
-          const float f32_3 = f32_2 - f32_1;
-          const float f32_4 = exp_f32(f32_3);
-          w1.v[k] = f32_4;
-          lf32_5[k] = add_f32(lf32_5[k], f32_4);
-          const long long i64_0 = (long long)(0 + i);
-          const u8 bool_0 = i64_0 == i64_1;
-          const float f32_7 = bool_0 ? f32_3 : f32_6;
-          lf32_8[k] = add_f32(lf32_8[k], f32_7);
-        }
-        store_pair<V>(x1, g, end, w1);
-      }
-      f32_5 = fold_add_f32<V>(lf32_5);
-      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_5[b] = f32_5;
-      f32_8 = fold_add_f32<V>(lf32_8);
-      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_8[b] = f32_8;
-  }
-  if (blocks > 1) f32_5 = combine_add_f32(part_f32_5, blocks, t);
-  if (blocks > 1) f32_8 = combine_add_f32(part_f32_8, blocks, t);
-  float *x4 = (float *)a.p[3] + row * (1);
-  const float f32_9 = log_f32(f32_5);
-  const float f32_10 = f32_9 - f32_8;
-  sync(t);
-  if (t.thread == 0)
-  x4[0] = f32_10;
-  const float f32_12 = f32_11 / f32_5;
-  sync(t);
-  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
-      const i64 end = least(n, (b + 1) * 4096);
-      float *x5 = (float *)a.p[4] + row * (10);
-      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
-        const Vector<float, 2> v1 = load_pair<V>(x1, g, end);
-        Vector<float, 2> w5;
-        #pragma unroll
-        for (int k = 0; k < 2; ++k) {
-          const i64 i = V == 2 ? g + k : g + 32 * k;
-          (void)i;
-          if (V == 1 && i >= end) break;
-          const long long i64_2 = (long long)(0 + i);
-          const u8 bool_1 = i64_2 == i64_1;
-          const float f32_14 = bool_1 ? f32_13 : f32_6;
-          const float f32_15 = v1.v[k];
-          const float f32_16 = f32_12 * f32_15;
-          const float f32_17 = f32_14 + f32_16;
-          w5.v[k] = f32_17;
-        }
-        store_pair<V>(x5, g, end, w5);
-      }
-  }
-  sync(t);
 }
-extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_0(__grid_constant__ const Operands<5> a) {
-  const Team t = team_of(a);
-  const i64 rows = 8, n = 10, blocks = (n + 4095) / 4096;
-  (void)blocks;
-  const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0) && aligned<2>((float *)a.p[4] + 0);
-  for (i64 row = t.first; row < rows; row += t.step) {
-    if (wide) cross_entropy_gradient_0_row<2, 0>(a, t, row, 0, t.parts);
-    else cross_entropy_gradient_0_row<1, 0>(a, t, row, 0, t.parts);
+extern "C" __global__ void __launch_bounds__(256) cross_entropy_gradient_0(__grid_constant__ const Operands<2> a) {
+  const i64 rows = 1, n = 8, first = blockIdx.x * (i64)blockDim.x + threadIdx.x, step = (i64)gridDim.x * blockDim.x;
+  if (aligned<4>((long long *)a.p[0] + 0) && aligned<4>((float *)a.p[1] + 0)) {
+    for (i64 e = first; e < n / 4; e += step) cross_entropy_gradient_0_step<4>(a, 0, e * 4);
+    for (i64 e = n / 4 * 4 + first; e < n; e += step) cross_entropy_gradient_0_step<1>(a, 0, e);
+  } else {
+    for (i64 e = first; e < n; e += step) cross_entropy_gradient_0_step<1>(a, 0, e);
   }
+  (void)rows;
 }
 
 /* kernel 1: rows 1 x 8 */
 /* Mode 0: the row; 1: block `block` of it, as a partial result; 2: from those */
-template <int V, int Mode> FN void cross_entropy_gradient_1_row(const Operands<2> &a, const Team &t, i64 row, i64 block, char *parts) {
+template <int V, int Mode> FN void cross_entropy_gradient_1_row(const Operands<3> &a, const Team &t, i64 row, i64 block, char *parts) {
   (void)row; (void)block; (void)parts;
   const i64 n = 8, blocks = (n + 4095) / 4096;
   (void)blocks;
-  const float f32_2 = 8.0f;
+  const float f32_2 = 0.0f;
+  const float f32_3 = 1.0f;
   float f32_1 = 0;
   float *part_f32_1 = (float *)(parts + blocks * 0);
   if (Mode != 2)
   for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
       const i64 end = least(n, (b + 1) * 4096);
       float lf32_1[2] = {0, 0};
-      float *x6 = (float *)a.p[0] + 0;
+      float *x2 = (float *)a.p[0] + 0;
       #pragma unroll 4
       for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
-        const Vector<float, 2> v6 = load_pair<V>(x6, g, end);
+        const Vector<float, 2> v2 = load_pair<V>(x2, g, end);
         #pragma unroll
         for (int k = 0; k < 2; ++k) {
           const i64 i = V == 2 ? g + k : g + 32 * k;
           (void)i;
           if (V == 1 && i >= end) break;
-          const float f32_0 = v6.v[k];
+          const float f32_0 = v2.v[k];
           lf32_1[k] = add_f32(lf32_1[k], f32_0);
         }
       }
@@ -274,15 +206,21 @@ template <int V, int Mode> FN void cross_entropy_gradient_1_row(const Operands<2
   if (Mode == 1) return;
   if (blocks > 1) f32_1 = combine_add_f32(part_f32_1, blocks, t);
   if (Mode == 2 && blocks == 1) f32_1 = part_f32_1[0];
-  float *x7 = (float *)a.p[1] + 0;
-  const float f32_3 = f32_1 / f32_2;
+  float *x3 = (float *)a.p[1] + 0;
+  float *x4 = (float *)a.p[2] + 0;
   sync(t);
   if (t.thread == 0)
-  x7[0] = f32_3;
+  x3[0] = f32_1;
+  const u8 bool_0 = f32_1 == f32_2;
+  const float f32_4 = bool_0 ? f32_2 : f32_3;
+  const float f32_5 = f32_4 / f32_1;
+  sync(t);
+  if (t.thread == 0)
+  x4[0] = f32_5;
   sync(t);
   sync(t);
 }
-extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_1(__grid_constant__ const Operands<2> a) {
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_1(__grid_constant__ const Operands<3> a) {
   const Team t = team_of(a);
   const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
   (void)blocks;
@@ -292,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_1(__gri
     else cross_entropy_gradient_1_row<1, 0>(a, t, row, 0, t.parts);
   }
 }
-extern "C" __global__ void __launch_bounds__(128) cross_entropy_gradient_1_parts(__grid_constant__ const Operands<2> a) {
+extern "C" __global__ void __launch_bounds__(128) cross_entropy_gradient_1_parts(__grid_constant__ const Operands<3> a) {
   const Team t = team_of(a);
   const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
   (void)blocks;
@@ -302,12 +240,205 @@ extern "C" __global__ void __launch_bounds__(128) cross_entropy_gradient_1_parts
     else cross_entropy_gradient_1_row<1, 1>(a, t, unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes);
   }
 }
-extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_1_finish(__grid_constant__ const Operands<2> a) {
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_1_finish(__grid_constant__ const Operands<3> a) {
   const Team t = team_of(a);
   const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
   (void)blocks;
   const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0);
   for (i64 row = t.first; row < rows; row += t.step) {
     cross_entropy_gradient_1_row<1, 2>(a, t, row, 0, a.work + row * a.work_bytes);
+  }
+}
+
+/* kernel 2: rows 8 x 10 */
+/* Mode 0: the row; 1: block `block` of it, as a partial result; 2: from those */
+template <int V, int Mode> FN void cross_entropy_gradient_2_row(const Operands<6> &a, const Team &t, i64 row, i64 block, char *parts) {
+  (void)row; (void)block; (void)parts;
+  const i64 n = 10, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  float *x8 = (float *)(t.rows + 0);
+  long long *x6 = (long long *)a.p[1] + row * (1);
+  float *x7 = (float *)a.p[2] + 0;
+  const long long i64_0 = x6[0];
+  const long long i64_1 = (i64)0xffffffffffffff9cULL;
+  const u8 bool_0 = i64_0 != i64_1;
+  const float f32_2 = x7[0];
+  const float f32_3 = 0.0f;
+  float f32_1 = f32_bits((int)0xff800000u);
+  float *part_f32_1 = (float *)(parts + blocks * 0);
+  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
+      const i64 end = least(n, (b + 1) * 4096);
+      float lf32_1[2] = {f32_bits((int)0xff800000u), f32_bits((int)0xff800000u)};
+      float *x5 = (float *)a.p[0] + row * (10);
+      #pragma unroll 4
+      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
+        const Vector<float, 2> v5 = load_pair<V>(x5, g, end);
+        #pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const i64 i = V == 2 ? g + k : g + 32 * k;
+          (void)i;
+          if (V == 1 && i >= end) break;
+          const float f32_0 = v5.v[k];
+          lf32_1[k] = max_f32(lf32_1[k], f32_0);
+        }
+      }
+      f32_1 = fold_max_f32<V>(lf32_1);
+      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_1[b] = f32_1;
+  }
+  if (blocks > 1) f32_1 = combine_max_f32(part_f32_1, blocks, t);
+  const float f32_4 = bool_0 ? f32_2 : f32_3;
+  const float f32_5 = neg_f32(f32_4);
+  float f32_9 = 0;
+  float *part_f32_9 = (float *)(parts + blocks * 8);
+  float f32_11 = 0;
+  float *part_f32_11 = (float *)(parts + blocks * 16);
+  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
+      const i64 end = least(n, (b + 1) * 4096);
+      float lf32_9[2] = {0, 0};
+      float lf32_11[2] = {0, 0};
+      float *x5 = (float *)a.p[0] + row * (10);
+      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
+        const Vector<float, 2> v5 = load_pair<V>(x5, g, end);
+        Vector<float, 2> w8;
+        #pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const i64 i = V == 2 ? g + k : g + 32 * k;
+          (void)i;
+          if (V == 1 && i >= end) break;
+          const float f32_6 = v5.v[k];
+          const float f32_7 = f32_6 - f32_1;
+          const float f32_8 = exp_f32(f32_7);
+          w8.v[k] = f32_8;
+          lf32_9[k] = add_f32(lf32_9[k], f32_8);
+          const long long i64_2 = (long long)(0 + i);
+          const u8 bool_1 = i64_2 == i64_0;
+          const float f32_10 = bool_1 ? f32_7 : f32_3;
+          lf32_11[k] = add_f32(lf32_11[k], f32_10);
+        }
+        store_pair<V>(x8, g, end, w8);
+      }
+      f32_9 = fold_add_f32<V>(lf32_9);
+      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_9[b] = f32_9;
+      f32_11 = fold_add_f32<V>(lf32_11);
+      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_11[b] = f32_11;
+  }
+  if (blocks > 1) f32_9 = combine_add_f32(part_f32_9, blocks, t);
+  if (blocks > 1) f32_11 = combine_add_f32(part_f32_11, blocks, t);
+  float *x10 = (float *)a.p[4] + row * (1);
+  const float f32_12 = log_f32(f32_9);
+  const float f32_13 = f32_12 - f32_11;
+  const float f32_14 = bool_0 ? f32_13 : f32_3;
+  sync(t);
+  if (t.thread == 0)
+  x10[0] = f32_14;
+  const float f32_15 = f32_4 / f32_9;
+  sync(t);
+  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
+      const i64 end = least(n, (b + 1) * 4096);
+      float *x11 = (float *)a.p[5] + row * (10);
+      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
+        const Vector<float, 2> v8 = load_pair<V>(x8, g, end);
+        Vector<float, 2> w11;
+        #pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const i64 i = V == 2 ? g + k : g + 32 * k;
+          (void)i;
+          if (V == 1 && i >= end) break;
+          const long long i64_3 = (long long)(0 + i);
+          const u8 bool_2 = i64_3 == i64_0;
+          const float f32_16 = bool_2 ? f32_5 : f32_3;
+          const float f32_17 = v8.v[k];
+          const float f32_18 = f32_15 * f32_17;
+          const float f32_19 = f32_16 + f32_18;
+          w11.v[k] = f32_19;
+        }
+        store_pair<V>(x11, g, end, w11);
+      }
+  }
+  sync(t);
+}
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_2(__grid_constant__ const Operands<6> a) {
+  const Team t = team_of(a);
+  const i64 rows = 8, n = 10, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0) && aligned<2>((float *)a.p[5] + 0);
+  for (i64 row = t.first; row < rows; row += t.step) {
+    if (wide) cross_entropy_gradient_2_row<2, 0>(a, t, row, 0, t.parts);
+    else cross_entropy_gradient_2_row<1, 0>(a, t, row, 0, t.parts);
+  }
+}
+
+/* kernel 3: rows 1 x 8 */
+/* Mode 0: the row; 1: block `block` of it, as a partial result; 2: from those */
+template <int V, int Mode> FN void cross_entropy_gradient_3_row(const Operands<3> &a, const Team &t, i64 row, i64 block, char *parts) {
+  (void)row; (void)block; (void)parts;
+  const i64 n = 8, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  float *x13 = (float *)a.p[1] + 0;
+  const float f32_2 = x13[0];
+  const float f32_4 = 0.0f;
+  const u8 bool_0 = f32_2 == f32_4;
+  const float f32_5 = f32_bits((int)0x7fc00000u);
+  float f32_1 = 0;
+  float *part_f32_1 = (float *)(parts + blocks * 0);
+  if (Mode != 2)
+  for (i64 b = Mode == 1 ? block : t.warp; b < (Mode == 1 ? block + 1 : blocks); b += t.warps) {
+      const i64 end = least(n, (b + 1) * 4096);
+      float lf32_1[2] = {0, 0};
+      float *x12 = (float *)a.p[0] + 0;
+      #pragma unroll 4
+      for (i64 g = b * 4096 + V * t.lane; g < end; g += 64) {
+        const Vector<float, 2> v12 = load_pair<V>(x12, g, end);
+        #pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          const i64 i = V == 2 ? g + k : g + 32 * k;
+          (void)i;
+          if (V == 1 && i >= end) break;
+          const float f32_0 = v12.v[k];
+          lf32_1[k] = add_f32(lf32_1[k], f32_0);
+        }
+      }
+      f32_1 = fold_add_f32<V>(lf32_1);
+      if ((Mode == 1 || blocks > 1) && t.lane == 0) part_f32_1[b] = f32_1;
+  }
+  if (Mode == 1) return;
+  if (blocks > 1) f32_1 = combine_add_f32(part_f32_1, blocks, t);
+  if (Mode == 2 && blocks == 1) f32_1 = part_f32_1[0];
+  float *x14 = (float *)a.p[2] + 0;
+  const float f32_3 = f32_1 / f32_2;
+  const float f32_6 = bool_0 ? f32_5 : f32_3;
+  sync(t);
+  if (t.thread == 0)
+  x14[0] = f32_6;
+  sync(t);
+  sync(t);
+}
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_3(__grid_constant__ const Operands<3> a) {
+  const Team t = team_of(a);
+  const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0);
+  for (i64 row = t.first; row < rows; row += t.step) {
+    if (wide) cross_entropy_gradient_3_row<2, 0>(a, t, row, 0, t.parts);
+    else cross_entropy_gradient_3_row<1, 0>(a, t, row, 0, t.parts);
+  }
+}
+extern "C" __global__ void __launch_bounds__(128) cross_entropy_gradient_3_parts(__grid_constant__ const Operands<3> a) {
+  const Team t = team_of(a);
+  const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0);
+  for (i64 unit = t.first; unit < rows * blocks; unit += t.step) {
+    if (wide) cross_entropy_gradient_3_row<2, 1>(a, t, unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes);
+    else cross_entropy_gradient_3_row<1, 1>(a, t, unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes);
+  }
+}
+extern "C" __global__ void __launch_bounds__(512) cross_entropy_gradient_3_finish(__grid_constant__ const Operands<3> a) {
+  const Team t = team_of(a);
+  const i64 rows = 1, n = 8, blocks = (n + 4095) / 4096;
+  (void)blocks;
+  const bool wide = n % 2 == 0 && aligned<2>((float *)a.p[0] + 0);
+  for (i64 row = t.first; row < rows; row += t.step) {
+    cross_entropy_gradient_3_row<1, 2>(a, t, row, 0, a.work + row * a.work_bytes);
   }
 }

@@ -45,7 +45,8 @@ constexpr Sym reduced_labels(const Sym& loss, const Sym& label, const Sym& chose
   const Sym total = reduce<Op::sum>(kept, all_axes(kept), false);
   if (r == Reduction::sum) return total;
   const Sym weight = chosen.defined() ? tt::where(counts, chosen, 0) : cast_to(counts, loss.dtype());
-  return total / reduce<Op::sum>(weight, all_axes(weight), false);
+  const Sym sum = reduce<Op::sum>(weight, all_axes(weight), false);
+  return tt::where(sum == 0, std::numeric_limits<double>::quiet_NaN(), total / sum);  // so that the sum is recorded first: then it is a kernel before that of the rows
 }
 /// cross_entropy of probabilities: the target is of the shape of the logits.
 constexpr Sym cross_entropy_of_probabilities(const Sym& log_probability, const Sym& target, const Sym& weight, Reduction r, double smoothing,
@@ -57,6 +58,25 @@ constexpr Sym cross_entropy_of_probabilities(const Sym& log_probability, const S
   const Sym loss = -reduce<Op::sum>(x * t, axis, r != Reduction::none);
   return reduced(loss, r);
 }
+
+/// logsumexp(logits) - logits[label], with an axis of extent 1 where the classes were.
+struct ClassLoss {
+  Labels labels;
+  Sym z, label, hit, log_sum, each;
+
+  constexpr ClassLoss(const Sym& logits, const Sym& given, const char* op) : labels(logits, given, op) {
+    if (!labels.fit) return;
+    const unsigned axis = labels.axis();
+    const Sym r = to_real(logits);
+    z = r - detach(reduce<Op::amax>(r, axis, true));
+    label = {given.graph, given.graph->reshape(given.id, labels.column)};
+    hit = iota_like(z, axis) == label;
+    const Sym picked = reduce<Op::sum>(tt::where(hit, z, 0), axis, true);
+    log_sum = tt::log(reduce<Op::sum>(tt::exp(z), axis, true));
+    each = log_sum - picked;
+  }
+  constexpr Sym mean() const { return detail::mean(each, (1u << labels.rank) - 1, false); }
+};
 
 }  // namespace detail
 
@@ -70,30 +90,22 @@ struct CrossEntropy {
   static constexpr Sym body(const auto& logits, const auto& labels, const auto& weight, const Options& o) {
     detail::need_option(logits, o.label_smoothing >= 0 && o.label_smoothing <= 1, info.name, "label_smoothing", o.label_smoothing, "from 0 to 1");
     if (is_floating(labels.dtype()) && logits.shape().rank > 0 && labels.shape().rank == logits.shape().rank) return of_probabilities(logits, labels, weight, o);
-    const detail::Labels l(logits, labels, info.name);
-    if (!l.fit) return logits;
-    const unsigned axis = l.axis();
-    const auto r = detail::to_real(logits);
-    const auto z = r - detail::detach(detail::reduce<Op::amax>(r, axis, true));
-    const Sym label = {labels.graph, labels.graph->reshape(labels.id, l.column)};
-    const auto hit = detail::iota_like(z, axis) == label;
-    const auto picked = detail::reduce<Op::sum>(tt::where(hit, z, 0), axis, true);
-    const auto log_sum = tt::log(detail::reduce<Op::sum>(tt::exp(z), axis, true));
-    Sym loss = log_sum - picked;
-    const bool plain = o.ignore_index == -100 && o.reduction == Reduction::mean && o.label_smoothing == 0;
-    if (std::is_constant_evaluated() && plain && !weight.defined())  // a mask would be a fifth of what the digits example takes to compile
-      return detail::mean(loss, (1u << l.rank) - 1, false);
-    Sym each, chosen;
+    const detail::ClassLoss c(logits, labels, info.name);
+    if (!c.labels.fit) return logits;
+    const bool plain = o.ignore_index == -100 && o.reduction == Reduction::mean && o.label_smoothing == 0 && !weight.defined();
+    if (std::is_constant_evaluated() && plain) return c.mean();  // a mask would be a fifth of what the digits example takes to compile
+    Sym loss = c.each, weights, chosen;
+    const unsigned axis = c.labels.axis();
     if (weight.defined()) {
-      each = detail::class_weights(logits, weight, l.classes, info.name);
-      chosen = detail::reduce<Op::sum>(tt::where(hit, each, 0), axis, true);
+      weights = detail::class_weights(logits, weight, c.labels.classes, info.name);
+      chosen = detail::reduce<Op::sum>(tt::where(c.hit, weights, 0), axis, true);
       loss = loss * chosen;
     }
     if (o.label_smoothing > 0) {
-      const Sym of_all = log_sum - z, smooth = detail::reduce<Op::sum>(weight.defined() ? of_all * each : of_all, axis, true);
-      loss = loss * (1 - o.label_smoothing) + smooth * (o.label_smoothing / detail::count_of(z, axis));
+      const Sym of_all = c.log_sum - c.z, smooth = detail::reduce<Op::sum>(weight.defined() ? of_all * weights : of_all, axis, true);
+      loss = loss * (1 - o.label_smoothing) + smooth * (o.label_smoothing / detail::count_of(c.z, axis));
     }
-    return detail::reduced_labels(loss, label, chosen, o.ignore_index, axis, o.reduction);
+    return detail::reduced_labels(loss, c.label, chosen, o.ignore_index, axis, o.reduction);
   }
 
  private:

@@ -83,18 +83,25 @@ constexpr bool has_externals(const Graph& g) {
     if (is_external(n)) return true;
   return false;
 }
-/// Calls of ops with kernels of their own: nodes that are results of one.
-struct ExternalCalls {
+/// Is one of these nodes an op over graphs, with a body or with a kernel? Not in constant evaluation.
+constexpr bool has_named(const Graph& g) {
+  if (std::is_constant_evaluated()) return false;
+  for (const Node& n : g.nodes)
+    if (is_named(n)) return true;
+  return false;
+}
+/// Calls of ops with kernels of their own: nodes that are results of one. `with_bodies`: of those with bodies too.
+struct Calls {
   Vec<int> call_of;          ///< of each node; -1: it is none
   Vec<Vec<int>> results;     ///< of each call; -1: nobody reads it
   Vec<int> first;            ///< of them that which comes first in the order
 };
-constexpr ExternalCalls find_external_calls(const Graph& g, const Vec<int>& order) {
-  ExternalCalls calls{Vec<int>(g.size(), -1), {}, {}};
+constexpr Calls find_calls(const Graph& g, const Vec<int>& order, bool with_bodies = false) {
+  Calls calls{Vec<int>(g.size(), -1), {}, {}};
   Vec<int> newest(g.size(), -1), older;  // calls with the same first operand
   for (int i : order) {
     const Node& n = g[i];
-    if (!is_external(n)) continue;
+    if (!is_external(n) && !(with_bodies && is_composite(n))) continue;
     const auto same = [&](const Node& o) {
       const Ids x = g.operands(n), y = g.operands(o);
       bool equal = n.def_id == o.def_id && n.identity == o.identity && x.count == y.count;

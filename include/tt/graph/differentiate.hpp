@@ -51,6 +51,44 @@ constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   if (body.failure) g.fail(body.failure);
 }
 
+/// An op over graphs: its body is differentiated on a graph beside this one, so that what it contributes to an operand is summed there, then
+/// written into this one. Nodes of the body are those that it is decomposed to later. `all`: the adjoints of its results.
+constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, int* out, Vec<char>* reached) {
+  const OpDef& def = *n.def;
+  Graph body;
+  const Vec<int> given = copied(g.operands(n));
+  const Vec<std::int64_t> words = g.attribute_words(n);
+  Vec<int> in, result(def.results, 0), roots, seeds, adjoint_of_root, starts;
+  for (int o : given) in.push_back(body.input(g[o].dtype, g[o].shape));
+  const AtCaller line(body, n.where), here(g, n.where);
+  def.decompose(def, body, in, words.begin(), result.begin());
+  for (int k = 0; k < def.results; ++k) {
+    if (all[k] < 0 || !is_floating(body[result[k]].dtype)) continue;
+    roots.push_back(result[k]);
+    seeds.push_back(body.input(body[result[k]].dtype, body[result[k]].shape));
+    adjoint_of_root.push_back(all[k]);
+  }
+  Vec<char> reached_in_body;
+  const Vec<int> adjoints = reverse(body, roots, seeds, in, &reached_in_body);
+  for (const Graph::Assumed& a : body.assumed) g.assumed.push_back(a);
+  for (const Graph::Needed& needed : body.needed) g.needed.push_back(needed);
+  g.as_numbers |= body.as_numbers;
+  Vec<int> map(body.size(), -1);
+  for (int k = 0; k < in.size(); ++k) map[in[k]] = given[k];
+  for (int k = 0; k < seeds.size(); ++k) map[seeds[k]] = g.broadcast_to(adjoint_of_root[k], body[roots[k]].shape);
+  for (int a : adjoints)
+    if (a >= 0) starts.push_back(a);
+  for (int i : post_order(body, starts))
+    if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
+  for (int k = 0; k < in.size(); ++k) out[k] = adjoints[k] < 0 ? -1 : map[adjoints[k]];
+  for (int i = 0; reached && i < reached_in_body.size(); ++i) {
+    if (!reached_in_body[i] || map[i] < 0) continue;
+    while (reached->size() <= map[i]) reached->push_back(0);
+    (*reached)[map[i]] = 1;
+  }
+  if (body.failure) g.fail(body.failure);
+}
+
 /// A shape with a further axis before `axis`; of the highest rank the axes around it are made one.
 constexpr Shape with_axis(Shape s, int axis, Extent extent) {
   Shape r;
@@ -171,8 +209,9 @@ constexpr int of_the_first(Graph& g, const Node& n, int i, int d) {
   return g.where_(g.elementwise(Op::eq, {place, first}), d, g.constant(n.dtype, 0));
 }
 
-/// What node `i` with adjoint `d` contributes to its operands; -1 for nothing. `all`: the adjoints of all results of its op.
-constexpr void contributions(Graph& g, int i, int d, const int* all, int* out) {
+/// What node `i` with adjoint `d` contributes to its operands; -1 for nothing. `all`: the adjoints of all results of its op. `reached`, if given:
+/// nodes of bodies that got an adjoint are marked there.
+constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, Vec<char>* reached = nullptr) {
   const Node n = g[i];
   const int a = n.operand[0], b = n.operand[1];
   const auto number = [&](double v) { return g.constant(n.dtype, v); };
@@ -222,6 +261,7 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out) {
     case Op::call:
       if (n.def->has_rule) n.def->differentiate(g, i, all, out);
       else if (is_external(n)) g.fail({.mistake = Mistake::not_differentiable, .op = n.def->info.name});
+      else if (is_composite(n)) differentiate_composite(g, n, all, out, reached);
       else differentiate_body(g, n, d, out);
       break;
     case Op::reshape: out[0] = g.reshape(d, g[a].shape); break;
@@ -284,9 +324,9 @@ constexpr Vec<char> depends_on(const Graph& g, const Vec<int>& these) {
 }
 
 /// The adjoints of `with_respect_to` when each root has the adjoint that is its seed (-1: none); -1 where nothing flows.
-/// `reached`, if given: which nodes got an adjoint.
+/// `reached`, if given: which nodes got an adjoint, those of bodies too.
 constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seeds, const Vec<int>& with_respect_to, Vec<char>* reached) {
-  if (Vec<int> map; decompose_beside(g, roots, map))  // adjoints are those of bodies
+  if (Vec<int> map; decompose_beside(g, roots, map, [](const Node& n) { return is_composite(n) && n.def->any_number; }))  // joins: each operand is a use of its own, as on the tape
     return reverse(g, mapped(roots, map), seeds, decomposed_nodes(with_respect_to, map), reached);
   const int top = g.size();
   Vec<int> adjoint(top, -1);
@@ -297,8 +337,8 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
   const Vec<int> order = post_order(g, roots, static_cast<Vec<char>&&>(state));
   for (int k = 0; k < roots.size(); ++k)
     if (seeds[k] >= 0) adjoint[roots[k]] = adjoint[roots[k]] < 0 ? seeds[k] : g.add(adjoint[roots[k]], seeds[k]);
-  ExternalCalls calls;
-  if (has_externals(g)) calls = find_external_calls(g, order);
+  Calls calls;
+  if (has_named(g)) calls = find_calls(g, order, true);
   for (int t = order.size() - 1; t >= 0; --t) {
     const int i = order[t], call = calls.call_of.empty() ? -1 : calls.call_of[i];
     if (!depends[i] || is_leaf(g[i].op)) continue;
@@ -313,7 +353,7 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
     const int count = g.operands(i).count;
     const bool elementwise = is_elementwise(g[i].op) && call < 0;
     Vec<int> out(count, -1);
-    contributions(g, i, adjoint[i], call < 0 ? &adjoint[i] : of_results.begin(), out.begin());
+    contributions(g, i, adjoint[i], call < 0 ? &adjoint[i] : of_results.begin(), out.begin(), reached);
     for (int k = 0; k < count; ++k) {
       const int o = g.operands(i)[k];
       if (!depends[o] || out[k] < 0) continue;
@@ -331,8 +371,10 @@ constexpr Vec<int> reverse(Graph& g, const Vec<int>& roots, const Vec<int>& seed
       adjoint[o] = adjoint[o] < 0 ? sum : g.add(adjoint[o], sum);
     }
   }
-  if (reached)
-    for (int i = 0; i < top; ++i) reached->push_back(adjoint[i] >= 0);
+  if (reached) {
+    while (reached->size() < g.size()) reached->push_back(0);
+    for (int i = 0; i < top; ++i) (*reached)[i] = (*reached)[i] || adjoint[i] >= 0;
+  }
   Vec<int> result;
   for (int w : with_respect_to) result.push_back(adjoint[w]);
   return result;

@@ -48,7 +48,6 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
     seeds.push_back(is_floating(g[root].dtype) ? seed : -1);
   }
   const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to, &joint.reached);
-  joint.depends = detail::depends_on(g, with_respect_to);
   int w = 0;
   for (int k : wanted) {
     const int a = adjoint[w++];
@@ -57,6 +56,17 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
     const Shape shape = g[g.inputs[k]].shape;
     g.output(g.broadcast_to(a, shape));
   }
+  while (detail::has_composites(g)) {  // what is saved may lie within a body
+    Vec<int> map;
+    Graph flat = decomposed(g, map);
+    Vec<char> reached(flat.size(), 0);
+    for (int i = 0; i < joint.reached.size(); ++i)
+      if (joint.reached[i] && map[i] >= 0) reached[map[i]] = 1;
+    joint.reached = static_cast<Vec<char>&&>(reached);
+    for (int& v : with_respect_to) v = map[v];
+    g = static_cast<Graph&&>(flat);
+  }
+  joint.depends = detail::depends_on(g, with_respect_to);
   return joint;
 }
 /// Only the adjoints: what computes everything anew from the inputs.

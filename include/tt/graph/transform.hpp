@@ -144,9 +144,9 @@ constexpr bool has_composites(const Graph& g) {
     if (is_composite(n)) return true;
   return false;
 }
-/// Records the nodes of `from` (those marked; null: all), with bodies in place of ops over graphs, in the order in which they were recorded; so the
+/// Records the nodes of `from` (those marked; null: all), with bodies in place of the `which` of them, in the order in which they were recorded; so the
 /// result is what it would be if there had been no such nodes. `map` is completed.
-constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* marked, Vec<int>& map) {
+constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* marked, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   const int count = map.size();  // `from` may be `g`
   for (int i = 0; i < count; ++i) {
     if (map[i] >= 0 || (marked && !(*marked)[i])) continue;
@@ -154,22 +154,22 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
     const Vec<int> operands = mapped(from.operands(n), map);
     bool same = &g == &from;
     for (int k = 0; k < operands.size() && same; ++k) same = operands[k] == from.operands(n)[k];
-    map[i] = is_composite(n) ? decompose(g, from, n, operands) : same ? i : again(g, from, n, operands);
+    map[i] = which(n) ? decompose(g, from, n, operands) : same ? i : again(g, from, n, operands);
   }
 }
 
-/// Records the bodies of ops over graphs that `roots` need beside them; `map` says what each node is then, -1 for others. False: there are none.
-constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, Vec<int>& map) {
+/// Records the bodies of those ops over graphs (`which`) that `roots` need beside them; `map` says what each node is then, -1 for others. False: there are none.
+constexpr bool decompose_beside(Graph& g, const Vec<int>& roots, Vec<int>& map, bool (*which)(const Node&) = &is_composite) {
   if (!has_composites(g)) return false;
   Vec<char> needed(g.size(), 0);
   bool any = false;
   for (int i : post_order(g, roots)) {
     needed[i] = 1;
-    any = any || is_composite(g[i]);
+    any = any || which(g[i]);
   }
   if (!any) return false;
   map = Vec<int>(g.size(), -1);
-  decompose_into(g, g, &needed, map);
+  decompose_into(g, g, &needed, map, which);
   return true;
 }
 /// The same nodes, or what they are now.
@@ -186,15 +186,19 @@ constexpr bool is_repeated_number(const Graph& g, int i) {
 
 }  // namespace detail
 
-/// Ops over graphs as their bodies.
-constexpr Graph decomposed(Graph g) {
-  if (!detail::has_composites(g)) return g;
+/// Ops over graphs as their bodies; `map` says what each node is then.
+constexpr Graph decomposed(const Graph& g, Vec<int>& map) {
   Graph r = Graph::like(g);
-  Vec<int> map(g.size(), -1);
+  map = Vec<int>(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
   detail::decompose_into(r, g, nullptr, map);
   for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
   return r;
+}
+constexpr Graph decomposed(Graph g) {
+  if (!detail::has_composites(g)) return g;
+  Vec<int> map;
+  return decomposed(g, map);
 }
 
 /// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.

@@ -194,7 +194,7 @@ TT_INLINE CompiledGraph replay_graph(const Graph& graph) {
   std::vector<jit::ReplayStep> steps;
   Vec<int> all;
   for (int i = 0; i < g.size(); ++i) all.push_back(i);
-  const ExternalCalls calls = find_external_calls(g, all);
+  const Calls calls = find_calls(g, all);
   for (int i = 0; i < g.size(); ++i) {
     jit::ReplayStep s{nullptr, g[i].op == Op::call ? g[i].def->info.name : name(g[i].op), g[i].where, copied(g.operands(i)), {i}};
     const int call = calls.call_of[i];

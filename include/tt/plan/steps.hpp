@@ -26,7 +26,7 @@ namespace detail {
 class StepCutter {
  public:
   explicit StepCutter(const Graph& g)
-      : g_(g), live_(post_order(g, g.outputs)), calls_(find_external_calls(g, live_)), level_(g.size(), 0), value_(g.size(), -1),
+      : g_(g), live_(post_order(g, g.outputs)), calls_(find_calls(g, live_)), level_(g.size(), 0), value_(g.size(), -1),
         free_(g.size(), 0), root_(g.size(), 0), node_(g.size(), -1), seen_at_(g.size(), -1) {
     steps_.values = g.inputs.size();
     for (int k = 0; k < g.inputs.size(); ++k) value_[g.inputs[k]] = k;
@@ -51,7 +51,7 @@ class StepCutter {
  private:
   const Graph& g_;
   const Vec<int> live_;
-  const ExternalCalls calls_;
+  const Calls calls_;
   Vec<int> level_, value_;
   Vec<char> free_;  ///< a repeated number: costs nothing, so every graph has its own
   Vec<char> root_;  ///< lies in memory, and a fused graph computes it
