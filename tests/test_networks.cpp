@@ -41,6 +41,9 @@ void check(const char* name) {
     INFO("weight ", k);
     CHECK(near(w[k].grad().defined() ? w[k].grad().abs().sum().item() : 0, c.gradient[k], 1e-6 * largest));
   }
+  std::vector<Tensor> taped;
+  for (const Tensor& t : c.weights) taped.push_back(t.detach().requires_grad_());
+  tt::compile(loss, {.tier = 0})(taped, c.inputs).backward();
   const auto step = tt::compile([](const std::vector<Tensor>& v, const std::vector<Tensor>& x) {
     return tt::value_and_grad<0>([](const std::vector<Tensor>& u, const std::vector<Tensor>& in) {
       networks::Weights weights{u};
@@ -53,6 +56,7 @@ void check(const char* name) {
     INFO("weight ", k);
     const Tensor g = w[k].grad().defined() ? w[k].grad() : tt::zeros_like(w[k].detach());
     CHECK(tt::equal(gradient[k], g));
+    CHECK(tt::equal(taped[k].grad().defined() ? taped[k].grad() : tt::zeros_like(g), g));
   }
 }
 

@@ -268,6 +268,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
  private:
   Graph graph_;
+  std::unique_ptr<const Graph> named_;  ///< before it was decomposed, if that is another one: gradients are summed op by op
+  const Graph& differentiated() const { return named_ ? *named_ : graph_; }
   ProgramOptions options_;
   bool results_change_;
   Vec<char> read_;

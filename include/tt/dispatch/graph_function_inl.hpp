@@ -9,7 +9,8 @@
 namespace tt {
 
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
-    : graph_(decomposed(static_cast<Graph&&>(graph))), options_(options), results_change_(results_change) {
+    : graph_(decomposed(graph)), options_(options), results_change_(results_change) {
+  if (detail::has_composites(graph)) named_ = std::make_unique<const Graph>(static_cast<Graph&&>(graph));
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
   std::vector<BitSet> flow(static_cast<std::size_t>(graph_.size()));
   for (int i : post_order(graph_, graph_.outputs)) {
@@ -169,7 +170,7 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::second_backward(c
 }
 
 TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet& wanted) const {
-  JointGraph joint = make_joint(graph_, wanted);
+  JointGraph joint = make_joint(differentiated(), wanted);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
   const BitSet given = joint.given;
   return new Derivative{wanted, given, new GraphFunction(derivative_of(static_cast<JointGraph&&>(joint)), options_)};
@@ -195,7 +196,7 @@ inline Vec<int> places(const Vec<int>& some, const Vec<int>& all) {
 }  // namespace detail
 
 TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(const BitSet& wanted, const SymbolValues& sizes) const {
-  const JointGraph joint = make_joint(graph_, wanted, results_change_ ? graph_.outputs.size() : 0);
+  const JointGraph joint = make_joint(differentiated(), wanted, results_change_ ? graph_.outputs.size() : 0);
   if (joint.graph.failure) TT_THROW(Error(tt::describe(joint.graph.failure)));
   auto made = std::make_unique<Joint>();
   made->wanted = wanted;

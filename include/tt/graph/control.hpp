@@ -243,7 +243,7 @@ struct AdjointRegion {
   Vec<int> saved;
 };
 inline AdjointRegion adjoint_region(const Graph& region, const Vec<int>& seeded, const Vec<int>& wanted, const Vec<int>& may_save = {}) {
-  Graph g = decomposed(region);
+  Graph g = region;
   Vec<int> roots, seeds, variables;
   for (int k : seeded) {
     roots.push_back(g.outputs[k]);
@@ -251,7 +251,13 @@ inline AdjointRegion adjoint_region(const Graph& region, const Vec<int>& seeded,
     seeds.push_back(g.input(out.dtype, out.shape));
   }
   for (int k : wanted) variables.push_back(g.inputs[k]);
-  const Vec<int> d = reverse(g, roots, seeds, variables);
+  Vec<int> d = reverse(g, roots, seeds, variables);
+  while (has_composites(g)) {
+    Vec<int> flat;
+    g = decomposed(g, flat);
+    for (int& i : d) i = i < 0 ? i : flat[i];
+    for (int& i : variables) i = flat[i];
+  }
   AdjointRegion r;
   r.graph.failure = g.failure;
   Vec<int> map(g.size(), -1), ends;
