@@ -37,6 +37,37 @@ TEST_CASE("functions are methods, in place and under second names too") {
   CHECK(same_bits(s.h, tt::sigmoid(x.sum(1, true)) * tt::tanh(s.c)));
 }
 
+TEST_CASE("changes in place are written where the elements lie, and read what was there") {
+  Tensor x = tt::rand({1000}, 1);
+  const Tensor before = x.clone(), y = tt::rand({1000}, 2);
+  const void* const data = static_cast<const Tensor&>(x).data();
+  x += y;
+  CHECK(same_bits(x, before + y));
+  x *= x;
+  CHECK(same_bits(x, (before + y) * (before + y)));
+  CHECK(static_cast<const Tensor&>(x).data() == data);
+  Tensor shifted = before.clone();
+  shifted.slice(0, 1, 1000).add_(shifted.slice(0, 0, 999));  // what is read overlaps what is written
+  CHECK(same_bits(shifted.slice(0, 1, 1000), before.slice(0, 1, 1000) + before.slice(0, 0, 999)));
+  Tensor square = tt::rand({30, 30}, 3);
+  const Tensor was = square.clone();
+  square.t().sub_(square);
+  CHECK(same_bits(square, (was.t() - was).t().contiguous()));
+  Tensor by_first = before.clone();
+  by_first.div_(by_first.select(0, 3));
+  CHECK(same_bits(by_first, before / before.select(0, 3)));
+  Tensor same = before.clone();
+  const Tensor view = same.reshape({10, 100});
+  same.exp_().neg_().floor_();
+  CHECK(same_bits(same, before.exp().neg().floor()));
+  CHECK(same_bits(view.reshape({1000}), same));
+  Tensor n = tt::tensor({1, 2});
+  CHECK_THROWS_WITH_AS(n.exp_(tt::SourceLine{}), "tt::exp_: the result is f32 and cannot be written to i64.", tt::Error);
+  Tensor zero = tt::zeros({4});
+  zero.cos_();
+  CHECK(same_bits(zero + tt::zeros({4}), tt::ones({4})));
+}
+
 TEST_CASE("compiled functions ignore the labels that eager calls ignore") {
   const Tensor x = tt::rand({4, 5}, 3), labels = tt::tensor({1, -100, 4, -100});
   const auto f = [](const Tensor& a, const Tensor& l) { return tt::cross_entropy(a, l); };

@@ -1,85 +1,24 @@
 // Whole networks, eager on the tape and compiled, against what PyTorch 2.15 gives for the same weights and inputs (tests/networks.hpp).
-#include <doctest/doctest.h>
-
-#include <map>
-
-#include "networks.hpp"
-
-using tt::Tensor;
-
-namespace {
-
-std::map<std::string, networks::Case> read_cases() {
-  std::ifstream file("tests/data/networks.txt");
-  std::map<std::string, networks::Case> all;
-  for (std::string line; std::getline(file, line);) {
-    networks::Case c = networks::read_case(line);
-    all[c.name] = c;
-  }
-  return all;
-}
-bool near(double value, double expected, double least) { return std::abs(value - expected) <= 1e-4 * std::abs(expected) + least; }
-
-template <auto Network>
-void check(const char* name) {
-  static const auto cases = read_cases();
-  REQUIRE(cases.count(name) == 1);
-  const networks::Case& c = cases.at(name);
-  INFO(name);
-  const auto loss = [](const std::vector<Tensor>& w, const std::vector<Tensor>& x) {
-    networks::Weights weights{w};
-    return Network(weights, x);
-  };
-  std::vector<Tensor> w;
-  for (const Tensor& t : c.weights) w.push_back(t.detach().requires_grad_());
-  const Tensor value = loss(w, c.inputs);
-  value.backward();
-  CHECK(near(value.item(), c.loss, 0));
-  double largest = 0;
-  for (const double g : c.gradient) largest = std::max(largest, g);
-  for (std::size_t k = 0; k < w.size(); ++k) {
-    INFO("weight ", k);
-    CHECK(near(w[k].grad().defined() ? w[k].grad().abs().sum().item() : 0, c.gradient[k], 1e-6 * largest));
-  }
-  std::vector<Tensor> taped;
-  for (const Tensor& t : c.weights) taped.push_back(t.detach().requires_grad_());
-  tt::compile(loss, {.tier = 0})(taped, c.inputs).backward();
-  const auto step = tt::compile([](const std::vector<Tensor>& v, const std::vector<Tensor>& x) {
-    return tt::value_and_grad<0>([](const std::vector<Tensor>& u, const std::vector<Tensor>& in) {
-      networks::Weights weights{u};
-      return Network(weights, in);
-    })(v, x);
-  }, {.tier = 0});
-  const auto [compiled, gradient] = step(c.weights, c.inputs);
-  CHECK(tt::equal(compiled, value.detach()));
-  for (std::size_t k = 0; k < w.size(); ++k) {
-    INFO("weight ", k);
-    const Tensor g = w[k].grad().defined() ? w[k].grad() : tt::zeros_like(w[k].detach());
-    CHECK(tt::equal(gradient[k], g));
-    CHECK(tt::equal(taped[k].grad().defined() ? taped[k].grad() : tt::zeros_like(g), g));
-  }
-}
-
-}  // namespace
+#include "network_check.hpp"
 
 TEST_CASE("networks of images agree with PyTorch, eager and compiled") {
-  check<networks::resnet>("resnet");
-  check<networks::mobilenet>("mobilenet");
-  check<networks::unet>("unet");
-  check<networks::vit>("vit");
-  check<networks::stn>("stn");
-  check<networks::vae>("vae");
+  networks::check<networks::resnet>("resnet");
+  networks::check<networks::mobilenet>("mobilenet");
+  networks::check<networks::unet>("unet");
+  networks::check<networks::vit>("vit");
+  networks::check<networks::stn>("stn");
+  networks::check<networks::vae>("vae");
 }
 TEST_CASE("networks of words and sequences agree with PyTorch, eager and compiled") {
-  check<networks::bert>("bert");
-  check<networks::gpt>("gpt");
-  check<networks::lstm>("lstm");
-  check<networks::wavenet>("wavenet");
-  check<networks::ssm>("ssm");
+  networks::check<networks::bert>("bert");
+  networks::check<networks::gpt>("gpt");
+  networks::check<networks::lstm>("lstm");
+  networks::check<networks::wavenet>("wavenet");
+  networks::check<networks::ssm>("ssm");
 }
 TEST_CASE("networks of graphs, rays, experts and pairs agree with PyTorch, eager and compiled") {
-  check<networks::gnn>("gnn");
-  check<networks::nerf>("nerf");
-  check<networks::moe>("moe");
-  check<networks::metric>("metric");
+  networks::check<networks::gnn>("gnn");
+  networks::check<networks::nerf>("nerf");
+  networks::check<networks::moe>("moe");
+  networks::check<networks::metric>("metric");
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The networks of tests/networks.hpp in PyTorch (2.15). Writes tests/data/networks.txt: a line for each has its name and loss, how many weights and inputs, then for each
+"""The networks and programs of tests/networks.hpp and programs.hpp in PyTorch (2.15). Writes tests/data/networks.txt: a line for each has its name and loss, how many weights and inputs, then for each
 weight the sum of the absolute values of its gradient, scale, offset and shape, for each input how many integers (0: floating) and shape.
   python3 tests/data/record_networks.py          # writes the file
   python3 tests/data/record_networks.py --time   # us of value and gradients, eager and by torch.compile, on one thread"""
@@ -156,6 +156,117 @@ def ssm(p,x,t):
     y=torch.stack(ys,1)+x*p.take(D,scale=.5); return (y-t).abs().mean()
 
 
+def diffusion(p,x0,noise,t):
+    w1=p.take(16,12); w2=p.take(8,16)
+    betas=torch.linspace(1e-2,0.2,20); ab=torch.cumprod(1-betas,0)[t]; xt=ab.sqrt()[:,None]*x0+(1-ab).sqrt()[:,None]*noise
+    f=torch.exp(-math.log(100.)*torch.arange(2)/2); a=t[:,None].float()*f; emb=torch.cat([a.sin(),a.cos()],1)
+    h=F.mish(F.linear(torch.cat([xt,emb],1),w1)); return ((F.linear(h,w2)-noise)**2).mean(1).mul(1/(1-ab+.1)).mean()
+def flow(p,x):
+    w=p.take(4,4)+torch.eye(4); b=p.take(4,scale=.1); s=p.take(2,2); t=p.take(2,2)
+    y=x@w.t()+b; ld=torch.linalg.slogdet(w).logabsdet; a,c=y.chunk(2,1); ls=torch.tanh(a@s); c=c*ls.exp()+a@t
+    z=torch.cat([a,c],1); return -(-.5*(z**2).sum(1)-2*math.log(2*math.pi)+ld+ls.sum(1)).mean()
+def gaussian_process(p,x,y):
+    l=p.take(1,scale=.5).exp(); s=p.take(1,scale=.5); d=torch.cdist(x,x)**2; K=torch.exp(-.5*d/l**2)+(s.exp()+.1)*torch.eye(x.shape[0])
+    L=torch.linalg.cholesky(K); a=torch.cholesky_solve(y[:,None],L); return .5*(y@a.squeeze(1))+L.diagonal().log().sum()
+def kalman(p,z):
+    F_=p.take(3,3,scale=.2)+torch.eye(3); H=p.take(2,3); q=F.softplus(p.take(3,scale=.5)); r=F.softplus(p.take(2,scale=.5))+.1
+    m=torch.zeros(3); P=torch.eye(3); nll=0
+    for k in range(z.shape[0]):
+        m=F_@m; P=F_@P@F_.t()+torch.diag(q); S=H@P@H.t()+torch.diag(r); v=z[k]-H@m; K=torch.linalg.solve(S,H@P).t()
+        nll=nll+.5*(v@torch.linalg.solve(S,v)+torch.logdet(S)); m=m+K@v; P=(torch.eye(3)-K@H)@P
+    return nll/z.shape[0]
+def neural_ode(p,x):
+    w1=p.take(8,3); w2=p.take(3,8); f=lambda u: torch.tanh(u@w1.t())@w2.t(); h=.1
+    for _ in range(8):
+        k1=f(x); k2=f(x+h/2*k1); k3=f(x+h/2*k2); k4=f(x+h*k3); x=x+h/6*(k1+2*k2+2*k3+k4)
+    return x.norm(dim=1).mean()
+def heat(p,u):
+    a=torch.sigmoid(p.take(1)); k=p.take(3,3,scale=.1)
+    for _ in range(6):
+        lap=torch.roll(u,1,1)+torch.roll(u,-1,1)+torch.roll(u,1,2)+torch.roll(u,-1,2)-4*u; u=u+.2*a*lap+F.conv2d(F.pad(u[:,None],(1,1,1,1),mode='circular'),k[None,None])[:,0]
+        u=u.clone(); u[:,0,:]=0; u[:,-1,:]=1
+    return (u**2).mean()+u[:,3,3].sum()
+def option(p,z):
+    s=100*torch.exp(p.take(1,scale=.1)); vol=F.softplus(p.take(1,scale=.5)); r=.05; dt=1/16
+    path=s*torch.exp(torch.cumsum((r-.5*vol**2)*dt+vol*math.sqrt(dt)*z,1)); asian=torch.relu(path.mean(1)-100); knocked=(path.max(1).values<150).float(); look=path.max(1).values-path.min(1).values
+    return math.exp(-r)*(asian*knocked+.1*look).mean()/100
+def arm(p,target):
+    q=p.take(4); l=F.softplus(p.take(4,scale=.3)); T=torch.eye(3); pts=[]
+    for k in range(4):
+        c,s=torch.cos(q[k]),torch.sin(q[k]); z=torch.zeros(()); o=torch.ones(())
+        R=torch.stack([torch.stack([c,-s,l[k]*c]),torch.stack([s,c,l[k]*s]),torch.stack([z,z,o])]); T=T@R; pts.append(T[:2,2])
+    d=torch.stack(pts); return ((d[-1]-target)**2).sum()+.1*torch.relu(.5-(d[1:]-d[:-1]).norm(dim=1)).sum()+.01*(q**2).sum()
+def nbody(p,x,v):
+    m=p.take(8,scale=.3).exp(); h=.05
+    for _ in range(3):
+        d=x[None]-x[:,None]; r2=(d**2).sum(-1)+.1; a=(d*(m[None,:]/r2**1.5)[...,None]).sum(1); v=v+h*a; x=x+h*v
+    e=.5*(m*(v**2).sum(1)).sum(); d=x[None]-x[:,None]; r=((d**2).sum(-1)+.1).sqrt(); iu=torch.triu_indices(8,8,1); return e-(m[iu[0]]*m[iu[1]]/r[iu[0],iu[1]]).sum()
+def kmeans(p,x):
+    c=p.take(4,2)
+    for _ in range(3):
+        a=torch.cdist(x,c).argmin(1); n=torch.zeros(4).index_add(0,a,torch.ones(x.shape[0])); s=torch.zeros(4,2).index_add(0,a,x); c=torch.where((n>0)[:,None],.5*c+.5*s/n.clamp(min=1)[:,None],c)
+    d=((x[:,None]-c[None])**2).sum(-1); return -torch.logsumexp(-d,1).mean()
+def crf(p,e,tags):
+    t=p.take(5,5); s=p.take(5); B,T,_=e.shape; a=s+e[:,0]; sc=s[tags[:,0]]+e[:,0].gather(1,tags[:,:1])[:,0]
+    for k in range(1,T):
+        a=torch.logsumexp(a[:,:,None]+t[None],1)+e[:,k]; sc=sc+t[tags[:,k-1],tags[:,k]]+e[:,k].gather(1,tags[:,k:k+1]).squeeze(1)
+    return (torch.logsumexp(a,1)-sc).mean()
+def viterbi(p,e):
+    t=p.take(5,5); a=e[:,0]; back=[]
+    for k in range(1,e.shape[1]):
+        m,i=(a[:,:,None]+t[None]).max(1); a=m+e[:,k]; back.append(i)
+    best,j=a.max(1); path=[j]
+    for i in reversed(back): j=i.gather(1,j[:,None])[:,0]; path.append(j)
+    return best.mean()+.01*torch.stack(path,1).float().mean()
+def sinkhorn(p,x,y):
+    w=p.take(3,3); C=torch.cdist(x@w,y)**2; n=x.shape[0]; f=torch.zeros(n); g=torch.zeros(n); eps=.5; la=-math.log(n)
+    for _ in range(10):
+        f=-eps*torch.logsumexp((g[None]-C)/eps+la,1); g=-eps*torch.logsumexp((f[:,None]-C)/eps+la,0)
+    return (torch.exp((f[:,None]+g[None]-C)/eps+2*la)*C).sum()
+def dqn(p,s,a,r,s2):
+    w1=p.take(16,6); w2=p.take(3,16); q=lambda x,u,v: F.linear(F.relu(F.linear(x,u)),v); qa=q(s,w1,w2).gather(1,a[:,None]).squeeze(1)
+    with torch.no_grad():
+        n=q(s2,w1,w2); best=n.argmax(1,keepdim=True); tq=q(s2,w1*.9,w2*.9).gather(1,best).squeeze(1); y=r+.99*tq*(r>-.5)
+    return F.smooth_l1_loss(qa,y)
+def ppo(p,s,a,adv,old):
+    w=p.take(4,6); lp=F.log_softmax(F.linear(s,w),1); l=lp.gather(1,a[:,None])[:,0]; ratio=torch.exp(l-F.logsigmoid(old)); adv=(adv-adv.mean())/(adv.std()+1e-8)
+    return -torch.min(ratio*adv,ratio.clamp(.8,1.2)*adv).mean()-.01*(-(lp.exp()*lp).sum(1)).mean()
+def spectral(p,x):
+    w=p.take(6,8); u=p.take(6).detach()
+    with torch.no_grad():
+        for _ in range(3): v=F.normalize(w.t()@u,dim=0); u=F.normalize(w@v,dim=0)
+    sg=u@w@v; return F.leaky_relu(F.linear(x,w/sg),.1).square().mean()+.1*torch.linalg.matrix_norm(w,2)
+def capsule(p,u):
+    w=p.take(6,3,4,5); uh=torch.einsum('bif,ijgf->bijg',u,w); b=torch.zeros(u.shape[0],6,3)
+    for k in range(3):
+        c=F.softmax(b,2); s=(c[...,None]*uh).sum(1); n=(s**2).sum(-1,keepdim=True); v=n/(1+n)*s/torch.sqrt(n+1e-7)
+        if k<2: b=b+(uh*v[:,None]).sum(-1)
+    return v.norm(dim=-1).sum(1).mean()
+def perceptual(p,x,y):
+    w=p.take(4,3,3,3); f=lambda t: F.relu(F.conv2d(t,w,padding=1)); g=lambda t:(lambda h: torch.einsum('bchw,bdhw->bcd',h,h)/(h.shape[1]*h.shape[2]*h.shape[3]))(f(t))
+    tv=(x[:,:,1:]-x[:,:,:-1]).abs().mean()+(x[:,:,:,1:]-x[:,:,:,:-1]).abs().mean(); return F.mse_loss(f(x),f(y))+10*F.mse_loss(g(x),g(y))+.1*tv
+def detection(p,x,box):
+    w=p.take(4,5); b=F.linear(x,w); c=torch.sigmoid(b[:,:2]); wh=b[:,2:].clamp(-1,1).exp()*.3; a=torch.cat([c-wh/2,c+wh/2],1); g=torch.cat([box[:,:2].sigmoid()-.15,box[:,2:].sigmoid()+.15],1)
+    lt=torch.maximum(a[:,None,:2],g[None,:,:2]); rb=torch.minimum(a[:,None,2:],g[None,:,2:]); i=(rb-lt).clamp(min=0).prod(-1); ar=lambda t:(t[:,2]-t[:,0])*(t[:,3]-t[:,1]); iou=i/(ar(a)[:,None]+ar(g)[None]-i+1e-6)
+    m=iou.max(1); return (1-m.values).mean()+F.smooth_l1_loss(a,g[m.indices])
+def alibi(p,x):
+    B,T,D=x.shape; w=p.take(3*D,D); h=2; q,k,v=F.linear(x,w).reshape(B,T,3,h,D//h).permute(2,0,3,1,4); pos=torch.arange(T); bias=-(pos[:,None]-pos[None]).abs().float()*torch.tensor([.5,.25])[:,None,None]
+    s=q@k.transpose(-2,-1)/math.sqrt(D//h)+bias; s=s.masked_fill(torch.ones(T,T,dtype=torch.bool).triu(1),float('-inf')); return (F.softmax(s,-1)@v).square().mean()
+def quantile_loss(p,x,y):
+    w=p.take(3,4); q=torch.tensor([.1,.5,.9]); f=F.linear(x,w); e=y[:,None]-f; return torch.max(q*e,(q-1)*e).mean()+.1*torch.quantile(f[:,1],.75)+.1*torch.median(f[:,2])+.01*f.sort(0).values[2:-2].std(0).sum()
+def filters(p,x):
+    k=p.take(1,1,5); b=p.take(3,scale=.3); y=F.conv1d(F.pad(x[:,None],(2,2),mode='reflect'),k)[:,0]; m=y.unfold(1,8,4).mean(-1); e=torch.zeros(x.shape[0]); out=[]
+    for t in range(m.shape[1]): e=torch.sigmoid(b[0])*e+(1-torch.sigmoid(b[0]))*m[:,t]; out.append(e)
+    z=torch.stack(out,1); return (z.diff(dim=1)**2).mean()+F.hardtanh(z*b[1]).mean()+torch.logcumsumexp(z,1).mean()*b[2].tanh()
+def particles(p,x):
+    w=p.take(2,2); v=(x@w).tanh(); cell=((x+2)*2).floor().long().clamp(0,7); idx=cell[:,0]*8+cell[:,1]; d=torch.zeros(64).scatter_add(0,idx,torch.ones(x.shape[0])); mom=torch.zeros(64,2).index_add(0,idx,v); mean=mom/d.clamp(min=1)[:,None]
+    return ((v-mean[idx])**2).sum(1).mean()+.01*d.pow(2).mean()+mean.norm()
+def pagerank(p,src,dst):
+    w=p.take(40).exp(); n=12; out=torch.zeros(n).index_put((src,),w,accumulate=True); r=torch.full((n,),1/n)
+    for _ in range(8): r=.15/n+.85*torch.zeros(n).index_add(0,dst,r[src]*w/out[src])
+    return (r*torch.log(r+1e-9)).sum()+r.topk(3).values.sum()
+
+
 def case(f, *inputs):
     return f, inputs
 
@@ -176,6 +287,30 @@ NETWORKS = {
     "stn": case(stn, (0, 4, 1, 12, 12), (10, 4)),
     "metric": case(metric, (0, 16, 20), (4, 16)),
     "ssm": case(ssm, (0, 3, 9, 8), (0, 3, 9, 8)),
+    "diffusion": case(diffusion, (0, 6, 8), (0, 6, 8), (20, 6)),
+    "flow": case(flow, (0, 9, 4)),
+    "gaussian_process": case(gaussian_process, (0, 10, 2), (0, 10)),
+    "kalman": case(kalman, (0, 6, 2)),
+    "neural_ode": case(neural_ode, (0, 5, 3)),
+    "heat": case(heat, (0, 2, 8, 9)),
+    "option": case(option, (0, 32, 16)),
+    "arm": case(arm, (0, 2)),
+    "nbody": case(nbody, (0, 8, 3), (0, 8, 3)),
+    "kmeans": case(kmeans, (0, 25, 2)),
+    "crf": case(crf, (0, 3, 7, 5), (5, 3, 7)),
+    "viterbi": case(viterbi, (0, 3, 7, 5)),
+    "sinkhorn": case(sinkhorn, (0, 8, 3), (0, 8, 3)),
+    "dqn": case(dqn, (0, 10, 6), (3, 10), (0, 10), (0, 10, 6)),
+    "ppo": case(ppo, (0, 10, 6), (4, 10), (0, 10), (0, 10)),
+    "spectral": case(spectral, (0, 7, 8)),
+    "capsule": case(capsule, (0, 3, 6, 5)),
+    "perceptual": case(perceptual, (0, 2, 3, 8, 8), (0, 2, 3, 8, 8)),
+    "detection": case(detection, (0, 7, 5), (0, 6, 4)),
+    "alibi": case(alibi, (0, 2, 6, 8)),
+    "quantile_loss": case(quantile_loss, (0, 20, 4), (0, 20)),
+    "filters": case(filters, (0, 3, 40)),
+    "particles": case(particles, (0, 50, 2)),
+    "pagerank": case(pagerank, (12, 40), (12, 40)),
 }
 
 

@@ -661,25 +661,25 @@ class Tensor {
   template <NumberOrSize A>
   Tensor& div_(A o, SourceLine at = here());
   // What the function of the name gives, written here.
-  template <class = void> Tensor& abs_(SourceLine at = here()) { return replace("abs_", before_update(at).abs(at), at); }
-  template <class = void> Tensor& neg_(SourceLine at = here()) { return replace("neg_", before_update(at).neg(at), at); }
-  template <class = void> Tensor& exp_(SourceLine at = here()) { return replace("exp_", before_update(at).exp(at), at); }
-  template <class = void> Tensor& log_(SourceLine at = here()) { return replace("log_", before_update(at).log(at), at); }
-  template <class = void> Tensor& sqrt_(SourceLine at = here()) { return replace("sqrt_", before_update(at).sqrt(at), at); }
-  template <class = void> Tensor& rsqrt_(SourceLine at = here()) { return replace("rsqrt_", before_update(at).rsqrt(at), at); }
-  template <class = void> Tensor& sin_(SourceLine at = here()) { return replace("sin_", before_update(at).sin(at), at); }
-  template <class = void> Tensor& cos_(SourceLine at = here()) { return replace("cos_", before_update(at).cos(at), at); }
-  template <class = void> Tensor& tan_(SourceLine at = here()) { return replace("tan_", before_update(at).tan(at), at); }
-  template <class = void> Tensor& tanh_(SourceLine at = here()) { return replace("tanh_", before_update(at).tanh(at), at); }
-  template <class = void> Tensor& sigmoid_(SourceLine at = here()) { return replace("sigmoid_", before_update(at).sigmoid(at), at); }
-  template <class = void> Tensor& relu_(SourceLine at = here()) { return replace("relu_", before_update(at).relu(at), at); }
-  template <class = void> Tensor& square_(SourceLine at = here()) { return replace("square_", before_update(at).square(at), at); }
-  template <class = void> Tensor& reciprocal_(SourceLine at = here()) { return replace("reciprocal_", before_update(at).reciprocal(at), at); }
-  template <class = void> Tensor& floor_(SourceLine at = here()) { return replace("floor_", before_update(at).floor(at), at); }
-  template <class = void> Tensor& ceil_(SourceLine at = here()) { return replace("ceil_", before_update(at).ceil(at), at); }
-  template <class = void> Tensor& round_(SourceLine at = here()) { return replace("round_", before_update(at).round(at), at); }
-  template <class = void> Tensor& trunc_(SourceLine at = here()) { return replace("trunc_", before_update(at).trunc(at), at); }
-  template <class = void> Tensor& sign_(SourceLine at = here()) { return replace("sign_", before_update(at).sign(at), at); }
+  template <class = void> Tensor& abs_(SourceLine at = here());
+  template <class = void> Tensor& neg_(SourceLine at = here());
+  template <class = void> Tensor& exp_(SourceLine at = here());
+  template <class = void> Tensor& log_(SourceLine at = here());
+  template <class = void> Tensor& sqrt_(SourceLine at = here());
+  template <class = void> Tensor& rsqrt_(SourceLine at = here());
+  template <class = void> Tensor& sin_(SourceLine at = here());
+  template <class = void> Tensor& cos_(SourceLine at = here());
+  template <class = void> Tensor& tan_(SourceLine at = here());
+  template <class = void> Tensor& tanh_(SourceLine at = here());
+  template <class = void> Tensor& sigmoid_(SourceLine at = here());
+  template <class = void> Tensor& relu_(SourceLine at = here());
+  template <class = void> Tensor& square_(SourceLine at = here());
+  template <class = void> Tensor& reciprocal_(SourceLine at = here());
+  template <class = void> Tensor& floor_(SourceLine at = here());
+  template <class = void> Tensor& ceil_(SourceLine at = here());
+  template <class = void> Tensor& round_(SourceLine at = here());
+  template <class = void> Tensor& trunc_(SourceLine at = here());
+  template <class = void> Tensor& sign_(SourceLine at = here());
   template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return replace("pow_", before_update(at, o).pow(o, at), at); }
   template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return replace("clamp_", before_update(at, low, high).clamp(low, high, at), at); }
   template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return replace("clamp_min_", before_update(at, low).clamp_min(low, at), at); }

@@ -38,7 +38,7 @@ Tensor convert(const Tensor& t, DType to, SourceLine at);
 
 /// Calls an operator with one result.
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
-                            SourceLine at);
+                            SourceLine at, const Tensor* into = nullptr);
 
 /// The same with as many results as the operator has.
 TT_INLINE void call_operator_into(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
@@ -97,8 +97,9 @@ inline DType floating_with(DType so_far, const Tensor& t) {
 }
 
 /// An elementwise call: numbers become Tensors, and single elements take the dtype of what has axes.
+/// `into`: see Call.
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
-                               SourceLine at);
+                               SourceLine at, const Tensor* into = nullptr);
 
 template <class F, class List>
 inline constexpr bool is_in = false;

@@ -70,6 +70,22 @@ inline bool is_dense(const TensorImpl& t) {
   return n == t.numel;
 }
 
+/// May an op that reads these operands element by element write its result to `into`, which is like them? What it reads there must be the very element
+/// that it then writes.
+inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
+  const TensorImpl& t = into.impl();
+  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || (t.numel > direct_tile && !has_room(t, t.numel)) ||
+      (!like.contiguous && std::memcmp(t.stride, like.stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0))
+    return false;
+  const auto* const begin = static_cast<const std::byte*>(t.storage->data);
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& o = c[k].impl();
+    const bool itself = o.data == t.data && o.shape == t.shape;
+    const auto* const its = static_cast<const std::byte*>(o.storage->data);
+    if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
+  }
+  return true;
+}
 inline bool try_direct(Call& c) {
   if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > 3) return false;
   const TensorImpl* big = &c[0].impl();
@@ -88,8 +104,9 @@ inline bool try_direct(Call& c) {
   }
   const DirectCall f = direct_call(*c.op, big->dtype);
   if (!f.function) return false;
-  Tensor out(f.result, big->shape);
-  if (!big->contiguous) out.impl().set_strided(big->shape, big->stride);
+  const bool in_place = c.into && c.into->impl().storage && may_write_into(*c.into, f.result, *big, c);
+  Tensor out = in_place ? *c.into : Tensor(f.result, big->shape);
+  if (!big->contiguous && !in_place) out.impl().set_strided(big->shape, big->stride);
   const std::int64_t n = big->numel;
   std::byte* const to = out.impl().data;
   const Split split = n < 2 * work_per_thread
@@ -110,7 +127,7 @@ inline bool try_direct(Call& c) {
       run_direct(p.f, p.c, p.to, r.begin, r.end);
     }, &parts);
   }
-  c.result[0] = big->contiguous ? static_cast<Tensor&&>(out) : out.contiguous();
+  c.result[0] = big->contiguous || in_place ? static_cast<Tensor&&>(out) : out.contiguous();
   return true;
 }
 
@@ -160,11 +177,12 @@ TT_INLINE void record_call_of(Graph& g, const Operator& op, std::span<const int>
 }
 
 TT_INLINE Tensor call_operator(const Operator& op, const Tensor* const* argument, int count, const Attributes& attributes,
-                            SourceLine at) {
+                            SourceLine at, const Tensor* into) {
   register_kernels();
   Tensor result;
-  Call c{&op, argument, count, &attributes, &result, at, {}};
+  Call c{&op, argument, count, &attributes, &result, at, {}, into};
   Dispatcher::get().call(c);
+  if (into && result.is_same(*into)) return result;
   const DispatchState& state = DispatchState::of_this_thread();
   if (state.inference && !op.is_view) result.impl().inference = true;
   if (state.capture && result.impl().trace_id < 0) {  // from what was made in the capture: so is this
@@ -212,7 +230,7 @@ TT_INLINE DType result_dtype(const Tensor* const* t, int count) {
   return category(single) > category(with_axes) ? promote(with_axes, single) : with_axes;
 }
 TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* operand, int count, const Attributes& attributes,
-                               SourceLine at) {
+                               SourceLine at, const Tensor* into) {
   SmallVec<const Tensor*, 4> argument(count);
   SmallVec<Tensor, 4> made(count);
   const int first = op.primitive == Op::where ? 1 : 0;  // a condition is not promoted
@@ -251,7 +269,7 @@ TT_INLINE Tensor call_elementwise(const Operator& op, const TensorOperand* opera
       argument[k] = &made[k];
     }
   }
-  return call_operator(op, argument.data(), count, attributes, at);
+  return call_operator(op, argument.data(), count, attributes, at, into);
 }
 
 TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {

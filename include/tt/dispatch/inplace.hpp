@@ -54,6 +54,8 @@ TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* o
 
 /// target = op(target, operand), in place; `name` is what errors call it.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);
+/// The same of an op of one operand, if `operand` is null. Dense elements are written where they lie.
+TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at);
 
 }  // namespace detail
 

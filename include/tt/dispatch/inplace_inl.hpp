@@ -67,11 +67,13 @@ TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* o
   capture_mode->finish_update(target, result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at), op, at);
 }
 
-TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at) {
+TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at) {
+  const Tensor* const other = operand ? operand->tensor : nullptr;
+  const int count = operand ? 2 : 1;
+  const TensorOperand list[] = {TensorOperand(target, at), operand ? *operand : TensorOperand(target, at)};
   if (capture_mode) [[unlikely]] {
-    if (capture_mode->begin_update(target, operand.tensor, name, at)) {
-      const TensorOperand list[] = {TensorOperand(target, at), operand};
-      rename_traced(target, call_elementwise(op, list, 2, no_attributes, at), name, at);
+    if (capture_mode->begin_update(target, other, name, at)) {
+      rename_traced(target, call_elementwise(op, list, count, no_attributes, at), name, at);
       return target;
     }
     const PauseCapture pause;
@@ -79,13 +81,13 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
   }
   check_no_repeats(target, name, at);
   const TapeHooks& hooks = tape_hooks();
-  if (hooks.needs_tape && hooks.needs_tape(target, operand.tensor)) {
+  if (hooks.needs_tape && hooks.needs_tape(target, other)) {
     hooks.check(target, at);
     // The op saves what its derivative reads: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
-    const bool itself = operand.tensor && operand.tensor->is_same(target);
-    const TensorOperand kept[] = {TensorOperand(old, at), itself ? TensorOperand(old, at) : operand};
-    const Tensor result = call_elementwise(op, kept, 2, no_attributes, at);
+    const bool itself = !operand || (other && other->is_same(target));
+    const TensorOperand kept[] = {TensorOperand(old, at), itself ? TensorOperand(old, at) : *operand};
+    const Tensor result = call_elementwise(op, kept, count, no_attributes, at);
     check_result(target, result, name, at);
     const Tensor value = convert(result, target.dtype(), at);
     write_elements(target, value, at);
@@ -94,13 +96,15 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
     return target;
   }
   const ExcludeKeys below(DispatchKey::autograd);
-  const TensorOperand list[] = {TensorOperand(target, at), operand};
-  const Tensor result = call_elementwise(op, list, 2, no_attributes, at);
-  check_result(target, result, name, at);
-  write_elements(target, result, at);
+  const Tensor result = call_elementwise(op, list, count, no_attributes, at, &target);
+  if (!result.is_same(target)) {
+    check_result(target, result, name, at);
+    write_elements(target, result, at);
+  }
   advance_version(target);
   return target;
 }
+TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at) { return update(op, target, &operand, name, at); }
 
 }  // namespace detail
 

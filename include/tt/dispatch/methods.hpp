@@ -52,6 +52,25 @@ Tensor Tensor::elu(const S& alpha, SourceLine at) const { return tt::elu(*this, 
 template <class B, class C>
 Tensor Tensor::fma(const B& b, const C& c, SourceLine at) const { return tt::fma(*this, b, c, at); }
 template <class B> Tensor Tensor::where(const Tensor& condition, const B& other, SourceLine at) const { return tt::where(condition, *this, other, at); }
+template <class> Tensor& Tensor::abs_(SourceLine at) { return detail::update(operator_entry<Op::abs>(), *this, nullptr, "abs_", at); }
+template <class> Tensor& Tensor::neg_(SourceLine at) { return detail::update(operator_entry<Op::neg>(), *this, nullptr, "neg_", at); }
+template <class> Tensor& Tensor::exp_(SourceLine at) { return detail::update(operator_entry<Exp>(), *this, nullptr, "exp_", at); }
+template <class> Tensor& Tensor::log_(SourceLine at) { return detail::update(operator_entry<Log>(), *this, nullptr, "log_", at); }
+template <class> Tensor& Tensor::sqrt_(SourceLine at) { return detail::update(operator_entry<Op::sqrt>(), *this, nullptr, "sqrt_", at); }
+template <class> Tensor& Tensor::rsqrt_(SourceLine at) { return detail::update(operator_entry<Rsqrt>(), *this, nullptr, "rsqrt_", at); }
+template <class> Tensor& Tensor::sin_(SourceLine at) { return detail::update(operator_entry<Sin>(), *this, nullptr, "sin_", at); }
+template <class> Tensor& Tensor::cos_(SourceLine at) { return detail::update(operator_entry<Cos>(), *this, nullptr, "cos_", at); }
+template <class> Tensor& Tensor::tan_(SourceLine at) { return detail::update(operator_entry<Tan>(), *this, nullptr, "tan_", at); }
+template <class> Tensor& Tensor::tanh_(SourceLine at) { return detail::update(operator_entry<Tanh>(), *this, nullptr, "tanh_", at); }
+template <class> Tensor& Tensor::sigmoid_(SourceLine at) { return detail::update(operator_entry<Sigmoid>(), *this, nullptr, "sigmoid_", at); }
+template <class> Tensor& Tensor::relu_(SourceLine at) { return detail::update(operator_entry<Relu>(), *this, nullptr, "relu_", at); }
+template <class> Tensor& Tensor::square_(SourceLine at) { return detail::update(operator_entry<Square>(), *this, nullptr, "square_", at); }
+template <class> Tensor& Tensor::reciprocal_(SourceLine at) { return detail::update(operator_entry<Reciprocal>(), *this, nullptr, "reciprocal_", at); }
+template <class> Tensor& Tensor::floor_(SourceLine at) { return detail::update(operator_entry<Op::floor>(), *this, nullptr, "floor_", at); }
+template <class> Tensor& Tensor::ceil_(SourceLine at) { return detail::update(operator_entry<Op::ceil>(), *this, nullptr, "ceil_", at); }
+template <class> Tensor& Tensor::round_(SourceLine at) { return detail::update(operator_entry<Op::round>(), *this, nullptr, "round_", at); }
+template <class> Tensor& Tensor::trunc_(SourceLine at) { return detail::update(operator_entry<Op::trunc>(), *this, nullptr, "trunc_", at); }
+template <class> Tensor& Tensor::sign_(SourceLine at) { return detail::update(operator_entry<Sign>(), *this, nullptr, "sign_", at); }
 template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, SourceLine at) const {
   return call_with<Logsumexp>(at, {dims, keepdim}, *this);
 }
