@@ -1,4 +1,4 @@
-// The fifteen networks of tests/networks.hpp: us of value and all gradients on one thread, by the tape and compiled. Beside it, from the same folder:
+// The networks of tests/networks.hpp: us of value and all gradients on one thread, by the tape and compiled. Beside it, from the same folder:
 //   python3 tests/data/record_networks.py --time
 #include <algorithm>
 #include <chrono>

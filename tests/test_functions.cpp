@@ -61,6 +61,9 @@ TEST_CASE("changes in place are written where the elements lie, and read what wa
   same.exp_().neg_().floor_();
   CHECK(same_bits(same, before.exp().neg().floor()));
   CHECK(same_bits(view.reshape({1000}), same));
+  Tensor rows = was.clone();
+  rows[1] += 1;  // and what lies behind it stays
+  CHECK(same_bits(rows, tt::cat({was.slice(0, 0, 1), was.slice(0, 1, 2) + 1, was.slice(0, 2)})));
   Tensor n = tt::tensor({1, 2});
   CHECK_THROWS_WITH_AS(n.exp_(tt::SourceLine{}), "tt::exp_: the result is f32 and cannot be written to i64.", tt::Error);
   Tensor zero = tt::zeros({4});

@@ -71,16 +71,18 @@ inline bool is_dense(const TensorImpl& t) {
 }
 
 /// May an op that reads these operands element by element write its result to `into`, which is like them? What it reads there must be the very element
-/// that it then writes.
+/// that it then writes; and behind the last one, where whole steps write too, there must be none.
 inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
   const TensorImpl& t = into.impl();
-  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || (t.numel > direct_tile && !has_room(t, t.numel)) ||
+  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || !has_room(t, t.numel) ||
       (!like.contiguous && std::memcmp(t.stride, like.stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0))
     return false;
   const auto* const begin = static_cast<const std::byte*>(t.storage->data);
+  if (t.data + t.numel * size_of(t.dtype) < begin + t.storage->bytes) return false;
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& o = c[k].impl();
     const bool itself = o.data == t.data && o.shape == t.shape;
+    if (!o.storage) return false;
     const auto* const its = static_cast<const std::byte*>(o.storage->data);
     if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
   }

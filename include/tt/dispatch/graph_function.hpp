@@ -268,7 +268,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
  private:
   Graph graph_;
-  std::unique_ptr<const Graph> named_;  ///< before it was decomposed, if that is another one: gradients are summed op by op
+  std::unique_ptr<const Graph> named_;  ///< before it was decomposed and equal steps were made one, if that is another one: gradients are summed step by step
   const Graph& differentiated() const { return named_ ? *named_ : graph_; }
   ProgramOptions options_;
   bool results_change_;

@@ -9,8 +9,8 @@
 namespace tt {
 
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
-    : graph_(decomposed(graph)), options_(options), results_change_(results_change) {
-  if (detail::has_composites(graph)) named_ = std::make_unique<const Graph>(static_cast<Graph&&>(graph));
+    : graph_(decomposed(detail::has_steps(graph) ? canonical(graph) : graph)), options_(options), results_change_(results_change) {
+  if (detail::has_composites(graph) || detail::has_steps(graph)) named_ = std::make_unique<const Graph>(static_cast<Graph&&>(graph));
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
   std::vector<BitSet> flow(static_cast<std::size_t>(graph_.size()));
   for (int i : post_order(graph_, graph_.outputs)) {

@@ -67,7 +67,7 @@ constexpr Vec<int> call_named(Graph& g, const OpDef& def, Ids operands, const Ve
   for (const Graph::Needed& n : alone.needed) g.needed.push_back(n);
   g.as_numbers |= alone.as_numbers;
   if (alone.failure) return Vec<int>(def.results, g.fail(alone.failure, given.empty() ? 0 : given[0]));
-  const int identity = def.info.effect ? g.size() + 1 : 0;
+  const int identity = def.info.effect ? g.size() + 1 : g.records_steps ? g.next_step() : 0;
   for (int k = 0; k < def.results; ++k) {
     const Node& like = alone[result[k]];
     result[k] = g.intern({.op = Op::call, .dtype = like.dtype, .identity = identity, .bits = static_cast<std::uint64_t>(k), .def = &def, .def_id = def.id, .shape = like.shape},

@@ -20,6 +20,9 @@ struct Graph {
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
   bool where_is_caller = false;  ///< inside a composite function: its lines do not count
+  /// What is recorded now is a step of a program: a node of its own, though there is an equal one, so that gradients are summed step by step. Its
+  /// identity is negative, and is lost where a graph is recorded anew without this.
+  bool records_steps = false;
   int room = 0;     ///< nodes that are kept, 0 for any number; beyond is a mistake
   int refused = 0;  ///< nodes that found no room
   struct Assumed {
@@ -250,6 +253,8 @@ struct Graph {
     attribute_words_.append(words.begin(), words.size());
     return intern(node, operands, words_before);
   }
+  /// The identity of the next step that is recorded: see records_steps.
+  constexpr int next_step() const { return -1 - nodes.size(); }
   /// Are these the same computation? Where it was written does not count.
   static constexpr bool are_equal(const Graph& g, const Node& a, const Graph& h, const Node& b) {
     if (!(a.op == b.op && a.operand[0] == b.operand[0] && a.operand[1] == b.operand[1] && a.operand[2] == b.operand[2] &&
@@ -302,7 +307,13 @@ struct Graph {
     return id;
   }
   /// `words_before`: where the words of attributes ended before those of this node were written.
-  constexpr int intern(const Node& node, int words_before) {
+  constexpr int intern(const Node& given, int words_before) {
+    if (!std::is_constant_evaluated() && given.identity <= 0 && records_steps != (given.identity < 0) && !is_leaf(given.op)) {
+      Node other = given;
+      other.identity = records_steps ? next_step() : 0;
+      return intern(other, words_before);
+    }
+    const Node& node = given;
     const std::uint64_t h = hash(node);
     if (const int i = find(node, h); i >= 0) {
       attribute_words_.resize(words_before);

@@ -36,7 +36,7 @@ struct JointGraph {
 /// Reverse mode behind a function: adjoints of the inputs `wanted`. What flows into a value that several
 /// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
 constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int may_change = 0) {
-  JointGraph joint{canonical(function), function.inputs.size(), function.outputs.size(), {}, may_change, {}, {}};
+  JointGraph joint{canonical(function, {}, true), function.inputs.size(), function.outputs.size(), {}, may_change, {}, {}};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
   Vec<int> with_respect_to, seeds;
@@ -56,7 +56,7 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
     const Shape shape = g[g.inputs[k]].shape;
     g.output(g.broadcast_to(a, shape));
   }
-  while (detail::has_composites(g)) {  // what is saved may lie within a body
+  while (detail::has_composites(g) || detail::has_steps(g)) {  // what is saved may lie within a body; equal steps are one from now on
     Vec<int> map;
     Graph flat = decomposed(g, map);
     Vec<char> reached(flat.size(), 0);

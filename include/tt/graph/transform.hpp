@@ -80,7 +80,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
     }
     case Op::pad: return g.pad(a, from.attributes<PadAttribute>(n), n.shape, n.bits);
     case Op::slice_scatter:
-      if (const auto p = from.attributes<PadAttribute>(n); n.identity == 0 && p.axis[0] == p.axis[1])
+      if (const auto p = from.attributes<PadAttribute>(n); n.identity <= 0 && p.axis[0] == p.axis[1])
         return g.slice_scatter(a, operands[1], p.axis[0], p.before[0]);
       break;
     case Op::sum: case Op::amax: case Op::amin:
@@ -89,7 +89,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
     case Op::matmul: return g.matmul(a, operands[1]);
     case Op::conv: return g.conv(a, operands[1], from.attributes<ConvAttribute>(n));
     default:
-      if (is_elementwise(n.op) && n.identity == 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
+      if (is_elementwise(n.op) && n.identity <= 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
       if (n.op == Op::copy) {  // of an identity: another value of what it copies
         Node like = n;
         like.dtype = g[a].dtype;
@@ -102,9 +102,27 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
 
 namespace detail {
 
+/// While it lives, nodes are recorded as steps, or not: see Graph::records_steps.
+class RecordsSteps {
+ public:
+  constexpr RecordsSteps(Graph& g, bool on) : graph_(g), before_(g.records_steps) { g.records_steps = on; }
+  RecordsSteps(const RecordsSteps&) = delete;
+  constexpr ~RecordsSteps() { graph_.records_steps = before_; }
+
+ private:
+  Graph& graph_;
+  bool before_;
+};
+constexpr bool has_steps(const Graph& g) {
+  if (std::is_constant_evaluated()) return false;
+  for (const Node& n : g.nodes)
+    if (n.identity < 0) return true;
+  return false;
+}
+
 enum class Rewrite { none, inline_bodies, inline_bodies_for_devices };
 
-constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before = {}) {
+constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before = {}, bool keeps_steps = false) {
   Graph r = Graph::like(g);
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
@@ -113,6 +131,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
     const Node& n = g[i];
     const Vec<int> o = mapped(g.operands(n), map);
     if (rewrite == Rewrite::none) {
+      const RecordsSteps steps(r, keeps_steps && n.identity < 0);
       map[i] = r.intern(n, g, o);
     } else if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
       map[i] = o[0];
@@ -132,8 +151,10 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
 
 }  // namespace detail
 
-/// The live nodes, numbered depth first from the outputs; inputs first.
-constexpr Graph canonical(const Graph& g, const Vec<int>& before = {}) { return detail::rebuild(g, detail::Rewrite::none, before); }
+/// The live nodes, numbered depth first from the outputs; inputs first. `keeps_steps`: steps of a program stay nodes of their own.
+constexpr Graph canonical(const Graph& g, const Vec<int>& before = {}, bool keeps_steps = false) {
+  return detail::rebuild(g, detail::Rewrite::none, before, keeps_steps);
+}
 
 namespace detail {
 
@@ -154,7 +175,12 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
     const Vec<int> operands = mapped(from.operands(n), map);
     bool same = &g == &from;
     for (int k = 0; k < operands.size() && same; ++k) same = operands[k] == from.operands(n)[k];
-    map[i] = which(n) ? decompose(g, from, n, operands) : same ? i : again(g, from, n, operands);
+    const bool is_step = &g == &from && n.identity < 0;
+    const RecordsSteps steps(g, is_step);
+    if (which(n)) map[i] = decompose(g, from, n, operands);
+    else if (same) map[i] = i;
+    else if (is_step && is_named(n)) map[i] = g.intern(n, from, operands);  // results of one call stay that
+    else map[i] = again(g, from, n, operands);
   }
 }
 

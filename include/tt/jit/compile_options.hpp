@@ -43,7 +43,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
       for (int d = 0; d < t.shape.rank; ++d) x.strides.push_back(t.stride[d]);
       inputs.push_back(x);
     }
-    e.by_backend = backend(of_dense_inputs(graph), inputs);
+    e.by_backend = backend(of_dense_inputs(canonical(graph)), inputs);
     if (!e.by_backend) TT_THROW(Error(Text("tt::compile: ") << options.name << ": the backend gave nothing to call."));
     return e;
   }

@@ -117,8 +117,8 @@ class GraphBuilder {
       if (multiples.multiple(k) > all.multiple(k)) all.set_multiple(k, multiples.multiple(k));
     return all;
   }
-  /// Ops are named nodes, unless gradients were built, which are those of their bodies.
-  Graph finished() const { return canonical(has_gradients_ ? decomposed(graph) : graph); }
+  /// Ops are named nodes, unless gradients were built, which are those of their bodies. `keeps_steps`: for gradients that are built of it.
+  Graph finished(bool keeps_steps) const { return has_gradients_ ? canonical(decomposed(graph)) : canonical(graph, {}, keeps_steps); }
   /// Guards of sizes that are not taken for one number.
   Vec<SizeGuard> guards_but_for_fixed() const {
     Vec<SizeGuard> some;
@@ -181,6 +181,7 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
                                int* result) {
   graph.where = at;
   graph.where_is_caller = true;
+  const detail::RecordsSteps steps(graph, !has_gradients_);
   if (by_value_ && &op == &detail::reshape_operator())
     result[0] = graph.reshape(operands[0], reshaped(Shape(graph[operands[0]].shape), attributes.list(0)));
   else if (by_value_ && &op == &detail::expand_operator())

@@ -227,7 +227,7 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     g.output(builder.node(key.update[k]), donated ? into : -1);
   }
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
-  return builder.finished();
+  return builder.finished(key.taped);
 }
 
 TT_INLINE int SegmentStore::segments() {

@@ -404,7 +404,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
-  recording_.graph = builder_.finished();
+  recording_.graph = builder_.finished(argument_.on_tape());
   if (!results_.list.empty() || !results_.assigned.empty()) recording_.shared = std::make_shared<const SharedResults>(static_cast<SharedResults&&>(results_));
   return static_cast<Recording&&>(recording_);
 }

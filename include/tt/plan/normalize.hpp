@@ -451,7 +451,7 @@ struct Normalizer {
       int id = map[g.outputs[k]], i = id;
       while (r[i].op == Op::reshape) i = r[i].operand[0];
       const bool own = !is_leaf(r[i].op) && !is_view(r[i].op) && r[i].op != Op::broadcast;
-      if (!own || taken[i]) id = i = copy_of(id, 0, -1 - k);
+      if (!own || taken[i]) id = i = copy_of(id, 0, r.size() + 1);
       if (i < taken.size()) taken[i] = 1;
       r.output(id, g.donated[k], g.output_padded[k]);
     }
