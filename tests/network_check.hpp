@@ -43,7 +43,9 @@ void check(const char* name) {
   }
   std::vector<Tensor> taped;
   for (const Tensor& t : c.weights) taped.push_back(t.detach().requires_grad_());
-  tt::compile(loss, {.tier = 0})(taped, c.inputs).backward();
+  const Tensor taped_value = tt::compile(loss, {.tier = 0})(taped, c.inputs);
+  taped_value.backward();
+  CHECK(tt::equal(taped_value.detach(), value.detach()));
   const auto step = tt::compile([](const std::vector<Tensor>& v, const std::vector<Tensor>& x) {
     return tt::value_and_grad<0>([](const std::vector<Tensor>& u, const std::vector<Tensor>& in) {
       Weights weights{u};

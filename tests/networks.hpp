@@ -1,6 +1,6 @@
 // Networks as a user writes them, each a loss of weights and inputs: residual, depthwise and U-shaped convolutions, transformers (images, words with a mask, rotary
 // places and grouped heads), recurrent cells, graphs, an autoencoder, volume rendering, experts, causal convolutions, a spatial transformer, contrastive losses, a scan.
-// bench/pytorch/networks.py has the same in PyTorch, and wrote what they give there to tests/data/networks.txt.
+// tests/data/record_networks.py has the same in PyTorch, and wrote their losses and gradients there to tests/data/networks.txt.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -37,15 +37,80 @@ TEST_CASE("functions are methods, in place and under second names too") {
   CHECK(same_bits(s.h, tt::sigmoid(x.sum(1, true)) * tt::tanh(s.c)));
 }
 
+TEST_CASE("tables are made anew for sizes of another argument") {
+  const auto resize = [](const Tensor& x, const Tensor& y) { return tt::interpolate(x, {y.size(2), y.size(3)}, {}, "bilinear"); };
+  const auto pool = [](const Tensor& x, const Tensor& y) { return tt::adaptive_avg_pool2d(x, {y.size(2), y.size(3)}); };
+  const auto most = [](const Tensor& x, const Tensor& y) { return tt::adaptive_max_pool2d(x, {y.size(2), y.size(3)}); };
+  const auto resized = tt::compile(resize);
+  const auto pooled = tt::compile(pool);
+  const auto greatest = tt::compile(most);
+  const Tensor x = tt::rand({1, 2, 9, 9}, 1);
+  for (const int n : {5, 7, 3, 7}) {
+    const Tensor y = tt::rand({1, 1, n, n + 1}, 2);
+    CHECK(same_bits(resized(x, y), resize(x, y)));
+    CHECK(same_bits(pooled(x, y), pool(x, y)));
+    CHECK(same_bits(greatest(x, y), most(x, y)));
+  }
+  static std::vector<std::int64_t> often;
+  const auto repeat = [](const Tensor& t) { return tt::repeat_interleave(t, tt::from_span(std::span<const std::int64_t>(often), {static_cast<std::int64_t>(often.size())}), 0); };
+  const auto repeated = tt::compile(repeat);
+  const Tensor rows = tt::rand({20, 2}, 3);
+  for (const int n : {1, 2, 3}) {  // elements that the program fills are not known at the next call
+    often.assign(20, n);
+    CHECK(same_bits(repeated(rows), repeat(rows)));
+  }
+}
+
+TEST_CASE("parts, cells and draws are PyTorch's") {
+  const Tensor x = tt::arange(12).reshape({2, 6});
+  CHECK(x.hsplit(2)[0].size(1) == 3);
+  CHECK(x.hsplit({2})[0].size(1) == 2);  // a part begins at 2
+  CHECK(tt::vsplit(x, 2).size() == 2);
+  CHECK(x.tensor_split({1, 3}, 1).size() == 3);
+  const Tensor h = tt::tensor({{0.1, -0.2}}), in = tt::tensor({{1.0, 2.0, 3.0}}), w = tt::full({6, 3}, 0.1), u = tt::full({6, 2}, 0.2);
+  CHECK(tt::gru_cell(in, h, w, u).select(0, 0)[0].item() == doctest::Approx(0.2537).epsilon(1e-3));  // torch.gru_cell
+  CHECK(tt::rnn_tanh_cell(in, h, w.slice(0, 0, 2), u.slice(0, 0, 2)).select(0, 0)[1].item() == doctest::Approx(std::tanh(0.6 - 0.02)));
+  tt::manual_seed(3);
+  const Tensor draws = tt::gumbel_softmax(tt::zeros({64, 300}, tt::DType::bf16), 0.5);
+  CHECK(tt::isfinite(draws).all().item<bool>());
+  CHECK(tt::empty({1000}).exponential_(2).mean().item() == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(tt::empty({1000}).geometric_(0.25).mean().item() == doctest::Approx(4).epsilon(0.1));
+  CHECK(tt::empty({1000}).random_(3, 7).amax().item() == 6);
+  CHECK_THROWS_WITH(tt::empty({3}).geometric_(0), doctest::Contains("tt::geometric: p is 0, not between 0 and 1."));
+  CHECK_THROWS_WITH(tt::empty({3}).cauchy_(0, -1), doctest::Contains("tt::cauchy: sigma is -1, not above 0."));
+  const Tensor left = tt::dropout1d(tt::ones({50, 8}), 0.5);  // without an axis of examples: whole channels
+  CHECK(same_bits(left.amax({1}), left.amin({1})));
+  const auto between = tt::compile([](const Tensor& a, const Tensor& b) { return tt::arange(a.size(0), b.size(0), 2).sum() + tt::arange(b.size(0), a.size(0), -1).sum(); }, {.fullgraph = true});
+  for (const int n : {9, 10, 14}) CHECK(between(tt::ones({3}), tt::ones({n})).item() == (tt::arange(3, n, 2).sum() + tt::arange(n, 3, -1).sum()).item());
+  CHECK(between.captures() <= 2);
+  const Tensor logits = tt::rand({3, 4}, 5), none = tt::full({3}, -100, tt::DType::i64);
+  const auto loss = [](const Tensor& a, const Tensor& l) { return tt::cross_entropy(a, l); };
+  CHECK(std::isnan(loss(logits, none).item()));
+  CHECK(std::isnan(tt::compile(loss)(logits, none).item()));
+  CHECK(tt::grad<0>(loss)(logits, none).abs().sum().item() == 0);
+}
+
 TEST_CASE("changes in place are written where the elements lie, and read what was there") {
   Tensor x = tt::rand({1000}, 1);
   const Tensor before = x.clone(), y = tt::rand({1000}, 2);
-  const void* const data = static_cast<const Tensor&>(x).data();
   x += y;
   CHECK(same_bits(x, before + y));
   x *= x;
   CHECK(same_bits(x, (before + y) * (before + y)));
-  CHECK(static_cast<const Tensor&>(x).data() == data);
+  Tensor end = before.clone();  // the end of its memory, from an odd place on
+  end.slice(0, 1, 1000).mul_(y.slice(0, 1, 1000));
+  CHECK(same_bits(end, tt::cat({before.slice(0, 0, 1), before.slice(0, 1) * y.slice(0, 1)})));
+  std::vector<float> memory(1001, 1);  // without room behind it
+  Tensor blob = tt::from_blob(memory.data(), {1000}).add_(y);
+  CHECK(same_bits(blob, y + 1));
+  CHECK(memory[1000] == 1);
+  Tensor large = tt::rand({3000000}, 7);
+  const Tensor large_before = large.clone();
+  const auto blocks = [] { return tt::cpu_memory_stats().hits + tt::cpu_memory_stats().misses; };
+  const auto taken = blocks();
+  large.add_(large).tanh_();  // by several threads, without a temporary
+  CHECK(blocks() == taken);
+  CHECK(same_bits(large, tt::tanh(large_before + large_before)));
   Tensor shifted = before.clone();
   shifted.slice(0, 1, 1000).add_(shifted.slice(0, 0, 999));  // what is read overlaps what is written
   CHECK(same_bits(shifted.slice(0, 1, 1000), before.slice(0, 1, 1000) + before.slice(0, 0, 999)));

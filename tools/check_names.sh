@@ -1,5 +1,5 @@
 #!/bin/sh
-# The names of tests/pytorch_names.txt, which are PyTorch's, are functions and methods of tt: a use of each compiles.
+# The names of tests/pytorch_names.txt, which are PyTorch's, are declared as functions and methods of tt.
 . "$(dirname "$0")/common.sh"
 check check_names
 

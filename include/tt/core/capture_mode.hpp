@@ -63,7 +63,7 @@ class CaptureMode {
   /// `t`, which is there, is what `op` makes of a fill of its shape and dtype, and of numbers; null: it was written in
   /// the program's text.
   virtual void made(const Tensor&, const Operator*, const Tensor* const*, int) {}
-  /// The elements of `t`, which is there, follow from numbers alone, which are guarded where they were sizes.
+  /// The elements of this Tensor follow from numbers alone, which are guarded where they were sizes.
   virtual void made_of_numbers(const Tensor&) {}
   /// A Tensor that is there has sizes that are expressions; or is a number that is one.
   virtual void made_of_sizes(const Tensor&, const IntList&) {}

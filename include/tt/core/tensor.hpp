@@ -517,13 +517,13 @@ class Tensor {
   template <class = void> Tensor diagflat(int offset = 0, SourceLine at = here()) const;
   template <class = void> Tensor diag_embed(int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) const;
   template <class = void> Tensor rot90(int k = 1, const IntList& dims = {0, 1}, SourceLine at = here()) const;
-  template <class = void> auto hsplit(int sections, SourceLine at = here()) const;
+  template <std::same_as<int> I> auto hsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto hsplit(const IntList& indices, SourceLine at = here()) const;
-  template <class = void> auto vsplit(int sections, SourceLine at = here()) const;
+  template <std::same_as<int> I> auto vsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto vsplit(const IntList& indices, SourceLine at = here()) const;
-  template <class = void> auto dsplit(int sections, SourceLine at = here()) const;
+  template <std::same_as<int> I> auto dsplit(I sections, SourceLine at = here()) const;
   template <class = void> auto dsplit(const IntList& indices, SourceLine at = here()) const;
-  template <class = void> auto tensor_split(int sections, int dim = 0, SourceLine at = here()) const;
+  template <std::same_as<int> I> auto tensor_split(I sections, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto tensor_split(const IntList& indices, int dim = 0, SourceLine at = here()) const;
   template <class = void> auto split_with_sizes(const IntList& split_sizes, int dim = 0, SourceLine at = here()) const;
   template <class = void> Tensor select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at = here()) const;
@@ -758,7 +758,6 @@ class Tensor {
   template <class B> Tensor& true_divide_(const B& o, SourceLine at = here()) { return replace("true_divide_", before_update(at, o).true_divide(o, at), at); }
   template <class B> Tensor& bitwise_left_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_left_shift_", before_update(at, o).bitwise_left_shift(o, at), at); }
   template <class B> Tensor& bitwise_right_shift_(const B& o, SourceLine at = here()) { return replace("bitwise_right_shift_", before_update(at, o).bitwise_right_shift(o, at), at); }
-  template <class B> Tensor& float_power_(const B& o, SourceLine at = here()) { return replace("float_power_", before_update(at, o).float_power(o, at), at); }
   template <class B> Tensor& lt_(const B& o, SourceLine at = here()) { return replace("lt_", before_update(at, o).lt(o, at), at); }
   template <class B> Tensor& le_(const B& o, SourceLine at = here()) { return replace("le_", before_update(at, o).le(o, at), at); }
   template <class B> Tensor& gt_(const B& o, SourceLine at = here()) { return replace("gt_", before_update(at, o).gt(o, at), at); }

@@ -39,7 +39,7 @@ Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, 
   for (std::int64_t i = 0; i < row; ++i)
     for (std::int64_t j = 0; j < col; ++j)
       if (holds(i, j)) rows.push_back(i), columns.push_back(j);
-  return stack({index_tensor(rows, {}), index_tensor(columns, {})}, 0, at);
+  return stack({index_table(rows, {}), index_table(columns, {})}, 0, at);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset, SourceLine at) {

@@ -70,8 +70,8 @@ inline bool is_dense(const TensorImpl& t) {
   return n == t.numel;
 }
 
-/// May an op that reads these operands element by element write its result to `into`, which is like them? What it reads there must be the very element
-/// that it then writes; and behind the last one, where whole steps write too, there must be none.
+/// May an op that reads these operands element by element write its result to `into`, which is like them? An operand in the same memory must be the very
+/// same elements; and behind the last one, where whole steps write too, there must be none.
 inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
   const TensorImpl& t = into.impl();
   if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || !has_room(t, t.numel) ||

@@ -149,7 +149,7 @@ Tensor from_span(std::span<const T> values, const IntList& shape) {
 }
 
 namespace detail {
-/// For what the library fills on the host, from sizes and options: a captured function holds it, and its graph does not end there.
+/// Marks a Tensor that the library filled on the host, from sizes and options: a captured function holds it, and its graph does not end there.
 inline Tensor made_of_numbers(Tensor t) {
   if (capture_mode) capture_mode->made_of_numbers(t);
   return t;

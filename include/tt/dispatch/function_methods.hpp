@@ -151,13 +151,13 @@ template <class> Tensor Tensor::diag(int diagonal, SourceLine at) const { return
 template <class> Tensor Tensor::diagflat(int offset, SourceLine at) const { return tt::diagflat(*this, offset, at); }
 template <class> Tensor Tensor::diag_embed(int offset, int dim1, int dim2, SourceLine at) const { return tt::diag_embed(*this, offset, dim1, dim2, at); }
 template <class> Tensor Tensor::rot90(int k, const IntList& dims, SourceLine at) const { return tt::rot90(*this, k, dims, at); }
-template <class> auto Tensor::hsplit(int sections, SourceLine at) const { return tt::hsplit(*this, sections, at); }
+template <std::same_as<int> I> auto Tensor::hsplit(I sections, SourceLine at) const { return tt::hsplit(*this, sections, at); }
 template <class> auto Tensor::hsplit(const IntList& indices, SourceLine at) const { return tt::hsplit(*this, indices, at); }
-template <class> auto Tensor::vsplit(int sections, SourceLine at) const { return tt::vsplit(*this, sections, at); }
+template <std::same_as<int> I> auto Tensor::vsplit(I sections, SourceLine at) const { return tt::vsplit(*this, sections, at); }
 template <class> auto Tensor::vsplit(const IntList& indices, SourceLine at) const { return tt::vsplit(*this, indices, at); }
-template <class> auto Tensor::dsplit(int sections, SourceLine at) const { return tt::dsplit(*this, sections, at); }
+template <std::same_as<int> I> auto Tensor::dsplit(I sections, SourceLine at) const { return tt::dsplit(*this, sections, at); }
 template <class> auto Tensor::dsplit(const IntList& indices, SourceLine at) const { return tt::dsplit(*this, indices, at); }
-template <class> auto Tensor::tensor_split(int sections, int dim, SourceLine at) const { return tt::tensor_split(*this, sections, dim, at); }
+template <std::same_as<int> I> auto Tensor::tensor_split(I sections, int dim, SourceLine at) const { return tt::tensor_split(*this, sections, dim, at); }
 template <class> auto Tensor::tensor_split(const IntList& indices, int dim, SourceLine at) const { return tt::tensor_split(*this, indices, dim, at); }
 template <class> auto Tensor::split_with_sizes(const IntList& split_sizes, int dim, SourceLine at) const { return tt::split_with_sizes(*this, split_sizes, dim, at); }
 template <class> Tensor Tensor::select_scatter(const Tensor& src, int dim, SizeArgument index, SourceLine at) const { return tt::select_scatter(*this, src, dim, index, at); }

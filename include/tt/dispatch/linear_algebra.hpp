@@ -30,9 +30,9 @@ template <class = void>
 Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, SourceLine at = here()) {
   return einsum(equation, std::span(operands.begin(), operands.size()), at);
 }
-/// Each element of one times all of the other.
-/// Products of neighbours along an axis of 3: dim, or the first that is of 3.
+/// The cross product of vectors of 3 elements along an axis: dim, or the first that is of 3.
 TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim = {}, SourceLine at = here());
+/// Each element of one times all of the other.
 TT_LAZY Tensor kron(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// Matrices along a diagonal, zeros beside them.
 TT_LAZY Tensor block_diag(std::span<const Tensor> all, SourceLine at = here());

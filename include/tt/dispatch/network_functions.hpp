@@ -17,7 +17,7 @@ struct PoolOptions {
 };
 namespace detail {
 /// Number k of a list that has one for each axis, or one for all; `otherwise` if it is empty.
-inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : l.value(l.size() == 1 ? 0 : k); }
+inline std::int64_t each_axis(const IntList& l, int k, std::int64_t otherwise) { return l.size() == 0 ? otherwise : std::int64_t{l[l.size() == 1 ? 0 : k]}; }
 }  // namespace detail
 
 /// The greatest of each window, in as many last axes as `axes` says; and its place.
@@ -59,6 +59,18 @@ TT_LAZY Tensor dropout_channels(const Tensor& x, double p = 0.5, bool training =
 /// softmax(query key^T scale + mask) value; a mask of bool says which keys count. enable_gqa: fewer heads of keys than of queries.
 TT_LAZY Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
                                             Optional<double> scale = {}, bool enable_gqa = false, SourceLine at = here());
+
+/// dropout_channels of one, two or three axes of places, with or without an axis of examples (dropout2d of three axes: none of channels, as in PyTorch).
+template <class = void>
+Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) {
+  return x.dim() == 2 ? dropout_channels(x.unsqueeze(0, at), p, training, at).squeeze(0, at) : dropout_channels(x, p, training, at);
+}
+template <class = void>
+Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
+template <class = void>
+Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) {
+  return x.dim() == 4 ? dropout_channels(x.unsqueeze(0, at), p, training, at).squeeze(0, at) : dropout_channels(x, p, training, at);
+}
 
 // The same by PyTorch's names.
 template <class = void>

@@ -17,7 +17,7 @@ template <class = void>
 Tensor resampled(const Tensor& x, int axis, const Taps& taps, SourceLine at) {
   Tensor r;
   for (std::size_t k = 0; k < taps.place.size(); ++k) {
-    Tensor part = index_select(x, axis, index_tensor(taps.place[k], x.device()), at);
+    Tensor part = index_select(x, axis, index_table(taps.place[k], x.device()), at);
     if (!taps.weight.empty()) {
       IntList to;
       for (int j = 0; j < x.dim(); ++j) to.push_back(j == axis ? static_cast<std::int64_t>(taps.weight[k].size()) : 1);
@@ -150,7 +150,7 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   const Tensor x = given.dim() == 2 ? given.unsqueeze(0, at) : given;
   const auto pick = [&](const IntList& l, int k, std::int64_t otherwise) { return detail::each_axis(l, k, otherwise); };
   const std::int64_t h = pick(output_size, 0, 1), w = pick(output_size, 1, 1), ph = pick(padding, 0, 0), pw = pick(padding, 1, 0), kh = pick(kernel_size, 0, 1), kw = pick(kernel_size, 1, 1);
-  const std::int64_t plane = (h + 2 * ph) * (w + 2 * pw), batch = x.size(0, at), channels = x.size(1, at).value() / (kh * kw);
+  const std::int64_t plane = (h + 2 * ph) * (w + 2 * pw), batch = x.size(0, at), channels = x.size(1, at) / (kh * kw);
   // the place of each element of a column in the padded plane
   std::vector<std::int64_t> place;
   const auto count = [&](std::int64_t n, std::int64_t p, std::int64_t k, std::int64_t d, std::int64_t s) { return (n + 2 * p - d * (k - 1) - 1) / s + 1; };
@@ -160,7 +160,7 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
     for (std::int64_t j = 0; j < kw; ++j)
       for (std::int64_t a = 0; a < oh; ++a)
         for (std::int64_t b = 0; b < ow; ++b) place.push_back((a * pick(stride, 0, 1) + i * pick(dilation, 0, 1)) * (w + 2 * pw) + b * pick(stride, 1, 1) + j * pick(dilation, 1, 1));
-  const Tensor sum = index_add(zeros({batch, channels, plane}, detail::on_device(x.dtype(), x.device()), at), 2, detail::index_tensor(place, x.device()),
+  const Tensor sum = index_add(zeros({batch, channels, plane}, detail::on_device(x.dtype(), x.device()), at), 2, detail::index_table(place, x.device()),
                                x.reshape({batch, channels, kh * kw * oh * ow}, at), at);
   const Tensor r = sum.reshape({batch, channels, h + 2 * ph, w + 2 * pw}, at).slice(2, ph, ph + h, 1, at).slice(3, pw, pw + w, 1, at);
   return given.dim() == 2 ? r.squeeze(0, at) : r;
@@ -185,7 +185,7 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   if (!nearest && !cubic && !linear) TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
   Tensor r = x;
   for (int k = 0; k < axes; ++k) {
-    const std::int64_t n = x.size(2 + k, at), m = to.value(k);
+    const std::int64_t n = x.size(2 + k, at), m = to[k];
     const double step = scale[static_cast<std::size_t>(k)];
     const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
     detail::Taps taps;
@@ -411,7 +411,10 @@ void register_network_names() {
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
   register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmin(converted(x, t, at), d, at); });
   register_function("dropout", "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout(x, p, t, at); });
-  for (const char* name : {"dropout1d", "dropout2d", "dropout3d", "feature_dropout"}) register_function(name, "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout_channels(x, p, t, at); });
+  const char* const dropout_schema = "Tensor input, float p=0.5, bool training=True";
+  register_function("dropout1d", dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout1d(x, p, t, at); });
+  register_function("dropout3d", dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout3d(x, p, t, at); });
+  for (const char* name : {"dropout2d", "feature_dropout"}) register_function(name, dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout2d(x, p, t, at); });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
   register_function("cdist", "Tensor x1, Tensor x2, float p, str? compute_mode", [](const Tensor& x, const Tensor& y, double p, const BoxedValue&, Line at) { return cdist(x, y, p, at); });

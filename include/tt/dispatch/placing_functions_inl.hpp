@@ -61,7 +61,7 @@ TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode,
                                             : mode == PadMode::circular ? place - outside * size
                                                                         : (outside < 0 ? 0 : size - 1);
       }
-      r = index_select(r, d, detail::index_tensor(from, x.device()), at);
+      r = index_select(r, d, detail::index_table(from, x.device()), at);
       continue;
     }
     TensorList parts;

@@ -108,7 +108,7 @@ template <class = void>
 Tensor along(const std::vector<std::int64_t>& v, const Device& device, int rank, int axis, SourceLine at) {
   IntList to;
   for (int k = 0; k < rank; ++k) to.push_back(k == axis ? static_cast<std::int64_t>(v.size()) : 1);
-  return index_tensor(v, device).reshape(to, at);
+  return index_table(v, device).reshape(to, at);
 }
 }  // namespace detail
 
@@ -165,7 +165,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
   if (x.dim() < axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
   for (int k = 0; k < axes; ++k) {
     const int d = x.dim() - axes + k;
-    const std::int64_t n = x.size(d, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
     std::vector<double> weight(static_cast<std::size_t>(n * m), 0);
     for (std::int64_t i = 0; i < m; ++i) {
       const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
@@ -182,12 +182,12 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
   IntList rows;
   std::int64_t plane = 1;
   for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));
-  for (int k = rank - axes; k < rank; ++k) plane *= x.size(k, at).value();
+  for (int k = rank - axes; k < rank; ++k) plane *= std::int64_t{x.size(k, at)};
   // places of each window, the last one again where it has fewer than others
   Tensor place;
   IntList outer, inner;
   for (int k = 0; k < axes; ++k) {
-    const std::int64_t n = x.size(rank - axes + k, at), m = output_size.value(k) < 0 ? n : output_size.value(k);
+    const std::int64_t n = x.size(rank - axes + k, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
     std::int64_t most = 0;
     for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
     std::vector<std::int64_t> own;
@@ -197,7 +197,7 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
     const int all = 2 * (k + 1);
     IntList to;
     for (int j = 0; j < all; ++j) to.push_back(j == k ? m : j == all - 1 ? most : 1);
-    const Tensor mine = detail::index_tensor(own, x.device()).reshape(to, at);
+    const Tensor mine = detail::index_table(own, x.device()).reshape(to, at);
     if (!place.defined()) place = mine;
     else {
       IntList wide = outer;

@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <vector>
 
 #include "tt/dispatch/factories.hpp"
@@ -153,15 +154,44 @@ template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at)
 template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) {
   return copy_(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at);
 }
-template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return copy_(-tt::log1p(-rand(shape(at), detail::on_device(dtype(), device()), at), at) / lambd, at); }
-template <class> Tensor& Tensor::geometric_(double p, SourceLine at) {
-  return copy_(tt::floor(tt::log1p(-rand(shape(at), detail::on_device(DType::f32, device()), at), at) / __builtin_log1p(-p), at) + 1, at);
+namespace detail {
+/// Throws Error unless a distribution has such a parameter.
+inline void need_parameter(bool right, const char* op, const char* parameter, double value, const char* needed, SourceLine at) {
+  if (right) return;
+  char number[32];
+  std::snprintf(number, sizeof number, "%g", value);
+  TT_THROW(Error(Text("tt::") << op << ": " << parameter << " is " << number << ", not " << needed << "." << at));
 }
-template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return copy_(tt::exp(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at), at); }
-template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) {
+/// Of an exponential distribution, above 0, like `x`: narrow floats are drawn as f32, of which few numbers would be few draws.
+template <class = void>
+Tensor exponential_like(const Tensor& x, double lambd, SourceLine at) {
+  need_parameter(lambd > 0, "exponential", "lambd", lambd, "above 0", at);
+  const DType d = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  const Tensor u = tt::maximum(rand(x.shape(at), on_device(d, x.device()), at), full({}, 0x1p-25, on_device(d, x.device()), at), at);  // of 0 it would be 0
+  return (-tt::log1p(-u, at) / lambd).to(x.dtype(), at);
+}
+/// How many trials there are until one succeeds, with probability p.
+template <class = void>
+Tensor geometric_like(const Tensor& x, double p, SourceLine at) {
+  need_parameter(p > 0 && p < 1, "geometric", "p", p, "between 0 and 1", at);
+  return (tt::floor(tt::log1p(-rand(x.shape(at), on_device(DType::f32, x.device()), at), at) / __builtin_log1p(-p), at) + 1).to(x.dtype(), at);
+}
+template <class = void>
+Tensor log_normal_like(const Tensor& x, double mean, double std, SourceLine at) {
+  need_parameter(std > 0, "log_normal", "std", std, "above 0", at);
+  return tt::exp(randn_like(x.detach(), default_generator(), at) * std + mean, at);
+}
+template <class = void>
+Tensor cauchy_like(const Tensor& x, double median, double sigma, SourceLine at) {
   constexpr double pi = 3.141592653589793;
-  return copy_(tt::tan((rand(shape(at), detail::on_device(dtype(), device()), at) - 0.5) * pi, at) * sigma + median, at);
+  need_parameter(sigma > 0, "cauchy", "sigma", sigma, "above 0", at);
+  return tt::tan((rand_like(x.detach(), default_generator(), at) - 0.5) * pi, at) * sigma + median;
 }
+}  // namespace detail
+template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return copy_(detail::exponential_like(*this, lambd, at), at); }
+template <class> Tensor& Tensor::geometric_(double p, SourceLine at) { return copy_(detail::geometric_like(*this, p, at), at); }
+template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return copy_(detail::log_normal_like(*this, mean, std, at), at); }
+template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) { return copy_(detail::cauchy_like(*this, median, sigma, at), at); }
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) {
   return copy_(randint(from, to, shape(at), default_generator(), detail::on_device(DType::i64, device()), at), at);
 }

@@ -56,12 +56,12 @@ TT_LAZY std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> sp
 /// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
 TT_LAZY Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
 TT_LAZY Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
-/// The p-norm of x - y.
 /// log of the multivariate gamma function of p dimensions.
 TT_LAZY Tensor mvlgamma(const Tensor& x, int p, SourceLine at = here());
 /// Bits moved to higher (lower) places; by places outside of the dtype's bits the result is 0, or the sign.
 TT_LAZY Tensor bitwise_left_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at = here());
 TT_LAZY Tensor bitwise_right_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at = here());
+/// The p-norm of x - y.
 TT_LAZY Tensor dist(const Tensor& x, const Tensor& y, double p = 2, SourceLine at = here());
 /// Slices of an axis whose p-norm is above maxnorm, made that long.
 TT_LAZY Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at = here());

@@ -85,14 +85,10 @@ template <class = void> Tensor lp_pool3d(const Tensor& x, double norm_type, cons
 template <class = void> PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, o, at); }
 template <class = void> PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, o, at); }
 template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, o, at); }
-/// Whole channels (of the first two axes) left out.
-template <class = void> Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
-template <class = void> Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
-template <class = void> Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
 /// softmax((logits + g) / tau) with g of Gumbel's distribution; hard: one 1 at the greatest, with the gradient of the soft one.
 template <class = void>
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int dim = -1, SourceLine at = here()) {
-  const Tensor noise = -tt::log(-tt::log1p(-rand_like(logits.detach(), default_generator(), at), at), at);
+  const Tensor noise = -tt::log(detail::exponential_like(logits, 1, at), at);
   const Tensor soft = ((logits + noise) / tau).softmax(dim, at);
   if (!hard) return soft;
   const Tensor one = zeros_like(soft).scatter(dim, soft.argmax(dim, true, at), 1.0, at);
@@ -159,7 +155,7 @@ inline DType result_type(const Tensor& a, const Tensor& b) {
   const Tensor* const both[] = {&a, &b};
   return detail::result_dtype(both, 2);
 }
-/// May an op in place write this dtype to that one: floating to integer, and what is no bool to bool, may not.
+/// May an op in place write elements of this dtype to a Tensor of that one? Not floating ones to integers, nor numbers to bool.
 inline bool can_cast(DType from, DType to) { return detail::category(from) <= detail::category(to); }
 
 }  // namespace tt

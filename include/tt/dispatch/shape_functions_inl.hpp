@@ -33,7 +33,13 @@ TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
 }
 template <class = void>
 Tensor index_tensor(const std::vector<std::int64_t>& v, const Device& device) {
-  Tensor t = made_of_numbers(tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())}));
+  const Tensor t = tt::from_span(std::span<const std::int64_t>(v), IntList{static_cast<std::int64_t>(v.size())});
+  return device.type == DeviceType::cpu ? t : t.to(device);
+}
+/// The same of places that follow from sizes and options alone.
+template <class = void>
+Tensor index_table(const std::vector<std::int64_t>& v, const Device& device) {
+  const Tensor t = made_of_numbers(index_tensor(v, Device{}));
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
 
@@ -265,7 +271,7 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
   };
   next(next, 0, 0);
   const std::int64_t rows = static_cast<std::int64_t>(place.size()) / r;
-  return index_select(x, 0, detail::index_tensor(place, x.device()), at).reshape({rows, r}, at);
+  return index_select(x, 0, detail::index_table(place, x.device()), at).reshape({rows, r}, at);
 }
 
 TT_LAZY_DEFINITION Tensor repeat(const Tensor& x, const IntList& repeats, SourceLine at) {

@@ -277,10 +277,10 @@ void register_creation() {
   register_function("multinomial", "Tensor input, int num_samples, bool replacement=False", [](const Tensor& p, std::int64_t n, bool r, Line at) { return multinomial(p, n, r, default_generator(), at); });
   register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
   register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });
-  register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return -tt::log1p(-rand_like(x.detach(), default_generator(), at), at) / l; });
-  register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return tt::floor(tt::log1p(-rand_like(x.detach(), default_generator(), at), at) / __builtin_log1p(-p), at) + 1; });
-  register_function("log_normal", "Tensor input, float mean=1, float std=2", [](const Tensor& x, double m, double s, Line at) { return tt::exp(randn_like(x.detach(), default_generator(), at) * s + m, at); });
-  register_function("cauchy", "Tensor input, float median=0, float sigma=1", [](const Tensor& x, double m, double s, Line at) { return tt::tan((rand_like(x.detach(), default_generator(), at) - 0.5) * 3.141592653589793, at) * s + m; });
+  register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return exponential_like(x, l, at); });
+  register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return geometric_like(x, p, at); });
+  register_function("log_normal", "Tensor input, float mean=1, float std=2", [](const Tensor& x, double m, double s, Line at) { return log_normal_like(x, m, s, at); });
+  register_function("cauchy", "Tensor input, float median=0, float sigma=1", [](const Tensor& x, double m, double s, Line at) { return cauchy_like(x, m, s, at); });
   register_function("bernoulli", "Tensor input", [](const Tensor& x, Line at) { return bernoulli(x, default_generator(), at); });
   register_function("bernoulli", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return bernoulli(full(x.shape(at), p, on_device(x.dtype(), x.device())), default_generator(), at); });
   const auto cast_to = [](const char* name, auto dtype) {

@@ -58,8 +58,11 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
   Graph body;
   const Vec<int> given = copied(g.operands(n));
   const Vec<std::int64_t> words = g.attribute_words(n);
-  Vec<int> in, result(def.results, 0), roots, seeds, adjoint_of_root, starts;
-  for (int o : given) in.push_back(body.input(g[o].dtype, g[o].shape));
+  Vec<int> in, floating, result(def.results, 0), roots, seeds, adjoint_of_root, starts;
+  for (int o : given) {
+    in.push_back(body.input(g[o].dtype, g[o].shape));
+    if (is_floating(g[o].dtype)) floating.push_back(in.back());
+  }
   const AtCaller line(body, n.where), here(g, n.where);
   def.decompose(def, body, in, words.begin(), result.begin());
   for (int k = 0; k < def.results; ++k) {
@@ -69,7 +72,7 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
     adjoint_of_root.push_back(all[k]);
   }
   Vec<char> reached_in_body;
-  const Vec<int> adjoints = reverse(body, roots, seeds, in, &reached_in_body);
+  const Vec<int> adjoints = reverse(body, roots, seeds, floating, &reached_in_body);
   for (const Graph::Assumed& a : body.assumed) g.assumed.push_back(a);
   for (const Graph::Needed& needed : body.needed) g.needed.push_back(needed);
   g.as_numbers |= body.as_numbers;
@@ -80,7 +83,10 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
     if (a >= 0) starts.push_back(a);
   for (int i : post_order(body, starts))
     if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
-  for (int k = 0; k < in.size(); ++k) out[k] = adjoints[k] < 0 ? -1 : map[adjoints[k]];
+  for (int k = 0, next = 0; k < in.size(); ++k) {
+    const int adjoint = is_floating(body[in[k]].dtype) ? adjoints[next++] : -1;
+    out[k] = adjoint < 0 ? -1 : map[adjoint];
+  }
   for (int i = 0; reached && i < reached_in_body.size(); ++i) {
     if (!reached_in_body[i] || map[i] < 0) continue;
     while (reached->size() <= map[i]) reached->push_back(0);

@@ -20,8 +20,8 @@ struct Graph {
   Failure failure;
   SourceLine where;  ///< given to the nodes recorded next
   bool where_is_caller = false;  ///< inside a composite function: its lines do not count
-  /// What is recorded now is a step of a program: a node of its own, though there is an equal one, so that gradients are summed step by step. Its
-  /// identity is negative, and is lost where a graph is recorded anew without this.
+  /// Nodes recorded now are steps of a program: each is a node of its own, though there is an equal one, so that gradients are summed step by step. The
+  /// identity of such a node is negative, and is lost where a graph is recorded anew without this.
   bool records_steps = false;
   int room = 0;     ///< nodes that are kept, 0 for any number; beyond is a mistake
   int refused = 0;  ///< nodes that found no room

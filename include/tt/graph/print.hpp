@@ -204,7 +204,7 @@ constexpr Text lines_of(const Graph& g, const char* between) {
     else if (n.op == Op::extent) t << ' ' << Extent::from_code(n.attribute);
     write_operands(t, g, n);
     write_attributes(t, g, n);
-    if (n.identity != 0) t << " identity " << n.identity;
+    if (n.identity > 0) t << " identity " << n.identity;
     t << " : " << name(n.dtype) << ' ' << n.shape;
     if (n.op == Op::input) {
       const int k = static_cast<int>(n.attribute);
