@@ -716,7 +716,7 @@ class BasicGenerator {
     Shape rows;
     for (int k = 0; k < x.shape().rank; ++k)
       if (k != tt::detail::Labels::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
-    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows)), Sym{}, tt::CrossEntropy::Options{}).id;
+    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows)), Sym{}, tt::CrossEntropy::Options{.ignore_index = -1}).id;  // with the defaults, static graphs have no mask
   }
 
   // ---- gradients and outputs

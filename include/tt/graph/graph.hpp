@@ -307,13 +307,12 @@ struct Graph {
     return id;
   }
   /// `words_before`: where the words of attributes ended before those of this node were written.
-  constexpr int intern(const Node& given, int words_before) {
-    if (!std::is_constant_evaluated() && given.identity <= 0 && records_steps != (given.identity < 0) && !is_leaf(given.op)) {
-      Node other = given;
+  constexpr int intern(const Node& node, int words_before) {
+    if (!std::is_constant_evaluated() && node.identity <= 0 && records_steps != (node.identity < 0) && !is_leaf(node.op)) {
+      Node other = node;
       other.identity = records_steps ? next_step() : 0;
       return intern(other, words_before);
     }
-    const Node& node = given;
     const std::uint64_t h = hash(node);
     if (const int i = find(node, h); i >= 0) {
       attribute_words_.resize(words_before);
@@ -326,9 +325,10 @@ struct Graph {
     if (room > 0 && nodes.size() >= room) return refuse(node, countable);
     nodes.push_back(node);
     Node& kept = nodes.back();
-    if (kept.more < 0) {
-      kept.operand_count = 0;
-      while (kept.operand_count < inline_operands && kept.operand[kept.operand_count] >= 0) ++kept.operand_count;
+    static_assert(inline_operands == 4);
+    if (kept.more < 0) {  // one expression: constant evaluation counts statements
+      const int* const o = kept.operand;
+      kept.operand_count = o[0] < 0 ? 0 : o[1] < 0 ? 1 : o[2] < 0 ? 2 : o[3] < 0 ? 3 : 4;
     }
     if (!kept.where.line) kept.where = where;
     if (!countable) kept.shape = {};
@@ -360,12 +360,11 @@ struct Graph {
     return operand;
   }
   constexpr std::uint64_t hash(const Node& n) const {
-    std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.dtype) + n.def_id;
-    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[0] + 1) + (static_cast<std::uint64_t>(n.operand[1] + 1) << 32);
-    h = h * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute) +
-        static_cast<std::uint64_t>(n.identity) * 31;
-    h = h * 0x9e3779b97f4a7c15u + n.bits + static_cast<std::uint64_t>(n.shape.rank);
-    if (n.shape.rank > 0) h += static_cast<std::uint64_t>(n.shape.code[0]) + static_cast<std::uint64_t>(n.shape.code[n.shape.rank - 1]) * 29;
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;  // one expression, as constant evaluation counts statements
+    std::uint64_t h = (((static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.dtype) + n.def_id) * odd + static_cast<std::uint64_t>(n.operand[0] + 1) +
+                        (static_cast<std::uint64_t>(n.operand[1] + 1) << 32)) * odd + static_cast<std::uint64_t>(n.operand[2] + 1) + static_cast<std::uint64_t>(n.attribute) +
+                       static_cast<std::uint64_t>(n.identity) * 31) * odd + n.bits + static_cast<std::uint64_t>(n.shape.rank) +
+                      (n.shape.rank > 0 ? static_cast<std::uint64_t>(n.shape.code[0]) + static_cast<std::uint64_t>(n.shape.code[n.shape.rank - 1]) * 29 : 0);
     if (n.attributes >= 0) {
       const std::int64_t* const words = attribute_words_.items + n.attributes;
       for (std::int64_t k = words[0]; k > 0; --k) h = h * 31 + static_cast<std::uint64_t>(words[k]);

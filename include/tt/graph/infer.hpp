@@ -310,8 +310,8 @@ constexpr int Graph::reshape(int a, const Shape& shape) {
   const auto otherwise = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = "reshape", .a = nodes[a].shape, .b = shape}; };
   if (!is_countable(shape) || !equal(nodes[a].shape.size(), shape.size(), otherwise)) return fail(otherwise(), a);
   if (is_constant(repeated_constant(a))) return broadcast_to(repeated_constant(a), shape);
-  if (nodes[a].op == Op::broadcast && nodes[nodes[a].operand[0]].shape.size() == Extent(1)) {
-    const Shape to = shape;  // which may be a node's, and nodes may move
+  if (nodes[a].op == Op::broadcast && (nodes[nodes[a].operand[0]].shape.rank == 0 || nodes[nodes[a].operand[0]].shape.size() == Extent(1))) {
+    const Shape to = shape;  // it may be a node's, and nodes may move
     return broadcast_to(reshape(nodes[a].operand[0], {}), to);
   }
   if (nodes[a].op == Op::extent) return broadcast_to(a, shape);

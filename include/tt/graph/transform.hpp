@@ -120,6 +120,12 @@ constexpr bool has_steps(const Graph& g) {
   return false;
 }
 
+/// The same node on these operands; a step, if it is one.
+constexpr int intern_step(Graph& g, const Node& n, const Graph& from, const Vec<int>& operands) {
+  const RecordsSteps steps(g, n.identity < 0);
+  return g.intern(n, from, operands);
+}
+
 enum class Rewrite { none, inline_bodies, inline_bodies_for_devices };
 
 constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before = {}, bool keeps_steps = false) {
@@ -131,8 +137,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
     const Node& n = g[i];
     const Vec<int> o = mapped(g.operands(n), map);
     if (rewrite == Rewrite::none) {
-      const RecordsSteps steps(r, keeps_steps && n.identity < 0);
-      map[i] = r.intern(n, g, o);
+      map[i] = keeps_steps ? intern_step(r, n, g, o) : r.intern(n, g, o);
     } else if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
       map[i] = o[0];
     } else if (n.op == Op::call && n.def->code < 0 && !is_external(n)) {
