@@ -173,4 +173,17 @@ TEST_CASE("a row of a small Tensor is read no further than its memory") {
   CHECK(numbers(tt::from_blob(own.data(), {3}) + x[0].slice(0, 1, 4)) == Numbers{2, 4, 6});
 }
 
+TEST_CASE("an argument that is changed in place after it was kept for backward is freed with its history") {
+  const Tensor w = tt::ones({1000}).requires_grad_();
+  const auto product = tt::compile([](const Tensor& x, const Tensor& y) { return x * y; });
+  const std::int64_t before = tt::cpu_memory_stats().allocated;
+  for (int call = 0; call < 3; ++call) {
+    Tensor dense = tt::ones({1000}), across = tt::ones({1000, 2}).transpose(0, 1), given = tt::ones({1000});
+    dense.add_(dense * w);
+    across.add_(across * w);
+    given.add_(product(given, w));
+  }
+  CHECK(tt::cpu_memory_stats().allocated - before <= 12000);  // what the compiled function keeps; each Tensor has 4,000 bytes or more
+}
+
 }  // namespace

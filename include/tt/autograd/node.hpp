@@ -209,10 +209,12 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
   }
 }
 
-/// The same elements with the same history, but without a base: when that is changed in place, what made it may lead to a node that saved a view of it, and neither would be freed.
-inline Tensor without_base(const Tensor& t) {
+/// `t` as nodes keep it: the same elements with the history of now. When `t` or its base is changed in place later, what made it
+/// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept as they are.
+inline Tensor for_keeping(const Tensor& t) {
   const tt::detail::TensorImpl& impl = t.impl();
-  if (!impl.base) return t;
+  if (!impl.storage || impl.capture != 0 || impl.trace_id >= 0) return t;
+  if (!impl.base && impl.requires_grad && !meta_of(t).made_by) return t;
   const Tensor alias = tt::detail::make_view(t, impl.shape, impl.stride, impl.data, true);
   if (impl.requires_grad) {
     const Edge e = edge_of(t);
@@ -237,7 +239,7 @@ struct SavedTensor {
   }
   void save(const Tensor& t, const TapeNode& node) {
     check_inference(t, node);
-    tensor = without_base(t);
+    tensor = for_keeping(t);
     version = t.version();
   }
   void save_shape(const Tensor& t) {
@@ -276,7 +278,7 @@ struct PackedArgument {
     const tt::detail::TensorImpl& impl = t.impl();
     if (!read) return Form::shape;
     if (impl.is_number && impl.storage && is_host(impl.device)) return Form::number;
-    const bool made = impl.requires_grad && impl.autograd && static_cast<const Meta*>(impl.autograd)->made_by;
+    const bool made = !impl.requires_grad || (impl.autograd && static_cast<const Meta*>(impl.autograd)->made_by);
     const bool plain = made && impl.contiguous && impl.storage && impl.device == Device{} && impl.capture == 0 && impl.trace_id < 0 &&
                        impl.keys.without(DispatchKey::autograd) == KeySet(DispatchKey::cpu);
     return plain ? Form::dense : Form::handle;
@@ -289,8 +291,9 @@ struct PackedArgument {
       version = impl.storage ? t.version() : 0;
     }
     if (as == Form::handle) {
-      impl.retain();
-      handle = &impl;
+      const Tensor kept = for_keeping(t);
+      handle = &kept.impl();
+      handle->retain();
       form = as;
       return;
     }
@@ -331,7 +334,7 @@ struct PackedArgument {
     impl.data = data;
     impl.dtype = dtype;
     impl.set_dense(shape);
-    if (history) set_history(t, history->node, history->result);
+    if (history && history->node) set_history(t, history->node, history->result);
     return t;
   }
 };
