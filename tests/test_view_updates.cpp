@@ -283,6 +283,7 @@ TEST_CASE("random programs of views and changes in place mean what they mean in 
       continue;
     }
     ++programs;
+    const std::int64_t allocated = tt::cpu_memory_stats().allocated;
     std::string what;
     try {
       what = against_recorded(lines);
@@ -294,6 +295,7 @@ TEST_CASE("random programs of views and changes in place mean what they mean in 
     for (const std::string& l : lines)
       if (l.starts_with("op ")) said += "\n  " + l;
     CHECK_MESSAGE(what.empty(), doctest::String(said.c_str()));
+    CHECK_MESSAGE(tt::cpu_memory_stats().allocated <= allocated, doctest::String((lines[0] + " leaves Tensors that nobody frees").c_str()));
     lines.clear();
   }
   CHECK(programs == 400);

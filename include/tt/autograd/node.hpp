@@ -213,7 +213,7 @@ inline void connect(TapeNode& node, Edge* edges, const Tensor* const* argument, 
 /// may lead to the node that keeps it, and neither would be freed. Leaves with a gradient get no history, so they are kept as they are.
 inline Tensor for_keeping(const Tensor& t) {
   const tt::detail::TensorImpl& impl = t.impl();
-  if (!impl.storage || impl.capture != 0 || impl.trace_id >= 0) return t;
+  if (!impl.storage) return t;
   if (!impl.base && impl.requires_grad && !meta_of(t).made_by) return t;
   const Tensor alias = tt::detail::make_view(t, impl.shape, impl.stride, impl.data, true);
   if (impl.requires_grad) {
