@@ -252,12 +252,9 @@ inline AdjointRegion adjoint_region(const Graph& region, const Vec<int>& seeded,
   }
   for (int k : wanted) variables.push_back(g.inputs[k]);
   Vec<int> d = reverse(g, roots, seeds, variables);
-  while (has_composites(g)) {
-    Vec<int> flat;
-    g = decomposed(g, flat);
-    for (int& i : d) i = i < 0 ? i : flat[i];
-    for (int& i : variables) i = flat[i];
-  }
+  const Vec<int> flat = decompose_fully(g);
+  for (int& i : d) i = i < 0 ? i : flat[i];
+  for (int& i : variables) i = flat[i];
   AdjointRegion r;
   r.graph.failure = g.failure;
   Vec<int> map(g.size(), -1), ends;

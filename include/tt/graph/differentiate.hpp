@@ -25,30 +25,31 @@ constexpr int sum_to_shape(Graph& g, int d, Shape to) {  // a copy: nodes may mo
   return g.reshape(reduce<Op::sum>(g, d, axes), to);
 }
 
+/// The adjoints of a body's inputs, recorded in the graph that has the op; -1 where nothing flows. `map`: what the inputs are there; completed.
+constexpr Vec<int> recorded_adjoints(Graph& g, const Graph& body, Vec<int> adjoints, Vec<int>& map) {
+  Vec<int> roots;
+  for (int a : adjoints)
+    if (a >= 0) roots.push_back(a);
+  for (int i : post_order(body, roots))
+    if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
+  for (int& a : adjoints) a = a < 0 ? -1 : map[a];
+  if (body.failure) g.fail(body.failure);
+  return adjoints;
+}
 /// A call without a rule: its body is differentiated on scalars, then written into the graph.
 constexpr void differentiate_body(Graph& g, const Node& n, int d, int* out) {
   Graph body;
-  const int count = n.def->info.arity;
   const Vec<int> given = copied(g.operands(n));
   Vec<int> in;
   for (int o : given) in.push_back(body.input(g[o].dtype, {}));
   const int result = n.def->record(*n.def, body, in.begin());
   const int seed = body.input(body[result].dtype, {});
   const Vec<int> adjoints = reverse(body, {result}, {seed}, in);
-  Vec<int> roots;
-  for (int a : adjoints)
-    if (a >= 0) roots.push_back(a);
   Vec<int> map(body.size(), -1);
-  for (int k = 0; k < count; ++k) map[in[k]] = given[k];
+  for (int k = 0; k < in.size(); ++k) map[in[k]] = given[k];
   map[seed] = d;
-  const SourceLine line = n.where;
-  for (int i : post_order(body, roots)) {
-    if (map[i] >= 0) continue;
-    map[i] = again(g, body, body[i], mapped(body.operands(i), map));
-    g.where = line;
-  }
-  for (int k = 0; k < count; ++k) out[k] = adjoints[k] < 0 ? -1 : map[adjoints[k]];
-  if (body.failure) g.fail(body.failure);
+  const AtCaller here(g, n.where);
+  for (int a : recorded_adjoints(g, body, adjoints, map)) *out++ = a;
 }
 
 /// An op over graphs: its body is differentiated on a graph beside this one, so that what it contributes to an operand is summed there, then
@@ -58,7 +59,7 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
   Graph body;
   const Vec<int> given = copied(g.operands(n));
   const Vec<std::int64_t> words = g.attribute_words(n);
-  Vec<int> in, floating, result(def.results, 0), roots, seeds, adjoint_of_root, starts;
+  Vec<int> in, floating, result(def.results, 0), roots, seeds, adjoint_of_root;
   for (int o : given) {
     in.push_back(body.input(g[o].dtype, g[o].shape));
     if (is_floating(g[o].dtype)) floating.push_back(in.back());
@@ -79,20 +80,13 @@ constexpr void differentiate_composite(Graph& g, const Node& n, const int* all, 
   Vec<int> map(body.size(), -1);
   for (int k = 0; k < in.size(); ++k) map[in[k]] = given[k];
   for (int k = 0; k < seeds.size(); ++k) map[seeds[k]] = g.broadcast_to(adjoint_of_root[k], body[roots[k]].shape);
-  for (int a : adjoints)
-    if (a >= 0) starts.push_back(a);
-  for (int i : post_order(body, starts))
-    if (map[i] < 0) map[i] = again(g, body, body[i], mapped(body.operands(i), map));
-  for (int k = 0, next = 0; k < in.size(); ++k) {
-    const int adjoint = is_floating(body[in[k]].dtype) ? adjoints[next++] : -1;
-    out[k] = adjoint < 0 ? -1 : map[adjoint];
-  }
+  const Vec<int> recorded = recorded_adjoints(g, body, adjoints, map);
+  for (int k = 0, next = 0; k < in.size(); ++k) out[k] = is_floating(body[in[k]].dtype) ? recorded[next++] : -1;
   for (int i = 0; reached && i < reached_in_body.size(); ++i) {
     if (!reached_in_body[i] || map[i] < 0) continue;
     while (reached->size() <= map[i]) reached->push_back(0);
     (*reached)[map[i]] = 1;
   }
-  if (body.failure) g.fail(body.failure);
 }
 
 /// A shape with a further axis before `axis`; of the highest rank the axes around it are made one.

@@ -308,7 +308,7 @@ struct Graph {
   }
   /// `words_before`: where the words of attributes ended before those of this node were written.
   constexpr int intern(const Node& node, int words_before) {
-    if (!std::is_constant_evaluated() && node.identity <= 0 && records_steps != (node.identity < 0) && !is_leaf(node.op)) {
+    if (!std::is_constant_evaluated() && node.identity <= 0 && records_steps != is_step(node) && !is_leaf(node.op)) {
       Node other = node;
       other.identity = records_steps ? next_step() : 0;
       return intern(other, words_before);

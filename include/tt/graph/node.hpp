@@ -45,7 +45,7 @@ struct Node {
   int operand_count = 0;       ///< set by Graph::intern
   int more = -1;               ///< where all of them lie in the graph's list, if they are more
   int attributes = -1;         ///< where the words of the op's attribute struct lie in the graph's list
-  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none; below: a step, see Graph::records_steps
+  int identity = 0;            ///< nodes of different ones are never one node, however equal they are; 0: of none; below: see is_step
   std::int64_t attribute = 0;  ///< one number: that of an input, an axis, a shift, axes as a set, a kind of copy
   std::uint64_t bits = 0;      ///< a constant's value, see encode(); of an op with several results: which of them
   const OpDef* def = nullptr;  ///< of Op::call
@@ -53,6 +53,8 @@ struct Node {
   Shape shape{};
   SourceLine where{};
 };
+/// Is it a step of a program? See Graph::records_steps.
+constexpr bool is_step(const Node& n) { return n.identity < 0; }
 
 /// An option of an op over graphs, as a member of its Options; see functional/structured.hpp.
 struct OptionField {

@@ -56,16 +56,12 @@ constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int
     const Shape shape = g[g.inputs[k]].shape;
     g.output(g.broadcast_to(a, shape));
   }
-  while (detail::has_composites(g) || detail::has_steps(g)) {  // what is saved may lie within a body; equal steps are one from now on
-    Vec<int> map;
-    Graph flat = decomposed(g, map);
-    Vec<char> reached(flat.size(), 0);
-    for (int i = 0; i < joint.reached.size(); ++i)
-      if (joint.reached[i] && map[i] >= 0) reached[map[i]] = 1;
-    joint.reached = static_cast<Vec<char>&&>(reached);
-    for (int& v : with_respect_to) v = map[v];
-    g = static_cast<Graph&&>(flat);
-  }
+  const Vec<int> flat = decompose_fully(g);  // what is saved may lie within a body
+  Vec<char> reached(g.size(), 0);
+  for (int i = 0; i < joint.reached.size(); ++i)
+    if (joint.reached[i]) reached[flat[i]] = 1;
+  joint.reached = static_cast<Vec<char>&&>(reached);
+  for (int& v : with_respect_to) v = flat[v];
   joint.depends = detail::depends_on(g, with_respect_to);
   return joint;
 }

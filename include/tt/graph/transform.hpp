@@ -116,13 +116,13 @@ class RecordsSteps {
 constexpr bool has_steps(const Graph& g) {
   if (std::is_constant_evaluated()) return false;
   for (const Node& n : g.nodes)
-    if (n.identity < 0) return true;
+    if (is_step(n)) return true;
   return false;
 }
 
 /// The same node on these operands; a step, if it is one.
 constexpr int intern_step(Graph& g, const Node& n, const Graph& from, const Vec<int>& operands) {
-  const RecordsSteps steps(g, n.identity < 0);
+  const RecordsSteps steps(g, is_step(n));
   return g.intern(n, from, operands);
 }
 
@@ -180,11 +180,11 @@ constexpr void decompose_into(Graph& g, const Graph& from, const Vec<char>* mark
     const Vec<int> operands = mapped(from.operands(n), map);
     bool same = &g == &from;
     for (int k = 0; k < operands.size() && same; ++k) same = operands[k] == from.operands(n)[k];
-    const bool is_step = &g == &from && n.identity < 0;
-    const RecordsSteps steps(g, is_step);
+    const bool step = &g == &from && is_step(n);
+    const RecordsSteps steps(g, step);
     if (which(n)) map[i] = decompose(g, from, n, operands);
     else if (same) map[i] = i;
-    else if (is_step && is_named(n)) map[i] = g.intern(n, from, operands);  // results of one call stay that
+    else if (step && is_named(n)) map[i] = g.intern(n, from, operands);  // results of one call stay that
     else map[i] = again(g, from, n, operands);
   }
 }
@@ -230,6 +230,17 @@ constexpr Graph decomposed(Graph g) {
   if (!detail::has_composites(g)) return g;
   Vec<int> map;
   return decomposed(g, map);
+}
+/// Writes ops over graphs as their bodies until none is left, and equal steps as one: what each node is then.
+constexpr Vec<int> decompose_fully(Graph& g) {
+  Vec<int> map;
+  for (int i = 0; i < g.size(); ++i) map.push_back(i);
+  while (detail::has_composites(g) || detail::has_steps(g)) {
+    Vec<int> next;
+    g = decomposed(g, next);
+    for (int& i : map) i = next[i];
+  }
+  return map;
 }
 
 /// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
