@@ -79,6 +79,7 @@ struct Options {
   bool smooth = false;          ///< f64, finite, and nothing without a derivative
   bool like_tensors = false;    ///< no symbol is 1, and what is sliced has numbers, as in graphs of Tensors
   bool narrow = false;          ///< dtypes that are stored in less than they are computed in, mostly
+  bool takes = false;           ///< elements at places, and so no gradients: takes are made when those are there
   bool specials = true;         ///< NaN, infinities, -0 and denormals now and then
 };
 
@@ -138,7 +139,7 @@ class BasicGenerator {
   }
   constexpr Program run() {
     record();
-    if (r_.chance(0.3)) {
+    if (!o_.takes && r_.chance(0.3)) {
       differentiate();
       for (int k = r_.below(4); k > 0; --k) step();
     }
@@ -289,6 +290,7 @@ class BasicGenerator {
     if (id >= 0 && bearable(shape(id))) values_.push_back(id);
   }
   constexpr int any_step() {
+    if (o_.takes && r_.chance(0.08)) return take_step();
     const int k = r_.below(100);
     if (k < 10) return unary();
     if (k < 32) return binary();
@@ -645,6 +647,28 @@ class BasicGenerator {
       if (images.code[1] < 1 || images.code[2 + k] < 1 || (weights.code[2 + k] - 1) * c.dilation[k] >= images.code[2 + k] + 2 * c.padding[k]) return -1;
     }
     return g().conv(a, new_input(dtype(a), weights), c);
+  }
+  /// Along an axis, at places that are numbers of the program, kept within it.
+  constexpr int take_step() {
+    const int a = pick();
+    const Shape from = shape(a);
+    if (from.rank == 0) return -1;
+    const int axis = r_.below(from.rank);
+    if (value(from[axis]) == 0) return -1;
+    Shape at;
+    for (int k = 0; k < from.rank; ++k) at.push_back(k == axis ? random_extent() : r_.chance(0.4) ? Extent(1) : from[k]);
+    int places = pick(&is_number);
+    if (const tt::BroadcastResult both = places < 0 ? tt::BroadcastResult{} : tt::try_broadcast(shape(places), at); places < 0 || !both.ok || both.shape != at) {
+      places = g().iota(DType::i64, at, r_.below(at.rank));
+      places = g().mul(places, g().constant_integer(DType::i64, r_.any({1, 3, -2})));
+    }
+    places = g().broadcast_to(g().cast(places, DType::i64), at);
+    const int last = g().extent(DType::i64, from[axis] - 1), zero = g().constant_integer(DType::i64, 0);
+    places = g().elementwise(Op::max, {g().elementwise(Op::min, {places, last}), zero});
+    Shape to = at;
+    for (int k = 0; k < from.rank; ++k)
+      if (k != axis) to.set(k, from[k]);
+    return bearable(to) && bearable(at) ? g().take(a, places, axis) : -1;
   }
   constexpr int iota_step() {
     const Shape s = random_shape();

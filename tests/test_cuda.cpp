@@ -320,7 +320,7 @@ TEST_CASE("random graphs have the bits of the reference executor") {
     std::vector<std::unique_ptr<cuda::Program>> programs;
     std::vector<cuda::Program*> list;
     for (std::uint64_t k = 0; k < batch && begin + k < count; ++k) {
-      const Case c = without_bodies(random_program(first + begin + k, {.steps = 24, .work = 20000, .narrow = (first + begin + k) % 3 == 0}));
+      const Case c = without_bodies(random_program(first + begin + k, {.steps = 24, .work = 20000, .narrow = (first + begin + k) % 3 == 0, .takes = (first + begin + k) % 4 == 1}));
       tt::Plan plan = device_plan(c.graph);
       if (plan.failure) continue;
       cases.push_back(c);

@@ -399,6 +399,24 @@ int graphs_until_found(Path path) {
 
 }  // namespace
 
+TEST_CASE("emitted C takes elements at places as the reference does") {
+  const std::uint64_t first = setting("TT_FUZZ_SEED", 1), count = setting("TT_FUZZ_COUNT", default_count) / 8;
+  std::vector<Case> cases;
+  int takes = 0;
+  for (std::uint64_t seed = first; cases.size() < std::min<std::uint64_t>(count, 64); ++seed) {
+    const Program p = random_program(seed, {.outputs = 10, .narrow = seed % 3 == 0, .takes = true});
+    const int here = tt::find_all(tt::canonical(p.graph), tt::Op::take).size();
+    if (here > 0) cases.push_back(whole(p));
+    takes += here;
+  }
+  const std::vector<GuardedResult> r = run_tier1(cases);
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    const tt::Text fault = difference(cases[k], Path::tier1, r[k].output, r[k].trouble);
+    CHECK_MESSAGE(fault.empty(), std::string(fault) << std::string(tt::to_string(cases[k].graph)));
+  }
+  std::printf("%d loads at places in %zu graphs as compiled C\n", takes, cases.size());
+}
+
 TEST_CASE("planted: the last bit of one element, on each path") {
   for (Path path : all_paths) {
     planted = &path;

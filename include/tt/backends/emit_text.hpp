@@ -327,6 +327,16 @@ class KernelText {
     return t;
   }
 
+  /// An element at a place that is a value.
+  Text taken(const Instruction& x) const {
+    const Access& a = plan_->accesses[x.access];
+    Text t;
+    t << 'x' << x.access << '[' << reg(DType::i64, x.a) << " * " << step(Extent::from_code(static_cast<std::int64_t>(x.bits)));
+    if (a.column_terms > 0) t << " + " << column_offset(a, "i");
+    else if (a.column != Extent(0)) t << " + i * " << step(a.column);
+    return t << ']';
+  }
+
   /// Pointers to the rows of the accesses in a segment.
   void row_pointers(int s, const char* row, const char* indent) {
     row_pointers(s, row, indent, [](const Access&) { return false; });
@@ -365,6 +375,7 @@ class KernelText {
         break;
       }
       case Op::load: t << element(x.access, loaded); break;
+      case Op::take: t << taken(x); break;
       case Op::store: t << element(x.access, stored) << " = " << reg(x.dtype, x.a); break;
       case Op::accumulator:
         if (accumulator_) t << accumulator_;

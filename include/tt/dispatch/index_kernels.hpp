@@ -27,10 +27,25 @@ struct IndexOptions {
   int dim = 0;
   bool wrap = false;
 };
+/// Places along an axis of something of this shape, as i64 from the beginning, or the error of op F. For programs that take elements themselves: see plan/take_calls.hpp.
+template <class F>
+struct CheckPlacesOf {
+  struct Options {
+    int dim = 0;
+    bool wrap = false;
+    Sizes shape;
+  };
+  static constexpr OpInfo info{.name = F::check_name, .arguments = "index"};
+  static constexpr bool may_share = true;
+  static Sym like(const Sym& index, const Options&) { return symbol_like(index, DType::i64, index.shape()); }
+  static void kernel(Call& c, const Options& o);
+};
 struct IndexAdd;
 struct IndexSelect {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_select", .arguments = "input, .dim, index"};
+  static constexpr const char* check_name = "_check_index_select";
+  using CheckPlaces = CheckPlacesOf<IndexSelect>;
   static constexpr Batching batching = Batching::shared_index;
   static Sym like(const Sym& x, const Sym& index, const Options& o) { return with_size_along(x, o.dim, index.shape().size(), info.name); }
   static void kernel(Call& c, const Options& o);
@@ -63,6 +78,8 @@ struct ScatterAdd;
 struct Gather {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "gather", .arguments = "input, .dim, index"};
+  static constexpr const char* check_name = "_check_gather";
+  using CheckPlaces = CheckPlacesOf<Gather>;
   static constexpr Batching batching = Batching::along_dim;
   static Sym like(const Sym& x, const Sym& index, const Options&) { return symbol_like(x, x.dtype(), index.shape()); }
   static void kernel(Call& c, const Options& o);
@@ -109,10 +126,11 @@ inline void need_indices(const Call& c) {
   if (!is_integral(d))
     TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
 }
-/// Dense and of i64, each within its axis.
-inline Tensor checked_indices(const Call& c, int axis, bool wrap) {
-  Tensor index = convert(c[1], DType::i64, c.at).contiguous();
-  const std::int64_t size = c[0].dim() ? c[0].impl().shape.code[axis] : 1, n = index.impl().numel;
+/// Dense and of i64, each within an axis of this shape, which has a size of 1 if it has none.
+inline Tensor checked_places(const char* op, const Tensor& places, const Shape& shape, int axis, bool wrap, SourceLine at) {
+  const Tensor given = convert(places, DType::i64, at).contiguous();
+  Tensor index = given;
+  const std::int64_t size = shape.rank ? shape.code[axis] : 1, n = index.impl().numel;
   const auto wrong = [&] {  // the sign of either is that of a wrong one; eight at a time are a vector
     const auto* i = index.data_ptr<std::int64_t>();
     const auto sign = [&](std::int64_t k) {
@@ -134,12 +152,19 @@ inline Tensor checked_indices(const Call& c, int axis, bool wrap) {
     for (std::int64_t k = 0; k < n; ++k) i[k] += i[k] < 0 ? size : 0;
     if (!wrong()) return index;
   }
-  const Tensor given = convert(c[1], DType::i64, c.at).contiguous();
   std::int64_t k = 0;
   for (const auto* i = index.data_ptr<std::int64_t>(); i[k] >= 0 && i[k] < size;) ++k;
-  TT_THROW(Error(Text("tt::") << c.op->name() << ": index " << given.data_ptr<std::int64_t>()[k] << " is out of range for axis " << axis << " of shape "
-                              << c[0].shape() << "." << c.at));
+  TT_THROW(Error(Text("tt::") << op << ": index " << given.data_ptr<std::int64_t>()[k] << " is out of range for axis " << axis << " of shape " << shape << "." << at));
 }
+inline Tensor checked_indices(const Call& c, int axis, bool wrap) { return checked_places(c.op->name(), c[1], c[0].impl().shape, axis, wrap, c.at); }
+template <class F>
+void CheckPlacesOf<F>::kernel(Call& c, const Options& o) {
+  if (c[0].is_meta()) return void(c.result[0] = Tensor(DType::i64, c[0].impl().shape, c[0].device()));
+  Shape shape;
+  for (int k = 0; k < o.shape.count; ++k) shape.push_back(o.shape.item[k].value);
+  c.result[0] = checked_places(F::info.name, c[0], shape, o.dim, o.wrap, c.at);
+}
+
 
 /// f with an unsigned integer of an element's size: what only moves elements needs no more.
 template <class F>

@@ -4,6 +4,7 @@
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/control.hpp"
 #include "tt/plan/steps.hpp"
+#include "tt/plan/take_calls.hpp"
 
 namespace tt {
 namespace detail {
@@ -154,11 +155,12 @@ inline void run_control(const ControlRun& r, const Graph& g, const Node& n, cons
 
 class StepProgram final : public StepRunner {
  public:
-  StepProgram(const Graph& g, const ProgramOptions& options) : graph_(g), steps_(cut_into_steps(g)) {
+  StepProgram(const Graph& g, const ProgramOptions& options) : graph_(with_takes(g)), steps_(cut_into_steps(graph_)) {
+    for (int into : graph_.donated) writes_ = writes_ || into >= 0;
     for (Steps::Step& s : steps_.step) {
       Functions f;
       if (s.call < 0) f.fused = std::make_unique<const GraphFunction>(static_cast<Graph&&>(s.graph), options);
-      for (int r = 0; s.call >= 0 && r < g[s.call].def->region_count; ++r) f.regions.push_back(std::make_unique<const GraphFunction>(region_for(g, s, r), options));
+      for (int r = 0; s.call >= 0 && r < graph_[s.call].def->region_count; ++r) f.regions.push_back(std::make_unique<const GraphFunction>(region_for(graph_, s, r), options));
       functions_.push_back(std::move(f));
     }
   }
@@ -194,9 +196,10 @@ class StepProgram final : public StepRunner {
     std::unique_ptr<const GraphFunction> fused;
     Regions regions;
   };
-  const Graph& graph_;  ///< of the GraphFunction that has this
+  const Graph graph_;  ///< that of the GraphFunction, but for elements that are taken
   Steps steps_;
   std::vector<Functions> functions_;
+  bool writes_ = false;  ///< an argument
 
   void call(const Steps::Step& s, const Regions& regions, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const {
     const PauseCapture pause;
@@ -217,7 +220,7 @@ class StepProgram final : public StepRunner {
     }
     for (int k = 0; k < n.def->results; ++k) {
       if (!result[k].defined()) continue;
-      make_own(result[k], argument, count);
+      if (!n.def->may_share || writes_) make_own(result[k], argument, count);
       if (s.results[k] >= 0) check_result(result[k], graph_[s.results[k]], symbols);
     }
   }

@@ -229,6 +229,8 @@ constexpr void make_named_def(OpDef& d) {
         if constexpr (F::batching != Batching::in_front) d.next_dim = &words_of_next_dim<F>;
       }
     }
+    if constexpr (requires { F::may_share; }) d.may_share = F::may_share;
+    if constexpr (requires { typename F::CheckPlaces; }) d.check_places = [] () -> const OpDef& { return op_def<typename F::CheckPlaces>; };
     if constexpr (has_kernel<F> && has_derivative_record<F>) {
       d.has_rule = true;
       d.differentiate = &differentiate_external<F>;

@@ -28,6 +28,11 @@ struct PermuteAttribute {
   int rank = 0;
   static constexpr void each(auto&& self, auto&& f) { f("axes", self.axis, self.rank); }
 };
+/// The axis along which places are taken.
+struct TakeAttribute {
+  int axis = 0;
+  static constexpr void each(auto&& self, auto&& f) { f("axis", self.axis); }
+};
 /// How windows along one axis lie.
 struct WindowAttribute {
   int axis = 0;
@@ -106,6 +111,7 @@ constexpr bool with_attribute_struct(Op op, auto&& f) {
     case Op::window: f(WindowAttribute{}); return true;
     case Op::pad: case Op::slice_scatter: f(PadAttribute{}); return true;
     case Op::conv: f(ConvAttribute{}); return true;
+    case Op::take: f(TakeAttribute{}); return true;
     default: return false;
   }
 }

@@ -158,6 +158,9 @@ struct Graph {
   constexpr int pad(int a, const PadAttribute& before, const Shape& to, std::uint64_t bits = 0);
   /// `base` with `a` in place of some of its elements, `start` elements along one axis from its beginning.
   constexpr int slice_scatter(int base, int a, int axis, Extent start);
+  /// Along an axis, elements of `a` at places of i64; beside it, sizes of 1 of either are repeated. Places are within the axis: who records
+  /// it has looked at them, see plan/take_calls.hpp.
+  constexpr int take(int a, int places, int axis);
   /// Values one behind the other along an axis. (In constant expressions their extents along it are numbers.)
   constexpr int cat(const int* a, int count, int axis);
 

@@ -133,6 +133,22 @@ struct Reference {
         }
         return;
       }
+      case Op::take: {
+        const int axis = g.attributes<TakeAttribute>(n).axis;
+        const auto repeated = [&](int o, std::int64_t* c) {
+          for (int k = 0; k < n.shape.rank; ++k)
+            if (extent(o, k) == 1) c[k] = 0;
+          return static_cast<int>(index_of(o, c));
+        };
+        for (std::int64_t e = 0; e < count; ++e) {
+          std::int64_t at[max_rank] = {}, c[max_rank] = {};
+          coordinates(i, e, at);
+          coordinates(i, e, c);
+          c[axis] = values[n.operand[1]].get<std::int64_t>(repeated(n.operand[1], at));
+          out.bits[static_cast<int>(e)] = in(0).bits[repeated(n.operand[0], c)];
+        }
+        return;
+      }
       case Op::sum: reduce<Op::sum>(i); return;
       case Op::amax: reduce<Op::amax>(i); return;
       case Op::amin: reduce<Op::amin>(i); return;

@@ -88,6 +88,7 @@ constexpr int again(Graph& g, const Graph& from, const Node& n, Ids operands) {
       break;
     case Op::matmul: return g.matmul(a, operands[1]);
     case Op::conv: return g.conv(a, operands[1], from.attributes<ConvAttribute>(n));
+    case Op::take: return g.take(a, operands[1], from.attributes<TakeAttribute>(n).axis);
     default:
       if (is_elementwise(n.op) && n.identity <= 0) return g.elementwise(n.op, operands, n.attribute, n.dtype);
       if (n.op == Op::copy) {  // of an identity: another value of what it copies

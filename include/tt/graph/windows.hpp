@@ -90,6 +90,21 @@ constexpr int Graph::slice_scatter(int base, int a, int axis, Extent start) {
   return intern({.op = Op::slice_scatter, .dtype = nodes[base].dtype, .operand = {base, a, -1, -1}, .shape = to}, before);
 }
 
+constexpr int Graph::take(int a, int places, int axis) {
+  const Shape from = nodes[a].shape, at = nodes[places].shape;
+  const auto differ = [&] { return Failure{.mistake = Mistake::extents_beside_axis_differ, .op = "take", .a = from, .b = at, .number = axis}; };
+  if (axis < 0 || axis >= from.rank) return fail({.mistake = Mistake::axis_out_of_range, .op = "take", .a = from, .number = axis}, a);
+  if (nodes[places].dtype != DType::i64) return fail({.mistake = Mistake::dtype_not_accepted, .op = "take", .dtype = nodes[places].dtype}, places);
+  if (from.rank != at.rank) return fail(differ(), a);
+  Shape to;
+  for (int k = 0; k < from.rank; ++k) {
+    const bool repeated = k == axis || from[k] == Extent(1);
+    if (!repeated && at[k] != Extent(1) && !equal(from[k], at[k], differ)) return fail(differ(), a);
+    to.push_back(repeated ? at[k] : from[k]);
+  }
+  return intern({.op = Op::take, .dtype = nodes[a].dtype, .operand = {a, places, -1, -1}, .shape = to}, TakeAttribute{axis});
+}
+
 constexpr int Graph::cat(const int* a, int count, int axis) {
   int first = 0;  // that says which shape the others have
   while (first + 1 < count && detail::is_empty_vector(nodes[a[first]].shape)) ++first;

@@ -21,7 +21,7 @@ enum class Op : std::uint8_t {
   // views: other indices of the same memory
   reshape, permute, slice, window,
   // the rest
-  detach, sum, amax, amin, matmul, pad, slice_scatter, conv,
+  detach, sum, amax, amin, matmul, pad, slice_scatter, conv, take,
   // only in plans
   load, store, accumulator,
 };
@@ -34,7 +34,7 @@ constexpr const char* name(Op op) {
       "round", "trunc", "bit_and", "bit_or", "bit_xor", "shift_left", "shift_right",
       "shift_right_logical", "lt", "le", "eq", "ne", "logical_and", "logical_or", "logical_not",
       "where", "cast", "bitcast", "call", "broadcast", "reshape", "permute", "slice", "window",
-      "detach", "sum", "amax", "amin", "matmul", "pad", "slice_scatter", "conv", "load", "store", "accumulator"};
+      "detach", "sum", "amax", "amin", "matmul", "pad", "slice_scatter", "conv", "take", "load", "store", "accumulator"};
   return names[static_cast<int>(op)];
 }
 
@@ -65,7 +65,7 @@ constexpr int arity(Op op) {
     case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::min: case Op::max:
     case Op::bit_and: case Op::bit_or: case Op::bit_xor: case Op::lt: case Op::le: case Op::eq:
     case Op::ne: case Op::logical_and: case Op::logical_or: case Op::matmul: case Op::slice_scatter:
-    case Op::conv: return 2;
+    case Op::conv: case Op::take: return 2;
     case Op::input: case Op::constant: case Op::extent: case Op::iota: return 0;
     default: return 1;
   }

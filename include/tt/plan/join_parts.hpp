@@ -130,6 +130,28 @@ constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slic
 
 }  // namespace detail
 
+namespace detail {
+
+/// The values that a slice_scatter alone reads, which replaces a part of them: parts themselves.
+constexpr Vec<char> parts_replaced(const Graph& g) {
+  Vec<char> replaced(g.size(), 0);
+  bool any = false;
+  for (const Node& n : g.nodes) {
+    if (n.op != Op::slice_scatter) continue;
+    replaced[n.operand[0]] = has_parts(g[n.operand[0]].op);
+    any = true;
+  }
+  if (!any) return replaced;
+  Vec<int> uses(g.size(), 0);
+  for (const Node& n : g.nodes)
+    for (int o : g.operands(n))
+      if (replaced[o] && ++uses[o] > 1) replaced[o] = 0;
+  for (int o : g.outputs) replaced[o] = 0;
+  return replaced;
+}
+
+}  // namespace detail
+
 /// Is there something for join_parts?
 constexpr bool shows_parts(const Graph& g) {
   bool any = false;

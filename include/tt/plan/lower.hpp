@@ -59,7 +59,7 @@ struct GridAccess {
   MergedAxes columns = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
   bool tiled = false;
-  bool inside = false;     // of what is padded: nothing beyond the columns may be written
+  bool inside = false;     // nothing beyond the columns may be written, as of what is padded, or be read: a place is no number there
 };
 
 struct Lowering {
@@ -449,6 +449,7 @@ struct Lowering {
 
   constexpr int compute(int o, int segment) {
     const Node& n = g[o];
+    if (n.op == Op::take) return compute_take(o, segment);
     int r[3] = {-1, -1, -1};
     for (int k = 0; k < 3; ++k)
       if (n.operand[k] >= 0 && !(k == 0 && n.op == Op::slice_scatter)) r[k] = value(n.operand[k], segment);
@@ -468,7 +469,27 @@ struct Lowering {
     return slot[o];
   }
 
+  /// A load whose place along one axis is a value.
+  constexpr int compute_take(int o, int segment) {
+    const Node& n = g[o];
+    const int source = n.operand[0], places = value(n.operand[1], segment), axis = g.attributes<TakeAttribute>(n).axis;
+    const MemoryView v = view_of(source);
+    GridAccess a{.buffer = touch(buffer_of[s.memory_of(source)]), .offset = v.offset, .whole_grid = !on_kept_rows(segment), .inside = true};
+    set_strides(a, v, g[source].shape, axis);
+    if (column_axis() == 0 && axis + 1 < v.rank) a.columns = v.last;
+    keep(o, emit(segment, {.op = Op::take, .dtype = n.dtype, .from = DType::i64, .a = places, .access = add_access(a),
+                           .bits = static_cast<std::uint64_t>(v.stride[axis].code)}), segment);
+    return slot[o];
+  }
+
   // ---- accesses
+  /// Strides over the grid; none along axes of one element, nor along `without`.
+  constexpr void set_strides(GridAccess& a, const MemoryView& v, const Shape& shape, int without = -1) const {
+    for (int k = 0; k < grid.rank; ++k) {
+      const int right = grid.axis[k], axis = v.rank - 1 - right;
+      a.stride.set(k, axis >= 0 && axis != without && shape.from_right(right) != Extent(1) ? v.stride[axis] : Extent(0));
+    }
+  }
   constexpr bool on_kept_rows(int segment) const { return is_cols() && segment != 1; }
   constexpr int load_segment(int o, int segment) const {
     if (b().kind == KernelKind::rows) return is_row_value(o) ? 0 : segment;
@@ -491,12 +512,7 @@ struct Lowering {
   constexpr int node_access(int o, int buffer, int segment) {
     const MemoryView v = view_of(o);
     GridAccess a{.buffer = touch(buffer), .offset = v.offset, .whole_grid = !on_kept_rows(segment)};
-    for (int k = 0; k < grid.rank; ++k) {
-      const int right = grid.axis[k];
-      if (right < v.rank && g[o].shape.from_right(right) != Extent(1))
-        a.stride.set(k, v.stride[v.rank - 1 - right]);
-      else a.stride.set(k, 0);
-    }
+    set_strides(a, v, g[o].shape);
     if (column_axis() == 0) a.columns = v.last;
     if (o == b().root && g[o].op == Op::slice_scatter) {
       const auto p = g.attributes<PadAttribute>(o);
@@ -888,7 +904,8 @@ struct Lowering {
     for (int i = k.segment[0]; i < end; ++i) {
       while (i >= k.segment[segment + 1]) ++segment;
       const Instruction& x = plan.instructions[i];
-      if (x.op != Op::load || bound(k, plan.accesses[x.access].buffer) != in) continue;
+      if ((x.op != Op::load && x.op != Op::take) || bound(k, plan.accesses[x.access].buffer) != in) continue;
+      if (x.op == Op::take) return false;
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
       a.guarded = w.guarded = a.overread = w.overread = false;

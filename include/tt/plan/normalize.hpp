@@ -17,7 +17,9 @@
 #include "tt/plan/epilogue_order.hpp"
 #include "tt/plan/flat_nodes.hpp"
 #include "tt/plan/join_parts.hpp"
+#include "tt/plan/product_windows.hpp"
 #include "tt/plan/short_reductions.hpp"
+#include "tt/plan/transposed_nodes.hpp"
 
 namespace tt {
 namespace detail {
@@ -27,96 +29,24 @@ struct Normalizer {
   const Transposed transposed;
   Graph r = Graph::like(g);
   const FlatNodes flat;
+  const Vec<char> as_windows;        ///< a reshape that a product reads in place
+  const TransposedNodes nodes_transposed;
+  const Vec<char> part_replaced;     ///< read by a slice_scatter alone, which replaces a part of it
   Vec<int> map;
   Vec<int> flat_map;  ///< of a node that runs flattened
-  Vec<char> as_windows;  ///< a reshape that a product reads in place
-  Vec<char> turned;      ///< a reduction or permutation whose operand is made with its last axes exchanged, or a node of that
-  Vec<char> part_replaced;  ///< read by a slice_scatter alone, which replaces a part of it
   Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
   Vec<char> epilogue; ///< of `r`: a product, or what is computed of a reshaped one in its shape
 
   constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
-      : g(from), transposed(t), flat(from), map(from.size(), -1), flat_map(from.size(), -1) {
-    find_windows();
-    find_turned();
-    find_replaced();
+      : g(from), transposed(t), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
+        map(from.size(), -1), flat_map(from.size(), -1) {
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
-      if (map[i] < 0 && turned[i] != of_operand) map[i] = rewrite(i);
+      if (map[i] < 0 && nodes_transposed.how[i] != TransposedNodes::of_operand) map[i] = rewrite(i);
     outputs();
   }
 
-  /// Reshaped windows, as they are or with the last two axes exchanged, that are the right side of products and
-  /// nothing else: these put them together a panel at a time.
-  constexpr void find_windows() {
-    as_windows = Vec<char>(g.size(), 0);
-    bool any = false;
-    for (int i = 0; i < g.size(); ++i)
-      if (g[i].op == Op::reshape && shows_windows(i)) {
-        as_windows[i] = 1;
-        any = true;
-      }
-    if (!any) return;
-    Vec<char> exchanged(g.size(), 0);  // of such a reshape
-    for (int i = 0; i < g.size(); ++i) {
-      const Node& n = g[i];
-      if (n.op == Op::permute && as_windows[n.operand[0]]) exchanged[i] = exchanges_last_two(n);
-      const Ids operands = g.operands(n);
-      for (int k = 0; k < operands.count; ++k) {
-        int o = operands[k];
-        if (exchanged[o]) o = g[o].operand[0];
-        if (!as_windows[o]) continue;
-        if (!(exchanged[i] && o == operands[k]) && !(n.op == Op::matmul && k == 1)) as_windows[o] = 0;
-      }
-    }
-    for (int o : g.outputs) {
-      while (is_view(g[o].op)) {
-        as_windows[o] = 0;
-        o = g[o].operand[0];
-      }
-    }
-  }
-  constexpr bool exchanges_last_two(const Node& n) const {
-    const int rank = n.shape.rank;
-    for (int k = 0; k < rank; ++k)
-      if (g.permuted_axis(n, k) != (k == rank - 1 ? rank - 2 : k == rank - 2 ? rank - 1 : k)) return false;
-    return rank >= 2;
-  }
-  /// Is node i a reshape of windows (permuted perhaps) of what lies dense, into (..., K, columns) that an access can hold?
-  constexpr bool shows_windows(int i) const {
-    const Shape &to = g[i].shape;
-    int o = g[i].operand[0];
-    const Shape from = g[o].shape;
-    if (g[o].op == Op::permute) o = g[o].operand[0];
-    if (g[o].op != Op::window || g[i].dtype == DType::boolean || to.size() == Extent(0)) return false;
-    if (std::is_constant_evaluated() && !from.is_constant_but_first()) return false;  // static kernels have windows of constants
-    while (g[o].op == Op::window) o = g[o].operand[0];
-    while (g[o].op == Op::reshape) o = g[o].operand[0];
-    if (is_view(g[o].op) || g[o].op == Op::broadcast || (is_leaf(g[o].op) && g[o].op != Op::input) || g.is_strided(o)) return false;
-    int pieces[max_rank] = {};
-    if (!regroup(from, to, [&](int k, Extent, int, Extent) { ++pieces[k]; }) || to.rank < 2) return false;
-    for (int k = 0; k < to.rank - 2; ++k)
-      if (pieces[k] > 1) return false;
-    const int rows = pieces[to.rank - 2], columns = pieces[to.rank - 1];
-    return (rows > 0 ? rows : 1) + (columns > 0 ? columns : 1) <= max_window_axes;
-  }
-
   // ---- parts replaced
-  constexpr void find_replaced() {
-    part_replaced = Vec<char>(g.size(), 0);
-    bool any = false;
-    for (const Node& n : g.nodes) {
-      if (n.op != Op::slice_scatter) continue;
-      part_replaced[n.operand[0]] = has_parts(g[n.operand[0]].op);
-      any = true;
-    }
-    if (!any) return;
-    Vec<int> uses(g.size(), 0);
-    for (const Node& n : g.nodes)
-      for (int o : g.operands(n))
-        if (part_replaced[o] && ++uses[o] > 1) part_replaced[o] = 0;
-    for (int o : g.outputs) part_replaced[o] = 0;
-  }
   constexpr int replace_part(int i) {
     const Node& n = g[i];
     Node result = n;
@@ -135,59 +65,7 @@ struct Normalizer {
     return r.intern(result, g, {operands, 2});
   }
 
-  // ---- reductions along rows that lie across memory, and transposed values
-  enum : char { as_it_is, by_itself, of_operand };  // turned: the node, or what it is made of
-  constexpr void find_turned() {
-    turned = Vec<char>(g.size(), as_it_is);
-    bool any = false;
-    for (int i = 0; i < g.size() && !any; ++i)
-      any = lies_turned(i) || (g[i].op == Op::permute && exchanges_last_two(g[i]));
-    if (!any) return;
-    Vec<int> uses(g.size(), 0);
-    for (const Node& n : g.nodes)
-      for (int o : g.operands(n)) ++uses[o];
-    for (int o : g.outputs) ++uses[o];
-    for (int i = 0; i < g.size(); ++i)
-      if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) turn(i, uses, true);
-    for (int i = g.size() - 1; i >= 0; --i)  // a permutation of what reads another one first: that is none then
-      if (const Node& n = g[i]; turned[i] == as_it_is && n.op == Op::permute && exchanges_last_two(n) &&
-                                is_elementwise(g[n.operand[0]].op))
-        turn(i, uses, false);
-  }
-  constexpr void turn(int i, const Vec<int>& uses, bool only_if_across) {
-    const int o = g[i].operand[0];
-    bool across = !only_if_across;
-    if (is_vector(g[o].shape) || !turns(o, g[o].shape, uses, across) || !across) return;
-    turned[i] = by_itself;
-    turn_tree(o);
-  }
-  /// A matrix, or several, whose rows lie across memory, and whose columns along it.
-  constexpr bool lies_turned(int i) const {
-    const Node& n = g[i];
-    if (!lies_across_rows(g, i)) return false;
-    if (n.op != Op::permute) return g.input_strides[static_cast<int>(n.attribute)].from_right(1) == Extent(1);
-    const Op op = g[n.operand[0]].op;
-    return exchanges_last_two(n) && (!is_leaf(op) || op == Op::input);
-  }
-  /// What is repeated along one of the last two axes: a reshape exchanges them.
-  constexpr static bool is_vector(const Shape& s) { return s.from_right(0) == Extent(1) || s.from_right(1) == Extent(1); }
-  /// Can node i, of this shape and read once, be made with its last axes exchanged, at no price? `across`: of memory that lies so.
-  constexpr bool turns(int i, const Shape& shape, const Vec<int>& uses, bool& across) const {
-    const Node& n = g[i];
-    if (is_vector(n.shape)) return n.shape.rank == 0 || !is_leaf(n.op) || n.op == Op::input;
-    if (uses[i] != 1 || flat.group_of[i] >= 0) return false;
-    if (lies_turned(i)) return across = true;
-    if (n.shape != shape || !is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast) return false;
-    for (int o : g.operands(n))
-      if (!turns(o, shape, uses, across)) return false;
-    return true;
-  }
-  constexpr void turn_tree(int i) {
-    turned[i] = of_operand;
-    if (lies_turned(i)) return;
-    for (int o : g.operands(i))
-      if (!is_vector(g[o].shape)) turn_tree(o);
-  }
+  // ---- transposed values
   constexpr static Shape exchanged(const Shape& s) {
     Shape to;
     for (int k = 0; k < s.rank - 2; ++k) to.push_back(s[k]);
@@ -199,7 +77,7 @@ struct Normalizer {
   constexpr int exchange(int i) {
     const Node& n = g[i];
     if (n.shape.rank == 0) return map[i];
-    if (is_vector(n.shape)) return r.reshape(with_strides(map[i], exchanged(n.shape)), exchanged(n.shape));
+    if (TransposedNodes::is_vector(n.shape)) return r.reshape(with_strides(map[i], exchanged(n.shape)), exchanged(n.shape));
     if (n.op == Op::permute) return map[n.operand[0]];
     if (n.op == Op::input) return r.transpose(map[i], n.shape.rank - 2, n.shape.rank - 1);
     Node copy = n;
@@ -208,7 +86,7 @@ struct Normalizer {
     for (int& id : o) id = exchange(id);
     return r.intern(copy, g, o);
   }
-  constexpr int with_turned_operand(const Node& n) {
+  constexpr int with_transposed_operand(const Node& n) {
     const int operand = exchange(n.operand[0]);
     if (n.op == Op::permute) return operand;
     Node copy = n;
@@ -222,52 +100,63 @@ struct Normalizer {
   constexpr int rewrite(int i) {
     const Node& n = g[i];
     r.where = n.where;
-    if (turned[i] == by_itself) return with_turned_operand(n);
+    if (n.op == Op::take) return take_from_memory(n);
+    if (nodes_transposed.how[i] == TransposedNodes::by_itself) return with_transposed_operand(n);
     if (n.op == Op::pad || n.op == Op::slice_scatter) return replace_part(i);
     if (flat.group_of[i] >= 0) return flattened(i);
     Vec<int> o = mapped(g.operands(n), map);
-    if (is_view(n.op) || n.op == Op::matmul)  // read from memory, which other leaves do not have
-      for (int& id : o)
-        if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
+    if (is_view(n.op) || n.op == Op::matmul) read_from_memory(n, o);
+    if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 && r[flat_map[source]].shape == g[n.operand[0]].shape)
+      o[0] = flat_map[source];
+    if (n.op == Op::reshape) return reshaped(n, o[0], as_windows[i]);
+    if (n.op == Op::matmul) return product(n, o);
+    if (is_elementwise(n.op) && n.op != Op::broadcast) return computed(n, o);
+    if (is_reduction(n.op) && transposed == Transposed::laid_out) o[0] = along_rows(o[0]);
+    return r.intern(n, g, o);
+  }
+  constexpr void read_from_memory(const Node& n, Vec<int>& o) {
+    for (int& id : o)  // other leaves have none
+      if (is_leaf(r[id].op) && r[id].op != Op::input) id = copy_of(id);
     if (std::is_constant_evaluated() && n.op == Op::slice && shows_a_slice(o[0]))
       o[0] = copy_of(o[0]);  // two offsets in multiples of different symbols: no number there
-    if (const int source = flat.flattened_by(n); source >= 0 && flat.group_of[source] >= 0 &&
-                                                 r[flat_map[source]].shape == g[n.operand[0]].shape)
-      o[0] = flat_map[source];
-    if (n.op == Op::reshape && as_windows[i] && n.shape != r[o[0]].shape) {
-      Node view = n;
-      view.operand[0] = o[0];
-      view.attribute = read_as_windows;
-      return r.intern(view);
-    }
-    if (n.op == Op::reshape) return r.reshape(with_strides(o[0], n.shape), n.shape);
-    const bool computes = is_elementwise(n.op) && n.op != Op::broadcast;
-    if (transposed == Transposed::laid_out && (is_reduction(n.op) || (computes && n.op != Op::copy)))
-      for (int& id : o) id = along_rows(id);
-    if (computes)
-      for (int& id : o) id = beside_its_row(id, n.shape);
-    if (computes)
-      for (int k : o)
-        if (r[k].op == Op::reshape && r[k].shape == n.shape && same_but_ones(r[r[k].operand[0]].shape, n.shape) &&
-            !is_leaf(r[r[k].operand[0]].op))
-          if (const int u = unsqueezed(n, o, r[r[k].operand[0]].shape); u >= 0) return u;
-    if (computes)
-      for (int k : o)
-        if (r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(r[k].operand[0]))
-          if (const int e = beside_product(n, o, r[r[k].operand[0]].shape); e >= 0) return e;
-    if (std::is_constant_evaluated()) {  // every step counts there
-      const int id = r.intern(n, g, o);
-      if (n.op == Op::matmul) mark(epilogue, id);
-      return id;
-    }
-    if (n.op == Op::matmul && transposed == Transposed::laid_out) o[1] = as_stored(o[1]);
-    const bool follows = computes && follows_product(n, o);
-    if (follows)
-      for (int& id : o) id = shown_before(id, n.shape);
+  }
+  constexpr int reshaped(const Node& n, int from, bool shows_windows) {
+    if (!shows_windows || n.shape == r[from].shape) return r.reshape(with_strides(from, n.shape), n.shape);
+    Node view = n;
+    view.operand[0] = from;
+    view.attribute = read_as_windows;
+    return r.intern(view);
+  }
+  constexpr int product(const Node& n, Vec<int>& o) {
+    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) o[1] = as_stored(o[1]);
     const int id = r.intern(n, g, o);
-    if (n.op == Op::matmul) mark(epilogue, id);
-    if (follows || n.op == Op::matmul) mark(behind_product, id);
+    mark(epilogue, id);
+    if (!std::is_constant_evaluated()) mark(behind_product, id);
     return id;
+  }
+  /// An elementwise op, in the shape in which its operands are made.
+  constexpr int computed(const Node& n, Vec<int>& o) {
+    if (transposed == Transposed::laid_out && n.op != Op::copy)
+      for (int& id : o) id = along_rows(id);
+    for (int& id : o) id = beside_its_row(id, n.shape);
+    for (int k : o)
+      if (const int shown = r[k].operand[0]; r[k].op == Op::reshape && r[k].shape == n.shape && !is_leaf(r[shown].op) && same_but_ones(r[shown].shape, n.shape))
+        if (const int u = unsqueezed(n, o, r[shown].shape); u >= 0) return u;
+    for (int k : o)
+      if (const int shown = r[k].operand[0]; r[k].op == Op::reshape && r[k].shape == n.shape && is_epilogue(shown))
+        if (const int e = beside_product(n, o, r[shown].shape); e >= 0) return e;
+    if (std::is_constant_evaluated() || !follows_product(n, o)) return r.intern(n, g, o);  // every step counts there
+    for (int& id : o) id = shown_before(id, n.shape);
+    const int id = r.intern(n, g, o);
+    mark(behind_product, id);
+    return id;
+  }
+  /// A view of what elements are taken of: what a view shows lies in memory.
+  constexpr int take_from_memory(const Node& n) {
+    int from = map[n.operand[0]];
+    if (is_leaf(r[from].op) && r[from].op != Op::input) from = copy_of(from);
+    if (!is_view(r[from])) from = r.intern({.op = Op::reshape, .dtype = n.dtype, .operand = {from, -1, -1, -1}, .shape = r[from].shape});
+    return r.intern(n, g, Vec<int>{from, map[n.operand[1]]});
   }
   /// What is stored narrow, in the place of what it is computed with: the tiles of a product convert its right side.
   constexpr int as_stored(int id) {
@@ -425,26 +314,6 @@ struct Normalizer {
     }
     return lies_across_rows(r, id) ? copy_of(id, laying_out) : id;
   }
-  constexpr static bool lies_across_rows(const Graph& r, int id) {
-    const Node& n = r[id];
-    const Shape& s = n.shape;
-    if (s.rank < 2 || n.dtype == DType::boolean || !is_long(s.last())) return false;
-    if (n.op == Op::permute) {
-      const int dense = n.operand[0], last = r[dense].shape.rank - 1;
-      if (is_view(r[dense].op) || r.is_strided(dense)) return false;
-      for (int k = 0; k < s.rank - 1; ++k)
-        if (r.permuted_axis(n, k) == last) return is_long(s[k]);
-      return false;
-    }
-    if (!r.is_strided(id)) return false;
-    const Shape& strides = r.input_strides[static_cast<int>(n.attribute)];
-    if (strides.last() == Extent(1) || strides.last() == Extent(0)) return false;
-    for (int k = 0; k < s.rank - 1; ++k)
-      if (strides[k] == Extent(1)) return is_long(s[k]);
-    return false;
-  }
-  constexpr static bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
-
   constexpr void outputs() {
     Vec<char> taken(r.size() + g.outputs.size() * 2 + 1, 0);
     for (int k = 0; k < g.outputs.size(); ++k) {
@@ -473,7 +342,7 @@ constexpr Graph normalized(const Graph& g, Transposed t) {
 /// Is there nothing to rewrite? A chain of elementwise ops and reductions over its own axes mostly.
 constexpr bool is_normal(const Graph& g) {
   for (int i = 0; i < g.size(); ++i)
-    if (is_view(g[i].op) || g[i].op == Op::matmul || g[i].op == Op::pad || g[i].op == Op::slice_scatter || g.is_strided(i))
+    if (is_view(g[i].op) || g[i].op == Op::matmul || g[i].op == Op::pad || g[i].op == Op::slice_scatter || g[i].op == Op::take || g.is_strided(i))
       return false;
   for (int k = 0; k < g.outputs.size(); ++k) {
     const Op op = g[g.outputs[k]].op;

@@ -86,6 +86,7 @@ class TileProgram {
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
   TileStep step_of(const Instruction& x, const Registers& numbers) const;
   void assign_tiles(const Kernel& k);
+  static void find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind);
   void name_expressions();
 
   /// Where the buffers of the arena lie for some values of the symbols.

@@ -187,6 +187,7 @@ struct TileProgram::Worker {
     x.offset = m.offset.value(symbols);
     if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
+    if (x.kind == TileStep::Kind::take) x.apart = value(Extent::from_code(static_cast<std::int64_t>(x.x->bits)));
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }
   /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
@@ -194,14 +195,13 @@ struct TileProgram::Worker {
   void find_direct(int s) {
     using Kind = TileStep::Kind;
     for (TileStep* x = begin(s); x != end(s); ++x) {
-      if ((x->kind != Kind::load && x->kind != Kind::store) || x->stride != 1 || x->access->column_terms > 0) continue;
+      if ((x->kind != Kind::load && x->kind != Kind::store && !x->of_row) || x->stride != 1 || x->access->column_terms > 0) continue;
       bool alone = true;
       for (const TileStep* y = begin(s); y != end(s); ++y)
-        if ((y->kind == Kind::store || (y->kind == Kind::load && x->kind == Kind::store)) && y != x &&
-            buffer(y->access->buffer) == buffer(x->access->buffer))
+        if ((y->kind == Kind::store || (y->reads() && x->kind == Kind::store)) && y != x && buffer(y->access->buffer) == buffer(x->access->buffer))
           alone = false;
       if (!alone) continue;
-      x->in_place = x->kind == Kind::load;
+      x->in_place = x->reads();
       if (x->kind != Kind::store) continue;
       for (TileStep* y = begin(s); y != x; ++y)
         if (y->kind == Kind::call && y->out == x->a && y->direct < 0) y->direct = static_cast<int>(x - steps);
@@ -235,11 +235,15 @@ struct TileProgram::Worker {
       }
       case TileStep::Kind::fixed: break;  // see row_segment
       case TileStep::Kind::place: places(x, own[x.out], row, col, n); break;
-      case TileStep::Kind::load: {
-        std::byte* const from = address(x, row, col);
-        registers[x.out] = own[x.out];
-        if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
-        else load(x, own[x.out], from, col, n);
+      case TileStep::Kind::load: load_or_show(x, address(x, row, col), col, n); break;
+      case TileStep::Kind::take: {
+        const auto* places = reinterpret_cast<const std::int64_t*>(registers[x.a]);
+        if (x.of_row) {
+          load_or_show(x, address(x, row, col) + bytes(x, places[0] * x.apart), col, n);
+        } else {
+          registers[x.out] = own[x.out];
+          take(x, own[x.out], address(x, row, 0), places, col, n);
+        }
         break;
       }
       case TileStep::Kind::store: store(x, address(x, row, col), registers[x.a], col, n); break;
@@ -250,6 +254,30 @@ struct TileProgram::Worker {
         break;
       case TileStep::Kind::none: break;
     }
+  }
+  void load_or_show(const TileStep& x, std::byte* from, std::int64_t col, std::int64_t n) {
+    registers[x.out] = own[x.out];
+    if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
+    else load(x, own[x.out], from, col, n);
+  }
+  /// From a row that begins at `row`, each element at a place of its own.
+  void take(const TileStep& x, std::byte* to, const std::byte* row, const std::int64_t* places, std::int64_t col, std::int64_t n) const {
+    detail::with_size(x.x->dtype, [&]<class T>(T) {
+      const T* const from = reinterpret_cast<const T*>(row);
+      T* const out = reinterpret_cast<T*>(to);
+      const auto each = [&](const auto& at) {
+        std::int64_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+          const T some[] = {from[at(i)], from[at(i + 1)], from[at(i + 2)], from[at(i + 3)]};
+          std::memcpy(out + i, some, sizeof some);
+        }
+        for (; i < n; ++i) out[i] = from[at(i)];
+      };
+      if (x.access->column_terms > 0) each([&](std::int64_t i) { return x.access->column_offset(plan.terms.begin(), col + i, symbols) + places[i] * x.apart; });
+      else if (x.stride != 0) each([&](std::int64_t i) { return (col + i) * x.stride + places[i] * x.apart; });
+      else if (x.apart != 1) each([&](std::int64_t i) { return places[i] * x.apart; });
+      else each([&](std::int64_t i) { return places[i]; });
+    });
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
@@ -459,6 +487,11 @@ struct TileProgram::Worker {
               });
             });
           break;
+        case TileStep::Kind::take:
+          each_address(*x, row, 0, n, [&, places = reinterpret_cast<const std::int64_t*>(own_row[x->a])](std::int64_t r, const std::byte* from) {
+            take(*x, own_row[x->out] + r * size, from, places + r, 0, 1);
+          });
+          break;
         case TileStep::Kind::store:
           if (x->linear && x->row_stride == 1) std::memcpy(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
           else
@@ -528,6 +561,14 @@ struct TileProgram::Worker {
     } else if (x.kind == TileStep::Kind::reduce) {
       x.reduce->rows(own_row[x.out], registers[x.a], x.of_products ? registers[x.b] : nullptr, n, columns);
       spread(x, n, columns);
+    } else if (x.kind == TileStep::Kind::take) {
+      std::byte* const to = registers[x.out] = own[x.out];
+      const auto* const places = reinterpret_cast<const std::int64_t*>(x.of_row_value ? own_row[x.a] : registers[x.a]);
+      const std::int64_t next = x.of_row_value ? 1 : columns;
+      each_address(x, row, x.of_row ? col : 0, n, [&](std::int64_t r, const std::byte* from) {
+        if (x.of_row) load(x, to + bytes(x, r * columns), from + bytes(x, places[r * next] * x.apart), col, columns);
+        else take(x, to + bytes(x, r * columns), from, places + r * columns, col, columns);
+      });
     } else if (x.kind == TileStep::Kind::store) {
       const std::byte* from = registers[x.a];
       if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, col, n * columns);
@@ -813,7 +854,7 @@ TT_INLINE void TileProgram::name_expressions() {
     for (Term& t : plan_.terms) f(t.divisor), f(t.modulus), f(t.stride);
     for (Buffer& b : plan_.buffers) f(b.size);
     for (Instruction& x : plan_.instructions) {
-      if (x.op != Op::extent) continue;
+      if (x.op != Op::extent && x.op != Op::take) continue;
       Extent e = Extent::from_code(static_cast<std::int64_t>(x.bits));
       f(e);
       x.bits = static_cast<std::uint64_t>(e.code);
@@ -850,6 +891,7 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& n
     case Op::extent: p.kind = Kind::fixed; break;
     case Op::iota: p.kind = Kind::place; break;
     case Op::load: p.kind = Kind::load; break;
+    case Op::take: p.kind = Kind::take; break;
     case Op::store: p.kind = Kind::store; break;
     case Op::accumulator: p.kind = Kind::accumulator; break;
     default:
@@ -864,6 +906,11 @@ TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& n
   p.linear = p.access->term_count == 0 ||
              (p.access->term_count == 1 && p.terms->divisor == Extent(1) && p.terms->modulus == Extent(0));
   return p;
+}
+/// Are all elements of a row at one place, as it was computed for the row, or repeated along it?
+TT_INLINE void TileProgram::find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind) {
+  take.of_row_value = before && kind == KernelKind::rows;
+  take.of_row = take.of_row_value || (!before && places.kind == TileStep::Kind::load && places.access->column == Extent(0) && places.access->column_terms == 0);
 }
 /// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
 /// rows, and loads that may be the same for all rows, keep theirs.
@@ -883,11 +930,12 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       made_by[step.out] = i;
       if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
       if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
+      if (step.kind == TileStep::Kind::take && on_columns(k, s)) find_place_of_row(step, steps_[made_by[step.a]], made_by[step.a] < k.segment[s], k.kind);
       for (int r : {step.a, step.b, step.c}) {
         if (r == numbers.none()) continue;
         last_use[r] = i;
         ++uses[r];
-        if (on_columns(k, s)) steps_[made_by[r]].spread = true;
+        if (on_columns(k, s) && !step.of_row_value) steps_[made_by[r]].spread = true;
       }
     }
   }

@@ -20,10 +20,12 @@ constexpr std::size_t tile_bytes(DType d) {
 }
 
 struct TileStep {
-  enum class Kind : std::uint8_t { call, fixed, place, load, store, accumulator, reduce, none };
+  enum class Kind : std::uint8_t { call, fixed, place, load, take, store, accumulator, reduce, none };
   Kind kind = Kind::call;
   bool linear = true;    ///< rows are row_stride apart
   bool in_place = false; ///< a load: memory may stand for the tile
+  bool of_row = false;   ///< a take: all elements of a row are at one place
+  bool of_row_value = false;  ///< and that is computed once a row
   bool spread = false;   ///< a row's value that is used beside columns
   bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
@@ -41,7 +43,9 @@ struct TileStep {
   std::byte* memory = nullptr;   ///< where row 0 begins
   std::int64_t offset = 0;       ///< of row 0 in memory, the place of element 0, or the bytes of what is fixed
   std::int64_t row_stride = 0, stride = 0;  ///< in elements
+  std::int64_t apart = 0;        ///< of a take: elements from one place to the next
 
+  bool reads() const { return kind == Kind::load || kind == Kind::take; }
   std::int64_t row(std::int64_t r, const SymbolValues& s) const {
     if (linear) return r * row_stride;
     std::int64_t at = 0;

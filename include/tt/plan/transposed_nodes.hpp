@@ -1,0 +1,96 @@
+// Which values are made with their last two axes exchanged: what a reduction along rows that lie across memory reads, so that it goes down columns,
+// and what is transposed behind elementwise ops.
+#pragma once
+#include "tt/plan/plan.hpp"
+#include "tt/plan/product_windows.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Are so many elements worth a kernel that lays them out first?
+constexpr bool is_long(Extent e) { return !e.is_constant() || e.code >= row_padding; }
+/// Do a node's rows lie across memory, and are they and the columns long?
+constexpr bool lies_across_rows(const Graph& g, int id) {
+  const Node& n = g[id];
+  const Shape& s = n.shape;
+  if (s.rank < 2 || n.dtype == DType::boolean || !is_long(s.last())) return false;
+  if (n.op == Op::permute) {
+    const int dense = n.operand[0], last = g[dense].shape.rank - 1;
+    if (is_view(g[dense].op) || g.is_strided(dense)) return false;
+    for (int k = 0; k < s.rank - 1; ++k)
+      if (g.permuted_axis(n, k) == last) return is_long(s[k]);
+    return false;
+  }
+  if (!g.is_strided(id)) return false;
+  const Shape& strides = g.input_strides[static_cast<int>(n.attribute)];
+  if (strides.last() == Extent(1) || strides.last() == Extent(0)) return false;
+  for (int k = 0; k < s.rank - 1; ++k)
+    if (strides[k] == Extent(1)) return is_long(s[k]);
+  return false;
+}
+
+struct TransposedNodes {
+  enum How : char {
+    as_it_is,
+    by_itself,   ///< a reduction or a permutation: its operand is made with its last axes exchanged
+    of_operand,  ///< a node of that operand, which nothing else reads
+  };
+  const Graph& g;
+  const FlatNodes& flat;
+  Vec<char> how;
+
+  constexpr TransposedNodes(const Graph& graph, const FlatNodes& f) : g(graph), flat(f), how(graph.size(), as_it_is) {
+    bool any = false;
+    for (int i = 0; i < g.size() && !any; ++i)
+      any = lies_transposed(i) || (g[i].op == Op::permute && exchanges_last_two(g, g[i]));
+    if (!any) return;
+    Vec<int> uses(g.size(), 0);
+    for (const Node& n : g.nodes)
+      for (int o : g.operands(n)) ++uses[o];
+    for (int o : g.outputs) ++uses[o];
+    for (int i = 0; i < g.size(); ++i)
+      if (const Node& n = g[i]; is_reduction(n.op) && n.attribute == 1 << (n.shape.rank - 1)) exchange(i, uses, true);
+    for (int i = g.size() - 1; i >= 0; --i)  // a permutation of what reads another one first: that is none then
+      if (const Node& n = g[i]; how[i] == as_it_is && n.op == Op::permute && exchanges_last_two(g, n) && is_elementwise(g[n.operand[0]].op))
+        exchange(i, uses, false);
+  }
+  /// What is repeated along one of the last two axes: a reshape exchanges them.
+  static constexpr bool is_vector(const Shape& s) { return s.from_right(0) == Extent(1) || s.from_right(1) == Extent(1); }
+
+ private:
+  constexpr void exchange(int i, const Vec<int>& uses, bool only_if_across) {
+    const int o = g[i].operand[0];
+    bool across = !only_if_across;
+    if (is_vector(g[o].shape) || !may_exchange(o, g[o].shape, uses, across) || !across) return;
+    how[i] = by_itself;
+    mark_operand(o);
+  }
+  /// A matrix, or several, whose rows lie across memory, and whose columns along it.
+  constexpr bool lies_transposed(int i) const {
+    const Node& n = g[i];
+    if (!lies_across_rows(g, i)) return false;
+    if (n.op != Op::permute) return g.input_strides[static_cast<int>(n.attribute)].from_right(1) == Extent(1);
+    const Op op = g[n.operand[0]].op;
+    return exchanges_last_two(g, n) && (!is_leaf(op) || op == Op::input);
+  }
+  /// Can node i, of this shape and read once, be made with its last axes exchanged, at no price? `across`: of memory that lies so.
+  constexpr bool may_exchange(int i, const Shape& shape, const Vec<int>& uses, bool& across) const {
+    const Node& n = g[i];
+    if (is_vector(n.shape)) return n.shape.rank == 0 || !is_leaf(n.op) || n.op == Op::input;
+    if (uses[i] != 1 || flat.group_of[i] >= 0) return false;
+    if (lies_transposed(i)) return across = true;
+    if (n.shape != shape || !is_elementwise(n.op) || n.op == Op::copy || n.op == Op::broadcast) return false;
+    for (int o : g.operands(n))
+      if (!may_exchange(o, shape, uses, across)) return false;
+    return true;
+  }
+  constexpr void mark_operand(int i) {
+    how[i] = of_operand;
+    if (lies_transposed(i)) return;
+    for (int o : g.operands(i))
+      if (!is_vector(g[o].shape)) mark_operand(o);
+  }
+};
+
+}  // namespace detail
+}  // namespace tt

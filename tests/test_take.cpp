@@ -1,0 +1,133 @@
+// Elements at places inside fused programs: what index_select, gather and embedding give is read where it is used, in the bits of the eager
+// ops, with their errors; and is a call where it has to lie in memory. The load itself is in the random graphs of test_fuzz*.cpp.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include <tt/tt.hpp>
+
+#include "tensors.hpp"
+
+namespace {
+
+using tt::DType;
+using tt::Tensor;
+
+Tensor ramp(const tt::IntList& sizes, DType d = DType::f32) {
+  const Tensor x = tt::empty(sizes);
+  return ((tt::arange(x.numel()).to(DType::f32) * 0.37f).sin() * 9).reshape(sizes).to(d);
+}
+Tensor places(const tt::IntList& sizes, int below, DType d = DType::i64) {
+  const Tensor x = tt::empty(sizes);
+  return tt::remainder(tt::arange(x.numel()) * 7 + 3, below).reshape(sizes).to(d);
+}
+using Steps = std::vector<std::string>;
+/// Of a captured function: programs with their numbers of kernels, and calls by name.
+template <class F, class... A>
+Steps steps_of(const F& f, const A&... a) {
+  Steps list;
+  const tt::GraphFunction function(tt::trace(f, a...).graph);
+  function.each_step([&](const tt::GraphFunction* part, const char* call) {
+    list.push_back(part ? std::to_string(part->kernels()) : call);
+  });
+  return list;
+}
+/// Eager, interpreted, compiled, and at other sizes with the same capture: equal bits.
+template <class F, class Args>
+void check_paths(const F& f, const std::vector<Args>& calls, int captures = 1) {
+  for (const bool wait : {false, true}) {
+    auto c = tt::compile(f, {.tier = wait, .wait = wait, .fullgraph = true});
+    for (const Args& a : calls) CHECK(same_bits(std::apply(c, a), std::apply(f, a)));
+    CHECK(c.captures() == captures);
+  }
+}
+using Two = std::tuple<Tensor, Tensor>;
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+}  // namespace
+
+TEST_CASE("what follows an embedding reads the table itself") {
+  const auto f = [](const Tensor& words, const Tensor& table, const Tensor& at) { return tt::layer_norm(tt::embedding(words, table) * 2 + at, {16}); };
+  const Tensor words = places({3, 5}, 11), table = ramp({11, 16}), at = ramp({5, 16});
+  CHECK(steps_of(f, words, table, at) == Steps{"_check_index_select", "1"});
+  check_paths(f, std::vector<Three>{{words, table, at}, {places({7, 5}, 11), table, at}, {places({2, 5}, 11), table, at}});
+}
+
+TEST_CASE("every form of taking, in every layout") {
+  const Tensor x = ramp({6, 7, 9}), rows = places({4}, 6), columns = places({6, 7, 5}, 9);
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).exp() + 1; }, std::vector<Two>{{x, rows}, {x, places({9}, 6, DType::i32)}}, 2);
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 1, at).sum(1); }, std::vector<Two>{{x, rows}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 2, at).softmax(2); }, std::vector<Two>{{x, rows}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::gather(a, 2, at) * tt::gather(a, 2, at + 1 - 1); }, std::vector<Two>{{x, columns}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::gather(a, 0, at).sum(0); }, std::vector<Two>{{x, places({3, 7, 9}, 6)}, {x, places({3, 2, 4}, 6)}}, 2);
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::take_along_dim(a, at, 1) - a.mean(1, true); }, std::vector<Two>{{x, places({6, 3, 9}, 7) - 7}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a.transpose(0, 2), 1, at).tanh(); }, std::vector<Two>{{x, rows}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select((a * 3).slice(1, 1, 6, 2), 2, at).abs() + 1; }, std::vector<Two>{{x, rows}});
+  check_paths([](const Tensor& a, const Tensor& at) { return a[at] * 2; }, std::vector<Two>{{x, places({2, 2}, 6) - 6}});
+  for (DType d : {DType::f64, DType::i64, DType::i32, DType::bf16, DType::f16, DType::u8, DType::boolean})
+    check_paths([](const Tensor& a, const Tensor& at) { return tt::where(tt::index_select(a, 0, at) == a.slice(0, 0, 1), 1, tt::index_select(a, 1, at).sum()); },
+                std::vector<Two>{{(x.slice(2, 0, 1) > 0).to(d), places({6}, 6)}});
+}
+
+TEST_CASE("places that the function computes, and tables too") {
+  check_paths([](const Tensor& a) { return tt::gather(a * 2, 1, tt::argmax(a, 1, true)) - a.amax(1, true) * 2 + a; }, std::vector<std::tuple<Tensor>>{{ramp({5, 8})}, {ramp({9, 8})}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::matmul(a, a.t()).index_select(0, at).relu().sum(1); }, std::vector<Two>{{ramp({6, 4}), places({11}, 6)}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::matmul(a, a.t()) + tt::index_select(a.sum(1), 0, at); }, std::vector<Two>{{ramp({6, 4}), places({6}, 6)}});
+}
+
+TEST_CASE("long rows, and tables without rows") {
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).log_softmax(1); }, std::vector<Two>{{ramp({5, 5000}), places({3}, 5)}, {ramp({2, 4097}), places({7}, 2)}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).sum(0) + 1; }, std::vector<Two>{{ramp({50, 3}), places({600}, 50)}});
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at) + 1; }, std::vector<Two>{{tt::zeros({0, 3}), tt::zeros({0}, {DType::i64})}});
+}
+
+TEST_CASE("a wrong place is the error of the op, at its line, on every call") {
+  const auto f = [](const Tensor& a, const Tensor& at) { return tt::index_select(a, 1, at) * 2; };
+  const Tensor x = ramp({3, 5}), right = places({4}, 5);
+  auto c = tt::compile(f);
+  CHECK(same_bits(c(x, right), f(x, right)));
+  for (const Tensor& wrong : {right + 4, right - 5}) {
+    const std::string said = message([&] { (void)f(x, wrong); });
+    CHECK(contains(said, "tt::index_select: index"));
+    CHECK(message([&] { (void)c(x, wrong); }) == said);
+  }
+  const auto part = [](const Tensor& a, const Tensor& at) { return tt::gather(a, 0, at) * 2; };
+  auto p = tt::compile(part);
+  CHECK(same_bits(p(x, places({2, 4}, 3)), part(x, places({2, 4}, 3))));
+  CHECK(message([&] { (void)p(x, places({2, 7}, 3)); }) == message([&] { (void)part(x, places({2, 7}, 3)); }));
+  CHECK(same_bits(p(x, places({3, 1}, 3)), part(x, places({3, 1}, 3))));
+}
+
+TEST_CASE("what has to lie in memory is a call") {
+  const Tensor x = ramp({6, 4}), i = places({5}, 6);
+  CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at); }, x, i) == Steps{"index_select"});
+  CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::matmul(tt::index_select(a, 0, at), a.t()); }, x, i) == Steps{"index_select", "1"});
+  CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).t() + 1; }, x, i) == Steps{"index_select", "2"});
+}
+
+TEST_CASE("gradients, examples, and a table that is changed in the same call") {
+  const auto f = [](const Tensor& table, const Tensor& at) {
+    return tt::value_and_grad([](const Tensor& t, const Tensor& p) { return (tt::embedding(p, t).tanh() * 3).sum(); })(table, at);
+  };
+  const Tensor w = ramp({7, 3}), i = places({4, 2}, 7);
+  for (const bool wait : {false, true}) {
+    auto c = tt::compile(f, {.tier = wait, .wait = wait, .fullgraph = true});
+    const auto [v, d] = c(w, i);
+    const auto [v0, d0] = f(w, i);
+    CHECK(same_bits(v, v0));
+    CHECK(same_bits(d, d0));
+  }
+  const auto step = [](Tensor table, const Tensor& at) {
+    const Tensor y = tt::embedding(at, table) * 2;
+    table.mul_(0.5);
+    return y + 1;
+  };
+  const Tensor one = w.clone(), two = w.clone();
+  auto s = tt::compile(step, {.wait = true});
+  for (int round = 0; round < 3; ++round) {
+    CHECK(same_bits(s(one, i), step(two, i)));
+    CHECK(same_bits(one, two));
+  }
+  check_paths([](const Tensor& a, const Tensor& at) { return tt::vmap([at](const Tensor& row) { return tt::index_select(row, 0, at).exp() + 1; })(a); }, std::vector<Two>{{ramp({5, 8}), places({4}, 8)}}, 1);
+}
