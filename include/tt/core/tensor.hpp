@@ -327,10 +327,10 @@ class Tensor {
   template <class = void> Tensor roll(const IntList& shifts, const IntList& dims = {}, SourceLine at = here()) const;
 
   // ---- elements by index: copies, see dispatch/index_ops.hpp
-  Tensor index_select(int axis, const Tensor& index, SourceLine at = here()) const;
-  Tensor gather(int axis, const Tensor& index, SourceLine at = here()) const;
-  Tensor masked_select(const Tensor& mask, SourceLine at = here()) const;
-  Tensor nonzero(SourceLine at = here()) const;
+  TT_LAZY Tensor index_select(int axis, const Tensor& index, SourceLine at = here()) const;
+  TT_LAZY Tensor gather(int axis, const Tensor& index, SourceLine at = here()) const;
+  TT_LAZY Tensor masked_select(const Tensor& mask, SourceLine at = here()) const;
+  TT_LAZY Tensor nonzero(SourceLine at = here()) const;
   /// What indices of any shape name along axis 0, negative ones from its end; or what a mask over the first axes names.
   const Tensor operator[](const TensorIndex& index) const;
 
@@ -358,16 +358,16 @@ class Tensor {
   Tensor cuda(int index = 0, SourceLine at = here()) const { return to(Device{DeviceType::cuda, index}, false, at); }
 
   // ---- elementwise ops; each is also a function tt::name(...). Operands are Tensors or numbers.
-  Tensor exp(SourceLine at = here()) const;
-  Tensor log(SourceLine at = here()) const;
-  Tensor sqrt(SourceLine at = here()) const;
-  Tensor abs(SourceLine at = here()) const;
-  Tensor sin(SourceLine at = here()) const;
-  Tensor cos(SourceLine at = here()) const;
-  Tensor tanh(SourceLine at = here()) const;
-  Tensor sigmoid(SourceLine at = here()) const;
-  Tensor relu(SourceLine at = here()) const;
-  Tensor square(SourceLine at = here()) const;
+  TT_LAZY Tensor exp(SourceLine at = here()) const;
+  TT_LAZY Tensor log(SourceLine at = here()) const;
+  TT_LAZY Tensor sqrt(SourceLine at = here()) const;
+  TT_LAZY Tensor abs(SourceLine at = here()) const;
+  TT_LAZY Tensor sin(SourceLine at = here()) const;
+  TT_LAZY Tensor cos(SourceLine at = here()) const;
+  TT_LAZY Tensor tanh(SourceLine at = here()) const;
+  TT_LAZY Tensor sigmoid(SourceLine at = here()) const;
+  TT_LAZY Tensor relu(SourceLine at = here()) const;
+  TT_LAZY Tensor square(SourceLine at = here()) const;
   // Templates, which cost what does not call them nothing:
   template <class = void> Tensor exp2(SourceLine at = here()) const;
   template <class = void> Tensor expm1(SourceLine at = here()) const;
@@ -417,8 +417,8 @@ class Tensor {
   /// These elements where the condition holds, else those of `other`.
   template <class B> Tensor where(const Tensor& condition, const B& other, SourceLine at = here()) const;
 
-  Tensor tril(SizeArgument diagonal = 0, SourceLine at = here()) const;
-  Tensor triu(SizeArgument diagonal = 0, SourceLine at = here()) const;
+  TT_LAZY Tensor tril(SizeArgument diagonal = 0, SourceLine at = here()) const;
+  TT_LAZY Tensor triu(SizeArgument diagonal = 0, SourceLine at = here()) const;
 
   // ---- further functions, as methods: x.acos() is tt::acos(x)
   template <class = void> Tensor acos(SourceLine at = here()) const;
@@ -597,14 +597,14 @@ class Tensor {
   template <class = void> Tensor multinomial(std::int64_t num_samples, bool replacement = false, SourceLine at = here()) const;
 
   // ---- products and reductions
-  Tensor matmul(const Tensor& o, SourceLine at = here()) const;
+  TT_LAZY Tensor matmul(const Tensor& o, SourceLine at = here()) const;
   // Over some axes; over all if none are given.
-  Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  Tensor var(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
-  Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor sum(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor mean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor var(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor amax(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor amin(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
+  TT_LAZY Tensor argmax(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor argmax(SourceLine at = here()) const;
   template <class = void> Tensor argmin(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor argmin(SourceLine at = here()) const;
@@ -637,8 +637,8 @@ class Tensor {
   template <class = void> bool allclose(const Tensor& o, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) const;
   template <class L> Tensor clamp_min(const L& low, SourceLine at = here()) const;
   template <class H> Tensor clamp_max(const H& high, SourceLine at = here()) const;
-  Tensor softmax(int dim, SourceLine at = here()) const;
-  Tensor log_softmax(int dim, SourceLine at = here()) const;
+  TT_LAZY Tensor softmax(int dim, SourceLine at = here()) const;
+  TT_LAZY Tensor log_softmax(int dim, SourceLine at = here()) const;
   template <class = void> Tensor logsumexp(const IntList& dims, bool keepdim = false, SourceLine at = here()) const;
 
   // ---- in place

@@ -273,6 +273,7 @@ using ResultsOf = std::conditional_t<(count_results<F>() > 1), std::array<Tensor
 }  // namespace detail
 struct TensorFront {
   using run_time = void;
+  using Value = Tensor;
   static constexpr int rank = 3;
   static constexpr bool dynamic_axes = true;
 

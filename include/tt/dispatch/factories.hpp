@@ -108,9 +108,9 @@ inline Tensor ones_like(const Tensor& t) { return full_like(t, 1); }
 inline Tensor empty_like(const Tensor& t) { return empty(t.shape(), detail::on_device(t.dtype(), t.device())); }
 /// start, start + step, ... below end. Of an integer dtype, start and step are cut to whole numbers, but how many elements there
 /// are is not, as in PyTorch. Throws Error when that is none, or more than memory can hold.
-TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
+TT_LAZY Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at = here());
 /// The same of whole numbers, which an f64 may not hold.
-TT_INLINE Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at = here());
+TT_LAZY Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at = here());
 /// i64 if all numbers are integers, else f32, as in PyTorch.
 template <class A, class B, class C = int>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<C>)
@@ -122,7 +122,7 @@ Tensor arange(A start, B end, C step = 1) {
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
-TT_INLINE Tensor arange(const Size& end);
+TT_LAZY Tensor arange(const Size& end);
 /// The same between sizes: in a captured function how many there are stays open.
 template <NumberOrSize A, NumberOrSize B>
   requires((std::integral<A> && std::same_as<B, Size>) || (std::same_as<A, Size> && (std::same_as<B, Size> || std::integral<B>)))
@@ -131,7 +131,7 @@ Tensor arange(const A& start, const B& end, std::int64_t step = 1) {
   if (step == 0) return arange_of_integers(from.value(), to.value(), 0, {.dtype = DType::i64}, {});  // throws
   return arange(step > 0 ? (to - from + (step - 1)) / step : (from - to + (-step - 1)) / -step) * step + from;
 }
-TT_INLINE Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor eye(SizeArgument n, TensorOptions o = {}, SourceLine at = here());
 template <std::same_as<DType> D>
 Tensor eye(SizeArgument n, D dtype, SourceLine at = here()) { return eye(n, TensorOptions{.dtype = dtype}, at); }
 
@@ -225,8 +225,8 @@ template <std::same_as<DType> D>
 Tensor tensor(std::initializer_list<TensorData> values, D dtype, SourceLine at = here()) { return TensorData(values).tensor({.dtype = dtype}, true, at); }
 
 /// Uniform in [0, 1), and normal: the numbers that rand_like gives for a seed (Philox).
-TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
-TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o = {}, SourceLine at = here());
 
 }  // namespace tt
 

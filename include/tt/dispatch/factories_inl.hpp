@@ -63,7 +63,8 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
 }
 
 /// first, first + apart, ..., n of them. `elements`: how many they are, if that is a size; else null.
-inline Tensor arange_of(std::int64_t n, const TensorOperand& first, const TensorOperand& apart, TensorOptions o, const Size* elements) {
+template <class = void>
+Tensor arange_of(std::int64_t n, const TensorOperand& first, const TensorOperand& apart, TensorOptions o, const Size* elements) {
   const IntList shape{n};
   const Device device = detail::written_on(o.device);
   const auto number = [](const TensorOperand& v) { return v.number(v.literal); };
@@ -93,12 +94,14 @@ inline Tensor arange_of(std::int64_t n, const TensorOperand& first, const Tensor
   TT_THROW(Error(Text("tt::arange: there is no such number of elements, or memory cannot hold them: ") << numbers << ". Smaller bounds?" << at));
 }
 inline constexpr double most_elements = 0x1p45;
-inline Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at, const Size* elements) {
+template <class = void>
+Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at, const Size* elements) {
   const __int128 way = __int128{end} - start, n = step == 0 ? 0 : way / step + (way % step != 0 && (way < 0) == (step < 0));
   if (step == 0 || n >= static_cast<__int128>(most_elements)) refuse_arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), at);
   return arange_of(n > 0 ? static_cast<std::int64_t>(n) : 0, start, step, o, elements);
 }
-inline Tensor arange_of_reals(double start, double end, double step, TensorOptions o, SourceLine at) {
+template <class = void>
+Tensor arange_of_reals(double start, double end, double step, TensorOptions o, SourceLine at) {
   const double exact = (end - start) / step;
   const auto finite = [](double x) { return x - x == 0; };
   if (step == 0 || !finite(start) || !finite(end) || !finite(step) || !(exact < most_elements)) refuse_arange(start, end, step, at);
@@ -116,18 +119,18 @@ inline Tensor arange_of_reals(double start, double end, double step, TensorOptio
 
 }  // namespace detail
 
-TT_INLINE Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor arange(double start, double end, double step, TensorOptions o, SourceLine at) {
   return detail::arange_of_reals(start, end, step, o, at);
 }
-TT_INLINE Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at) {
   return detail::arange_of_integers(start, end, step, o, at, nullptr);
 }
-TT_INLINE Tensor arange(const Size& end) {
+TT_LAZY_DEFINITION Tensor arange(const Size& end) {
   const Size n = end > 0 ? end : Size(0);
   return detail::arange_of_integers(0, n.value(), 1, {.dtype = DType::i64}, {}, &n);
 }
 
-TT_INLINE Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
   const std::int64_t n = size.size.value();
   Tensor t = detail::filled(shape_of({n, n}, "eye", at), 0, detail::on_device(o.dtype, detail::written_on(o.device)));
   if (!t.is_meta())
@@ -155,11 +158,11 @@ Tensor random(const IntList& shape, std::int64_t seed, const TensorOptions& o, c
 
 }  // namespace detail
 
-TT_INLINE Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor rand(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
   return detail::random<RandLike>(shape, seed, o, "rand", at);
 }
 
-TT_INLINE Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
+TT_LAZY_DEFINITION Tensor randn(const IntList& shape, std::int64_t seed, TensorOptions o, SourceLine at) {
   return detail::random<RandnLike>(shape, seed, o, "randn", at);
 }
 

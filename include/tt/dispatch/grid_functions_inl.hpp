@@ -29,7 +29,8 @@ struct SampledAxis {
   }
 };
 /// Elements of flat images (n, c, size) at places that are whole numbers, one for each axis, each (n, points), and zeros beside the image.
-inline Tensor elements_at(const Tensor& flat, const std::vector<Tensor>& place, const std::vector<SampledAxis>& axis, SourceLine at) {
+template <class = void>
+Tensor elements_at(const Tensor& flat, const std::vector<Tensor>& place, const std::vector<SampledAxis>& axis, SourceLine at) {
   Tensor index, valid;
   for (std::size_t k = 0; k < axis.size(); ++k) {
     const double last = static_cast<double>(axis[k].size - 1);
@@ -41,7 +42,8 @@ inline Tensor elements_at(const Tensor& flat, const std::vector<Tensor>& place, 
   return tt::where(valid.unsqueeze(1, at), taken, 0, at);
 }
 /// The weights of four neighbours at a distance t (0 to 1) behind the second: cubic convolution with a = -0.75 (Keys, 1981).
-inline std::vector<Tensor> cubic_weights(const Tensor& t) {
+template <class = void>
+std::vector<Tensor> cubic_weights(const Tensor& t) {
   constexpr double a = -0.75;
   const auto near = [](const Tensor& x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
   const auto far = [](const Tensor& x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };

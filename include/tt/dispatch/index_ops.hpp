@@ -9,26 +9,26 @@
 namespace tt {
 
 /// The slices of an axis that a vector of indices names, in its order. Has a gradient.
-TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
+TT_LAZY Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
 /// In the shape of `index`: the element there whose place along one axis is replaced by the index. Beside the axis, sizes
 /// of `index` are those of `x` or smaller. Has a gradient.
-TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
+TT_LAZY Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at = here());
 /// gather of what `x` and `index` are broadcast to beside the axis: what argsort gives sorts, what argmax(keepdim) gives takes.
 /// Negative indices count from the end.
-TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at = here());
+TT_LAZY Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at = here());
 /// The rows of a table of vectors, (n, d), that indices of any shape name: (..., d). Has a gradient.
-TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at = here());
+TT_LAZY Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at = here());
 /// `x`, with slices of `source` added to those that a vector of indices names, one after the other. Has gradients.
-TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
+TT_LAZY Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
 /// `x`, with each element of `source` that has an index added to the one that gather would take. Has gradients.
-TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
+TT_LAZY Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at = here());
 /// Where elements are not 0: (how many, rank) of i64, in the order of the elements.
-TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at = here());
+TT_LAZY Tensor nonzero(const Tensor& x, SourceLine at = here());
 /// The elements where a mask of bool is true, of what both are broadcast to, as a vector. Has a gradient.
-TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at = here());
+TT_LAZY Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at = here());
 
 /// So that tt::call finds these operators before one of them was called.
-TT_INLINE void register_index_ops();
+TT_LAZY void register_index_ops();
 
 }  // namespace tt
 

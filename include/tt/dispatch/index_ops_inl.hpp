@@ -138,25 +138,25 @@ inline void need_defined(const char* op, std::initializer_list<std::pair<const c
     if (!t->defined()) TT_THROW(Error(Text("tt::") << op << ": argument " << name << " is an undefined Tensor." << at));
 }
 /// Rows of `x` that indices of any shape name.
-inline Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
+template <class = void> Tensor rows_at(const Tensor& x, const Tensor& index, bool wrap, SourceLine at) {
   IntList shape = index.shape(at);
   for (int k = 1; k < x.dim(); ++k) shape.push_back(x.size(k, at));
   return call_with<IndexSelect>(at, {0, wrap}, x, index.flatten(at)).reshape(shape, at);
 }
 /// Where elements of a mask are true, in row-major order.
-inline Tensor places_of(const Tensor& mask, SourceLine at) {
+template <class = void> Tensor places_of(const Tensor& mask, SourceLine at) {
   return call_with<Nonzero>(at, {}, mask.flatten(at)).select(1, 0, at);
 }
 
 }  // namespace detail
 
-TT_INLINE Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_select(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
   return call_with<detail::IndexSelect>(at, {dim}, x, index);
 }
-TT_INLINE Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
+TT_LAZY_DEFINITION Tensor gather(const Tensor& x, int dim, const Tensor& index, SourceLine at) {
   return call_with<detail::Gather>(at, {dim}, x, index);
 }
-TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, SourceLine at) {
   detail::need_defined("take_along_dim", {{"input", &x}, {"index", &index}}, at);
   const int axis = detail::axis_of(x, dim, "take_along_dim", at, x.dim());
   Shape from = x.impl().shape, to = index.impl().shape;
@@ -172,20 +172,20 @@ TT_INLINE Tensor take_along_dim(const Tensor& x, const Tensor& index, int dim, S
   }
   TT_THROW(Error(Text("tt::take_along_dim: shapes do not broadcast beside axis ") << axis << ": " << x.shape() << " and " << index.shape() << "." << at));
 }
-TT_INLINE Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at) {
+TT_LAZY_DEFINITION Tensor embedding(const Tensor& index, const Tensor& weight, SourceLine at) {
   detail::need_defined("embedding", {{"input", &index}, {"weight", &weight}}, at);
   if (weight.dim() != 2) TT_THROW(Error(Text("tt::embedding: the table is of shape ") << weight.shape() << ". (n, d)?" << at));
   return detail::rows_at(weight, index, false, at);
 }
-TT_INLINE Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   return call_with<detail::IndexAdd>(at, {dim}, x, index, source);
 }
-TT_INLINE Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
+TT_LAZY_DEFINITION Tensor scatter_add(const Tensor& x, int dim, const Tensor& index, const Tensor& source, SourceLine at) {
   detail::need_defined("scatter_add", {{"input", &x}, {"index", &index}, {"src", &source}}, at);
   return call_with<detail::ScatterAdd>(at, {dim}, x, index, detail::beginning_of(source, index, at));
 }
-TT_INLINE Tensor nonzero(const Tensor& x, SourceLine at) { return call_with<detail::Nonzero>(at, {}, x); }
-TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {
+TT_LAZY_DEFINITION Tensor nonzero(const Tensor& x, SourceLine at) { return call_with<detail::Nonzero>(at, {}, x); }
+TT_LAZY_DEFINITION Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine at) {
   detail::need_defined("masked_select", {{"input", &x}, {"mask", &mask}}, at);
   if (mask.dtype() != DType::boolean)
     TT_THROW(Error(Text("tt::masked_select: the mask is ") << name(mask.dtype()) << ", not bool." << at));
@@ -195,10 +195,10 @@ TT_INLINE Tensor masked_select(const Tensor& x, const Tensor& mask, SourceLine a
   return index_select(all, 0, detail::places_of(mask.expand(both.shape, at), at), at);
 }
 
-TT_INLINE Tensor Tensor::index_select(int axis, const Tensor& index, SourceLine at) const { return tt::index_select(*this, axis, index, at); }
-TT_INLINE Tensor Tensor::gather(int axis, const Tensor& index, SourceLine at) const { return tt::gather(*this, axis, index, at); }
-TT_INLINE Tensor Tensor::masked_select(const Tensor& mask, SourceLine at) const { return tt::masked_select(*this, mask, at); }
-TT_INLINE Tensor Tensor::nonzero(SourceLine at) const { return tt::nonzero(*this, at); }
+TT_LAZY_DEFINITION Tensor Tensor::index_select(int axis, const Tensor& index, SourceLine at) const { return tt::index_select(*this, axis, index, at); }
+TT_LAZY_DEFINITION Tensor Tensor::gather(int axis, const Tensor& index, SourceLine at) const { return tt::gather(*this, axis, index, at); }
+TT_LAZY_DEFINITION Tensor Tensor::masked_select(const Tensor& mask, SourceLine at) const { return tt::masked_select(*this, mask, at); }
+TT_LAZY_DEFINITION Tensor Tensor::nonzero(SourceLine at) const { return tt::nonzero(*this, at); }
 TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
   const Tensor& index = i.tensor;
   detail::need_defined("Tensor", {{"self", this}, {"index", &index}}, i.at);
@@ -214,7 +214,7 @@ TT_INLINE const Tensor Tensor::operator[](const TensorIndex& i) const {
   return tt::index_select(reshape(shape, i.at), 0, detail::places_of(index, i.at), i.at);
 }
 
-TT_INLINE void register_index_ops() {
+TT_LAZY_DEFINITION void register_index_ops() {
   operator_entry<detail::IndexSelect>();
   operator_entry<detail::IndexAdd>();
   operator_entry<detail::Gather>();

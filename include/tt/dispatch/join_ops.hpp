@@ -23,17 +23,17 @@ struct HostKernel<Stack> {
 
 /// Tensors one behind the other along an axis; their other sizes are equal. Of dtypes the highest. Throws Error when sizes
 /// beside the axis differ, or when there is no Tensor, or one without axes.
-TT_INLINE Tensor cat(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
-inline Tensor cat(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
+TT_LAZY Tensor cat(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
+template <class = void> Tensor cat(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
   return cat(std::span(parts.begin(), parts.size()), dim, at);
 }
 /// Tensors of one shape along a new axis.
-TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
-inline Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
+TT_LAZY Tensor stack(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
+template <class = void> Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
   return stack(std::span(parts.begin(), parts.size()), dim, at);
 }
-inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal.size, at); }
-inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal.size, at); }
+TT_LAZY_DEFINITION inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal.size, at); }
+TT_LAZY_DEFINITION inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal.size, at); }
 
 }  // namespace tt
 

@@ -106,11 +106,11 @@ TT_INLINE void HostKernel<Stack>::derivative(const DerivativeStep& s, const Stac
 
 }  // namespace detail
 
-TT_INLINE Tensor cat(std::span<const Tensor> parts, int dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor cat(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::cat: there is no Tensor to join.") << at));
   return TensorFront::structured<Cat>(at, {dim}, parts);
 }
-TT_INLINE Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::stack: there is no Tensor to join.") << at));
   return TensorFront::structured<Stack>(at, {dim}, parts);
 }

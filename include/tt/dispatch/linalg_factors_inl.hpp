@@ -210,23 +210,28 @@ struct Geqrf {
 // ---- what functions share
 
 /// Rows of matrices in an order for each: x[order].
-inline Tensor in_order(const Tensor& x, const Tensor& order, SourceLine at) {
+template <class = void>
+Tensor in_order(const Tensor& x, const Tensor& order, SourceLine at) {
   return gather(x, -2, order.unsqueeze(-1, at).expand(x.shape(at), at), at);
 }
 /// P of P[order[j], j] = 1.
-inline Tensor permutation(const Tensor& order, DType d, SourceLine at) {
+template <class = void>
+Tensor permutation(const Tensor& order, DType d, SourceLine at) {
   return tt::eq(tt::arange(order.size(-1, at)).unsqueeze(-1, at), order.unsqueeze(-2, at), at).to(d, at);
 }
-inline Tensor unit_like(const Tensor& x, const Size& rows, const Size& columns, SourceLine at) {
+template <class = void>
+Tensor unit_like(const Tensor& x, const Size& rows, const Size& columns, SourceLine at) {
   return eye(rows, columns, on_device(x.dtype(), x.device()), at);
 }
 /// L and U of factors in one matrix.
-inline std::pair<Tensor, Tensor> triangles(const Tensor& factors, SourceLine at) {
+template <class = void>
+std::pair<Tensor, Tensor> triangles(const Tensor& factors, SourceLine at) {
   const Size m = factors.size(-2, at), n = factors.size(-1, at), k = m < n ? m : n;
   return {tt::tril(factors, -1, at).slice(-1, 0, k, 1, at) + unit_like(factors, m, k, at), tt::triu(factors, 0, at).slice(-2, 0, k, 1, at)};
 }
 /// Factors with the derivative of `a`. One that is not square is part of one that is: [[A1, A2], [0, 1]] has the factors [[L, 0], [0, 1]] and [[U1, U2], [0, 1]].
-inline Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine at) {
+template <class = void>
+Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, SourceLine at) {
   if (!a.requires_grad() && !capture_mode) return f.LU;
   const Size m = a.size(-2, at), n = a.size(-1, at), most = m < n ? n : m, least = m < n ? m : n;
   const Tensor border = unit_like(a, most, most, at) - pad(unit_like(a, least, least, at), {0, most - least, 0, most - least}, PadMode::constant, 0, at);
@@ -236,7 +241,8 @@ inline Tensor with_derivative(const Tensor& a, const linalg::LuFactors& f, Sourc
   return made.slice(-2, 0, m, 1, at).slice(-1, 0, n, 1, at);
 }
 /// H1 ... Hk x (the last reflector is the first to act), or Hk ... H1 x; H x = x - tau v (v^T x), of vectors v that are columns of `a` below its diagonal, and 1 on it.
-inline Tensor reflected(const Tensor& a, const Tensor& tau, Tensor x, bool last_first, SourceLine at) {
+template <class = void>
+Tensor reflected(const Tensor& a, const Tensor& tau, Tensor x, bool last_first, SourceLine at) {
   const Size m = a.size(-2, at), n = a.size(-1, at);
   const Tensor columns = tt::tril(a, -1, at) + unit_like(a, m, n, at);
   const std::int64_t k = tau.size(-1, at);

@@ -76,7 +76,8 @@ TT_LAZY_DEFINITION linalg::SvdResult linalg::svd(const Tensor& a, bool full_matr
 TT_LAZY_DEFINITION Tensor linalg::svdvals(const Tensor& a, SourceLine at) { return svd(a, false, at).S; }
 namespace detail {
 /// Up to here singular values count as 0: atol, or rtol times the largest, whichever is more. rtol is the larger size times epsilon, unless it or an atol above 0 is given.
-inline Tensor tolerance_of(const Tensor& a, const Tensor& values, const linalg::Tolerances& t, SourceLine at) {
+template <class = void>
+Tensor tolerance_of(const Tensor& a, const Tensor& values, const linalg::Tolerances& t, SourceLine at) {
   const std::int64_t rows = a.size(-2, at), columns = a.size(-1, at);
   const auto number = [&](double x) { return full({}, x, on_device(values.dtype(), values.device()), at); };
   Tensor rtol = t.rtol;

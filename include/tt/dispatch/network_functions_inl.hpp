@@ -286,7 +286,8 @@ inline constexpr int rows_of_scores = 64;
 
 /// Rows of queries hang on no others: some at a time, each with all keys, and so with the bits that they have all at once. Behind the last row there
 /// may be some of zeros, which are cut off.
-inline Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Attention::Options& o, SourceLine at) {
+template <class = void>
+Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Attention::Options& o, SourceLine at) {
   const Size n = query.size(-2, at), parts = (n + (rows_of_scores - 1)) / rows_of_scores, padded = parts * rows_of_scores;
   const auto split = [&](const Tensor& x) {  // (parts, ..., rows, columns)
     IntList shape;

@@ -14,7 +14,8 @@ namespace tt {
 namespace detail {
 
 /// The table that an embedding reads: its long rows made shorter, and with other gradients.
-inline Tensor embedding_table(const Tensor& indices, const Tensor& given, const EmbeddingOptions& o, SourceLine at) {
+template <class = void>
+Tensor embedding_table(const Tensor& indices, const Tensor& given, const EmbeddingOptions& o, SourceLine at) {
   Tensor w = given;
   const std::int64_t rows = w.size(0, at);
   if (o.max_norm.given) {
@@ -174,14 +175,17 @@ struct CtcLoss {
 };
 
 /// (..., heads * d) of (length, batch) to (batch, heads, length, d).
-inline Tensor of_heads(const Tensor& x, int heads, SourceLine at) {
+template <class = void>
+Tensor of_heads(const Tensor& x, int heads, SourceLine at) {
   return x.reshape({x.size(0, at), x.size(1, at), heads, x.size(2, at) / heads}, at).permute({1, 2, 0, 3}, at);
 }
 /// A mask as what is added to scores.
-inline Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
+template <class = void>
+Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
   return mask.dtype() == DType::boolean ? tt::where(mask, full({}, -INFINITY, on_device(d, mask.device()), at), 0, at) : mask.to(d, at);
 }
-inline Tensor with_row(const Tensor& x, const Tensor& row, SourceLine at) { return cat({x, row}, 0, at); }
+template <class = void>
+Tensor with_row(const Tensor& x, const Tensor& row, SourceLine at) { return cat({x, row}, 0, at); }
 
 }  // namespace detail
 

@@ -7,7 +7,8 @@ namespace tt {
 namespace detail {
 
 /// Axes with one of `axis` moved to the end of `order` are what permute is given.
-inline IntList axes_in_order(int rank) {
+template <class = void>
+IntList axes_in_order(int rank) {
   IntList order;
   for (int k = 0; k < rank; ++k) order.push_back(k);
   return order;
@@ -171,7 +172,8 @@ TT_LAZY_DEFINITION TensorList unbind(const Tensor& x, int dim, SourceLine at) {
   return slices;
 }
 namespace detail {
-inline const Tensor& view_on_tape(const Tensor& view) {
+template <class = void>
+const Tensor& view_on_tape(const Tensor& view) {
   if (const auto hook = tape_hooks().view) hook(view);
   return view;
 }

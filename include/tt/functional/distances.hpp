@@ -186,7 +186,7 @@ struct MultilabelMarginLoss {
 /// x / max(norm, eps) along an axis, of the p-norm.
 template <Normalize::Options O = Normalize::Options{}, Value A>
   requires(!DynamicAxes<A>)
-constexpr auto normalize(A&& x, CallLine at = here()) { return call_structured<Normalize, O>(at, static_cast<A&&>(x)); }
+constexpr CalledStructured<Structured<Normalize, O>, A> normalize(A&& x, CallLine at = here()) { return call_structured<Normalize, O>(at, static_cast<A&&>(x)); }
 template <DynamicAxes A>
 constexpr A normalize(const A& x, double p = 2, int dim = 1, double eps = 1e-12, SourceLine at = here()) { return call_with<Normalize>(at, {p, dim, eps}, x); }
 /// sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps)) along an axis of what both are broadcast to.

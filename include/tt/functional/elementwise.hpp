@@ -266,44 +266,44 @@ struct Polygamma {
 
 /// Is it NaN? bool, as the next ones.
 template <Value A>
-constexpr auto isnan(A&& a, SourceLine at = here()) { return call_structured<Isnan>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Isnan>, A> isnan(A&& a, SourceLine at = here()) { return call_structured<Isnan>(at, static_cast<A&&>(a)); }
 template <Value A>
-constexpr auto isinf(A&& a, SourceLine at = here()) { return call_structured<Isinf>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Isinf>, A> isinf(A&& a, SourceLine at = here()) { return call_structured<Isinf>(at, static_cast<A&&>(a)); }
 template <Value A>
-constexpr auto isposinf(A&& a, SourceLine at = here()) { return call_structured<Isposinf>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Isposinf>, A> isposinf(A&& a, SourceLine at = here()) { return call_structured<Isposinf>(at, static_cast<A&&>(a)); }
 template <Value A>
-constexpr auto isneginf(A&& a, SourceLine at = here()) { return call_structured<Isneginf>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Isneginf>, A> isneginf(A&& a, SourceLine at = here()) { return call_structured<Isneginf>(at, static_cast<A&&>(a)); }
 template <Value A>
-constexpr auto isfinite(A&& a, SourceLine at = here()) { return call_structured<Isfinite>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Isfinite>, A> isfinite(A&& a, SourceLine at = here()) { return call_structured<Isfinite>(at, static_cast<A&&>(a)); }
 /// Is the sign bit set? Of -0 it is.
 template <Value A>
-constexpr auto signbit(A&& a, SourceLine at = here()) { return call_structured<Signbit>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<Signbit>, A> signbit(A&& a, SourceLine at = here()) { return call_structured<Signbit>(at, static_cast<A&&>(a)); }
 /// Is exactly one of the two other than 0?
 template <Value A, Value B>
-constexpr auto logical_xor(A&& a, B&& b, SourceLine at = here()) { return call_structured<LogicalXor>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr CalledStructured<WithDefaults<LogicalXor>, A, B> logical_xor(A&& a, B&& b, SourceLine at = here()) { return call_structured<LogicalXor>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// All bits turned, of integers; of bool not.
 template <Value A>
-constexpr auto bitwise_not(A&& a, SourceLine at = here()) { return call_structured<BitwiseNot>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<BitwiseNot>, A> bitwise_not(A&& a, SourceLine at = here()) { return call_structured<BitwiseNot>(at, static_cast<A&&>(a)); }
 /// |a - b| <= atol + rtol * |b|, elementwise; equal infinities are close. Integers are compared as f64.
 template <IscloseOptions O = IscloseOptions{}, Value A, Value B>
-constexpr auto isclose(A&& a, B&& b, CallLine at = here()) { return call_structured<Isclose, O>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr CalledStructured<Structured<Isclose, O>, A, B> isclose(A&& a, B&& b, CallLine at = here()) { return call_structured<Isclose, O>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 template <DynamicAxes A>
 constexpr A isclose(const A& a, const std::type_identity_t<A>& b, const IscloseOptions& o, SourceLine at = here()) { return call_with<Isclose>(at, o, a, b); }
 /// NaN and infinities replaced: NaN by 0, infinities by the greatest and least numbers of the dtype unless said.
 template <Value A>
-constexpr auto nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum>(at, static_cast<A&&>(a)); }
+constexpr CalledStructured<WithDefaults<NanToNum>, A> nan_to_num(A&& a, CallLine at = here()) { return call_structured<NanToNum>(at, static_cast<A&&>(a)); }
 template <DynamicAxes A>
 constexpr A nan_to_num(const A& a, double nan, Optional<double> posinf = {}, Optional<double> neginf = {}, SourceLine at = here()) {
   return call_with<NanToNum>(at, {nan, posinf, neginf}, a);
 }
 template <Value A, Operand B>
-constexpr auto nextafter(A&& a, B&& b, SourceLine at = here()) { return call_structured<Nextafter>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr CalledStructured<WithDefaults<Nextafter>, A, B> nextafter(A&& a, B&& b, SourceLine at = here()) { return call_structured<Nextafter>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The n-th derivative of digamma, elementwise, for arguments above 0 (n of 0 and 1: all).
 template <DynamicAxes A>
 constexpr A polygamma(int n, const A& x, SourceLine at = here()) { return call_with<Polygamma>(at, {n}, x); }
 /// `value`, a number or one element, where the mask is true; in the dtype of `a`.
 template <Value A, Value M, Operand V>
-constexpr auto masked_fill(A&& a, M&& mask, V&& value, SourceLine at = here()) {
+constexpr CalledStructured<WithDefaults<MaskedFill>, A, M, V> masked_fill(A&& a, M&& mask, V&& value, SourceLine at = here()) {
   return call_structured<MaskedFill>(at, static_cast<A&&>(a), static_cast<M&&>(mask), static_cast<V&&>(value));
 }
 

@@ -168,7 +168,7 @@ struct MultilabelSoftMarginLoss {
 /// |input - target|, reduced. With weights, which are of its shape, the mean is divided by their sum.
 template <LossOptions O = LossOptions{}, Value A, Value B>
   requires(!DynamicAxes<A>)
-constexpr auto l1_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<L1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
+constexpr CalledStructured<Structured<L1Loss, O>, A, B> l1_loss(A&& input, B&& target, CallLine at = here()) { return call_structured<L1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target)); }
 template <DynamicAxes A>
 constexpr A l1_loss(const A& input, const std::type_identity_t<A>& target, Reduction reduction = Reduction::mean,
                     const std::type_identity_t<A>& weight = {}, SourceLine at = here()) {
@@ -177,7 +177,7 @@ constexpr A l1_loss(const A& input, const std::type_identity_t<A>& target, Reduc
 /// With d = |input - target|: d^2 / (2 beta) below beta, d - beta / 2 above.
 template <SmoothL1Loss::Options O = SmoothL1Loss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
-constexpr auto smooth_l1_loss(A&& input, B&& target, CallLine at = here()) {
+constexpr CalledStructured<Structured<SmoothL1Loss, O>, A, B> smooth_l1_loss(A&& input, B&& target, CallLine at = here()) {
   return call_structured<SmoothL1Loss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
 }
 template <DynamicAxes A>
@@ -188,7 +188,7 @@ constexpr A smooth_l1_loss(const A& input, const std::type_identity_t<A>& target
 /// With d = |input - target|: d^2 / 2 below delta, delta (d - delta / 2) above.
 template <HuberLoss::Options O = HuberLoss::Options{}, Value A, Value B>
   requires(!DynamicAxes<A>)
-constexpr auto huber_loss(A&& input, B&& target, CallLine at = here()) {
+constexpr CalledStructured<Structured<HuberLoss, O>, A, B> huber_loss(A&& input, B&& target, CallLine at = here()) {
   return call_structured<HuberLoss, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
 }
 template <DynamicAxes A>
@@ -205,7 +205,7 @@ constexpr A binary_cross_entropy(const A& input, const std::type_identity_t<A>& 
 /// The same of sigmoid(input), without overflow; `pos_weight`: of what is positive, as it is broadcast.
 template <LossOptions O = LossOptions{}, Value A, Value B>
   requires(!DynamicAxes<A>)
-constexpr auto binary_cross_entropy_with_logits(A&& input, B&& target, CallLine at = here()) {
+constexpr CalledStructured<Structured<BinaryCrossEntropyWithLogits, O>, A, B> binary_cross_entropy_with_logits(A&& input, B&& target, CallLine at = here()) {
   return call_structured<BinaryCrossEntropyWithLogits, O>(at, static_cast<A&&>(input), static_cast<B&&>(target));
 }
 template <DynamicAxes A>

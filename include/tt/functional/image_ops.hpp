@@ -199,11 +199,11 @@ struct Pad {
 /// the sum over c, kh, kw in this order. Of Arrays, only N may be known at run time. Throws Error (or does not compile) when channels
 /// or sizes do not fit.
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W>
-constexpr auto conv2d(X&& images, W&& weights, CallLine at = here()) {
+constexpr CalledStructured<Structured<Conv2d, C>, X, W> conv2d(X&& images, W&& weights, CallLine at = here()) {
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights));
 }
 template <Conv2dOptions C = Conv2dOptions{}, Value X, Value W, Value B>
-constexpr auto conv2d(X&& images, W&& weights, B&& bias, CallLine at = here()) {
+constexpr CalledStructured<Structured<Conv2d, C>, X, W, B> conv2d(X&& images, W&& weights, B&& bias, CallLine at = here()) {
   return call_structured<Conv2d, C>(at, static_cast<X&&>(images), static_cast<W&&>(weights), static_cast<B&&>(bias));
 }
 template <DynamicAxes X>
@@ -217,7 +217,7 @@ constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, cons
 }
 /// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
-constexpr auto max_pool2d(X&& images, CallLine at = here()) {
+constexpr CalledStructured<Structured<MaxPool2d, P>, X> max_pool2d(X&& images, CallLine at = here()) {
   return call_structured<MaxPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
@@ -226,7 +226,7 @@ constexpr X max_pool2d(const X& images, const Pool2dOptions& options, SourceLine
 }
 /// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
-constexpr auto avg_pool2d(X&& images, CallLine at = here()) {
+constexpr CalledStructured<Structured<AvgPool2d, P>, X> avg_pool2d(X&& images, CallLine at = here()) {
   return call_structured<AvgPool2d, P>(at, static_cast<X&&>(images));
 }
 template <DynamicAxes X>
@@ -236,7 +236,7 @@ constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, SourceLine
 /// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
 /// off so many elements.
 template <std::int64_t... Sizes, Value X>
-constexpr auto pad(X&& x, CallLine at = here()) {
+constexpr CalledStructured<Structured<Pad, Pad::Options{{Sizes...}}>, X> pad(X&& x, CallLine at = here()) {
   return call_structured<Pad, Pad::Options{{Sizes...}}>(at, static_cast<X&&>(x));
 }
 /// A margin of `value`; sizes as above.

@@ -70,15 +70,15 @@ struct Triangle {
 /// Values one behind the other along an axis; the other extents are equal, those along the axis constants (of Tensors: any).
 /// Of dtypes the highest. Costs a copy of each, or nothing where a value is computed only for this.
 template <int Axis = 0, Value A, Value B>
-constexpr auto cat(A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Cat, Cat::Options{Axis}>, A, B> cat(A&& a, B&& b, CallLine at = here()) {
   return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <int Axis = 0, Value A, Value B, Value C>
-constexpr auto cat(A&& a, B&& b, C&& c, CallLine at = here()) {
+constexpr CalledStructured<Structured<Cat, Cat::Options{Axis}>, A, B, C> cat(A&& a, B&& b, C&& c, CallLine at = here()) {
   return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D>
-constexpr auto cat(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
+constexpr CalledStructured<Structured<Cat, Cat::Options{Axis}>, A, B, C, D> cat(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
   return call_structured<Cat, Cat::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D, Value E, Value... F>
@@ -88,21 +88,21 @@ constexpr auto cat(A&& a, B&& b, C&& c, D&& d, E&& e, F&&... f) {
 }
 /// Values of one shape along a new axis.
 template <int Axis = 0, Value A, Value B>
-constexpr auto stack(A&& a, B&& b, CallLine at = here()) {
+constexpr CalledStructured<Structured<Stack, Stack::Options{Axis}>, A, B> stack(A&& a, B&& b, CallLine at = here()) {
   return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <int Axis = 0, Value A, Value B, Value C>
-constexpr auto stack(A&& a, B&& b, C&& c, CallLine at = here()) {
+constexpr CalledStructured<Structured<Stack, Stack::Options{Axis}>, A, B, C> stack(A&& a, B&& b, C&& c, CallLine at = here()) {
   return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <int Axis = 0, Value A, Value B, Value C, Value D>
-constexpr auto stack(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
+constexpr CalledStructured<Structured<Stack, Stack::Options{Axis}>, A, B, C, D> stack(A&& a, B&& b, C&& c, D&& d, CallLine at = here()) {
   return call_structured<Stack, Stack::Options{Axis}>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d));
 }
 /// `base` with `part` in place of its elements from `Start` on along an axis, in the dtype of `base`. (Of Tensors, `base` keeps its
 /// elements.)
 template <int Axis, std::int64_t Start, Value A, Value B>
-constexpr auto slice_scatter(A&& base, B&& part, CallLine at = here()) {
+constexpr CalledStructured<Structured<SliceScatter, SliceScatter::Options{Axis, Start}>, A, B> slice_scatter(A&& base, B&& part, CallLine at = here()) {
   return call_structured<SliceScatter, SliceScatter::Options{Axis, Start}>(at, static_cast<A&&>(base), static_cast<B&&>(part));
 }
 template <DynamicAxes A>
@@ -111,7 +111,7 @@ constexpr A slice_scatter(const A& base, const std::type_identity_t<A>& part, in
 }
 /// The lower triangle of a matrix, or of each of several: zeros above the diagonal number `Diagonal`, which is kept.
 template <std::int64_t Diagonal = 0, Value A>
-constexpr auto tril(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Triangle<true>, Triangle<true>::Options{Diagonal}>, A> tril(A&& a, CallLine at = here()) {
   return call_structured<Triangle<true>, Triangle<true>::Options{Diagonal}>(at, static_cast<A&&>(a));
 }
 template <DynamicAxes A>
@@ -120,7 +120,7 @@ constexpr A tril(const A& x, const SizeOption& diagonal, SourceLine at = here())
 }
 /// The upper triangle: zeros below the diagonal number `Diagonal`.
 template <std::int64_t Diagonal = 0, Value A>
-constexpr auto triu(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Triangle<false>, Triangle<false>::Options{Diagonal}>, A> triu(A&& a, CallLine at = here()) {
   return call_structured<Triangle<false>, Triangle<false>::Options{Diagonal}>(at, static_cast<A&&>(a));
 }
 template <DynamicAxes A>

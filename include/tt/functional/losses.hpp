@@ -156,11 +156,11 @@ struct MseLoss {
 /// `label_smoothing`, so much of each target is spread over all classes. Eager calls on the host look at the labels, and throw Error where one is outside;
 /// elsewhere it adds logsumexp(logits - max).
 template <Value A, Value B>
-constexpr auto cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
+constexpr CalledStructured<WithDefaults<CrossEntropy>, A, B> cross_entropy(A&& logits, B&& labels, SourceLine at = here()) {
   return call_structured<CrossEntropy>(at, static_cast<A&&>(logits), static_cast<B&&>(labels));
 }
 template <CrossEntropy::Options O, Value A, Value B, Value... W>
-constexpr auto cross_entropy(A&& logits, B&& labels, W&&... weight) {
+constexpr CalledStructured<Structured<CrossEntropy, O>, A, B, W...> cross_entropy(A&& logits, B&& labels, W&&... weight) {
   return call_structured<CrossEntropy, O>({}, static_cast<A&&>(logits), static_cast<B&&>(labels), static_cast<W&&>(weight)...);
 }
 template <DynamicAxes A>
@@ -171,7 +171,7 @@ constexpr A cross_entropy(const A& input, const std::type_identity_t<A>& target,
 /// -input[label], reduced as cross_entropy is: of logarithms of probabilities.
 template <NllLoss::Options O = NllLoss::Options{}, Value A, Value B, Value... W>
   requires(!DynamicAxes<A>)
-constexpr auto nll_loss(A&& input, B&& target, W&&... weight) {
+constexpr CalledStructured<Structured<NllLoss, O>, A, B, W...> nll_loss(A&& input, B&& target, W&&... weight) {
   return call_structured<NllLoss, O>({}, static_cast<A&&>(input), static_cast<B&&>(target), static_cast<W&&>(weight)...);
 }
 template <DynamicAxes A>
@@ -181,11 +181,11 @@ constexpr A nll_loss(const A& input, const std::type_identity_t<A>& target, cons
 }
 /// (a - b)^2, reduced. With weights, which are of its shape, the mean is divided by their sum.
 template <Value A, Value B>
-constexpr auto mse_loss(A&& a, B&& b, SourceLine at = here()) {
+constexpr CalledStructured<WithDefaults<MseLoss>, A, B> mse_loss(A&& a, B&& b, SourceLine at = here()) {
   return call_structured<MseLoss>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <LossOptions O, Value A, Value B, Value... W>
-constexpr auto mse_loss(A&& input, B&& target, W&&... weight) {
+constexpr CalledStructured<Structured<MseLoss, O>, A, B, W...> mse_loss(A&& input, B&& target, W&&... weight) {
   return call_structured<MseLoss, O>({}, static_cast<A&&>(input), static_cast<B&&>(target), static_cast<W&&>(weight)...);
 }
 template <DynamicAxes A>

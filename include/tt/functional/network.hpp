@@ -192,7 +192,7 @@ struct Attention {
 
 /// x weight^T + bias: (..., in) to (..., out), of a weight (out, in).
 template <Value A, Value W, Value... B>
-constexpr auto linear(A&& x, W&& weight, B&&... bias) { return call_structured<Linear>({}, static_cast<A&&>(x), static_cast<W&&>(weight), static_cast<B&&>(bias)...); }
+constexpr CalledStructured<WithDefaults<Linear>, A, W, B...> linear(A&& x, W&& weight, B&&... bias) { return call_structured<Linear>({}, static_cast<A&&>(x), static_cast<W&&>(weight), static_cast<B&&>(bias)...); }
 /// Over each group of channels (axis 1) and all further axes of one example: (x - mean) / sqrt(var + eps) * weight + bias.
 template <DynamicAxes A>
 constexpr A group_norm(const A& x, int num_groups, const std::type_identity_t<A>& weight = {}, const std::type_identity_t<A>& bias = {}, double eps = 1e-5, SourceLine at = here()) {
@@ -206,7 +206,7 @@ constexpr A instance_norm(const A& x, const std::type_identity_t<A>& running_mea
 }
 /// x / sqrt(mean(x^2) + eps) * weight over the last axes, which are of the shape given; eps: 2^-23 (f64: 2^-52) unless said.
 template <RmsNorm::Options O, Value... A>
-constexpr auto rms_norm(A&&... a) { return call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
+constexpr CalledStructured<Structured<RmsNorm, O>, A...> rms_norm(A&&... a) { return call_structured<RmsNorm, O>({}, static_cast<A&&>(a)...); }
 template <DynamicAxes A>
 constexpr A rms_norm(const A& x, const Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, Optional<double> eps = {}, SourceLine at = here()) {
   return call_with<RmsNorm>(at, {normalized_shape, eps}, x, weight);
@@ -215,7 +215,7 @@ template <DynamicAxes A>
 constexpr A glu(const A& x, int dim = -1, SourceLine at = here()) { return call_with<Glu>(at, {dim}, x); }
 /// x where positive, else weight * x; a weight for all, or one for each channel (axis 1).
 template <Value A, Value W>
-constexpr auto prelu(A&& x, W&& weight, SourceLine at = here()) { return call_structured<Prelu>(at, static_cast<A&&>(x), static_cast<W&&>(weight)); }
+constexpr CalledStructured<WithDefaults<Prelu>, A, W> prelu(A&& x, W&& weight, SourceLine at = here()) { return call_structured<Prelu>(at, static_cast<A&&>(x), static_cast<W&&>(weight)); }
 template <DynamicAxes A>
 constexpr A softmin(const A& x, int dim, SourceLine at = here()) { return tt::softmax(-x, dim, at); }
 /// (..., C r^2, H, W) as (..., C, H r, W r), and back.

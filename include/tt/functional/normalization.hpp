@@ -23,7 +23,7 @@ struct LayerNorm {
 /// (x - mean) / sqrt(variance + eps) * weight + bias over the last axes, which are of the shape given; the variance is divided
 /// by n. weight and bias, of that shape, may be left out.
 template <LayerNorm::Options O, Value... A>
-constexpr auto layer_norm(A&&... a) { return call_structured<LayerNorm, O>({}, static_cast<A&&>(a)...); }
+constexpr CalledStructured<Structured<LayerNorm, O>, A...> layer_norm(A&&... a) { return call_structured<LayerNorm, O>({}, static_cast<A&&>(a)...); }
 template <DynamicAxes A>
 constexpr A layer_norm(const A& x, const Sizes& normalized_shape, const std::type_identity_t<A>& weight = {}, const std::type_identity_t<A>& bias = {},
                        double eps = 1e-5, SourceLine at = here()) {

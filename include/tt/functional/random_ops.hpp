@@ -61,13 +61,13 @@ struct RandnLike {
 /// always the same. Use another seed for other numbers.
 template <Value A, class S>
   requires Operand<S>
-constexpr auto rand_like(A&& like, S&& seed, SourceLine at = here()) {
+constexpr CalledStructured<WithDefaults<RandLike>, A, S> rand_like(A&& like, S&& seed, SourceLine at = here()) {
   return call_structured<RandLike>(at, static_cast<A&&>(like), static_cast<S&&>(seed));
 }
 /// Normal random numbers (mean 0, variance 1) of the shape of `like`; see rand_like.
 template <Value A, class S>
   requires Operand<S>
-constexpr auto randn_like(A&& like, S&& seed, SourceLine at = here()) {
+constexpr CalledStructured<WithDefaults<RandnLike>, A, S> randn_like(A&& like, S&& seed, SourceLine at = here()) {
   return call_structured<RandnLike>(at, static_cast<A&&>(like), static_cast<S&&>(seed));
 }
 

@@ -255,140 +255,140 @@ struct Logsumexp {
 /// The sum over the axes (all if none): f32 and f64 keep their dtype, i32 and bool give i64.
 /// The order of summation is that of reference_sum. Axes are dropped; see `sum_keepdim`.
 template <int... Dims, Value A>
-constexpr auto sum(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Sum, ReductionOptions{{Dims...}}>, A> sum(A&& a, CallLine at = here()) {
   return call_structured<Sum, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto sum(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Sum, A> sum(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Sum>(at, {dim, keepdim}, a);
 }
 template <int... Dims, Value A>
-constexpr auto sum_keepdim(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Sum, ReductionOptions{{Dims...}, true}>, A> sum_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Sum, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
 /// The mean over the axes, of floating elements.
 template <int... Dims, Value A>
-constexpr auto mean(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Mean, ReductionOptions{{Dims...}}>, A> mean(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto mean(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Mean, A> mean(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Mean>(at, {dim, keepdim}, a);
 }
 template <int... Dims, Value A>
-constexpr auto mean_keepdim(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Mean, ReductionOptions{{Dims...}, true}>, A> mean_keepdim(A&& a, CallLine at = here()) {
   return call_structured<Mean, ReductionOptions{{Dims...}, true}>(at, static_cast<A&&>(a));
 }
 /// The variance over the axes, of floating elements, divided by n - 1 as in PyTorch.
 template <int... Dims, Value A>
-constexpr auto var(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Var, VarOptions{{Dims...}}>, A> var(A&& a, CallLine at = here()) {
   return call_structured<Var, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Var, A> var(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Var>(at, {dim, keepdim}, a);
 }
 template <Value A>
-constexpr auto var(A&& a, const VarOptions& options, SourceLine at = here()) {
+constexpr CalledWith<Var, A> var(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Var>(at, options, a);
 }
 /// Its square root.
 template <int... Dims, Value A>
-constexpr auto std(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Std, VarOptions{{Dims...}}>, A> std(A&& a, CallLine at = here()) {
   return call_structured<Std, VarOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto std(A&& a, const VarOptions& options, SourceLine at = here()) {
+constexpr CalledWith<Std, A> std(A&& a, const VarOptions& options, SourceLine at = here()) {
   return call_with<Std>(at, options, a);
 }
 /// Is any element over the axes (all if none) other than 0? Of none: false. NaN is other than 0.
 template <int... Dims, Value A>
-constexpr auto any(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>, A> any(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<false>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto any(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<AnyOrAll<false>, A> any(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<AnyOrAll<false>>(at, {dim, keepdim}, a);
 }
 /// Are all elements? Of none: true.
 template <int... Dims, Value A>
-constexpr auto all(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>, A> all(A&& a, CallLine at = here()) {
   return call_structured<AnyOrAll<true>, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto all(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<AnyOrAll<true>, A> all(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<AnyOrAll<true>>(at, {dim, keepdim}, a);
 }
 /// How many elements over the axes (all if none) are other than 0, as i64.
 template <int... Dims, Value A>
-constexpr auto count_nonzero(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<CountNonzero, CountNonzero::Options{{Dims...}}>, A> count_nonzero(A&& a, CallLine at = here()) {
   return call_structured<CountNonzero, CountNonzero::Options{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto count_nonzero(A&& a, const Axes& dim, SourceLine at = here()) {
+constexpr CalledWith<CountNonzero, A> count_nonzero(A&& a, const Axes& dim, SourceLine at = here()) {
   return call_with<CountNonzero>(at, {dim}, a);
 }
 /// The largest element; NaN if there is one. Gradient: shared evenly among equals. Of no elements there is none: an error.
 template <int... Dims, Value A>
-constexpr auto amax(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Amax, ReductionOptions{{Dims...}}>, A> amax(A&& a, CallLine at = here()) {
   return call_structured<Amax, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto amax(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Amax, A> amax(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Amax>(at, {dim, keepdim}, a);
 }
 /// The smallest element; NaN if there is one. Of no elements there is none: an error.
 template <int... Dims, Value A>
-constexpr auto amin(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Amin, ReductionOptions{{Dims...}}>, A> amin(A&& a, CallLine at = here()) {
   return call_structured<Amin, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto amin(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Amin, A> amin(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Amin>(at, {dim, keepdim}, a);
 }
 /// log(sum(exp(x))) without overflow, over the axes.
 template <int... Dims, Value A>
-constexpr auto logsumexp(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Logsumexp, ReductionOptions{{Dims...}}>, A> logsumexp(A&& a, CallLine at = here()) {
   return call_structured<Logsumexp, ReductionOptions{{Dims...}}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto logsumexp(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Logsumexp, A> logsumexp(A&& a, const Axes& dim, bool keepdim = false, SourceLine at = here()) {
   return call_with<Logsumexp>(at, {dim, keepdim}, a);
 }
 /// The index (i64) of the first largest element along one axis; of the first NaN if there is one. Of no elements: an error.
 template <int Dim, Value A>
-constexpr auto argmax(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Argmax, Argmax::Options{Dim}>, A> argmax(A&& a, CallLine at = here()) {
   return call_structured<Argmax, Argmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Argmax, A> argmax(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmax>(at, {dim, keepdim}, a);
 }
 /// The same of the first smallest element.
 template <int Dim, Value A>
-constexpr auto argmin(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Argmin, Argmin::Options{Dim}>, A> argmin(A&& a, CallLine at = here()) {
   return call_structured<Argmin, Argmin::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto argmin(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
+constexpr CalledWith<Argmin, A> argmin(A&& a, Optional<int> dim = {}, bool keepdim = false, SourceLine at = here()) {
   return call_with<Argmin>(at, {dim, keepdim}, a);
 }
 /// exp(x - max) / sum, along one axis. A row of -inf gives NaN, as in PyTorch.
 template <int Dim, Value A>
-constexpr auto softmax(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<Softmax, Softmax::Options{Dim}>, A> softmax(A&& a, CallLine at = here()) {
   return call_structured<Softmax, Softmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto softmax(A&& a, int dim, SourceLine at = here()) {
+constexpr CalledWith<Softmax, A> softmax(A&& a, int dim, SourceLine at = here()) {
   return call_with<Softmax>(at, {dim}, a);
 }
 /// log(softmax(x)) without overflow, along one axis.
 template <int Dim, Value A>
-constexpr auto log_softmax(A&& a, CallLine at = here()) {
+constexpr CalledStructured<Structured<LogSoftmax, LogSoftmax::Options{Dim}>, A> log_softmax(A&& a, CallLine at = here()) {
   return call_structured<LogSoftmax, LogSoftmax::Options{Dim}>(at, static_cast<A&&>(a));
 }
 template <Value A>
-constexpr auto log_softmax(A&& a, int dim, SourceLine at = here()) {
+constexpr CalledWith<LogSoftmax, A> log_softmax(A&& a, int dim, SourceLine at = here()) {
   return call_with<LogSoftmax>(at, {dim}, a);
 }
 

@@ -263,6 +263,7 @@ Vec<int> record_named(Graph& g, Ids operands, const options_t<F>& options = {}) 
 /// An op with options that are known when the program is compiled, as front ends call it.
 template <class F, options_t<F> O = options_t<F>{}>
 struct Structured {
+  using Definition = F;
   static constexpr const char* name = F::info.name;
   template <class... S>
   static constexpr auto record(const S&... s) {
@@ -275,31 +276,72 @@ template <class A>
 concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes;
 
 namespace detail {
-/// Is it known what the op gives, without a look into what computes it?
+
+/// What an op gives is known without a look into what computes it: on Tensors and symbols.
+template <class Front>
+concept NamesResults = requires { requires Front::dynamic_axes; };
+template <class Front, class Fn, class... A>
+struct StructuredResult {
+  using type = decltype(Front::template function<Fn>(SourceLine{}, std::declval<A>()...));
+};
+template <class Fn, class... A>
+struct StructuredResult<NumFront, Fn, A...> {};  // no value is among them: another overload is meant
+template <NamesResults Front, class Fn, class... A>
+struct StructuredResult<Front, Fn, A...> {
+  using type = typename Front::template Results<typename Fn::Definition>;
+};
 template <class F, class A>
-inline constexpr bool names_results = requires { typename A::tt_front::template Results<F>; };
+struct ResultWith {
+  using type = A;  // see call_with
+};
+template <class F, DynamicAxes A>
+struct ResultWith<F, A> {
+  using type = typename A::tt_front::template Results<F>;
+};
+template <class F>
+inline constexpr options_t<F> default_options{};  // nvcc 13 takes them for zeros where they are a default argument
+
+/// Of symbols.
+template <class F>
+struct SymResults {
+  static constexpr int count = count_results<F>();
+  static auto several() {
+    if constexpr (count == 1) return Sym{};
+    else if constexpr (has_kernel<F>) return std::array<Sym, static_cast<std::size_t>(count)>{};
+    else return typename F::Results{};
+  }
+  using type = decltype(several());
+};
+
 }  // namespace detail
+
+/// Op F with its defaults.
+template <class F>
+using WithDefaults = Structured<F, detail::default_options<F>>;
+/// What an op over graphs gives, called with these: one with its options in its type, and one whose options are arguments.
+template <class Fn, class... A>
+using CalledStructured = typename detail::StructuredResult<front_t<A...>, Fn, A...>::type;
+template <class F, class A>
+using CalledWith = typename detail::ResultWith<F, std::remove_cvref_t<A>>::type;
 
 /// An op over graphs with its options in the type: on Arrays, Tensors and symbols.
 template <class F, options_t<F> O, class... A>
-constexpr auto call_structured(SourceLine at, A&&... a) {
+constexpr CalledStructured<Structured<F, O>, A...> call_structured(SourceLine at, A&&... a) {
   return front_t<A...>::template function<Structured<F, O>>(at, static_cast<A&&>(a)...);
 }
-/// With the defaults. (nvcc 13 takes them for zeros where they are a default argument.)
 template <class F, class... A>
-constexpr auto call_structured(SourceLine at, A&&... a) {
-  constexpr options_t<F> defaults{};
-  return front_t<A...>::template function<Structured<F, defaults>>(at, static_cast<A&&>(a)...);
+constexpr CalledStructured<WithDefaults<F>, A...> call_structured(SourceLine at, A&&... a) {
+  return front_t<A...>::template function<WithDefaults<F>>(at, static_cast<A&&>(a)...);
 }
-/// With options that are arguments: on Tensors and symbols.
+/// With options that are arguments: on Tensors and symbols. Of Tensors no constant expression: clang compiles what may be one, wherever it is mentioned.
 template <class F, class A, class... More>
-  requires detail::names_results<F, A>
-constexpr typename A::tt_front::template Results<F> call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
+  requires detail::NamesValue<typename A::tt_front>
+CalledWith<F, A> call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
   return A::tt_front::template structured<F>(at, options, a, more...);
 }
 template <class F, class A, class... More>
-  requires(!detail::names_results<F, A>)
-constexpr auto call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
+  requires(!detail::NamesValue<typename A::tt_front>)
+constexpr CalledWith<F, A> call_with(SourceLine at, const options_t<F>& options, const A& a, const More&... more) {
   static_assert(DynamicAxes<A>, "tt: the shape of an Array is part of its type: give the axis as a template argument, as in tt::sum<1>(a)");
   if constexpr (DynamicAxes<A>) return A::tt_front::template structured<F>(at, options, a, more...);
   else return a;

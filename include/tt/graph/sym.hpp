@@ -68,9 +68,16 @@ struct SymOperand {
   }
 };
 
+namespace detail {
+template <class F>
+struct SymResults;  // functional/structured.hpp
+}  // namespace detail
 struct SymFront {
   static constexpr int rank = 1;
   static constexpr bool dynamic_axes = true;
+  /// What an op over graphs gives.
+  template <class F>
+  using Results = typename detail::SymResults<F>::type;
 
   template <class Fn, class... A>
   static constexpr auto function(SourceLine at, const A&... a) {

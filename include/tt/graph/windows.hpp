@@ -32,7 +32,8 @@ namespace detail {
 /// `r`, into which nothing of `a` went, as that has no elements; but it is a function of `a`, with a gradient.
 constexpr int beside_nothing(Graph& g, int r, int a) {
   if (!is_floating(g[a].dtype)) return r;
-  const int none = g.reshape(reduce<Op::sum>(g, a, (1u << g[a].shape.rank) - 1), {});
+  const int part = g.reshape(a, {0});  // of a padded value: a sum would bring reductions into every program
+  const int none = g.reshape(g.intern({.op = Op::pad, .dtype = g[a].dtype, .operand = {part, -1, -1, -1}, .shape = {1}}, PadAttribute{}), {});
   return g.where_(g.constant_integer(DType::boolean, 0), none, r);
 }
 /// To cat a vector without elements fits among Tensors of any shape, as in PyTorch.

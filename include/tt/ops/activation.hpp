@@ -12,7 +12,7 @@ struct Relu {
 };
 /// max(x, 0), elementwise. NaN stays NaN; the gradient at 0 is 0.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto relu(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Relu, A> relu(A&& a, SourceLine at = here()) {
   return call<Relu>(at, static_cast<A&&>(a));
 }
 
@@ -24,7 +24,7 @@ struct LeakyRelu {
 };
 /// x where positive, else slope * x.
 template <Value A, Operand S = double>
-TT_ALWAYS_INLINE constexpr auto leaky_relu(A&& a, S&& slope = 0.01,
+TT_ALWAYS_INLINE constexpr Called<LeakyRelu, A, S> leaky_relu(A&& a, S&& slope = 0.01,
                                            SourceLine at = here()) {
   return call<LeakyRelu>(at, static_cast<A&&>(a), static_cast<S&&>(slope));
 }
@@ -41,7 +41,7 @@ struct Silu {
 };
 /// x * sigmoid(x), elementwise; also called swish.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto silu(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Silu, A> silu(A&& a, SourceLine at = here()) {
   return call<Silu>(at, static_cast<A&&>(a));
 }
 
@@ -54,7 +54,7 @@ struct Gelu {
 };
 /// x times the normal distribution function of x, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto gelu(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Gelu, A> gelu(A&& a, SourceLine at = here()) {
   return call<Gelu>(at, static_cast<A&&>(a));
 }
 
@@ -68,7 +68,7 @@ struct GeluTanh {
 };
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto gelu_tanh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<GeluTanh, A> gelu_tanh(A&& a, SourceLine at = here()) {
   return call<GeluTanh>(at, static_cast<A&&>(a));
 }
 
@@ -80,7 +80,7 @@ struct Softplus {
 };
 /// log(1 + e^x), elementwise; x itself above 20.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto softplus(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Softplus, A> softplus(A&& a, SourceLine at = here()) {
   return call<Softplus>(at, static_cast<A&&>(a));
 }
 
@@ -92,7 +92,7 @@ struct Elu {
 };
 /// x where positive, else alpha * (e^x - 1).
 template <Value A, Operand S = double>
-TT_ALWAYS_INLINE constexpr auto elu(A&& a, S&& alpha = 1.0, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Elu, A, S> elu(A&& a, S&& alpha = 1.0, SourceLine at = here()) {
   return call<Elu>(at, static_cast<A&&>(a), static_cast<S&&>(alpha));
 }
 
@@ -103,7 +103,7 @@ struct Mish {
 };
 /// x * tanh(softplus(x)), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto mish(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Mish, A> mish(A&& a, SourceLine at = here()) {
   return call<Mish>(at, static_cast<A&&>(a));
 }
 
@@ -119,7 +119,7 @@ struct Hardswish {
 };
 /// x * clamp(x + 3, 0, 6) / 6, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto hardswish(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Hardswish, A> hardswish(A&& a, SourceLine at = here()) {
   return call<Hardswish>(at, static_cast<A&&>(a));
 }
 
@@ -130,7 +130,7 @@ struct Sign {
 };
 /// -1, 0 or 1, elementwise, and 0 of NaN, as in PyTorch; of bool the value itself. The gradient is 0 everywhere.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sign(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Sign, A> sign(A&& a, SourceLine at = here()) {
   return call<Sign>(at, static_cast<A&&>(a));
 }
 
@@ -146,7 +146,7 @@ struct Clamp {
 /// low < x < high, and 0 at the bounds, as in PyTorch 2.15.
 template <class A, class L, class H>
   requires Operands<A, L, H>
-TT_ALWAYS_INLINE constexpr auto clamp(A&& a, L&& low, H&& high,
+TT_ALWAYS_INLINE constexpr Called<Clamp, A, L, H> clamp(A&& a, L&& low, H&& high,
                                       SourceLine at = here()) {
   return call<Clamp>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
 }
@@ -178,7 +178,7 @@ struct Square {
 };
 /// x * x, elementwise; of bool i64, as in PyTorch.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto square(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Square, A> square(A&& a, SourceLine at = here()) {
   return call<Square>(at, static_cast<A&&>(a));
 }
 
@@ -189,7 +189,7 @@ struct Reciprocal {
 };
 /// 1 / x, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto reciprocal(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Reciprocal, A> reciprocal(A&& a, SourceLine at = here()) {
   return call<Reciprocal>(at, static_cast<A&&>(a));
 }
 
@@ -200,7 +200,7 @@ struct Rsqrt {
 };
 /// 1 / sqrt(x), elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto rsqrt(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Rsqrt, A> rsqrt(A&& a, SourceLine at = here()) {
   return call<Rsqrt>(at, static_cast<A&&>(a));
 }
 

@@ -137,13 +137,49 @@ struct front<Best, A, Rest...>
 template <class... A>
 using front_t = typename detail::front<NumFront, A...>::type;
 
+namespace detail {
+
+// What an op gives has a name: a deduced type is found by compiling the function, with all that it calls, wherever it is mentioned. That of
+// Tensors is known without the op.
+
+template <class Front>
+concept NamesValue = requires { typename Front::Value; };
+/// `any`: is one of A a value? Else another overload is meant.
+template <bool any, class Front, class F, class... A>
+struct CallResult {};
+template <class Front, class F, class... A>
+struct CallResult<true, Front, F, A...> {
+  using type = decltype(Front::template call<F>(SourceLine{}, std::declval<A>()...));
+};
+template <NamesValue Front, class F, class... A>
+struct CallResult<true, Front, F, A...> {
+  using type = typename Front::Value;
+};
+template <bool any, class Front, Op K, class... A>
+struct PrimitiveResult {};
+template <class Front, Op K, class... A>
+struct PrimitiveResult<true, Front, K, A...> {
+  using type = decltype(Front::template primitive<K>(SourceLine{}, 0, std::declval<A>()...));
+};
+template <NamesValue Front, Op K, class... A>
+struct PrimitiveResult<true, Front, K, A...> {
+  using type = typename Front::Value;
+};
+
+}  // namespace detail
+/// What op F gives, called with these.
+template <class F, class... A>
+using Called = typename detail::CallResult<(Value<A> || ...), front_t<A...>, F, A...>::type;
+template <Op K, class... A>
+using CalledPrimitive = typename detail::PrimitiveResult<(Value<A> || ...), front_t<A...>, K, A...>::type;
+
 /// Calls an op by its definition: `call<Silu>(here(), x)`.
 template <class F, class... A>
-TT_ALWAYS_INLINE constexpr decltype(auto) call(SourceLine at, A&&... a) {
+TT_ALWAYS_INLINE constexpr Called<F, A...> call(SourceLine at, A&&... a) {
   return front_t<A...>::template call<F>(at, static_cast<A&&>(a)...);
 }
 template <Op K, class... A>
-TT_ALWAYS_INLINE constexpr decltype(auto) primitive(SourceLine at, A&&... a) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<K, A...> primitive(SourceLine at, A&&... a) {
   return front_t<A...>::template primitive<K>(at, 0, static_cast<A&&>(a)...);
 }
 

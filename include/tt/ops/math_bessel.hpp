@@ -105,23 +105,23 @@ struct I1e {
 };
 /// The modified Bessel function of the first kind of order 0, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto i0(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<I0, A> i0(A&& a, SourceLine at = here()) {
   return call<I0>(at, static_cast<A&&>(a));
 }
 namespace special {
 /// e^-|x| i0(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto i0e(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<I0e, A> i0e(A&& a, SourceLine at = here()) {
   return call<I0e>(at, static_cast<A&&>(a));
 }
 /// The modified Bessel function of the first kind of order 1, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto i1(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<I1, A> i1(A&& a, SourceLine at = here()) {
   return call<I1>(at, static_cast<A&&>(a));
 }
 /// e^-|x| i1(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto i1e(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<I1e, A> i1e(A&& a, SourceLine at = here()) {
   return call<I1e>(at, static_cast<A&&>(a));
 }
 }  // namespace special

@@ -18,7 +18,7 @@ struct Copysign {
 /// |a| with the sign of b, which may be that of a zero. The gradient at 0 is 0.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto copysign(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Copysign, A, B> copysign(A&& a, B&& b, SourceLine at = here()) {
   return call<Copysign>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -33,7 +33,7 @@ struct Fmax {
 /// Elementwise larger of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto fmax(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Fmax, A, B> fmax(A&& a, B&& b, SourceLine at = here()) {
   return call<Fmax>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -48,7 +48,7 @@ struct Fmin {
 /// Elementwise smaller of a and b; of a number and NaN the number. The gradient is shared evenly where the two are equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto fmin(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Fmin, A, B> fmin(A&& a, B&& b, SourceLine at = here()) {
   return call<Fmin>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -59,7 +59,7 @@ struct Heaviside {
 /// 0 below 0 and of NaN, 1 above, and at 0 the values.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto heaviside(A&& a, B&& values, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Heaviside, A, B> heaviside(A&& a, B&& values, SourceLine at = here()) {
   return call<Heaviside>(at, static_cast<A&&>(a), static_cast<B&&>(values));
 }
 
@@ -77,7 +77,7 @@ struct Lerp {
 /// a + weight * (b - a), elementwise.
 template <class A, class B, class W>
   requires Operands<A, B, W>
-TT_ALWAYS_INLINE constexpr auto lerp(A&& a, B&& b, W&& weight, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Lerp, A, B, W> lerp(A&& a, B&& b, W&& weight, SourceLine at = here()) {
   return call<Lerp>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<W&&>(weight));
 }
 
@@ -89,7 +89,7 @@ struct Addcmul {
 /// a + value * b * c, elementwise.
 template <class A, class B, class C, Operand V = int>
   requires Operands<A, B, C>
-TT_ALWAYS_INLINE constexpr auto addcmul(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Addcmul, A, B, C, V> addcmul(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
   return call<Addcmul>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
 }
 
@@ -100,7 +100,7 @@ struct Addcdiv {
 /// a + value * b / c, elementwise.
 template <class A, class B, class C, Operand V = int>
   requires Operands<A, B, C>
-TT_ALWAYS_INLINE constexpr auto addcdiv(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Addcdiv, A, B, C, V> addcdiv(A&& a, B&& b, C&& c, V&& value = 1, SourceLine at = here()) {
   return call<Addcdiv>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<V&&>(value));
 }
 
@@ -118,7 +118,7 @@ struct Ldexp {
 /// a * 2^b, elementwise; the power is rounded first, as in PyTorch.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto ldexp(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Ldexp, A, B> ldexp(A&& a, B&& b, SourceLine at = here()) {
   return call<Ldexp>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 

@@ -115,7 +115,7 @@ struct FloorDivide {
 /// floor(a / b), elementwise. Of integers it is exact, and 0 where b is 0. The gradient is 0.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto floor_divide(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<FloorDivide, A, B> floor_divide(A&& a, B&& b, SourceLine at = here()) {
   return call<FloorDivide>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -131,7 +131,7 @@ struct Fmod {
 /// What division towards 0 leaves, with the sign of a, elementwise and exact. Of integers 0 where b is 0.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto fmod(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Fmod, A, B> fmod(A&& a, B&& b, SourceLine at = here()) {
   return call<Fmod>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -152,7 +152,7 @@ struct Remainder {
 /// What floor_divide leaves, with the sign of b, elementwise. Of integers 0 where b is 0.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto remainder(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Remainder, A, B> remainder(A&& a, B&& b, SourceLine at = here()) {
   return call<Remainder>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 

@@ -43,7 +43,7 @@ struct Erf {
 };
 /// The error function 2 / sqrt(pi) * integral of e^-t^2 from 0 to x, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto erf(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Erf, A> erf(A&& a, SourceLine at = here()) {
   return call<Erf>(at, static_cast<A&&>(a));
 }
 

@@ -146,7 +146,7 @@ struct Exp {
 };
 /// e^x, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto exp(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Exp, A> exp(A&& a, SourceLine at = here()) {
   return call<Exp>(at, static_cast<A&&>(a));
 }
 
@@ -169,7 +169,7 @@ struct Exp2 {
 };
 /// 2^x, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto exp2(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Exp2, A> exp2(A&& a, SourceLine at = here()) {
   return call<Exp2>(at, static_cast<A&&>(a));
 }
 
@@ -193,7 +193,7 @@ struct Expm1 {
 };
 /// e^x - 1, elementwise, accurate near 0. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto expm1(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Expm1, A> expm1(A&& a, SourceLine at = here()) {
   return call<Expm1>(at, static_cast<A&&>(a));
 }
 
@@ -221,7 +221,7 @@ struct Sigmoid {
 };
 /// The logistic function 1 / (1 + e^-x), elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sigmoid(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Sigmoid, A> sigmoid(A&& a, SourceLine at = here()) {
   return call<Sigmoid>(at, static_cast<A&&>(a));
 }
 
@@ -252,7 +252,7 @@ struct Tanh {
 };
 /// Hyperbolic tangent, elementwise. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tanh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Tanh, A> tanh(A&& a, SourceLine at = here()) {
   return call<Tanh>(at, static_cast<A&&>(a));
 }
 

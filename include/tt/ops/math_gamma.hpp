@@ -59,7 +59,7 @@ struct Digamma {
 };
 /// The logarithmic derivative of the gamma function, elementwise; NaN at negative integers.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto digamma(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Digamma, A> digamma(A&& a, SourceLine at = here()) {
   return call<Digamma>(at, static_cast<A&&>(a));
 }
 
@@ -98,7 +98,7 @@ struct Lgamma {
 };
 /// The logarithm of |gamma(x)|, elementwise; inf at 0 and negative integers.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto lgamma(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Lgamma, A> lgamma(A&& a, SourceLine at = here()) {
   return call<Lgamma>(at, static_cast<A&&>(a));
 }
 

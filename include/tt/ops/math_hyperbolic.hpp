@@ -49,12 +49,12 @@ struct Cosh {
 };
 /// Hyperbolic sine, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sinh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Sinh, A> sinh(A&& a, SourceLine at = here()) {
   return call<Sinh>(at, static_cast<A&&>(a));
 }
 /// Hyperbolic cosine, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto cosh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Cosh, A> cosh(A&& a, SourceLine at = here()) {
   return call<Cosh>(at, static_cast<A&&>(a));
 }
 constexpr auto Sinh::derivative(auto x, auto, auto grad) { return grad * cosh(x); }
@@ -75,7 +75,7 @@ struct Asinh {
 };
 /// Inverse hyperbolic sine, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto asinh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Asinh, A> asinh(A&& a, SourceLine at = here()) {
   return call<Asinh>(at, static_cast<A&&>(a));
 }
 
@@ -94,7 +94,7 @@ struct Acosh {
 };
 /// Inverse hyperbolic cosine, elementwise; NaN below 1.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto acosh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Acosh, A> acosh(A&& a, SourceLine at = here()) {
   return call<Acosh>(at, static_cast<A&&>(a));
 }
 
@@ -110,7 +110,7 @@ struct Atanh {
 };
 /// Inverse hyperbolic tangent, elementwise; +-inf at +-1, NaN beyond.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto atanh(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Atanh, A> atanh(A&& a, SourceLine at = here()) {
   return call<Atanh>(at, static_cast<A&&>(a));
 }
 

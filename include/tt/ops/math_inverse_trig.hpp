@@ -60,7 +60,7 @@ struct Asin {
 };
 /// Inverse sine, elementwise; NaN outside of [-1, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto asin(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Asin, A> asin(A&& a, SourceLine at = here()) {
   return call<Asin>(at, static_cast<A&&>(a));
 }
 
@@ -79,7 +79,7 @@ struct Acos {
 };
 /// Inverse cosine, elementwise; NaN outside of [-1, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto acos(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Acos, A> acos(A&& a, SourceLine at = here()) {
   return call<Acos>(at, static_cast<A&&>(a));
 }
 
@@ -97,7 +97,7 @@ struct Atan {
 };
 /// Inverse tangent, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto atan(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Atan, A> atan(A&& a, SourceLine at = here()) {
   return call<Atan>(at, static_cast<A&&>(a));
 }
 
@@ -129,7 +129,7 @@ struct Atan2 {
 /// The angle of the point (x, y) = (other, input), elementwise, in [-pi, pi].
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto atan2(A&& y, B&& x, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Atan2, A, B> atan2(A&& y, B&& x, SourceLine at = here()) {
   return call<Atan2>(at, static_cast<A&&>(y), static_cast<B&&>(x));
 }
 

@@ -80,7 +80,7 @@ struct Log {
 };
 /// Natural logarithm, elementwise: -inf at 0, NaN below. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Log, A> log(A&& a, SourceLine at = here()) {
   return call<Log>(at, static_cast<A&&>(a));
 }
 
@@ -104,7 +104,7 @@ struct Log2 {
 };
 /// Logarithm to base 2, elementwise: -inf at 0, NaN below. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log2(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Log2, A> log2(A&& a, SourceLine at = here()) {
   return call<Log2>(at, static_cast<A&&>(a));
 }
 
@@ -138,7 +138,7 @@ struct Log1p {
 };
 /// log(1 + x), elementwise, accurate near 0. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log1p(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Log1p, A> log1p(A&& a, SourceLine at = here()) {
   return call<Log1p>(at, static_cast<A&&>(a));
 }
 

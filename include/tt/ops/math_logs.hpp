@@ -26,7 +26,7 @@ struct Log10 {
 };
 /// Logarithm to base 10, elementwise: -inf at 0, NaN below.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log10(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Log10, A> log10(A&& a, SourceLine at = here()) {
   return call<Log10>(at, static_cast<A&&>(a));
 }
 
@@ -50,7 +50,7 @@ struct Hypot {
 /// sqrt(a^2 + b^2), elementwise, without overflow on the way.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto hypot(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Hypot, A, B> hypot(A&& a, B&& b, SourceLine at = here()) {
   return call<Hypot>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -60,7 +60,7 @@ struct Deg2rad {
 };
 /// Degrees as radians, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto deg2rad(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Deg2rad, A> deg2rad(A&& a, SourceLine at = here()) {
   return call<Deg2rad>(at, static_cast<A&&>(a));
 }
 
@@ -70,7 +70,7 @@ struct Rad2deg {
 };
 /// Radians as degrees, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto rad2deg(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Rad2deg, A> rad2deg(A&& a, SourceLine at = here()) {
   return call<Rad2deg>(at, static_cast<A&&>(a));
 }
 
@@ -80,7 +80,7 @@ struct Frac {
 };
 /// x - trunc(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto frac(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Frac, A> frac(A&& a, SourceLine at = here()) {
   return call<Frac>(at, static_cast<A&&>(a));
 }
 
@@ -95,7 +95,7 @@ struct Logit {
 };
 /// log(x / (1 - x)), elementwise; NaN outside of [0, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto logit(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Logit, A> logit(A&& a, SourceLine at = here()) {
   return call<Logit>(at, static_cast<A&&>(a));
 }
 
@@ -126,7 +126,7 @@ struct Sinc {
 };
 /// sin(pi x) / (pi x), elementwise; 1 at 0.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sinc(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Sinc, A> sinc(A&& a, SourceLine at = here()) {
   return call<Sinc>(at, static_cast<A&&>(a));
 }
 
@@ -143,7 +143,7 @@ struct Logaddexp {
 /// log(e^a + e^b), elementwise, without overflow on the way.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto logaddexp(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Logaddexp, A, B> logaddexp(A&& a, B&& b, SourceLine at = here()) {
   return call<Logaddexp>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -161,7 +161,7 @@ struct Logaddexp2 {
 /// log2(2^a + 2^b), elementwise, without overflow on the way.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto logaddexp2(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Logaddexp2, A, B> logaddexp2(A&& a, B&& b, SourceLine at = here()) {
   return call<Logaddexp2>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -175,7 +175,7 @@ struct Xlogy {
 /// x log(y), elementwise; 0 where x is 0 and y a number.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto xlogy(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Xlogy, A, B> xlogy(A&& a, B&& b, SourceLine at = here()) {
   return call<Xlogy>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
@@ -199,12 +199,12 @@ namespace special {
 /// x log1p(y), elementwise; 0 where x is 0 and y a number.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto xlog1py(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Xlog1py, A, B> xlog1py(A&& a, B&& b, SourceLine at = here()) {
   return call<Xlog1py>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// -x log(x), elementwise; 0 at 0, -inf below.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto entr(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Entr, A> entr(A&& a, SourceLine at = here()) {
   return call<Entr>(at, static_cast<A&&>(a));
 }
 }  // namespace special

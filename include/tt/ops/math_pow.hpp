@@ -147,7 +147,7 @@ struct Pow {
 /// it is an element.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto pow(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Pow, A, B> pow(A&& a, B&& b, SourceLine at = here()) {
   return call<Pow>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 

@@ -69,7 +69,7 @@ struct Erfc {
 };
 /// 1 - erf(x), elementwise, right down to where it vanishes.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto erfc(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Erfc, A> erfc(A&& a, SourceLine at = here()) {
   return call<Erfc>(at, static_cast<A&&>(a));
 }
 
@@ -158,7 +158,7 @@ struct Erfinv {
 };
 /// The inverse of erf, elementwise: +-inf at +-1, NaN beyond.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto erfinv(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Erfinv, A> erfinv(A&& a, SourceLine at = here()) {
   return call<Erfinv>(at, static_cast<A&&>(a));
 }
 
@@ -181,22 +181,22 @@ struct Ndtri {
 namespace special {
 /// e^(x^2) erfc(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto erfcx(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Erfcx, A> erfcx(A&& a, SourceLine at = here()) {
   return call<Erfcx>(at, static_cast<A&&>(a));
 }
 /// The normal distribution function, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto ndtr(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Ndtr, A> ndtr(A&& a, SourceLine at = here()) {
   return call<Ndtr>(at, static_cast<A&&>(a));
 }
 /// Its logarithm, without cancellation or underflow.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto log_ndtr(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<LogNdtr, A> log_ndtr(A&& a, SourceLine at = here()) {
   return call<LogNdtr>(at, static_cast<A&&>(a));
 }
 /// Its inverse: -inf at 0, inf at 1, NaN outside of [0, 1].
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto ndtri(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Ndtri, A> ndtri(A&& a, SourceLine at = here()) {
   return call<Ndtri>(at, static_cast<A&&>(a));
 }
 }  // namespace special

@@ -258,17 +258,17 @@ struct Tan {
 };
 /// Sine of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sin(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Sin, A> sin(A&& a, SourceLine at = here()) {
   return call<Sin>(at, static_cast<A&&>(a));
 }
 /// Cosine of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto cos(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Cos, A> cos(A&& a, SourceLine at = here()) {
   return call<Cos>(at, static_cast<A&&>(a));
 }
 /// Tangent of radians, elementwise, right for every finite argument. Integers are taken as f32.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tan(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Tan, A> tan(A&& a, SourceLine at = here()) {
   return call<Tan>(at, static_cast<A&&>(a));
 }
 

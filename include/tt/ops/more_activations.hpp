@@ -13,7 +13,7 @@ struct Hardtanh {
 };
 /// x held between min_val and max_val; the gradient at both is 0.
 template <Value A, Operand L = int, Operand H = int>
-TT_ALWAYS_INLINE constexpr auto hardtanh(A&& a, L&& min_val = -1, H&& max_val = 1, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Hardtanh, A, L, H> hardtanh(A&& a, L&& min_val = -1, H&& max_val = 1, SourceLine at = here()) {
   return call<Hardtanh>(at, static_cast<A&&>(a), static_cast<L&&>(min_val), static_cast<H&&>(max_val));
 }
 
@@ -24,7 +24,7 @@ struct Relu6 {
 };
 /// x held between 0 and 6.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto relu6(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Relu6, A> relu6(A&& a, SourceLine at = here()) {
   return call<Relu6>(at, static_cast<A&&>(a));
 }
 
@@ -35,7 +35,7 @@ struct Hardsigmoid {
 };
 /// clamp(x + 3, 0, 6) / 6, elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto hardsigmoid(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Hardsigmoid, A> hardsigmoid(A&& a, SourceLine at = here()) {
   return call<Hardsigmoid>(at, static_cast<A&&>(a));
 }
 
@@ -46,7 +46,7 @@ struct Logsigmoid {
 };
 /// log(1 / (1 + e^-x)), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto logsigmoid(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Logsigmoid, A> logsigmoid(A&& a, SourceLine at = here()) {
   return call<Logsigmoid>(at, static_cast<A&&>(a));
 }
 
@@ -65,7 +65,7 @@ struct Selu {
 };
 /// scale * x where positive, else scale * alpha * (e^x - 1): means and variances stay.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto selu(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Selu, A> selu(A&& a, SourceLine at = here()) {
   return call<Selu>(at, static_cast<A&&>(a));
 }
 
@@ -83,7 +83,7 @@ struct Celu {
 };
 /// x where positive, else alpha * (e^(x / alpha) - 1).
 template <Value A, Operand S = double>
-TT_ALWAYS_INLINE constexpr auto celu(A&& a, S&& alpha = 1.0, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Celu, A, S> celu(A&& a, S&& alpha = 1.0, SourceLine at = here()) {
   return call<Celu>(at, static_cast<A&&>(a), static_cast<S&&>(alpha));
 }
 
@@ -97,7 +97,7 @@ struct Softsign {
 };
 /// x / (1 + |x|), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto softsign(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Softsign, A> softsign(A&& a, SourceLine at = here()) {
   return call<Softsign>(at, static_cast<A&&>(a));
 }
 
@@ -112,7 +112,7 @@ struct Tanhshrink {
 };
 /// x - tanh(x), elementwise.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto tanhshrink(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Tanhshrink, A> tanhshrink(A&& a, SourceLine at = here()) {
   return call<Tanhshrink>(at, static_cast<A&&>(a));
 }
 
@@ -126,7 +126,7 @@ struct Softshrink {
 };
 /// x less lambd towards 0, and 0 between -lambd and lambd.
 template <Value A, Operand S = double>
-TT_ALWAYS_INLINE constexpr auto softshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Softshrink, A, S> softshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Softshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
 }
 
@@ -139,7 +139,7 @@ struct Hardshrink {
 };
 /// x, and 0 between -lambd and lambd.
 template <Value A, Operand S = double>
-TT_ALWAYS_INLINE constexpr auto hardshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Hardshrink, A, S> hardshrink(A&& a, S&& lambd = 0.5, SourceLine at = here()) {
   return call<Hardshrink>(at, static_cast<A&&>(a), static_cast<S&&>(lambd));
 }
 
@@ -149,7 +149,7 @@ struct Threshold {
 };
 /// x where it is above the threshold or NaN, else the value.
 template <Value A, Operand S, Operand V>
-TT_ALWAYS_INLINE constexpr auto threshold(A&& a, S&& bound, V&& value, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Threshold, A, S, V> threshold(A&& a, S&& bound, V&& value, SourceLine at = here()) {
   return call<Threshold>(at, static_cast<A&&>(a), static_cast<S&&>(bound), static_cast<V&&>(value));
 }
 

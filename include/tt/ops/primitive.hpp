@@ -8,61 +8,61 @@ namespace tt {
 /// Elementwise larger of a and b; NaN if either is. Gradient: shared evenly where equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto maximum(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::max, A, B> maximum(A&& a, B&& b, SourceLine at = here()) {
   return primitive<Op::max>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Elementwise smaller of a and b; NaN if either is. Gradient: shared evenly where equal.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto minimum(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::min, A, B> minimum(A&& a, B&& b, SourceLine at = here()) {
   return primitive<Op::min>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// a * b + c, with one rounding where the program has hardware fma, else with two.
 template <class A, class B, class C>
   requires Operands<A, B, C>
-TT_ALWAYS_INLINE constexpr auto fma(A&& a, B&& b, C&& c, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::fma, A, B, C> fma(A&& a, B&& b, C&& c, SourceLine at = here()) {
   return primitive<Op::fma>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto abs(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::abs, A> abs(A&& a, SourceLine at = here()) {
   return primitive<Op::abs>(at, static_cast<A&&>(a));
 }
 /// Square root, correctly rounded; NaN below zero.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto sqrt(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::sqrt, A> sqrt(A&& a, SourceLine at = here()) {
   return primitive<Op::sqrt>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto floor(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::floor, A> floor(A&& a, SourceLine at = here()) {
   return primitive<Op::floor>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto ceil(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::ceil, A> ceil(A&& a, SourceLine at = here()) {
   return primitive<Op::ceil>(at, static_cast<A&&>(a));
 }
 /// Nearest integer, halves to even.
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto round(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::round, A> round(A&& a, SourceLine at = here()) {
   return primitive<Op::round>(at, static_cast<A&&>(a));
 }
 template <Value A>
-TT_ALWAYS_INLINE constexpr auto trunc(A&& a, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::trunc, A> trunc(A&& a, SourceLine at = here()) {
   return primitive<Op::trunc>(at, static_cast<A&&>(a));
 }
 // Of integers and bool.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto bitwise_and(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::bit_and, A, B> bitwise_and(A&& a, B&& b, SourceLine at = here()) {
   return primitive<Op::bit_and>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto bitwise_or(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::bit_or, A, B> bitwise_or(A&& a, B&& b, SourceLine at = here()) {
   return primitive<Op::bit_or>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto bitwise_xor(A&& a, B&& b, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr CalledPrimitive<Op::bit_xor, A, B> bitwise_xor(A&& a, B&& b, SourceLine at = here()) {
   return primitive<Op::bit_xor>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// a where the condition holds, else b. The gradient flows to the chosen side only.

@@ -46,7 +46,7 @@ struct Philox {
 /// The random bits of counter and key: see Philox.
 template <class A, class B>
   requires Operands<A, B>
-TT_ALWAYS_INLINE constexpr auto philox(A&& counter, B&& key, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr Called<Philox, A, B> philox(A&& counter, B&& key, SourceLine at = here()) {
   return call<Philox>(at, static_cast<A&&>(counter), static_cast<B&&>(key));
 }
 

@@ -83,7 +83,8 @@ struct Lowering {
       if (s.block_of[i] >= 0 && !is_view(g[i])) members[s.block_of[i]].push_back(i);
     for (int next : s.order) {
       bool writes = false;  // what is rebuilt by every reader, or has no elements, needs no kernel
-      for (int i : members[next]) writes = writes || (s.stored[i] && g[i].shape.size() != Extent(0));
+      for (int i : members[next])
+        writes = writes || (s.stored[i] && (g[i].op == Op::slice_scatter ? s.blocks[next].shape : g[i].shape).size() != Extent(0));
       if (!writes) continue;
       now = plan.kernels.size();
       lower(next, members[next]);

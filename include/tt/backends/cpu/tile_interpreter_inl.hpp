@@ -262,22 +262,17 @@ struct TileProgram::Worker {
   }
   /// From a row that begins at `row`, each element at a place of its own.
   void take(const TileStep& x, std::byte* to, const std::byte* row, const std::int64_t* places, std::int64_t col, std::int64_t n) const {
-    detail::with_size(x.x->dtype, [&]<class T>(T) {
-      const T* const from = reinterpret_cast<const T*>(row);
-      T* const out = reinterpret_cast<T*>(to);
-      const auto each = [&](const auto& at) {
-        std::int64_t i = 0;
-        for (; i + 4 <= n; i += 4) {
-          const T some[] = {from[at(i)], from[at(i + 1)], from[at(i + 2)], from[at(i + 3)]};
-          std::memcpy(out + i, some, sizeof some);
-        }
-        for (; i < n; ++i) out[i] = from[at(i)];
-      };
-      if (x.access->column_terms > 0) each([&](std::int64_t i) { return x.access->column_offset(plan.terms.begin(), col + i, symbols) + places[i] * x.apart; });
-      else if (x.stride != 0) each([&](std::int64_t i) { return (col + i) * x.stride + places[i] * x.apart; });
-      else if (x.apart != 1) each([&](std::int64_t i) { return places[i] * x.apart; });
-      else each([&](std::int64_t i) { return places[i]; });
-    });
+    constexpr std::int64_t together = 128;
+    std::int64_t at[together];
+    const bool runs = x.access->column_terms > 0;
+    for (std::int64_t begin = 0; begin < n; begin += together) {
+      const std::int64_t some = least(together, n - begin);
+      for (std::int64_t i = 0; i < some; ++i) at[i] = places[begin + i] * x.apart + (runs ? 0 : (col + begin + i) * x.stride);
+      for (std::int64_t i = 0; i < some && runs; ++i) at[i] += x.access->column_offset(plan.terms.begin(), col + begin + i, symbols);
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        for (std::int64_t i = 0; i < some; ++i) reinterpret_cast<T*>(to)[begin + i] = reinterpret_cast<const T*>(row)[at[i]];
+      });
+    }
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
