@@ -1,6 +1,6 @@
 // Loops and calls inside of captured functions: a tanh cell scanned over 100 rows, gradients of each of 64 examples, an embedding between
-// elementwise ops; microseconds eager and captured, and their ratio. Then what takes elements at places in the program that uses them, beside a
-// call that writes them out and a program behind it. One thread; the least of several runs.
+// elementwise ops; microseconds eager and captured, and their ratio. Then programs that take elements at places themselves, beside a call that
+// writes them out and a program behind it. One thread; the least of several runs.
 //   taskset -c 1 bench_control
 #include <algorithm>
 #include <chrono>

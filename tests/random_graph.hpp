@@ -656,7 +656,7 @@ class BasicGenerator {
     const int axis = r_.below(from.rank);
     if (value(from[axis]) == 0) return -1;
     Shape at;
-    for (int k = 0; k < from.rank; ++k) at.push_back(k == axis ? random_extent() : r_.chance(0.4) ? Extent(1) : from[k]);
+    for (int k = 0; k < from.rank; ++k) at.push_back(k == axis || (from[k] == Extent(1) && r_.chance(0.5)) ? random_extent() : r_.chance(0.4) ? Extent(1) : from[k]);
     int places = pick(&is_number);
     if (const tt::BroadcastResult both = places < 0 ? tt::BroadcastResult{} : tt::try_broadcast(shape(places), at); places < 0 || !both.ok || both.shape != at) {
       places = g().iota(DType::i64, at, r_.below(at.rank));
@@ -667,7 +667,7 @@ class BasicGenerator {
     places = g().elementwise(Op::max, {g().elementwise(Op::min, {places, last}), zero});
     Shape to = at;
     for (int k = 0; k < from.rank; ++k)
-      if (k != axis) to.set(k, from[k]);
+      if (k != axis && from[k] != Extent(1)) to.set(k, from[k]);
     return bearable(to) && bearable(at) ? g().take(a, places, axis) : -1;
   }
   constexpr int iota_step() {

@@ -1,5 +1,5 @@
-// Elements at places inside fused programs: what index_select, gather and embedding give is read where it is used, in the bits of the eager
-// ops, with their errors; and is a call where it has to lie in memory. The load itself is in the random graphs of test_fuzz*.cpp.
+// Elements at places inside fused programs: programs that use the results of index_select, gather and embedding read the tables themselves, in the bits
+// of the eager ops, with their errors; results that have to lie in memory come from calls. The load itself is in the random graphs of test_fuzz*.cpp.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -76,6 +76,14 @@ TEST_CASE("places that the function computes, and tables too") {
   check_paths([](const Tensor& a, const Tensor& at) { return tt::matmul(a, a.t()) + tt::index_select(a.sum(1), 0, at); }, std::vector<Two>{{ramp({6, 4}), places({6}, 6)}});
 }
 
+TEST_CASE("tables that are repeated along rows, of elements as wide as places") {
+  const Tensor narrow = ramp({50, 1}, DType::f64);
+  check_paths([](const Tensor& x, const Tensor& i) { return tt::index_select(x, 0, i).sum(0); }, std::vector<Two>{{narrow.expand({50, 3}), places({600}, 50)}});
+  check_paths([](const Tensor& x, const Tensor& i) { return tt::matmul(x.slice(0, 0, 3).t(), x.slice(0, 0, 3)) + tt::index_select(x, 0, i); },
+              std::vector<Two>{{narrow.expand({50, 3}), places({3}, 50)}});
+  check_paths([](const Tensor& x, const Tensor& i) { return tt::index_select(x, 0, i) * 2; }, std::vector<Two>{{ramp({50, 1}, DType::i64).expand({50, 3}), places({600}, 50)}});
+}
+
 TEST_CASE("long rows, and tables without rows") {
   check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).log_softmax(1); }, std::vector<Two>{{ramp({5, 5000}), places({3}, 5)}, {ramp({2, 4097}), places({7}, 2)}});
   check_paths([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at).sum(0) + 1; }, std::vector<Two>{{ramp({50, 3}), places({600}, 50)}});
@@ -92,6 +100,11 @@ TEST_CASE("a wrong place is the error of the op, at its line, on every call") {
     CHECK(contains(said, "tt::index_select: index"));
     CHECK(message([&] { (void)c(x, wrong); }) == said);
   }
+  const auto two_lines = [](const Tensor& a, const Tensor& at) {
+    const Tensor e = tt::index_select(a, 1, at);
+    return e.reshape({3, 2, 2}) + 1;
+  };
+  CHECK(message([&] { (void)tt::compile(two_lines)(x, right + 4); }) == message([&] { (void)two_lines(x, right + 4); }));
   const auto part = [](const Tensor& a, const Tensor& at) { return tt::gather(a, 0, at) * 2; };
   auto p = tt::compile(part);
   CHECK(same_bits(p(x, places({2, 4}, 3)), part(x, places({2, 4}, 3))));
@@ -99,7 +112,7 @@ TEST_CASE("a wrong place is the error of the op, at its line, on every call") {
   CHECK(same_bits(p(x, places({3, 1}, 3)), part(x, places({3, 1}, 3))));
 }
 
-TEST_CASE("what has to lie in memory is a call") {
+TEST_CASE("results that have to lie in memory come from calls") {
   const Tensor x = ramp({6, 4}), i = places({5}, 6);
   CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::index_select(a, 0, at); }, x, i) == Steps{"index_select"});
   CHECK(steps_of([](const Tensor& a, const Tensor& at) { return tt::matmul(tt::index_select(a, 0, at), a.t()); }, x, i) == Steps{"index_select", "1"});
@@ -128,6 +141,19 @@ TEST_CASE("gradients, examples, and a table that is changed in the same call") {
   for (int round = 0; round < 3; ++round) {
     CHECK(same_bits(s(one, i), step(two, i)));
     CHECK(same_bits(one, two));
+  }
+  const auto next = [](const Tensor& table, Tensor at) {
+    const Tensor y = tt::embedding(at, table) * 2;
+    at.add_(1);
+    return y + 1;
+  };
+  for (const bool wait : {false, true}) {
+    const Tensor these = places({4, 2}, 4), those = these.clone();
+    auto n = tt::compile(next, {.tier = wait, .wait = wait});
+    for (int round = 0; round < 3; ++round) {
+      CHECK(same_bits(n(w, these), next(w, those)));
+      CHECK(same_bits(these, those));
+    }
   }
   check_paths([](const Tensor& a, const Tensor& at) { return tt::vmap([at](const Tensor& row) { return tt::index_select(row, 0, at).exp() + 1; })(a); }, std::vector<Two>{{ramp({5, 8}), places({4}, 8)}}, 1);
 }

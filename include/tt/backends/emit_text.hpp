@@ -332,8 +332,7 @@ class KernelText {
     const Access& a = plan_->accesses[x.access];
     Text t;
     t << 'x' << x.access << '[' << reg(DType::i64, x.a) << " * " << step(Extent::from_code(static_cast<std::int64_t>(x.bits)));
-    if (a.column_terms > 0) t << " + " << column_offset(a, "i");
-    else if (a.column != Extent(0)) t << " + i * " << step(a.column);
+    if (a.column != Extent(0)) t << " + i * " << step(a.column);
     return t << ']';
   }
 

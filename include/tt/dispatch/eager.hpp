@@ -253,6 +253,8 @@ namespace detail {
 
 template <class F>
 const Operator& external_operator() { return operator_entry<F>(); }
+template <class F>
+bool has_own_host_kernel() { return operator_entry<F>().slot(DispatchKey::cpu).kernel.load(std::memory_order_acquire) == &own_kernel<F>; }
 
 /// How a function of functional/tensor_ops.hpp is called on Tensors; those that take template arguments
 /// say it here or in dispatch/views.hpp.

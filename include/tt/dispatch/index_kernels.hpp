@@ -165,7 +165,6 @@ void CheckPlacesOf<F>::kernel(Call& c, const Options& o) {
   c.result[0] = checked_places(F::info.name, c[0], shape, o.dim, o.wrap, c.at);
 }
 
-
 /// f with an unsigned integer of an element's size: what only moves elements needs no more.
 template <class F>
 void with_element_size(DType d, const F& f) {

@@ -153,9 +153,12 @@ inline void run_control(const ControlRun& r, const Graph& g, const Node& n, cons
   }
 }
 
+/// Programs take elements at places themselves on the host; on a device, which may know nothing of that, these are calls.
 class StepProgram final : public StepRunner {
  public:
-  StepProgram(const Graph& g, const ProgramOptions& options) : graph_(with_takes(g)), steps_(cut_into_steps(graph_)) {
+  StepProgram(const Graph& g, const ProgramOptions& options, bool takes = true)
+      : given_(g), options_(options), taken_(takes && has_takes(g) ? std::make_unique<const Graph>(with_takes(g)) : nullptr), graph_(taken_ ? *taken_ : g),
+        steps_(cut_into_steps(graph_)) {
     for (int into : graph_.donated) writes_ = writes_ || into >= 0;
     for (Steps::Step& s : steps_.step) {
       Functions f;
@@ -165,6 +168,7 @@ class StepProgram final : public StepRunner {
     }
   }
   void run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device device) const override {
+    if (taken_ && !is_host(device)) return on_devices().run(argument, symbols, result, device);
     std::vector<Tensor> value(static_cast<std::size_t>(steps_.values));
     for (int k = 0; k < graph_.inputs.size(); ++k) value[static_cast<std::size_t>(k)] = *argument[k];
     for (int t = 0; t < steps_.step.size(); ++t) {
@@ -196,10 +200,25 @@ class StepProgram final : public StepRunner {
     std::unique_ptr<const GraphFunction> fused;
     Regions regions;
   };
-  const Graph graph_;  ///< that of the GraphFunction, but for elements that are taken
+  const Graph& given_;  ///< of the GraphFunction that has this
+  const ProgramOptions options_;
+  const std::unique_ptr<const Graph> taken_;
+  const Graph& graph_;  ///< one of the two
   Steps steps_;
   std::vector<Functions> functions_;
   bool writes_ = false;  ///< an argument
+  struct MadeLater {  // a destructor of the class itself would bring it into every program (g++ 12, devirtualization)
+    std::atomic<const StepProgram*> program = nullptr;
+    ~MadeLater() { delete program.load(); }
+  };
+  mutable MadeLater on_devices_;
+
+  const StepProgram& on_devices() const {
+    const StepProgram* p = on_devices_.program.load(std::memory_order_acquire);
+    if (p) return *p;
+    auto fresh = std::make_unique<const StepProgram>(given_, options_, false);
+    return on_devices_.program.compare_exchange_strong(p, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *p;
+  }
 
   void call(const Steps::Step& s, const Regions& regions, const Tensor* const* argument, int count, const SymbolValues& symbols, Tensor* result, Device device) const {
     const PauseCapture pause;

@@ -201,6 +201,9 @@ Vec<std::int64_t> words_of_next_dim(const std::int64_t* words) {
 /// Defined where operators are, in dispatch/eager.hpp.
 template <class F>
 const Operator& external_operator();
+/// Does the op's own kernel run on the host, or one that somebody put in its place?
+template <class F>
+bool has_own_host_kernel();
 template <class F>
 void differentiate_external(Graph& g, int node, const int* adjoints, int* contributions) {
   const Node n = g[node];
@@ -230,7 +233,7 @@ constexpr void make_named_def(OpDef& d) {
       }
     }
     if constexpr (requires { F::may_share; }) d.may_share = F::may_share;
-    if constexpr (requires { typename F::CheckPlaces; }) d.check_places = [] () -> const OpDef& { return op_def<typename F::CheckPlaces>; };
+    if constexpr (requires { typename F::CheckPlaces; }) d.check_places = [] { return has_own_host_kernel<F>() ? &op_def<typename F::CheckPlaces> : nullptr; };
     if constexpr (has_kernel<F> && has_derivative_record<F>) {
       d.has_rule = true;
       d.differentiate = &differentiate_external<F>;
@@ -277,7 +280,7 @@ concept DynamicAxes = Value<A> && std::remove_cvref_t<A>::tt_front::dynamic_axes
 
 namespace detail {
 
-/// What an op gives is known without a look into what computes it: on Tensors and symbols.
+/// The type of an op's result is known without a look into its body: on Tensors and symbols.
 template <class Front>
 concept NamesResults = requires { requires Front::dynamic_axes; };
 template <class Front, class Fn, class... A>
@@ -285,7 +288,7 @@ struct StructuredResult {
   using type = decltype(Front::template function<Fn>(SourceLine{}, std::declval<A>()...));
 };
 template <class Fn, class... A>
-struct StructuredResult<NumFront, Fn, A...> {};  // no value is among them: another overload is meant
+struct StructuredResult<NumFront, Fn, A...> {};  // of Nums: no ops over graphs run on them
 template <NamesResults Front, class Fn, class... A>
 struct StructuredResult<Front, Fn, A...> {
   using type = typename Front::template Results<typename Fn::Definition>;
@@ -318,7 +321,7 @@ struct SymResults {
 /// Op F with its defaults.
 template <class F>
 using WithDefaults = Structured<F, detail::default_options<F>>;
-/// What an op over graphs gives, called with these: one with its options in its type, and one whose options are arguments.
+/// The type of the result of an op over graphs on these: of one with its options in its type, and of one whose options are arguments.
 template <class Fn, class... A>
 using CalledStructured = typename detail::StructuredResult<front_t<A...>, Fn, A...>::type;
 template <class F, class A>

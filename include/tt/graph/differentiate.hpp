@@ -284,7 +284,7 @@ constexpr void contributions(Graph& g, int i, int d, const int* all, int* out, V
       break;
     }
     case Op::conv: differentiate_conv(g, n, d, out); break;
-    case Op::take: g.fail({.mistake = Mistake::not_differentiable, .op = "take"}); break;  // made when there are gradients
+    case Op::take: g.fail({.mistake = Mistake::not_differentiable, .op = "take"}); break;  // takes are made after differentiation
     case Op::sum: out[0] = g.broadcast_to(d, g[a].shape); break;
     case Op::amax: case Op::amin: {
       if (n.bits == gradient_to_first) {

@@ -99,8 +99,8 @@ struct OpDef {
   Batching batching = Batching::none;
   Vec<std::int64_t> (*next_dim)(const std::int64_t* words) = nullptr;  ///< its options with `dim` one axis further on
   /// Of an op that takes elements of its operand 0 along its option `dim` at places in operand 1, negative ones from the end if its option `wrap` says so: the op that
-  /// looks at the places and gives them as i64, from the beginning; see plan/take_calls.hpp.
-  const OpDef& (*check_places)() = nullptr;
+  /// checks the places and gives them as i64, from the beginning; null where another kernel has replaced the op's. See plan/take_calls.hpp.
+  const OpDef* (*check_places)() = nullptr;
   bool may_share = false;              ///< of an op with a kernel: its result may be an operand
   /// Does a result hang on an operand, as far as derivatives go? Null: each on all of them.
   bool (*flows)(const OpDef&, int result, int operand) = nullptr;

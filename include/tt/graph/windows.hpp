@@ -32,7 +32,7 @@ namespace detail {
 /// `r`, into which nothing of `a` went, as that has no elements; but it is a function of `a`, with a gradient.
 constexpr int beside_nothing(Graph& g, int r, int a) {
   if (!is_floating(g[a].dtype)) return r;
-  const int part = g.reshape(a, {0});  // of a padded value: a sum would bring reductions into every program
+  const int part = g.reshape(a, {0});  // a pad and not a sum, so that programs without reductions compile none
   const int none = g.reshape(g.intern({.op = Op::pad, .dtype = g[a].dtype, .operand = {part, -1, -1, -1}, .shape = {1}}, PadAttribute{}), {});
   return g.where_(g.constant_integer(DType::boolean, 0), none, r);
 }
@@ -54,7 +54,8 @@ constexpr int Graph::pad(int a, const PadAttribute& before, const Shape& to, std
   }
   if (!fits) return fail(outside(), a);
   if (const int c = repeated_constant(a); is_constant(c) && nodes[c].bits == bits) return broadcast_to(c, to);
-  if (s.size() == Extent(0)) return detail::beside_nothing(*this, broadcast_to(constant_bits(nodes[a].dtype, bits), to), a);
+  const bool is_part_of_nothing = s.rank == 1 && to.size() == Extent(1);  // recorded anew: see beside_nothing
+  if (s.size() == Extent(0) && !is_part_of_nothing) return detail::beside_nothing(*this, broadcast_to(constant_bits(nodes[a].dtype, bits), to), a);
   const int first = before.axis[0] < before.axis[1] ? 0 : 1, low = before.axis[first], high = before.axis[1 - first];
   if (std::is_constant_evaluated() && !to.count(low + 1, high + 1).is_constant()) {  // two offsets in multiples of different symbols
     Shape half = s;

@@ -139,8 +139,8 @@ using front_t = typename detail::front<NumFront, A...>::type;
 
 namespace detail {
 
-// What an op gives has a name: a deduced type is found by compiling the function, with all that it calls, wherever it is mentioned. That of
-// Tensors is known without the op.
+// The type of an op's result has a name: a deduced one is found by compiling the function, with all that it calls, wherever it is mentioned. For Tensors
+// it is Tensor, whatever the op.
 
 template <class Front>
 concept NamesValue = requires { typename Front::Value; };
@@ -167,7 +167,7 @@ struct PrimitiveResult<true, Front, K, A...> {
 };
 
 }  // namespace detail
-/// What op F gives, called with these.
+/// The type of the result of op F on these.
 template <class F, class... A>
 using Called = typename detail::CallResult<(Value<A> || ...), front_t<A...>, F, A...>::type;
 template <Op K, class... A>

@@ -128,10 +128,6 @@ constexpr int slice_of_parts(Graph& g, PartSkips& skips, int a, const Node& slic
   return g.slice(a, axis, start, length, step);
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// The values that a slice_scatter alone reads, which replaces a part of them: parts themselves.
 constexpr Vec<char> parts_replaced(const Graph& g) {
   Vec<char> replaced(g.size(), 0);

@@ -59,7 +59,7 @@ struct GridAccess {
   MergedAxes columns = {};
   bool whole_grid = true;  // false: only the rows that a `cols` kernel keeps
   bool tiled = false;
-  bool inside = false;     // nothing beyond the columns may be written, as of what is padded, or be read: a place is no number there
+  bool inside = false;     // elements beyond the last column are not touched: not written (slice_scatter), nor read (take: its register of places holds anything there)
 };
 
 struct Lowering {
@@ -477,7 +477,6 @@ struct Lowering {
     const MemoryView v = view_of(source);
     GridAccess a{.buffer = touch(buffer_of[s.memory_of(source)]), .offset = v.offset, .whole_grid = !on_kept_rows(segment), .inside = true};
     set_strides(a, v, g[source].shape, axis);
-    if (column_axis() == 0 && axis + 1 < v.rank) a.columns = v.last;
     keep(o, emit(segment, {.op = Op::take, .dtype = n.dtype, .from = DType::i64, .a = places, .access = add_access(a),
                            .bits = static_cast<std::uint64_t>(v.stride[axis].code)}), segment);
     return slot[o];

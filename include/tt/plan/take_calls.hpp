@@ -1,11 +1,10 @@
-// Ops with a kernel that take elements at places, index_select and gather, as loads of fused programs: `take`. What a program reads of a
-// table is not written out first, and an embedding is one kernel with what follows. Before that a call looks at the places and gives them on, so that
-// no element is read where there is none.
+// Replaces calls of index_select and gather whose results only fused programs read by a call that checks the places and a `take`, a load at those
+// places: the elements are not written out first, and an embedding is one kernel with the ops behind it. The check comes before, so that no element is
+// read where there is none.
 //   before   %3 = index_select(%0, %1) dim 0: f32 (n, 64)
 //   then     %3 = _check_index_select(%1): i64 (n);   %4 = prims.reshape(%3): i64 (n, 1);   %5 = prims.take(%0, %4) axis 0: f32 (n, 64)
 #pragma once
 #include "tt/graph/transform.hpp"
-#include "tt/plan/flat_nodes.hpp"
 
 namespace tt {
 namespace detail {
@@ -36,17 +35,24 @@ class CallsToTakes {
     const Node& n = g_[i];
     r_.where = n.where;
     if (takes(n) && is_fused(i)) return take(n, places_axes(n));
-    if (n.op == Op::reshape && takes(g_[n.operand[0]]) && is_fused(i))  // an embedding's
-      if (Shape axes; splits_places(g_[n.operand[0]], n.shape, axes)) return take(g_[n.operand[0]], axes);
+    if (n.op == Op::reshape && takes(g_[n.operand[0]]) && users_[n.operand[0]].size() == 1 && is_fused(i))  // an embedding's
+      if (Shape axes; splits_places(g_[n.operand[0]], n.shape, axes)) {
+        r_.where = g_[n.operand[0]].where;
+        return take(g_[n.operand[0]], axes);
+      }
     return r_.intern(n, g_, mapped(g_.operands(n), map_));
   }
   /// Is this a call that takes elements, at places for a whole slice each (index_select), or for all elements of its source beside the axis?
   bool takes(const Node& n) const {
-    if (!is_external(n) || !n.def->check_places || is_repeated_number(g_, n.operand[0])) return false;
+    if (!is_external(n) || !n.def->check_places || !n.def->check_places() || is_repeated_number(g_, n.operand[0])) return false;
     const Shape &from = g_[n.operand[0]].shape, &places = g_[n.operand[1]].shape;
-    if (from.rank == 0 || n.shape.rank != from.rank) return false;
-    for (int k = 0; k < from.rank && places.rank > 1; ++k)  // gather, of a part perhaps; the kernel compares sizes that are not known
-      if (const bool fits = places[k].is_constant() && from[k].is_constant() && places[k].code <= from[k].code; k != axis_of(n) && places[k] != from[k] && !fits) return false;
+    if (!is_integral(g_[n.operand[1]].dtype) || from.rank == 0 || n.shape.rank != from.rank) return false;
+    if (places.rank < 2) return n.shape[axis_of(n)] == places.size();
+    if (places != n.shape) return false;
+    for (int k = 0; k < from.rank; ++k) {  // gather, of a part perhaps; its kernel compares sizes that are not known
+      const bool fits = places[k].is_constant() && from[k].is_constant() && places[k].code <= from[k].code;
+      if (k != axis_of(n) && places[k] != from[k] && !fits) return false;
+    }
     return true;
   }
   int axis_of(const Node& n) const { return normalize_axis(static_cast<int>(g_.attribute_words(n)[0]), n.shape.rank); }
@@ -95,17 +101,18 @@ class CallsToTakes {
     for (int k = 0; k < from.rank; ++k) words.push_back(from[k].code);
     int given = map_[n.operand[1]];
     while (r_[given].op == Op::reshape) given = r_[given].operand[0];
-    return r_.reshape(call_named(r_, n.def->check_places(), {given}, words)[0], shape);
+    return r_.reshape(call_named(r_, *n.def->check_places(), {given}, words)[0], shape);
   }
 };
 
 }  // namespace detail
 
-/// A function that has_externals, with loads in the place of calls where programs alone read what they give.
-inline Graph with_takes(const Graph& g) {
+/// Has a function calls that may be loads?
+inline bool has_takes(const Graph& g) {
   for (const Node& n : g.nodes)
-    if (is_external(n) && n.def->check_places) return detail::CallsToTakes(g).rewritten();
-  return g;
+    if (is_external(n) && n.def->check_places) return true;
+  return false;
 }
+inline Graph with_takes(const Graph& g) { return detail::CallsToTakes(g).rewritten(); }
 
 }  // namespace tt

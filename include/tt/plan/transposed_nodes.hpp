@@ -1,5 +1,5 @@
-// Which values are made with their last two axes exchanged: what a reduction along rows that lie across memory reads, so that it goes down columns,
-// and what is transposed behind elementwise ops.
+// Finds the values that normalize makes with their last two axes exchanged: operands of reductions along rows that lie across memory, which then go
+// down columns, and of permutations behind elementwise ops.
 #pragma once
 #include "tt/plan/plan.hpp"
 #include "tt/plan/product_windows.hpp"

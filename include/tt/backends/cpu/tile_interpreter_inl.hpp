@@ -262,17 +262,10 @@ struct TileProgram::Worker {
   }
   /// From a row that begins at `row`, each element at a place of its own.
   void take(const TileStep& x, std::byte* to, const std::byte* row, const std::int64_t* places, std::int64_t col, std::int64_t n) const {
-    constexpr std::int64_t together = 128;
-    std::int64_t at[together];
-    const bool runs = x.access->column_terms > 0;
-    for (std::int64_t begin = 0; begin < n; begin += together) {
-      const std::int64_t some = least(together, n - begin);
-      for (std::int64_t i = 0; i < some; ++i) at[i] = places[begin + i] * x.apart + (runs ? 0 : (col + begin + i) * x.stride);
-      for (std::int64_t i = 0; i < some && runs; ++i) at[i] += x.access->column_offset(plan.terms.begin(), col + begin + i, symbols);
-      detail::with_size(x.x->dtype, [&]<class T>(T) {
-        for (std::int64_t i = 0; i < some; ++i) reinterpret_cast<T*>(to)[begin + i] = reinterpret_cast<const T*>(row)[at[i]];
-      });
-    }
+    detail::with_size(x.x->dtype, [&]<class T>(T) {
+      constexpr int width_of = sizeof(T);
+      for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * width_of, row + (places[i] * x.apart + (col + i) * x.stride) * width_of, sizeof(T));
+    });
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
@@ -953,8 +946,8 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       if (!passes(i, s)) continue;
       const Instruction& x = plan_.instructions[i];
       const int bytes = static_cast<int>(size_of(x.dtype));
-      int t = 0;  // what is read for the last time may be overwritten element by element
-      while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && size[t] != bytes))) ++t;
+      int t = 0;  // what is read for the last time may be overwritten element by element, but for places: a row is written at once
+      while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && (size[t] != bytes || x.op == Op::take)))) ++t;
       if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
       busy_until[t] = last_use[steps_[i].out];
       size[t] = bytes;
