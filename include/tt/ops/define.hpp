@@ -144,10 +144,11 @@ namespace detail {
 
 template <class Front>
 concept NamesValue = requires { typename Front::Value; };
-/// `any`: is one of A a value? Else another overload is meant.
+/// `any`: is one of A a value? Else, and where one is no operand, another overload is meant: clang 19 looks at the type of a result before constraints.
 template <bool any, class Front, class F, class... A>
 struct CallResult {};
 template <class Front, class F, class... A>
+  requires(!NamesValue<Front> && (Operand<A> && ...))
 struct CallResult<true, Front, F, A...> {
   using type = decltype(Front::template call<F>(SourceLine{}, std::declval<A>()...));
 };
@@ -158,6 +159,7 @@ struct CallResult<true, Front, F, A...> {
 template <bool any, class Front, Op K, class... A>
 struct PrimitiveResult {};
 template <class Front, Op K, class... A>
+  requires(!NamesValue<Front> && (Operand<A> && ...))
 struct PrimitiveResult<true, Front, K, A...> {
   using type = decltype(Front::template primitive<K>(SourceLine{}, 0, std::declval<A>()...));
 };
