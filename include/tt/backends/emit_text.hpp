@@ -331,7 +331,7 @@ class KernelText {
   Text taken(const Instruction& x) const {
     const Access& a = plan_->accesses[x.access];
     Text t;
-    t << 'x' << x.access << '[' << reg(DType::i64, x.a) << " * " << step(Extent::from_code(static_cast<std::int64_t>(x.bits)));
+    t << 'x' << x.access << '[' << reg(DType::i64, x.a) << " * " << step(x.extent());
     if (a.column != Extent(0)) t << " + i * " << step(a.column);
     return t << ']';
   }
@@ -364,7 +364,7 @@ class KernelText {
     switch (x.op) {
       case Op::constant: t << c_constant(x.dtype, x.bits); break;
       case Op::extent:
-        t << extent(Extent::from_code(static_cast<std::int64_t>(x.bits)));
+        t << extent(x.extent());
         break;
       case Op::iota: {
         const Access& a = plan_->accesses[x.access];

@@ -144,36 +144,35 @@ namespace detail {
 
 template <class Front>
 concept NamesValue = requires { typename Front::Value; };
+template <class F>
+struct CallOf {
+  template <class Front, class... A>
+  using result = decltype(Front::template call<F>(SourceLine{}, std::declval<A>()...));
+};
+template <Op K>
+struct PrimitiveOf {
+  template <class Front, class... A>
+  using result = decltype(Front::template primitive<K>(SourceLine{}, 0, std::declval<A>()...));
+};
 /// `any`: is one of A a value? Else, and where one is no operand, another overload is meant: clang 19 looks at the type of a result before constraints.
-template <bool any, class Front, class F, class... A>
+template <bool any, class Front, class Call, class... A>
 struct CallResult {};
-template <class Front, class F, class... A>
+template <class Front, class Call, class... A>
   requires(!NamesValue<Front> && (Operand<A> && ...))
-struct CallResult<true, Front, F, A...> {
-  using type = decltype(Front::template call<F>(SourceLine{}, std::declval<A>()...));
+struct CallResult<true, Front, Call, A...> {
+  using type = typename Call::template result<Front, A...>;
 };
-template <NamesValue Front, class F, class... A>
-struct CallResult<true, Front, F, A...> {
-  using type = typename Front::Value;
-};
-template <bool any, class Front, Op K, class... A>
-struct PrimitiveResult {};
-template <class Front, Op K, class... A>
-  requires(!NamesValue<Front> && (Operand<A> && ...))
-struct PrimitiveResult<true, Front, K, A...> {
-  using type = decltype(Front::template primitive<K>(SourceLine{}, 0, std::declval<A>()...));
-};
-template <NamesValue Front, Op K, class... A>
-struct PrimitiveResult<true, Front, K, A...> {
+template <NamesValue Front, class Call, class... A>
+struct CallResult<true, Front, Call, A...> {
   using type = typename Front::Value;
 };
 
 }  // namespace detail
 /// The type of the result of op F on these.
 template <class F, class... A>
-using Called = typename detail::CallResult<(Value<A> || ...), front_t<A...>, F, A...>::type;
+using Called = typename detail::CallResult<(Value<A> || ...), front_t<A...>, detail::CallOf<F>, A...>::type;
 template <Op K, class... A>
-using CalledPrimitive = typename detail::PrimitiveResult<(Value<A> || ...), front_t<A...>, K, A...>::type;
+using CalledPrimitive = typename detail::CallResult<(Value<A> || ...), front_t<A...>, detail::PrimitiveOf<K>, A...>::type;
 
 /// Calls an op by its definition: `call<Silu>(here(), x)`.
 template <class F, class... A>

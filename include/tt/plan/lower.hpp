@@ -904,8 +904,8 @@ struct Lowering {
     for (int i = k.segment[0]; i < end; ++i) {
       while (i >= k.segment[segment + 1]) ++segment;
       const Instruction& x = plan.instructions[i];
-      if ((x.op != Op::load && x.op != Op::take) || bound(k, plan.accesses[x.access].buffer) != in) continue;
-      if (x.op == Op::take) return false;
+      if (!(x.op == Op::load || x.op == Op::take) || bound(k, plan.accesses[x.access].buffer) != in) continue;
+      if (x.op == Op::take) return false;  // from any place
       Access a = plan.accesses[x.access], w = plan.accesses[written];
       a.buffer = w.buffer = 0;
       a.guarded = w.guarded = a.overread = w.overread = false;

@@ -9,6 +9,7 @@
 //     twice, and reshapes of views whose memory has no such strides;
 //   - `pad` as a value with a part replaced, and what a part of is replaced lies in memory that nothing else reads, for the
 //     result to take over;
+//   - a view of whatever elements are taken of at places, so that it lies in memory;
 //   - `copy` also where rows lie across memory, as those of a transposed matrix do, if the plan's executor wants it: a
 //     kernel and a matrix of the arena, and the readers take whole lines;
 //   - but a reduction along such rows, of what is read for nothing else, becomes one down columns, in a row's order, and

@@ -117,7 +117,9 @@ struct Instruction {
   int result = -1, a = -1, b = -1, c = -1;  ///< registers, numbered per dtype
   int attribute = 0;         ///< shift; code of an opaque op; number of a row scratch
   int access = -1;
-  std::uint64_t bits = 0;
+  std::uint64_t bits = 0;    ///< a constant's value; of a size, and of the distance of places, the code of the extent
+  constexpr bool has_extent() const { return op == Op::extent || op == Op::take; }
+  constexpr Extent extent() const { return Extent::from_code(static_cast<std::int64_t>(bits)); }
   friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
 };
 

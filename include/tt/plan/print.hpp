@@ -59,7 +59,7 @@ constexpr Text to_string(const P& plan) {
         for (int r : {x.a, x.b, x.c})
           if (r >= 0) t << " r" << r;
         if (x.op == Op::constant) t << ' ' << number_text(x.dtype, x.bits);
-        if (x.op == Op::take) t << " * " << Extent::from_code(static_cast<std::int64_t>(x.bits)) << " +";
+        if (x.op == Op::take) t << " * " << x.extent() << " +";
         if (x.access >= 0) detail::list_access(t, plan, k, plan.accesses[x.access]);
         t << '\n';
       }

@@ -34,7 +34,7 @@ class CallsToTakes {
   int record(int i) {
     const Node& n = g_[i];
     r_.where = n.where;
-    if (takes(n) && is_fused(i)) return take(n, places_axes(n));
+    if (takes(n) && is_fused(i)) return take(n, Shape{n.shape[axis_of(n)]});
     if (n.op == Op::reshape && takes(g_[n.operand[0]]) && users_[n.operand[0]].size() == 1 && is_fused(i))  // an embedding's
       if (Shape axes; splits_places(g_[n.operand[0]], n.shape, axes)) {
         r_.where = g_[n.operand[0]].where;
@@ -66,7 +66,6 @@ class CallsToTakes {
     }
     return true;
   }
-  Shape places_axes(const Node& n) const { return Shape{n.shape[axis_of(n)]}; }
   /// Has a shape nothing but several axes in the place of that of a vector of places? Which?
   bool splits_places(const Node& n, const Shape& to, Shape& axes) const {
     const int axis = axis_of(n), more = to.rank - n.shape.rank;
@@ -94,7 +93,7 @@ class CallsToTakes {
     for (int k = axis + 1; k < from.rank; ++k) beside.push_back(from[k]), along.push_back(1);
     return r_.take(r_.reshape(table, beside), checked_places(n, along), axis + axes.rank - 1);
   }
-  /// Its places in this shape, as the call gives them that looks at them.
+  /// The places of a call in this shape, behind their check.
   int checked_places(const Node& n, const Shape& shape) {
     const Shape& from = g_[n.operand[0]].shape;
     Vec<std::int64_t> words{axis_of(n), g_.attribute_words(n)[1], from.rank};

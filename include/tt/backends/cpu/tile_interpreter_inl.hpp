@@ -179,7 +179,7 @@ struct TileProgram::Worker {
   void bind(TileStep& x) const {
     if (x.x->op == Op::extent)
       with_compute_dtype(x.x->dtype, [&]<class T>(T) {
-        const T v = static_cast<T>(Extent::from_code(static_cast<std::int64_t>(x.x->bits)).value(symbols));
+        const T v = static_cast<T>(x.x->extent().value(symbols));
         std::memcpy(&x.offset, &v, sizeof v);
       });
     if (!x.access) return;
@@ -187,7 +187,7 @@ struct TileProgram::Worker {
     x.offset = m.offset.value(symbols);
     if (x.linear && m.term_count > 0) x.row_stride = value(x.terms->stride);
     x.stride = value(m.column);
-    if (x.kind == TileStep::Kind::take) x.apart = value(Extent::from_code(static_cast<std::int64_t>(x.x->bits)));
+    if (x.kind == TileStep::Kind::take) x.apart = value(x.x->extent());
     if (x.kind != TileStep::Kind::place) x.memory = buffer(m.buffer) + bytes(x, x.offset);
   }
   /// Which loads of a segment need no copy, and which results can be written where they are stored. Memory
@@ -237,12 +237,11 @@ struct TileProgram::Worker {
       case TileStep::Kind::place: places(x, own[x.out], row, col, n); break;
       case TileStep::Kind::load: load_or_show(x, address(x, row, col), col, n); break;
       case TileStep::Kind::take: {
-        const auto* places = reinterpret_cast<const std::int64_t*>(registers[x.a]);
         if (x.of_row) {
-          load_or_show(x, address(x, row, col) + bytes(x, places[0] * x.apart), col, n);
+          load_or_show(x, address(x, row, col) + bytes(x, places_in(registers[x.a])[0] * x.apart), col, n);
         } else {
           registers[x.out] = own[x.out];
-          take(x, own[x.out], address(x, row, 0), places, col, n);
+          take(x, own[x.out], places_in(registers[x.a]), row, col, 1, n);
         }
         break;
       }
@@ -260,11 +259,18 @@ struct TileProgram::Worker {
     if (x.in_place && (n % width == 0 || !x.access->guarded)) registers[x.out] = from;
     else load(x, own[x.out], from, col, n);
   }
-  /// From a row that begins at `row`, each element at a place of its own.
-  void take(const TileStep& x, std::byte* to, const std::byte* row, const std::int64_t* places, std::int64_t col, std::int64_t n) const {
-    detail::with_size(x.x->dtype, [&]<class T>(T) {
-      constexpr int width_of = sizeof(T);
-      for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * width_of, row + (places[i] * x.apart + (col + i) * x.stride) * width_of, sizeof(T));
+  static const std::int64_t* places_in(const std::byte* tile) { return reinterpret_cast<const std::int64_t*>(tile); }
+  /// `columns` columns of n rows, one row behind the other: each row at a place, or each element.
+  void take(const TileStep& x, std::byte* to, const std::int64_t* places, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) const {
+    each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
+      std::byte* const own_to = to + bytes(x, r * columns);
+      if (x.of_row) return load(x, own_to, from + bytes(x, places[x.of_row_value ? r : r * columns] * x.apart), col, columns);
+      detail::with_size(x.x->dtype, [&]<class T>(T) {
+        constexpr int size = sizeof(T);
+        const std::byte* const begin = from + col * (x.stride - 1) * size;  // `from` is where column `col` would be, if columns were next to each other
+        for (std::int64_t i = 0; i < columns; ++i)
+          std::memcpy(own_to + i * size, begin + (places[r * columns + i] * x.apart + i * x.stride) * size, sizeof(T));
+      });
     });
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
@@ -476,9 +482,7 @@ struct TileProgram::Worker {
             });
           break;
         case TileStep::Kind::take:
-          each_address(*x, row, 0, n, [&, places = reinterpret_cast<const std::int64_t*>(own_row[x->a])](std::int64_t r, const std::byte* from) {
-            take(*x, own_row[x->out] + r * size, from, places + r, 0, 1);
-          });
+          take(*x, own_row[x->out], places_in(own_row[x->a]), row, 0, n, 1);
           break;
         case TileStep::Kind::store:
           if (x->linear && x->row_stride == 1) std::memcpy(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
@@ -550,13 +554,8 @@ struct TileProgram::Worker {
       x.reduce->rows(own_row[x.out], registers[x.a], x.of_products ? registers[x.b] : nullptr, n, columns);
       spread(x, n, columns);
     } else if (x.kind == TileStep::Kind::take) {
-      std::byte* const to = registers[x.out] = own[x.out];
-      const auto* const places = reinterpret_cast<const std::int64_t*>(x.of_row_value ? own_row[x.a] : registers[x.a]);
-      const std::int64_t next = x.of_row_value ? 1 : columns;
-      each_address(x, row, x.of_row ? col : 0, n, [&](std::int64_t r, const std::byte* from) {
-        if (x.of_row) load(x, to + bytes(x, r * columns), from + bytes(x, places[r * next] * x.apart), col, columns);
-        else take(x, to + bytes(x, r * columns), from, places + r * columns, col, columns);
-      });
+      registers[x.out] = own[x.out];
+      take(x, own[x.out], places_in(x.of_row_value ? own_row[x.a] : registers[x.a]), row, col, n, columns);
     } else if (x.kind == TileStep::Kind::store) {
       const std::byte* from = registers[x.a];
       if (dense(x, columns)) store(x, x.kept ? x.memory : address(x, row, col), from, col, n * columns);
@@ -842,8 +841,8 @@ TT_INLINE void TileProgram::name_expressions() {
     for (Term& t : plan_.terms) f(t.divisor), f(t.modulus), f(t.stride);
     for (Buffer& b : plan_.buffers) f(b.size);
     for (Instruction& x : plan_.instructions) {
-      if (x.op != Op::extent && x.op != Op::take) continue;
-      Extent e = Extent::from_code(static_cast<std::int64_t>(x.bits));
+      if (!x.has_extent()) continue;
+      Extent e = x.extent();
       f(e);
       x.bits = static_cast<std::uint64_t>(e.code);
     }
