@@ -66,6 +66,10 @@ constexpr bool is_stored_inline(DType dtype, const Shape& shape) {
                  << i << " for axis " << axis << " of " << shape << "."));
 }
 
+[[noreturn]] TT_NOINLINE inline void assigned_shape_differs(const Shape& given, const Shape& needed) {
+  TT_THROW(Error(Text("tt::Array: shapes differ: ") << given << " is assigned to " << needed << "."));
+}
+
 [[noreturn]] TT_NOINLINE inline void elements_moved_away(const Shape& shape) {
   TT_THROW(Error(Text("tt::Array: the elements were moved away: of an Array of shape ") << shape << ". Assign to it first?"));
 }
@@ -80,20 +84,76 @@ struct DynamicExtents {
   }
   DynamicExtents(const DynamicExtents&) = default;
   DynamicExtents& operator=(const DynamicExtents&) = default;
-  // They move with the storage: what is left has no elements.
+  // They move with an Array's elements: what is left has none.
   DynamicExtents(DynamicExtents&& o) noexcept { std::swap(value, o.value); }
   DynamicExtents& operator=(DynamicExtents&& o) noexcept {
     std::swap(value, o.value);
     return *this;
   }
-  std::int64_t& operator[](int i) { return value[i]; }
-  std::int64_t operator[](int i) const { return value[i]; }
 };
 template <>
-struct DynamicExtents<0> {
-  std::int64_t& operator[](int) const {
-    static std::int64_t none = 0;
-    return none;
+struct DynamicExtents<0> {};
+
+/// Extents of an Array or a view of one: those in the type, and those of run time in the order of their axes.
+template <std::int64_t... E>
+struct ArrayExtents {
+  using Extents = extents<E...>;
+  static constexpr int rank = sizeof...(E), dynamic_count = Extents::dynamic_count;
+
+  [[no_unique_address]] DynamicExtents<dynamic_count> dynamic;
+
+  ArrayExtents() = default;
+  template <std::integral... N>
+    requires(sizeof...(N) == static_cast<unsigned>(dynamic_count) && sizeof...(N) > 0)
+  explicit ArrayExtents(N... extent) : dynamic({static_cast<std::int64_t>(extent)...}) {
+    for (std::int64_t n : dynamic.value)
+      if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
+  }
+  /// Of the extents of all axes.
+  void set(const std::int64_t* given) {
+    if constexpr (dynamic_count > 0) {
+      int d = 0;
+      for (int k = 0; k < rank; ++k)
+        if (Extents::value[k] == dyn) dynamic.value[d++] = given[k];
+    }
+  }
+  std::int64_t dynamic_extent([[maybe_unused]] int k) const {
+    if constexpr (dynamic_count > 0) return dynamic.value[k];
+    else return 0;
+  }
+  std::int64_t operator[](int axis) const {
+    if constexpr (dynamic_count > 0) {
+      int d = 0;
+      for (int k = 0; k < axis; ++k) d += Extents::value[k] == dyn;
+      if (Extents::value[axis] == dyn) return dynamic.value[d];
+    }
+    return Extents::value[axis];
+  }
+  std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < rank; ++k) n *= (*this)[k];
+    return n;
+  }
+  Shape shape() const {
+    Shape s;
+    for (int k = 0; k < rank; ++k) s.push_back((*this)[k]);
+    return s;
+  }
+  /// Of an element, row-major; a negative index counts from the end.
+  template <std::integral... I>
+  std::int64_t offset(I... index) const {
+    constexpr bool as_many = sizeof...(I) == static_cast<unsigned>(rank);
+    static_assert(as_many, "tt: an Array takes one index for each of its axes");
+    std::int64_t o = 0;
+    if constexpr (as_many) {
+      const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
+      for (int k = 0; k < rank; ++k) {
+        const std::int64_t n = (*this)[k], i = at[k] < 0 ? at[k] + n : at[k];
+        if (i < 0 || i >= n) index_out_of_range(at[k], k, shape());
+        o = o * n + i;
+      }
+    }
+    return o;
   }
 };
 
@@ -174,6 +234,8 @@ class Array {
   static constexpr DType dtype = dtype_of<T>;
   static constexpr bool is_static = Extents::dynamic_count == 0;
   static constexpr bool is_inline = detail::stored_inline<T, E...>;
+  /// What is written a step beyond the last element does no harm.
+  static constexpr bool is_padded = !is_inline;
 
   /// All zero. Dynamic extents are 0 until given.
   Array() : Array(Uninitialized{}) { set_zero(); }
@@ -191,9 +253,7 @@ class Array {
   /// The dynamic extents, in order; all elements zero.
   template <std::integral... N>
     requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count) && sizeof...(N) > 0)
-  explicit Array(N... extent) : dynamic_({static_cast<std::int64_t>(extent)...}) {
-    for (std::int64_t n : dynamic_.value)
-      if (n < 0) TT_THROW(Error(Text("tt::Array: negative extent: ") << n << "."));
+  explicit Array(N... extent) : extents_(extent...) {
     storage_.allocate(shape());
     set_zero();
   }
@@ -205,9 +265,7 @@ class Array {
     for (std::int64_t& n : found) n = -1;
     measure<0>(values, found);
     for (std::int64_t& n : found) n = n < 0 ? 0 : n;
-    int d = 0;
-    for (int k = 0; k < rank; ++k)
-      if (Extents::value[k] == dyn) dynamic_[d++] = found[k];
+    extents_.set(found);
     storage_.allocate(shape());
     T* out = data();
     fill<0>(values, out);
@@ -266,23 +324,11 @@ class Array {
     requires ArrayOperand<X>
   Array& operator/=(const X& x);
 
-  std::int64_t extent(int axis) const {
-    int d = 0;
-    for (int k = 0; k < axis; ++k) d += Extents::value[k] == dyn;
-    return Extents::value[axis] == dyn ? dynamic_[d] : Extents::value[axis];
-  }
+  std::int64_t extent(int axis) const { return extents_[axis]; }
   /// The k-th of the extents that are known at run time only.
-  std::int64_t dynamic_extent(int k) const { return dynamic_[k]; }
-  std::int64_t size() const {
-    std::int64_t n = 1;
-    for (int k = 0; k < rank; ++k) n *= extent(k);
-    return n;
-  }
-  Shape shape() const {
-    Shape s;
-    for (int k = 0; k < rank; ++k) s.push_back(extent(k));
-    return s;
-  }
+  std::int64_t dynamic_extent(int k) const { return extents_.dynamic_extent(k); }
+  std::int64_t size() const { return extents_.size(); }
+  Shape shape() const { return extents_.shape(); }
   /// Throws Error if the elements were moved away.
   T* data() TT_LIFETIMEBOUND {
     check_there();
@@ -305,11 +351,11 @@ class Array {
   /// One element; the indices are checked in every build, a negative one counts from the end.
   template <std::integral... I>
   T& operator()(I... index) TT_LIFETIMEBOUND {
-    return data()[offset(index...)];
+    return data()[extents_.offset(index...)];
   }
   template <std::integral... I>
   const T& operator()(I... index) const TT_LIFETIMEBOUND {
-    return data()[offset(index...)];
+    return data()[extents_.offset(index...)];
   }
   /// For expressions that name this Array.
   constexpr const detail::Lifetime& lifetime() const { return lifetime_; }
@@ -335,25 +381,8 @@ class Array {
     for (T& x : *this) x = T(0);
   }
   void allocate(const std::int64_t* given) {
-    int d = 0;
-    for (int k = 0; k < rank; ++k)
-      if (Extents::value[k] == dyn) dynamic_[d++] = given[k];
+    extents_.set(given);
     storage_.allocate(shape());
-  }
-  template <std::integral... I>
-  std::int64_t offset(I... index) const {
-    constexpr bool as_many = sizeof...(I) == static_cast<unsigned>(rank);
-    static_assert(as_many, "tt: an Array takes one index for each of its axes");
-    std::int64_t o = 0;
-    if constexpr (as_many) {
-      const std::int64_t at[] = {static_cast<std::int64_t>(index)..., 0};
-      for (int k = 0; k < rank; ++k) {
-        const std::int64_t n = extent(k), i = at[k] < 0 ? at[k] + n : at[k];
-        if (i < 0 || i >= n) detail::index_out_of_range(at[k], k, shape());
-        o = o * n + i;
-      }
-    }
-    return o;
   }
   /// The lengths of nested braces; -1 where none was seen yet.
   template <int Axis, class L>
@@ -379,7 +408,7 @@ class Array {
   }
 
   [[no_unique_address]] detail::ArrayStorage<T, is_inline, static_size> storage_;
-  [[no_unique_address]] detail::DynamicExtents<Extents::dynamic_count> dynamic_;
+  [[no_unique_address]] detail::ArrayExtents<E...> extents_;
   [[no_unique_address]] detail::Lifetime lifetime_;
 };
 

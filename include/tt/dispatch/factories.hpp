@@ -1,7 +1,7 @@
 // Making Tensors.
 //   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)
 #pragma once
-#include "tt/core/array.hpp"
+#include "tt/core/array_view.hpp"
 #include "tt/dispatch/inplace.hpp"
 
 namespace tt {
@@ -156,35 +156,38 @@ inline Tensor made_of_numbers(Tensor t) {
 }
 }  // namespace detail
 
+namespace detail {
+/// Throws Error where a Tensor's elements are no Array of type A, or are not on the host.
+template <class A>
+void check_array(const char* who, const Tensor& t) {
+  Shape needed;
+  for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.impl().shape[k] : Extent(A::Extents::value[k]));
+  if (t.dtype() != A::dtype || !(needed == t.impl().shape))
+    TT_THROW(Error(Text("tt::") << who << ": the Tensor is " << name(t.dtype()) << ' ' << t.shape() << ", the Array " << name(A::dtype) << ' ' << needed << "."));
+  if (!is_host(t.device()))
+    TT_THROW(Error(Text("tt::") << who << ": the elements are on device " << name(t.device().type) << ". Use cpu() first?"));
+}
+}  // namespace detail
+
 /// A copy of the elements as an Array; throws Error when dtype or shape differ.
 template <class A>
 A to_array(const Tensor& t, SourceLine at = here()) {
-  using T = typename A::value_type;
-  Shape needed;
-  for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.impl().shape[k] : Extent(A::Extents::value[k]));
-  if (t.dtype() != dtype_of<T> || !(needed == t.impl().shape))
-    TT_THROW(Error(Text("tt::to_array: the Tensor is ") << name(t.dtype()) << ' ' << t.shape() << ", the Array "
-                                                       << name(dtype_of<T>) << ' ' << needed << "."));
+  detail::check_array<A>("to_array", t);
   if (detail::capture_mode) detail::capture_mode->need(t, "to_array", at);
   const Tensor dense = t.contiguous(at);
-  A a = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    if constexpr (A::is_static) return A();
-    else {
-      std::int64_t extent[max_rank] = {};
-      int n = 0;
-      for (int k = 0; k < A::rank; ++k)
-        if (A::Extents::value[k] == dyn) extent[n++] = t.impl().shape.code[k];
-      return A(extent[I]...);
-    }
-  }(std::make_index_sequence<[] {
-    std::size_t n = 0;
-    for (int k = 0; k < A::rank; ++k) n += A::Extents::value[k] == dyn ? 1 : 0;
-    return n;
-  }()>{});
-  if (!is_host(t.device()))
-    TT_THROW(Error(Text("tt::to_array: the elements are on device ") << name(t.device().type) << ". Use cpu() first?"));
-  if (t.numel() > 0) std::memcpy(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(T));
+  A a(Uninitialized{}, t.impl().shape.code);
+  if (t.numel() > 0) std::memcpy(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(typename A::value_type));
   return a;
+}
+/// The elements themselves, of a contiguous Tensor, as a view of type A (ArrayView<float, tt::dyn, 3>; of const elements for reading) for expressions
+/// and fused functions: no copy. It does not keep the Tensor. Throws Error when dtype or shape differ, and where the Tensor is not contiguous.
+template <class A>
+A as_array(const Tensor& t, SourceLine at = here()) {
+  using T = typename A::element_type;
+  detail::check_array<A>("as_array", t);
+  if (!t.is_contiguous()) TT_THROW(Error(Text("tt::as_array: the Tensor is not contiguous. Use contiguous() first?") << at));
+  if constexpr (std::is_const_v<T>) return A(t.elements<typename A::value_type>(at).data(), t.impl().shape.code);
+  else return A(t.data_ptr<T>(at), t.impl().shape.code);
 }
 
 /// Numbers in nested braces: {1, 2}, {{1.5, 2}, {3, 4}}, {true, false}.

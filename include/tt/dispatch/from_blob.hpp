@@ -82,20 +82,23 @@ Tensor from_blob(T* data, const IntList& shape, const IntList& strides, D delete
   if (const Device on = device; on.type != DeviceType::cpu) detail::register_kernels();
   return detail::tensor_on(data, dtype_of<T>, s, apart.begin(), device, static_cast<D&&>(deleter));
 }
-/// The elements of an Array, which must outlive the Tensor: no copy.
+/// The elements of a view of an Array, which must outlive the Tensor: no copy.
+template <class T, std::int64_t... E>
+  requires(!std::is_const_v<T>)
+Tensor as_tensor(const ArrayView<T, E...>& a) {
+  return from_blob(a.data(), a.shape());
+}
+/// Of an Array, which must outlive the Tensor.
 template <class T, std::int64_t... E>
 Tensor as_tensor(Array<T, E...>& a) {
-  IntList shape;
-  for (int k = 0; k < Array<T, E...>::rank; ++k) shape.push_back(a.extent(k));
-  return from_blob(a.data(), shape);
+  return as_tensor(ArrayView<T, E...>(a));
 }
 /// Of an Array that is handed over, which lives as long as the Tensor.
 template <class T, std::int64_t... E>
 Tensor as_tensor(Array<T, E...>&& a) {
   auto kept = std::make_unique<Array<T, E...>>(static_cast<Array<T, E...>&&>(a));
-  IntList shape;
-  for (int k = 0; k < Array<T, E...>::rank; ++k) shape.push_back(kept->extent(k));
   T* const data = kept->data();
+  const Shape shape = kept->shape();
   return from_blob(data, shape, [own = std::move(kept)](void*) {});
 }
 

@@ -1,4 +1,4 @@
-// Assigning expressions to Arrays: the definitions of what core/array.hpp declares.
+// Assigning expressions to Arrays and views: the definitions of what core/array.hpp and core/array_view.hpp declare.
 #pragma once
 #include "tt/expr/expression.hpp"
 
@@ -20,16 +20,24 @@ constexpr bool types_fit() {
 /// So may the result of an expression of type X.
 template <class A, class X>
 constexpr bool is_assignable() {
-  if constexpr (types_fit<A, typename X::Result>()) return no_mistake<Compiled<Program<ExpressionModel<X, !A::is_inline>>>>();
+  if constexpr (types_fit<A, typename X::Result>()) return no_mistake<Compiled<Program<ExpressionModel<X, A::is_padded>>>>();
   else return false;
 }
 
+/// Extents must be those given, but where they are dyn.
+TT_NOINLINE inline void check_extents(const std::int64_t* needed, const std::int64_t* given, int rank) {
+  Shape from, to;
+  for (int k = 0; k < rank; ++k) {
+    from.push_back(given[k]);
+    to.push_back(needed[k] == dyn ? given[k] : needed[k]);
+  }
+  if (!(from == to)) assigned_shape_differs(from, to);
+}
 /// The constant extents must be those given.
 template <class Extents>
 void check_extents(const std::int64_t* given) {
   for (int k = 0; k < Extents::rank; ++k)
-    if (Extents::value[k] != dyn && Extents::value[k] != given[k])
-      assigned_shape_differs(given, Extents::value, Extents::rank);
+    if (Extents::value[k] != dyn && Extents::value[k] != given[k]) check_extents(Extents::value, given, Extents::rank);
 }
 
 /// The result of a program with run-time extents.
@@ -74,7 +82,7 @@ template <class X, class Isa>
 Array<T, E...>::Array(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
     using Evaluation = detail::Evaluation<X, Array, Isa>;
-    Evaluation e(x, nullptr);
+    Evaluation e(x, {});
     std::int64_t given[max_rank] = {};
     if constexpr (Evaluation::is_dynamic) {
       SymbolValues values;
@@ -97,7 +105,9 @@ template <class X, class Isa>
 Array<T, E...>& Array<T, E...>::operator=(const X& x) {
   if constexpr (detail::is_assignable<Array, X>()) {
     using Evaluation = detail::Evaluation<X, Array, Isa>;
-    Evaluation e(x, Evaluation::reads_first || !has_elements() ? nullptr : data());
+    detail::KeptMemory kept;
+    if (!Evaluation::reads_first && has_elements()) kept = {data(), size() * static_cast<std::int64_t>(sizeof(T))};
+    Evaluation e(x, kept);
     if constexpr (Evaluation::is_dynamic) {
       detail::evaluate_into(*this, Evaluation::program(), e.list.external, e.list.extent, e.list.clashes);
     } else if constexpr (is_inline && Evaluation::reads_first) {
@@ -120,6 +130,45 @@ Array<T, E...>& Array<T, E...>::operator=(const X& x) {
         *this = static_cast<Array&&>(result);
       }
     }
+  }
+  return *this;
+}
+
+template <class T, std::int64_t... E>
+template <class X, class Isa>
+  requires(ArrayOperand<X> && !std::is_arithmetic_v<X>)
+const ArrayView<T, E...>& ArrayView<T, E...>::operator=(const X& x) const {
+  static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");
+  if constexpr (std::is_const_v<T>) return *this;
+  else if constexpr (!requires { typename X::tt_expression; }) {
+    if constexpr (detail::types_fit<Array, X>()) {
+      std::int64_t needed[rank + 1], given[rank + 1];
+      for (int k = 0; k < rank; ++k) needed[k] = extent(k), given[k] = x.extent(k);
+      detail::check_extents(needed, given, rank);
+      if (size() > 0) std::memmove(data_, x.data(), static_cast<std::size_t>(size()) * sizeof(T));
+    }
+  } else if constexpr (detail::is_assignable<ArrayView, X>()) {
+    using Evaluation = detail::Evaluation<X, ArrayView, Isa>;
+    detail::KeptMemory kept;
+    if (!Evaluation::reads_first) kept = {data_, size() * static_cast<std::int64_t>(sizeof(T))};
+    Evaluation e(x, kept);
+    SymbolValues values = no_symbols;
+    std::int64_t needed[rank + 1], given[max_rank] = {};
+    for (int k = 0; k < rank; ++k) needed[k] = extent(k);
+    if constexpr (Evaluation::is_dynamic) Evaluation::program().bind(e.list.extent, values, given);
+    else Evaluation::constant_extents(given);
+    detail::check_extents(needed, given, rank);
+    const auto run = [&](void* out) {
+      if constexpr (Evaluation::is_dynamic) {
+        e.list.external[e.list.count] = out;
+        Evaluation::program().run(e.list.external, values);
+      } else e.run(out);
+    };
+    if (e.list.clashes) {
+      Array result(Uninitialized{}, given);
+      run(result.data());
+      *this = result;
+    } else run(data_);
   }
   return *this;
 }

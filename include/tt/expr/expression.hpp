@@ -4,6 +4,7 @@
 //   tt::Array<float, 64> y = tt::tanh(a * b + c);
 // The same operand written twice is read twice; inside tt::fuse nothing is computed twice.
 #pragma once
+#include "tt/core/array_view.hpp"
 #include "tt/expr/program.hpp"
 
 namespace tt {
@@ -75,6 +76,15 @@ struct ArrayLeaf<Array<T, E...>> {
 
   explicit constexpr ArrayLeaf(Array<T, E...>&& a) : array(static_cast<Array<T, E...>&&>(a)) {}
   const Array<T, E...>& get() const { return array; }
+};
+template <class T, std::int64_t... E>
+struct ArrayLeaf<ArrayView<T, E...>> {
+  static constexpr DType dtype = ArrayView<T, E...>::dtype;
+  using Extents = extents<E...>;
+  ArrayView<T, E...> view;
+
+  explicit constexpr ArrayLeaf(const ArrayView<T, E...>& v) : view(v) {}
+  const ArrayView<T, E...>& get() const { return view; }
 };
 template <class T>
 struct ScalarLeaf {
@@ -173,6 +183,10 @@ template <class T, std::int64_t... E>
 struct OperandRecorder<ArrayLeaf<Array<T, E...>>> {
   static constexpr Sym record(Recorder& r) { return r.input<T, E...>(); }
 };
+template <class T, std::int64_t... E>
+struct OperandRecorder<ArrayLeaf<ArrayView<T, E...>>> {
+  static constexpr Sym record(Recorder& r) { return r.input<std::remove_const_t<T>, E...>(false); }
+};
 template <class T>
 struct OperandRecorder<ScalarLeaf<T>> {
   static constexpr Sym record(Recorder& r) {
@@ -213,25 +227,45 @@ inline constexpr int dynamic_extents = L::Extents::dynamic_count;
 template <class Fn, class... Ops>
 inline constexpr int dynamic_extents<Expression<Fn, Ops...>> = (0 + ... + dynamic_extents<Ops>);
 
-/// The leaves of an expression as one evaluation finds them, in the order in which they are recorded.
-template <int Leaves, int Dynamic>
+/// Memory of a destination.
+struct KeptMemory {
+  const void* begin = nullptr;
+  std::int64_t bytes = 0;
+
+  /// Is some of it read there? Exactly this memory may be, element by element.
+  bool is_read(const void* data, std::int64_t size, bool element_by_element) const {
+    const auto* kept = static_cast<const std::byte*>(begin);
+    const auto* from = static_cast<const std::byte*>(data);
+    return from < kept + bytes && kept < from + size && !(element_by_element && from == kept && size == bytes);
+  }
+};
+/// The leaves of an expression as one evaluation finds them, in the order in which they are recorded. OfViews: views are among the leaves and the
+/// destination; their memory may overlap anyhow. Arrays own theirs: one that shares it with the destination is the destination.
+template <int Leaves, int Dynamic, bool Elementwise, bool OfViews>
 struct LeafList {
   void* external[Leaves + 1];  // the last is the destination
   std::int64_t extent[Dynamic > 0 ? Dynamic : 1];
   int count = 0, dynamic = 0;
-  // Elements that the result may not overwrite. Arrays own their memory: an operand that shares it with the
-  // destination is the destination, and element by element that does no harm.
-  const void* kept = nullptr;
+  KeptMemory kept;  // elements that the result may not overwrite
   bool clashes = false;
 
-  template <class T, std::int64_t... E>
-  TT_ALWAYS_INLINE void add(const Array<T, E...>& a) {
-    for (int k = 0; k < extents<E...>::dynamic_count; ++k) extent[dynamic++] = a.dynamic_extent(k);
+  template <class A>
+  TT_ALWAYS_INLINE void add(const A& a) {
+    for (int k = 0; k < A::Extents::dynamic_count; ++k) extent[dynamic++] = a.dynamic_extent(k);
     const void* data = a.data();
-    if (kept) clashes = clashes || data == kept;
+    if constexpr (OfViews) clashes = clashes || kept.is_read(data, a.size() * static_cast<std::int64_t>(sizeof(*a.data())), Elementwise);
+    else if constexpr (!Elementwise) clashes = clashes || (kept.begin && data == kept.begin);
     external[count++] = const_cast<void*>(data);
   }
 };
+template <class L>
+inline constexpr bool has_views = false;
+template <class T, std::int64_t... E>
+inline constexpr bool has_views<ArrayLeaf<ArrayView<T, E...>>> = true;
+template <class T, std::int64_t... E>
+inline constexpr bool has_views<ArrayView<T, E...>> = true;
+template <class Fn, class... Ops>
+inline constexpr bool has_views<Expression<Fn, Ops...>> = (has_views<Ops> || ...);
 template <class A, class List>
 TT_ALWAYS_INLINE void collect(const ArrayLeaf<A>& leaf, List& list) {
   list.add(leaf.get());
@@ -273,15 +307,14 @@ struct DynamicProgram {
 /// An expression of type X evaluated into an Array A.
 template <class X, class A, class Isa>
 struct Evaluation {
-  using P = Program<ExpressionModel<X, !A::is_inline>>;
+  using P = Program<ExpressionModel<X, A::is_padded>>;
   static constexpr int dynamic = dynamic_extents<X>;
   static constexpr bool is_dynamic = dynamic > 0, reads_first = backend::reads_first<Compiled<P>>;
 
-  LeafList<tree_leaves<X>, dynamic> list;
+  LeafList<tree_leaves<X>, dynamic, is_elementwise_tree<X>, has_views<X> || has_views<A>> list;
 
-  /// kept: the elements of the destination, or null.
-  TT_ALWAYS_INLINE explicit Evaluation(const X& x, const void* kept) {
-    if constexpr (!is_elementwise_tree<X>) list.kept = kept;
+  TT_ALWAYS_INLINE explicit Evaluation(const X& x, const KeptMemory& destination) {
+    list.kept = destination;
     collect(x, list);
   }
   static const DynamicProgram& program()
@@ -316,16 +349,6 @@ constexpr bool extents_may_agree() {
   return true;
 }
 
-[[noreturn]] TT_NOINLINE inline void assigned_shape_differs(const std::int64_t* given, const std::int64_t* declared,
-                                                            int rank) {
-  Shape from, to;
-  for (int k = 0; k < rank; ++k) {
-    from.push_back(given[k]);
-    to.push_back(declared[k] == dyn ? given[k] : declared[k]);
-  }
-  TT_THROW(Error(Text("tt::Array: shapes differ: ") << from << " is assigned to " << to << "."));
-}
-
 // ---- making expressions
 
 template <class A>
@@ -334,6 +357,14 @@ template <class T, std::int64_t... E>
 struct held<Array<T, E...>&> { using type = ArrayLeaf<const Array<T, E...>&>; };
 template <class T, std::int64_t... E>
 struct held<const Array<T, E...>&> { using type = ArrayLeaf<const Array<T, E...>&>; };
+template <class T, std::int64_t... E>
+struct held<ArrayView<T, E...>> { using type = ArrayLeaf<ArrayView<T, E...>>; };
+template <class T, std::int64_t... E>
+struct held<ArrayView<T, E...>&> : held<ArrayView<T, E...>> {};
+template <class T, std::int64_t... E>
+struct held<const ArrayView<T, E...>&> : held<ArrayView<T, E...>> {};
+template <class T, std::int64_t... E>
+struct held<const ArrayView<T, E...>> : held<ArrayView<T, E...>> {};
 template <class T, std::int64_t... E>
 struct held<Array<T, E...>> { using type = ArrayLeaf<Array<T, E...>>; };
 template <class Fn, class... Ops>

@@ -6,7 +6,7 @@
 //     return loss;
 //   });
 //   tt::Array<float> loss = step(w, x, y);
-// A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays, expressions,
+// A parameter taken as `auto&` and assigned is updated in place. Arguments are Arrays and views of them, expressions,
 // numbers (f32 unless they are double or integers) and parameter structs of Arrays; results are
 // nothing, one value, a tuple of them, or a parameter struct.
 // Thread-safe: a fused function holds no state; each thread has its own arena.
@@ -37,6 +37,11 @@ template <class T, std::int64_t... E>
 struct Argument<Array<T, E...>> {
   using Symbolic = Sym;
   static constexpr Sym record(Recorder& r) { return r.input<T, E...>(); }
+};
+template <class T, std::int64_t... E>
+struct Argument<ArrayView<T, E...>> {
+  using Symbolic = Sym;
+  static constexpr Sym record(Recorder& r) { return OperandRecorder<ArrayLeaf<ArrayView<T, E...>>>::record(r); }
 };
 template <class T>
   requires std::is_arithmetic_v<T>
@@ -228,6 +233,12 @@ constexpr bool updates_input(int first, int count) {
   return false;
 }
 
+/// May what an argument refers to be written?
+template <class A>
+inline constexpr bool is_writable = std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>;
+template <class A>
+  requires requires { typename std::remove_cvref_t<A>::element_type; }
+inline constexpr bool is_writable<A> = !std::is_const_v<typename std::remove_cvref_t<A>::element_type>;
 /// Are the arguments that the program updates variables?
 template <class P, class... A>
 constexpr bool updates_are_possible() {
@@ -237,8 +248,7 @@ constexpr bool updates_are_possible() {
     if (updates_input<P>(first, n) && !writable) fine = false;
     first += n;
   };
-  (one(leaf_count<std::remove_cvref_t<A>>(),
-       std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>), ...);
+  (one(leaf_count<std::remove_cvref_t<A>>(), is_writable<A>), ...);
   return fine;
 }
 

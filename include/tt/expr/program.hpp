@@ -60,14 +60,14 @@ struct Recorder {
   Extent of_axis[max_rank] = {};  ///< from the right; 1: none yet
 
   template <class T, std::int64_t... E>
-  constexpr Sym input() {
+  constexpr Sym input(bool padded = !stored_inline<T, E...>) {
     static_assert(sizeof...(E) <= max_rank);
     Shape s;
     [[maybe_unused]] const auto extent = [&](std::int64_t e) {
       s.push_back(e != dyn ? Extent(e) : next(static_cast<int>(sizeof...(E)) - 1 - s.rank));
     };
     (extent(E), ...);
-    return {&graph, graph.input(dtype_of<T>, s, {}, !stored_inline<T, E...>)};
+    return {&graph, graph.input(dtype_of<T>, s, {}, padded)};
   }
   constexpr Extent next(int axis_from_right) {
     const int k = symbols++;

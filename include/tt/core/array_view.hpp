@@ -1,0 +1,101 @@
+// ArrayView: elements that lie elsewhere, dense and row-major, as an Array with its shape in the type: those of a Tensor (tt::as_array), a
+// vector, a buffer of a driver. It is an operand, an argument of fused functions, and what expressions are assigned to.
+//   tt::ArrayView<float, 4, 4> m(pointer);   m = m * 0.5 + b;         // written where they lie
+//   tt::ArrayView<const float, tt::dyn, 3> points(data, n);           // for reading
+// A copy names the same elements, and assigning assigns elements, as with Eigen::Map. They must outlive the view and expressions of it.
+#pragma once
+#include "tt/core/array.hpp"
+
+namespace tt {
+
+TT_DEBUG_BEGIN
+
+/// Elements at a pointer, E... extents, of which tt::dyn are given at run time.
+template <class T, std::int64_t... E>
+class ArrayView {
+ public:
+  using tt_front = ArrayFront;
+  using element_type = T;
+  using value_type = std::remove_const_t<T>;
+  using Array = tt::Array<value_type, E...>;
+  using Extents = extents<E...>;
+  static constexpr int rank = sizeof...(E);
+  static constexpr DType dtype = dtype_of<value_type>;
+  static constexpr bool is_static = Extents::dynamic_count == 0, is_padded = false, is_inline = false;
+
+  /// The extents that are known at run time only, in order. Throws Error where one is negative.
+  template <std::integral... N>
+    requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
+  explicit ArrayView(T* data, N... extent) : data_(data), extents_(extent...) {}
+  /// All extents; those in the type are taken from it.
+  ArrayView(T* data, const std::int64_t* extent) : data_(data) { extents_.set(extent); }
+  /// Of all the elements of an Array.
+  ArrayView(std::conditional_t<std::is_const_v<T>, const Array, Array>& a TT_LIFETIMEBOUND) : data_(a.data()) {
+    std::int64_t given[rank + 1];
+    for (int k = 0; k < rank; ++k) given[k] = a.extent(k);
+    extents_.set(given);
+  }
+  ArrayView(const ArrayView& o) = default;
+  /// The elements of one of equal extents: throws Error where they differ.
+  const ArrayView& operator=(const ArrayView& o) const {
+    assign(o.data_, o.extents_);
+    return *this;
+  }
+  ArrayView& operator=(const ArrayView& o) {
+    assign(o.data_, o.extents_);
+    return *this;
+  }
+  /// Writes an Array or what an expression gives; other extents are an Error. Defined in expr/assign.hpp.
+  template <class X, class Isa = IsaTag>
+    requires(ArrayOperand<X> && !std::is_arithmetic_v<X>)
+  const ArrayView& operator=(const X& x) const;
+  template <class X, class Isa = IsaTag>
+    requires ArrayOperand<X>
+  const ArrayView& operator+=(const X& x) const { return *this = *this + x; }
+  template <class X, class Isa = IsaTag>
+    requires ArrayOperand<X>
+  const ArrayView& operator-=(const X& x) const { return *this = *this - x; }
+  template <class X, class Isa = IsaTag>
+    requires ArrayOperand<X>
+  const ArrayView& operator*=(const X& x) const { return *this = *this * x; }
+  template <class X, class Isa = IsaTag>
+    requires ArrayOperand<X>
+  const ArrayView& operator/=(const X& x) const { return *this = *this / x; }
+
+  std::int64_t extent(int axis) const { return extents_[axis]; }
+  std::int64_t dynamic_extent(int k) const { return extents_.dynamic_extent(k); }
+  std::int64_t size() const { return extents_.size(); }
+  Shape shape() const { return extents_.shape(); }
+  T* data() const { return data_; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + size(); }
+  /// One element; the indices are checked in every build, a negative one counts from the end.
+  template <std::integral... I>
+  T& operator()(I... index) const {
+    return data_[extents_.offset(index...)];
+  }
+  /// A copy.
+  Array eval() const {
+    std::int64_t given[rank + 1];
+    for (int k = 0; k < rank; ++k) given[k] = extent(k);
+    Array a(Uninitialized{}, given);
+    if (size() > 0) std::memcpy(a.data(), data_, static_cast<std::size_t>(size()) * sizeof(T));
+    return a;
+  }
+  operator Array() const { return eval(); }
+
+ private:
+  void assign(const T* from, const detail::ArrayExtents<E...>& given) const {
+    static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");
+    for (int k = 0; k < rank; ++k)
+      if (given[k] != extent(k)) detail::assigned_shape_differs(given.shape(), shape());
+    if (size() > 0) std::memmove(data_, from, static_cast<std::size_t>(size()) * sizeof(T));
+  }
+
+  T* data_;
+  [[no_unique_address]] detail::ArrayExtents<E...> extents_;
+};
+
+TT_DEBUG_END
+
+}  // namespace tt
