@@ -19,6 +19,6 @@ using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
                                       MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
                                       CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,
-                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention>;
+                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention>;
 
 }  // namespace tt

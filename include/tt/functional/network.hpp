@@ -99,6 +99,17 @@ struct Linear {
     return bias.defined() ? y + bias : y;
   }
 };
+/// A product of integers that are stored in 8 or 16 bits, summed in 32.
+struct IntMm {
+  static constexpr OpInfo info{.name = "_int_mm", .widens = false, .arguments = "input, mat2"};
+  static constexpr Sym body(const Sym& a, const Sym& b) {
+    for (const Sym& x : {a, b}) {
+      if (!detail::need_rank(x, 2, 2, info.name)) return x;
+      if (!is_narrow(x.dtype()) || !is_integral(x.dtype())) return {x.graph, x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = info.name, .dtype = x.dtype()}, x.id)};
+    }
+    return Matmul::body(tt::cast<std::int32_t>(a), tt::cast<std::int32_t>(b));
+  }
+};
 /// One half of an axis times the sigmoid of the other.
 struct Glu {
   struct Options {
@@ -193,6 +204,9 @@ struct Attention {
 /// x weight^T + bias: (..., in) to (..., out), of a weight (out, in).
 template <Value A, Value W, Value... B>
 constexpr CalledStructured<WithDefaults<Linear>, A, W, B...> linear(A&& x, W&& weight, B&&... bias) { return call_structured<Linear>({}, static_cast<A&&>(x), static_cast<W&&>(weight), static_cast<B&&>(bias)...); }
+/// a b of matrices of u8, i8 or i16: i32, exact (modulo 2^32) on every processor. PyTorch's torch._int_mm.
+template <Value A, Value B>
+constexpr CalledStructured<WithDefaults<IntMm>, A, B> int_mm(A&& a, B&& b) { return call_structured<IntMm>({}, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// Over each group of channels (axis 1) and all further axes of one example: (x - mean) / sqrt(var + eps) * weight + bias.
 template <DynamicAxes A>
 constexpr A group_norm(const A& x, int num_groups, const std::type_identity_t<A>& weight = {}, const std::type_identity_t<A>& bias = {}, double eps = 1e-5, SourceLine at = here()) {

@@ -24,7 +24,10 @@ namespace detail {
 constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   Graph alone;
   Vec<int> o;
-  for (int id : g.operands(n)) o.push_back(alone.input(g[id].dtype, g[id].shape));
+  for (int id : g.operands(n)) {
+    o.push_back(alone.input(g[id].dtype, g[id].shape));
+    if (n.op == Op::matmul) o.back() = alone.cast(o.back(), n.dtype);  // a side that it converts itself
+  }
   alone.output(again(alone, g, n, o));
   return alone;
 }
@@ -74,9 +77,11 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
   }
   const bool computes = is_product(n.op) || is_reduction(n.op) || (n.op == Op::call && !is_named(n)) ||
                         (is_elementwise(n.op) && n.op != Op::call && n.op != Op::where && n.op != Op::copy && n.op != Op::cast && n.op != Op::broadcast);
+  // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side, or both.
+  if (n.op == Op::matmul && phase != Phase::recorded && compute_dtype(g[n.operand[1]].dtype) == n.dtype && compute_dtype(first) == n.dtype &&
+      (first == n.dtype || (n.dtype == DType::i32 && is_narrow(g[n.operand[1]].dtype))))
+    return "";
   if (computes && (is_narrow(n.dtype) || is_narrow(first))) return "computes with what is only stored so";
-  // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side.
-  if (n.op == Op::matmul && phase != Phase::recorded && first == n.dtype && compute_dtype(g[n.operand[1]].dtype) == n.dtype) return "";
   if ((is_elementwise(n.op) && !is_named(n)) || is_product(n.op))
     for (int k = n.op == Op::where ? 2 : 1; k < n.operand_count; ++k)
       if (const Ids o = g.operands(n); g[o[k]].dtype != g[o[k - 1]].dtype) return "has operands of different dtypes";

@@ -793,7 +793,14 @@ struct Lowering {
       read_windows(right);
       return;
     }
-    if (plan.buffers[buffer_of[right.node]].dtype != n.dtype) return new_panel();  // to convert it
+    if (plan.buffers[buffer_of[right.node]].dtype != n.dtype) {  // to convert it
+      new_panel();
+      if (is_narrow(g[n.operand[0]].dtype)) {  // lines end in whole steps
+        Buffer& panel = plan.buffers[kernel.panel];
+        panel.size = panel.size + Extent(panel_columns * row_padding);
+      }
+      return;
+    }
     if (is_tiny(n.shape.from_right(1), n.shape.last(), kernel.inner)) return;
     const auto at_most = [](Extent e) { return e.is_constant() ? e.code : most_bytes; };
     const std::int64_t apart = kernel.b_inner.is_constant() ? kernel.b_inner.code * size_of(n.dtype) : 2048;  // a size known at run time: the kernel decides then

@@ -129,7 +129,7 @@ struct Normalizer {
     return r.intern(view);
   }
   constexpr int product(const Node& n, Vec<int>& o) {
-    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) o[1] = as_stored(o[1]);
+    if (!std::is_constant_evaluated() && transposed == Transposed::laid_out) take_as_stored(o);
     const int id = r.intern(n, g, o);
     mark(epilogue, id);
     if (!std::is_constant_evaluated()) mark(behind_product, id);
@@ -159,7 +159,13 @@ struct Normalizer {
     if (!is_view(r[from])) from = r.intern({.op = Op::reshape, .dtype = n.dtype, .operand = {from, -1, -1, -1}, .shape = r[from].shape});
     return r.intern(n, g, Vec<int>{from, map[n.operand[1]]});
   }
-  /// What is stored narrow, in the place of what it is computed with: the tiles of a product convert its right side.
+  /// The tiles of a product convert a right side that is stored narrow; of integers, where both sides are, both.
+  constexpr void take_as_stored(Vec<int>& o) {
+    const int right = as_stored(o[1]);
+    if (const int left = as_stored(o[0]); right != o[1] && r[o[0]].dtype == DType::i32) o[0] = left;
+    o[1] = right;
+  }
+  /// What is stored narrow, in the place of what it is computed with.
   constexpr int as_stored(int id) {
     const Node n = r[id];
     if (n.op == Op::cast) {

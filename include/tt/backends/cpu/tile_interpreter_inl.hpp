@@ -661,11 +661,12 @@ struct TileProgram::Worker {
     });
   }
 
-  DType right_dtype() const { return plan.buffers[plan.bindings[k->first_binding + plan.accesses[k->b].buffer]].dtype; }
+  /// What a side of a product is stored as.
+  DType dtype_of_side(const Access& side) const { return plan.buffers[plan.bindings[k->first_binding + side.buffer]].dtype; }
   /// Is a product one of many rows and few columns, of which few elements add up each, and followed by nothing compiled?
   bool has_few_columns() const {
     const std::int64_t cols = value(k->cols), inner = value(k->inner);
-    return !function && k->windows < 0 && right_dtype() == k->dtype && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
+    return !function && k->windows < 0 && dtype_of_side(plan.accesses[k->b]) == k->dtype && range.first(SplitAxis::cols) == 0 && value(k->rows) > 1 && cols > 0 && cols <= width && inner > 0 &&
            inner <= few_columns_inner;
   }
   void product() {
@@ -673,7 +674,8 @@ struct TileProgram::Worker {
     const Term* const terms = plan.terms.begin();
     if (!function) row_segment(0, 0, true);
     const std::int64_t rows_all = value(k->rows), row0 = range.first(SplitAxis::rows), col0 = range.first(SplitAxis::cols),
-                       batch = range.last(SplitAxis::batch, value(k->batch)), size = size_of(k->dtype);
+                       batch = range.last(SplitAxis::batch, value(k->batch));
+    const DType left = dtype_of_side(xa), right = dtype_of_side(xb);
     const Windows windows = k->windows >= 0 ? windows_of(plan.accesses[k->windows], plan.terms.begin(), symbols) : Windows{};
     struct Part {
       Worker& worker;
@@ -684,11 +686,12 @@ struct TileProgram::Worker {
       ProductTiles p{.rows = range.last(SplitAxis::rows, rows_all) - row0,
                      .cols = range.last(SplitAxis::cols, value(k->cols)) - col0,
                      .inner = value(k->inner),
-                     .a = buffer(xa.buffer) + (xa.row_offset(terms, q, symbols) + row0 * value(k->a_row)) * size,
+                     .a = buffer(xa.buffer) + (xa.row_offset(terms, q, symbols) + row0 * value(k->a_row)) * size_of(left),
+                     .a_dtype = left,
                      .a_row = value(k->a_row),
                      .a_inner = value(k->a_inner),
-                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size_of(right_dtype()),
-                     .b_dtype = right_dtype(),
+                     .b = buffer(xb.buffer) + (xb.row_offset(terms, q, symbols) + col0 * value(k->b_column)) * size_of(right),
+                     .b_dtype = right,
                      .b_inner = value(k->b_inner),
                      .b_column = value(k->b_column),
                      .b_padded = !xb.guarded,

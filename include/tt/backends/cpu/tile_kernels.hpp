@@ -39,6 +39,7 @@ struct ProductTile {
 struct ProductTiles {
   std::int64_t rows, cols, inner;
   const void* a;
+  DType a_dtype;           ///< what a is stored as: the product's dtype; or integers of fewer bits, as b then
   std::int64_t a_row, a_inner;
   const void* b;
   DType b_dtype;           ///< what b is stored as: the product's dtype, or one that is computed in it

@@ -1,0 +1,118 @@
+// Products of integers of 8 and 16 bits, summed in 32: the number of a plain loop on every path, with and without AVX-512 VNNI.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "tensors.hpp"
+#include "tt/backends/cpu/narrow_products.hpp"
+#include "tt/functional/network.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using namespace tt;
+
+/// Numbers of a dtype, its extremes among them.
+Tensor numbers_of(DType dtype, std::int64_t rows, std::int64_t columns, int seed) {
+  const int bits = 8 * size_of(dtype);
+  const std::int64_t least = is_signed(dtype) ? -(std::int64_t{1} << (bits - 1)) : 0, most = least + (std::int64_t{1} << bits);
+  manual_seed(seed);
+  const Tensor x = randint(least, most, {rows, columns}), extreme = randint(0, 6, {rows, columns});
+  return where(extreme == 0, least, where(extreme == 1, most - 1, x)).to(dtype);
+}
+
+/// Modulo 2^32, by a loop.
+Tensor product(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.to(DType::i32).contiguous(), y = b.to(DType::i32).contiguous();
+  Tensor r = zeros({a.size(0), b.size(1)}, DType::i32);
+  const auto at_x = x.accessor<std::int32_t, 2>(), at_y = y.accessor<std::int32_t, 2>(), at_r = r.accessor<std::int32_t, 2>();
+  for (std::int64_t i = 0; i < a.size(0); ++i)
+    for (std::int64_t j = 0; j < b.size(1); ++j) {
+      std::uint32_t sum = 0;
+      for (std::int64_t k = 0; k < a.size(1); ++k) sum += static_cast<std::uint32_t>(at_x(i, k)) * static_cast<std::uint32_t>(at_y(k, j));
+      at_r(i, j) = static_cast<std::int32_t>(sum);
+    }
+  return r;
+}
+Tensor every_second(const Tensor& x) {
+  Tensor wide = zeros({x.size(0), 2 * x.size(1) + 1}, x.dtype());
+  Tensor view = wide.slice(1, 1, 2 * x.size(1) + 1, 2);
+  view.copy_(x);
+  return view;
+}
+bool same(const Tensor& a, const Tensor& b) { return a.dtype() == b.dtype() && a.shape() == b.shape() && (a == b).all().item<bool>(); }
+
+struct Sizes3 {
+  std::int64_t m, k, n;
+};
+constexpr Sizes3 sizes[] = {{1, 1, 1}, {1, 700, 70}, {3, 16, 5}, {4, 33, 64}, {17, 31, 65}, {16, 520, 3}, {37, 515, 130}, {5, 0, 4}};
+
+}  // namespace
+
+TEST_CASE("products of narrow integers are exact, whatever their layouts") {
+  auto plain = compile([](const Tensor& a, const Tensor& b) { return matmul(a.to(DType::i32), b.to(DType::i32)); }, {.tier = 0});
+  auto fused = compile([](const Tensor& a, const Tensor& b, const Tensor& c) { return (matmul(a.to(DType::i32), b.to(DType::i32)) + c) * 3; }, {.tier = 1});
+  int seed = 1;
+  for (DType left : {DType::i8, DType::u8, DType::i16})
+    for (DType right : {DType::i8, DType::u8, DType::i16})
+      for (const auto& [m, k, n] : sizes) {
+        CAPTURE(name(left));
+        CAPTURE(name(right));
+        CAPTURE(m);
+        CAPTURE(k);
+        CAPTURE(n);
+        const Tensor a = numbers_of(left, m, k, ++seed), b = numbers_of(right, k, n, ++seed), c = randint(-5, 5, {n}).to(DType::i32), expected = product(a, b);
+        const Tensor lefts[] = {a, a.t().contiguous().t(), every_second(a)}, rights[] = {b, b.t().contiguous().t(), every_second(b)};
+        for (const Tensor& x : lefts)
+          for (const Tensor& y : rights) {
+            CHECK(same(int_mm(x, y), expected));
+            CHECK(same(plain(x, y), expected));
+            CHECK(same(fused(x, y, c), (expected + c) * 3));
+          }
+      }
+}
+
+TEST_CASE("batches, several threads, and a left side that is wide") {
+  const Tensor a = numbers_of(DType::i8, 6 * 40, 300, 1).reshape({6, 40, 300}), b = numbers_of(DType::u8, 300, 150, 2);
+  const auto f = compile([](const Tensor& x, const Tensor& y) { return matmul(x.to(DType::i32), y.to(DType::i32)); });
+  const Tensor expected = product(a.reshape({240, 300}), b).reshape({6, 40, 150});
+  const int threads = get_num_threads();
+  for (int n : {1, 3}) {
+    set_num_threads(n);
+    CHECK(same(f(a, b), expected));
+    CHECK(same(f(a.to(DType::i32), b), expected));
+    CHECK(same(f(a, b.to(DType::i32)), expected));
+  }
+  set_num_threads(threads);
+}
+
+TEST_CASE("int_mm by name, and what it does not take") {
+  register_all_ops();
+  const Tensor a = numbers_of(DType::i8, 3, 4, 1), b = numbers_of(DType::i8, 4, 2, 2);
+  CHECK(same(tt::call("_int_mm", {a, b}), product(a, b)));
+  CHECK(message([&] { int_mm(a.to(DType::i32), b); }) == "tt::int_mm: dtype is not accepted: i32. Cast it first?");
+  CHECK(message([&] { int_mm(a.reshape({12}), b); }) == "tt::int_mm: rank is too low: (12,) has rank 1, needed is 2.");
+  CHECK(message([&] { int_mm(a, a); }).find("inner extents") != std::string::npos);
+}
+
+TEST_CASE("the instruction of VNNI gives the sums of pmaddwd") {
+  if (!cpu::detail::has_vnni()) {
+    std::puts("SKIPPED: AVX-512 VNNI: not on this processor, or not compiled for it");
+    return;
+  }
+  std::vector<std::uint32_t> found[2];
+  const Tensor a = numbers_of(DType::i16, 21, 555, 1), b = numbers_of(DType::i16, 70, 555, 2);
+  std::vector<std::int32_t> panel(555 * 64 + 64 * 16);
+  const auto take = [](void* to, const cpu::ProductTile& t) {
+    for (std::int64_t y = 0; y < t.rows; ++y)
+      for (std::int64_t x = 0; x < t.columns; ++x) static_cast<std::vector<std::uint32_t>*>(to)->push_back(static_cast<const std::uint32_t*>(t.elements)[y * t.pitch + x]);
+  };
+  for (int vnni = 0; vnni < 2; ++vnni) {
+    const cpu::ProductTiles p{21, 70, 555, a.data(), DType::i16, 555, 1, b.data(), DType::i16, 1, 555, false, false, panel.data(), nullptr, 0, &found[vnni], take};
+    vnni ? cpu::detail::multiply_narrow<TT_AVX512>(p) : cpu::detail::multiply_narrow<false>(p);
+  }
+  CHECK(found[0] == found[1]);
+  CHECK(found[0].size() == 21 * 70);
+}
