@@ -4,7 +4,7 @@
 //   tt::Array<float, 64> y = tt::tanh(a * b + c);
 // The same operand written twice is read twice; inside tt::fuse nothing is computed twice.
 #pragma once
-#include "tt/core/array_view.hpp"
+#include "tt/expr/leaves.hpp"
 #include "tt/expr/program.hpp"
 
 namespace tt {
@@ -34,66 +34,6 @@ struct OperandList<A, B, C, More...> {
   B b;
   C c;
   OperandList<More...> more;
-};
-
-// ---- leaves
-
-[[noreturn]] TT_NOINLINE inline void operand_has_ended(DType dtype, const std::int64_t* extent, int rank) {
-  TT_THROW(Error(Text("tt: an operand of this expression has ended: an Array of ")
-                 << name(dtype) << ' ' << declared_shape(extent, rank)
-                 << ". Keep it alive, evaluate the expression earlier with tt::eval, or take "
-                    "parameters by const auto&."));
-}
-[[noreturn]] TT_NOINLINE inline void operand_was_moved(DType dtype, const std::int64_t* extent, int rank) {
-  TT_THROW(Error(Text("tt: an operand of this expression was moved from: an Array of ")
-                 << name(dtype) << ' ' << declared_shape(extent, rank)
-                 << ". Assign to it, or evaluate the expression earlier with tt::eval."));
-}
-
-template <class A>
-struct ArrayLeaf;  // a reference, or an owned temporary
-template <class T, std::int64_t... E>
-struct ArrayLeaf<const Array<T, E...>&> {
-  static constexpr DType dtype = dtype_of<T>;
-  using Extents = extents<E...>;
-  const Array<T, E...>* array;
-  [[no_unique_address]] Witness witness;
-
-  explicit constexpr ArrayLeaf(const Array<T, E...>& a) : array(&a), witness(a.lifetime()) {}
-  const Array<T, E...>& get() const {
-    if constexpr (TT_DEBUG) {
-      if (witness.ended()) operand_has_ended(dtype, Extents::value, Extents::rank);
-    }
-    if (!array->has_elements()) operand_was_moved(dtype, Extents::value, Extents::rank);
-    return *array;
-  }
-};
-template <class T, std::int64_t... E>
-struct ArrayLeaf<Array<T, E...>> {
-  static constexpr DType dtype = dtype_of<T>;
-  using Extents = extents<E...>;
-  Array<T, E...> array;
-
-  explicit constexpr ArrayLeaf(Array<T, E...>&& a) : array(static_cast<Array<T, E...>&&>(a)) {}
-  const Array<T, E...>& get() const { return array; }
-};
-template <class T, std::int64_t... E>
-struct ArrayLeaf<ArrayView<T, E...>> {
-  static constexpr DType dtype = ArrayView<T, E...>::dtype;
-  using Extents = extents<E...>;
-  ArrayView<T, E...> view;
-
-  explicit constexpr ArrayLeaf(const ArrayView<T, E...>& v) : view(v) {}
-  const ArrayView<T, E...>& get() const { return view; }
-};
-template <class T>
-struct ScalarLeaf {
-  static constexpr DType dtype = dtype_of<T>;
-  using Extents = extents<>;
-  compute_t<T> value;  ///< beside what is stored narrow a number is not rounded before it is computed with
-
-  template <class A>
-  explicit constexpr ScalarLeaf(A a) : value(static_cast<compute_t<T>>(a)) {}
 };
 
 template <std::int64_t... E>
