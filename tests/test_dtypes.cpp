@@ -465,3 +465,42 @@ TEST_CASE("a graph with narrow dtypes is text and comes back") {
   CHECK(tt::parse(t) == g);
   CHECK(contains(t, "bf16"));
 }
+
+TEST_CASE("fast numerics round where values are stored, and say so") {
+  const auto chain = [](const Tensor& x) { return tt::tanh((x * 1.01 + 0.3) * 0.77 - x); };
+  for (DType d : {DType::bf16, DType::f16}) {
+    const Tensor x = tt::randn({37, 19}, 1).to(d), w = tt::randn({19, 5}, 2).to(d);
+    const Tensor once = chain(x.to(DType::f32)).to(d);
+    CHECK(!same_bits(chain(x), once));
+    for (int tier : {0, 1}) {
+      const auto exact = tt::compile(chain, {.tier = tier, .wait = true});
+      const auto fast = tt::compile(chain, {.tier = tier, .wait = true, .numerics = tt::Numerics::fast});
+      CHECK(same_bits(exact(x), chain(x)));
+      CHECK(same_bits(fast(x), once));
+      CHECK(contains(fast.explain().c_str(), "numerics fast: 4 roundings to 16 bits left out"));
+      CHECK(!contains(exact.explain().c_str(), "numerics"));
+    }
+    // What a product reads is stored, and a result is.
+    const auto mixed = [](const Tensor& a, const Tensor& b) { return std::pair{tt::matmul(a * 1.01 + 0.3, b), tt::softmax(a * 3.1, 1)}; };
+    const auto fast = tt::compile(mixed, {.numerics = tt::Numerics::fast});
+    const auto [product, softmax] = fast(x, w);
+    CHECK(same_bits(softmax, tt::softmax(x.to(DType::f32) * 3.1, 1).to(d)));
+    if (!tt::backend::tile_kernels().has_bf16_products()) CHECK(same_bits(product, tt::matmul((x.to(DType::f32) * 1.01 + 0.3).to(d), w)));
+    CHECK(product.dtype() == d);
+  }
+  // f32 is computed as it was.
+  const Tensor y = tt::randn({100}, 3);
+  CHECK(same_bits(tt::compile(chain, {.numerics = tt::Numerics::fast})(y), chain(y)));
+}
+
+TEST_CASE("gradients with fast numerics are near those of f32") {
+  const auto loss = [](const Tensor& x, const Tensor& w) { return tt::sum(tt::tanh(tt::matmul(x, w) * 0.5) * 2 + 1); };
+  Tensor x = tt::randn({8, 16}, 1).to(DType::bf16), w = tt::randn({16, 4}, 2).to(DType::bf16);
+  const auto fast = tt::compile(tt::value_and_grad<0, 1>(loss), {.numerics = tt::Numerics::fast});
+  const auto [value, d] = fast(x, w);
+  const auto [exact, e] = tt::value_and_grad<0, 1>(loss)(x.to(DType::f32), w.to(DType::f32));
+  CHECK(std::get<0>(d).dtype() == DType::bf16);
+  // Sums of 4 or 8 terms below 2, each rounded to 8 bits.
+  CHECK((std::get<0>(d).to(DType::f32) - std::get<0>(e)).abs().max().item<float>() < 0.06f);
+  CHECK((std::get<1>(d).to(DType::f32) - std::get<1>(e)).abs().max().item<float>() < 0.12f);
+}

@@ -200,6 +200,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
   const Graph& graph() const { return graph_; }
   int outputs() const { return graph_.outputs.size(); }
+  /// With fast numerics: operands that are not rounded first.
+  int dropped_roundings() const { return dropped_roundings_; }
   /// What its programs are called after.
   const char* last_op() const {
     const Node& last = graph_[graph_.outputs[0]];
@@ -272,6 +274,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   const Graph& differentiated() const { return named_ ? *named_ : graph_; }
   ProgramOptions options_;
   bool results_change_;
+  int dropped_roundings_ = 0;
   Vec<char> read_;
   Vec<BitSet> flow_;
   std::unique_ptr<StepRunner> steps_;

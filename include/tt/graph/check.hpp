@@ -79,7 +79,7 @@ constexpr const char* wrong_operands(const Graph& g, const Node& n, Phase phase)
                         (is_elementwise(n.op) && n.op != Op::call && n.op != Op::where && n.op != Op::copy && n.op != Op::cast && n.op != Op::broadcast);
   // Promotion is recorded as casts, so that executors see one dtype; but a product may convert its right side, or both.
   if (n.op == Op::matmul && phase != Phase::recorded && compute_dtype(g[n.operand[1]].dtype) == n.dtype && compute_dtype(first) == n.dtype &&
-      (first == n.dtype || (n.dtype == DType::i32 && is_narrow(g[n.operand[1]].dtype))))
+      (first == n.dtype || is_narrow(g[n.operand[1]].dtype)))
     return "";
   if (computes && (is_narrow(n.dtype) || is_narrow(first))) return "computes with what is only stored so";
   if ((is_elementwise(n.op) && !is_named(n)) || is_product(n.op))

@@ -14,6 +14,7 @@ struct CompileOptions {
   bool fullgraph = false;         ///< a graph break is an error
   BackendChoice backend = {};     ///< what runs the graphs: a name, or a Backend
   CompileMode mode = CompileMode::default_mode;  ///< reduce_overhead: CUDA graphs; see CompileMode
+  Numerics numerics = Numerics::exact;           ///< fast: fewer roundings to 16-bit floats; see Numerics
 };
 
 namespace jit {
@@ -29,7 +30,7 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
 
 TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
                                      const CompileOptions& options) {
-  Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode}, segment), {}};
+  Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode, .numerics = options.numerics}, segment), {}};
   if (const Backend backend = options.backend.find()) {
     std::vector<ExampleInput> inputs;
     for (int k = 0; k < graph.inputs.size(); ++k) {
@@ -114,6 +115,12 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
   if (options.mode != CompileMode::default_mode)
     t << "     mode " << name(options.mode) << (said.empty() ? ": has no effect on the CPU\n" : ":\n");
   t << said;
+  if (options.numerics == Numerics::fast) {
+    const int dropped = e.forward().dropped_roundings() + (e.joint ? e.joint->first.function->dropped_roundings() : 0);
+    t << "     numerics fast: " << dropped << (dropped == 1 ? " rounding" : " roundings") << " to 16 bits left out";
+    if (backend::tile_kernels().has_bf16_products()) t << "; products of bf16 by the processor's";
+    t << '\n';
+  }
 }
 
 #endif

@@ -28,6 +28,7 @@ namespace detail {
 struct Normalizer {
   const Graph& g;
   const Transposed transposed;
+  const bool pairs;  ///< products of bf16 read both sides as they are stored
   Graph r = Graph::like(g);
   const FlatNodes flat;
   const Vec<char> as_windows;        ///< a reshape that a product reads in place
@@ -38,8 +39,8 @@ struct Normalizer {
   Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
   Vec<char> epilogue; ///< of `r`: a product, or what is computed of a reshaped one in its shape
 
-  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out)
-      : g(from), transposed(t), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
+  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out, bool of_pairs = false)
+      : g(from), transposed(t), pairs(of_pairs), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
         map(from.size(), -1), flat_map(from.size(), -1) {
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
@@ -159,10 +160,11 @@ struct Normalizer {
     if (!is_view(r[from])) from = r.intern({.op = Op::reshape, .dtype = n.dtype, .operand = {from, -1, -1, -1}, .shape = r[from].shape});
     return r.intern(n, g, Vec<int>{from, map[n.operand[1]]});
   }
-  /// The tiles of a product convert a right side that is stored narrow; of integers, where both sides are, both.
+  /// The tiles of a product convert a right side that is stored narrow; both, where pairs of products are added at once.
   constexpr void take_as_stored(Vec<int>& o) {
-    const int right = as_stored(o[1]);
-    if (const int left = as_stored(o[0]); right != o[1] && r[o[0]].dtype == DType::i32) o[0] = left;
+    const int right = as_stored(o[1]), left = as_stored(o[0]);
+    const auto is_pair = [&](int id) { return r[id].dtype == DType::bf16 ? pairs : is_narrow(r[id].dtype) && is_integral(r[id].dtype); };
+    if (is_pair(left) && is_pair(right)) o[0] = left;
     o[1] = right;
   }
   /// What is stored narrow, in the place of what it is computed with.
@@ -338,8 +340,8 @@ struct Normalizer {
 
 namespace detail {
 
-constexpr Graph normalized(const Graph& g, Transposed t) {
-  const detail::Normalizer n(g, t);
+constexpr Graph normalized(const Graph& g, Transposed t, bool pairs) {
+  const detail::Normalizer n(g, t, pairs);
   if (std::is_constant_evaluated() || n.epilogue.empty()) return canonical(n.r);
   return canonical(n.r, detail::computed_before(n.r));
 }
@@ -360,11 +362,11 @@ constexpr bool is_normal(const Graph& g) {
   return true;
 }
 /// Of a canonical graph; the result is one too.
-constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out) {
+constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool pairs = false) {
   if (is_normal(g)) return g;
-  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t);  // nvcc 13 assigns no graphs in constant evaluation
-  if (shows_parts(g)) return detail::normalized(join_parts(g), t);
-  return detail::normalized(g, t);
+  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, pairs);  // nvcc 13 assigns no graphs in constant evaluation
+  if (shows_parts(g)) return detail::normalized(join_parts(g), t, pairs);
+  return detail::normalized(g, t, pairs);
 }
 
 }  // namespace tt

@@ -39,7 +39,7 @@ struct ProductTile {
 struct ProductTiles {
   std::int64_t rows, cols, inner;
   const void* a;
-  DType a_dtype;           ///< what a is stored as: the product's dtype; or integers of fewer bits, as b then
+  DType a_dtype;           ///< what a is stored as: the product's dtype; or integers of fewer bits, or bf16, as b then
   std::int64_t a_row, a_inner;
   const void* b;
   DType b_dtype;           ///< what b is stored as: the product's dtype, or one that is computed in it
@@ -67,6 +67,8 @@ struct TileKernels {
   /// to[c * to_row + r] = from[r * row + c * column], of elements of so many bytes.
   void (*transpose)(int size, const void* from, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t cols, void* to,
                     std::int64_t to_row);
+  /// May both sides of a product be bf16? Its sums are then rounded as the processor does it.
+  bool (*has_bf16_products)();
 };
 
 inline namespace TT_ISA {

@@ -26,7 +26,7 @@ inline void transpose_any(int size, const void* from, std::int64_t row, std::int
     default: return run(std::int64_t{});
   }
 }
-inline constexpr TileKernels own_kernels{TT_ISA_NAME, lanes, &tile_function, &reduction_tiles, &multiply, &transpose_any};
+inline constexpr TileKernels own_kernels{TT_ISA_NAME, lanes, &tile_function, &reduction_tiles, &multiply, &transpose_any, &has_pair_instruction<float>};
 
 #if defined(TT_AVX2_KERNELS) || defined(TT_AVX512_KERNELS)
 /// What TT_CPU_CAPABILITY allows: 0 default, 1 avx2, 2 avx512.

@@ -2,7 +2,7 @@
 // when its graphs enlist it (graph/graph.hpp); tt::compiled has it.
 #pragma once
 #include "tt/backends/cpu/gemm.hpp"
-#include "tt/backends/cpu/narrow_products.hpp"
+#include "tt/backends/cpu/pair_products.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -72,7 +72,11 @@ TT_NOINLINE void multiply_stored(MatmulOperands<T> m, const ProductTiles& p) {
 template <class T>
 void multiply_type(const ProductTiles& p) {
   if constexpr (std::is_same_v<T, std::int32_t>)
-    if (p.a_dtype != DType::i32) return has_vnni() ? multiply_narrow<TT_AVX512>(p) : multiply_narrow<false>(p);
+    if (p.a_dtype != DType::i32) return has_pair_instruction<std::uint32_t>() ? multiply_pairs<std::uint32_t, TT_AVX512>(p) : multiply_pairs<std::uint32_t, false>(p);
+#if TT_AVX512
+  if constexpr (std::is_same_v<T, float>)
+    if (p.a_dtype != DType::f32) return multiply_pairs<float, true>(p);
+#endif
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>)
     if (p.b_dtype != dtype_of<T>)
       return multiply_stored(MatmulOperands<T>{p.rows, p.cols, p.inner, static_cast<const T*>(p.a), p.a_row, p.a_inner, nullptr, 0, true}, p);

@@ -1,6 +1,6 @@
-// Products of integers that are stored in 8 or 16 bits and summed in 32. Such sums are exact modulo 2^32 in any order, so both sides are
-// brought together as lines of 16 bits along what is summed over, and pairs of products are added at once: by pmaddwd, which x86 processors
-// have in every vector width and which does not saturate, or by vpdpwssd of AVX-512 VNNI, which adds them to the sums too.
+// Products of matrices that add pairs of products at once, of both sides as lines of 16 bits along what is summed over. Integers that are stored in
+// 8 or 16 bits: sums of 32 bits are exact modulo 2^32 in any order. x86 processors have pmaddwd for them in every vector width, which does not
+// saturate, or vpdpwssd of AVX-512 VNNI, which adds to the sums too. bf16, with fast numerics: vdpbf16ps of AVX-512 BF16, which rounds as it likes.
 #pragma once
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/backends/cpu/transpose.hpp"
@@ -11,43 +11,59 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 namespace detail {
 
-/// Sums of 32 bits, as many as a register holds, and as many pairs of 16 bits.
-typedef std::uint32_t PairSums __attribute__((vector_size(4 * lanes)));
+/// Sums (std::uint32_t or float), as many as a register holds, and as many pairs of 16 bits.
+template <class Sum>
+struct PairSums {
+  typedef Sum Type __attribute__((vector_size(4 * lanes)));
+};
+using Pairs = PairSums<std::uint32_t>::Type;
 /// Elements of a line are worked on so many at a time; lines are filled up with zeros.
 inline constexpr std::int64_t line_step = 2 * lanes;
 
-/// May a kernel of AVX-512 use VNNI? Asked of the processor that it runs on, as no flag of the compiler says so.
-inline bool has_vnni() {
+/// Has a processor with kernels of AVX-512 the one instruction for pairs? No flag of the compiler says so.
+template <class Sum>
+bool has_pair_instruction() {
 #if TT_AVX512
-  static const bool has = __builtin_cpu_supports("avx512vnni");
+  static const bool has = std::is_floating_point_v<Sum> ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");
   return has;
 #else
   return false;
 #endif
 }
 /// sum + low(a) * low(b) + high(a) * high(b), of the halves of each 32 bits.
-template <bool Vnni>
-TT_ALWAYS_INLINE PairSums add_pairs(PairSums sum, PairSums a, PairSums b) {
+template <bool One>
+TT_ALWAYS_INLINE Pairs add_pairs(Pairs sum, Pairs a, Pairs b) {
 #if TT_AVX512
-  if constexpr (Vnni) {
+  if constexpr (One) {
     __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
-  } else return sum + (PairSums)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+  } else return sum + (Pairs)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
-  return sum + (PairSums)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+  return sum + (Pairs)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #elif defined(__SSE2__) && !defined(__AVX__)
-  return sum + (PairSums)_mm_madd_epi16((__m128i)a, (__m128i)b);
+  return sum + (Pairs)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
   typedef std::int32_t Signed __attribute__((vector_size(4 * lanes)));
-  const auto low = [](PairSums x) { return (PairSums)((Signed)(x << 16) >> 16); };
-  const auto high = [](PairSums x) { return (PairSums)((Signed)x >> 16); };
+  const auto low = [](Pairs x) { return (Pairs)((Signed)(x << 16) >> 16); };
+  const auto high = [](Pairs x) { return (Pairs)((Signed)x >> 16); };
   return sum + low(a) * low(b) + high(a) * high(b);
 #endif
 }
+template <bool One>
+TT_ALWAYS_INLINE PairSums<float>::Type add_pairs(PairSums<float>::Type sum, Pairs a, Pairs b) {
+  using Floats = PairSums<float>::Type;
+#if TT_AVX512
+  if constexpr (One) {
+    __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+  }
+#endif
+  return sum + (Floats)(a << 16) * (Floats)(b << 16) + (Floats)(a & 0xffff0000u) * (Floats)(b & 0xffff0000u);
+}
 
 /// A step of a line, in a register: g++ 12 loads each again for every product of it otherwise.
-TT_ALWAYS_INLINE PairSums load_pairs(const std::int16_t* from) {
-  PairSums x;
+TT_ALWAYS_INLINE Pairs load_pairs(const std::int16_t* from) {
+  Pairs x;
   std::memcpy(&x, from, sizeof x);
 #if defined(__SSE2__)
   __asm__("" : "+v"(x));
@@ -55,8 +71,8 @@ TT_ALWAYS_INLINE PairSums load_pairs(const std::int16_t* from) {
   return x;
 }
 
-/// One side: elements of a line (a row of the left side, a column of the right one) lie `inner` apart, lines `line`.
-struct NarrowSide {
+/// One side, of integers or bf16: elements of a line (a row of the left side, a column of the right one) lie `inner` apart, lines `line`.
+struct PairSide {
   const void* data;
   DType dtype;
   std::int64_t line, inner;
@@ -111,57 +127,57 @@ struct NarrowSide {
 };
 
 /// sums[r * pitch + c] += line r of a times line c of b, n elements of each, a multiple of line_step.
-template <bool Vnni, int Rows, int Columns>
-TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, const std::int16_t* b, std::int64_t b_pitch, std::int64_t n, std::uint32_t* sums,
-                                int pitch) {
-  PairSums sum[Rows][Columns] = {};
+template <class Sum, bool One, int Rows, int Columns>
+TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, const std::int16_t* b, std::int64_t b_pitch, std::int64_t n, Sum* sums, int pitch) {
+  typename PairSums<Sum>::Type sum[Rows][Columns] = {};
   for (std::int64_t k = 0; k < n; k += line_step) {
-    PairSums left[Rows];
+    Pairs left[Rows];
 #pragma GCC unroll 4
     for (int r = 0; r < Rows; ++r) left[r] = load_pairs(a + r * a_pitch + k);
 #pragma GCC unroll 4
     for (int c = 0; c < Columns; ++c) {
-      const PairSums right = load_pairs(b + c * b_pitch + k);
+      const Pairs right = load_pairs(b + c * b_pitch + k);
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) sum[r][c] = add_pairs<Vnni>(sum[r][c], left[r], right);
+      for (int r = 0; r < Rows; ++r) sum[r][c] = add_pairs<One>(sum[r][c], left[r], right);
     }
   }
 #pragma GCC unroll 4
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (int c = 0; c < Columns; ++c) {
-      std::uint32_t total = 0;
+      Sum total = 0;
       for (int l = 0; l < lanes; ++l) total += sum[r][c][l];
       sums[r * pitch + c] += total;
     }
 }
 
 /// Rows and columns whose sums are in memory together, and elements of the rows' lines that are.
-inline constexpr int narrow_rows = 16, narrow_columns = 64;
-inline constexpr std::int64_t narrow_part = 512;
+inline constexpr int pair_rows = 16, pair_columns = 64;
+inline constexpr std::int64_t pair_part = 512;
 
-template <bool Vnni>
-TT_NOINLINE void multiply_narrow(const ProductTiles& p) {
-  const NarrowSide a{p.a, p.a_dtype, p.a_row, p.a_inner}, b{p.b, p.b_dtype, p.b_column, p.b_inner};
+/// One: by the one instruction for pairs, which is there.
+template <class Sum, bool One>
+TT_NOINLINE void multiply_pairs(const ProductTiles& p) {
+  const PairSide a{p.a, p.a_dtype, p.a_row, p.a_inner}, b{p.b, p.b_dtype, p.b_column, p.b_inner};
   auto* const right = static_cast<std::int16_t*>(p.panel);
-  alignas(64) std::int16_t left[narrow_rows * narrow_part];
-  alignas(64) std::uint32_t sums[narrow_rows * narrow_columns];
+  alignas(64) std::int16_t left[pair_rows * pair_part];
+  alignas(64) Sum sums[pair_rows * pair_columns];
   // The lines of the right side are widened once; those that no second block of rows waits for, a part at a time, which stays near.
-  const std::int64_t part = p.rows > narrow_rows ? p.inner : narrow_part / 2;
-  for (std::int64_t j = 0; j < p.cols; j += narrow_columns) {
-    const int columns = p.cols - j < narrow_columns ? static_cast<int>(p.cols - j) : narrow_columns;
+  const std::int64_t part = p.rows > pair_rows ? p.inner : pair_part / 2;
+  for (std::int64_t j = 0; j < p.cols; j += pair_columns) {
+    const int columns = p.cols - j < pair_columns ? static_cast<int>(p.cols - j) : pair_columns;
     std::int64_t k = 0;
     do {
       const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = (n + line_step - 1) / line_step * line_step;
       b.widen(j, columns, k, n, right, pitch);
-      for (std::int64_t i = 0; i < p.rows; i += narrow_rows) {
-        const int rows = p.rows - i < narrow_rows ? static_cast<int>(p.rows - i) : narrow_rows;
+      for (std::int64_t i = 0; i < p.rows; i += pair_rows) {
+        const int rows = p.rows - i < pair_rows ? static_cast<int>(p.rows - i) : pair_rows;
         if (k == 0) std::memset(sums, 0, sizeof sums);
-        for (std::int64_t from = 0; from < n; from += narrow_part) {
-          const std::int64_t some = n - from < narrow_part ? n - from : narrow_part, steps = (some + line_step - 1) / line_step * line_step;
-          a.widen(i, rows, k + from, some, left, narrow_part);
+        for (std::int64_t from = 0; from < n; from += pair_part) {
+          const std::int64_t some = n - from < pair_part ? n - from : pair_part, steps = (some + line_step - 1) / line_step * line_step;
+          a.widen(i, rows, k + from, some, left, pair_part);
           const auto tile = [&]<int Rows, int Columns>(int r, int c, std::integral_constant<int, Rows>, std::integral_constant<int, Columns>) {
-            multiply_lines<Vnni, Rows, Columns>(left + r * narrow_part, narrow_part, right + c * pitch + from, pitch, steps, sums + r * narrow_columns + c, narrow_columns);
+            multiply_lines<Sum, One, Rows, Columns>(left + r * pair_part, pair_part, right + c * pitch + from, pitch, steps, sums + r * pair_columns + c, pair_columns);
           };
           constexpr int wide = TT_AVX512 ? 4 : 2;
           constexpr std::integral_constant<int, 1> one;
@@ -177,7 +193,7 @@ TT_NOINLINE void multiply_narrow(const ProductTiles& p) {
             for (; c < columns; ++c) tile(r, c, one, one);
           }
         }
-        if (k + n == p.inner) p.take(p.context, {i, j, rows, columns, narrow_columns, sums, true});
+        if (k + n == p.inner) p.take(p.context, {i, j, rows, columns, pair_columns, sums, true});
       }
       k += n;
     } while (k < p.inner);
