@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tt/dispatch/algorithms.hpp>
+#include <tt/dispatch/all_ops.hpp>
 #include <tt/dispatch/boxed.hpp>
 #include <tt/tt.hpp>
 
@@ -85,6 +86,7 @@ double microseconds(const F& call) {
 
 int main(int count, char** argument) {
   if (count != 2) return std::printf("usage: pytorch_operators operators.txt\n"), 1;
+  tt::register_all_ops();
   tt::set_num_threads(1);
   tt::manual_seed(1);
   std::ifstream in(argument[1]);
