@@ -9,6 +9,19 @@
 namespace tt {
 namespace detail {
 
+/// Places one behind the other, as most of those of a padding, a roll or a window are.
+struct PlaceRun {
+  std::int64_t begin, count;
+};
+/// Of four places each, on average; else none.
+inline std::vector<PlaceRun> runs_of_places(const std::int64_t* place, std::int64_t count) {
+  std::vector<PlaceRun> runs;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (!runs.empty() && place[i] == runs.back().begin + runs.back().count) ++runs.back().count;
+    else if (4 * static_cast<std::int64_t>(runs.size()) < count) runs.push_back({place[i], 1});
+    else return {};
+  return runs;
+}
 TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   const AxisBlocks b(c, o.dim);
   Tensor result(c[0].dtype(), b.with_rows(c[0], c[1].impl().numel), c[0].device());
@@ -17,11 +30,19 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   const Tensor dense = c[0].contiguous(), index = checked_indices(c, b.axis, o.wrap);
   const auto* place = index.data_ptr<std::int64_t>();
   const std::int64_t count = index.impl().numel;
+  std::vector<PlaceRun> runs;
+  if (b.outer > 1 && count > 0) runs = runs_of_places(place, count);
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());
     for (std::int64_t k = 0; k < b.outer; ++k, from += b.size * b.inner, to += count * b.inner) {
-      if (b.inner == 1)
+      if (!runs.empty()) {
+        auto* next = to;
+        for (const PlaceRun& run : runs) {
+          std::memcpy(next, from + run.begin * b.inner, static_cast<std::size_t>(run.count * b.inner) * sizeof(T));
+          next += run.count * b.inner;
+        }
+      } else if (b.inner == 1)
         for (std::int64_t i = 0; i < count; ++i) to[i] = from[place[i]];
       else
         for (std::int64_t i = 0; i < count && b.inner > 0; ++i)

@@ -275,16 +275,19 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
   const auto* const v = host.data_ptr<std::int64_t>(at);
   if (minlength < 0) TT_THROW(Error(Text("tt::bincount: minlength is negative: ") << minlength << "." << at));
   if (weights.defined() && !(weights.impl().shape == x.impl().shape)) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
-  std::int64_t size = minlength;
-  for (std::int64_t k = 0; k < host.numel(); ++k) {
-    if (v[k] < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << v[k] << "." << at));
-    if (v[k] >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << v[k] << "." << at));
-    size = v[k] + 1 > size ? v[k] + 1 : size;
+  const std::int64_t n = host.numel();
+  std::int64_t least = 0, most = minlength - 1;
+  for (std::int64_t k = 0; k < n; ++k) {
+    least = v[k] < least ? v[k] : least;
+    most = v[k] > most ? v[k] : most;
   }
+  if (least < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << least << "." << at));
+  if (most >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << most << "." << at));
+  const std::int64_t size = most + 1;
   if (!weights.defined()) {
     Tensor counts = zeros({size}, TensorOptions{.dtype = DType::i64}, at);
     auto* const to = counts.data_ptr<std::int64_t>(at);
-    for (std::int64_t k = 0; k < host.numel(); ++k) ++to[v[k]];
+    for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
     return x.device().type == DeviceType::cpu ? counts : counts.to(x.device());
   }
   const DType d = weights.dtype() == DType::f32 ? DType::f32 : DType::f64;

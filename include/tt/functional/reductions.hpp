@@ -163,7 +163,7 @@ struct CountNonzero {
     Axes dim;
   };
   static constexpr OpInfo info{.name = "count_nonzero", .widens = false, .arguments = "input"};
-  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(cast<std::int64_t>(x != 0), detail::axis_bits(x, o.dim, info.name), false); }
+  static constexpr Sym body(const Sym& x, const Options& o) { return detail::reduce<Op::sum>(cast<std::int64_t>(x.dtype() == DType::boolean ? x : x != 0), detail::axis_bits(x, o.dim, info.name), false); }
 };
 struct Amax {
   using Options = ReductionOptions;

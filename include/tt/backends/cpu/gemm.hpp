@@ -151,7 +151,8 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
     i += H;
   };
   if constexpr (Rows >= height || Rows < 0)
-    while (i + height <= m.rows) tile(std::integral_constant<int, height>{});
+    while (i + height <= m.rows && !(Rows < 0 && height == 6 && m.rows - i == 8))  // twice four, before six and two single ones
+      tile(std::integral_constant<int, height>{});
   if constexpr (Rows >= 0) {
     if constexpr (Rows % height != 0)
       if (i < m.rows)  // only the last part of a product that is divided has the rest
@@ -412,14 +413,22 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;
   const bool packs = panel && (m.b_column != 1 || needs_panel(m.rows, m.inner, m.b_inner * static_cast<int>(sizeof(T))));
+  // Windows are put together for several tiles at once, as far as these columns stay in the nearest cache.
+  const int packed_width = wide * lanes >= window_columns || m.inner * window_columns * static_cast<int>(sizeof(T)) > (1 << 15) * 2   ? wide * lanes
+                           : m.inner * window_columns * static_cast<int>(sizeof(T)) > (1 << 15) ? window_columns / 2 : window_columns;
+  std::int64_t packed_begin = 0, packed_end = 0;
   const auto columns = [&]<int Vectors, Panel P>(std::integral_constant<int, Vectors>,
                                                  std::integral_constant<Panel, P>, int last) TT_LAMBDA_INLINE {
     const T* b = m.b + j * m.b_column;
     std::int64_t b_inner = m.b_inner;
     if (m.windows) {
-      detail::pack_windows(*m.windows, m.b, m.inner, m.first_column + j, (Vectors - 1) * lanes + last, Vectors * lanes, panel);
-      b = panel;
-      b_inner = Vectors * lanes;
+      if (j == packed_end) {
+        packed_begin = j;
+        packed_end = m.cols - j < packed_width ? m.cols : j + packed_width;
+        detail::pack_windows(*m.windows, m.b, m.inner, m.first_column + j, static_cast<int>(packed_end - j), packed_width, panel);
+      }
+      b = panel + (j - packed_begin);
+      b_inner = packed_width;
     } else if (packs && P == Panel::whole) {
       if (m.b_column != 1) transpose_into(b, m.b_column, b_inner, (Vectors - 1) * lanes + last, m.inner, panel, Vectors * lanes);
       else detail::pack_panel(b, b_inner, m.inner, Vectors * lanes, panel);

@@ -2,108 +2,13 @@
 // many as a vector of floats has; 64-bit types take two registers). PackMask: one bool a lane.
 // Carrier<Pack<T>> gives op bodies the primitives, with the bits of Carrier<T> in every lane.
 #pragma once
-#include <cstring>
-
-#include "tt/backends/cpu/xsimd.hpp"
-#include "tt/ops/primitive.hpp"
+#include "tt/backends/cpu/pack_convert.hpp"
 
 TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 inline namespace TT_ISA {
-
-inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
-
-/// Of registers, not of xsimd's batches: what is done to them all the time is one statement of the compiler's on vectors,
-/// where a batch has two or three functions. A kernel with one exp takes half as long to compile.
-template <class T>
-struct Pack {
-  using Batch = xsimd::batch<T>;
-  using Register = typename Batch::register_type;
-  static constexpr int per_part = static_cast<int>(Batch::size);
-  static constexpr int parts = lanes / per_part;
-  static_assert(parts <= 2);  // so that nothing needs a loop over them
-
-  mutable Register part[parts];  // or g++ 12 keeps in memory what an op's body calls `const auto`
-};
-
-/// Held as a mask of floats; 64-bit comparisons are narrowed to it.
-struct PackMask {
-  xsimd::batch_bool<float> value;
-};
-template <>
-struct Pack<bool> {
-  PackMask mask;
-};
-/// A lane of 32 bits each: see NarrowLanes.
-template <NarrowElement T>
-struct Pack<T> {
-  Pack<std::int32_t> lanes;
-};
-
 namespace detail {
-
-/// A register as the compiler's vector of T, where integers are unsigned: they wrap around.
-template <class T>
-struct VectorOf {
-  using Register = typename xsimd::batch<T>::register_type;
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  using Lane = std::conditional_t<std::is_floating_point_v<T>, T, Bits>;
-  using Signed = std::make_signed_t<Bits>;
-  typedef Lane Type __attribute__((vector_size(sizeof(Register))));
-  typedef Bits BitsType __attribute__((vector_size(sizeof(Register))));
-  typedef Signed SignedType __attribute__((vector_size(sizeof(Register))));
-
-  template <std::size_t... I>
-  static TT_ALWAYS_INLINE Register splat(Lane x, std::index_sequence<I...>) {
-    return (Register)Type{(static_cast<void>(I), x)...};
-  }
-};
-
-/// Applies a scalar function to every lane: right everywhere, for what SIMD lacks.
-template <class To, class F, class... T>
-TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
-  alignas(64) To out[lanes];
-  const auto run = [&](const auto&... in) {
-    for (int i = 0; i < lanes; ++i) out[i] = f(in.item[i]...);
-  };
-  const auto spill = []<class U>(const Pack<U>& p) {
-    struct Spilled {
-      alignas(64) U item[lanes];
-    } s;
-    std::memcpy(&s, &p, sizeof p);
-    return s;
-  };
-  run(spill(x)...);
-  Pack<To> r;
-  static_assert(sizeof r == sizeof(To) * lanes);  // no mask
-  std::memcpy(&r, out, sizeof r);
-  return r;
-}
-
-#if defined(__SSE2__)
-/// f32 as f64, and back. (g++ 12 ends in an internal error at __builtin_convertvector of halves.)
-TT_ALWAYS_INLINE Pack<double> widened(const Pack<float>& a) {
-  const auto x = a.part[0];
-#if TT_AVX512
-  return {{_mm512_cvtps_pd(_mm512_castps512_ps256(x)), _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(x), 1)))}};
-#elif defined(__AVX__)
-  return {{_mm256_cvtps_pd(_mm256_castps256_ps128(x)), _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1))}};
-#else
-  return {{_mm_cvtps_pd(x), _mm_cvtps_pd(_mm_movehl_ps(x, x))}};
-#endif
-}
-TT_ALWAYS_INLINE Pack<float> narrowed(const Pack<double>& a) {
-#if TT_AVX512
-  const auto low = _mm256_castps_pd(_mm512_cvtpd_ps(a.part[0])), high = _mm256_castps_pd(_mm512_cvtpd_ps(a.part[1]));
-  return {{_mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1))}};
-#elif defined(__AVX__)
-  return {{_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(a.part[0])), _mm256_cvtpd_ps(a.part[1]), 1)}};
-#else
-  return {{_mm_movelh_ps(_mm_cvtpd_ps(a.part[0]), _mm_cvtpd_ps(a.part[1]))}};
-#endif
-}
-#endif
 
 template <class T>
 TT_ALWAYS_INLINE xsimd::batch_bool<T> mask_part(PackMask m, int k) {
@@ -368,23 +273,8 @@ struct Carrier<cpu::Pack<T>> {
       return {tt::detail::NarrowLanes<To>::template from<tt::detail::OpLanes>(Num(cast<compute_t<To>>(a))).value};
     } else if constexpr (std::is_same_v<To, bool>) {
       return {compare<Op::ne>(a, splat(T(0)))};
-    } else if constexpr (std::is_same_v<T, std::int32_t> && std::is_same_v<To, float>) {
-      return {{xsimd::to_float(Batch(a.part[0])).data}};
-#if defined(__SSE2__)
-    } else if constexpr (std::is_same_v<T, float> && std::is_same_v<To, double>) {
-      return cpu::detail::widened(a);
-    } else if constexpr (std::is_same_v<T, double> && std::is_same_v<To, float>) {
-      return cpu::detail::narrowed(a);
-#endif
-#if TT_AVX512
-    } else if constexpr (std::is_same_v<T, std::int64_t> && std::is_same_v<To, double>) {
-      return {{_mm512_cvtepi64_pd(a.part[0]), _mm512_cvtepi64_pd(a.part[1])}};
-    } else if constexpr (std::is_same_v<T, std::int64_t> && std::is_same_v<To, float>) {
-      const auto low = _mm256_castps_pd(_mm512_cvtepi64_ps(a.part[0])), high = _mm256_castps_pd(_mm512_cvtepi64_ps(a.part[1]));
-      return {{_mm512_castpd_ps(_mm512_insertf64x4(_mm512_castpd256_pd512(low), high, 1))}};
-#endif
     } else {
-      return cpu::detail::map_lanes<To>([](T x) { return tt::detail::convert<To>(x); }, a);
+      return cpu::detail::converted<To>(a);
     }
   }
   template <class To>

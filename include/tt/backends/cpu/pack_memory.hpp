@@ -120,6 +120,14 @@ TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
   x.mask.value.store_unaligned(p);
 #endif
 }
+#if defined(__AVX2__) && !TT_AVX512
+/// Four masks at once: one at a time takes as long as three.
+TT_ALWAYS_INLINE void store_masks(bool* p, PackMask a, PackMask b, PackMask c, PackMask d) {
+  const auto words = [](PackMask x, PackMask y) TT_LAMBDA_INLINE { return _mm256_packs_epi32(_mm256_castps_si256(x.value), _mm256_castps_si256(y.value)); };
+  const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(words(a, b), words(c, d)), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_and_si256(bytes, _mm256_set1_epi8(1)));
+}
+#endif
 namespace detail {
 
 template <class T, int Part, std::size_t... I>

@@ -30,12 +30,27 @@ void arithmetic_tile(void* d, const void* a, const void* b, const void* c, std::
 }
 template <Op K, class T>
 void comparison_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
-  for (std::int64_t i = 0; i < n; i += lanes)
-    put<bool>(d, i, {Carrier<Pack<T>>::template compare<K>(at<T>(a, i), at<T>(b, i))});
+  std::int64_t i = 0;
+  const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(at<T>(a, k), at<T>(b, k)); };
+#if defined(__AVX2__) && !TT_AVX512
+  for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(static_cast<bool*>(d) + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
+#endif
+  for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
 }
 template <Op K>
 void logical_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
-  for (std::int64_t i = 0; i < n; i += lanes)
+  std::int64_t i = 0;
+#if defined(__AVX2__)  // bytes that are 0, or not
+  const auto is_zero = [](const void* p, std::int64_t k) TT_LAMBDA_INLINE {
+    return _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const bool*>(p) + k)), _mm256_setzero_si256());
+  };
+  for (const __m256i one = _mm256_set1_epi8(1); i + 32 <= n; i += 32) {
+    const __m256i x = is_zero(a, i), y = is_zero(arity(K) > 1 ? b : a, i);
+    const __m256i bytes = K == Op::logical_not ? _mm256_and_si256(x, one) : _mm256_andnot_si256(K == Op::logical_and ? _mm256_or_si256(x, y) : _mm256_and_si256(x, y), one);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(static_cast<bool*>(d) + i), bytes);
+  }
+#endif
+  for (; i < n; i += lanes)
     put<bool>(d, i, {Carrier<Pack<bool>>::template logical<K>(
                         at<bool>(a, i).mask, at<bool>(arity(K) > 1 ? b : a, i).mask)});
 }
@@ -46,6 +61,17 @@ void where_tile(void* d, const void* a, const void* b, const void* c, std::int64
 }
 template <class To, class From>
 void cast_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
+#if defined(__AVX2__) && !TT_AVX512
+  if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // bytes that are 0, or not
+    for (std::int64_t i = 0; i < n; i += lanes) {
+      const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(static_cast<const bool*>(a) + i));
+      const __m128i ones = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()), _mm_set1_epi8(1));
+      if constexpr (sizeof(To) == 4) put<To>(d, i, {{_mm256_cvtepu8_epi32(ones)}});
+      else put<To>(d, i, {{_mm256_cvtepu8_epi64(ones), _mm256_cvtepu8_epi64(_mm_srli_si128(ones, 4))}});
+    }
+    return;
+  }
+#endif
   for (std::int64_t i = 0; i < n; i += lanes)
     put<To>(d, i, Carrier<Pack<From>>::template cast<To>(at<From>(a, i)));
 }

@@ -160,9 +160,10 @@ TT_ALWAYS_INLINE void gather(T* to, const T* from, std::int64_t n, std::int64_t 
     constexpr int width = sizeof(Vector) / sizeof(T);
     if (stride == 2)
       for (; i + width < n; i += width) {  // the second register ends one element behind the last that is taken
-        Vector part[2];
-        std::memcpy(part, from + 2 * i, sizeof part);
-        const Vector taken = every_second(part[0], part[1], std::make_index_sequence<width>{});
+        Vector first, second;  // one array of both, g++ 12 writes to the stack
+        std::memcpy(&first, from + 2 * i, sizeof first);
+        std::memcpy(&second, from + 2 * i + width, sizeof second);
+        const Vector taken = every_second(first, second, std::make_index_sequence<width>{});
         std::memcpy(to + i, &taken, sizeof taken);
       }
     if (stride == -1)
