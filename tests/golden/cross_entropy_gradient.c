@@ -181,14 +181,7 @@ void cross_entropy_gradient_1(void *const *p, const i64 *s, const i64 *r) {
       begin_add_f32(&vf32_1, 0);
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_1[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_0 = x2[i];
-          ef32_1[l] = f32_0;
-        }
-        take_add_f32(&vf32_1, ef32_1, u);
+        take_add_f32(&vf32_1, x2 + g + u, u);
       }
       if (g < end) {
         float lf32_1[64];
@@ -237,14 +230,7 @@ void cross_entropy_gradient_2(void *const *p, const i64 *s, const i64 *r) {
       begin_max_f32(&vf32_1, f32_bits((int)0xff800000u));
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_1[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_0 = x5[i];
-          ef32_1[l] = f32_0;
-        }
-        take_max_f32(&vf32_1, ef32_1, u);
+        take_max_f32(&vf32_1, x5 + g + u, u);
       }
       if (g < end) {
         float lf32_1[64];
@@ -365,14 +351,7 @@ void cross_entropy_gradient_3(void *const *p, const i64 *s, const i64 *r) {
       begin_add_f32(&vf32_1, 0);
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_1[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_0 = x12[i];
-          ef32_1[l] = f32_0;
-        }
-        take_add_f32(&vf32_1, ef32_1, u);
+        take_add_f32(&vf32_1, x12 + g + u, u);
       }
       if (g < end) {
         float lf32_1[64];

@@ -69,14 +69,7 @@ void softmax_0(void *const *p, const i64 *s, const i64 *r) {
       begin_max_f32(&vf32_1, f32_bits((int)0xff800000u));
       i64 g = b;
       for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {
-        float ef32_1[GROUP];
-        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {
-          const i64 i = g + u + l;
-          (void)i;
-          const float f32_0 = x0[i];
-          ef32_1[l] = f32_0;
-        }
-        take_max_f32(&vf32_1, ef32_1, u);
+        take_max_f32(&vf32_1, x0 + g + u, u);
       }
       if (g < end) {
         float lf32_1[64];

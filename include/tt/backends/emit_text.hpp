@@ -159,6 +159,16 @@ class KernelText {
 
   /// Where an operand of the kernel lies.
   virtual Text operand(int number) const { return Text(operands_) << '[' << number << ']'; }
+  /// A load behind a store of the same memory in its segment, or a store before one: those keep their places.
+  bool other_order(int s, int at) const {
+    const Instruction& x = plan_->instructions[at];
+    const int begin = x.op == Op::load ? k_->segment[s] : at + 1, end = x.op == Op::load ? at : k_->segment[s + 1];
+    for (int i = begin; i < end; ++i) {
+      const Instruction& y = plan_->instructions[i];
+      if (y.op == (x.op == Op::load ? Op::store : Op::load) && plan_->accesses[y.access].buffer == plan_->accesses[x.access].buffer) return true;
+    }
+    return false;
+  }
   static bool is_cast(const Instruction& x, DType from, DType to) {
     return x.op == Op::cast && x.from == from && x.dtype == to;
   }
@@ -356,10 +366,16 @@ class KernelText {
                << " + " << row_offset(a, row) << ";\n";
     }
   }
+  /// An instruction that the emitter writes in its own way, or nothing.
+  virtual Text own_instruction(int) { return {}; }
   void instruction(int i, const char* row, const char* indent) {
     const Instruction& x = plan_->instructions[i];
     Text& t = kernels_;
     t << indent;
+    if (const Text own = own_instruction(i); !own.empty()) {
+      t << own << ";\n";
+      return;
+    }
     if (x.result >= 0) t << "const " << c_type(x.dtype) << ' ' << reg(x.dtype, x.result) << " = ";
     switch (x.op) {
       case Op::constant: t << c_constant(x.dtype, x.bits); break;

@@ -16,161 +16,12 @@ TT_INLINE Text emit_c(const Vec<NamedPlan>& plans, bool has_fma = TT_HAS_FMA);
 }  // namespace tt
 
 #if TT_DEFINES(backends)
+#include "tt/backends/cpu/prelude.hpp"
 #include "tt/backends/emit_text.hpp"
 #include "tt/graph/reduce_order.hpp"
 
 namespace tt {
 namespace detail {
-
-/// The bytes before every kernel; TT_FMA is the program's multiply-add mode.
-constexpr const char* c_head(bool has_fma) {
-  return has_fma ? R"(#define FMA_f32(a, b, c) __builtin_fmaf(a, b, c)
-#define FMA_f64(a, b, c) __builtin_fma(a, b, c)
-)"
-                 : R"(#define FMA_f32(a, b, c) ((a) * (b) + (c))
-#define FMA_f64(a, b, c) ((a) * (b) + (c))
-)";
-}
-inline constexpr const char* c_prelude = R"(#define FN static inline __attribute__((always_inline))
-typedef unsigned char u8;
-typedef signed char i8;
-typedef unsigned short u16;
-typedef short i16;
-typedef long long i64;
-FN int bits_f32(float x) { union { float f; int i; } u = { .f = x }; return u.i; }
-FN float f32_bits(int x) { union { int i; float f; } u = { .i = x }; return u.f; }
-FN i64 bits_f64(double x) { union { double f; i64 i; } u = { .f = x }; return u.i; }
-FN double f64_bits(i64 x) { union { i64 i; double f; } u = { .i = x }; return u.f; }
-/* a zero that no compiler knows */
-__attribute__((visibility("hidden"))) int zero;
-/* gcc 12 takes -fma(a, b, c) for fma(-a, b, -c), which gives the other zero; and vectors of -x == x, with a sign that it
-   knows, for sign == 0 */
-FN float neg_f32(float x) { return f32_bits(bits_f32(x) ^ ((int)0x80000000 | zero)); }
-FN double neg_f64(double x) { return f64_bits(bits_f64(x) ^ ((i64)1 << 63 | zero)); }
-/* gcc 12 takes vectors of (double)(float)x for x, unless something is in between */
-#define F64_F32(x) ((double)f32_bits(bits_f32(x) | zero))
-#define BACK(n) ((n) | zero)
-/* c ? a : b, by a byte of 0 or 1 */
-FN double CHOOSE_f64(i64 c, double a, double b) { return f64_bits((bits_f64(a) & -c) | (bits_f64(b) & ~-c)); }
-FN i64 CHOOSE_i64(i64 c, i64 a, i64 b) { return (a & -c) | (b & ~-c); }
-/* gcc 12 makes one instruction of x < c ? c : x, unless it knows c */
-#define BOUND_f32(x) f32_bits(bits_f32(x) | zero)
-#define BOUND_f64(x) f64_bits(bits_f64(x) | zero)
-#define abs_f32 __builtin_fabsf
-#define abs_f64 __builtin_fabs
-#define sqrt_f32 __builtin_sqrtf
-#define sqrt_f64 __builtin_sqrt
-#define floor_f32 __builtin_floorf
-#define floor_f64 __builtin_floor
-#define ceil_f32 __builtin_ceilf
-#define ceil_f64 __builtin_ceil
-#define trunc_f32 __builtin_truncf
-#define trunc_f64 __builtin_trunc
-#define round_f32 __builtin_nearbyintf
-#define round_f64 __builtin_nearbyint
-)";
-inline constexpr const char* c_trees = R"C(/* columns do not depend on each other */
-#ifdef __clang__
-#define EACH _Pragma("clang loop vectorize(assume_safety)")
-#define EACH_IN_GROUP EACH
-#else
-#define EACH _Pragma("GCC ivdep")
-/* gcc 12 unrolls loops of 16 before it makes vectors of them, and of what is expensive, as divisions, then makes none */
-#define EACH_IN_GROUP _Pragma("GCC unroll 1") EACH
-#endif
-#define UNROLL _Pragma("GCC unroll 32")
-/* partial results of blocks combine pairwise, like carries of a counter */
-#define TREE(T, C) \
-  typedef struct { T part[32]; int used; unsigned long long pushed; } tree_##C; \
-  FN void push_##C(tree_##C *t, T x) { \
-    for (unsigned long long n = t->pushed++; n & 1; n >>= 1) x = C(t->part[--t->used], x); \
-    t->part[t->used++] = x; } \
-  FN T result_##C(tree_##C *t, T empty) { \
-    if (!t->used) return empty; \
-    T x = t->part[--t->used]; \
-    while (t->used > 0) x = C(t->part[--t->used], x); \
-    return x; }
-)C";
-/// Rows are reduced in vectors: left to the compiler, lanes stay in memory and are folded one by one.
-inline constexpr const char* c_lanes = R"(/* The 64 lanes of a row's reduction are vectors of BYTES. A loop makes the elements of GROUP columns: gcc keeps
-   16 of them in a register, clang would unroll so few before it makes vectors of them. */
-#ifdef __clang__
-#define GROUP 64
-#else
-#define GROUP 16
-#endif
-#if defined(__AVX512F__)
-#define BYTES 64
-#define FOLD_32 FOLD_16_LANES
-#define FOLD_64 FOLD_8_LANES
-#elif defined(__AVX__)
-#define BYTES 32
-#define FOLD_32 FOLD_8_LANES
-#define FOLD_64 FOLD_4_LANES
-#else
-#define BYTES 16
-#define FOLD_32 FOLD_4_LANES
-#define FOLD_64 FOLD_2_LANES
-#endif
-#define VECTOR(T) T __attribute__((vector_size(BYTES), aligned(sizeof(T)), may_alias))
-typedef VECTOR(float) v_f32;
-typedef VECTOR(double) v_f64;
-typedef VECTOR(int) v_i32;
-typedef VECTOR(i64) v_i64;
-typedef VECTOR(unsigned) v_u32;
-typedef VECTOR(unsigned long long) v_u64;
-#define SELECT(V, I, m, a, b) ((V)(((m) & (I)(a)) | (~(m) & (I)(b))))
-/* a > b ? a : b; gcc 12 needs to be told the instruction */
-#if defined(__clang__) || !defined(__SSE2__)
-#define EXTREME(op, V, I, less, a, b) SELECT(V, I, less, a, b)
-#elif BYTES == 64
-#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##512_mask(a, b, a, -1, 4))
-#elif BYTES == 32
-#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op##256(a, b))
-#else
-#define EXTREME(op, V, I, less, a, b) ((V)__builtin_ia32_##op(a, b))
-#endif
-#define V_add_f32(a, b) ((a) + (b))
-#define V_add_f64(a, b) ((a) + (b))
-#define V_add_i32(a, b) ((v_i32)((v_u32)(a) + (v_u32)(b)))
-#define V_add_i64(a, b) ((v_i64)((v_u64)(a) + (v_u64)(b)))
-#define V_max_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(maxps, v_f32, v_i32, (a) > (b), a, b))
-#define V_min_f32(a, b) SELECT(v_f32, v_i32, (a) != (a), a, EXTREME(minps, v_f32, v_i32, (a) < (b), a, b))
-#define V_max_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(maxpd, v_f64, v_i64, (a) > (b), a, b))
-#define V_min_f64(a, b) SELECT(v_f64, v_i64, (a) != (a), a, EXTREME(minpd, v_f64, v_i64, (a) < (b), a, b))
-#define V_max_i32(a, b) SELECT(v_i32, v_i32, (a) > (b), a, b)
-#define V_min_i32(a, b) SELECT(v_i32, v_i32, (a) < (b), a, b)
-#define V_max_i64(a, b) SELECT(v_i64, v_i64, (a) > (b), a, b)
-#define V_min_i64(a, b) SELECT(v_i64, v_i64, (a) < (b), a, b)
-#define SWAPPED(C, ...) x = V_##C(x, __builtin_shufflevector(x, x, __VA_ARGS__));
-#define FOLD_16_LANES(C) SWAPPED(C, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7) \
-  SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11) \
-  SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13) \
-  SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14)
-#define FOLD_8_LANES(C) SWAPPED(C, 4, 5, 6, 7, 0, 1, 2, 3) SWAPPED(C, 2, 3, 0, 1, 6, 7, 4, 5) SWAPPED(C, 1, 0, 3, 2, 5, 4, 7, 6)
-#define FOLD_4_LANES(C) SWAPPED(C, 2, 3, 0, 1) SWAPPED(C, 1, 0, 3, 2)
-#define FOLD_2_LANES(C) SWAPPED(C, 1, 0)
-/* all vectors of the lanes: EVERY(v_f32) v[k] = ...; */
-#define EVERY(V) UNROLL for (int k = 0; k < 64 * (int)sizeof(((V *)0)[0][0]) / BYTES; ++k)
-#define HALVE(w, C) if (w < n) UNROLL for (int k = 0; k < w; ++k) v[k] = V_##C(v[k], v[k + w]);
-#define LANES(T, V, BITS, C) \
-  typedef struct { V v[8 * BITS / BYTES]; } lanes_##C; \
-  FN void begin_##C(lanes_##C *t, T x) { EVERY(V) t->v[k] = x - (V){0}; } \
-  FN void take_##C(lanes_##C *t, const T *x, int at) { \
-    UNROLL for (int k = 0; k < GROUP * BITS / 8 / BYTES; ++k) { \
-      V *to = &t->v[at * BITS / 8 / BYTES + k]; \
-      *to = V_##C(*to, ((const V *)x)[k]); } } \
-  FN void spill_##C(T *x, const lanes_##C *t) { EVERY(V) ((V *)x)[k] = t->v[k]; } \
-  FN void fill_##C(lanes_##C *t, const T *x) { EVERY(V) t->v[k] = ((const V *)x)[k]; } \
-  FN T fold_##C(const lanes_##C *t) { \
-    enum { n = 8 * BITS / BYTES }; \
-    V v[n], x; \
-    EVERY(V) v[k] = t->v[k]; \
-    HALVE(16, C) HALVE(8, C) HALVE(4, C) HALVE(2, C) HALVE(1, C) \
-    x = v[0]; \
-    FOLD_##BITS(C) \
-    return x[0]; }
-)";
 
 class CEmitter : KernelText {
  public:
@@ -181,12 +32,14 @@ class CEmitter : KernelText {
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
-    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << kernels_;
+    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_ ? c_staged_halves : "") << kernels_;
   }
 
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
+  Vec<char> staged_;        // of each instruction of a segment: its f16 is a float, of a block that is converted as a whole
+  bool stages_ = false;     // some kernel does
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -218,6 +71,88 @@ class CEmitter : KernelText {
   Text first_col() const { return divided() == SplitAxis::cols ? Text("r[2]") : Text("0"); }
   Text end_col() const { return divided() == SplitAxis::cols ? Text("r[3]") : extent(k_->cols); }
 
+  // ---- blocks of 16-bit floats
+  static constexpr int staged_columns = 64;
+  /// Of a load, does what is loaded become a float, and of a store, was it one, before anything else?
+  bool can_be_staged(int s, int at) const {
+    const Instruction& x = plan_->instructions[at];
+    if (x.dtype != DType::f16 || (x.op != Op::load && x.op != Op::store)) return false;
+    const Access& a = plan_->accesses[x.access];
+    if (a.column != Extent(1) || a.column_terms > 0 || a.tiled || other_order(s, at)) return false;
+    const int half = x.op == Op::load ? x.result : x.a;
+    for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) {
+      const Instruction& y = plan_->instructions[i];
+      const bool here = i >= k_->segment[s] && i < k_->segment[s + 1];
+      const bool makes = y.result == half && y.dtype == DType::f16;
+      const bool reads = (y.a == half || y.b == half || y.c == half) && (y.op == Op::store ? y.dtype == DType::f16 : y.op == Op::cast ? y.from == DType::f16 : y.op == Op::where && y.dtype == DType::f16);
+      if (x.op == Op::load && reads && !(here && is_cast(y, DType::f16, DType::f32))) return false;
+      if (x.op == Op::store && ((makes && !(here && is_cast(y, DType::f32, DType::f16))) || (reads && i != at))) return false;
+    }
+    return true;
+  }
+  /// Finds them in a segment of columns.
+  bool find_staged(int s) {
+    staged_ = Vec<char>(plan_->instructions.size(), 0);
+    bool any = false;
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
+      if (can_be_staged(s, i)) {
+        const Instruction& x = plan_->instructions[i];
+        staged_[i] = 1;
+        any = true;
+        for (int j = k_->segment[s]; j < k_->segment[s + 1]; ++j) {
+          const Instruction& y = plan_->instructions[j];
+          if (x.op == Op::load ? is_cast(y, DType::f16, DType::f32) && y.a == x.result : is_cast(y, DType::f32, DType::f16) && y.result == x.a) staged_[j] = 1;
+        }
+      }
+    if (any) need_conversions(DType::f16);
+    stages_ = stages_ || any;
+    return any;
+  }
+  template <class F>
+  void each_staged(int s, Op op, const F& f) {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
+      if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x.access);
+  }
+  /// Before and behind the loop over m columns from w on, `columns` at most.
+  void begin_block(int s, const char* indent, int columns = staged_columns) {
+    each_staged(s, Op::load, [&](int access) {
+      kernels_ << indent << "float h" << access << '[' << columns << "];\n" << indent << "f32_of_f16(h" << access << ", x" << access << " + w, m);\n";
+    });
+    each_staged(s, Op::store, [&](int access) { kernels_ << indent << "float h" << access << '[' << columns << "];\n"; });
+  }
+  void end_block(int s, const char* indent) {
+    each_staged(s, Op::store, [&](int access) { kernels_ << indent << "f16_of_f32(x" << access << " + w, h" << access << ", m);\n"; });
+    staged_.clear();
+  }
+  Text own_instruction(int i) override {
+    Text t;
+    if (i >= staged_.size() || !staged_[i]) return t;
+    const Instruction& x = plan_->instructions[i];
+    if (x.op == Op::store) return t << 'h' << x.access << "[i - w] = " << reg(DType::f16, x.a);
+    t << "const float " << reg(x.dtype, x.result) << " = ";
+    if (x.op == Op::load) return t << 'h' << x.access << "[i - w]";
+    return t << reg(x.from, x.a);
+  }
+  /// A segment for all columns from `first` to `end`.
+  void column_loop(int s, const char* row, const Text& first, const Text& end, const char* indent) {
+    Text& t = kernels_;
+    Text inner = Text(indent) << "  ";
+    if (!find_staged(s)) {
+      t << indent << "EACH for (i64 i = " << first << "; i < " << end << "; ++i) {\n";
+      segment(s, row, inner.c_str());
+      t << indent << "}\n";
+      return;
+    }
+    t << indent << "for (i64 w = " << first << "; w < " << end << "; w += " << staged_columns << ") {\n"
+      << inner << "const i64 m = " << end << " - w < " << staged_columns << " ? " << end << " - w : " << staged_columns << ";\n";
+    begin_block(s, inner.c_str());
+    t << inner << "EACH for (i64 i = w; i < w + m; ++i) {\n";
+    segment(s, row, (Text(inner) << "  ").c_str());
+    t << inner << "}\n";
+    end_block(s, inner.c_str());
+    t << indent << "}\n";
+  }
+
   void rows() {
     Text& t = kernels_;
     t << "  for (i64 row = " << first_row() << "; row < " << end_row() << "; ++row) {\n    const i64 n = "
@@ -227,7 +162,7 @@ class CEmitter : KernelText {
     if (k_->tile > 0)
       t << "    for (i64 b = " << first_col() << "; b < n; b += " << k_->tile << ") {\n    const i64 end = n < b + "
         << k_->tile << " ? n : b + " << k_->tile << ";\n";
-    const Text range = k_->tile > 0 ? Text("i = b; i < end") : Text("i = ") << first_col() << "; i < n";
+    const Text first = k_->tile > 0 ? Text("b") : first_col(), end = k_->tile > 0 ? Text("end") : Text("n");
     for (int sweep = 0; sweep < k_->sweeps; ++sweep) {
       const int s = 2 * sweep + 1;
       if (has_reduction(s)) {
@@ -235,9 +170,8 @@ class CEmitter : KernelText {
       } else {
         t << "    {\n";
         row_pointers(s, "row", "      ");
-        t << "      EACH for (i64 " << range << "; ++i) {\n";
-        segment(s, "row", "        ");
-        t << "      }\n    }\n";
+        column_loop(s, "row", first, end, "      ");
+        t << "    }\n";
       }
       row_pointers(s + 1, "row", "    ");
       segment(s + 1, "row", "    ");
@@ -254,12 +188,34 @@ class CEmitter : KernelText {
         instruction(i, row, "          ");
         continue;
       }
+      if (keep && !as_they_lie(s, x).empty()) continue;
       Text lane;
       lane << (keep ? 'e' : 'l') << reg(x.dtype, x.result) << "[l]";
       t << "          " << lane << " = ";
       if (keep) t << reg(x.dtype, x.a) << ";\n";
       else t << combine_name(x.op) << name(x.dtype) << '(' << lane << ", " << reg(x.dtype, x.a) << ");\n";
     }
+  }
+  /// The elements of a group that a reduction of segment s takes, if they are next to each other in memory, else nothing. Copied, gcc 12 stores halves of
+  /// vectors, for which loads of whole ones wait.
+  Text as_they_lie(int s, const Instruction& reduction) const {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (x.result != reduction.a || x.dtype != reduction.dtype) continue;
+      if (x.op != Op::load || other_order(s, i)) return {};
+      const Access& a = plan_->accesses[x.access];
+      if (a.column != Extent(1) || a.column_terms > 0) return {};
+      return Text("x") << x.access << " + g + u" << (a.tiled ? " - b" : "");
+    }
+    return {};
+  }
+  /// Is nothing else done in a segment than to reduce those?
+  bool only_lie(int s) const {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
+      const Instruction& x = plan_->instructions[i];
+      if (is_reduction(x.op) ? as_they_lie(s, x).empty() : x.op != Op::load) return false;
+    }
+    return true;
   }
   void need_lanes(Op op, DType d) {
     const int key = static_cast<int>(op) * dtype_count + static_cast<int>(d);
@@ -284,18 +240,38 @@ class CEmitter : KernelText {
       const Text r = reg(x.dtype, x.result);
       t << "      lanes_" << c << " v" << r << ";\n      begin_" << c << "(&v" << r << ", " << c_identity(x.op, x.dtype) << ");\n";
     });
-    t << "      i64 g = b;\n      for (; end - g >= 64; g += 64) UNROLL for (int u = 0; u < 64; u += GROUP) {\n";
+    const bool staged = find_staged(s);
+    t << "      i64 g = b;\n      for (; end - g >= 64; g += 64) ";
+    if (staged) {
+      t << "{\n        const i64 w = g, m = 64;\n";
+      begin_block(s, "        ");
+      t << "        ";
+    }
+    t << "UNROLL for (int u = 0; u < 64; u += GROUP) {\n";
     each_reduction(s, [&](const Instruction& x, const Text&) {
-      t << "        " << c_type(x.dtype) << " e" << reg(x.dtype, x.result) << "[GROUP];\n";
+      if (as_they_lie(s, x).empty()) t << "        " << c_type(x.dtype) << " e" << reg(x.dtype, x.result) << "[GROUP];\n";
     });
-    t << "        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {\n          const i64 i = g + u + l;\n          (void)i;\n";
-    accumulating_segment(s, "row", true);
-    t << "        }\n";
+    if (!only_lie(s)) {
+      t << "        EACH_IN_GROUP for (i64 l = 0; l < GROUP; ++l) {\n          const i64 i = g + u + l;\n          (void)i;\n";
+      accumulating_segment(s, "row", true);
+      t << "        }\n";
+    }
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
-      t << "        take_" << c << "(&v" << r << ", e" << r << ", u);\n";
+      const Text lying = as_they_lie(s, x);
+      t << "        take_" << c << "(&v" << r << ", " << (lying.empty() ? Text("e") << r : lying) << ", u);\n";
     });
-    t << "      }\n      if (g < end) {\n";
+    t << "      }\n";
+    if (staged) {
+      end_block(s, "        ");
+      t << "      }\n";
+    }
+    t << "      if (g < end) {\n";
+    if (staged) {
+      t << "        const i64 w = g, m = end - g;\n";
+      find_staged(s);
+      begin_block(s, "        ");
+    }
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
       t << "        " << c_type(x.dtype) << " l" << r << "[64];\n        spill_" << c << "(l" << r << ", &v" << r << ");\n";
@@ -303,6 +279,7 @@ class CEmitter : KernelText {
     t << "        EACH for (i64 l = 0; l < end - g; ++l) {\n          const i64 i = g + l;\n          (void)i;\n";
     accumulating_segment(s, "row");
     t << "        }\n";
+    if (staged) end_block(s, "        ");
     each_reduction(s, [&](const Instruction& x, const Text& c) {
       const Text r = reg(x.dtype, x.result);
       t << "        fill_" << c << "(&v" << r << ", l" << r << ");\n";
@@ -364,9 +341,16 @@ class CEmitter : KernelText {
     t << "      for (i64 q = b; q < end; q += " << (k_->row_order ? reduction_lanes : 1)
       << ") {\n        const i64 at = row * inner + q;\n        (void)at;\n";
     row_pointers(1, "at", "        ");
+    const bool staged = find_staged(1);
+    if (staged) {
+      t << "        const i64 w = col, m = n;\n";
+      begin_block(1, "        ", together);
+    }
     t << "        EACH for (i64 l = 0; l < n; ++l) {\n          const i64 i = col + l;\n          (void)i;\n";
     accumulating_segment(1, "at");
-    t << "        }\n      }\n      ++used;\n      for (unsigned long long m = pushed++; m & 1; m >>= 1) {\n        --used;\n";
+    t << "        }\n";
+    if (staged) end_block(1, "        ");
+    t << "      }\n      ++used;\n      for (unsigned long long m = pushed++; m & 1; m >>= 1) {\n        --used;\n";
     merge_columns("        ");
     t << "      }\n    }\n    while (used > 1) {\n      --used;\n";
     merge_columns("      ");
@@ -391,9 +375,7 @@ class CEmitter : KernelText {
     row_pointers(0, "0", "  ");
     segment(0, "0", "  ");
     row_pointers(1, "row", "  ");
-    t << "  EACH for (i64 i = col; i < col + n; ++i) {\n";
-    segment(1, "row", "    ");
-    t << "  }\n";
+    column_loop(1, "row", Text("col"), Text("col + n"), "  ");
   }
 };
 

@@ -87,18 +87,6 @@ class CudaEmitter : tt::detail::KernelText {
       else if (along_columns(a) && !other_order(s, i)) vectors_[x.access] |= x.op == Op::load ? loaded : stored;
     }
   }
-  /// A load behind a store of the same memory, or a store before one: those keep their places.
-  bool other_order(int s, int at) const {
-    const Instruction& x = plan_->instructions[at];
-    const int begin = x.op == Op::load ? k_->segment[s] : at + 1, end = x.op == Op::load ? at : k_->segment[s + 1];
-    for (int i = begin; i < end; ++i) {
-      const Instruction& y = plan_->instructions[i];
-      if (y.op == (x.op == Op::load ? Op::store : Op::load) &&
-          plan_->accesses[y.access].buffer == plan_->accesses[x.access].buffer)
-        return true;
-    }
-    return false;
-  }
   template <class F>
   void each_vector(int s, Vectors how, const F& f) {
     Vec<char> done(plan_->accesses.size(), 0);
