@@ -135,6 +135,39 @@ TEST_CASE("casts between floating types, to bool, and of large integers") {
   }
 }
 
+// Vectors of which all lanes are small are converted by other instructions than those with one that is not.
+TEST_CASE("casts of numbers around 2^31 and from 2^50 to 2^54, alone and beside large ones") {
+  for (const double large : {0.0, 1e300, -0x1p63})
+    for (int exponent : {1, 30, 31, 32, 50, 51, 52, 53, 54}) {
+      Array<double, 64> d;
+      Array<float, 64> f;
+      Array<std::int64_t, 64> l;
+      for (int i = 0; i < 64; ++i) {
+        const std::int64_t whole = (std::int64_t{1} << exponent) + (i / 2 - 16);
+        l(i) = i % 2 ? -whole : whole;
+        d(i) = (i % 2 ? -1 : 1) * (static_cast<double>(whole) + 0.25 * (i % 4));
+        f(i) = static_cast<float>(d(i));
+      }
+      if (large != 0) {
+        d(13) = large;
+        f(13) = static_cast<float>(large);
+        l(13) = std::numeric_limits<std::int64_t>::min();
+        d(14) = f(14) = std::numeric_limits<float>::quiet_NaN();
+      }
+      const auto check = [&]<class To, class From>(To, const Array<From, 64>& from) {
+        const Array<To, 64> to = tt::cast<To>(from);
+        for (int i = 0; i < 64; ++i) CHECK(same(to(i), scalar_cast<To>(from(i))));
+      };
+      check(std::int32_t{}, d);
+      check(std::int64_t{}, d);
+      check(std::int32_t{}, f);
+      check(std::int64_t{}, f);
+      check(float{}, l);
+      check(double{}, l);
+      check(std::int32_t{}, l);
+    }
+}
+
 TEST_CASE("a bitcast keeps the bits, there and back") {
   const Operands<std::int32_t> i(1000);
   const Operands<std::int64_t> l(1000);

@@ -480,7 +480,14 @@ TEST_CASE("fast numerics round where values are stored, and say so") {
       CHECK(contains(fast.explain().c_str(), "numerics fast: 4 roundings to 16 bits left out"));
       CHECK(!contains(exact.explain().c_str(), "numerics"));
     }
-    // What a product reads is stored, and a result is.
+    // What a product reads is stored, and others read that too then: the rounding of h stays, that of the product goes.
+    const auto shared = [](const Tensor& a, const Tensor& b) {
+      const Tensor h = tt::exp(a);
+      return tt::matmul(h, b).sum() + h.sum();
+    };
+    const auto kept = tt::compile(shared, {.numerics = tt::Numerics::fast});
+    (void)kept(x, w);
+    CHECK(contains(kept.explain().c_str(), "numerics fast: 1 rounding to 16 bits left out"));
     const auto mixed = [](const Tensor& a, const Tensor& b) { return std::pair{tt::matmul(a * 1.01 + 0.3, b), tt::softmax(a * 3.1, 1)}; };
     const auto fast = tt::compile(mixed, {.numerics = tt::Numerics::fast});
     const auto [product, softmax] = fast(x, w);
@@ -503,4 +510,21 @@ TEST_CASE("gradients with fast numerics are near those of f32") {
   // Sums of 4 or 8 terms below 2, each rounded to 8 bits.
   CHECK((std::get<0>(d).to(DType::f32) - std::get<0>(e)).abs().max().item<float>() < 0.06f);
   CHECK((std::get<1>(d).to(DType::f32) - std::get<1>(e)).abs().max().item<float>() < 0.12f);
+}
+
+TEST_CASE("masks of any number of elements") {
+  for (std::int64_t n : {1, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000}) {
+    const Tensor x = tt::arange(n).to(DType::f32), y = tt::full({n}, static_cast<double>(n / 2)), less = x < y, third = x.to(DType::i64).remainder(3) == 0;
+    const Tensor both = tt::logical_and(less, third), either = tt::logical_or(less, third), other = tt::logical_not(less);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const bool a = i < n / 2, b = i % 3 == 0;
+      CHECK(less.select(0, i).item<bool>() == a);
+      CHECK(both.select(0, i).item<bool>() == (a && b));
+      CHECK(either.select(0, i).item<bool>() == (a || b));
+      CHECK(other.select(0, i).item<bool>() == !a);
+    }
+    CHECK(less.sum().item<std::int64_t>() == n / 2);
+    CHECK(less.to(DType::i32).sum().item<std::int64_t>() == n / 2);
+    CHECK(tt::logical_and(less, less).sum().item<std::int64_t>() == n / 2);
+  }
 }

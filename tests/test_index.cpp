@@ -88,6 +88,15 @@ TEST_CASE("index_select takes slices, along every axis of every layout, in every
   CHECK(numbers(counted({3}).index_select(0, tt::tensor(1))) == Numbers{-43});
 }
 
+TEST_CASE("index_select of places that follow each other") {
+  const Tensor x = tt::arange(2 * 40 * 3).reshape({2, 40, 3}), reflected = tt::cat({tt::arange(3, 0, -1), tt::arange(40), tt::arange(38, 35, -1)});
+  for (const Tensor& from : {x, x.slice(2, 0, 1), x.slice(2, 0, 0)}) {
+    const Tensor y = tt::index_select(from, 1, reflected);
+    CHECK(y.shape() == tt::Shape{2, 46, from.impl().shape[2].code});
+    for (std::int64_t i = 0; i < 46; ++i) CHECK((y.select(1, i) == from.select(1, reflected.select(0, i).item<std::int64_t>())).all().item<bool>());
+  }
+}
+
 TEST_CASE("gather and scatter_add: an element for each index") {
   for (const DType d : dtypes)
     for (int dim = 0; dim < 3; ++dim)

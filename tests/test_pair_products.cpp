@@ -44,6 +44,7 @@ Tensor every_second(const Tensor& x) {
   view.copy_(x);
   return view;
 }
+Tensor wide(const Tensor& x) { return x.to(DType::i32); }
 bool same(const Tensor& a, const Tensor& b) { return a.dtype() == b.dtype() && a.shape() == b.shape() && (a == b).all().item<bool>(); }
 
 struct Sizes3 {
@@ -88,6 +89,23 @@ TEST_CASE("batches, several threads, and a left side that is wide") {
     CHECK(same(f(a, b.to(DType::i32)), expected));
   }
   set_num_threads(threads);
+}
+
+TEST_CASE("sides that are views of casts, and casts of views") {
+  const Tensor a = numbers_of(DType::i8, 35, 12, 1).reshape({5, 7, 12}), b = numbers_of(DType::i8, 12, 9, 2), c = numbers_of(DType::u8, 27, 4, 3).reshape({9, 3, 4});
+  const auto check = [](const auto& f, const Tensor& x, const Tensor& y) { CHECK(same(compile(f, {.tier = 0})(x, y), f(x, y))); };
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x.permute({1, 0, 2})).reshape({35, 12}), wide(y)); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x.permute({1, 0, 2}).reshape({35, 12})), wide(y)); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide((x + x).permute({1, 0, 2})).reshape({35, 12}), wide(y * y)); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x).reshape({35, 12}), wide(y)); }, a.permute({1, 0, 2}).contiguous().permute({1, 0, 2}), b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x.slice(2, 1, 12, 3)).reshape({35, 4}), wide(y.slice(0, 0, 4))); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x).slice(1, 1, 6, 2).reshape({15, 12}), wide(y)); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x.select(0, 0).select(0, 0).expand({8, 12})), wide(y)); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x.permute({0, 2, 1})).reshape({9, 12}), wide(y)); }, c, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(y).t(), wide(x.permute({1, 2, 0})).reshape({12, 9})); }, c, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(y.t()), wide(x.permute({2, 1, 0})).reshape({12, 9})); }, c, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(y.t()), wide(y)) + wide(x).sum(); }, a, b);
+  check([](const Tensor& x, const Tensor& y) { return matmul(wide(x), wide(x.permute({0, 2, 1}))) + wide(y).sum(); }, a, b);
 }
 
 TEST_CASE("int_mm by name, and what it does not take") {

@@ -20,10 +20,11 @@ namespace tt {
 enum class CompileMode : unsigned char { default_mode, reduce_overhead };
 constexpr const char* name(CompileMode m) { return m == CompileMode::reduce_overhead ? "reduce_overhead" : "default"; }
 
-/// What bits a compiled function has.
-///   exact   those of eager ops, on every processor
-///   fast    16-bit floats are rounded to where values are stored, not between ops of one kernel (also not where the function asks for it by
-///           to()), and a processor's own products of bf16 are used. Errors are smaller as a rule, and differ from one processor to another.
+/// How a compiled function rounds.
+///   exact   as eager ops do, on every processor
+///   fast    values are rounded to 16-bit floats where a product or a call reads them and where they are returned, not between other
+///           ops (also not where the function asks for it by to()); the processor's own products of bf16 are used. Errors are smaller as a
+///           rule, and differ from one processor to another.
 enum class Numerics : unsigned char { exact, fast };
 
 /// What programs can be told.

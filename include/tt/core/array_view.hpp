@@ -13,6 +13,10 @@ TT_DEBUG_BEGIN
 /// Elements at a pointer, E... extents, of which tt::dyn are given at run time.
 template <class T, std::int64_t... E>
 class ArrayView {
+  static_assert(Element<std::remove_const_t<T>>, "tt: ArrayView elements are those of Arrays");
+  static_assert(sizeof...(E) <= max_rank, "tt: ArrayView has too many axes");
+  static_assert(((E >= 0 || E == dyn) && ...), "tt: an extent is a number or tt::dyn");
+
  public:
   using tt_front = ArrayFront;
   using element_type = T;
@@ -21,20 +25,21 @@ class ArrayView {
   using Extents = extents<E...>;
   static constexpr int rank = sizeof...(E);
   static constexpr DType dtype = dtype_of<value_type>;
-  static constexpr bool is_static = Extents::dynamic_count == 0, is_padded = false, is_inline = false;
+  static constexpr bool is_static = Extents::dynamic_count == 0, is_padded = false;
 
   /// The extents that are known at run time only, in order. Throws Error where one is negative.
   template <std::integral... N>
     requires(sizeof...(N) == static_cast<unsigned>(Extents::dynamic_count))
   explicit ArrayView(T* data, N... extent) : data_(data), extents_(extent...) {}
-  /// All extents; those in the type are taken from it.
-  ArrayView(T* data, const std::int64_t* extent) : data_(data) { extents_.set(extent); }
+  /// The extents of a Shape of run time, whose constant ones are those of the type.
+  ArrayView(T* data, const Shape& shape) : data_(data) { extents_.set(shape.code); }
   /// Of all the elements of an Array.
-  ArrayView(std::conditional_t<std::is_const_v<T>, const Array, Array>& a TT_LIFETIMEBOUND) : data_(a.data()) {
-    std::int64_t given[rank + 1];
-    for (int k = 0; k < rank; ++k) given[k] = a.extent(k);
-    extents_.set(given);
-  }
+  explicit ArrayView(std::conditional_t<std::is_const_v<T>, const Array, Array>& a TT_LIFETIMEBOUND) : ArrayView(a.data(), a.shape()) {}
+  explicit ArrayView(const Array&&) = delete;  // its elements end before the view
+  /// For reading what another view may write.
+  template <class U>
+    requires(std::is_const_v<T> && std::is_same_v<U, value_type>)
+  ArrayView(const ArrayView<U, E...>& o) : ArrayView(o.data(), o.shape()) {}
   ArrayView(const ArrayView& o) = default;
   /// The elements of one of equal extents: throws Error where they differ.
   const ArrayView& operator=(const ArrayView& o) const {
@@ -76,9 +81,7 @@ class ArrayView {
   }
   /// A copy.
   Array eval() const {
-    std::int64_t given[rank + 1];
-    for (int k = 0; k < rank; ++k) given[k] = extent(k);
-    Array a(Uninitialized{}, given);
+    Array a(Uninitialized{}, shape().code);
     if (size() > 0) std::memcpy(a.data(), data_, static_cast<std::size_t>(size()) * sizeof(T));
     return a;
   }
@@ -87,9 +90,11 @@ class ArrayView {
  private:
   void assign(const T* from, const detail::ArrayExtents<E...>& given) const {
     static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");
-    for (int k = 0; k < rank; ++k)
-      if (given[k] != extent(k)) detail::assigned_shape_differs(given.shape(), shape());
-    if (size() > 0) std::memmove(data_, from, static_cast<std::size_t>(size()) * sizeof(T));
+    if constexpr (!std::is_const_v<T>) {
+      for (int k = 0; k < rank; ++k)
+        if (given[k] != extent(k)) detail::assigned_shape_differs(given.shape(), shape());
+      if (size() > 0) std::memmove(data_, from, static_cast<std::size_t>(size()) * sizeof(T));
+    }
   }
 
   T* data_;

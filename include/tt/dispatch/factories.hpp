@@ -159,20 +159,20 @@ inline Tensor made_of_numbers(Tensor t) {
 namespace detail {
 /// Throws Error where a Tensor's elements are no Array of type A, or are not on the host.
 template <class A>
-void check_array(const char* who, const Tensor& t) {
+void check_array(const char* who, const Tensor& t, SourceLine at) {
   Shape needed;
   for (int k = 0; k < A::rank; ++k) needed.push_back(A::Extents::value[k] == dyn && k < t.dim() ? t.impl().shape[k] : Extent(A::Extents::value[k]));
   if (t.dtype() != A::dtype || !(needed == t.impl().shape))
-    TT_THROW(Error(Text("tt::") << who << ": the Tensor is " << name(t.dtype()) << ' ' << t.shape() << ", the Array " << name(A::dtype) << ' ' << needed << "."));
+    TT_THROW(Error(Text("tt::") << who << ": the Tensor is " << name(t.dtype()) << ' ' << t.shape() << ", the Array " << name(A::dtype) << ' ' << needed << "." << at));
   if (!is_host(t.device()))
-    TT_THROW(Error(Text("tt::") << who << ": the elements are on device " << name(t.device().type) << ". Use cpu() first?"));
+    TT_THROW(Error(Text("tt::") << who << ": the elements are on device " << name(t.device().type) << ". Use cpu() first?" << at));
 }
 }  // namespace detail
 
 /// A copy of the elements as an Array; throws Error when dtype or shape differ.
 template <class A>
 A to_array(const Tensor& t, SourceLine at = here()) {
-  detail::check_array<A>("to_array", t);
+  detail::check_array<A>("to_array", t, at);
   if (detail::capture_mode) detail::capture_mode->need(t, "to_array", at);
   const Tensor dense = t.contiguous(at);
   A a(Uninitialized{}, t.impl().shape.code);
@@ -184,10 +184,10 @@ A to_array(const Tensor& t, SourceLine at = here()) {
 template <class A>
 A as_array(const Tensor& t, SourceLine at = here()) {
   using T = typename A::element_type;
-  detail::check_array<A>("as_array", t);
+  detail::check_array<A>("as_array", t, at);
   if (!t.is_contiguous()) TT_THROW(Error(Text("tt::as_array: the Tensor is not contiguous. Use contiguous() first?") << at));
-  if constexpr (std::is_const_v<T>) return A(t.elements<typename A::value_type>(at).data(), t.impl().shape.code);
-  else return A(t.data_ptr<T>(at), t.impl().shape.code);
+  if constexpr (std::is_const_v<T>) return A(t.elements<typename A::value_type>(at).data(), t.impl().shape);
+  else return A(t.data_ptr<T>(at), t.impl().shape);
 }
 
 /// Numbers in nested braces: {1, 2}, {{1.5, 2}, {3, 4}}, {true, false}.

@@ -200,7 +200,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
   const Graph& graph() const { return graph_; }
   int outputs() const { return graph_.outputs.size(); }
-  /// With fast numerics: operands that are not rounded first.
+  /// With fast numerics: values that are not rounded to 16-bit floats.
   int dropped_roundings() const { return dropped_roundings_; }
   /// What its programs are called after.
   const char* last_op() const {

@@ -12,7 +12,11 @@ namespace tt {
 TT_INLINE GraphFunction::GraphFunction(Graph graph, const ProgramOptions& options, bool results_change)
     : graph_(decomposed(detail::has_steps(graph) ? canonical(graph) : graph)), options_(options), results_change_(results_change) {
   if (detail::has_composites(graph) || detail::has_steps(graph)) named_ = std::make_unique<const Graph>(static_cast<Graph&&>(graph));
-  if (options.numerics == Numerics::fast) graph_ = drop_roundings(graph_, dropped_roundings_);
+  if (options.numerics == Numerics::fast) {
+    WithoutRoundings without = drop_roundings(graph_);
+    graph_ = static_cast<Graph&&>(without.graph);
+    dropped_roundings_ = without.dropped;
+  }
   for (int k = 0; k < graph_.inputs.size(); ++k) read_.push_back(0);
   std::vector<BitSet> flow(static_cast<std::size_t>(graph_.size()));
   for (int i : post_order(graph_, graph_.outputs)) {
@@ -114,7 +118,8 @@ TT_INLINE Device GraphFunction::device_of(const Tensor* const* argument, int cou
 TT_INLINE const std::shared_ptr<backend::TileProgram>& GraphFunction::share_program() const {
   std::shared_ptr<backend::TileProgram>* p = program_.load(std::memory_order_acquire);
   if (p) return *p;
-  auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_, Transposed::laid_out, options_.numerics == Numerics::fast && backend::tile_kernels().has_bf16_products())));
+  const bool bf16_pairs = options_.numerics == Numerics::fast && backend::tile_kernels().has_bf16_products();
+  auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_, Transposed::laid_out, bf16_pairs)));
   if (program_.compare_exchange_strong(p, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;
   return *p;

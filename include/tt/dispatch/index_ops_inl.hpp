@@ -13,12 +13,12 @@ namespace detail {
 struct PlaceRun {
   std::int64_t begin, count;
 };
-/// Of four places each, on average; else none.
-inline std::vector<PlaceRun> runs_of_places(const std::int64_t* place, std::int64_t count) {
+/// Of `least` places each, on average; else none.
+inline std::vector<PlaceRun> runs_of_places(const std::int64_t* place, std::int64_t count, std::int64_t least) {
   std::vector<PlaceRun> runs;
   for (std::int64_t i = 0; i < count; ++i)
     if (!runs.empty() && place[i] == runs.back().begin + runs.back().count) ++runs.back().count;
-    else if (4 * static_cast<std::int64_t>(runs.size()) < count) runs.push_back({place[i], 1});
+    else if (least * static_cast<std::int64_t>(runs.size()) < count) runs.push_back({place[i], 1});
     else return {};
   return runs;
 }
@@ -31,7 +31,7 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   const auto* place = index.data_ptr<std::int64_t>();
   const std::int64_t count = index.impl().numel;
   std::vector<PlaceRun> runs;
-  if (b.outer > 1 && count > 0) runs = runs_of_places(place, count);
+  if (b.outer > 1 && b.inner > 0) runs = runs_of_places(place, count, b.inner == 1 ? 16 : 4);  // found once, used for each slice before the axis
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());

@@ -24,20 +24,23 @@ constexpr bool is_assignable() {
   else return false;
 }
 
-/// Extents must be those given, but where they are dyn.
-TT_NOINLINE inline void check_extents(const std::int64_t* needed, const std::int64_t* given, int rank) {
+[[noreturn]] TT_NOINLINE inline void extents_differ(const std::int64_t* needed, const std::int64_t* given, int rank) {
   Shape from, to;
   for (int k = 0; k < rank; ++k) {
     from.push_back(given[k]);
     to.push_back(needed[k] == dyn ? given[k] : needed[k]);
   }
-  if (!(from == to)) assigned_shape_differs(from, to);
+  assigned_shape_differs(from, to);
+}
+/// Extents must be those given, but where they are dyn.
+TT_ALWAYS_INLINE void check_extents(const std::int64_t* needed, const std::int64_t* given, int rank) {
+  for (int k = 0; k < rank; ++k)
+    if (needed[k] != dyn && needed[k] != given[k]) [[unlikely]] extents_differ(needed, given, rank);
 }
 /// The constant extents must be those given.
 template <class Extents>
 void check_extents(const std::int64_t* given) {
-  for (int k = 0; k < Extents::rank; ++k)
-    if (Extents::value[k] != dyn && Extents::value[k] != given[k]) check_extents(Extents::value, given, Extents::rank);
+  check_extents(Extents::value, given, Extents::rank);
 }
 
 /// The result of a program with run-time extents.

@@ -103,9 +103,20 @@ inline void list_backward(Text& t, const GraphFunction::Joint& joint, int result
   const int kernels = second->function->kernels();
   t << "     second backward, of " << kernels << (kernels == 1 ? " kernel\n" : " kernels\n");
 }
+/// Products whose sides are both bf16 as they are stored.
+inline int bf16_products(const GraphFunction& f) {
+  int n = 0;
+  f.each_step([&](const GraphFunction* part, const char*) {
+    if (!part) return;
+    const Plan& plan = part->program().plan();
+    for (const Kernel& k : plan.kernels)
+      n += k.kind == KernelKind::matmul && plan.buffers[plan.bindings[k.first_binding + plan.accesses[k.a].buffer]].dtype == DType::bf16;
+  });
+  return n;
+}
 TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& options) {
   if (e.by_backend) {
-    t << "     run by the backend '" << options.backend.name() << "'\n";
+    t << "     run by the backend '" << options.backend.name() << "'" << (options.numerics == Numerics::fast ? ", on which numerics fast has no effect" : "") << '\n';
     return;
   }
   list_kernels(t, e.forward());
@@ -118,7 +129,7 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
   if (options.numerics == Numerics::fast) {
     const int dropped = e.forward().dropped_roundings() + (e.joint ? e.joint->first.function->dropped_roundings() : 0);
     t << "     numerics fast: " << dropped << (dropped == 1 ? " rounding" : " roundings") << " to 16 bits left out";
-    if (backend::tile_kernels().has_bf16_products()) t << "; products of bf16 by the processor's";
+    if (const int products = bf16_products(e.forward())) t << "; " << products << (products == 1 ? " product" : " products") << " of bf16 by the processor's instruction";
     t << '\n';
   }
 }

@@ -254,9 +254,9 @@ struct KernelGrid : KernelValues {
     }
     if (plan.buffers[buffer_of[right.node]].dtype != n.dtype) {  // to convert it
       new_panel();
-      if (is_narrow(g[n.operand[0]].dtype)) {  // lines end in whole steps
+      if (is_narrow(g[n.operand[0]].dtype)) {  // lines end in whole steps, and lie one more apart
         Buffer& panel = plan.buffers[kernel.panel];
-        panel.size = panel.size + Extent(panel_columns * row_padding);
+        panel.size = panel.size + Extent(2 * panel_columns * row_padding);
       }
       return;
     }

@@ -53,9 +53,9 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
 }
 
 /// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
-/// pairs: products of bf16 read both sides as they are stored.
-constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool pairs = false) {
-  const Graph g = normalize(inline_bodies(recorded, t == Transposed::as_it_lies), t, pairs);
+/// bf16_pairs: products of bf16 read both sides as they are stored.
+constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
+  const Graph g = normalize(inline_bodies(recorded, t == Transposed::as_it_lies), t, bf16_pairs);
   Vec<char> indirect(g.outputs.size() + 1, 0);
   detail::Lowering first(g, indirect);
   Plan plan = first.find_conflicts(indirect)
@@ -76,14 +76,14 @@ constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_
 }
 
 /// make_plan at run time: the whole compiler is then built once, in tt::compiled.
-TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool pairs = false);
+TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool bf16_pairs = false);
 
 #if TT_DEFINES(graph)
 #if TT_DEBUG
 namespace detail {
 
 /// What passes make is legal, or it is a mistake of ours.
-inline void check_passes(const Graph& recorded, Transposed t, bool pairs) {
+inline void check_passes(const Graph& recorded, Transposed t, bool bf16_pairs) {
   const auto check_one = [](const Graph& g, Phase phase) {
     if (const CheckResult r = (check)(g, phase); !r)
       TT_THROW(InternalError(Text("tt::compile_plan: node ") << r.node << " of a graph " << r.why << ":\n" << to_string(g)));
@@ -93,19 +93,19 @@ inline void check_passes(const Graph& recorded, Transposed t, bool pairs) {
   check_one(g, Phase::recorded);
   g = inline_bodies(g, t == Transposed::as_it_lies);
   check_one(g, Phase::recorded);
-  check_one(normalize(g, t, pairs), Phase::normalized);
+  check_one(normalize(g, t, bf16_pairs), Phase::normalized);
 }
 
 }  // namespace detail
 #endif
 
-TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t, bool pairs) {
+TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t, bool bf16_pairs) {
 #if TT_DEBUG
-  if (!recorded.failure) detail::check_passes(recorded, t, pairs);
+  if (!recorded.failure) detail::check_passes(recorded, t, bf16_pairs);
 #endif
   for (const Node& n : recorded.nodes)
     if (is_external(n)) TT_THROW(Error(Text("tt::compile_plan: ") << n.def->info.name << " has a kernel of its own, which is part of no plan. Run the graph with tt::compile_graph?"));
-  Plan plan = make_plan(recorded, t, pairs);
+  Plan plan = make_plan(recorded, t, bf16_pairs);
   const auto note = [&](const SizeSet& symbols) {
     for (int symbol : symbols.some) plan.symbols = symbol < plan.symbols ? plan.symbols : symbol + 1;
   };

@@ -28,7 +28,7 @@ namespace detail {
 struct Normalizer {
   const Graph& g;
   const Transposed transposed;
-  const bool pairs;  ///< products of bf16 read both sides as they are stored
+  const bool bf16_pairs;  ///< products of bf16 read both sides as they are stored
   Graph r = Graph::like(g);
   const FlatNodes flat;
   const Vec<char> as_windows;        ///< a reshape that a product reads in place
@@ -39,8 +39,8 @@ struct Normalizer {
   Vec<char> behind_product;  ///< of `r`: a product, or computed of one in its shape
   Vec<char> epilogue; ///< of `r`: a product, or what is computed of a reshaped one in its shape
 
-  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out, bool of_pairs = false)
-      : g(from), transposed(t), pairs(of_pairs), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
+  constexpr explicit Normalizer(const Graph& from, Transposed t = Transposed::laid_out, bool of_bf16_pairs = false)
+      : g(from), transposed(t), bf16_pairs(of_bf16_pairs), flat(from), as_windows(windows_of_products(from)), nodes_transposed(from, flat), part_replaced(parts_replaced(from)),
         map(from.size(), -1), flat_map(from.size(), -1) {
     for (int i : g.inputs) map[i] = r.input_like(g, i);
     for (int i = 0; i < g.size(); ++i)
@@ -163,7 +163,7 @@ struct Normalizer {
   /// The tiles of a product convert a right side that is stored narrow; both, where pairs of products are added at once.
   constexpr void take_as_stored(Vec<int>& o) {
     const int right = as_stored(o[1]), left = as_stored(o[0]);
-    const auto is_pair = [&](int id) { return r[id].dtype == DType::bf16 ? pairs : is_narrow(r[id].dtype) && is_integral(r[id].dtype); };
+    const auto is_pair = [&](int id) { return r[id].dtype == DType::bf16 ? bf16_pairs : is_narrow(r[id].dtype) && is_integral(r[id].dtype); };
     if (is_pair(left) && is_pair(right)) o[0] = left;
     o[1] = right;
   }
@@ -177,8 +177,9 @@ struct Normalizer {
       return is_narrow(d) && compute_dtype(d) == n.dtype && (r[from].op == Op::input || !is_leaf(r[from].op)) ? from : id;
     }
     if (!(n.op == Op::permute || n.op == Op::slice || (n.op == Op::reshape && n.attribute == 0))) return id;
-    const int from = as_stored(n.operand[0]);
+    int from = as_stored(n.operand[0]);
     if (from == n.operand[0]) return id;
+    if (n.op == Op::reshape) from = with_strides(from, n.shape);  // the cast may have laid out what does not lie so
     Node view = n;
     view.dtype = r[from].dtype;
     return r.intern(view, r, Vec<int>{from});
@@ -340,8 +341,8 @@ struct Normalizer {
 
 namespace detail {
 
-constexpr Graph normalized(const Graph& g, Transposed t, bool pairs) {
-  const detail::Normalizer n(g, t, pairs);
+constexpr Graph normalized(const Graph& g, Transposed t, bool bf16_pairs) {
+  const detail::Normalizer n(g, t, bf16_pairs);
   if (std::is_constant_evaluated() || n.epilogue.empty()) return canonical(n.r);
   return canonical(n.r, detail::computed_before(n.r));
 }
@@ -362,11 +363,11 @@ constexpr bool is_normal(const Graph& g) {
   return true;
 }
 /// Of a canonical graph; the result is one too.
-constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool pairs = false) {
+constexpr Graph normalize(const Graph& g, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
   if (is_normal(g)) return g;
-  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, pairs);  // nvcc 13 assigns no graphs in constant evaluation
-  if (shows_parts(g)) return detail::normalized(join_parts(g), t, pairs);
-  return detail::normalized(g, t, pairs);
+  if (has_short_reductions(g)) return normalize(write_out_short_reductions(g), t, bf16_pairs);  // nvcc 13 assigns no graphs in constant evaluation
+  if (shows_parts(g)) return detail::normalized(join_parts(g), t, bf16_pairs);
+  return detail::normalized(g, t, bf16_pairs);
 }
 
 }  // namespace tt

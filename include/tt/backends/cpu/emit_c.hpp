@@ -371,7 +371,6 @@ class CEmitter : KernelText {
     });
   }
   void epilogue() {
-    Text& t = kernels_;
     row_pointers(0, "0", "  ");
     segment(0, "0", "  ");
     row_pointers(1, "row", "  ");

@@ -151,7 +151,7 @@ TT_ALWAYS_INLINE void matmul_panel(const MatmulOperands<T>& m, const T* b, std::
     i += H;
   };
   if constexpr (Rows >= height || Rows < 0)
-    while (i + height <= m.rows && !(Rows < 0 && height == 6 && m.rows - i == 8))  // twice four, before six and two single ones
+    while (i + height <= m.rows && !(Rows < 0 && height == 6 && m.rows - i == 8))  // these are twice four: quicker than six and two single ones
       tile(std::integral_constant<int, height>{});
   if constexpr (Rows >= 0) {
     if constexpr (Rows % height != 0)
@@ -211,6 +211,12 @@ TT_ALWAYS_INLINE void pack_squares(WindowCounter row, const T* b, std::int64_t i
     to += n * width;
     for (std::int64_t i = 0; i < n; ++i) row.next();
   }
+}
+/// Columns of windows that are put together at once, for one or several tiles of `tile` columns: so many that they stay in the nearest cache (32 KiB).
+constexpr int packed_columns(std::int64_t inner, int size, int tile) {
+  int columns = window_columns;
+  while (columns > tile && inner * columns * size > 1 << 15) columns /= 2;
+  return columns;
 }
 /// `count` columns of windows from `first` on, as rows of `width` elements, of which the last are anything.
 template <class T>
@@ -413,9 +419,7 @@ TT_ALWAYS_INLINE void matmul(const MatmulOperands<T>& m, T* panel, const Epilogu
   alignas(64) T t[(TT_AVX512 ? 24 : 12) * lanes];
   std::int64_t j = 0;
   const bool packs = panel && (m.b_column != 1 || needs_panel(m.rows, m.inner, m.b_inner * static_cast<int>(sizeof(T))));
-  // Windows are put together for several tiles at once, as far as these columns stay in the nearest cache.
-  const int packed_width = wide * lanes >= window_columns || m.inner * window_columns * static_cast<int>(sizeof(T)) > (1 << 15) * 2   ? wide * lanes
-                           : m.inner * window_columns * static_cast<int>(sizeof(T)) > (1 << 15) ? window_columns / 2 : window_columns;
+  const int packed_width = m.windows ? detail::packed_columns(m.inner, sizeof(T), wide * lanes) : 0;
   std::int64_t packed_begin = 0, packed_end = 0;
   const auto columns = [&]<int Vectors, Panel P>(std::integral_constant<int, Vectors>,
                                                  std::integral_constant<Panel, P>, int last) TT_LAMBDA_INLINE {

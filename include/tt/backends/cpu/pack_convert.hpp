@@ -1,83 +1,12 @@
-// Pack<T> itself, and Packs of one type from those of another: what tt::detail::convert gives in every lane, by the processor's instructions where it has some.
+// Packs of one type from those of another: what tt::detail::convert gives in every lane, by the processor's instructions where it has some.
 #pragma once
-#include <cstring>
-
-#include "tt/backends/cpu/xsimd.hpp"
-#include "tt/ops/primitive.hpp"
+#include "tt/backends/cpu/pack_type.hpp"
 
 TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 inline namespace TT_ISA {
-
-inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
-
-/// Of registers, not of xsimd's batches: what is done to them all the time is one statement of the compiler's on vectors,
-/// where a batch has two or three functions. A kernel with one exp takes half as long to compile.
-template <class T>
-struct Pack {
-  using Batch = xsimd::batch<T>;
-  using Register = typename Batch::register_type;
-  static constexpr int per_part = static_cast<int>(Batch::size);
-  static constexpr int parts = lanes / per_part;
-  static_assert(parts <= 2);  // so that nothing needs a loop over them
-
-  mutable Register part[parts];  // or g++ 12 keeps in memory what an op's body calls `const auto`
-};
-
-/// Held as a mask of floats; 64-bit comparisons are narrowed to it.
-struct PackMask {
-  xsimd::batch_bool<float> value;
-};
-template <>
-struct Pack<bool> {
-  PackMask mask;
-};
-/// A lane of 32 bits each: see NarrowLanes.
-template <NarrowElement T>
-struct Pack<T> {
-  Pack<std::int32_t> lanes;
-};
-
 namespace detail {
-
-/// A register as the compiler's vector of T, where integers are unsigned: they wrap around.
-template <class T>
-struct VectorOf {
-  using Register = typename xsimd::batch<T>::register_type;
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  using Lane = std::conditional_t<std::is_floating_point_v<T>, T, Bits>;
-  using Signed = std::make_signed_t<Bits>;
-  typedef Lane Type __attribute__((vector_size(sizeof(Register))));
-  typedef Bits BitsType __attribute__((vector_size(sizeof(Register))));
-  typedef Signed SignedType __attribute__((vector_size(sizeof(Register))));
-
-  template <std::size_t... I>
-  static TT_ALWAYS_INLINE Register splat(Lane x, std::index_sequence<I...>) {
-    return (Register)Type{(static_cast<void>(I), x)...};
-  }
-};
-
-/// Applies a scalar function to every lane: right everywhere, for what SIMD lacks.
-template <class To, class F, class... T>
-TT_ALWAYS_INLINE Pack<To> map_lanes(F f, const Pack<T>&... x) {
-  alignas(64) To out[lanes];
-  const auto run = [&](const auto&... in) {
-    for (int i = 0; i < lanes; ++i) out[i] = f(in.item[i]...);
-  };
-  const auto spill = []<class U>(const Pack<U>& p) {
-    struct Spilled {
-      alignas(64) U item[lanes];
-    } s;
-    std::memcpy(&s, &p, sizeof p);
-    return s;
-  };
-  run(spill(x)...);
-  Pack<To> r;
-  static_assert(sizeof r == sizeof(To) * lanes);  // no mask
-  std::memcpy(&r, out, sizeof r);
-  return r;
-}
 
 #if defined(__SSE2__)
 /// f32 as f64, and back. (g++ 12 ends in an internal error at __builtin_convertvector of halves.)

@@ -121,7 +121,7 @@ TT_ALWAYS_INLINE void store<bool>(bool* p, const Pack<bool>& x) {
 #endif
 }
 #if defined(__AVX2__) && !TT_AVX512
-/// Four masks at once: one at a time takes as long as three.
+/// Four masks at once, in a third of the time of four stores.
 TT_ALWAYS_INLINE void store_masks(bool* p, PackMask a, PackMask b, PackMask c, PackMask d) {
   const auto words = [](PackMask x, PackMask y) TT_LAMBDA_INLINE { return _mm256_packs_epi32(_mm256_castps_si256(x.value), _mm256_castps_si256(y.value)); };
   const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(words(a, b), words(c, d)), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));

@@ -1,6 +1,7 @@
 // Products of matrices that add pairs of products at once, of both sides as lines of 16 bits along what is summed over. Integers that are stored in
 // 8 or 16 bits: sums of 32 bits are exact modulo 2^32 in any order. x86 processors have pmaddwd for them in every vector width, which does not
-// saturate, or vpdpwssd of AVX-512 VNNI, which adds to the sums too. bf16, with fast numerics: vdpbf16ps of AVX-512 BF16, which rounds as it likes.
+// saturate, or vpdpwssd of AVX-512 VNNI, which adds to the sums too. bf16, with fast numerics: vdpbf16ps of AVX-512 BF16, whose roundings
+// are not those of f32 arithmetic.
 #pragma once
 #include "tt/backends/cpu/tile_kernels.hpp"
 #include "tt/backends/cpu/transpose.hpp"
@@ -20,22 +21,21 @@ using Pairs = PairSums<std::uint32_t>::Type;
 /// Elements of a line are worked on so many at a time; lines are filled up with zeros.
 inline constexpr std::int64_t line_step = 2 * lanes;
 
-/// Has a processor with kernels of AVX-512 the one instruction for pairs? No flag of the compiler says so.
+/// May vpdpwssd (integers) or vdpbf16ps (floats) be used? Kernels of AVX-512 are compiled without a flag for them: the processor is asked.
 template <class Sum>
 bool has_pair_instruction() {
 #if TT_AVX512
-  static const bool has = std::is_floating_point_v<Sum> ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");
-  return has;
+  return std::is_floating_point_v<Sum> ? __builtin_cpu_supports("avx512bf16") : __builtin_cpu_supports("avx512vnni");  // a look at a word
 #else
   return false;
 #endif
 }
-/// sum + low(a) * low(b) + high(a) * high(b), of the halves of each 32 bits.
-template <bool One>
+/// sum + low(a) * low(b) + high(a) * high(b), of the halves of each 32 bits. HasInstruction: by the one that does all of it.
+template <bool HasInstruction>
 TT_ALWAYS_INLINE Pairs add_pairs(Pairs sum, Pairs a, Pairs b) {
 #if TT_AVX512
-  if constexpr (One) {
-    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  if constexpr (HasInstruction) {
+    __asm__("vpdpwssd {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
   } else return sum + (Pairs)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 #elif defined(__AVX2__)
@@ -49,12 +49,13 @@ TT_ALWAYS_INLINE Pairs add_pairs(Pairs sum, Pairs a, Pairs b) {
   return sum + low(a) * low(b) + high(a) * high(b);
 #endif
 }
-template <bool One>
+/// Of bf16; without the instruction for tests of the rest, as products of f32 are quicker then.
+template <bool HasInstruction>
 TT_ALWAYS_INLINE PairSums<float>::Type add_pairs(PairSums<float>::Type sum, Pairs a, Pairs b) {
   using Floats = PairSums<float>::Type;
 #if TT_AVX512
-  if constexpr (One) {
-    __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  if constexpr (HasInstruction) {
+    __asm__("vdpbf16ps {%2, %1, %0|%0, %1, %2}" : "+v"(sum) : "v"(a), "v"(b));
     return sum;
   }
 #endif
@@ -127,9 +128,13 @@ struct PairSide {
 };
 
 /// sums[r * pitch + c] += line r of a times line c of b, n elements of each, a multiple of line_step.
-template <class Sum, bool One, int Rows, int Columns>
+template <class Sum, bool HasInstruction, int Rows, int Columns>
 TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, const std::int16_t* b, std::int64_t b_pitch, std::int64_t n, Sum* sums, int pitch) {
-  typename PairSums<Sum>::Type sum[Rows][Columns] = {};
+  typename PairSums<Sum>::Type sum[Rows][Columns];
+#pragma GCC unroll 4
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int c = 0; c < Columns; ++c) sum[r][c] = typename PairSums<Sum>::Type{};  // `= {}` of all g++ 12 makes in memory
   for (std::int64_t k = 0; k < n; k += line_step) {
     Pairs left[Rows];
 #pragma GCC unroll 4
@@ -138,7 +143,7 @@ TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, con
     for (int c = 0; c < Columns; ++c) {
       const Pairs right = load_pairs(b + c * b_pitch + k);
 #pragma GCC unroll 4
-      for (int r = 0; r < Rows; ++r) sum[r][c] = add_pairs<One>(sum[r][c], left[r], right);
+      for (int r = 0; r < Rows; ++r) sum[r][c] = add_pairs<HasInstruction>(sum[r][c], left[r], right);
     }
   }
 #pragma GCC unroll 4
@@ -153,31 +158,30 @@ TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, con
 
 /// Rows and columns whose sums are in memory together, and elements of the rows' lines that are.
 inline constexpr int pair_rows = 16, pair_columns = 64;
-inline constexpr std::int64_t pair_part = 512;
+inline constexpr std::int64_t pair_part = 512, left_pitch = pair_part + line_step;
 
-/// One: by the one instruction for pairs, which is there.
-template <class Sum, bool One>
+template <class Sum, bool HasInstruction>
 TT_NOINLINE void multiply_pairs(const ProductTiles& p) {
   const PairSide a{p.a, p.a_dtype, p.a_row, p.a_inner}, b{p.b, p.b_dtype, p.b_column, p.b_inner};
   auto* const right = static_cast<std::int16_t*>(p.panel);
-  alignas(64) std::int16_t left[pair_rows * pair_part];
+  alignas(64) std::int16_t left[pair_rows * left_pitch];
   alignas(64) Sum sums[pair_rows * pair_columns];
-  // The lines of the right side are widened once; those that no second block of rows waits for, a part at a time, which stays near.
+  // The lines of the right side are widened once for all rows. Where there is one block of rows, a part of them at a time: it stays in a cache.
   const std::int64_t part = p.rows > pair_rows ? p.inner : pair_part / 2;
   for (std::int64_t j = 0; j < p.cols; j += pair_columns) {
     const int columns = p.cols - j < pair_columns ? static_cast<int>(p.cols - j) : pair_columns;
     std::int64_t k = 0;
     do {
-      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = (n + line_step - 1) / line_step * line_step;
+      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = (n + line_step - 1) / line_step * line_step + line_step;  // apart by a power of two, lines would share few cache sets
       b.widen(j, columns, k, n, right, pitch);
       for (std::int64_t i = 0; i < p.rows; i += pair_rows) {
         const int rows = p.rows - i < pair_rows ? static_cast<int>(p.rows - i) : pair_rows;
         if (k == 0) std::memset(sums, 0, sizeof sums);
         for (std::int64_t from = 0; from < n; from += pair_part) {
           const std::int64_t some = n - from < pair_part ? n - from : pair_part, steps = (some + line_step - 1) / line_step * line_step;
-          a.widen(i, rows, k + from, some, left, pair_part);
+          a.widen(i, rows, k + from, some, left, left_pitch);
           const auto tile = [&]<int Rows, int Columns>(int r, int c, std::integral_constant<int, Rows>, std::integral_constant<int, Columns>) {
-            multiply_lines<Sum, One, Rows, Columns>(left + r * pair_part, pair_part, right + c * pitch + from, pitch, steps, sums + r * pair_columns + c, pair_columns);
+            multiply_lines<Sum, HasInstruction, Rows, Columns>(left + r * left_pitch, left_pitch, right + c * pitch + from, pitch, steps, sums + r * pair_columns + c, pair_columns);
           };
           constexpr int wide = TT_AVX512 ? 4 : 2;
           constexpr std::integral_constant<int, 1> one;

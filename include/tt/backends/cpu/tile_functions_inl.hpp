@@ -40,7 +40,7 @@ void comparison_tile(void* d, const void* a, const void* b, const void*, std::in
 template <Op K>
 void logical_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
   std::int64_t i = 0;
-#if defined(__AVX2__)  // bytes that are 0, or not
+#if defined(__AVX2__)  // any byte that is not 0 is true
   const auto is_zero = [](const void* p, std::int64_t k) TT_LAMBDA_INLINE {
     return _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const bool*>(p) + k)), _mm256_setzero_si256());
   };
@@ -62,7 +62,7 @@ void where_tile(void* d, const void* a, const void* b, const void* c, std::int64
 template <class To, class From>
 void cast_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
 #if defined(__AVX2__) && !TT_AVX512
-  if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // bytes that are 0, or not
+  if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // any byte that is not 0 is true
     for (std::int64_t i = 0; i < n; i += lanes) {
       const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(static_cast<const bool*>(a) + i));
       const __m128i ones = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()), _mm_set1_epi8(1));
