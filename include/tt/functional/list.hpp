@@ -6,6 +6,7 @@
 #include "tt/functional/image_ops.hpp"
 #include "tt/functional/join_ops.hpp"
 #include "tt/functional/network.hpp"
+#include "tt/functional/packed.hpp"
 #include "tt/functional/tensor_ops.hpp"
 
 namespace tt {
@@ -19,6 +20,6 @@ using FurtherStructuredOps = TypeList<Isnan, Isinf, Isposinf, Isneginf, Isfinite
                                       BinaryCrossEntropy, BinaryCrossEntropyWithLogits, KlDiv, PoissonNllLoss, GaussianNllLoss, HingeEmbeddingLoss,
                                       MarginRankingLoss, SoftMarginLoss, MultilabelSoftMarginLoss, MultiMarginLoss, MultilabelMarginLoss,
                                       CosineEmbeddingLoss, TripletMarginLoss, Normalize, CosineSimilarity, PairwiseDistance, Cdist, Pdist,
-                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention>;
+                                      BatchNorm, GroupNorm, InstanceNorm, RmsNorm, Linear, IntMm, Glu, Prelu, PixelShuffle<true>, PixelShuffle<false>, Attention, PackInt4, UnpackInt4<true>, UnpackInt4<false>>;
 
 }  // namespace tt
