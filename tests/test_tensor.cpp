@@ -262,8 +262,7 @@ TEST_CASE("an Array is seen as a Tensor without a copy, and copied back") {
   CHECK(back.shape() == tt::Shape{3, 2});
   CHECK(tt::to_array<tt::Array<std::int64_t>>(tt::tensor(4)).item() == 4);
   CHECK(tt::to_array<tt::Array<float, 0>>(tt::zeros({0})).size() == 0);
-  CHECK(message([&] { (void)tt::to_array<tt::Array<float, 3, 3>>(t); }) ==
-        "tt::to_array: the Tensor is f32 (2, 3), the Array f32 (3, 3).");
+  CHECK(message([&] { (void)tt::to_array<tt::Array<float, 3, 3>>(t); }).starts_with("tt::to_array: the Tensor is f32 (2, 3), the Array f32 (3, 3).\n  at "));
   CHECK_THROWS_AS((void)(tt::to_array<tt::Array<double, 2, 3>>(t)), tt::Error);
   CHECK_THROWS_AS((void)(tt::to_array<tt::Array<float, tt::dyn>>(t)), tt::Error);
   CHECK_THROWS_AS((void)(tt::to_array<tt::Array<float, 2, 3, tt::dyn>>(t)), tt::Error);

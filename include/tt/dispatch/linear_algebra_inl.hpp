@@ -264,16 +264,29 @@ TT_LAZY_DEFINITION Tensor cross(const Tensor& a, const Tensor& b, Optional<int> 
 }
 TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) {
   const int rank = a.dim() > b.dim() ? a.dim() : b.dim();
-  IntList left, right, to;
+  if (rank == 0) return a * b;
+  // Rows of the result are products of rows that are as long: elements of a repeated, and rows of b.
+  IntList left, right, row_of_a, row_of_b, wide_a, wide_b, to;
   for (int k = 0; k < rank; ++k) {
     const Size n = k < rank - a.dim() ? Size(1) : a.size(k - (rank - a.dim()), at), m = k < rank - b.dim() ? Size(1) : b.size(k - (rank - b.dim()), at);
+    const bool last = k == rank - 1;
     left.push_back(n);
     left.push_back(1);
     right.push_back(1);
     right.push_back(m);
+    for (IntList* wide : {&wide_a, &wide_b}) {
+      wide->push_back(wide == &wide_a || last ? n : Size(1));
+      wide->push_back(wide == &wide_b || last ? m : Size(1));
+    }
+    row_of_a.push_back(last ? n * m : n);
+    row_of_b.push_back(last ? n * m : Size(1));
+    if (!last) {
+      row_of_a.push_back(1);
+      row_of_b.push_back(m);
+    }
     to.push_back(n * m);
   }
-  return (a.reshape(left, at) * b.reshape(right, at)).reshape(to, at);
+  return (a.reshape(left, at).expand(wide_a, at).reshape(row_of_a, at) * b.reshape(right, at).expand(wide_b, at).reshape(row_of_b, at)).reshape(to, at);
 }
 TT_LAZY_DEFINITION Tensor block_diag(std::span<const Tensor> all, SourceLine at) {
   TensorList blocks;

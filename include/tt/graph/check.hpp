@@ -26,7 +26,7 @@ constexpr Graph recorded_alone(const Graph& g, const Node& n) {
   Vec<int> o;
   for (int id : g.operands(n)) {
     o.push_back(alone.input(g[id].dtype, g[id].shape));
-    if (n.op == Op::matmul) o.back() = alone.cast(o.back(), n.dtype);  // a side that it converts itself
+    if (n.op == Op::matmul) o.back() = alone.cast(o.back(), compute_dtype(g[id].dtype));  // of a side that it converts itself
   }
   alone.output(again(alone, g, n, o));
   return alone;
