@@ -17,8 +17,9 @@ struct PackInt4 {
     Extent half;
     if (!divide(size, Extent(2), half)) {
       x.graph->need_number(size);
-      const Mistake mistake = size.is_constant() ? Mistake::option_out_of_range : Mistake::extents_are_not_constant;
-      return {x.graph, x.graph->fail({.mistake = mistake, .op = info.name, .a = x.shape(), .number = size.is_constant() ? size.code : 0, .option = "the last size", .bounds = "even"}, x.id)};
+      if (!size.is_constant()) return {x.graph, x.graph->fail({.mistake = Mistake::extents_are_not_constant, .op = info.name, .a = x.shape()}, x.id)};
+      (void)detail::need_option(x, false, info.name, "the last size", static_cast<double>(size.code), "even");
+      return x;
     }
     const Sym bits = cast<std::int32_t>(x), low = detail::slice(bits, last, 0, half, 2), high = detail::slice(bits, last, 1, half, 2);
     return cast<std::uint8_t>((low & 15) | ((high & 15) << 4));
