@@ -20,7 +20,7 @@ using namespace tt;
 Tensor numbers_of(DType dtype, std::int64_t rows, std::int64_t columns, int seed) {
   const int bits = 8 * size_of(dtype);
   const std::int64_t least = is_signed(dtype) ? -(std::int64_t{1} << (bits - 1)) : 0, most = least + (std::int64_t{1} << bits);
-  manual_seed(seed);
+  manual_seed(static_cast<std::uint64_t>(seed));
   const Tensor x = randint(least, most, {rows, columns}), extreme = randint(0, 6, {rows, columns});
   return where(extreme == 0, least, where(extreme == 1, most - 1, x)).to(dtype);
 }
