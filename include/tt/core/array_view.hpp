@@ -43,11 +43,11 @@ class ArrayView {
   ArrayView(const ArrayView& o) = default;
   /// The elements of one of equal extents: throws Error where they differ.
   const ArrayView& operator=(const ArrayView& o) const {
-    assign(o.data_, o.extents_);
+    copy_from(o);
     return *this;
   }
   ArrayView& operator=(const ArrayView& o) {
-    assign(o.data_, o.extents_);
+    copy_from(o);
     return *this;
   }
   /// Writes an Array or what an expression gives; other extents are an Error. Defined in expr/assign.hpp.
@@ -88,12 +88,14 @@ class ArrayView {
   operator Array() const { return eval(); }
 
  private:
-  void assign(const T* from, const detail::ArrayExtents<E...>& given) const {
+  /// The elements of an Array or a view.
+  template <class A>
+  void copy_from(const A& a) const {
     static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");
     if constexpr (!std::is_const_v<T>) {
       for (int k = 0; k < rank; ++k)
-        if (given[k] != extent(k)) detail::assigned_shape_differs(given.shape(), shape());
-      if (size() > 0) std::memmove(data_, from, static_cast<std::size_t>(size()) * sizeof(T));
+        if (a.extent(k) != extent(k)) detail::assigned_shape_differs(a.shape(), shape());
+      if (size() > 0) std::memmove(data_, a.data(), static_cast<std::size_t>(size()) * sizeof(T));
     }
   }
 

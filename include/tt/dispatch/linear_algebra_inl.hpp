@@ -274,10 +274,10 @@ TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) 
     left.push_back(1);
     right.push_back(1);
     right.push_back(m);
-    for (IntList* wide : {&wide_a, &wide_b}) {
-      wide->push_back(wide == &wide_a || last ? n : Size(1));
-      wide->push_back(wide == &wide_b || last ? m : Size(1));
-    }
+    wide_a.push_back(n);
+    wide_a.push_back(last ? m : Size(1));
+    wide_b.push_back(last ? n : Size(1));
+    wide_b.push_back(m);
     row_of_a.push_back(last ? n * m : n);
     row_of_b.push_back(last ? n * m : Size(1));
     if (!last) {

@@ -144,12 +144,7 @@ const ArrayView<T, E...>& ArrayView<T, E...>::operator=(const X& x) const {
   static_assert(!std::is_const_v<T>, "tt: an ArrayView of const elements is for reading");
   if constexpr (std::is_const_v<T>) return *this;
   else if constexpr (!requires { typename X::tt_expression; }) {
-    if constexpr (detail::types_fit<Array, X>()) {
-      std::int64_t needed[rank + 1], given[rank + 1];
-      for (int k = 0; k < rank; ++k) needed[k] = extent(k), given[k] = x.extent(k);
-      detail::check_extents(needed, given, rank);
-      if (size() > 0) std::memmove(data_, x.data(), static_cast<std::size_t>(size()) * sizeof(T));
-    }
+    if constexpr (detail::types_fit<Array, X>()) copy_from(x);
   } else if constexpr (detail::is_assignable<ArrayView, X>()) {
     using Evaluation = detail::Evaluation<X, ArrayView, Isa>;
     detail::KeptMemory kept;

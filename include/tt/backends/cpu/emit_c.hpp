@@ -28,6 +28,7 @@ class CEmitter : KernelText {
   void add(const Plan& plan, const char* name) {
     plan_ = &plan;
     name_ = name;
+    staged_ = Vec<char>(plan.instructions.size(), 0);
     for (int k = 0; k < plan.kernels.size(); ++k)
       if (plan.kernels[k].code == k) kernel(k);
   }
@@ -38,7 +39,7 @@ class CEmitter : KernelText {
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
-  Vec<char> staged_;        // of each instruction of a segment: its f16 is a float, of a block that is converted as a whole
+  Vec<char> staged_;        // of each instruction of the plan: its f16 is a float, of a block that is converted as a whole
   bool stages_ = false;     // some kernel does
 
   void kernel(int number) {
@@ -92,7 +93,6 @@ class CEmitter : KernelText {
   }
   /// Finds them in a segment of columns.
   bool find_staged(int s) {
-    staged_ = Vec<char>(plan_->instructions.size(), 0);
     bool any = false;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
       if (can_be_staged(s, i)) {
@@ -122,11 +122,10 @@ class CEmitter : KernelText {
   }
   void end_block(int s, const char* indent) {
     each_staged(s, Op::store, [&](int access) { kernels_ << indent << "f16_of_f32(x" << access << " + w, h" << access << ", m);\n"; });
-    staged_.clear();
   }
   Text own_instruction(int i) override {
     Text t;
-    if (i >= staged_.size() || !staged_[i]) return t;
+    if (!staged_[i]) return t;
     const Instruction& x = plan_->instructions[i];
     if (x.op == Op::store) return t << 'h' << x.access << "[i - w] = " << reg(DType::f16, x.a);
     t << "const float " << reg(x.dtype, x.result) << " = ";
@@ -269,7 +268,6 @@ class CEmitter : KernelText {
     t << "      if (g < end) {\n";
     if (staged) {
       t << "        const i64 w = g, m = end - g;\n";
-      find_staged(s);
       begin_block(s, "        ");
     }
     each_reduction(s, [&](const Instruction& x, const Text& c) {

@@ -20,6 +20,7 @@ struct PairSums {
 using Pairs = PairSums<std::uint32_t>::Type;
 /// Elements of a line are worked on so many at a time; lines are filled up with zeros.
 inline constexpr std::int64_t line_step = 2 * lanes;
+constexpr std::int64_t whole_steps(std::int64_t n) { return (n + line_step - 1) / line_step * line_step; }
 
 /// May vpdpwssd (integers) or vdpbf16ps (floats) be used? Kernels of AVX-512 are compiled without a flag for them: the processor is asked.
 template <class Sum>
@@ -80,7 +81,7 @@ struct PairSide {
 
   /// Elements k to k + n of `count` lines from `first` on, as 16 bits, lines `pitch` apart; the last step of each ends in zeros.
   void widen(std::int64_t first, int count, std::int64_t k, std::int64_t n, std::int16_t* to, std::int64_t pitch) const {
-    const std::int64_t end = (n + line_step - 1) / line_step * line_step;
+    const std::int64_t end = whole_steps(n);
     for (int l = 0; l < count; ++l) std::memset(to + l * pitch + n, 0, sizeof(std::int16_t) * static_cast<std::size_t>(end - n));
     switch (dtype) {
       case DType::u8: return widen_from(static_cast<const std::uint8_t*>(data) + first * line + k * inner, count, n, to, pitch);
@@ -160,6 +161,23 @@ TT_NOINLINE void multiply_lines(const std::int16_t* a, std::int64_t a_pitch, con
 inline constexpr int pair_rows = 16, pair_columns = 64;
 inline constexpr std::int64_t pair_part = 512, left_pitch = pair_part + line_step;
 
+/// The same of a block of lines, in tiles.
+template <class Sum, bool HasInstruction>
+void multiply_block(const std::int16_t* left, int rows, const std::int16_t* right, std::int64_t right_pitch, int columns, std::int64_t n, Sum* sums) {
+  const auto row_of_tiles = [&]<int Rows, int Columns>(int r, std::integral_constant<int, Rows>, std::integral_constant<int, Columns>) {
+    const auto tile = [&]<int C>(int c, std::integral_constant<int, C>) {
+      multiply_lines<Sum, HasInstruction, Rows, C>(left + r * left_pitch, left_pitch, right + c * right_pitch, right_pitch, n, sums + r * pair_columns + c, pair_columns);
+    };
+    int c = 0;
+    for (; c + Columns <= columns; c += Columns) tile(c, std::integral_constant<int, Columns>{});
+    for (; c < columns; ++c) tile(c, std::integral_constant<int, 1>{});
+  };
+  constexpr std::integral_constant<int, 4> four;
+  int r = 0;
+  for (; r + 4 <= rows; r += 4) row_of_tiles(r, four, std::integral_constant<int, TT_AVX512 ? 4 : 2>{});
+  for (; r < rows; ++r) row_of_tiles(r, std::integral_constant<int, 1>{}, four);
+}
+
 template <class Sum, bool HasInstruction>
 TT_NOINLINE void multiply_pairs(const ProductTiles& p) {
   const PairSide a{p.a, p.a_dtype, p.a_row, p.a_inner}, b{p.b, p.b_dtype, p.b_column, p.b_inner};
@@ -172,30 +190,15 @@ TT_NOINLINE void multiply_pairs(const ProductTiles& p) {
     const int columns = p.cols - j < pair_columns ? static_cast<int>(p.cols - j) : pair_columns;
     std::int64_t k = 0;
     do {
-      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = (n + line_step - 1) / line_step * line_step + line_step;  // apart by a power of two, lines would share few cache sets
+      const std::int64_t n = p.inner - k < part ? p.inner - k : part, pitch = whole_steps(n) + line_step;  // apart by a power of two, lines would share few cache sets
       b.widen(j, columns, k, n, right, pitch);
       for (std::int64_t i = 0; i < p.rows; i += pair_rows) {
         const int rows = p.rows - i < pair_rows ? static_cast<int>(p.rows - i) : pair_rows;
         if (k == 0) std::memset(sums, 0, sizeof sums);
         for (std::int64_t from = 0; from < n; from += pair_part) {
-          const std::int64_t some = n - from < pair_part ? n - from : pair_part, steps = (some + line_step - 1) / line_step * line_step;
+          const std::int64_t some = n - from < pair_part ? n - from : pair_part;
           a.widen(i, rows, k + from, some, left, left_pitch);
-          const auto tile = [&]<int Rows, int Columns>(int r, int c, std::integral_constant<int, Rows>, std::integral_constant<int, Columns>) {
-            multiply_lines<Sum, HasInstruction, Rows, Columns>(left + r * left_pitch, left_pitch, right + c * pitch + from, pitch, steps, sums + r * pair_columns + c, pair_columns);
-          };
-          constexpr int wide = TT_AVX512 ? 4 : 2;
-          constexpr std::integral_constant<int, 1> one;
-          int r = 0;
-          for (; r + 4 <= rows; r += 4) {
-            int c = 0;
-            for (; c + wide <= columns; c += wide) tile(r, c, std::integral_constant<int, 4>{}, std::integral_constant<int, wide>{});
-            for (; c < columns; ++c) tile(r, c, std::integral_constant<int, 4>{}, one);
-          }
-          for (; r < rows; ++r) {
-            int c = 0;
-            for (; c + 4 <= columns; c += 4) tile(r, c, one, std::integral_constant<int, 4>{});
-            for (; c < columns; ++c) tile(r, c, one, one);
-          }
+          multiply_block<Sum, HasInstruction>(left, rows, right + from, pitch, columns, whole_steps(some), sums);
         }
         if (k + n == p.inner) p.take(p.context, {i, j, rows, columns, pair_columns, sums, true});
       }

@@ -154,11 +154,13 @@ typedef VECTOR(unsigned long long) v_u64;
 )";
 
 /// gcc 12 makes no vectors of conversions of 16-bit floats by the processor's instruction, so a loop finds a block of them converted, and leaves one.
-inline constexpr const char* c_staged_halves = R"(FN void f32_of_f16(float *to, const u16 *from, i64 n) {
+inline constexpr const char* c_staged_halves = R"(#ifdef __F16C__
+typedef float floats __attribute__((vector_size(32)));
+typedef short halves __attribute__((vector_size(16)));
+#endif
+FN void f32_of_f16(float *to, const u16 *from, i64 n) {
   i64 i = 0;
 #ifdef __F16C__
-  typedef float floats __attribute__((vector_size(32)));
-  typedef short halves __attribute__((vector_size(16)));
   for (; i + 8 <= n; i += 8) {
     halves h;
     __builtin_memcpy(&h, from + i, 16);
@@ -171,8 +173,6 @@ inline constexpr const char* c_staged_halves = R"(FN void f32_of_f16(float *to, 
 FN void f16_of_f32(u16 *to, const float *from, i64 n) {
   i64 i = 0;
 #ifdef __F16C__
-  typedef float floats __attribute__((vector_size(32)));
-  typedef short halves __attribute__((vector_size(16)));
   for (; i + 8 <= n; i += 8) {
     floats f;
     __builtin_memcpy(&f, from + i, 32);
