@@ -259,7 +259,7 @@ struct Depthwise {
 }  // namespace
 
 TEST_CASE("windows are never written out: a convolution is one kernel, on devices too") {
-  CHECK(tt::make_plan(Grouped<3, 2>::record(), tt::Transposed::as_it_lies).kernels.size() == 1);
+  CHECK(tt::make_plan(Grouped<3, 2>::record(), {.transposed = tt::Transposed::as_it_lies}).kernels.size() == 1);
   CHECK(tt::make_plan(Grouped<1, 1>::record()).kernels.size() == 1);
   CHECK(tt::make_plan(Grouped<3, 1>::record()).kernels.size() == 1);
   CHECK(tt::make_plan(Grouped<1, 2>::record()).kernels.size() == 1);
@@ -268,7 +268,7 @@ TEST_CASE("windows are never written out: a convolution is one kernel, on device
   CHECK(tt::make_plan(Grouped<3, 4>::record()).kernels[0].kind == tt::KernelKind::matmul);  // two results a channel
   CHECK(tt::make_plan(Depthwise<3>::record()).kernels.size() == 1);
   CHECK(tt::make_plan(Depthwise<3>::record()).kernels[0].kind == tt::KernelKind::rows);
-  CHECK(tt::make_plan(Depthwise<3>::record(), tt::Transposed::as_it_lies).kernels[0].kind == tt::KernelKind::matmul);
+  CHECK(tt::make_plan(Depthwise<3>::record(), {.transposed = tt::Transposed::as_it_lies}).kernels[0].kind == tt::KernelKind::matmul);
   CHECK(tt::make_plan(Depthwise<6>::record()).kernels[0].kind == tt::KernelKind::matmul);
   check<Depthwise<3>>();
   check<Depthwise<6>>();

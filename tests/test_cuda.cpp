@@ -18,7 +18,7 @@
 
 namespace {
 
-tt::Plan device_plan(const tt::Graph& g) { return tt::compile_plan(g, tt::Transposed::as_it_lies); }
+tt::Plan device_plan(const tt::Graph& g) { return tt::compile_plan(g, {.transposed = tt::Transposed::as_it_lies}); }
 
 using namespace fuzz;
 namespace cuda = tt::cuda;

@@ -140,7 +140,7 @@ std::string emitted(const Golden& golden, const Language& language) {
   Graph g;
   golden.record(g);
   REQUIRE_MESSAGE(!g.failure, std::string(tt::describe(g.failure)));
-  const tt::Plan plan = tt::compile_plan(g, language.transposed);
+  const tt::Plan plan = tt::compile_plan(g, {.transposed = language.transposed});
   std::string text = language.emit({{&plan, golden.name}});
   const std::string head = language.prelude(), line = ", from line ";
   REQUIRE(text.compare(0, head.size(), head) == 0);

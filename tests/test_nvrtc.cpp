@@ -36,7 +36,7 @@ bool is_machine_code(const tt::Vec<char>& code) { return code.size() > 64 && std
 tt::Plan plan_of(void (*record)(Graph&)) {
   Graph g;
   record(g);
-  return tt::compile_plan(g, tt::Transposed::as_it_lies);
+  return tt::compile_plan(g, {.transposed = tt::Transposed::as_it_lies});
 }
 Sym input(Graph& g, const tt::Shape& s, tt::DType d = tt::DType::f32) { return {&g, g.input(d, s)}; }
 const Extent n = Extent::symbol(0), m = Extent::symbol(1);
@@ -77,7 +77,7 @@ TEST_CASE("NVRTC compiles the kernels of random graphs") {
   std::vector<tt::Plan> plans;
   for (std::uint64_t seed = 1; seed <= 32; ++seed) {
     const fuzz::Case c = fuzz::without_bodies(fuzz::random_program(seed, {.steps = 20, .work = 20000, .narrow = seed % 3 == 0, .takes = seed % 4 == 1}));
-    if (tt::Plan p = tt::make_plan(c.graph, tt::Transposed::as_it_lies); !p.failure) plans.push_back(p);
+    if (tt::Plan p = tt::make_plan(c.graph, {.transposed = tt::Transposed::as_it_lies}); !p.failure) plans.push_back(p);
   }
   std::vector<tt::Text> names;
   for (std::size_t k = 0; k < plans.size(); ++k) names.push_back(tt::Text("g") << k);

@@ -31,6 +31,7 @@ enum class Numerics : unsigned char { exact, fast };
 struct ProgramOptions {
   CompileMode mode = CompileMode::default_mode;
   Numerics numerics = Numerics::exact;
+  bool interpreted = false;  ///< on the CPU, for good: of eager ops, which nobody compiles
 };
 
 /// What a run is given.

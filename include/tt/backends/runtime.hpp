@@ -17,6 +17,7 @@ namespace tt::backend {
 using cpu::ThreadPool;
 using cpu::tile_kernels;
 using cpu::TileFunction;
+using cpu::TileOperand;
 using cpu::TileKernels;
 using cpu::TileProgram;
 using cuda::register_cuda;

@@ -34,6 +34,7 @@ void each_defined_operator(const auto& f) {
 /// The same for the rest of the vocabulary, which no other op of the library needs.
 void each_further_operator(const auto& f) {
   each_entry(f, FurtherOps{});
+  each_entry(f, InnerOps{});
   each_entry(f, FurtherStructuredOps{});
 }
 /// The operator of that name among them, or null.

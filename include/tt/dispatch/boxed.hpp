@@ -114,9 +114,9 @@ struct NamedFunction {
   int results;
   /// With a value for each argument of the schema, and one more that is not looked at: in place of the caller's line.
   std::vector<Tensor> (*run)(const BoxedValue* const* value, SourceLine at);
-  const NamedFunction* next = nullptr;  ///< registered before
+  NamedFunction* behind = nullptr;
 };
-inline std::atomic<const NamedFunction*> named_functions{nullptr};
+inline NameTable<NamedFunction> named_functions;
 
 /// A boxed value as a function's argument.
 template <class A>

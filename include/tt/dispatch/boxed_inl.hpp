@@ -258,9 +258,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
   return f.run(value.data(), at);
 }
 TT_INLINE void add_function(const NamedFunction& f) {
-  auto* own = new NamedFunction(f);
-  own->next = named_functions.load(std::memory_order_relaxed);
-  while (!named_functions.compare_exchange_weak(own->next, own, std::memory_order_release, std::memory_order_relaxed)) {}
+  named_functions.add(new NamedFunction(f));
 }
 
 /// In tt::compiled every operator of the library is at hand.
@@ -275,8 +273,7 @@ template <class F>
 bool each_meaning(const char* name, const F& f) {
   if (const Operator* op = Dispatcher::get().lookup(name); op && f(*op)) return true;
   SmallVec<const NamedFunction*, 8> found;  // the newest first
-  for (const NamedFunction* n = named_functions.load(std::memory_order_acquire); n; n = n->next)
-    if (std::strcmp(n->name, name) == 0) found.push_back(n);
+  for (const NamedFunction* n = named_functions.first(name); n; n = named_functions.next(*n)) found.push_back(n);
   for (int k = found.size() - 1; k >= 0; --k)
     if (f(*found[k])) return true;
   return false;
@@ -339,7 +336,7 @@ TT_INLINE std::vector<OpSchema> ops() {
   Dispatcher::get().each([&](const Operator& op) {
     if (op.name()[0] != '_') list.push_back({op.name(), op.schema, op.results});
   });
-  for (const detail::NamedFunction* f = detail::named_functions.load(std::memory_order_acquire); f; f = f->next) list.push_back({f->name, f->schema, f->results});
+  detail::named_functions.each([&](const detail::NamedFunction& f) { list.push_back({f.name, f.schema, f.results}); });
   std::sort(list.begin(), list.end(), [](const OpSchema& a, const OpSchema& b) {
     const int order = std::strcmp(a.name, b.name);
     return order != 0 ? order < 0 : std::strcmp(a.arguments, b.arguments) < 0;

@@ -5,22 +5,26 @@
 
 namespace tt::detail {
 
-/// Ops on whole tiles, where no graph is needed: one primitive or opaque op, one dtype, operands that
+/// Operands of ops that are called so, at most.
+inline constexpr int most_direct = 4;
+/// Ops on whole tiles, where no graph is needed: one primitive or op with a body, one dtype, operands that
 /// lie dense in one shape or are single numbers.
 struct DirectCall {
   backend::TileFunction function = nullptr;
   DType result = DType::f32;
 };
+inline backend::TileFunction direct_call(const OpDef& op, DType d) {
+  const Domain domain = op.info.domain;
+  const bool takes = is_floating(d) ? domain != Domain::integer : domain == Domain::number ? d != DType::boolean : domain == Domain::integer && d == DType::i64;
+  const int code = op.code >= 0 ? op.code : op.direct >= 0 ? max_opaque_ops + op.direct : -1;
+  if (code < 0 || !takes || is_narrow(d) || op.info.arity > most_direct) return nullptr;
+  return backend::tile_kernels().function(Op::call, d, d, code);
+}
+inline bool has_direct_call(const OpDef& op, DType d) { return direct_call(op, d) != nullptr; }
 inline DirectCall direct_call(const Operator& op, DType d) {
   const Op k = op.primitive;
   if (is_narrow(d)) return {};
-  if (op.body) {
-    const Domain domain = op.body->info.domain;
-    const bool takes = is_floating(d) ? domain != Domain::integer : domain == Domain::number ? d != DType::boolean : domain == Domain::integer && d == DType::i64;
-    const int code = op.body->code >= 0 ? op.body->code : op.body->direct >= 0 ? max_opaque_ops + op.body->direct : -1;
-    if (code < 0 || !takes) return {};
-    return {backend::tile_kernels().function(Op::call, d, d, code), d};
-  }
+  if (op.body) return {direct_call(*op.body, d), d};
   if (is_comparison(k)) return {backend::tile_kernels().function(k, DType::boolean, d, 0), DType::boolean};
   if (!is_arithmetic(k) || is_shift(k) || k == Op::copy || d == DType::boolean || (is_real(k) && !is_floating(d)) ||
       (is_bitwise(k) && !is_integral(d)))

@@ -13,6 +13,7 @@
 #include "tt/core/kept_text.hpp"
 #include "tt/core/small_vec.hpp"
 #include "tt/core/tensor.hpp"
+#include "tt/dispatch/name_table.hpp"
 #include "tt/graph/graph.hpp"
 
 namespace tt {
@@ -369,9 +370,8 @@ class Dispatcher {
     TT_THROW(Error(t));
   }
   Operator* lookup(const char* name) {
-    for (Node* n = first_.load(std::memory_order_acquire); n; n = n->next)
-      if (std::strcmp(n->op.name(), name) == 0) return &n->op;
-    return nullptr;
+    Node* n = nodes_.first(name);
+    return n ? &n->op : nullptr;
   }
   /// The operator of this name, new if it is not there yet: fill(op) says what it is, before anyone else
   /// sees it. Stays where it is for ever. Throws Error when another definition has the name.
@@ -382,8 +382,7 @@ class Dispatcher {
     if (!op) {
       Node* fresh = new Node(name, definition);
       fill(fresh->op);
-      fresh->next = first_.load(std::memory_order_relaxed);
-      first_.store(fresh, std::memory_order_release);
+      nodes_.add(fresh);
       op = &fresh->op;
     }
     if (op->definition() != definition)
@@ -446,16 +445,17 @@ class Dispatcher {
   /// Every operator, newest first.
   template <class F>
   void each(const F& f) {
-    for (Node* n = first_.load(std::memory_order_acquire); n; n = n->next) f(n->op);
+    nodes_.each([&](Node& n) { f(n.op); });
   }
 
  private:
   struct Node {
     Operator op;
-    Node* next = nullptr;
-    Node(const char* name, const void* definition) : op(name, definition) {}
+    const char* name;
+    Node* behind = nullptr;
+    Node(const char* n, const void* definition) : op(n, definition), name(op.name()) {}
   };
-  std::atomic<Node*> first_ = nullptr;
+  detail::NameTable<Node> nodes_;
   std::atomic_flag busy_;
   Operator::Slot fallback_[dispatch_key_count];
 

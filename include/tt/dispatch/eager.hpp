@@ -233,7 +233,7 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
 }  // namespace detail
 
 /// The operator of an op definition.
-template <class F, bool Linked = detail::uses_library && (detail::is_in<F, ElementwiseOps> || detail::is_in<F, FurtherOps> || detail::is_in<F, StructuredOps> || detail::is_in<F, FurtherStructuredOps>)>
+template <class F, bool Linked = detail::uses_library && (detail::is_in<F, DirectOps> || detail::is_in<F, StructuredOps> || detail::is_in<F, FurtherStructuredOps>)>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
     if constexpr (Linked) return detail::library_operator(F::info.name);

@@ -1,6 +1,6 @@
 // Definitions of eager.hpp: kernels for every operator that can be recorded, and calls.
 #pragma once
-#include "tt/dispatch/direct_call.hpp"
+#include "tt/dispatch/direct_call_inl.hpp"
 #include "tt/dispatch/eager.hpp"
 
 namespace tt {
@@ -12,126 +12,6 @@ TT_INLINE const char* get_cpu_capability() { return backend::tile_kernels().isa;
 namespace tt::detail {
 
 // ---- kernels for every operator that can be recorded
-
-inline constexpr std::int64_t direct_tile = 1024;
-static_assert(Storage::room_for(8, 8) >= backend::lanes * 8, "tile functions write whole steps");
-
-/// May whole steps of the first n elements be read? Else a tile's worth of them may be copied first.
-inline bool has_room(const TensorImpl& t, std::int64_t n) {
-  const std::int64_t steps = (n + backend::lanes - 1) / backend::lanes * backend::lanes * size_of(t.dtype);
-  return t.data - static_cast<std::byte*>(t.storage->data) + steps <= static_cast<std::int64_t>(t.storage->room);
-}
-/// Runs the op on elements [begin, end) of dense operands; numbers are repeated over a tile.
-inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
-  const void* in[3] = {};
-  bool repeated[3] = {};  // or copied: what is in the tile
-  const int width = size_of(c[0].dtype());
-  alignas(64) std::byte tile[3][direct_tile * 8];
-  bool any = false;
-  for (int k = 0; k < c.arguments; ++k) {
-    const TensorImpl& t = c[k].impl();
-    in[k] = t.data;
-    repeated[k] = t.numel == 1 && end > 1;
-    if (!repeated[k]) {
-      if (has_room(t, end)) continue;
-      std::memcpy(tile[k], t.data, static_cast<std::size_t>(end * width));
-      in[k] = tile[k];
-      repeated[k] = true;
-      continue;
-    }
-    any = true;
-    const std::int64_t n = end - begin < direct_tile ? end - begin : direct_tile;
-    with_compute_dtype(t.dtype, [&]<class T>(T) {
-      const T v = *reinterpret_cast<const T*>(t.data);
-      T* to = reinterpret_cast<T*>(tile[k]);
-      for (std::int64_t i = 0; i < n; ++i) to[i] = v;
-    });
-    in[k] = tile[k];
-  }
-  const std::int64_t step = any ? direct_tile : end - begin;
-  for (std::int64_t at = begin; at < end; at += step) {
-    const std::int64_t n = end - at < step ? end - at : step;
-    const auto operand = [&](int k) { return repeated[k] || !in[k] ? in[k] : static_cast<const std::byte*>(in[k]) + at * width; };
-    f.function(out + at * size_of(f.result), operand(0), operand(1), operand(2), n, 0);
-  }
-}
-
-/// Do the elements lie one behind the other, in whatever order of the axes?
-inline bool is_dense(const TensorImpl& t) {
-  if (t.contiguous) return true;
-  std::int64_t n = 1;
-  for (int k = 0; k < t.shape.rank; ++k) {  // the axes from the inmost one out
-    int next = -1;
-    for (int j = 0; j < t.shape.rank; ++j)
-      if (t.stride[j] == n && t.shape.code[j] > 1) next = j;
-    if (next < 0) break;
-    n *= t.shape.code[next];
-  }
-  return n == t.numel;
-}
-
-/// May an op that reads these operands element by element write its result to `into`, which is like them? An operand in the same memory must be the very
-/// same elements; and behind the last one, where whole steps write too, there must be none.
-inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
-  const TensorImpl& t = into.impl();
-  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || !has_room(t, t.numel) ||
-      (!like.contiguous && std::memcmp(t.stride, like.stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0))
-    return false;
-  const auto* const begin = static_cast<const std::byte*>(t.storage->data);
-  if (t.data + t.numel * size_of(t.dtype) < begin + t.storage->bytes) return false;
-  for (int k = 0; k < c.arguments; ++k) {
-    const TensorImpl& o = c[k].impl();
-    const bool itself = o.data == t.data && o.shape == t.shape;
-    if (!o.storage) return false;
-    const auto* const its = static_cast<const std::byte*>(o.storage->data);
-    if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
-  }
-  return true;
-}
-inline bool try_direct(Call& c) {
-  if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > 3) return false;
-  const TensorImpl* big = &c[0].impl();
-  for (int k = 1; k < c.arguments; ++k)
-    if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
-  for (int k = 0; k < c.arguments; ++k) {
-    const TensorImpl& t = c[k].impl();
-    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || (t.numel > direct_tile && !has_room(t, t.numel))) return false;
-    if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
-  }
-  if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
-    if (!is_dense(*big)) return false;
-    for (int k = 0; k < c.arguments; ++k)
-      if (const TensorImpl& t = c[k].impl(); std::memcmp(t.stride, big->stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0)
-        return false;
-  }
-  const DirectCall f = direct_call(*c.op, big->dtype);
-  if (!f.function) return false;
-  const bool in_place = c.into && c.into->impl().storage && may_write_into(*c.into, f.result, *big, c);
-  Tensor out = in_place ? *c.into : Tensor(f.result, big->shape);
-  if (!big->contiguous && !in_place) out.impl().set_strided(big->shape, big->stride);
-  const std::int64_t n = big->numel;
-  std::byte* const to = out.impl().data;
-  const Split split = n < 2 * work_per_thread
-                          ? Split{}
-                          : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
-  if (split.parts == 1) {
-    run_direct(f, c, to, 0, n);
-  } else {
-    struct Parts {
-      const DirectCall& f;
-      const Call& c;
-      std::byte* to;
-      const Split& split;
-    } parts{f, c, to, split};
-    backend::ThreadPool::instance().run(split.parts, [](void* context, int part) {
-      const Parts& p = *static_cast<const Parts*>(context);
-      const Range r = p.split.part(part);
-      run_direct(p.f, p.c, p.to, r.begin, r.end);
-    }, &parts);
-  }
-  c.result[0] = big->contiguous || in_place ? static_cast<Tensor&&>(out) : out.contiguous();
-  return true;
-}
 
 /// On the device that the arguments are on.
 inline void plan_kernel(Call& c, void*) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/partition.hpp"
 #include "tt/plan/drop_roundings.hpp"
@@ -118,8 +119,9 @@ TT_INLINE Device GraphFunction::device_of(const Tensor* const* argument, int cou
 TT_INLINE const std::shared_ptr<backend::TileProgram>& GraphFunction::share_program() const {
   std::shared_ptr<backend::TileProgram>* p = program_.load(std::memory_order_acquire);
   if (p) return *p;
-  const bool bf16_pairs = options_.numerics == Numerics::fast && backend::tile_kernels().has_bf16_products();
-  auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_, Transposed::laid_out, bf16_pairs)));
+  const PlanOptions plan{.bf16_pairs = options_.numerics == Numerics::fast && backend::tile_kernels().has_bf16_products(),
+                         .keeps = options_.interpreted ? &detail::has_direct_call : nullptr};
+  auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_, plan)));
   if (program_.compare_exchange_strong(p, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;
   return *p;
@@ -261,7 +263,7 @@ TT_INLINE std::unique_ptr<DeviceProgram> GraphFunction::make_device_program(Devi
   if (const GraphProgramMaker make = graph_program_maker(type)) return Made(writes ? nullptr : make(graph_, last_op(), options_));
   const ProgramMaker make = program_maker(type);
   if (!make) return nullptr;
-  Plan plan = compile_plan(graph_, Transposed::as_it_lies);
+  Plan plan = compile_plan(graph_, {.transposed = Transposed::as_it_lies});
   if (writes) {  // load and store of the copy exchange their places
     Instruction *load = nullptr, *store = nullptr;
     for (Instruction& x : plan.instructions) (x.op == Op::load ? load : x.op == Op::store ? store : load) = &x;
@@ -381,7 +383,7 @@ TT_INLINE BoundFunction bind_function(const Call& c) {
       auto fresh = std::make_unique<detail::KeptFunction>();
       fresh->op = c.op;
       fresh->word.append(s.word.data(), s.word.size());
-      if (right) fresh->function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(g));
+      if (right) fresh->function = std::make_shared<const GraphFunction>(static_cast<Graph&&>(g), ProgramOptions{.interpreted = true});
       else as_numbers = fresh->as_numbers = detail::sizes_needed(g, s.as_numbers);  // with these known it may be right, or else the message shows them
       std::shared_ptr<const GraphFunction> f = fresh->function;
       const bool kept = table.insert(hash, std::move(fresh));

@@ -220,10 +220,9 @@ TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& ind
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
   const Size n = a.x.size(a.d, at);
   const Tensor own = index.reshape({-1}, at).to(DType::i64, at), from_end = tt::where(own < 0, own + n, own, at);
-  IntList along;
-  for (int k = 0; k < a.x.dim(); ++k) along.push_back(k == a.d ? n : Size(1));
-  const Tensor named = scatter(zeros({n}, detail::on_device(DType::boolean, x.device()), at), 0, from_end, 1, at).reshape(along, at);
-  return a.back(tt::where(named, value.to(x.dtype(), at), a.x, at), at);
+  IntList filled = a.x.shape(at);
+  filled[a.d] = own.size(0, at);
+  return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, from_end, value.to(x.dtype(), at).expand(filled, at)), at);
 }
 TT_LAZY_DEFINITION Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_reduce", at);

@@ -31,7 +31,7 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   const auto* place = index.data_ptr<std::int64_t>();
   const std::int64_t count = index.impl().numel;
   std::vector<PlaceRun> runs;
-  if (b.outer > 1 && b.inner > 0) runs = runs_of_places(place, count, b.inner == 1 ? 16 : 4);  // found once, used for each slice before the axis
+  if (b.outer > 1 && b.inner > 0) runs = runs_of_places(place, count, 4);  // found once, used for each slice before the axis
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());
@@ -39,8 +39,10 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
       if (!runs.empty()) {
         auto* next = to;
         for (const PlaceRun& run : runs) {
-          std::memcpy(next, from + run.begin * b.inner, static_cast<std::size_t>(run.count * b.inner) * sizeof(T));
-          next += run.count * b.inner;
+          const std::int64_t n = run.count * b.inner;
+          if (n == 1) *next = from[run.begin];
+          else std::memcpy(next, from + run.begin * b.inner, static_cast<std::size_t>(n) * sizeof(T));
+          next += n;
         }
       } else if (b.inner == 1)
         for (std::int64_t i = 0; i < count; ++i) to[i] = from[place[i]];

@@ -361,7 +361,7 @@ TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int di
   const TensorList w = broadcast_tensors(both, at);
   const int d = detail::axis_of(w[0], dim, "cross", at, w[0].dim());
   if (!(w[0].size(d, at) == 3)) detail::refuse("cross", "the axis is not of 3", w[0], at);
-  return roll(w[0], {-1}, {d}, at) * roll(w[1], {-2}, {d}, at) - roll(w[0], {-2}, {d}, at) * roll(w[1], {-1}, {d}, at);
+  return call_with<Cross>(at, {d}, w[0], w[1]);
 }
 TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return (a * b).sum({dim}, false, at).to((a * b).dtype(), at); }
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {

@@ -263,7 +263,13 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   if (num_classes >= 0 && is_host(x.device()) && !detail::capture_mode && x.numel() > 0)
     if (const auto top = x.amax({}, false, at).item<std::int64_t>(at), least = x.amin({}, false, at).item<std::int64_t>(at); top >= n || least < 0)
       TT_THROW(Error(Text("tt::one_hot: a number from ") << least << " to " << top << " is none of " << n << " classes." << at));
-  return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+  if (detail::capture_mode || !is_host(x.device()) || x.keys().contains(DispatchKey::trace)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+  IntList to = x.shape(at);
+  to.push_back(n);
+  const Tensor r = zeros(to, detail::on_device(DType::i64, x.device()), at), places = x.to(DType::i64, at).contiguous(at);
+  auto* row = r.data_ptr<std::int64_t>();
+  for (std::int64_t k = 0; k < places.impl().numel; ++k, row += n) row[places.data_ptr<std::int64_t>()[k]] = 1;
+  return r;
 }
 TT_LAZY_DEFINITION Tensor dropout(const Tensor& x, double p, bool training, SourceLine at) {
   if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::dropout: p is not from 0 to 1.") << at));
@@ -418,7 +424,10 @@ void register_network_names() {
   for (const char* name : {"dropout2d", "feature_dropout"}) register_function(name, dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout2d(x, p, t, at); });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
-  register_function("cdist", "Tensor x1, Tensor x2, float p, str? compute_mode", [](const Tensor& x, const Tensor& y, double p, const BoxedValue&, Line at) { return cdist(x, y, p, at); });
+  register_function("cdist", "Tensor x1, Tensor x2, float p=2, use_mm_for_euclid_dist_if_necessary|use_mm_for_euclid_dist|donot_use_mm_for_euclid_dist? compute_mode=None",
+                    [](const Tensor& x, const Tensor& y, double p, Optional<EuclidDistance> mode, Line at) {
+    return cdist(x, y, p, mode.given ? mode.value : EuclidDistance::use_mm_for_euclid_dist_if_necessary, at);
+  });
 }
 
 }  // namespace detail

@@ -176,21 +176,28 @@ struct Prod {
     const Tensor out = x.matrix(wide, 1);
     with_summed(wide, [&]<class T>(T) {
       for (std::int64_t r = 0; r < x.rows; ++r) {
+        using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
+        using Vector [[gnu::vector_size(64)]] = Number;
+        constexpr int lanes = 64, each = 64 / sizeof(T), vectors = lanes / each;  // independent products, joined two by two
         const T* const from = x.row<T>(r);
-        constexpr int lanes = 64;  // independent products, joined two by two
-        T p[lanes];
-        for (T& one : p) one = 1;
-        const auto multiply = [](T& a, T b) {
-          if constexpr (std::is_integral_v<T>) a = wrap_mul(a, b);
-          else a *= b;
-        };
+        Vector p[vectors];
+        for (Vector& one : p) one = Vector{} + Number(1);
         std::int64_t k = 0;
         for (; k + lanes <= x.n; k += lanes)
-          for (int j = 0; j < lanes; ++j) multiply(p[j], from[k + j]);
-        for (int j = 0; k < x.n; ++k, ++j) multiply(p[j], from[k]);
-        for (int half = lanes / 2; half > 0; half /= 2)
-          for (int j = 0; j < half; ++j) multiply(p[j], p[j + half]);
-        out.data_ptr<T>()[r] = p[0];
+#pragma GCC unroll 8
+          for (int j = 0; j < vectors; ++j) {
+            Vector v;
+            std::memcpy(&v, from + k + j * each, sizeof v);
+            p[j] *= v;
+          }
+        for (int j = 0; k < x.n; ++k, ++j) p[j / each][j % each] *= static_cast<Number>(from[k]);
+        for (int half = vectors / 2; half > 0; half /= 2)
+          for (int j = 0; j < half; ++j) p[j] *= p[j + half];
+        Number last[each];
+        std::memcpy(last, p, sizeof last);
+        for (int half = each / 2; half > 0; half /= 2)
+          for (int j = 0; j < half; ++j) last[j] *= last[j + half];
+        out.data_ptr<T>()[r] = static_cast<T>(last[0]);
       }
     });
     c.result[0] = x.with_axes(out, d, c.at);
@@ -428,19 +435,26 @@ struct Histc {
     const double* const v = x.data_ptr<double>();
     double low = o.min, high = o.max;
     if (low == high && x.impl().numel > 0) {
-      low = *std::min_element(v, v + x.impl().numel);
-      high = *std::max_element(v, v + x.impl().numel);
-      if (std::any_of(v, v + x.impl().numel, [](double e) { return e != e; })) low = high = std::numeric_limits<double>::quiet_NaN();
+      low = c[0].amin({}, false, c.at).item<double>(c.at);  // NaN, if there is one
+      high = c[0].amax({}, false, c.at).item<double>(c.at);
     }
     if (low == high) low -= 1, high += 1;
     if (!(low < high) || !std::isfinite(high - low)) TT_THROW(Error(Text("tt::histc: there are no bins between these bounds.") << c.at));
-    Tensor out = tt::zeros({o.bins}, {DType::f64});
-    for (std::int64_t k = 0; k < x.impl().numel; ++k) {
-      if (!(v[k] >= low && v[k] <= high)) continue;
-      const auto bin = static_cast<std::int64_t>((v[k] - low) / (high - low) * static_cast<double>(o.bins));
-      out.data_ptr<double>()[bin < o.bins ? bin : o.bins - 1] += 1;
+    const Tensor out = tt::zeros({o.bins + 1}, {DType::i64});  // and those that are in no bin
+    auto* const count = out.data_ptr<std::int64_t>();
+    constexpr std::int64_t together = 256;
+    double place[together];
+    for (std::int64_t k = 0; k < x.impl().numel; k += together) {
+      const std::int64_t n = std::min(together, x.impl().numel - k);
+      for (std::int64_t j = 0; j < n; ++j) place[j] = (v[k + j] - low) / (high - low) * static_cast<double>(o.bins);
+      for (std::int64_t j = 0; j < n; ++j) {
+        const double e = v[k + j];
+        const bool inside = e >= low && e <= high;
+        const auto bin = inside ? static_cast<std::int64_t>(place[j]) : o.bins;
+        ++count[bin - (inside && bin == o.bins)];
+      }
     }
-    c.result[0] = convert(out, c[0].dtype(), c.at);
+    c.result[0] = convert(out.slice(0, 0, o.bins, 1, c.at), c[0].dtype(), c.at);
   }
 };
 

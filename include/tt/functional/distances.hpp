@@ -2,6 +2,7 @@
 //   tt::normalize(x)    tt::cosine_similarity(a, b)    tt::cdist(a, b)    tt::triplet_margin_loss(anchor, positive, negative)
 #pragma once
 #include "tt/functional/checks.hpp"
+#include "tt/functional/matmul.hpp"
 
 namespace tt {
 namespace detail {
@@ -63,18 +64,38 @@ struct PairwiseDistance {
   static constexpr OpInfo info{.name = "pairwise_distance", .arguments = "x1, x2"};
   static constexpr Sym body(const auto& a, const auto& b, const Options& o) { return detail::distance(a, b, o.p, o.eps, o.keepdim, info.name); }
 };
+/// How euclidean distances are computed: from products, |a|^2 + |b|^2 - 2 ab, which is quick and loses the digits that a and b have in common, or from differences.
+enum class EuclidDistance : std::uint8_t { use_mm_for_euclid_dist_if_necessary, use_mm_for_euclid_dist, donot_use_mm_for_euclid_dist };
+template <>
+inline constexpr const char* choices_of<EuclidDistance> = "use_mm_for_euclid_dist_if_necessary|use_mm_for_euclid_dist|donot_use_mm_for_euclid_dist";
+
 struct Cdist {
   struct Options {
     double p = 2;
+    bool of_products = false;
   };
-  static constexpr OpInfo info{.name = "cdist", .arguments = "x1, x2"};
+  static constexpr OpInfo info{.name = "_cdist", .arguments = "x1, x2"};
   static constexpr Sym body(const auto& a, const auto& b, const Options& o) {
-    if (!detail::need_rank(a, 2, max_rank - 1, info.name) || !detail::need_rank(b, 2, max_rank - 1, info.name)) return a;
+    if (!detail::need_rank(a, 2, max_rank - 1, info.name + 1) || !detail::need_rank(b, 2, max_rank - 1, info.name + 1)) return a;
     const Shape s = a.shape(), t = b.shape();
+    if (o.of_products) return from_products(detail::to_real(a), detail::to_real(b));
     const auto d = detail::reshaped(a, detail::with_new_axis(s, s.rank - 1)) - detail::reshaped(b, detail::with_new_axis(t, t.rank - 2));
     const unsigned last = 1u << (d.shape().rank - 1);
     if (d.shape().last() == Extent(0)) return detail::reduce<Op::sum>(d, last, false);
-    return detail::norm(d, o.p, last, false, info.name);
+    return detail::norm(d, o.p, last, false, info.name + 1);
+  }
+
+ private:
+  static constexpr Sym from_products(const Sym& a, const Sym& b) {
+    const auto swapped = [](const Sym& x) {
+      const int rank = x.shape().rank;
+      int axes[max_rank];
+      for (int k = 0; k < rank; ++k) axes[k] = k < rank - 2 ? k : 2 * rank - 3 - k;
+      return Sym{x.graph, x.graph->permute(x.id, axes)};
+    };
+    const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
+    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b)), none = s <= 0;
+    return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
   }
 };
 struct Pdist {
@@ -199,9 +220,18 @@ template <DynamicAxes A>
 constexpr A pairwise_distance(const A& x1, const std::type_identity_t<A>& x2, double p = 2, double eps = 1e-6, bool keepdim = false, SourceLine at = here()) {
   return call_with<PairwiseDistance>(at, {p, eps, keepdim}, x1, x2);
 }
-/// The distance of each row of x1, (..., P, M), from each of x2, (..., R, M): (..., P, R). Computed from differences, never from products.
+namespace detail {
+constexpr bool has_many_rows(const Sym& x) { return x.shape().rank > 1 && x.shape()[x.shape().rank - 2].is_constant() && x.shape()[x.shape().rank - 2].code > 25; }
+template <class T>
+bool has_many_rows(const T& x) { return x.dim() > 1 && x.size(-2) > 25; }
+}  // namespace detail
+/// The distance of each row of x1, (..., P, M), from each of x2, (..., R, M): (..., P, R). Euclidean ones of more than 25 rows on a side are computed from
+/// products, as PyTorch's are, unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
 template <DynamicAxes A>
-constexpr A cdist(const A& x1, const std::type_identity_t<A>& x2, double p = 2, SourceLine at = here()) { return call_with<Cdist>(at, {p}, x1, x2); }
+constexpr A cdist(const A& x1, const std::type_identity_t<A>& x2, double p = 2, EuclidDistance compute_mode = EuclidDistance::use_mm_for_euclid_dist_if_necessary, SourceLine at = here()) {
+  const bool many = compute_mode == EuclidDistance::use_mm_for_euclid_dist_if_necessary && p == 2 && (detail::has_many_rows(x1) || detail::has_many_rows(x2));
+  return call_with<Cdist>(at, {p, p == 2 && (many || compute_mode == EuclidDistance::use_mm_for_euclid_dist)}, x1, x2);
+}
 /// The distances of each two rows of a matrix, of n (n - 1) / 2 pairs. A captured function holds for the number of rows.
 template <DynamicAxes A>
 constexpr A pdist(const A& input, double p = 2, SourceLine at = here()) { return call_with<Pdist>(at, {p}, input); }

@@ -85,9 +85,9 @@ struct NanToNum {
   static constexpr OpInfo info{.name = "nan_to_num", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     if (!is_floating(x.dtype())) return x;
-    const double most = detail::largest(x.dtype()), inf = __builtin_inf();
+    const double most = detail::largest(x.dtype());
     const Sym up = detail::constant_like(x, o.posinf.given ? o.posinf.value : most), down = detail::constant_like(x, o.neginf.given ? o.neginf.value : -most);
-    return tt::where(x == inf, up, tt::where(x == -inf, down, tt::where(x != x, detail::constant_like(x, o.nan), x)));
+    return call<ReplaceNonfinite>({}, x, detail::constant_like(x, o.nan), up, down);
   }
 };
 /// The sum of what is not NaN.
@@ -95,7 +95,7 @@ struct Nansum {
   using Options = ReductionOptions;
   static constexpr OpInfo info{.name = "nansum", .widens = false, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
-    return detail::reduce<Op::sum>(is_floating(x.dtype()) ? tt::where(x != x, detail::constant_like(x, 0), x) : x, detail::axis_bits(x, o.dim, info.name), o.keepdim);
+    return detail::reduce<Op::sum>(is_floating(x.dtype()) ? call<ZeroOfNan>({}, x) : x, detail::axis_bits(x, o.dim, info.name), o.keepdim);
   }
 };
 struct SumOfSquares {
@@ -121,6 +121,20 @@ struct Flip {
     for (int k = 0; k < x.shape().rank; ++k)
       if (const Extent n = x.shape()[k]; (axes >> k & 1) && n != Extent(0)) id = x.graph->slice(id, k, n - Extent(1), n, -1);
     return {x.graph, id};
+  }
+};
+/// The vector product along an axis of three.
+struct Cross {
+  struct Options {
+    int dim = -1;
+  };
+  static constexpr OpInfo info{.name = "_cross", .widens = false, .arguments = "input, other"};
+  static constexpr Sym body(const Sym& a, const Sym& b, const Options& o) {
+    const int axis = normalize_axis(o.dim, a.shape().rank);
+    const auto part = [axis](const Sym& x, int k) { return Sym{x.graph, x.graph->slice(x.id, axis, k % 3, 1, 1)}; };
+    int parts[3];
+    for (int k = 0; k < 3; ++k) parts[k] = (part(a, k + 1) * part(b, k + 2) - part(a, k + 2) * part(b, k + 1)).id;
+    return {a.graph, a.graph->cat(parts, 3, axis)};
   }
 };
 /// The last axis as the diagonal number `offset` of square matrices of zeros.
@@ -210,18 +224,9 @@ struct Nextafter {
   static constexpr Sym body(const Sym& x, const Sym& y) {
     const detail::SameDtype s(x, y);
     (void)detail::need_real(s.a, info.name);
-    if (s.a.dtype() == DType::bf16) return {x.graph, x.graph->cast(next<std::int32_t, float>(cast<float>(s.a), cast<float>(s.b), 0x10000).id, DType::bf16)};
+    if (s.a.dtype() == DType::bf16) return {x.graph, x.graph->cast((detail::detach(detail::next_number<float>(cast<float>(s.a), cast<float>(s.b), 0x10000)) + call<Tangent>({}, cast<float>(s.a))).id, DType::bf16)};
     if (is_narrow(s.a.dtype())) return {x.graph, x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = info.name, .dtype = s.a.dtype()}, x.id)};
-    return s.a.dtype() == DType::f64 ? next<std::int64_t, double>(s.a, s.b, 1) : next<std::int32_t, float>(s.a, s.b, 1);
-  }
-
- private:
-  template <class I, class R>
-  static constexpr Sym next(const Sym& a, const Sym& b, I step) {
-    const Sym bits = bitcast<I>(a), away = (a < b) == (a > 0), moved = tt::where(away, bits + step, bits - step);
-    const Sym smallest = bitcast<R>(tt::where(b > 0, bits - bits + step, bits - bits - static_cast<std::int64_t>(std::numeric_limits<I>::max() - step + 1)));
-    const Sym r = tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(a == 0, smallest, bitcast<R>(moved))));
-    return detail::detach(r) + call<Tangent>({}, a);
+    return call<NextNumber>({}, s.a, s.b);
   }
 };
 /// The derivative number n of digamma: sums of powers, and what is behind them by Euler and Maclaurin's formula.

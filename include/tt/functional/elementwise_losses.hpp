@@ -25,10 +25,10 @@ struct SmoothL1Loss {
   };
   static constexpr OpInfo info{.name = "smooth_l1_loss", .arguments = "input, target"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Options& o) {
-    const Sym d = tt::abs(detail::to_real(a - b));
+    const Sym d = detail::to_real(a - b);
     if (!detail::need_option(a, o.beta >= 0, info.name, "beta", o.beta, "at least 0")) return a;
-    if (o.beta == 0) return detail::reduced(d, o.reduction);
-    return detail::reduced(tt::where(d < o.beta, d * d * 0.5 / o.beta, d - 0.5 * o.beta), o.reduction);
+    if (o.beta == 0) return detail::reduced(tt::abs(d), o.reduction);
+    return detail::reduced(call<SmoothL1>({}, d, o.beta), o.reduction);
   }
 };
 struct HuberLoss {

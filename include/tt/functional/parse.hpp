@@ -16,8 +16,7 @@ Graph parse(std::string_view text) {
     const OpDef* found = nullptr;
     const auto look = [&]<class... F>(TypeList<F...>) { ((found = !found && name == F::info.name ? &op_def<F> : found), ...); };
     look(TypeList<Own...>{});
-    look(ElementwiseOps{});
-    look(FurtherOps{});
+    look(DirectOps{});
     look(OpaqueOps{});
     look(StructuredOps{});
     look(FurtherStructuredOps{});

@@ -57,6 +57,19 @@ struct RandnLike {
   }
 };
 
+/// Whole numbers from `low` on, of uniform ones in [0, 1).
+struct RandintFrom {
+  struct Options {
+    std::int64_t low = 0;
+    double range = 1;
+  };
+  static constexpr OpInfo info{.name = "_randint_from", .widens = false, .arguments = "uniform"};
+  static constexpr Sym body(const auto& u, const Options& o) {
+    const Sym whole = tt::floor(u * o.range);
+    return Sym{u.graph, u.graph->cast(whole.id, DType::i64)} + Sym{u.graph, u.graph->constant_bits(DType::i64, static_cast<std::uint64_t>(o.low))};
+  }
+};
+
 /// Uniform random numbers in [0, 1) of the shape of `like`: element i of key `seed` (an integer) is
 /// always the same. Use another seed for other numbers.
 template <Value A, class S>

@@ -127,9 +127,21 @@ constexpr int intern_step(Graph& g, const Node& n, const Graph& from, const Vec<
   return g.intern(n, from, operands);
 }
 
-enum class Rewrite { none, inline_bodies, inline_bodies_for_devices };
+/// Which calls of ops with bodies stay calls, for executors that have code for them. Null: none.
+using KeepsCall = bool (*)(const OpDef& op, DType dtype);
+struct Rewrite {
+  bool inlines_bodies = false, for_devices = false;
+  KeepsCall keeps = nullptr;
+};
+/// Is this node to be written as its body? Opaque ops are one instruction everywhere.
+constexpr bool is_inlined(const Graph& g, const Node& n, KeepsCall keeps) {
+  if (n.op != Op::call || n.def->code >= 0 || is_external(n)) return false;
+  for (int operand : g.operands(n))
+    if (g[operand].dtype != n.dtype) return true;
+  return !keeps || !keeps(*n.def, n.dtype);
+}
 
-constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before = {}, bool keeps_steps = false) {
+constexpr Graph rebuild(const Graph& g, const Rewrite& rewrite, const Vec<int>& before = {}, bool keeps_steps = false) {
   Graph r = Graph::like(g);
   Vec<int> map(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
@@ -137,16 +149,16 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
     if (map[i] >= 0) continue;
     const Node& n = g[i];
     const Vec<int> o = mapped(g.operands(n), map);
-    if (rewrite == Rewrite::none) {
+    if (!rewrite.inlines_bodies) {
       map[i] = keeps_steps ? intern_step(r, n, g, o) : r.intern(n, g, o);
     } else if (n.op == Op::detach || (n.op == Op::copy && n.attribute == differentiated_by)) {
       map[i] = o[0];
-    } else if (n.op == Op::call && n.def->code < 0 && !is_external(n)) {
+    } else if (is_inlined(g, n, rewrite.keeps)) {
       r.where = n.where;
       map[i] = r.broadcast_to(n.def->record(*n.def, r, o.begin()), n.shape);
     } else if (n.op == Op::conv) {
       r.where = n.where;
-      map[i] = convolution(r, o[0], o[1], g.attributes<ConvAttribute>(n), rewrite == Rewrite::inline_bodies);
+      map[i] = convolution(r, o[0], o[1], g.attributes<ConvAttribute>(n), !rewrite.for_devices);
     } else {
       map[i] = again(r, g, n, o);
     }
@@ -159,7 +171,7 @@ constexpr Graph rebuild(const Graph& g, Rewrite rewrite, const Vec<int>& before 
 
 /// The live nodes, numbered depth first from the outputs; inputs first. `keeps_steps`: steps of a program stay nodes of their own.
 constexpr Graph canonical(const Graph& g, const Vec<int>& before = {}, bool keeps_steps = false) {
-  return detail::rebuild(g, detail::Rewrite::none, before, keeps_steps);
+  return detail::rebuild(g, {}, before, keeps_steps);
 }
 
 namespace detail {
@@ -247,14 +259,14 @@ constexpr Vec<int> decompose_fully(Graph& g) {
 /// Op bodies written out (but for opaque ops), convolutions as products, `detach` gone, dead nodes removed.
 /// A body may hold calls of other ops with bodies, so this runs until none is left. For devices every convolution is a product, which their
 /// libraries take for what it is.
-constexpr Graph inline_bodies(const Graph& g, bool for_devices = false) {
-  if (detail::has_composites(g)) return inline_bodies(decomposed(g), for_devices);
+constexpr Graph inline_bodies(const Graph& g, bool for_devices = false, detail::KeepsCall keeps = nullptr) {
+  if (detail::has_composites(g)) return inline_bodies(decomposed(g), for_devices, keeps);
   bool any = false;
   for (int i = 0; i < g.size() && !any; ++i)
     any = g[i].op == Op::detach || (g[i].op == Op::copy && g[i].attribute == differentiated_by) ||
-          (g[i].op == Op::call && g[i].def->code < 0 && !is_external(g[i])) || g[i].op == Op::conv;
+          detail::is_inlined(g, g[i], keeps) || g[i].op == Op::conv;
   if (!any) return canonical(g);
-  return inline_bodies(detail::rebuild(g, for_devices ? detail::Rewrite::inline_bodies_for_devices : detail::Rewrite::inline_bodies), for_devices);
+  return inline_bodies(detail::rebuild(g, {true, for_devices, keeps}), for_devices, keeps);
 }
 
 }  // namespace tt

@@ -125,7 +125,7 @@ inline void SegmentRecorder::record(Call& c) {
   // What comes out: plain elementwise ops need no graph for that.
   const Tensor* big = &c[0];
   DType dtype = big->dtype();
-  bool plain = c.arguments <= 3;
+  bool plain = c.arguments <= detail::most_direct;
   for (int k = 1; k < c.arguments && plain; ++k)
     if (c[k].dim() > big->dim()) big = &c[k];
   for (int k = 0; k < c.arguments && plain; ++k)

@@ -19,12 +19,15 @@ using FurtherOps =
              Copysign, Fmax, Fmin, Heaviside, Lerp, Addcmul, Addcdiv, Fmod, Remainder, FloorDivide, Ldexp,
              Erfc, Erfcx, Ndtr, LogNdtr, Erfinv, Ndtri, Lgamma, Digamma, I0, I0e, I1, I1e>;
 
+/// Parts of ops over graphs (functional/), which are one step where those run eager.
+using InnerOps = TypeList<NextNumber, ReplaceNonfinite, ZeroOfNan, SmoothL1>;
+
 namespace detail {
 template <class... A, class... B>
 TypeList<A..., B...> joined(TypeList<A...>, TypeList<B...>);
 }
 /// Those that tt::compiled has a loop of its own for, where they are called alone (backends/cpu/tile_functions_inl.hpp).
-using DirectOps = decltype(detail::joined(ElementwiseOps{}, FurtherOps{}));
+using DirectOps = decltype(detail::joined(detail::joined(ElementwiseOps{}, FurtherOps{}), InnerOps{}));
 
 /// Those that stay one instruction in kernels; a new one goes at the end.
 using OpaqueOps =

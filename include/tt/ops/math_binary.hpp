@@ -22,6 +22,38 @@ TT_ALWAYS_INLINE constexpr Called<Copysign, A, B> copysign(A&& a, B&& b, SourceL
   return call<Copysign>(at, static_cast<A&&>(a), static_cast<B&&>(b));
 }
 
+namespace detail {
+/// The next number from a towards b; `step`: from the bits of one number to those of the next.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto next_number(auto a, auto b, int step) {
+  using I = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const auto bits = bitcast<I>(a), zero = bits ^ bits, moved = where((a < b && a > 0) || (a > b && a < 0), bits + step, bits - step);
+  const auto smallest = bitcast<T>(where(b > 0, zero + step, zero - static_cast<std::int64_t>(std::numeric_limits<I>::max() - step + 1)));
+  return where(a != a, a, where(b != b || a == b, b, where(a == 0, smallest, bitcast<T>(moved))));
+}
+}  // namespace detail
+/// See nextafter in functional/elementwise.hpp.
+struct NextNumber {
+  static constexpr OpInfo info{.name = "_next_number", .arity = 2};
+  template <class T>
+  static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) {
+    return detail::next_number<T>(a, b, 1);
+  }
+  static constexpr auto derivative(auto, auto b, auto, auto grad) { return Gradients{grad, detail::zero_of(b)}; }
+};
+/// x, but for NaN and the infinities.
+struct ReplaceNonfinite {
+  static constexpr OpInfo info{.name = "_replace_nonfinite", .arity = 4};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x, auto nan, auto posinf, auto neginf) {
+    constexpr double inf = __builtin_inf();
+    return where(x == inf, posinf, where(x == -inf, neginf, where(x != x, nan, x)));
+  }
+};
+struct ZeroOfNan {
+  static constexpr OpInfo info{.name = "_zero_of_nan"};
+  static TT_ALWAYS_INLINE constexpr auto body(auto x) { return where(x != x, 0, x); }
+};
+
 struct Fmax {
   static constexpr OpInfo info{.name = "fmax", .domain = Domain::number, .arity = 2, .of_bool = OfBool::bools};
   static TT_ALWAYS_INLINE constexpr auto body(auto a, auto b) { return where(a >= b || b != b, a, b); }

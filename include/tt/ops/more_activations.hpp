@@ -153,4 +153,13 @@ TT_ALWAYS_INLINE constexpr Called<Threshold, A, S, V> threshold(A&& a, S&& bound
   return call<Threshold>(at, static_cast<A&&>(a), static_cast<S&&>(bound), static_cast<V&&>(value));
 }
 
+/// The smooth loss of a difference: quadratic within beta of 0, linear beyond.
+struct SmoothL1 {
+  static constexpr OpInfo info{.name = "_smooth_l1", .arity = 2};
+  static TT_ALWAYS_INLINE constexpr auto body(auto difference, auto beta) {
+    const auto d = abs(difference);
+    return where(d < beta, d * d * 0.5 / beta, d - 0.5 * beta);
+  }
+};
+
 }  // namespace tt

@@ -88,7 +88,7 @@ constexpr RoomyPlan<Model, Room> roomy_plan() {
   if (!g.failure && g.size() > TT_MAX_STATIC_NODES)  // of a model that limits no room
     r.failure = Failure{.mistake = Mistake::too_many_nodes, .op = "fuse", .number = g.size()};
   if (r.failure) return r;
-  const Plan p = make_plan(g, transposed_of<Model>);
+  const Plan p = make_plan(g, {.transposed = transposed_of<Model>});
   r.failure = p.failure;
   if (r.failure) return r;
   const PlanSizes n{p.kernels.size(), p.instructions.size(), p.accesses.size(), p.terms.size(), p.buffers.size(),

@@ -125,8 +125,8 @@ struct KernelValues : PlannedMemory {
   constexpr int compute(int o, int segment) {
     const Node& n = g[o];
     if (n.op == Op::take) return compute_take(o, segment);
-    int r[3] = {-1, -1, -1};
-    for (int k = 0; k < 3; ++k)
+    int r[4] = {-1, -1, -1, -1};
+    for (int k = 0; k < 4; ++k)
       if (n.operand[k] >= 0 && !(k == 0 && n.op == Op::slice_scatter)) r[k] = value(n.operand[k], segment);
     if (n.op == Op::slice_scatter) {
       keep(o, r[1], segment);
@@ -136,8 +136,8 @@ struct KernelValues : PlannedMemory {
       keep(o, r[0], segment);
       return r[0];
     }
-    Instruction x{.op = n.op, .dtype = n.dtype, .a = r[0], .b = r[1], .c = r[2],
-                  .attribute = n.op == Op::call ? n.def->code : static_cast<int>(n.attribute)};
+    Instruction x{.op = n.op, .dtype = n.dtype, .a = r[0], .b = r[1], .c = r[2], .d = r[3],
+                  .attribute = n.op != Op::call ? static_cast<int>(n.attribute) : n.def->code >= 0 ? n.def->code : max_opaque_ops + n.def->direct};
     const int last = arity(n.op) - 1;
     x.from = g[n.operand[n.op == Op::call ? 0 : last]].dtype;
     keep(o, emit(segment, x), segment);

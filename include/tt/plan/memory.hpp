@@ -52,10 +52,16 @@ constexpr std::int64_t plan_memory(const Buffer* buffers, int buffer_count, int 
   return arena;
 }
 
+/// What a plan may have, by who runs it.
+struct PlanOptions {
+  Transposed transposed = Transposed::laid_out;
+  bool bf16_pairs = false;             ///< products of bf16 that read both sides as they are stored
+  detail::KeepsCall keeps = nullptr;   ///< calls of ops with bodies: the interpreter's, which are no part of C or CUDA text
+};
+
 /// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
-/// bf16_pairs: products of bf16 read both sides as they are stored.
-constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool bf16_pairs = false) {
-  const Graph g = normalize(inline_bodies(recorded, t == Transposed::as_it_lies), t, bf16_pairs);
+constexpr Plan make_plan(const Graph& recorded, const PlanOptions& o = {}) {
+  const Graph g = normalize(inline_bodies(recorded, o.transposed == Transposed::as_it_lies, o.keeps), o.transposed, o.bf16_pairs);
   Vec<char> indirect(g.outputs.size() + 1, 0);
   detail::Lowering first(g, indirect);
   Plan plan = first.find_conflicts(indirect)
@@ -76,14 +82,14 @@ constexpr Plan make_plan(const Graph& recorded, Transposed t = Transposed::laid_
 }
 
 /// make_plan at run time: the whole compiler is then built once, in tt::compiled.
-TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t = Transposed::laid_out, bool bf16_pairs = false);
+TT_INLINE Plan compile_plan(const Graph& recorded, const PlanOptions& o = {});
 
 #if TT_DEFINES(graph)
 #if TT_DEBUG
 namespace detail {
 
 /// What passes make is legal, or it is a mistake of ours.
-inline void check_passes(const Graph& recorded, Transposed t, bool bf16_pairs) {
+inline void check_passes(const Graph& recorded, const PlanOptions& o) {
   const auto check_one = [](const Graph& g, Phase phase) {
     if (const CheckResult r = (check)(g, phase); !r)
       TT_THROW(InternalError(Text("tt::compile_plan: node ") << r.node << " of a graph " << r.why << ":\n" << to_string(g)));
@@ -91,21 +97,21 @@ inline void check_passes(const Graph& recorded, Transposed t, bool bf16_pairs) {
   Graph g = recorded;
   for (int& input : g.donated) input = -1;  // sizes that are equal in each call may be different expressions
   check_one(g, Phase::recorded);
-  g = inline_bodies(g, t == Transposed::as_it_lies);
+  g = inline_bodies(g, o.transposed == Transposed::as_it_lies, o.keeps);
   check_one(g, Phase::recorded);
-  check_one(normalize(g, t, bf16_pairs), Phase::normalized);
+  check_one(normalize(g, o.transposed, o.bf16_pairs), Phase::normalized);
 }
 
 }  // namespace detail
 #endif
 
-TT_INLINE Plan compile_plan(const Graph& recorded, Transposed t, bool bf16_pairs) {
+TT_INLINE Plan compile_plan(const Graph& recorded, const PlanOptions& o) {
 #if TT_DEBUG
-  if (!recorded.failure) detail::check_passes(recorded, t, bf16_pairs);
+  if (!recorded.failure) detail::check_passes(recorded, o);
 #endif
   for (const Node& n : recorded.nodes)
     if (is_external(n)) TT_THROW(Error(Text("tt::compile_plan: ") << n.def->info.name << " has a kernel of its own, which is part of no plan. Run the graph with tt::compile_graph?"));
-  Plan plan = make_plan(recorded, t, bf16_pairs);
+  Plan plan = make_plan(recorded, o);
   const auto note = [&](const SizeSet& symbols) {
     for (int symbol : symbols.some) plan.symbols = symbol < plan.symbols ? plan.symbols : symbol + 1;
   };

@@ -114,8 +114,8 @@ struct Instruction {
   Op op = Op::copy;
   DType dtype = DType::f32;  ///< of the result (of the value, for stores and reductions)
   DType from = DType::f32;   ///< of the operands, where that differs
-  int result = -1, a = -1, b = -1, c = -1;  ///< registers, numbered per dtype
-  int attribute = 0;         ///< shift; code of an opaque op; number of a row scratch
+  int result = -1, a = -1, b = -1, c = -1, d = -1;  ///< registers, numbered per dtype; d: of calls that an interpreter keeps
+  int attribute = 0;         ///< shift; code of an opaque op, or max_opaque_ops and the place in DirectOps; number of a row scratch
   int access = -1;
   std::uint64_t bits = 0;    ///< a constant's value; of a size, and of the distance of places, the code of the extent
   constexpr bool has_extent() const { return op == Op::extent || op == Op::take; }

@@ -56,7 +56,7 @@ constexpr Text to_string(const P& plan) {
         if (x.result >= 0) t << name(x.dtype) << " r" << x.result << " = ";
         t << (x.op == Op::call ? "call " : name(x.op));
         if (x.op == Op::call) t << x.attribute;
-        for (int r : {x.a, x.b, x.c})
+        for (int r : {x.a, x.b, x.c, x.d})
           if (r >= 0) t << " r" << r;
         if (x.op == Op::constant) t << ' ' << number_text(x.dtype, x.bits);
         if (x.op == Op::take) t << " * " << x.extent() << " +";

@@ -10,61 +10,91 @@ inline namespace TT_ISA {
 namespace detail {
 
 template <class T>
-TT_ALWAYS_INLINE Pack<T> at(const void* p, std::int64_t i) {
-  return load(static_cast<const T*>(p) + i);
-}
-template <class T>
 TT_ALWAYS_INLINE void put(void* p, std::int64_t i, const Pack<T>& x) {
   store(static_cast<T*>(p) + i, x);
 }
+/// The vectors of operands, of which some may be repeated if Repeats.
+template <int Operands, bool Repeats = true>
+struct Vectors {
+  const void* elements[Operands];
+  bool repeated[Operands];
+
+  explicit TT_ALWAYS_INLINE Vectors(const TileOperand* operands) {
+#pragma GCC unroll 4
+    for (int k = 0; k < Operands; ++k) {
+      elements[k] = operands[k].elements;
+      repeated[k] = operands[k].repeated;
+    }
+  }
+};
+/// Elements i and on of operand k.
+template <class T, int Operands, bool Repeats>
+TT_ALWAYS_INLINE Pack<T> at(const Vectors<Operands, Repeats>& v, int k, std::int64_t i) {
+  return load(static_cast<const T*>(v.elements[k]) + (Repeats && v.repeated[k] ? 0 : i));
+}
+/// loop(vectors), which need not look for repeated operands where there are none.
+template <int Operands, class F>
+TT_ALWAYS_INLINE void with_vectors(const TileOperand* operands, const F& loop) {
+  bool any = false;
+  for (int k = 0; k < Operands; ++k) any = any || operands[k].repeated;
+  if (any) loop(Vectors<Operands>(operands));
+  else loop(Vectors<Operands, false>(operands));
+}
 
 template <Op K, class T>
-void arithmetic_tile(void* d, const void* a, const void* b, const void* c, std::int64_t n,
-                     int attribute) {
-  constexpr int operands = arity(K);
-  for (std::int64_t i = 0; i < n; i += lanes) {
-    const Pack<T> x = at<T>(a, i);
-    const Pack<T> y = operands > 1 ? at<T>(b, i) : x, z = operands > 2 ? at<T>(c, i) : x;
-    put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
-  }
+void arithmetic_tile(void* d, const TileOperand* operands, std::int64_t n, int attribute) {
+  constexpr int count = arity(K);
+  with_vectors<count>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
+    for (std::int64_t i = 0; i < n; i += lanes) {
+      const Pack<T> x = at<T>(v, 0, i), y = count > 1 ? at<T>(v, 1, i) : x, z = count > 2 ? at<T>(v, 2, i) : x;
+      put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
+    }
+  });
 }
 template <Op K, class T>
-void comparison_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
-  std::int64_t i = 0;
-  const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(at<T>(a, k), at<T>(b, k)); };
+void comparison_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  with_vectors<2>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
+    std::int64_t i = 0;
+    const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(at<T>(v, 0, k), at<T>(v, 1, k)); };
 #if defined(__AVX2__) && !TT_AVX512
-  for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(static_cast<bool*>(d) + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
+    for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(static_cast<bool*>(d) + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
 #endif
-  for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
+    for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
+  });
 }
 template <Op K>
-void logical_tile(void* d, const void* a, const void* b, const void*, std::int64_t n, int) {
+void logical_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  constexpr int second = arity(K) > 1 ? 1 : 0;
   std::int64_t i = 0;
 #if defined(__AVX2__)  // any byte that is not 0 is true
-  const auto is_zero = [](const void* p, std::int64_t k) TT_LAMBDA_INLINE {
-    return _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const bool*>(p) + k)), _mm256_setzero_si256());
-  };
-  for (const __m256i one = _mm256_set1_epi8(1); i + 32 <= n; i += 32) {
-    const __m256i x = is_zero(a, i), y = is_zero(arity(K) > 1 ? b : a, i);
-    const __m256i bytes = K == Op::logical_not ? _mm256_and_si256(x, one) : _mm256_andnot_si256(K == Op::logical_and ? _mm256_or_si256(x, y) : _mm256_and_si256(x, y), one);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(static_cast<bool*>(d) + i), bytes);
+  if (!operands[0].repeated && !operands[second].repeated) {
+    const auto is_zero = [&](int k, std::int64_t j) TT_LAMBDA_INLINE {
+      return _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(static_cast<const bool*>(operands[k].elements) + j)), _mm256_setzero_si256());
+    };
+    for (const __m256i one = _mm256_set1_epi8(1); i + 32 <= n; i += 32) {
+      const __m256i x = is_zero(0, i), y = is_zero(second, i);
+      const __m256i bytes = K == Op::logical_not ? _mm256_and_si256(x, one) : _mm256_andnot_si256(K == Op::logical_and ? _mm256_or_si256(x, y) : _mm256_and_si256(x, y), one);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(static_cast<bool*>(d) + i), bytes);
+    }
   }
 #endif
-  for (; i < n; i += lanes)
-    put<bool>(d, i, {Carrier<Pack<bool>>::template logical<K>(
-                        at<bool>(a, i).mask, at<bool>(arity(K) > 1 ? b : a, i).mask)});
+  const Vectors<second + 1> v(operands);
+  for (; i < n; i += lanes) put<bool>(d, i, {Carrier<Pack<bool>>::template logical<K>(at<bool>(v, 0, i).mask, at<bool>(v, second, i).mask)});
 }
 template <class T>
-void where_tile(void* d, const void* a, const void* b, const void* c, std::int64_t n, int) {
-  for (std::int64_t i = 0; i < n; i += lanes)
-    put<T>(d, i, Carrier<Pack<T>>::select(at<bool>(a, i).mask, at<T>(b, i), at<T>(c, i)));
+void where_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  with_vectors<3>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
+    for (std::int64_t i = 0; i < n; i += lanes)
+      put<T>(d, i, Carrier<Pack<T>>::select(at<bool>(v, 0, i).mask, at<T>(v, 1, i), at<T>(v, 2, i)));
+  });
 }
 template <class To, class From>
-void cast_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
+void cast_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  const Vectors<1> v(operands);
 #if defined(__AVX2__) && !TT_AVX512
   if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // any byte that is not 0 is true
     for (std::int64_t i = 0; i < n; i += lanes) {
-      const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(static_cast<const bool*>(a) + i));
+      const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(static_cast<const bool*>(operands->elements) + (operands->repeated ? 0 : i)));
       const __m128i ones = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_setzero_si128()), _mm_set1_epi8(1));
       if constexpr (sizeof(To) == 4) put<To>(d, i, {{_mm256_cvtepu8_epi32(ones)}});
       else put<To>(d, i, {{_mm256_cvtepu8_epi64(ones), _mm256_cvtepu8_epi64(_mm_srli_si128(ones, 4))}});
@@ -72,25 +102,22 @@ void cast_tile(void* d, const void* a, const void*, const void*, std::int64_t n,
     return;
   }
 #endif
-  for (std::int64_t i = 0; i < n; i += lanes)
-    put<To>(d, i, Carrier<Pack<From>>::template cast<To>(at<From>(a, i)));
+  for (std::int64_t i = 0; i < n; i += lanes) put<To>(d, i, Carrier<Pack<From>>::template cast<To>(at<From>(v, 0, i)));
 }
 template <class T>
-void copy_tile(void* d, const void* a, const void*, const void*, std::int64_t n, int) {
-  std::memmove(d, a, static_cast<std::size_t>(n) * sizeof(T));
+void copy_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  const Vectors<1> v(operands);
+  if (!operands->repeated) return static_cast<void>(std::memmove(d, operands->elements, static_cast<std::size_t>(n) * sizeof(T)));
+  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, at<T>(v, 0, i));
+}
+template <class F, class T, int... K>
+TT_ALWAYS_INLINE Pack<T> call_at(const Vectors<sizeof...(K)>& v, std::int64_t i, std::integer_sequence<int, K...>) {
+  return NumFront::run<F, Pack<T>>(Num<Pack<T>>(at<T>(v, K, i))...).value;
 }
 template <class F, class T>
-void call_tile(void* d, const void* a, [[maybe_unused]] const void* b,
-               [[maybe_unused]] const void* c, std::int64_t n, int) {
-  using N = Num<Pack<T>>;
-  for (std::int64_t i = 0; i < n; i += lanes) {
-    if constexpr (F::info.arity == 1)
-      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i))).value);
-    else if constexpr (F::info.arity == 2)
-      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i)), N(at<T>(b, i))).value);
-    else
-      put<T>(d, i, NumFront::run<F, Pack<T>>(N(at<T>(a, i)), N(at<T>(b, i)), N(at<T>(c, i))).value);
-  }
+void call_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+  const Vectors<F::info.arity> v(operands);
+  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, call_at<F, T>(v, i, std::make_integer_sequence<int, F::info.arity>{}));
 }
 
 template <Op K, class T>
@@ -149,7 +176,7 @@ inline TileFunction find_direct([[maybe_unused]] int place, [[maybe_unused]] DTy
 #if TT_ALL_KERNELS
   return []<class... F>(TypeList<F...>, int k, DType d) -> TileFunction {
     static constexpr CallTiles all[] = {[] {
-      if constexpr (F::info.opaque || F::info.arity > 3) return CallTiles{};
+      if constexpr (F::info.opaque) return CallTiles{};
       else return call_tiles<F>();
     }()...};
     return all[k].of[static_cast<int>(d)];

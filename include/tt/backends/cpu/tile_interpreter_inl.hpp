@@ -26,6 +26,7 @@ struct TileProgram::Registers {
   }
   int b(const Instruction& x) const { return number(from(x), x.b); }
   int c(const Instruction& x) const { return number(from(x), x.c); }
+  int d(const Instruction& x) const { return number(x.dtype, x.d); }
 
  private:
   static DType from(const Instruction& x) {
@@ -54,6 +55,7 @@ struct TileProgram::Worker {
   void** operands = nullptr;
   TileStep* steps = nullptr;         // of the kernel's instructions
   std::byte** registers = nullptr;   // a register is its own tile, or memory read or written in place
+  bool* repeated = nullptr;          // of registers: one vector, beside all columns
   std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
   std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
@@ -83,6 +85,7 @@ struct TileProgram::Worker {
     registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own_row = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
+    repeated = reinterpret_cast<bool*>(take(static_cast<std::size_t>(program.most_registers_ + 1)));
     operands = reinterpret_cast<void**>(table(program.most_bindings_));
     steps = reinterpret_cast<TileStep*>(take(static_cast<std::size_t>(program.most_steps_) * sizeof(TileStep)));
     return at;
@@ -164,6 +167,7 @@ struct TileProgram::Worker {
     for (int d = 0; d < dtype_count; ++d)
       if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
     registers[numbers.none()] = own[numbers.none()] = own_row[numbers.none()] = nullptr;
+    repeated[numbers.none()] = false;
     for (int s = 0; s <= last_segment(); ++s) {
       for (TileStep* x = begin(s); x != end(s); ++x) {
         *new (x) TileStep = program.steps_[k->segment[0] + static_cast<int>(x - steps)];
@@ -172,6 +176,7 @@ struct TileProgram::Worker {
         const std::size_t at = static_cast<std::size_t>(x->tile) * each;
         registers[x->out] = own[x->out] = tiles + at;
         own_row[x->out] = row_tiles + at;
+        repeated[x->out] = false;
       }
       if (on_columns(*k, s)) find_direct(s);
     }
@@ -275,7 +280,8 @@ struct TileProgram::Worker {
   }
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
-    x.function(to, registers[x.a], registers[x.b], registers[x.c], n, x.attribute);
+    const TileOperand in[] = {{registers[x.a], repeated[x.a]}, {registers[x.b], repeated[x.b]}, {registers[x.c], repeated[x.c]}, {registers[x.d], repeated[x.d]}};
+    x.function(to, in, n, x.attribute);
   }
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
     using Places = Carrier<Pack<std::int64_t>>;
@@ -328,7 +334,7 @@ struct TileProgram::Worker {
   }
 
   // ---- segments
-  /// Once a row: on one step of lanes, then the results are repeated over a whole tile.
+  /// Once a row: on one step of lanes, which the results fill.
   void row_segment(int s, std::int64_t row, bool first) {
     for (const TileStep* x = begin(s); x != end(s); ++x) {
       if (x->kind == TileStep::Kind::fixed) {
@@ -341,9 +347,10 @@ struct TileProgram::Worker {
   }
   void set_row_value(const TileStep& x, const void* v) {
     registers[x.out] = own[x.out];
-    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.spread ? repeats() : width); });
+    repeated[x.out] = !x.whole;
+    detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(own[x.out], v, x.whole ? repeats() : width); });
   }
-  /// How often a value of a row must be repeated to stand beside the columns of a tile.
+  /// How often a value of a row must be repeated to be a tile.
   std::int64_t repeats() const {
     const std::int64_t n = k->kind == KernelKind::matmul ? most_products
                            : k->kind == KernelKind::cols ? tile_elements
@@ -452,8 +459,10 @@ struct TileProgram::Worker {
   void spread(const TileStep& x, std::int64_t rows_, std::int64_t columns) {
     if (!x.spread) return;
     registers[x.out] = own[x.out];
+    repeated[x.out] = x.kind == TileStep::Kind::fixed && !x.whole;
     detail::with_size(x.x->dtype, [&]<class T>(T) {
       const T* v = reinterpret_cast<const T*>(own_row[x.out]);
+      if (repeated[x.out]) return detail::repeat<T>(own[x.out], v, width);
       for (std::int64_t r = 0; r < rows_; ++r)
         detail::repeat<T>(own[x.out] + r * columns * static_cast<int>(sizeof(T)), v + r, columns);
     });
@@ -467,7 +476,10 @@ struct TileProgram::Worker {
           detail::with_size(x->x->dtype, [&]<class T>(T) { detail::repeat<T>(own_row[x->out], &x->offset, n); });
           break;
         case TileStep::Kind::call:
-          x->function(own_row[x->out], own_row[x->a], own_row[x->b], own_row[x->c], n, x->attribute);
+          {
+            const TileOperand in[] = {{own_row[x->a]}, {own_row[x->b]}, {own_row[x->c]}, {own_row[x->d]}};
+            x->function(own_row[x->out], in, n, x->attribute);
+          }
           break;
         case TileStep::Kind::place:
           for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
@@ -869,7 +881,7 @@ TT_INLINE void TileProgram::name_expressions() {
 }
 TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
   using Kind = TileStep::Kind;
-  TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .attribute = x.attribute,
+  TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .d = numbers.d(x), .attribute = x.attribute,
              .function = kernels_.function(x.op, x.dtype, x.from, x.attribute), .x = &x};
   switch (x.op) {
     case Op::constant:
@@ -921,11 +933,13 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
       if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
       if (step.kind == TileStep::Kind::take && on_columns(k, s)) find_place_of_row(step, steps_[made_by[step.a]], made_by[step.a] < k.segment[s], k.kind);
-      for (int r : {step.a, step.b, step.c}) {
+      for (int r : {step.a, step.b, step.c, step.d}) {
         if (r == numbers.none()) continue;
         last_use[r] = i;
         ++uses[r];
-        if (on_columns(k, s) && !step.of_row_value) steps_[made_by[r]].spread = true;
+        if (!on_columns(k, s) || step.of_row_value) continue;
+        steps_[made_by[r]].spread = true;
+        if (step.kind != TileStep::Kind::call) steps_[made_by[r]].whole = true;
       }
     }
   }
@@ -939,7 +953,10 @@ TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
       sum.of_products = true;
       sum.a = product.a;
       sum.b = product.b;
-      for (int r : {sum.a, sum.b}) last_use[r] = last_use[r] > i ? last_use[r] : i;
+      for (int r : {sum.a, sum.b}) {
+        last_use[r] = last_use[r] > i ? last_use[r] : i;
+        steps_[made_by[r]].whole = true;
+      }
     }
   Vec<int> busy_until, size;  // of tiles that are shared
   for (int s = 0; s <= 2 * k.sweeps; ++s) {

@@ -1,5 +1,5 @@
 // What works on tiles, as a table for each instruction set: all that the interpreter and eager ops know of vectors.
-//   const TileKernels& k = tile_kernels();   k.function(Op::add, DType::f32, DType::f32, 0)(d, a, b, nullptr, n, 0);
+//   const TileOperand in[] = {{a}, {b}};   tile_kernels().function(Op::add, DType::f32, DType::f32, 0)(d, in, n, 0);
 // A program has the table of its own flags. tt::compiled may have further ones, for processors that the program may meet,
 // and takes the best that this one runs (src/tile_kernels.cpp).
 #pragma once
@@ -7,8 +7,13 @@
 
 namespace tt::cpu {
 
-/// d, a, b, c hold n elements and may be read and written up to the next multiple of `lanes`.
-using TileFunction = void (*)(void* d, const void* a, const void* b, const void* c, std::int64_t n, int attribute);
+/// What a function reads: n elements, and up to the next multiple of `lanes`; or `lanes` of them, again and again.
+struct TileOperand {
+  const void* elements = nullptr;
+  bool repeated = false;
+};
+/// d holds n elements and may be written up to the next multiple of `lanes`. There are as many operands as the op has.
+using TileFunction = void (*)(void* d, const TileOperand* operands, std::int64_t n, int attribute);
 
 /// A reduction of elements of one dtype, which all pointers are to. `b`, if not null, holds second factors: then products
 /// of floats are summed.

@@ -1,6 +1,6 @@
 // What the tile interpreter is made of: a kernel's instructions with numbers in the place of symbols and
 // names, found once a program and once a run, and loops over tiles that are no ops: values repeated or gathered.
-//   TileStep x = ...;   x.function(tile[x.out], tile[x.a], tile[x.b], tile[x.c], n, x.attribute);
+//   TileStep x = ...;   const TileOperand in[] = {{tile[x.a]}, {tile[x.b]}};   x.function(tile[x.out], in, n, x.attribute);
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
 #include "tt/backends/cpu/tile_reductions.hpp"
@@ -27,9 +27,10 @@ struct TileStep {
   bool of_row = false;   ///< a take: all elements of a row are at one place
   bool of_row_value = false;  ///< and that is computed once a row
   bool spread = false;   ///< a row's value that is used beside columns
+  bool whole = false;    ///< and that must be a tile there: who reads it takes no repeated operands
   bool of_products = false;  ///< a sum of a * b, whose multiplication is no step of its own
   bool kept = false;     ///< of a row of scratch, which is a tile where several rows go together
-  int out = 0, a = 0, b = 0, c = 0;  ///< registers; the last one for those that are not there
+  int out = 0, a = 0, b = 0, c = 0, d = 0;  ///< registers; the last one for those that are not there
   int tile = 0;          ///< which one is the result's own
   int attribute = 0;
   int reduction = -1;    ///< which of its segment's

@@ -1,0 +1,240 @@
+// Definitions of direct_call.hpp: calls of one op on Tensors that lie dense or in rows, without a graph.
+#pragma once
+#include "tt/dispatch/direct_call.hpp"
+#include "tt/plan/split.hpp"
+
+namespace tt::detail {
+
+inline constexpr std::int64_t direct_tile = 1024;
+static_assert(Storage::room_for(8, 8) >= backend::lanes * 8, "tile functions write whole steps");
+
+inline constexpr std::size_t most_vector_bytes = 128;
+static_assert(most_vector_bytes >= backend::lanes * 8);
+
+/// An element of `width` bytes (1, 4 or 8), n times.
+inline void repeat(std::byte* to, const std::byte* element, int width, int n) {
+  const auto fill = [&]<class T>(T v) {
+    std::memcpy(&v, element, sizeof v);
+    for (int i = 0; i < n; ++i) std::memcpy(to + i * static_cast<int>(sizeof v), &v, sizeof v);
+  };
+  if (width == 1) fill(std::uint8_t{});
+  else if (width == 4) fill(std::uint32_t{});
+  else fill(std::uint64_t{});
+}
+/// f(part) for parts that threads share.
+template <class F>
+void in_parts(int parts, const F& f) {
+  if (parts == 1) return f(0);
+  backend::ThreadPool::instance().run(parts, [](void* context, int part) { (*static_cast<const F*>(context))(part); }, const_cast<void*>(static_cast<const void*>(&f)));
+}
+/// May whole steps of the first n elements be read? Else a tile's worth of them may be copied first.
+inline bool has_room(const TensorImpl& t, std::int64_t n) {
+  const int lanes = backend::tile_kernels().lanes;
+  const std::int64_t steps = (n + lanes - 1) / lanes * lanes * size_of(t.dtype);
+  return t.data - static_cast<std::byte*>(t.storage->data) + steps <= static_cast<std::int64_t>(t.storage->room);
+}
+/// Runs the op on elements [begin, end) of dense operands, of which some may be numbers.
+inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
+  backend::TileOperand in[most_direct];
+  const int width = size_of(c[0].dtype()), lanes = backend::tile_kernels().lanes;
+  alignas(64) std::byte tile[most_direct][direct_tile * 8];
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    if (t.numel == 1 && end > 1) {
+      repeat(tile[k], t.data, width, lanes);
+      in[k] = {tile[k], true};
+    } else if (has_room(t, end)) {
+      in[k] = {t.data + begin * width};
+    } else {
+      std::memcpy(tile[k], t.data + begin * width, static_cast<std::size_t>((end - begin) * width));
+      in[k] = {tile[k]};
+    }
+  }
+  f.function(out + begin * size_of(f.result), in, end - begin, 0);
+}
+
+/// Do the elements lie one behind the other, in whatever order of the axes?
+inline bool is_dense(const TensorImpl& t) {
+  if (t.contiguous) return true;
+  std::int64_t n = 1;
+  for (int k = 0; k < t.shape.rank; ++k) {  // the axes from the inmost one out
+    int next = -1;
+    for (int j = 0; j < t.shape.rank; ++j)
+      if (t.stride[j] == n && t.shape.code[j] > 1) next = j;
+    if (next < 0) break;
+    n *= t.shape.code[next];
+  }
+  return n == t.numel;
+}
+
+/// May an op that reads these operands element by element write its result to `into`, which is like them? An operand in the same memory must be the very
+/// same elements; and behind the last one, where whole steps write too, there must be none.
+inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
+  const TensorImpl& t = into.impl();
+  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || !has_room(t, t.numel) ||
+      (!like.contiguous && std::memcmp(t.stride, like.stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0))
+    return false;
+  const auto* const begin = static_cast<const std::byte*>(t.storage->data);
+  if (t.data + t.numel * size_of(t.dtype) < begin + t.storage->bytes) return false;
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& o = c[k].impl();
+    const bool itself = o.data == t.data && o.shape == t.shape;
+    if (!o.storage) return false;
+    const auto* const its = static_cast<const std::byte*>(o.storage->data);
+    if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
+  }
+  return true;
+}
+/// Of operands that lie dense in one shape, or are numbers.
+inline bool try_dense(Call& c) {
+  const TensorImpl* big = &c[0].impl();
+  for (int k = 1; k < c.arguments; ++k)
+    if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
+  for (int k = 0; k < c.arguments; ++k) {
+    const TensorImpl& t = c[k].impl();
+    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || (t.numel > direct_tile && !has_room(t, t.numel))) return false;
+    if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
+  }
+  if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
+    if (!is_dense(*big)) return false;
+    for (int k = 0; k < c.arguments; ++k)
+      if (const TensorImpl& t = c[k].impl(); std::memcmp(t.stride, big->stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0)
+        return false;
+  }
+  const DirectCall f = direct_call(*c.op, big->dtype);
+  if (!f.function) return false;
+  const bool in_place = c.into && c.into->impl().storage && may_write_into(*c.into, f.result, *big, c);
+  Tensor out = in_place ? *c.into : Tensor(f.result, big->shape);
+  if (!big->contiguous && !in_place) out.impl().set_strided(big->shape, big->stride);
+  const std::int64_t n = big->numel;
+  std::byte* const to = out.impl().data;
+  const Split split = n < 2 * work_per_thread
+                          ? Split{}
+                          : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
+  in_parts(split.parts, [&](int part) {
+    const Range r = split.part(part);
+    run_direct(f, c, to, split.parts == 1 ? 0 : r.begin, split.parts == 1 ? n : r.end);
+  });
+  c.result[0] = big->contiguous || in_place ? static_cast<Tensor&&>(out) : out.contiguous();
+  return true;
+}
+
+/// A call whose operands lie in rows: the elements of one next to each other, or one for all of it, and the rows as they may be.
+struct DirectRows {
+  Shape shape;                   // of the result
+  std::int64_t rows = 1, columns = 1;
+  int axes = 0;                  // from the outmost to the inmost one
+  std::int64_t count[max_rank];
+  std::int64_t stride[max_rank][most_direct];
+  bool repeated[most_direct] = {};
+
+  /// False where there are no such rows.
+  bool find(const Call& c) {
+    shape = c[0].impl().shape;
+    for (int k = 1; k < c.arguments; ++k) {
+      const BroadcastResult both = try_broadcast(shape, c[k].impl().shape);
+      if (!both.ok || c[k].dtype() != c[0].dtype()) return false;
+      shape = both.shape;
+    }
+    int axis = shape.rank - 1;
+    for (; axis >= 0; --axis) {
+      const std::int64_t n = shape.code[axis];
+      if (n == 0) return false;
+      if (n == 1) continue;
+      bool joins = true;
+      for (int k = 0; k < c.arguments; ++k) {
+        const std::int64_t s = stride_of(c[k].impl(), axis);
+        if (columns == 1) repeated[k] = s == 0;
+        joins = joins && s == (repeated[k] ? 0 : columns);
+      }
+      if (!joins) break;
+      columns *= n;
+    }
+    for (int d = 0; d <= axis; ++d) {
+      const std::int64_t n = shape.code[d];
+      if (n == 0) return false;
+      if (n == 1) continue;
+      rows *= n;
+      count[axes] = n;
+      for (int k = 0; k < c.arguments; ++k) stride[axes][k] = stride_of(c[k].impl(), d);
+      ++axes;
+    }
+    const int lanes = backend::tile_kernels().lanes;
+    for (int k = 0; k < c.arguments; ++k) {
+      const TensorImpl& t = c[k].impl();
+      std::int64_t end = repeated[k] ? 1 : (columns + lanes - 1) / lanes * lanes;
+      for (int d = 0; d < axes; ++d) end += (count[d] - 1) * stride[d][k];
+      if (t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) > static_cast<std::int64_t>(t.storage->room)) return false;
+    }
+    return true;
+  }
+  /// Rows [begin, end), into a dense result, which may be an operand too: `in_place`.
+  void run(const DirectCall& f, const Call& c, std::byte* out, bool in_place, std::int64_t begin, std::int64_t end) const {
+    const int width = size_of(c[0].dtype()), lanes = backend::tile_kernels().lanes;
+    const std::int64_t whole = columns / lanes * lanes, row_bytes = columns * size_of(f.result);
+    alignas(64) std::byte vector[most_direct][most_vector_bytes], last[most_vector_bytes];
+    std::int64_t place[max_rank], rest = begin;
+    const std::byte* from[most_direct];
+    for (int k = 0; k < c.arguments; ++k) from[k] = c[k].impl().data;
+    for (int d = axes - 1; d >= 0; --d) {
+      place[d] = rest % count[d];
+      rest /= count[d];
+      for (int k = 0; k < c.arguments; ++k) from[k] += place[d] * stride[d][k] * width;
+    }
+    backend::TileOperand in[most_direct];
+    for (std::int64_t r = begin; r < end; ++r) {
+      for (int k = 0; k < c.arguments; ++k) {
+        in[k] = {from[k], repeated[k]};
+        if (!repeated[k]) continue;
+        repeat(vector[k], from[k], width, lanes);
+        in[k].elements = vector[k];
+      }
+      std::byte* const to = out + r * row_bytes;
+      if (whole == columns || (r + 1 < end && !in_place)) {  // what is written behind a row is the next one's, which follows
+        f.function(to, in, columns, 0);
+      } else {
+        if (whole > 0) f.function(to, in, whole, 0);
+        for (int k = 0; k < c.arguments; ++k)
+          if (!repeated[k]) in[k].elements = from[k] + whole * width;
+        f.function(last, in, columns - whole, 0);
+        std::memcpy(to + whole * size_of(f.result), last, static_cast<std::size_t>((columns - whole) * size_of(f.result)));
+      }
+      for (int d = axes - 1; d >= 0; --d) {
+        const std::int64_t steps = ++place[d] < count[d] ? 1 : 1 - count[d];
+        for (int k = 0; k < c.arguments; ++k) from[k] += steps * stride[d][k] * width;
+        if (steps == 1) break;
+        place[d] = 0;
+      }
+    }
+  }
+
+ private:
+  /// Of an axis of the result.
+  std::int64_t stride_of(const TensorImpl& t, int axis) const {
+    const int own = axis - (shape.rank - t.shape.rank);
+    return own < 0 || t.shape.code[own] == 1 ? 0 : t.stride[own];
+  }
+};
+/// A row costs about as much as so many elements: shorter ones go through a plan, several at a time.
+inline constexpr std::int64_t least_columns = 128;
+inline bool try_rows(Call& c) {
+  DirectRows d;
+  if (!d.find(c) || (d.columns < least_columns && d.rows > 1)) return false;
+  const DirectCall f = direct_call(*c.op, c[0].dtype());
+  if (!f.function) return false;
+  const bool in_place = c.into && c.into->impl().storage && c.into->impl().contiguous && c.into->impl().shape == d.shape && may_write_into(*c.into, f.result, c.into->impl(), c);
+  c.result[0] = in_place ? *c.into : Tensor(f.result, d.shape);
+  const std::int64_t n = d.rows * d.columns, most = n / work_per_thread;
+  const int threads = n < 2 * work_per_thread ? 1 : get_num_threads();
+  const std::int64_t wanted = most < threads ? most : threads, parts = d.rows < wanted ? d.rows : wanted < 1 ? 1 : wanted;
+  std::byte* const to = c.result[0].impl().data;
+  in_parts(static_cast<int>(parts), [&](int part) { d.run(f, c, to, in_place, d.rows * part / parts, d.rows * (part + 1) / parts); });
+  return true;
+}
+/// Without a graph, where the op and its operands allow it.
+inline bool try_direct(Call& c) {
+  if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > most_direct) return false;
+  return try_dense(c) || try_rows(c);
+}
+
+}  // namespace tt::detail
