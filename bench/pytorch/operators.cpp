@@ -1,5 +1,5 @@
-// Operators by name on large operands, on one thread, for a comparison with PyTorch 2: bench/pytorch/operators.py runs this program and PyTorch.
-//   pytorch_operators bench/pytorch/operators.txt      for each line of the file: microseconds of one call
+// Operators by name on large operands, for a comparison with PyTorch 2: bench/pytorch/operators.py runs this program and PyTorch.
+//   pytorch_operators bench/pytorch/operators.txt 1    for each line of the file: microseconds of one call, on so many threads
 // An argument is a Tensor (kind:sizes), several of them "(a,b)", a list [1,2], a number, a word, or name=value. Kinds: x normal, p in (0, 1), u in (-1, 1), g above 1,
 // b bool, j integers, kN integers below N, s sorted; xt is transposed, xs every second column.
 #include <algorithm>
@@ -85,9 +85,9 @@ double microseconds(const F& call) {
 }  // namespace
 
 int main(int count, char** argument) {
-  if (count != 2) return std::printf("usage: pytorch_operators operators.txt\n"), 1;
+  if (count != 3) return std::printf("usage: pytorch_operators operators.txt threads\n"), 1;
   tt::register_all_ops();
-  tt::set_num_threads(1);
+  tt::set_num_threads(std::atoi(argument[2]));
   tt::manual_seed(1);
   std::ifstream in(argument[1]);
   for (std::string line; std::getline(in, line);) {

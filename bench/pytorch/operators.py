@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The calls of operators.txt by name, beside PyTorch 2 on one core: the time of tt over PyTorch's eager one, the worst first, and their geometric mean.
+"""The calls of operators.txt by name, beside PyTorch 2, on one core or several: the time of tt over PyTorch's eager one, the worst first, and their geometric mean.
 
     python3 -m venv venv && venv/bin/pip install torch
     taskset -c 1 venv/bin/python bench/pytorch/operators.py build/bench/bench/pytorch_operators [words that lines have...]
+    THREADS=2 taskset -c 0,1 venv/bin/python ...
 
 glibc's allocator is told to keep memory, or PyTorch would be given fresh pages at every call.
 """
@@ -22,7 +23,8 @@ if os.environ.get("GLIBC_TUNABLES") != KEEP:
 import torch
 import torch.nn.functional as F
 
-torch.set_num_threads(1)
+THREADS = int(os.environ.get("THREADS", 1))
+torch.set_num_threads(THREADS)
 torch.manual_seed(1)
 
 
@@ -89,7 +91,7 @@ def main():
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as one:
             one.write(line + "\n")
             one.flush()
-            own = subprocess.run([program, one.name], capture_output=True, text=True).stdout.strip()
+            own = subprocess.run([program, one.name, str(THREADS)], capture_output=True, text=True).stdout.strip()
         name, *rest = line.split()
         positional = [value_of(t) for t in rest if "=" not in t]
         named = {t.split("=")[0]: value_of(t.split("=")[1]) for t in rest if "=" in t}
@@ -105,7 +107,7 @@ def main():
         rows.append((float(own) / peer, line, float(own), peer))
     for ratio, line, own, peer in sorted(rows, reverse=True):
         print(f"{ratio:7.2f}  {line:60} {own:10.1f} {peer:10.1f}")
-    print(f"geometric mean of {len(rows)}: {math.exp(sum(math.log(r[0]) for r in rows) / len(rows)):.2f}; above 1.5: {sum(r[0] > 1.5 for r in rows)}; PyTorch {torch.__version__}")
+    print(f"geometric mean of {len(rows)}: {math.exp(sum(math.log(r[0]) for r in rows) / len(rows)):.2f}; above 1.5: {sum(r[0] > 1.5 for r in rows)}; threads: {THREADS}; PyTorch {torch.__version__}")
 
 
 main()

@@ -177,14 +177,14 @@ struct Prod {
     with_summed(wide, [&]<class T>(T) {
       for (std::int64_t r = 0; r < x.rows; ++r) {
         using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
-        using Vector [[gnu::vector_size(64)]] = Number;
-        constexpr int lanes = 64, each = 64 / sizeof(T), vectors = lanes / each;  // independent products, joined two by two
+        using Vector [[gnu::vector_size(__BIGGEST_ALIGNMENT__)]] = Number;
+        constexpr int lanes = 64, each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;  // independent products, joined two by two
         const T* const from = x.row<T>(r);
         Vector p[vectors];
         for (Vector& one : p) one = Vector{} + Number(1);
         std::int64_t k = 0;
         for (; k + lanes <= x.n; k += lanes)
-#pragma GCC unroll 8
+#pragma GCC unroll 32
           for (int j = 0; j < vectors; ++j) {
             Vector v;
             std::memcpy(&v, from + k + j * each, sizeof v);

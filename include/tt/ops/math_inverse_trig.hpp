@@ -84,7 +84,7 @@ TT_ALWAYS_INLINE constexpr Called<Acos, A> acos(A&& a, SourceLine at = here()) {
 }
 
 struct Atan {
-  static constexpr OpInfo info{.name = "atan", .max_ulp = 2, .max_ulp_f64 = 2};
+  static constexpr OpInfo info{.name = "atan", .max_ulp = 2.25f, .max_ulp_f64 = 2};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {

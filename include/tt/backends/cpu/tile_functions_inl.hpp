@@ -17,20 +17,20 @@ TT_ALWAYS_INLINE void put(void* p, std::int64_t i, const Pack<T>& x) {
 template <int Operands, bool Repeats = true>
 struct Vectors {
   const void* elements[Operands];
-  bool repeated[Operands];
+  std::int64_t step[Operands];  ///< 0 of what is repeated, else 1
 
   explicit TT_ALWAYS_INLINE Vectors(const TileOperand* operands) {
 #pragma GCC unroll 4
     for (int k = 0; k < Operands; ++k) {
       elements[k] = operands[k].elements;
-      repeated[k] = operands[k].repeated;
+      step[k] = operands[k].repeated ? 0 : 1;
     }
   }
 };
 /// Elements i and on of operand k.
 template <class T, int Operands, bool Repeats>
 TT_ALWAYS_INLINE Pack<T> at(const Vectors<Operands, Repeats>& v, int k, std::int64_t i) {
-  return load(static_cast<const T*>(v.elements[k]) + (Repeats && v.repeated[k] ? 0 : i));
+  return load(static_cast<const T*>(v.elements[k]) + (Repeats ? i * v.step[k] : i));
 }
 /// loop(vectors), which need not look for repeated operands where there are none.
 template <int Operands, class F>
@@ -114,10 +114,22 @@ template <class F, class T, int... K>
 TT_ALWAYS_INLINE Pack<T> call_at(const Vectors<sizeof...(K)>& v, std::int64_t i, std::integer_sequence<int, K...>) {
   return NumFront::run<F, Pack<T>>(Num<Pack<T>>(at<T>(v, K, i))...).value;
 }
+template <class F, class T, int... K>
+void call_with_numbers(void* d, const Vectors<sizeof...(K) + 1>& v, std::int64_t n, std::integer_sequence<int, K...>) {
+  const Pack<T> number[] = {at<T>(v, K + 1, 0)...};
+  const T* const x = static_cast<const T*>(v.elements[0]);
+  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, NumFront::run<F, Pack<T>>(Num<Pack<T>>(load(x + i)), Num<Pack<T>>(number[K])...).value);
+}
 template <class F, class T>
 void call_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
-  const Vectors<F::info.arity> v(operands);
-  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, call_at<F, T>(v, i, std::make_integer_sequence<int, F::info.arity>{}));
+  constexpr int count = F::info.arity;
+  const Vectors<count> v(operands);
+  if constexpr (count > 1) {  // numbers beside a Tensor stay in registers
+    bool numbers = v.step[0] == 1;
+    for (int k = 1; k < count; ++k) numbers = numbers && v.step[k] == 0;
+    if (numbers) return call_with_numbers<F, T>(d, v, n, std::make_integer_sequence<int, count - 1>{});
+  }
+  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, call_at<F, T>(v, i, std::make_integer_sequence<int, count>{}));
 }
 
 template <Op K, class T>
