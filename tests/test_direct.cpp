@@ -120,10 +120,33 @@ TEST_CASE("a row in place keeps to itself") {
     CHECK(a.data() == memory);
     CHECK(same_bits(a, x + whole(row, {37, columns})));
     CHECK(same_bits(b, x * whole(column, {37, columns})));
+    const Tensor square = filled({7, 7, columns}, DType::f32);
+    Tensor d = square.clone();
+    d.add_(d.transpose(0, 1));  // the same memory, lying otherwise
+    CHECK(same_bits(d, square + square.transpose(0, 1).clone()));
+    Tensor e = x.clone();
+    e.sub_(e.slice(0, 0, 1).expand({37, columns}));
+    CHECK(same_bits(e, x - whole(x.slice(0, 0, 1).clone(), {37, columns})));
     Tensor c = x.clone();
     c.sub_(c[3]);  // a row of itself
     CHECK(same_bits(c, x - whole(x[3].clone(), {37, columns})));
   }
+}
+
+TEST_CASE("a few long rows are shared by threads along their columns") {
+  const int threads = tt::get_num_threads();
+  for (const IntList& shape : {IntList{2, 150'001}, IntList{1, 300'011}, IntList{300'011}, IntList{300, 1'033}}) {
+    const Tensor x = filled(shape, DType::f32), row = filled({shape[shape.size() - 1]}, DType::f32), number = filled({1}, DType::f32);
+    tt::set_num_threads(1);
+    const Tensor a = x + row, b = x * number;
+    tt::set_num_threads(3);
+    CHECK(same_bits(x + row, a));
+    CHECK(same_bits(x * number, b));
+    Tensor c = x.clone();
+    c.add_(row);
+    CHECK(same_bits(c, a));
+  }
+  tt::set_num_threads(threads);
 }
 
 TEST_CASE("nothing is read or written beyond the memory of operands") {
@@ -178,4 +201,54 @@ TEST_CASE("euclidean distances of many rows are computed from products, unless i
   const Tensor own = x.clone().requires_grad_(true);
   tt::cdist(own, own).sum().backward();  // the diagonal is about 0
   CHECK(own.grad().isfinite().all().item<bool>());
+}
+
+TEST_CASE("cdist's operands: integers are floats, widths are equal") {
+  const Tensor few = tt::full({5, 4}, 127, DType::i8), many = tt::full({30, 4}, -127, DType::i8);
+  CHECK(tt::cdist(few, few - few).max().item() == 254);
+  CHECK(tt::cdist(few, many).max().item() == 508);
+  CHECK(tt::cdist(few, many.slice(0, 0, 3)).max().item() == 508);
+  CHECK(message([] { tt::cdist(tt::ones({30, 4}), tt::ones({5, 5})); }).starts_with("tt::cdist: "));
+  CHECK(message([] { tt::cdist(tt::ones({3, 1}), tt::ones({5, 5})); }).starts_with("tt::cdist: "));
+}
+
+TEST_CASE("one_hot, index_fill, cross, histc and randint where little is left to take for granted") {
+  CHECK(numbers(tt::one_hot(tt::tensor({2, 0}))) == Numbers{0, 0, 1, 1, 0, 0});
+  CHECK(shape(tt::one_hot(tt::zeros({0, 2}, DType::i64), 3)) == "(0, 2, 3)");
+  CHECK(message([] { tt::one_hot(tt::tensor({-3, 2})); }).starts_with("tt::one_hot: -3 is none of 3 classes."));
+  CHECK(message([] { tt::one_hot(tt::tensor({0, 7}), 7); }).starts_with("tt::one_hot: 7 is none of 7 classes."));
+  const auto compiled = tt::compile([](const Tensor& x) { return tt::one_hot(x, 4); });
+  CHECK(same_bits(compiled(tt::tensor({3, 0, 1})), tt::one_hot(tt::tensor({3, 0, 1}), 4)));
+
+  const Tensor x = tt::arange(12, {.dtype = DType::f32}).reshape({3, 4}), places = tt::tensor({1, -1, 1});
+  Tensor expected = x.clone();
+  for (int column : {1, 3}) expected.slice(1, column, column + 1).copy_(tt::full({3, 1}, -7.0));
+  CHECK(same_bits(tt::index_fill(x, 1, places, tt::tensor(-7.0)), expected));
+  CHECK(same_bits(tt::index_fill(x, -1, tt::zeros({0}, DType::i64), tt::tensor(-7.0)), x));
+  CHECK(message([&] { tt::index_fill(x, 1, tt::tensor({-5}), tt::tensor(0.0)); }).starts_with("tt::index_fill: index -5 is out of range"));
+  const Tensor filling = tt::tensor(2.0, DType::f32).requires_grad_(true), taped = x.clone().requires_grad_(true);
+  const Tensor by_tape = tt::index_fill(taped, 1, places, filling);
+  CHECK(same_bits(by_tape, tt::index_fill(x, 1, places, tt::tensor(2.0))));
+  by_tape.sum().backward();
+  CHECK(filling.grad().item() == 6);  // a place that is named twice is one
+  CHECK(taped.grad().sum().item() == 6);
+
+  const Tensor a = tt::randn({2, 3, 5}), b = tt::randn({2, 3, 5});
+  const auto part = [](const Tensor& t, int k) { return t.select(1, k); };
+  const Tensor product = tt::cross(a, b, 1);
+  for (int k = 0; k < 3; ++k) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    CHECK(same_bits(part(product, k), part(a, i) * part(b, j) - part(a, j) * part(b, i)));
+  }
+  CHECK(shape(tt::cross(tt::zeros({0, 3}), tt::zeros({0, 3}))) == "(0, 3)");
+
+  CHECK(numbers(tt::histc(tt::tensor({0.0, 0.25, 0.5, 1.0, 5.0, -3.0}), 4, 0, 1)) == Numbers{1, 1, 1, 1});
+  CHECK(numbers(tt::histc(tt::tensor({2.0, 2.0}), 3)) == Numbers{0, 2, 0});
+  CHECK(numbers(tt::histc(tt::zeros({0}), 2)) == Numbers{0, 0});
+  CHECK(message([] { tt::histc(tt::tensor({1.0, std::numeric_limits<double>::quiet_NaN()}), 3); }).starts_with("tt::histc: "));
+
+  const std::int64_t far = std::int64_t{1} << 60;
+  const Tensor drawn = tt::randint(far, far + 3, {1000});
+  CHECK(drawn.min().item<std::int64_t>() == far);
+  CHECK(drawn.max().item<std::int64_t>() == far + 2);
 }

@@ -10,6 +10,7 @@ namespace tt::backend {
 inline namespace TT_ISA {
 inline constexpr const char* isa_name = TT_ISA_NAME;
 inline constexpr int lanes = cpu::lanes;
+inline constexpr int most_lanes = cpu::most_lanes;  ///< of any instruction set
 }  // namespace TT_ISA
 using cpu::needs_arena;
 using cpu::reads_first;

@@ -7,8 +7,8 @@ namespace tt::detail {
 
 /// Operands of ops that are called so, at most.
 inline constexpr int most_direct = 4;
-/// Ops on whole tiles, where no graph is needed: one primitive or op with a body, one dtype, operands that
-/// lie dense in one shape or are single numbers.
+/// An op that needs no graph: one primitive or op with a body, on operands of one dtype that lie dense in one shape, or in rows
+/// (direct_call_inl.hpp).
 struct DirectCall {
   backend::TileFunction function = nullptr;
   DType result = DType::f32;
@@ -16,7 +16,7 @@ struct DirectCall {
 inline backend::TileFunction direct_call(const OpDef& op, DType d) {
   const Domain domain = op.info.domain;
   const bool takes = is_floating(d) ? domain != Domain::integer : domain == Domain::number ? d != DType::boolean : domain == Domain::integer && d == DType::i64;
-  const int code = op.code >= 0 ? op.code : op.direct >= 0 ? max_opaque_ops + op.direct : -1;
+  const int code = call_code(op);
   if (code < 0 || !takes || is_narrow(d) || op.info.arity > most_direct) return nullptr;
   return backend::tile_kernels().function(Op::call, d, d, code);
 }

@@ -8,11 +8,12 @@ namespace tt::detail {
 inline constexpr std::int64_t direct_tile = 1024;
 static_assert(Storage::room_for(8, 8) >= backend::lanes * 8, "tile functions write whole steps");
 
-inline constexpr std::size_t most_vector_bytes = 128;
-static_assert(most_vector_bytes >= backend::lanes * 8);
+/// A vector of the widest elements, on any processor.
+inline constexpr std::size_t vector_bytes = 128;
+static_assert(vector_bytes >= backend::most_lanes * 8);
 
 /// An element of `width` bytes (1, 4 or 8), n times.
-inline void repeat(std::byte* to, const std::byte* element, int width, int n) {
+inline void fill_vector(std::byte* to, const std::byte* element, int width, int n) {
   const auto fill = [&]<class T>(T v) {
     std::memcpy(&v, element, sizeof v);
     for (int i = 0; i < n; ++i) std::memcpy(to + i * static_cast<int>(sizeof v), &v, sizeof v);
@@ -41,7 +42,7 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& t = c[k].impl();
     if (t.numel == 1 && end > 1) {
-      repeat(tile[k], t.data, width, lanes);
+      fill_vector(tile[k], t.data, width, lanes);
       in[k] = {tile[k], true};
     } else if (has_room(t, end)) {
       in[k] = {t.data + begin * width};
@@ -67,18 +68,21 @@ inline bool is_dense(const TensorImpl& t) {
   return n == t.numel;
 }
 
+/// Do two Tensors of one shape lie alike, element by element?
+inline bool lie_alike(const TensorImpl& a, const TensorImpl& b) {
+  if (!(a.shape == b.shape)) return false;
+  return (a.contiguous && b.contiguous) || std::memcmp(a.stride, b.stride, sizeof(std::int64_t) * static_cast<std::size_t>(a.shape.rank)) == 0;
+}
 /// May an op that reads these operands element by element write its result to `into`, which is like them? An operand in the same memory must be the very
 /// same elements; and behind the last one, where whole steps write too, there must be none.
 inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, const Call& c) {
   const TensorImpl& t = into.impl();
-  if (t.dtype != d || !(t.shape == like.shape) || t.contiguous != like.contiguous || !has_room(t, t.numel) ||
-      (!like.contiguous && std::memcmp(t.stride, like.stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0))
-    return false;
+  if (t.dtype != d || t.contiguous != like.contiguous || !lie_alike(t, like) || !has_room(t, t.numel)) return false;
   const auto* const begin = static_cast<const std::byte*>(t.storage->data);
   if (t.data + t.numel * size_of(t.dtype) < begin + t.storage->bytes) return false;
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& o = c[k].impl();
-    const bool itself = o.data == t.data && o.shape == t.shape;
+    const bool itself = o.data == t.data && lie_alike(o, t);
     if (!o.storage) return false;
     const auto* const its = static_cast<const std::byte*>(o.storage->data);
     if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
@@ -98,8 +102,7 @@ inline bool try_dense(Call& c) {
   if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
     if (!is_dense(*big)) return false;
     for (int k = 0; k < c.arguments; ++k)
-      if (const TensorImpl& t = c[k].impl(); std::memcmp(t.stride, big->stride, sizeof(std::int64_t) * static_cast<std::size_t>(t.shape.rank)) != 0)
-        return false;
+      if (c[k].dim() > 0 && !lie_alike(c[k].impl(), *big)) return false;
   }
   const DirectCall f = direct_call(*c.op, big->dtype);
   if (!f.function) return false;
@@ -127,6 +130,7 @@ struct DirectRows {
   std::int64_t count[max_rank];
   std::int64_t stride[max_rank][most_direct];
   bool repeated[most_direct] = {};
+  bool may_read_beyond = true;   // up to a vector behind each row
 
   /// False where there are no such rows.
   bool find(const Call& c) {
@@ -164,40 +168,43 @@ struct DirectRows {
       const TensorImpl& t = c[k].impl();
       std::int64_t end = repeated[k] ? 1 : (columns + lanes - 1) / lanes * lanes;
       for (int d = 0; d < axes; ++d) end += (count[d] - 1) * stride[d][k];
-      if (t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) > static_cast<std::int64_t>(t.storage->room)) return false;
+      may_read_beyond = may_read_beyond && t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) <= static_cast<std::int64_t>(t.storage->room);
     }
     return true;
   }
-  /// Rows [begin, end), into a dense result, which may be an operand too: `in_place`.
-  void run(const DirectCall& f, const Call& c, std::byte* out, bool in_place, std::int64_t begin, std::int64_t end) const {
-    const int width = size_of(c[0].dtype()), lanes = backend::tile_kernels().lanes;
-    const std::int64_t whole = columns / lanes * lanes, row_bytes = columns * size_of(f.result);
-    alignas(64) std::byte vector[most_direct][most_vector_bytes], last[most_vector_bytes];
-    std::int64_t place[max_rank], rest = begin;
+  /// Rows and columns of a range, into a dense result. `in_place`: it is an operand too.
+  void run(const DirectCall& f, const Call& c, std::byte* out, bool in_place, const Range& range) const {
+    const int width = size_of(c[0].dtype()), result = size_of(f.result), lanes = backend::tile_kernels().lanes;
+    const std::int64_t last_row = range.last(SplitAxis::rows, rows), first = range.first(SplitAxis::cols), n = range.last(SplitAxis::cols, columns) - first,
+                       whole = n / lanes * lanes, rest = n - whole;
+    alignas(64) std::byte vector[most_direct][vector_bytes], last[vector_bytes];
+    std::int64_t place[max_rank], left = range.first(SplitAxis::rows);
     const std::byte* from[most_direct];
-    for (int k = 0; k < c.arguments; ++k) from[k] = c[k].impl().data;
+    for (int k = 0; k < c.arguments; ++k) from[k] = c[k].impl().data + (repeated[k] ? 0 : first * width);
     for (int d = axes - 1; d >= 0; --d) {
-      place[d] = rest % count[d];
-      rest /= count[d];
+      place[d] = left % count[d];
+      left /= count[d];
       for (int k = 0; k < c.arguments; ++k) from[k] += place[d] * stride[d][k] * width;
     }
     backend::TileOperand in[most_direct];
-    for (std::int64_t r = begin; r < end; ++r) {
+    for (std::int64_t r = range.first(SplitAxis::rows); r < last_row; ++r) {
       for (int k = 0; k < c.arguments; ++k) {
-        in[k] = {from[k], repeated[k]};
-        if (!repeated[k]) continue;
-        repeat(vector[k], from[k], width, lanes);
-        in[k].elements = vector[k];
+        if (repeated[k]) fill_vector(vector[k], from[k], width, lanes);
+        in[k] = {repeated[k] ? vector[k] : from[k], repeated[k]};
       }
-      std::byte* const to = out + r * row_bytes;
-      if (whole == columns || (r + 1 < end && !in_place)) {  // what is written behind a row is the next one's, which follows
-        f.function(to, in, columns, 0);
+      std::byte* const to = out + (r * columns + first) * result;
+      const bool next_follows = r + 1 < last_row && n == columns && !in_place && may_read_beyond;  // what is written behind a row is its, and is written after
+      if (rest == 0 || next_follows) {
+        f.function(to, in, n, 0);
       } else {
         if (whole > 0) f.function(to, in, whole, 0);
-        for (int k = 0; k < c.arguments; ++k)
-          if (!repeated[k]) in[k].elements = from[k] + whole * width;
-        f.function(last, in, columns - whole, 0);
-        std::memcpy(to + whole * size_of(f.result), last, static_cast<std::size_t>((columns - whole) * size_of(f.result)));
+        for (int k = 0; k < c.arguments; ++k) {
+          if (repeated[k]) continue;
+          std::memcpy(vector[k], from[k] + whole * width, static_cast<std::size_t>(rest * width));
+          in[k].elements = vector[k];
+        }
+        f.function(last, in, rest, 0);
+        std::memcpy(to + whole * result, last, static_cast<std::size_t>(rest * result));
       }
       for (int d = axes - 1; d >= 0; --d) {
         const std::int64_t steps = ++place[d] < count[d] ? 1 : 1 - count[d];
@@ -222,13 +229,12 @@ inline bool try_rows(Call& c) {
   if (!d.find(c) || (d.columns < least_columns && d.rows > 1)) return false;
   const DirectCall f = direct_call(*c.op, c[0].dtype());
   if (!f.function) return false;
-  const bool in_place = c.into && c.into->impl().storage && c.into->impl().contiguous && c.into->impl().shape == d.shape && may_write_into(*c.into, f.result, c.into->impl(), c);
+  const TensorImpl* const into = c.into ? &c.into->impl() : nullptr;
+  const bool in_place = into && into->storage && into->contiguous && into->shape == d.shape && may_write_into(*c.into, f.result, *into, c);
   c.result[0] = in_place ? *c.into : Tensor(f.result, d.shape);
-  const std::int64_t n = d.rows * d.columns, most = n / work_per_thread;
-  const int threads = n < 2 * work_per_thread ? 1 : get_num_threads();
-  const std::int64_t wanted = most < threads ? most : threads, parts = d.rows < wanted ? d.rows : wanted < 1 ? 1 : wanted;
   std::byte* const to = c.result[0].impl().data;
-  in_parts(static_cast<int>(parts), [&](int part) { d.run(f, c, to, in_place, d.rows * part / parts, d.rows * (part + 1) / parts); });
+  const Split split = d.rows * d.columns < 2 * work_per_thread ? Split{} : split_kernel({KernelKind::rows, 1, d.rows, d.columns, 1, true}, get_num_threads());
+  in_parts(split.parts, [&](int part) { d.run(f, c, to, in_place, split.part(part)); });
   return true;
 }
 /// Without a graph, where the op and its operands allow it.

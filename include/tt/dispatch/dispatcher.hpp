@@ -324,6 +324,11 @@ class ExcludeKeys {
 
 namespace detail {
 
+/// Is this on the host, and is what is done with it neither recorded nor differentiated nor batched? Then its elements may be looked at.
+inline bool is_plain(const Tensor& x) {
+  return !capture_mode && x.keys() == KeySet(DispatchKey::cpu) && DispatchState::of_this_thread().include.empty();
+}
+
 /// What is computed while it lives is computed at once, though a capture runs.
 class PauseCapture {
  public:
@@ -442,7 +447,7 @@ class Dispatcher {
   /// How many kernels this thread has run so far: tests read it to know which path they took.
   static std::int64_t dispatches() { return dispatch_count(); }
 
-  /// Every operator, newest first.
+  /// Every operator, in no order.
   template <class F>
   void each(const F& f) {
     nodes_.each([&](Node& n) { f(n.op); });

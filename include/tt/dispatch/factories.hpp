@@ -122,6 +122,15 @@ Tensor arange(A start, B end, C step = 1) {
 template <class A>
   requires std::is_arithmetic_v<A>
 Tensor arange(A end) { return arange(A(0), end); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor arange(A end, TensorOptions o, SourceLine at = here()) {
+  if constexpr (std::is_integral_v<A>) return arange_of_integers(0, static_cast<std::int64_t>(end), 1, o, at);
+  else return arange(0.0, static_cast<double>(end), 1.0, o, at);
+}
+template <class A, std::same_as<DType> D>
+  requires std::is_arithmetic_v<A>
+Tensor arange(A end, D dtype, SourceLine at = here()) { return arange(end, TensorOptions{.dtype = dtype}, at); }
 TT_LAZY Tensor arange(const Size& end);
 /// The same between sizes: in a captured function how many there are stays open.
 template <NumberOrSize A, NumberOrSize B>

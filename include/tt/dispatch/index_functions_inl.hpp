@@ -215,14 +215,37 @@ TT_LAZY_DEFINITION Tensor index_copy(const Tensor& x, int dim, const Tensor& ind
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, index, src), at);
 }
+namespace detail {
+/// A copy with the value in these places along an axis.
+inline Tensor with_filled(const Tensor& x, int axis, const Tensor& index, const Tensor& value, SourceLine at) {
+  const Tensor r = x.clone(at).contiguous(at), places = index.contiguous(at);
+  const Shape& s = r.impl().shape;
+  std::int64_t outer = 1, inner = 1;
+  for (int k = 0; k < s.rank; ++k) (k < axis ? outer : inner) *= k == axis ? 1 : s.code[k];
+  const std::int64_t n = s.code[axis];
+  with_dtype(r.dtype(), [&]<class T>(T) {
+    const T v = *reinterpret_cast<const T*>(value.impl().data);
+    for (std::int64_t j = 0; j < places.impl().numel; ++j) {
+      const std::int64_t given = places.data_ptr<std::int64_t>()[j], place = given < 0 ? given + n : given;
+      if (place < 0 || place >= n) TT_THROW(Error(Text("tt::index_fill: index ") << given << " is out of range: axis " << axis << " of shape " << s << '.' << at));
+      T* to = reinterpret_cast<T*>(r.impl().data) + place * inner;
+      for (std::int64_t k = 0; k < outer; ++k, to += n * inner) std::fill(to, to + inner, v);
+    }
+  });
+  return r;
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_fill", at);
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
   const Size n = a.x.size(a.d, at);
-  const Tensor own = index.reshape({-1}, at).to(DType::i64, at), from_end = tt::where(own < 0, own + n, own, at);
-  IntList filled = a.x.shape(at);
-  filled[a.d] = own.size(0, at);
-  return a.back(call_with<detail::IndexCopy>(at, {a.d}, a.x, from_end, value.to(x.dtype(), at).expand(filled, at)), at);
+  const Tensor own = index.reshape({-1}, at).to(DType::i64, at);
+  if (detail::is_plain(x) && detail::is_plain(own) && detail::is_plain(value)) return a.back(detail::with_filled(a.x, a.d, own, value.to(x.dtype(), at), at), at);
+  IntList along;
+  for (int k = 0; k < a.x.dim(); ++k) along.push_back(k == a.d ? n : Size(1));
+  const Tensor from_end = tt::where(own < 0, own + n, own, at);
+  const Tensor named = scatter(zeros({n}, detail::on_device(DType::boolean, x.device()), at), 0, from_end, 1, at).reshape(along, at);
+  return a.back(tt::where(named, value.to(x.dtype(), at), a.x, at), at);
 }
 TT_LAZY_DEFINITION Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_reduce", at);

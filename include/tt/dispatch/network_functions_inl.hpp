@@ -260,15 +260,16 @@ TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Ten
 TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, SourceLine at) {
   if (!is_integral(x.dtype())) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << "." << at));
   const std::int64_t n = num_classes >= 0 ? num_classes : x.numel(at) == 0 ? 0 : x.amax({}, false, at).item<std::int64_t>(at) + 1;
-  if (num_classes >= 0 && is_host(x.device()) && !detail::capture_mode && x.numel() > 0)
-    if (const auto top = x.amax({}, false, at).item<std::int64_t>(at), least = x.amin({}, false, at).item<std::int64_t>(at); top >= n || least < 0)
-      TT_THROW(Error(Text("tt::one_hot: a number from ") << least << " to " << top << " is none of " << n << " classes." << at));
-  if (detail::capture_mode || !is_host(x.device()) || x.keys().contains(DispatchKey::trace)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
+  if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
   IntList to = x.shape(at);
   to.push_back(n);
-  const Tensor r = zeros(to, detail::on_device(DType::i64, x.device()), at), places = x.to(DType::i64, at).contiguous(at);
+  const Tensor r = zeros(to, {.dtype = DType::i64}, at), places = x.to(DType::i64, at).contiguous(at);
+  const auto* const place = places.data_ptr<std::int64_t>();
   auto* row = r.data_ptr<std::int64_t>();
-  for (std::int64_t k = 0; k < places.impl().numel; ++k, row += n) row[places.data_ptr<std::int64_t>()[k]] = 1;
+  for (std::int64_t k = 0; k < places.impl().numel; ++k, row += n) {
+    if (place[k] < 0 || place[k] >= n) TT_THROW(Error(Text("tt::one_hot: ") << place[k] << " is none of " << n << " classes." << at));
+    row[place[k]] = 1;
+  }
   return r;
 }
 TT_LAZY_DEFINITION Tensor dropout(const Tensor& x, double p, bool training, SourceLine at) {

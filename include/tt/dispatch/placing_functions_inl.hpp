@@ -14,7 +14,7 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   const int rank = x.dim() + 1;
   const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
   if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
-  if (!detail::capture_mode && !x.keys().contains(DispatchKey::autograd) && !x.keys().contains(DispatchKey::trace) && x.dim() > 0 && offset > -(1 << 30) && offset < 1 << 30) {
+  if (detail::is_plain(x) && x.dim() > 0 && offset > -(1 << 30) && offset < 1 << 30) {
     IntList to = x.shape(at);
     const Size n = x.size(-1, at) + (offset < 0 ? -offset : offset);
     to[x.dim() - 1] = n;

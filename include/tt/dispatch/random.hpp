@@ -129,7 +129,7 @@ template <class = void>
 Tensor randint(std::int64_t low, std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {
   if (high <= low) TT_THROW(Error(Text("tt::randint: there is no number from ") << low << " to below " << high << "." << at));
   const Tensor u = detail::draw<RandLike>(shape, g, {.dtype = DType::f64, .device = o.device}, "randint", at);
-  return call_with<RandintFrom>(at, {low, static_cast<double>(high) - static_cast<double>(low)}, u).to(o.dtype, at);
+  return call_with<RandintFrom>(at, {low, static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low))}, u).to(o.dtype, at);
 }
 template <class = void>
 Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {.dtype = DType::i64}, SourceLine at = here()) {

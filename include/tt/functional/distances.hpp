@@ -75,14 +75,18 @@ struct Cdist {
     bool of_products = false;
   };
   static constexpr OpInfo info{.name = "_cdist", .arguments = "x1, x2"};
-  static constexpr Sym body(const auto& a, const auto& b, const Options& o) {
-    if (!detail::need_rank(a, 2, max_rank - 1, info.name + 1) || !detail::need_rank(b, 2, max_rank - 1, info.name + 1)) return a;
+  static constexpr const char* called = "cdist";  ///< by users, and so in errors
+  static constexpr Sym body(const auto& first, const auto& second, const Options& o) {
+    if (!detail::need_rank(first, 2, max_rank - 1, called) || !detail::need_rank(second, 2, max_rank - 1, called)) return first;
+    const Sym a = detail::to_real(first), b = detail::to_real(second);
     const Shape s = a.shape(), t = b.shape();
-    if (o.of_products) return from_products(detail::to_real(a), detail::to_real(b));
+    const auto otherwise = [&] { return Failure{.mistake = Mistake::last_sizes_differ, .op = called, .a = s, .b = t}; };
+    if (!a.graph->equal(s.last(), t.last(), otherwise)) return {a.graph, a.graph->fail(otherwise(), a.id)};
+    if (o.of_products) return from_products(a, b);
     const auto d = detail::reshaped(a, detail::with_new_axis(s, s.rank - 1)) - detail::reshaped(b, detail::with_new_axis(t, t.rank - 2));
     const unsigned last = 1u << (d.shape().rank - 1);
     if (d.shape().last() == Extent(0)) return detail::reduce<Op::sum>(d, last, false);
-    return detail::norm(d, o.p, last, false, info.name + 1);
+    return detail::norm(d, o.p, last, false, called);
   }
 
  private:
@@ -94,8 +98,8 @@ struct Cdist {
       return Sym{x.graph, x.graph->permute(x.id, axes)};
     };
     const auto squares = [](const Sym& x) { return detail::reduce<Op::sum>(x * x, 1u << (x.shape().rank - 1), true); };
-    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b)), none = s <= 0;
-    return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
+    const Sym s = (squares(a) + swapped(squares(b))) - 2 * tt::matmul(a, swapped(b)), is_zero = s <= 0;
+    return tt::where(is_zero, 0, tt::sqrt(tt::where(is_zero, 1, s)));  // a root's gradient at 0 is infinite
   }
 };
 struct Pdist {
@@ -226,7 +230,7 @@ template <class T>
 bool has_many_rows(const T& x) { return x.dim() > 1 && x.size(-2) > 25; }
 }  // namespace detail
 /// The distance of each row of x1, (..., P, M), from each of x2, (..., R, M): (..., P, R). Euclidean ones of more than 25 rows on a side are computed from
-/// products, as PyTorch's are, unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
+/// products, as PyTorch's are (NaN then where a coordinate is infinite), unless compute_mode is EuclidDistance::donot_use_mm_for_euclid_dist.
 template <DynamicAxes A>
 constexpr A cdist(const A& x1, const std::type_identity_t<A>& x2, double p = 2, EuclidDistance compute_mode = EuclidDistance::use_mm_for_euclid_dist_if_necessary, SourceLine at = here()) {
   const bool many = compute_mode == EuclidDistance::use_mm_for_euclid_dist_if_necessary && p == 2 && (detail::has_many_rows(x1) || detail::has_many_rows(x2));

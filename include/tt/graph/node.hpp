@@ -138,6 +138,8 @@ namespace detail {
 
 inline constexpr int max_opaque_ops = 64;
 inline const OpDef* enlisted_ops[max_opaque_ops] = {};
+/// What an instruction calls: the code of an opaque op, those of DirectOps behind them; -1: it has no loop of its own.
+constexpr int call_code(const OpDef& op) { return op.code >= 0 ? op.code : op.direct >= 0 ? max_opaque_ops + op.direct : -1; }
 
 inline void call_if_defined(void (*f)()) {
   void (*const volatile given)() = f;  // volatile: compilers take no function's address for null

@@ -137,7 +137,7 @@ struct KernelValues : PlannedMemory {
       return r[0];
     }
     Instruction x{.op = n.op, .dtype = n.dtype, .a = r[0], .b = r[1], .c = r[2], .d = r[3],
-                  .attribute = n.op != Op::call ? static_cast<int>(n.attribute) : n.def->code >= 0 ? n.def->code : max_opaque_ops + n.def->direct};
+                  .attribute = n.op == Op::call ? call_code(*n.def) : static_cast<int>(n.attribute)};
     const int last = arity(n.op) - 1;
     x.from = g[n.operand[n.op == Op::call ? 0 : last]].dtype;
     keep(o, emit(segment, x), segment);

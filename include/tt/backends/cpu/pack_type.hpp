@@ -11,6 +11,7 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 
 inline constexpr int lanes = static_cast<int>(xsimd::batch<float>::size);
+inline constexpr int most_lanes = 16;  ///< of any instruction set
 
 /// Of registers, not of xsimd's batches: what is done to them all the time is one statement of the compiler's on vectors,
 /// where a batch has two or three functions. A kernel with one exp takes half as long to compile.

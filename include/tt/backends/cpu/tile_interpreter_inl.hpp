@@ -475,12 +475,11 @@ struct TileProgram::Worker {
           if (!first) continue;
           detail::with_size(x->x->dtype, [&]<class T>(T) { detail::repeat<T>(own_row[x->out], &x->offset, n); });
           break;
-        case TileStep::Kind::call:
-          {
-            const TileOperand in[] = {{own_row[x->a]}, {own_row[x->b]}, {own_row[x->c]}, {own_row[x->d]}};
-            x->function(own_row[x->out], in, n, x->attribute);
-          }
+        case TileStep::Kind::call: {
+          const TileOperand in[] = {{own_row[x->a]}, {own_row[x->b]}, {own_row[x->c]}, {own_row[x->d]}};
+          x->function(own_row[x->out], in, n, x->attribute);
           break;
+        }
         case TileStep::Kind::place:
           for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
           break;

@@ -13,7 +13,6 @@ inline namespace TT_ISA {
 /// A tile holds so many elements, and so many bytes more: what is written goes to the next multiple of `lanes`.
 inline constexpr int tile_elements = 2048;
 inline constexpr std::size_t tile_margin = 128;
-inline constexpr int most_lanes = 16;  ///< of any instruction set
 static_assert(tile_elements >= tile_columns && tile_margin >= 8 * most_lanes && lanes <= most_lanes);
 constexpr std::size_t tile_bytes(DType d) {
   return tile_elements * static_cast<std::size_t>(size_of(d)) + tile_margin;
