@@ -3,7 +3,7 @@
 #   make demo    build and run the digits example
 #   make quick   build and run the tests nearest to what was changed since the last commit, in three minutes;
 #                SINCE=main takes another commit
-#   make test    build and run the tests, those of logic with little optimisation
+#   make test    build and run the tests, those of logic with little optimisation, without those that take minutes of compiler time
 #   make test-all  build and run every test with full optimisation, and with every example; each header alone, header-only too
 #   make accept  take the kernels emitted now as the golden ones (tests/golden)
 #   make bench   build and run the benchmarks
