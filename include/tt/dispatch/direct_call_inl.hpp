@@ -152,17 +152,18 @@ struct DirectRows {
         joins = joins && s == (repeated[k] ? 0 : columns);
       }
       if (!joins) break;
-      columns *= n;
+      if (__builtin_mul_overflow(columns, n, &columns)) return false;
     }
     for (int d = 0; d <= axis; ++d) {
       const std::int64_t n = shape.code[d];
       if (n == 0) return false;
       if (n == 1) continue;
-      rows *= n;
+      if (__builtin_mul_overflow(rows, n, &rows)) return false;
       count[axes] = n;
       for (int k = 0; k < c.arguments; ++k) stride[axes][k] = stride_of(c[k].impl(), d);
       ++axes;
     }
+    if (std::int64_t all; __builtin_mul_overflow(rows, columns, &all)) return false;  // the plan says that no memory holds so many
     const int lanes = backend::tile_kernels().lanes;
     for (int k = 0; k < c.arguments; ++k) {
       const TensorImpl& t = c[k].impl();
