@@ -252,3 +252,32 @@ TEST_CASE("one_hot, index_fill, cross, histc and randint where little is left to
   CHECK(drawn.min().item<std::int64_t>() == far);
   CHECK(drawn.max().item<std::int64_t>() == far + 2);
 }
+
+TEST_CASE("kernels of the host give the same bits on one thread and on three") {
+  const int threads = tt::get_num_threads();
+  const Tensor x = tt::randn({300, 1'000}), p = tt::rand({300, 1'000}) + 0.5, j = tt::randint(1, 500, {300, 1'000}), places = tt::randint(0, 1'000, {300, 1'000}), rows = tt::randint(0, 300, {300, 1'000}),
+               some = tt::randint(0, 300, {700}), images = tt::randn({6, 50, 100, 9}), few = tt::randint(0, 100, {300});
+  const auto all = [&] {
+    std::vector<Tensor> r;
+    for (const int dim : {0, 1}) {
+      for (const Tensor& t : {tt::cumsum(x, dim), tt::cumprod(p, dim), tt::logcumsumexp(x, dim), tt::prod(p, dim), tt::cummax(x, dim).values, tt::median(x, dim).values, tt::mode(j, dim).values,
+                              tt::kthvalue(x, 7, dim).indices, tt::gather(x, dim, dim ? places : rows), tt::scatter(x, dim, dim ? places : rows, p), tt::scatter_add(x, dim, dim ? places : rows, p),
+                              tt::index_select(x, dim, dim ? places[0] : some)})
+        r.push_back(t);
+    }
+    r.push_back(tt::index_select(images, 2, few));
+    r.push_back(tt::searchsorted(tt::sort(x[0]).values, x));
+    r.push_back(tt::gcd(j, places + 1));
+    r.push_back(tt::call("scatter_reduce", {x, 1, places, p, "amax"}));
+    return r;
+  };
+  tt::set_num_threads(1);
+  const std::vector<Tensor> alone = all();
+  tt::set_num_threads(3);
+  const std::vector<Tensor> shared = all();
+  for (std::size_t k = 0; k < alone.size(); ++k) {
+    CAPTURE(k);
+    CHECK(same_bits(alone[k], shared[k]));
+  }
+  tt::set_num_threads(threads);
+}

@@ -1,7 +1,6 @@
 // Definitions of direct_call.hpp: calls of one op on Tensors that lie dense or in rows, without a graph.
 #pragma once
 #include "tt/dispatch/direct_call.hpp"
-#include "tt/plan/split.hpp"
 
 namespace tt::detail {
 
@@ -21,12 +20,6 @@ inline void fill_vector(std::byte* to, const std::byte* element, int width, int 
   if (width == 1) fill(std::uint8_t{});
   else if (width == 4) fill(std::uint32_t{});
   else fill(std::uint64_t{});
-}
-/// f(part) for parts that threads share.
-template <class F>
-void in_parts(int parts, const F& f) {
-  if (parts == 1) return f(0);
-  backend::ThreadPool::instance().run(parts, [](void* context, int part) { (*static_cast<const F*>(context))(part); }, const_cast<void*>(static_cast<const void*>(&f)));
 }
 /// May whole steps of the first n elements be read? Else a tile's worth of them may be copied first.
 inline bool has_room(const TensorImpl& t, std::int64_t n) {

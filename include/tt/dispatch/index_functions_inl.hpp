@@ -40,10 +40,12 @@ struct Scatter {
     const Tensor touched = o.include_self ? Tensor() : zeros(result.shape(), TensorOptions{.dtype = DType::boolean});
     bool* const there = touched.defined() ? touched.data_ptr<bool>() : nullptr;
     with_dtype(d, [&]<class T>(T) {
-      e.each_row(result, [&](std::int64_t first, std::int64_t base) {
-        const auto* from = source.data_ptr<T>() + first;
-        auto* to = result.data_ptr<T>();
-        e.each_place(result, index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) {
+      const auto* const values = source.data_ptr<T>();
+      const auto* const places = index.data_ptr<std::int64_t>();
+      auto* const to = result.data_ptr<T>();
+      e.each_row(result, e.rows_are_apart(), [&](std::int64_t first, std::int64_t base) {
+        const auto* from = values + first;
+        e.each_place(result, places + first, [&](std::int64_t j, std::int64_t place) {
           T& own = to[base + place];
           const bool alone = there && !there[base + place];
           if (alone) there[base + place] = true;

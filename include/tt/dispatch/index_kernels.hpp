@@ -1,5 +1,6 @@
 // Operators that take elements by index, and what their kernels share: the axis, the indices and the rows of a call. The kernels themselves are in index_ops_inl.hpp.
 #pragma once
+#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/factories.hpp"
 
 namespace tt {
@@ -239,21 +240,34 @@ struct AxisElements {
     columns = shape.rank > 0 ? shape.code[shape.rank - 1] : 1;
     rows = columns > 0 ? c[1].impl().numel / columns : 0;
   }
-  /// f(first element of the row among the indices, place of it in `t` if its index were 0).
+  /// f(first element of the row among the indices, place of it in `t` if its index were 0). `apart`: no two rows name the same places, or f only reads there;
+  /// threads share them then.
   template <class F>
-  void each_row(const Tensor& t, const F& f) const {
-    std::int64_t at[max_rank] = {}, base = 0;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      f(r * columns, base);
+  void each_row(const Tensor& t, bool apart, const F& f) const {
+    const auto range = [&](std::int64_t begin, std::int64_t end) {
+      if (begin == end) return;
+      const auto step = [&](int k) { return k == axis ? 0 : t.impl().stride[k]; };
+      std::int64_t at[max_rank] = {}, base = 0, rest = begin;
       for (int k = shape.rank - 2; k >= 0; --k) {
-        const std::int64_t step = k == axis ? 0 : t.stride(k);
-        base += step;
-        if (++at[k] < shape.code[k]) break;
-        base -= step * shape.code[k];
-        at[k] = 0;
+        at[k] = rest % shape.code[k];
+        rest /= shape.code[k];
+        base += at[k] * step(k);
       }
-    }
+      for (std::int64_t r = begin; r < end; ++r) {
+        f(r * columns, base);
+        for (int k = shape.rank - 2; k >= 0; --k) {
+          base += step(k);
+          if (++at[k] < shape.code[k]) break;
+          base -= step(k) * shape.code[k];
+          at[k] = 0;
+        }
+      }
+    };
+    if (apart) in_ranges(rows, columns, range);
+    else range(0, rows);
   }
+  /// Do rows of indices name places in rows of their own?
+  bool rows_are_apart() const { return axis == shape.rank - 1; }
   /// f(number in a row, place of that element in the row of `t`) for each of these indices.
   template <class F>
   void each_place(const Tensor& t, const std::int64_t* index, const F& f) const {

@@ -35,21 +35,26 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
   with_element_size(result.dtype(), [&]<class T>(T) {
     const auto* from = static_cast<const T*>(dense.data());
     auto* to = static_cast<T*>(result.data());
-    for (std::int64_t k = 0; k < b.outer; ++k, from += b.size * b.inner, to += count * b.inner) {
+    const auto select = [&, b](const T* slice, T* into, std::int64_t begin, std::int64_t end) {  // places [begin, end), or all by runs
       if (!runs.empty()) {
-        auto* next = to;
+        auto* next = into;
         for (const PlaceRun& run : runs) {
           const std::int64_t n = run.count * b.inner;
-          if (n == 1) *next = from[run.begin];
-          else std::memcpy(next, from + run.begin * b.inner, static_cast<std::size_t>(n) * sizeof(T));
+          if (n == 1) *next = slice[run.begin];
+          else std::memcpy(next, slice + run.begin * b.inner, static_cast<std::size_t>(n) * sizeof(T));
           next += n;
         }
       } else if (b.inner == 1)
-        for (std::int64_t i = 0; i < count; ++i) to[i] = from[place[i]];
+        for (std::int64_t i = begin; i < end; ++i) into[i] = slice[place[i]];
       else
-        for (std::int64_t i = 0; i < count && b.inner > 0; ++i)
-          std::memcpy(to + i * b.inner, from + place[i] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
-    }
+        for (std::int64_t i = begin; i < end && b.inner > 0; ++i)
+          std::memcpy(into + i * b.inner, slice + place[i] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
+    };
+    if (b.outer == 1) in_ranges(count, b.inner, [&](std::int64_t begin, std::int64_t end) { select(from, to, begin, end); });
+    else
+      in_ranges(b.outer, count * b.inner, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) select(from + k * b.size * b.inner, to + k * count * b.inner, 0, count);
+      });
   });
 }
 TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
@@ -99,10 +104,13 @@ TT_INLINE void Gather::kernel(Call& c, const Options& o) {
   if (c[0].is_meta()) return;
   const Tensor index = checked_indices(c, e.axis, o.wrap);
   with_element_size(result.dtype(), [&]<class T>(T) {
-    e.each_row(c[0], [&](std::int64_t first, std::int64_t base) {
-      const auto* from = static_cast<const T*>(c[0].data()) + base;
-      auto* to = static_cast<T*>(result.data()) + first;
-      e.each_place(c[0], index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) { to[j] = from[place]; });
+    const auto* const source = static_cast<const T*>(c[0].data());
+    auto* const target = static_cast<T*>(result.data());
+    const auto* const places = index.data_ptr<std::int64_t>();
+    e.each_row(c[0], true, [&](std::int64_t first, std::int64_t base) {
+      const auto* from = source + base;
+      auto* to = target + first;
+      e.each_place(c[0], places + first, [&](std::int64_t j, std::int64_t place) { to[j] = from[place]; });
     });
   });
 }
@@ -122,10 +130,13 @@ TT_INLINE void ScatterAdd::kernel(Call& c, const Options& o) {
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, o.wrap);
     Tensor& result = c.result[0].copy_(c[0].detach());
-    e.each_row(result, [&](std::int64_t first, std::int64_t base) {
-      const auto* from = source.data_ptr<T>() + first;
-      auto* to = result.data_ptr<T>() + base;
-      e.each_place(result, index.data_ptr<std::int64_t>() + first, [&](std::int64_t j, std::int64_t place) { to[place] = sum_of(to[place], from[j]); });
+    const auto* const values = source.data_ptr<T>();
+    auto* const target = result.data_ptr<T>();
+    const auto* const places = index.data_ptr<std::int64_t>();
+    e.each_row(result, e.rows_are_apart(), [&](std::int64_t first, std::int64_t base) {
+      const auto* from = values + first;
+      auto* to = target + base;
+      e.each_place(result, places + first, [&](std::int64_t j, std::int64_t place) { to[place] = sum_of(to[place], from[j]); });
     });
   });
 }

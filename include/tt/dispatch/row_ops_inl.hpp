@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/functional/elementwise.hpp"
 
@@ -29,6 +30,13 @@ struct HostRows {
   template <class T>
   const T* row(std::int64_t r) const { return reinterpret_cast<const T*>(dense.impl().data) + r * n; }
   Tensor matrix(DType d, std::int64_t columns) const { return Tensor(d, Shape{rows, columns}); }
+  /// f(r) for each row, on several threads: see in_ranges.
+  template <class F>
+  void each(const F& f) const {
+    in_ranges(rows, n, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) f(r);
+    });
+  }
   /// That matrix as a Tensor with the axes of this one.
   Tensor with_axes(Tensor matrix, DType as, SourceLine at) const {
     Shape s = dense.impl().shape;
@@ -94,7 +102,7 @@ struct LinearScan {
     const HostRows a(c, c[0], o.dim, sums), b(c, c[1], o.dim, sums);
     const Tensor out = b.matrix(sums, b.n);
     with_summed(sums, [&]<class T>(T) {
-      for (std::int64_t r = 0; r < b.rows; ++r) {
+      b.each([&](std::int64_t r) {
         const T *x = a.row<T>(r), *y = b.row<T>(r);
         T* const to = out.data_ptr<T>() + r * b.n;
         T s = 0;
@@ -103,7 +111,7 @@ struct LinearScan {
           s = i == 0 ? y[k] : x[k] * s + y[k];
           to[k] = s;
         }
-      }
+      });
     });
     c.result[0] = b.with_axes(out, d, c.at);
   }
@@ -137,7 +145,7 @@ struct Cumprod {
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, x.n);
     with_summed(wide, [&]<class T>(T) {
-      for (std::int64_t r = 0; r < x.rows; ++r) {
+      x.each([&](std::int64_t r) {
         const T* const from = x.row<T>(r);
         T* const to = out.data_ptr<T>() + r * x.n;
         T p = 1;
@@ -147,7 +155,7 @@ struct Cumprod {
           else p *= from[k];
           to[k] = p;
         }
-      }
+      });
     });
     c.result[0] = x.with_axes(out, d, c.at);
   }
@@ -175,7 +183,7 @@ struct Prod {
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, 1);
     with_summed(wide, [&]<class T>(T) {
-      for (std::int64_t r = 0; r < x.rows; ++r) {
+      x.each([&](std::int64_t r) {
         using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
         using Vector [[gnu::vector_size(__BIGGEST_ALIGNMENT__)]] = Number;
         constexpr int lanes = 64, each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;  // independent products, joined two by two
@@ -198,7 +206,7 @@ struct Prod {
         for (int half = each / 2; half > 0; half /= 2)
           for (int j = 0; j < half; ++j) last[j] *= last[j + half];
         out.data_ptr<T>()[r] = static_cast<T>(last[0]);
-      }
+      });
     });
     c.result[0] = x.with_axes(out, d, c.at);
   }
@@ -224,7 +232,7 @@ struct Logcumsumexp {
     const HostRows x(c, c[0], o.dim, real);
     const Tensor out = x.matrix(real, x.n);
     with_real(real, [&]<class T>(T) {
-      for (std::int64_t r = 0; r < x.rows; ++r) {
+      x.each([&](std::int64_t r) {
         const T* const from = x.row<T>(r);
         T* const to = out.data_ptr<T>() + r * x.n;
         T s = -std::numeric_limits<T>::infinity();
@@ -233,7 +241,7 @@ struct Logcumsumexp {
           s = low != low || high != high ? low + high : high - low == 0 || std::isfinite(high) ? high + std::log1p(std::exp(low - high)) : high;
           to[k] = s;
         }
-      }
+      });
     });
     c.result[0] = x.with_axes(out, d, c.at);
   }
@@ -271,7 +279,7 @@ void pick_kernel(Call& c, int dim, std::int64_t columns, const F& f) {
     TT_THROW(Error(Text("tt::") << c.op->name() + (c.op->name()[0] == '_') << ": there are no elements to choose from along axis " << x.dim << " of shape " << c[0].shape() << "." << c.at));
   const Tensor values = x.matrix(wide, m), places = x.matrix(DType::i64, m);
   with_dtype(wide, [&]<class T>(T) {
-    for (std::int64_t r = 0; r < x.rows; ++r) f(x.row<T>(r), x.n, values.data_ptr<T>() + r * m, places.data_ptr<std::int64_t>() + r * m);
+    x.each([&](std::int64_t r) { f(x.row<T>(r), x.n, values.data_ptr<T>() + r * m, places.data_ptr<std::int64_t>() + r * m); });
   });
   c.result[0] = x.with_axes(values, d, c.at);
   c.result[1] = x.with_axes(places, DType::i64, c.at);
@@ -370,12 +378,14 @@ struct Searchsorted {
     const std::int64_t n = s.code[s.rank - 1], each = v.rank > 0 ? v.code[v.rank - 1] : 1;
     Tensor out(DType::i64, v);
     with_dtype(d, [&]<class T>(T) {
-      const T* x = values.data_ptr<T>();
-      for (std::int64_t k = 0; k < values.impl().numel; ++k) {
-        const T* const first = rows.data_ptr<T>() + (s.rank == 1 ? 0 : k / each * n);
-        const T* const at = o.right ? std::upper_bound(first, first + n, x[k], comes_before<T>) : std::lower_bound(first, first + n, x[k], comes_before<T>);
-        out.data_ptr<std::int64_t>()[k] = at - first;
-      }
+      const T *const x = values.data_ptr<T>(), *const sorted = rows.data_ptr<T>();
+      auto* const place = out.data_ptr<std::int64_t>();
+      in_ranges(values.impl().numel, 16, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          const T* const first = sorted + (s.rank == 1 ? 0 : k / each * n);
+          place[k] = (o.right ? std::upper_bound(first, first + n, x[k], comes_before<T>) : std::lower_bound(first, first + n, x[k], comes_before<T>)) - first;
+        }
+      });
     });
     c.result[0] = convert(out, to, c.at);
   }
@@ -396,10 +406,12 @@ struct CommonDivisor {
     const auto *left = a.data_ptr<std::int64_t>(), *right = b.data_ptr<std::int64_t>();
     auto* const to = out.data_ptr<std::int64_t>();
     const auto size = [](std::int64_t v) { return v < 0 ? 0 - static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v); };
-    for (std::int64_t k = 0; k < a.impl().numel; ++k) {
-      const std::uint64_t x = size(left[k]), y = size(right[k]), g = divisor(x, y);
-      to[k] = static_cast<std::int64_t>(!Lcm ? g : g == 0 ? 0 : x / g * y);
-    }
+    in_ranges(a.impl().numel, 16, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const std::uint64_t x = size(left[k]), y = size(right[k]), g = divisor(x, y);
+        to[k] = static_cast<std::int64_t>(!Lcm ? g : g == 0 ? 0 : x / g * y);
+      }
+    });
     c.result[0] = convert(out, d, c.at);
   }
 
