@@ -98,7 +98,10 @@ constexpr Op of_booleans(Op op) {
 constexpr int Graph::widened(int a) {
   const DType d = nodes[a].dtype;
   if (!is_narrow(d)) return a;
-  if (const int c = repeated_constant(a); is_constant(c)) return broadcast_to(constant_bits(compute_dtype(d), nodes[c].bits), nodes[a].shape);
+  if (const int c = repeated_constant(a); is_constant(c)) {
+    const Shape shape = nodes[a].shape;  // nodes may move
+    return broadcast_to(constant_bits(compute_dtype(d), nodes[c].bits), shape);
+  }
   if (nodes[a].op == Op::cast && nodes[a].attribute == unrounded) return nodes[a].operand[0];
   return cast(a, compute_dtype(d));
 }
@@ -124,7 +127,8 @@ constexpr int Graph::cast_narrow(int a, DType to, std::int64_t attribute) {  // 
   if (const int c = repeated_constant(a); is_constant(c)) {
     const std::uint64_t bits = is_narrow(from) ? encode(from, decode(from, nodes[c].bits)) : nodes[c].bits;
     const double v = decode(from, bits);
-    if (is_floating(from) ? is_floating(to) || (v > -2e9 && v < 2e9) : v > -0x1p53 && v < 0x1p53) return broadcast_to(constant(to, v), nodes[a].shape);
+    const Shape shape = nodes[a].shape;  // nodes may move
+    if (is_floating(from) ? is_floating(to) || (v > -2e9 && v < 2e9) : v > -0x1p53 && v < 0x1p53) return broadcast_to(constant(to, v), shape);
   }
   if (is_narrow(from) && compute_dtype(from) != to) return cast(cast(a, compute_dtype(from)), to);
   if (is_narrow(to) && compute_dtype(to) != from) return cast(cast(a, compute_dtype(to)), to);
