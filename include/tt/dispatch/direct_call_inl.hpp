@@ -1,11 +1,12 @@
 // Definitions of direct_call.hpp: calls of one op on Tensors that lie dense or in rows, without a graph.
 #pragma once
 #include "tt/dispatch/direct_call.hpp"
+#include "tt/dispatch/shared_ranges.hpp"
 
 namespace tt::detail {
 
 inline constexpr std::int64_t direct_tile = 1024;
-static_assert(Storage::room_for(8, 8) >= backend::lanes * 8, "tile functions write whole steps");
+static_assert(Storage::room_for(8, 8) >= backend::most_lanes * 8, "tile functions write whole steps");
 
 /// A vector of the widest elements, on any processor.
 inline constexpr std::size_t vector_bytes = 128;
@@ -21,11 +22,16 @@ inline void fill_vector(std::byte* to, const std::byte* element, int width, int 
   else if (width == 4) fill(std::uint32_t{});
   else fill(std::uint64_t{});
 }
-/// May whole steps of the first n elements be read? Else a tile's worth of them may be copied first.
-inline bool has_room(const TensorImpl& t, std::int64_t n) {
+/// May whole steps of n elements from element `begin` of its memory on be read?
+inline bool has_room(const TensorImpl& t, std::int64_t n, std::int64_t begin = 0) {
   const int lanes = backend::tile_kernels().lanes;
-  const std::int64_t steps = (n + lanes - 1) / lanes * lanes * size_of(t.dtype);
-  return t.data - static_cast<std::byte*>(t.storage->data) + steps <= static_cast<std::int64_t>(t.storage->room);
+  const std::int64_t end = begin + (n + lanes - 1) / lanes * lanes;
+  return t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) <= static_cast<std::int64_t>(t.storage->room);
+}
+/// How rows of elements that nothing is summed along are divided among threads.
+inline Split divided(std::int64_t rows, std::int64_t columns) {
+  if (rows * columns < 2 * work_per_thread) return {};
+  return split_kernel({KernelKind::rows, 1, rows, columns, 1, true}, get_num_threads());
 }
 /// Runs the op on elements [begin, end) of dense operands, of which some may be numbers.
 inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::int64_t begin, std::int64_t end) {
@@ -104,12 +110,10 @@ inline bool try_dense(Call& c) {
   if (!big->contiguous && !in_place) out.impl().set_strided(big->shape, big->stride);
   const std::int64_t n = big->numel;
   std::byte* const to = out.impl().data;
-  const Split split = n < 2 * work_per_thread
-                          ? Split{}
-                          : split_kernel({KernelKind::rows, 1, 1, n, 1, true}, get_num_threads());
+  const Split split = divided(1, n);
   in_parts(split.parts, [&](int part) {
     const Range r = split.part(part);
-    run_direct(f, c, to, split.parts == 1 ? 0 : r.begin, split.parts == 1 ? n : r.end);
+    run_direct(f, c, to, r.first(SplitAxis::cols), r.last(SplitAxis::cols, n));
   });
   c.result[0] = big->contiguous || in_place ? static_cast<Tensor&&>(out) : out.contiguous();
   return true;
@@ -157,12 +161,10 @@ struct DirectRows {
       ++axes;
     }
     if (std::int64_t all; __builtin_mul_overflow(rows, columns, &all)) return false;  // the plan says that no memory holds so many
-    const int lanes = backend::tile_kernels().lanes;
     for (int k = 0; k < c.arguments; ++k) {
-      const TensorImpl& t = c[k].impl();
-      std::int64_t end = repeated[k] ? 1 : (columns + lanes - 1) / lanes * lanes;
-      for (int d = 0; d < axes; ++d) end += (count[d] - 1) * stride[d][k];
-      may_read_beyond = may_read_beyond && t.data - static_cast<std::byte*>(t.storage->data) + end * size_of(t.dtype) <= static_cast<std::int64_t>(t.storage->room);
+      std::int64_t last = 0;  // where the last row begins
+      for (int d = 0; d < axes; ++d) last += (count[d] - 1) * stride[d][k];
+      may_read_beyond = may_read_beyond && (repeated[k] || has_room(c[k].impl(), columns, last));
     }
     return true;
   }
@@ -227,7 +229,7 @@ inline bool try_rows(Call& c) {
   const bool in_place = into && into->storage && into->contiguous && into->shape == d.shape && may_write_into(*c.into, f.result, *into, c);
   c.result[0] = in_place ? *c.into : Tensor(f.result, d.shape);
   std::byte* const to = c.result[0].impl().data;
-  const Split split = d.rows * d.columns < 2 * work_per_thread ? Split{} : split_kernel({KernelKind::rows, 1, d.rows, d.columns, 1, true}, get_num_threads());
+  const Split split = divided(d.rows, d.columns);
   in_parts(split.parts, [&](int part) { d.run(f, c, to, in_place, split.part(part)); });
   return true;
 }

@@ -1,7 +1,7 @@
 // Operators that take elements by index, and what their kernels share: the axis, the indices and the rows of a call. The kernels themselves are in index_ops_inl.hpp.
 #pragma once
-#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/factories.hpp"
+#include "tt/dispatch/shared_ranges.hpp"
 
 namespace tt {
 namespace detail {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tt/dispatch/boxed.hpp"
-#include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/index_kernels.hpp"
+#include "tt/dispatch/shared_ranges.hpp"
 #include "tt/functional/elementwise.hpp"
 
 namespace tt {
