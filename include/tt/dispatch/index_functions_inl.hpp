@@ -222,16 +222,14 @@ namespace detail {
 inline Tensor with_filled(const Tensor& x, int axis, const Tensor& index, const Tensor& value, SourceLine at) {
   const Tensor r = x.clone(at).contiguous(at), places = index.contiguous(at);
   const Shape& s = r.impl().shape;
-  std::int64_t outer = 1, inner = 1;
-  for (int k = 0; k < s.rank; ++k) (k < axis ? outer : inner) *= k == axis ? 1 : s.code[k];
-  const std::int64_t n = s.code[axis];
+  const AroundAxis around(s, axis);
   with_dtype(r.dtype(), [&]<class T>(T) {
     const T v = *reinterpret_cast<const T*>(value.impl().data);
     for (std::int64_t j = 0; j < places.impl().numel; ++j) {
-      const std::int64_t given = places.data_ptr<std::int64_t>()[j], place = given < 0 ? given + n : given;
-      if (place < 0 || place >= n) TT_THROW(Error(Text("tt::index_fill: index ") << given << " is out of range: axis " << axis << " of shape " << s << '.' << at));
-      T* to = reinterpret_cast<T*>(r.impl().data) + place * inner;
-      for (std::int64_t k = 0; k < outer; ++k, to += n * inner) std::fill(to, to + inner, v);
+      const std::int64_t given = places.data_ptr<std::int64_t>()[j], place = given < 0 ? given + around.size : given;
+      if (place < 0 || place >= around.size) TT_THROW(Error(Text("tt::index_fill: index ") << given << " is out of range: axis " << axis << " of shape " << s << '.' << at));
+      T* to = reinterpret_cast<T*>(r.impl().data) + place * around.inner;
+      for (std::int64_t k = 0; k < around.outer; ++k, to += around.size * around.inner) std::fill(to, to + around.inner, v);
     }
   });
   return r;

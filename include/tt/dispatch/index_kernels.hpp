@@ -208,12 +208,17 @@ void add_to_row(T* __restrict to, const T* __restrict from, std::int64_t n) {
 inline int axis_of(const Call& c, int dim) { return axis_of(c[0], dim, c.op->name(), c.at, c[0].dim() ? c[0].dim() : 1); }
 
 /// A dense Tensor as `outer` times `size` rows of `inner` elements.
-struct AxisBlocks {
-  int axis;
+struct AroundAxis {
   std::int64_t outer = 1, size = 1, inner = 1;
-  AxisBlocks(const Call& c, int dim) : axis(axis_of(c, dim)) {
-    const Shape& s = c[0].impl().shape;
+  AroundAxis(const Shape& s, int axis) {
     for (int k = 0; k < s.rank; ++k) (k < axis ? outer : k == axis ? size : inner) *= s.code[k];
+  }
+};
+/// The same of a call's first argument, beside a vector of indices along the axis.
+struct AxisBlocks : AroundAxis {
+  int axis;
+  AxisBlocks(const Call& c, int dim) : AroundAxis(c[0].impl().shape, axis_of(c, dim)), axis(axis_of(c, dim)) {
+    const Shape& s = c[0].impl().shape;
     need_indices(c);
     if (c[1].dim() > 1 || (s.rank == 0 && c[1].impl().numel != 1))
       TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are of shape " << c[1].shape() << ". A vector?" << c.at));
