@@ -18,7 +18,7 @@ using tt::Tensor;
 using Tensors = std::vector<Tensor>;
 
 struct Case {
-  std::string name;
+  std::string name, error;  ///< error: what PyTorch said, where it refuses
   std::vector<BoxedValue> arguments;
   std::vector<std::pair<std::string, BoxedValue>> named;
   Tensors leaves, results, gradients;  ///< floating Tensors among the arguments; a gradient may be undefined
@@ -45,6 +45,7 @@ class Cases {
       in >> word;
       if (word == "end") return true;
       if (word == "case") in >> c.name;
+      else if (word == "says") std::getline(in, c.error);
       else if (word == "arg") c.arguments.push_back(value(in, c));
       else if (word == "kw") {
         std::string name;
@@ -148,7 +149,11 @@ inline std::string difference(const Tensor& got, const Tensor& want) {
   for (std::int64_t k = 0; k < a.numel(); ++k) {
     const double x = a.data_ptr<double>()[k], y = b.data_ptr<double>()[k];
     if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    if (!(std::fabs(x - y) <= allowed * (1 + std::fabs(y)))) return "value";
+    if (!(std::fabs(x - y) <= allowed * (1 + std::fabs(y)))) {
+      std::ostringstream said;
+      said << "value of " << tt::name(got.dtype()) << ' ' << x << " at " << k << ", PyTorch's " << y;
+      return said.str();
+    }
   }
   return "";
 }

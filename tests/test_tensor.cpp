@@ -123,7 +123,7 @@ TEST_CASE("factories") {
   CHECK(numbers(tt::arange(-0x1p40, -0x1p40 + 3, 1, {.dtype = DType::f64})) == Numbers{-0x1p40, -0x1p40 + 1, -0x1p40 + 2});
   CHECK(tt::arange(0, 1e20, 5e15, {.dtype = DType::f64})[19999].item() == 19999 * 5e15);
   CHECK(numbers(tt::eye(2, {.dtype = DType::boolean})) == Numbers{1, 0, 0, 1});
-  CHECK(tt::arange(3, 0).numel() == 0);
+  CHECK(tt::arange(3, 3).numel() == 0);
   CHECK(tt::arange(0, 1, 0.1, {.dtype = DType::f64}).numel() == 10);
   CHECK(message([] { tt::arange(0, 1, 0); }).starts_with("tt::arange: the step is 0."));
   CHECK(numbers(tt::eye(2)) == Numbers{1, 0, 0, 1});
@@ -619,7 +619,7 @@ TEST_CASE("arange of no number of elements is an error") {
     CHECK_THROWS_AS(tt::arange(x, 1.0), tt::Error);
     CHECK_THROWS_AS(tt::arange(0.0, 1.0, x), tt::Error);
   }
-  CHECK(tt::arange(0.0, -1e30).numel() == 0);
+  CHECK_THROWS_AS((void)tt::arange(0.0, -1e30), tt::Error);
   CHECK(numbers(tt::arange(0.5, 4.0, 1.5, {.dtype = DType::i64})) == Numbers{0, 1, 2});  // PyTorch: start and step cut, not their number
 }
 

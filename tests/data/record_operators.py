@@ -1,5 +1,6 @@
-# Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients. For who changes the set; tests read the file.
-#   python3 tests/data/record_operators.py tests/data/operators.txt      (needs torch, numpy, expecttest)
+# Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients; and operator_errors.txt, calls that it refuses.
+# For who changes the set; tests read the files.
+#   python3 tests/data/record_operators.py tests/data/operators.txt tests/data/operator_errors.txt     (needs torch, numpy, expecttest)
 import math
 import sys
 import warnings
@@ -15,7 +16,8 @@ NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.i
 LEFT_OUT = ("fft.", "signal.", "masked.", "jiterator", "sparse", "_", "torch.", "segment", "to_sparse", "native_", "ops.aten", "rand", "normal", "bernoulli", "empty", "new_empty",
             "uniform", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "nn.functional.dropout", "nn.functional.alpha_dropout", "nn.functional.feature_alpha",
             "nn.functional.fractional", "nn.functional.rrelu", "where", "zero_", "resize", "nn.functional.scaled_dot_product_attention", "svd_lowrank", "pca_lowrank", "as_strided")
-SAMPLES, ELEMENTS = 4, 40
+SAMPLES, FEW, MANY = 4, 40, 200  # an operator whose samples all have more than FEW elements has one of MANY
+ELEMENTS = FEW
 
 
 class Skip(Exception):
@@ -29,7 +31,7 @@ def number(v):
 
 
 def tensor(t):
-    if t.dtype not in NAMES or t.numel() > ELEMENTS or t.dim() > 6 or t.layout != torch.strided:
+    if t.dtype not in NAMES or t.numel() > ELEMENTS or t.dim() > 6 or t.layout != torch.strided or t.device.type != "cpu":
         raise Skip()
     flat = t.detach().double() if t.is_floating_point() else t.detach()
     return "T %s %s : %s" % (NAMES[t.dtype], " ".join(map(str, [t.dim(), *t.shape])), " ".join(map(number, flat.reshape(-1).tolist())))
@@ -96,26 +98,54 @@ def case(op, sample, dtype):
     return text
 
 
+torch.manual_seed(0)
 with open(sys.argv[1], "w") as out:
     out.write("# What PyTorch %s gives; made by record_operators.py.\n" % torch.__version__.split("+")[0])
     for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
         if op.name.startswith(LEFT_OUT):
             continue
-        for dtype, count in ((torch.float64, SAMPLES), (torch.float32, 1), (torch.int64, 1), (torch.bool, 1), (torch.bfloat16, 1)):
+        for dtype, count in ((torch.float64, SAMPLES), *((d, 1) for d in NAMES if d != torch.float64)):
             if dtype not in op.dtypes or (dtype != torch.float64 and torch.float64 in op.dtypes and dtype == torch.bool and op.name.startswith("nn.")):
                 continue
             try:
                 samples = list(op.sample_inputs("cpu", dtype))
             except Exception:
                 continue
-            order, seen, written = samples[:: max(1, len(samples) // (2 * count))] + samples, set(), 0
-            for sample in order:
-                if id(sample) in seen or written == count:
+            order, written = samples[:: max(1, len(samples) // (2 * count))] + samples, 0
+            for ELEMENTS in FEW, MANY:
+                seen = set()
+                for sample in order:
+                    if id(sample) in seen or written == (count if ELEMENTS == FEW else 1):
+                        continue
+                    seen.add(id(sample))
+                    try:
+                        text = case(op, sample, dtype)
+                    except Exception:
+                        continue
+                    out.write("case %s\n%send\n" % (op.name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
+                    written += 1
+                if written:
+                    break
+
+with open(sys.argv[2], "w") as out:
+    out.write("# Calls that PyTorch %s refuses, with its words; made by record_operators.py.\n" % torch.__version__.split("+")[0])
+    for op in sorted(op_db, key=lambda o: (o.name, o.variant_test_name)):
+        if op.name.startswith(LEFT_OUT) or not op.error_inputs_func:
+            continue
+        for sample in (e.sample_input for e in op.error_inputs("cpu")):
+            arguments, named = [sample.input, *sample.args], sample.kwargs
+            try:
+                if not leaves(arguments[:1]):
                     continue
-                seen.add(id(sample))
-                try:
-                    text = case(op, sample, dtype)
-                except Exception:
+                text = "".join("arg %s\n" % value(a) for a in arguments) + "".join("kw %s %s\n" % (k, value(v)) for k, v in named.items())
+                if "kw out " in text:  # of another dtype or size, or overlapping itself
                     continue
+            except Skip:
+                continue
+            try:
+                op.op(*arguments, **named)
+            except Exception as e:
+                if "must be Tensor, not" in str(e):  # a number in the place of a Tensor is one
+                    continue
+                text += "says %s\n" % str(e).splitlines()[0][:120]
                 out.write("case %s\n%send\n" % (op.name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
-                written += 1

@@ -42,11 +42,12 @@ constexpr bool is_integral(DType dtype) { return dtype != DType::boolean && !is_
 constexpr bool is_narrow_float(DType dtype) { return is_narrow(dtype) && is_floating(dtype); }
 constexpr bool is_signed(DType dtype) { return dtype != DType::boolean && dtype != DType::u8; }
 
-/// Is a whole number one of a dtype? Floats round those that are not.
+/// Is a whole number one of a dtype? Floats round those that are not. A negative number of an unsigned dtype stands for what is left when it is
+/// added to 2^bits, as in C++ and PyTorch: -1 of u8 is 255.
 constexpr bool holds(DType dtype, std::int64_t x) {
   if (!is_integral(dtype)) return true;
   const int digits = 8 * size_of(dtype) - (is_signed(dtype) ? 1 : 0);
-  return digits == 63 || (x >> digits == 0) || (is_signed(dtype) && x >> digits == -1);
+  return digits == 63 || x >> digits == 0 || (is_signed(dtype) ? x >> digits == -1 : x < 0 && x > -(std::int64_t{1} << digits));
 }
 
 /// The same of a number that is cut to a whole one.

@@ -169,6 +169,12 @@ inline IntList integers(const BoxedValue* v, int more) {
   return list;
 }
 
+/// May all operands be numbers? So says PyTorch of arithmetic.
+inline bool takes_numbers_alone(std::string_view name) {
+  for (const std::string_view s : {"add", "sub", "subtract", "mul", "div", "divide", "true_divide", "floor_divide"})
+    if (name == s) return true;
+  return false;
+}
 /// Calls `op`, which has as many results as there is room for.
 TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result) {
   Attributes attributes;
@@ -195,7 +201,9 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   }
 
   const int tensors = operand.size();
-  if (tensors == 0 && op.variadic) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
+  bool numbers_only = place > 0 && !takes_numbers_alone(op.name());
+  for (const TensorOperand& o : operand) numbers_only = numbers_only && !o.tensor;
+  if (numbers_only) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
   if (op.body || op.primitive != Op::input) {
     *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;
@@ -228,6 +236,11 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
   return result;
 }
 inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at) {
+  if (std::string_view(f.schema).starts_with("Scalar input")) {
+    bool numbers_only = !takes_numbers_alone(f.name);
+    for (const BoxedValue* v : given.value) numbers_only = numbers_only && !(v && v->is_tensor());
+    if (numbers_only) TT_THROW(Error(Text("tt::") << f.name << ": there is no Tensor." << at));
+  }
   SmallVec<BoxedValue, 12> made;
   SmallVec<const BoxedValue*, 12> value;
   DType floating = DType::boolean;
@@ -289,7 +302,7 @@ inline constexpr Alias aliases[] = {
     {"absolute", "abs"}, {"arccos", "acos"}, {"arccosh", "acosh"}, {"arcsin", "asin"}, {"arcsinh", "asinh"}, {"arctan", "atan"}, {"arctan2", "atan2"}, {"arctanh", "atanh"},
     {"bitwise_and", "bit_and"}, {"bitwise_or", "bit_or"}, {"bitwise_xor", "bit_xor"}, {"expit", "sigmoid"}, {"fix", "trunc"}, {"less", "lt"}, {"less_equal", "le"},
     {"multiply", "mul"}, {"negative", "neg"}, {"not_equal", "ne"}, {"psi", "digamma"}, {"sgn", "sign"},
-    {"gammaln", "lgamma"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
+    {"gammaln", "lgamma"}, {"special_gammaln", "lgamma"}, {"linalg_matmul", "matmul"}, {"__and__", "bit_and"}, {"__or__", "bit_or"}, {"__xor__", "bit_xor"}, {"__rand__", "bit_and"}, {"__ror__", "bit_or"}, {"__rxor__", "bit_xor"}, {"__radd__", "add"}, {"__rmul__", "mul"}, {"__rsub__", "rsub"},
     {"__getitem__", "index"}, {"__rmatmul__", "_rmatmul"}, {"__rdiv__", "_rdiv"}, {"__rmod__", "_rmod"}, {"__rpow__", "_rpow"}};
 
 TT_INLINE std::string registered_name(std::string_view name) {

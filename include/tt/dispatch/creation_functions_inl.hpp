@@ -5,10 +5,11 @@
 namespace tt {
 
 namespace detail {
-/// n numbers from start to end, counted from both ends as in PyTorch; f of each.
+/// n numbers from start to end, which are cut to integers for a dtype of integers, counted from both ends as in PyTorch; f of each.
 template <class F>
 Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o, SourceLine at, const F& f) {
   if (n < 0) TT_THROW(Error(Text("tt: a number of steps is negative: ") << n << "." << at));
+  if (is_integral(o.dtype)) start = __builtin_trunc(start), end = __builtin_trunc(end);
   Tensor t(DType::f64, Shape{n});
   auto* const to = elements_of<double>(t);
   const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;

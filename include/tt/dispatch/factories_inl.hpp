@@ -97,20 +97,19 @@ inline constexpr double most_elements = 0x1p45;
 template <class = void>
 Tensor arange_of_integers(std::int64_t start, std::int64_t end, std::int64_t step, TensorOptions o, SourceLine at, const Size* elements) {
   const __int128 way = __int128{end} - start, n = step == 0 ? 0 : way / step + (way % step != 0 && (way < 0) == (step < 0));
-  if (step == 0 || n >= static_cast<__int128>(most_elements)) refuse_arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), at);
+  if (step == 0 || (way != 0 && (way < 0) != (step < 0)) || n >= static_cast<__int128>(most_elements)) refuse_arange(static_cast<double>(start), static_cast<double>(end), static_cast<double>(step), at);
   return arange_of(n > 0 ? static_cast<std::int64_t>(n) : 0, start, step, o, elements);
 }
 template <class = void>
 Tensor arange_of_reals(double start, double end, double step, TensorOptions o, SourceLine at) {
   const double exact = (end - start) / step;
   const auto finite = [](double x) { return x - x == 0; };
-  if (step == 0 || !finite(start) || !finite(end) || !finite(step) || !(exact < most_elements)) refuse_arange(start, end, step, at);
-  if (exact < 0) end = start;  // none: that number may be beyond an i64
+  if (step == 0 || !finite(start) || !finite(end) || !finite(step) || !(exact >= 0 && exact < most_elements)) refuse_arange(start, end, step, at);
   if (is_integral(o.dtype)) {
     start = __builtin_trunc(start);
     step = __builtin_trunc(step);
   }
-  std::int64_t n = exact < 0 ? 0 : static_cast<std::int64_t>(exact);
+  std::int64_t n = static_cast<std::int64_t>(exact);
   if (static_cast<double>(n) < exact) ++n;
   const auto whole = [](double v) { return v > -0x1p53 && v < 0x1p53 && static_cast<double>(static_cast<std::int64_t>(v)) == v; };
   if (whole(start) && whole(end) && whole(step)) return arange_of(n, static_cast<std::int64_t>(start), static_cast<std::int64_t>(step), o, nullptr);
@@ -126,8 +125,8 @@ TT_LAZY_DEFINITION Tensor arange_of_integers(std::int64_t start, std::int64_t en
   return detail::arange_of_integers(start, end, step, o, at, nullptr);
 }
 TT_LAZY_DEFINITION Tensor arange(const Size& end) {
-  const Size n = end > 0 ? end : Size(0);
-  return detail::arange_of_integers(0, n.value(), 1, {.dtype = DType::i64}, {}, &n);
+  if (end < 0) detail::refuse_arange(0, static_cast<double>(end.value()), 1, {});
+  return detail::arange_of_integers(0, end.value(), 1, {.dtype = DType::i64}, {}, &end);
 }
 
 TT_LAZY_DEFINITION Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {

@@ -209,7 +209,8 @@ TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Ten
   return detail::reflected(a, tau, unit, true, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left, bool transpose, SourceLine at) {
-  if (a.dim() < 2 || other.dim() < 2 || tau.dim() != a.dim() - 1 || other.size(left ? -2 : -1, at) != a.size(-2, at))
+  if (a.dim() < 2 || other.dim() < 2 || tau.dim() != a.dim() - 1 || other.size(left ? -2 : -1, at) != a.size(-2, at) ||
+      tau.size(-1, at) != (a.size(-1, at) < a.size(-2, at) ? a.size(-1, at) : a.size(-2, at)))
     TT_THROW(Error(Text("tt::ormqr: shapes do not fit: ") << a.shape() << ", " << tau.shape() << " and " << other.shape() << "." << at));
   if (left) return detail::reflected(a, tau, other, !transpose, at);
   return detail::reflected(a, tau, other.mT(at), transpose, at).mT(at);  // (x Q)^T = Q^T x^T
@@ -226,6 +227,14 @@ TT_LAZY_DEFINITION linalg::PolarResult linalg::polar(const Tensor& a, SourceLine
 TT_LAZY_DEFINITION Tensor linalg::matrix_sqrth(const Tensor& a, SourceLine at) {
   const EighResult e = eigh(a, "L", at);
   return tt::matmul(e.eigenvectors * tt::sqrt(e.eigenvalues, at).unsqueeze(-2, at), e.eigenvectors.mT(at), at);
+}
+TT_LAZY_DEFINITION Tensor linalg::tensorinv(const Tensor& x, int ind, SourceLine at) {
+  IntList to;
+  Size rows(1), columns(1);
+  for (int k = ind; k < x.dim(); ++k) to.push_back(x.size(k, at)), columns *= x.size(k, at);
+  for (int k = 0; k < ind && k < x.dim(); ++k) to.push_back(x.size(k, at)), rows *= x.size(k, at);
+  if (ind < 1 || rows != columns) TT_THROW(Error(Text("tt::linalg::tensorinv: the first ") << ind << " axes of shape " << x.shape() << " do not make as many elements as the others." << at));
+  return inv(x.reshape({rows, columns}, at), at).reshape(to, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::tensorsolve(const Tensor& given, const Tensor& b, const IntList& dims, SourceLine at) {
   IntList last;
@@ -323,6 +332,7 @@ void register_linalg() {
                       [](const Tensor& a, const Tensor& t, const Tensor& o, bool l, bool tr, SourceLine at) { return linalg::ormqr(a, t, o, l, tr, at); });
     register_function("linalg_polar", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::polar(a, at); });
     register_function("linalg_matrix_sqrth", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::matrix_sqrth(a, at); });
+    register_function("linalg_tensorinv", "Tensor A, int ind=2", [](const Tensor& a, int n, SourceLine at) { return linalg::tensorinv(a, n, at); });
     register_function("linalg_tensorsolve", "Tensor A, Tensor B, int[]? dims=None", [](const Tensor& a, const Tensor& b, const IntList& d, SourceLine at) { return linalg::tensorsolve(a, b, d, at); });
     static constexpr auto tolerances_of = [](const OptionalOperand& atol, const OptionalOperand& rtol) {
       const auto one = [](const OptionalOperand& t) { return !t.given ? Tensor() : t.tensor.defined() ? t.tensor : t.value.number(DType::f64); };

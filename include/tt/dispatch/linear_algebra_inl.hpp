@@ -84,8 +84,7 @@ void sum_away(Tensor& x, EinsumTerm& t, const F& is_needed, SourceLine at) {
     if (is_needed(t.letter[k])) rest.letter.push_back(t.letter[k]);
     else axes.push_back(static_cast<int>(k));
   if (axes.size() == 0) return;
-  const DType d = x.dtype();
-  x = x.sum(axes, false, at).to(d, at);
+  x = x.sum(axes, false, at);
   t = rest;
 }
 template <class = void>
@@ -311,6 +310,14 @@ TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor&
   if (given.dim() > 2) detail::refuse("cov", "of more than two axes", given, at);
   Tensor x = detail::at_least(given, 2, at);
   if (!is_floating(x.dtype())) x = x.to(DType::f32, at);
+  const auto need_weights = [&](const Tensor& v, const char* what, bool whole) {
+    if (!v.defined()) return;
+    if (v.dim() > 1 || v.numel(at) != x.size(1, at)) TT_THROW(Error(Text("tt::cov: ") << what << " of shape " << v.shape() << " for " << x.size(1, at) << " observations." << at));
+    if (is_integral(v.dtype()) != whole) TT_THROW(Error(Text("tt::cov: ") << what << " are of " << name(v.dtype()) << (whole ? ". Integers?" : ". Floats?") << at));
+    if (!detail::capture_mode && !v.is_meta() && (v.detach() < 0).any({}, false, at).item<bool>(at)) TT_THROW(Error(Text("tt::cov: ") << what << " are negative." << at));
+  };
+  need_weights(fweights, "fweights", true);
+  need_weights(aweights, "aweights", false);
   Tensor w;
   if (fweights.defined()) w = fweights;
   if (aweights.defined()) w = w.defined() ? w * aweights : aweights;
@@ -333,6 +340,9 @@ TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const
   return detail::power_norm(x, ord, dim, keepdim, at);
 }
 namespace linalg {
+/// The largest along an axis, 0 where it has no elements: of what is at least 0.
+template <class = void>
+Tensor largest_along(const Tensor& x, int dim, bool keepdim, SourceLine at) { return x.size(dim, at) == 0 ? x.sum({dim}, keepdim, at) : x.amax({dim}, keepdim, at); }
 template <class F>
 Tensor of_singular_values(const Tensor& x, const IntList& dim, bool keepdim, const F& f, SourceLine at) {
   const int a = tt::detail::axis_of(x, tt::detail::saturated<int>(dim.value(0)), "matrix_norm", at, x.dim()), b = tt::detail::axis_of(x, tt::detail::saturated<int>(dim.value(1)), "matrix_norm", at, x.dim());
@@ -349,14 +359,17 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view 
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
   const double size = ord < 0 ? -ord : ord;
-  if (size == 2) return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return ord > 0 ? s.amax({-1}, false, at) : s.amin({-1}, false, at); }, at);
+  if (size == 2) return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return ord > 0 ? largest_along(s, -1, false, at) : s.amin({-1}, false, at); }, at);
   if (size != 1 && !std::isinf(size)) TT_THROW(Error(Text("tt::matrix_norm: there is no such norm of matrices.") << at));
   const int rows = detail::axis_of(x, tt::detail::saturated<int>(dim.value(0)), "matrix_norm", at, x.dim()), columns = detail::axis_of(x, tt::detail::saturated<int>(dim.value(1)), "matrix_norm", at, x.dim());
   const int summed = size == 1 ? rows : columns, compared = size == 1 ? columns : rows;
-  const Tensor sums = tt::abs(x, at).sum({summed}, true, at), r = ord > 0 ? sums.amax({compared}, true, at) : sums.amin({compared}, true, at);
+  const Tensor sums = tt::abs(x, at).sum({summed}, true, at), r = ord > 0 ? largest_along(sums, compared, true, at) : sums.amin({compared}, true, at);
   return keepdim ? r : tt::squeeze(r, {rows, columns}, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
+  if (a.dim() != b.dim()) TT_THROW(Error(Text("tt::cross: ranks differ: shapes ") << a.shape() << " and " << b.shape() << "." << at));
+  const int own = detail::axis_of(b, dim, "cross", at, b.dim());
+  if (!(b.size(own, at) == 3)) detail::refuse("cross", "the axis is not of 3", b, at);
   const Tensor both[] = {a, b};
   const TensorList w = broadcast_tensors(both, at);
   const int d = detail::axis_of(w[0], dim, "cross", at, w[0].dim());

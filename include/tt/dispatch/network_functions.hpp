@@ -40,9 +40,10 @@ TT_LAZY Tensor convolution_transpose(const Tensor& x, const Tensor& weight, cons
 TT_LAZY Tensor im2col(const Tensor& x, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at = here());
 TT_LAZY Tensor fold(const Tensor& x, const IntList& output_size, const IntList& kernel_size, const IntList& dilation = {1}, const IntList& padding = {0}, const IntList& stride = {1}, SourceLine at = here());
 
-/// The axes behind the second resized. size: their new sizes, or {} and a factor for each. mode: nearest, nearest-exact, linear (bilinear, trilinear), bicubic, area.
+/// The axes behind the second resized. size: their new sizes, or {} and a factor for each. mode: nearest, nearest-exact, linear (bilinear, trilinear), bicubic, area;
+/// of u8 means are rounded. antialias (bilinear and bicubic images): elements of a smaller result are made of all that they cover.
 TT_LAZY Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false,
-                           bool recompute_scale_factor = false, SourceLine at = here());
+                           bool recompute_scale_factor = false, bool antialias = false, SourceLine at = here());
 /// Channels in groups, of each group one after the other.
 TT_LAZY Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at = here());
 TT_LAZY Tensor local_response_norm(const Tensor& x, int size, double alpha = 1e-4, double beta = 0.75, double k = 1, SourceLine at = here());

@@ -66,6 +66,7 @@ IntList padding_called(std::string_view word, const Tensor& weight, const IntLis
 TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
+  if (bias.defined() && bias.dtype() != given.dtype()) TT_THROW(Error(Text("tt::conv: a bias of ") << name(bias.dtype()) << " for images of " << name(given.dtype()) << "." << at));
   const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
   const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
@@ -166,7 +167,62 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   return given.dim() == 2 ? r.squeeze(0, at) : r;
 }
 
-TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor, std::string_view mode, bool align_corners, bool recompute_scale_factor, SourceLine at) {
+namespace detail {
+/// How elements of a resized axis are made of those that there were.
+struct Resizing {
+  enum Kind { nearest, nearest_exact, linear, cubic } kind = nearest;
+  bool align_corners = false, antialias = false;
+};
+/// Keys' kernel: the weight of what is `distance` away.
+inline double cubic_weight(double distance, double a) {
+  const double v = std::fabs(distance);
+  return v < 1 ? ((a + 2) * v - (a + 3)) * v * v + 1 : v < 2 ? ((a * v - 5 * a) * v + 8 * a) * v - 4 * a : 0;
+}
+/// What m elements are made of, of n, `step` of which are one; parameters of kernels are PyTorch's.
+template <class = void>
+Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& how) {
+  const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
+  const bool linear = how.kind == Resizing::linear, nearest = !linear && how.kind != Resizing::cubic;
+  // antialias: the kernel is as wide as the elements of the result, where these are the larger ones
+  if (how.antialias && how.align_corners) step = m > 1 ? static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
+  const double wide = how.antialias && step > 1 ? step : 1, reach = (linear ? 1 : 2) * wide;
+  const std::size_t count = nearest ? 1 : how.antialias ? static_cast<std::size_t>(std::ceil(reach)) * 2 + 1 : linear ? 2 : 4;
+  Taps taps;
+  taps.place.resize(count);
+  if (!nearest) taps.weight.resize(count);
+  for (std::int64_t i = 0; i < m; ++i) {
+    if (nearest) {
+      taps.place[0].push_back(held(static_cast<std::int64_t>(std::floor((static_cast<double>(i) + (how.kind == Resizing::nearest ? 0 : 0.5)) * step))));
+      continue;
+    }
+    if (how.antialias) {
+      const double center = step * (static_cast<double>(i) + 0.5);
+      const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0), last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
+      std::vector<double> weight(count, 0);
+      double sum = 0;
+      for (std::int64_t j = first; j < last; ++j) {
+        const double apart = (static_cast<double>(j) - center + 0.5) / wide;
+        sum += weight[static_cast<std::size_t>(j - first)] = linear ? std::max(0.0, 1 - std::fabs(apart)) : cubic_weight(apart, -0.5);
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        taps.place[k].push_back(held(first + static_cast<std::int64_t>(k)));
+        taps.weight[k].push_back(sum != 0 ? weight[k] / sum : 0);
+      }
+      continue;
+    }
+    double p = source_place(i, n, m, step, how.align_corners);
+    if (linear && p < 0) p = 0;
+    const auto low = static_cast<std::int64_t>(std::floor(p)), first = linear ? low : low - 1;
+    const double t = p - static_cast<double>(low);
+    for (std::size_t k = 0; k < count; ++k) {
+      taps.place[k].push_back(held(first + static_cast<std::int64_t>(k)));
+      taps.weight[k].push_back(linear ? (k == 0 ? 1 - t : t) : cubic_weight(static_cast<double>(k) - 1 - t, -0.75));
+    }
+  }
+  return taps;
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor, std::string_view mode, bool align_corners, bool recompute_scale_factor, bool antialias, SourceLine at) {
   const int axes = x.dim() - 2;
   if (axes < 1 || axes > 3) detail::refuse("interpolate", "not one, two or three axes behind the second", x, at);
   if ((size.size() == 0) == scale_factor.empty()) TT_THROW(Error(Text("tt::interpolate: either size or scale_factor is given.") << at));
@@ -180,47 +236,21 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
     to.push_back(m);
     scale.push_back(scale_factor.empty() || recompute_scale_factor ? static_cast<double>(n) / static_cast<double>(m) : 1 / f);
   }
+  if (antialias && (axes != 2 || (mode != "bilinear" && mode != "bicubic"))) TT_THROW(Error(Text("tt::interpolate: antialias is for images with the modes bilinear and bicubic.") << at));
   if (mode == "area") return adaptive_avg_pool(x, to, at);
-  const bool nearest = mode == "nearest" || mode == "nearest-exact", cubic = mode == "bicubic", linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
-  if (!nearest && !cubic && !linear) TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
-  Tensor r = x;
-  for (int k = 0; k < axes; ++k) {
-    const std::int64_t n = x.size(2 + k, at), m = to[k];
-    const double step = scale[static_cast<std::size_t>(k)];
-    const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
-    detail::Taps taps;
-    const int count = nearest ? 1 : cubic ? 4 : 2;
-    taps.place.resize(static_cast<std::size_t>(count));
-    if (!nearest) taps.weight.resize(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < m; ++i) {
-      if (nearest) {
-        const double at_place = mode == "nearest" ? static_cast<double>(i) * step : (static_cast<double>(i) + 0.5) * step;
-        taps.place[0].push_back(held(static_cast<std::int64_t>(std::floor(at_place))));
-        continue;
-      }
-      double p = detail::source_place(i, n, m, step, align_corners);
-      if (linear && p < 0) p = 0;
-      const auto low = static_cast<std::int64_t>(std::floor(p));
-      const double t = p - static_cast<double>(low);
-      if (linear) {
-        taps.place[0].push_back(held(low));
-        taps.place[1].push_back(held(low + 1));
-        taps.weight[0].push_back(1 - t);
-        taps.weight[1].push_back(t);
-        continue;
-      }
-      constexpr double a = -0.75;  // Keys' kernel, with the parameter that PyTorch takes
-      const auto inner = [&](double v) { return ((a + 2) * v - (a + 3)) * v * v + 1; };
-      const auto outer = [&](double v) { return ((a * v - 5 * a) * v + 8 * a) * v - 4 * a; };
-      const double weight[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
-      for (int j = 0; j < 4; ++j) {
-        taps.place[static_cast<std::size_t>(j)].push_back(held(low - 1 + j));
-        taps.weight[static_cast<std::size_t>(j)].push_back(weight[j]);
-      }
-    }
-    r = detail::resampled(r, 2 + k, taps, at);
+  const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
+  if (!linear && mode != "nearest" && mode != "nearest-exact" && mode != "bicubic") TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
+  const detail::Resizing how{linear ? detail::Resizing::linear : mode == "bicubic" ? detail::Resizing::cubic : mode == "nearest" ? detail::Resizing::nearest : detail::Resizing::nearest_exact,
+                             align_corners, antialias};
+  const bool weighted = linear || mode == "bicubic", rounds = weighted && x.dtype() == DType::u8;
+  if (weighted && !rounds && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: ") << std::string(mode).c_str() << " of " << name(x.dtype()) << ". Floating numbers, or u8?" << at));
+  Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
+  for (int j = 0; j < axes; ++j) {
+    const int k = rounds ? axes - 1 - j : j;  // u8 are rounded after each axis, in PyTorch's order
+    r = detail::resampled(r, 2 + k, detail::taps_between(x.size(2 + k, at), to[k], scale[static_cast<std::size_t>(k)], how), at);
+    if (rounds) r = tt::clamp(tt::floor(r + 0.5, at), 0, 255, at);
   }
-  return r;
+  return r.to(x.dtype(), at);
 }
 TT_LAZY_DEFINITION Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at) {
   if (x.dim() < 3 || groups < 1 || x.size(1, at).value() % groups != 0) detail::refuse("channel_shuffle", "channels cannot be divided", x, at);
@@ -234,7 +264,8 @@ TT_LAZY_DEFINITION Tensor local_response_norm(const Tensor& x, int size, double 
   for (int j = x.dim() - 1; j > 1; --j) around.push_back(0), around.push_back(0);
   around.push_back(size / 2);
   around.push_back((size - 1) / 2);
-  const Tensor mean = tt::pad(x * x, around, 0, at).unfold(1, size, 1, at).mean({-1}, false, at);
+  const Tensor windows = tt::pad(x * x, around, 0, at).unfold(1, size, 1, at);
+  const Tensor mean = is_floating(x.dtype()) ? windows.mean({-1}, false, at) : floor_divide(windows.sum({-1}, false, at), size, at);  // of integers as PyTorch's pools
   return x / tt::pow(mean * alpha + k, beta, at);
 }
 TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps, SourceLine at) {
@@ -255,7 +286,8 @@ TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Ten
   const Tensor a = x1.reshape({-1, x1.size(-1, at)}, at), b = x2.reshape({-1, x2.size(-1, at)}, at);
   const Tensor part = tt::matmul(a, weight.reshape({weight.size(0, at), weight.size(1, at), weight.size(2, at)}, at), at);  // (out, rows, in2)
   const Tensor r = (part * b).sum({-1}, false, at).transpose(0, 1, at).reshape(rows, at);
-  return bias.defined() ? r + bias : r;
+  const Tensor y = is_floating(r.dtype()) ? r : r.to(promote(promote(x1.dtype(), x2.dtype()), weight.dtype()), at);  // sums of integers are i64
+  return bias.defined() ? y + bias : y;
 }
 TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, SourceLine at) {
   if (!is_integral(x.dtype())) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << "." << at));
@@ -360,6 +392,7 @@ void register_pools() {
                     });
   register_function(numbered("avg_pool#d"), numbered("Tensor input, int[#] kernel_size, int[#]? stride=None, int[#] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None"),
                     [](const Tensor& x, const IntList& k, const IntList& s, const IntList& p, bool c, bool i, Optional<std::int64_t> d, Line at) {
+                      if (d.given && d.value == 0) TT_THROW(Error(Text("tt::avg_pool: divisor_override is 0.") << at));
                       return avg_pool(x, N, k, {s, p, {1}, c}, i, d.given ? d.value : 0, at);
                     });
   register_function(numbered("lp_pool#d"), numbered("Tensor input, float norm_type, int[#] kernel_size, int[#]? stride=None, bool ceil_mode=False"),
@@ -373,6 +406,8 @@ void register_network_names() {
   static constexpr auto sizes_of = [](const IntList& s, int axes) {
     IntList all;
     for (int k = 0; k < axes; ++k) all.push_back(each_axis(s, k, 1));
+    for (int k = 0; k < axes; ++k)
+      if (all[k] < 0) TT_THROW(Error(Text("tt: an output_size is negative: ") << all << "."));
     return all;
   };
   register_function("adaptive_avg_pool1d", "Tensor input, int[1] output_size", [](const Tensor& x, const IntList& s, Line at) { return adaptive_avg_pool(x, sizes_of(s, 1), at); });
@@ -406,18 +441,17 @@ void register_network_names() {
                     [](const Tensor& x, const IntList& o, const IntList& k, const IntList& d, const IntList& p, const IntList& s, Line at) { return fold(x, o, k, d, p, s, at); });
   register_function("interpolate", "Tensor input, int[]? size=None, float[]? scale_factor=None, str mode=nearest, bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False",
                     [](const Tensor& x, const IntList& s, const std::vector<double>& f, const std::string& m, Optional<int> a, Optional<int> r, bool antialias, Line at) {
-                      if (antialias) TT_THROW(Unavailable(Text("tt::interpolate: antialias is not there.") << at));
-                      return interpolate(x, s, f, m, a.given && a.value, r.given && r.value, at);
+                      return interpolate(x, s, f, m, a.given && a.value, r.given && r.value, antialias, at);
                     });
-  register_function("upsample_nearest", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "nearest", false, false, at); });
-  register_function("upsample_bilinear", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "bilinear", true, false, at); });
+  register_function("upsample_nearest", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "nearest", false, false, false, at); });
+  register_function("upsample_bilinear", "Tensor input, int[]? size=None, float[]? scale_factor=None", [](const Tensor& x, const IntList& s, const std::vector<double>& f, Line at) { return interpolate(x, s, f, "bilinear", true, false, false, at); });
   register_function("channel_shuffle", "Tensor input, int groups", [](const Tensor& x, int g, Line at) { return channel_shuffle(x, g, at); });
   register_function("local_response_norm", "Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0", [](const Tensor& x, int n, double a, double b, double k, Line at) { return local_response_norm(x, n, a, b, k, at); });
   register_function("batch_norm", "Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, Tensor? bias=None, bool training=False, float momentum=0.1, float eps=1e-05",
                     [](const Tensor& x, const Tensor& m, const Tensor& v, const Tensor& w, const Tensor& b, bool t, double mo, double e, Line at) { return batch_norm(x, m, v, w, b, t, mo, e, at); });
   register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
-  register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmin(converted(x, t, at), d, at); });
+  register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmax(converted(-x, t, at), d, at); });
   register_function("dropout", "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout(x, p, t, at); });
   const char* const dropout_schema = "Tensor input, float p=0.5, bool training=True";
   register_function("dropout1d", dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout1d(x, p, t, at); });

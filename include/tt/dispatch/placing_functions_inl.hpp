@@ -10,6 +10,11 @@ TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
   if (x.dim() != 1) detail::refuse("diag", "neither a vector nor a matrix", x, at);
   return diag_embed(x, diagonal, 0, 1, at);
 }
+TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) {
+  const Tensor place = as_strided(arange(x.numel(at)), size, stride, storage_offset, at).reshape({-1}, at);
+  if (!(src.shape(at) == size)) TT_THROW(Error(Text("tt::as_strided_scatter: src of shape ") << src.shape() << " for sizes " << size << "." << at));
+  return scatter(x.reshape({-1}, at), 0, place, src.reshape({-1}, at), at).reshape(x.shape(at), at);
+}
 TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int rank = x.dim() + 1;
   const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);

@@ -64,6 +64,8 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
 template <class = void>
 std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
   if (x.dim() < axes) refuse(op, "too few axes", x, at);
+  for (int k = x.dim() > axes + 1 ? 1 : 0; k < x.dim(); ++k)
+    if (x.size(k, at) == 0) refuse(op, "only the batch may be of 0", x, at);
   std::vector<WindowAxis> w;
   for (int k = 0; k < axes; ++k) {
     const std::int64_t size = each_axis(kernel, k, 1), n = x.size(x.dim() - axes + k, at);
@@ -162,7 +164,7 @@ TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& ker
 TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   Tensor r = x;
   const int axes = output_size.size();
-  if (x.dim() < axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
+  if (x.dim() <= axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
   for (int k = 0; k < axes; ++k) {
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
@@ -178,7 +180,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
 }
 TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), rank = x.dim();
-  if (rank < axes) detail::refuse("adaptive_max_pool", "too few axes", x, at);
+  if (rank <= axes) detail::refuse("adaptive_max_pool", "too few axes", x, at);
   IntList rows;
   std::int64_t plane = 1;
   for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));

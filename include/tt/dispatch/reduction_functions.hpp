@@ -56,6 +56,8 @@ TT_LAZY std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> sp
 /// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
 TT_LAZY Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
 TT_LAZY Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
+/// 0 where x is at least 0, pi below, NaN of NaN: the argument of a number as a complex one. Of integers f32.
+TT_LAZY Tensor angle(const Tensor& x, SourceLine at = here());
 /// log of the multivariate gamma function of p dimensions.
 TT_LAZY Tensor mvlgamma(const Tensor& x, int p, SourceLine at = here());
 /// Bits moved to higher (lower) places; by places outside of the dtype's bits the result is 0, or the sign.

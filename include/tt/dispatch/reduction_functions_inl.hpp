@@ -101,7 +101,9 @@ TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, std::span<const
   IntList axes = dim;
   if (axes.size() == 0)
     for (int k = 0; k < x.dim(); ++k) axes.push_back(k);
-  if (spacing.size() > 1 && static_cast<int>(spacing.size()) != axes.size())
+  (void)detail::axis_set(x, axes, "gradient", at);
+  const bool each = spacing.size() > 1 || (spacing.size() == 1 && spacing[0].dim() > 0);
+  if (each && static_cast<int>(spacing.size()) != axes.size())
     TT_THROW(Error(Text("tt::gradient: ") << static_cast<std::int64_t>(spacing.size()) << " spacings for " << axes.size() << " axes." << at));
   if (edge_order != 1 && edge_order != 2) TT_THROW(Error(Text("tt::gradient: edge_order is ") << edge_order << ". 1 or 2?" << at));
   std::vector<Tensor> slopes;
@@ -166,11 +168,16 @@ Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, S
   if (p == 2) return root(call_with<SumOfSquares>(at, {dim, keepdim}, x));
   const Tensor a = tt::abs(x, at);
   if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
+  if (is_narrow(x.dtype()) && p != 1) return power_norm(x.to(DType::f32, at), p, dim, keepdim, at).to(x.dtype(), at);  // powers go beyond 16 bits
   if (p == 1) return a.sum(dim, keepdim, at);
   // 0 to the power is not differentiable where p is below 1
   return root(tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at).sum(dim, keepdim, at));
 }
 }  // namespace detail
+TT_LAZY_DEFINITION Tensor angle(const Tensor& given, SourceLine at) {
+  const Tensor x = is_floating(given.dtype()) ? given : given.to(DType::f32, at);
+  return tt::where(isnan(x, at), x, tt::where(x < 0, 3.14159265358979323846, 0.0, at).to(x.dtype(), at), at);
+}
 TT_LAZY_DEFINITION Tensor mvlgamma(const Tensor& x, int p, SourceLine at) {
   constexpr double log_pi = 1.1447298858494001741;
   Tensor r = full({}, p * (p - 1) / 4.0 * log_pi, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
@@ -218,7 +225,9 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_
   return {hist, bin_edges};
 }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
-  if (min == max && x.numel(at) > 0) {
+  if (min == max && x.numel(at) == 0) {
+    max = min + 1;
+  } else if (min == max) {
     min = x.detach().amin({}, false, at).item(at);
     max = x.detach().amax({}, false, at).item(at);
   }

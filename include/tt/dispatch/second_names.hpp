@@ -103,7 +103,7 @@ template <class = void> PoolResult adaptive_max_pool2d_with_indices(const Tensor
 template <class = void> PoolResult adaptive_max_pool3d_with_indices(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at); }
 /// interpolate, whose arguments are these.
 template <class = void> Tensor upsample(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, std::string_view mode = "nearest", bool align_corners = false, SourceLine at = here()) {
-  return interpolate(x, size, scale_factor, mode, align_corners, false, at);
+  return interpolate(x, size, scale_factor, mode, align_corners, false, false, at);
 }
 /// max(0, d(anchor, positive) - d(anchor, negative) + margin), with distances by a function of two Tensors; swap: the nearer of anchor and positive counts.
 template <class D>

@@ -242,6 +242,8 @@ TT_LAZY_DEFINITION Tensor linear_cross_entropy(const Tensor& input, const Tensor
     TT_THROW(Error(Text("tt::linear_cross_entropy: shapes do not fit: ") << input.shape() << " and weights " << linear_weight.shape() << "." << at));
   Tensor logits = tensordot(input, linear_weight, IntList{-1}, IntList{-1}, at);
   if (linear_bias.defined()) logits = logits + linear_bias;
+  if (linear_weight.dim() > 2 && input.dim() < 2) TT_THROW(Error(Text("tt::linear_cross_entropy: weights ") << linear_weight.shape() << " give a loss for several places: input " << input.shape() << " needs a batch." << at));
+  if (is_floating(target.dtype()) && ignore_index >= 0) TT_THROW(Error(Text("tt::linear_cross_entropy: ignore_index is ") << ignore_index << " where the target holds probabilities." << at));
   return cross_entropy(logits, target, weight, ignore_index, reduction, label_smoothing, at);
 }
 

@@ -57,6 +57,8 @@ TT_LAZY Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 
 /// The elements of the storage of `x` at these sizes and strides. Not in a captured function, which goes by values: there the graph ends. Throws Error when
 /// they reach beyond the storage.
 TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
+/// A dense copy of x in which the elements that as_strided would show are those of src.
+TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset = 0, SourceLine at = here());
 /// All of them expanded to the shape they have in common.
 TT_LAZY TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
 
@@ -96,8 +98,8 @@ TT_LAZY Tensor repeat_interleave(const Tensor& x, const Tensor& repeats, Optiona
 TT_LAZY Tensor flip(const Tensor& x, const IntList& dims, SourceLine at = here());
 /// Elements moved on along axes, those beyond the end to its begin; without axes as a vector.
 TT_LAZY Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims = {}, SourceLine at = here());
-template <class = void> Tensor fliplr(const Tensor& x, SourceLine at = here()) { return flip(x, {1}, at); }
-template <class = void> Tensor flipud(const Tensor& x, SourceLine at = here()) { return flip(x, {0}, at); }
+TT_LAZY Tensor fliplr(const Tensor& x, SourceLine at = here());
+TT_LAZY Tensor flipud(const Tensor& x, SourceLine at = here());
 /// Turned by k times 90 degrees from the first axis to the second.
 TT_LAZY Tensor rot90(const Tensor& x, int k = 1, const IntList& dims = {0, 1}, SourceLine at = here());
 /// A vector as the diagonal of a square matrix of zeros; of a matrix its diagonal (a view).

@@ -339,7 +339,16 @@ TT_LAZY_DEFINITION Tensor flip(const Tensor& x, const IntList& dims, SourceLine 
   (void)detail::axis_set(x, dims, "flip", at);
   return x.dim() == 0 ? x.clone(at) : call_with<Flip>(at, {dims}, x);
 }
+TT_LAZY_DEFINITION Tensor fliplr(const Tensor& x, SourceLine at) {
+  if (x.dim() < 2) detail::refuse("fliplr", "of fewer than two axes", x, at);
+  return flip(x, {1}, at);
+}
+TT_LAZY_DEFINITION Tensor flipud(const Tensor& x, SourceLine at) {
+  if (x.dim() < 1) detail::refuse("flipud", "of no axes", x, at);
+  return flip(x, {0}, at);
+}
 TT_LAZY_DEFINITION Tensor roll(const Tensor& x, const IntList& shifts, const IntList& dims, SourceLine at) {
+  if (shifts.size() == 0) TT_THROW(Error(Text("tt::roll: there are no shifts.") << at));
   if (dims.size() == 0 && shifts.size() == 1) return roll(x.reshape({-1}, at), shifts, {0}, at).reshape(x.shape(at), at);
   if (dims.size() != shifts.size()) TT_THROW(Error(Text("tt::roll: shifts ") << shifts << " for axes " << dims << "." << at));
   Tensor r = x;
@@ -371,7 +380,7 @@ TT_LAZY_DEFINITION Tensor sum_to_size(const Tensor& x, const IntList& size, Sour
     if (k < more || (size[k - more] == 1 && !(x.size(k, at) == 1))) dims.push_back(k);
     else if (k >= more && size[k - more] != x.size(k, at)) more < 0 ? void() : TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
   if (more < 0) TT_THROW(Error(Text("tt::sum_to_size: shape ") << x.shape() << " was not broadcast from " << size << "." << at));
-  return (dims.size() ? x.sum(dims, true, at) : is_floating(x.dtype()) ? x : x.to(DType::i64, at)).reshape(size, at);
+  return (dims.size() || x.dim() == 0 ? x.sum(dims, true, at) : x).reshape(size, at);
 }
 
 }  // namespace tt

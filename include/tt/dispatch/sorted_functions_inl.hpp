@@ -22,18 +22,18 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, Optional<int> dim, bool
   const Tensor missing = isnan(x.detach(), at).sum({-1}, true, at);
   const Tensor last = without_nan ? tt::maximum(n - 1 - missing, 0, at) : tt::full({}, static_cast<double>(n - 1), TensorOptions{.dtype = DType::i64});
   // (..., how many q)
-  Tensor rank_of = q.detach().reshape({-1}, at) * last.to(q.dtype(), at);
+  Tensor rank_of = q.reshape({-1}, at) * last.to(q.dtype(), at);
   if (!without_nan) {
     IntList to = x.shape(at);
     to[to.size() - 1] = rank_of.size(-1, at);
     rank_of = tt::where(missing > 0, static_cast<double>(n - 1), rank_of, at).expand(to, at);
   }
-  const Tensor low = tt::floor(rank_of, at), high = tt::ceil(rank_of, at);
+  const Tensor low = tt::floor(rank_of.detach(), at), high = tt::ceil(rank_of.detach(), at);
   const auto at_rank = [&](const Tensor& r) { return gather(sorted, -1, r.to(DType::i64, at), at); };
   Tensor r;
   if (interpolation == "lower") r = at_rank(low);
   else if (interpolation == "higher") r = at_rank(high);
-  else if (interpolation == "nearest") r = at_rank(tt::round(rank_of, at));
+  else if (interpolation == "nearest") r = at_rank(tt::round(rank_of.detach(), at));
   else {
     const Tensor a = at_rank(low), b = at_rank(high), part = interpolation == "midpoint" ? tt::where(high > low, 0.5, rank_of * 0.0, at) : rank_of - low;
     r = tt::where(part < 0.5, a + part * (b - a), b - (b - a) * (1 - part), at);
@@ -67,7 +67,7 @@ template <class = void>
 UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   const int d = axis_of(x, dim, "unique", at, x.dim());
   const std::int64_t n = x.size(d, at);
-  const Tensor rows = x.detach().transpose(0, d, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);
+  const Tensor rows = movedim(x.detach(), {d}, {0}, at).reshape({n, -1}, at).cpu(at).to(is_floating(x.dtype()) ? DType::f64 : DType::i64, at).contiguous(at);
   const std::int64_t width = rows.size(1, at);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n)), first, counts, inverse(static_cast<std::size_t>(n));
   for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
@@ -99,7 +99,7 @@ void register_sorted_names() {
     if (c) all.push_back(r.counts);
     return all;
   });
-  register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumsum(converted(x, t, at), d, at); });
+  register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return converted(cumsum(converted(x, t, at), d, at), t, at); });
 }
 template <class>  // instantiated only where it is called
 void register_sorted_functions() {

@@ -71,7 +71,8 @@ inline double airy_ai(double x) {
   const double root = std::sqrt(std::fabs(x)), z = 2.0 / 3 * root * root * root;
   if (z < 1e-3) return 0.35502805388781723926 * (1 + x * x * x / 6) - 0.25881940379280679840 * x * (1 + x * x * x / 12);
   if (x > 0) return std::sqrt(x / 3) / pi * std::cyl_bessel_k(1.0 / 3, z);
-  if (z > 1e5) return not_a_number;  // whole turns take all digits
+  if (std::isinf(x)) return not_a_number;
+  if (z > 1e5) return (std::cos(z - pi / 4) + std::sin(z - pi / 4) * 5 / (72 * z)) / (std::sqrt(pi) * std::sqrt(root));
   const double j = std::cyl_bessel_j(1.0 / 3, z), y = std::cyl_neumann(1.0 / 3, z);
   return root / 2 * (j - y / std::sqrt(3.0));  // of J(1/3) and J(-1/3) = J(1/3) / 2 - sqrt(3)/2 Y(1/3)
 }
@@ -100,7 +101,7 @@ inline double hurwitz_zeta(double x, double q) {
     const double term = std::pow(at, -x);
     sum += term;
     at += 1;
-    if (at > 1 && term < 1e-18 * std::fabs(sum)) return sum;
+    if (at > 1 && term <= 1e-18 * std::fabs(sum)) return sum;
   }
   // Bernoulli's numbers by factorials: B(2k) / (2k)!
   constexpr double ratio[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000.0};
@@ -113,6 +114,14 @@ inline double hurwitz_zeta(double x, double q) {
   }
   return sum;
 }
+/// The same for large a: Temme's expansion, of which two terms are taken (DLMF 8.12).
+inline double incomplete_gamma_of_large(double a, double x, bool upper) {
+  const double mu = (x - a) / a, half = std::fabs(mu) < 0.01 ? mu * mu * (0.5 - mu * (1 / 3.0 - mu * (0.25 - mu * (0.2 - mu * (1 / 6.0 - mu / 7))))) : mu - std::log1p(mu);  // half of eta's square
+  const double eta = std::copysign(std::sqrt(2 * half), mu);
+  const double first = std::fabs(eta) < 0.01 ? -1 / 3.0 + eta * (1 / 12.0 - eta * (2 / 135.0 - eta / 864)) : 1 / mu - 1 / eta;
+  const double rest = std::exp(-a * half) / std::sqrt(2 * pi * a) * (first - 1 / (540 * a)), way = eta * std::sqrt(a / 2);
+  return upper ? std::erfc(way) / 2 + rest : std::erfc(-way) / 2 - rest;
+}
 /// Both halves of the gamma function's integral, by the series below a + 1 and Lentz's continued fraction above; in long double, as the factor in front loses digits with a.
 inline double incomplete_gamma(double given_a, double given_x, bool upper) {
   if (!(given_a >= 0) || !(given_x >= 0)) return not_a_number;
@@ -120,6 +129,7 @@ inline double incomplete_gamma(double given_a, double given_x, bool upper) {
   if (given_x == 0) return upper ? 1 : 0;
   if (std::isinf(given_a)) return std::isinf(given_x) ? not_a_number : (upper ? 1 : 0);
   if (std::isinf(given_x)) return upper ? 0 : 1;
+  if (given_a > 1e6) return incomplete_gamma_of_large(given_a, given_x, upper);
   const long double a = given_a, x = given_x;
   const long double front = std::exp(a * std::log(x) - x - ::lgammal(a));
   const int most = 1000 + static_cast<int>(std::fmin(20 * std::sqrt(given_a > given_x ? given_a : given_x), 1e7));
@@ -149,14 +159,15 @@ inline double incomplete_gamma(double given_a, double given_x, bool upper) {
   const long double high = front * h;
   return static_cast<double>(upper ? high : 1 - high);
 }
+/// Is there a polynomial of this degree, which is cut to an integer of 64 bits? All others are 0, as in PyTorch.
+inline bool is_degree(double n) { return n > -1 && n < 0x1p63; }
 /// p(k + 1) = (alpha(k) x + beta(k)) p(k) - gamma(k) p(k - 1), from p(0) = 1 and p(1) = `first`.
 template <class F>
 double by_recurrence(double x, double given_n, double first, const F& next) {
-  if (x != x || given_n != given_n) return not_a_number;
-  if (given_n < 0 && given_n > -1) given_n = 0;
-  if (given_n < 0) return 0;
-  const double n = std::floor(given_n);
+  if (!is_degree(given_n)) return 0;
+  const double n = std::trunc(given_n);
   if (n == 0) return 1;
+  if (x != x) return not_a_number;
   double before = 1, now = first;
   for (double k = 1; k < n; ++k) {
     const double then = next(k, before, now);
@@ -169,6 +180,7 @@ double by_recurrence(double x, double given_n, double first, const F& next) {
 /// The four kinds differ in the second polynomial. Inside (-1, 1) those of high degrees are angles: cos(n t) and so on, with x = cos t.
 template <int Kind>
 double chebyshev(double x, double n) {
+  if (!is_degree(n)) return 0;
   if (std::fabs(x) == 1 && n >= 0) {  // 1, n + 1 or 2 n + 1, of a sign that changes from one to the next at -1
     const double k = std::floor(n), size = Kind == 0 ? 1 : Kind == 1 ? k + 1 : (Kind == 2) == (x > 0) ? 1 : 2 * k + 1;
     return x < 0 && std::fmod(k, 2) == 1 ? -size : size;

@@ -25,9 +25,9 @@ void register_elementwise_names() {
     const Tensor o = beside(other, number_of(x)), a = beside(alpha, o);
     return is_integral(o.dtype()) && is_floating(a.dtype()) ? o * a : o * a.to(o.dtype() == DType::boolean ? a.dtype() : o.dtype());
   };
-  register_function("add", "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a), at); });
+  register_function("add", "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::add(number_of(x), scaled(x, o, a), at); });
   for (const char* name : {"sub", "subtract"})
-    register_function(name, "Scalar input, Scalar other, Scalar alpha", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a), at); });
+    register_function(name, "Scalar input, Scalar other, Scalar alpha=1", [](const TensorOperand& x, const TensorOperand& o, const TensorOperand& a, Line at) { return tt::sub(number_of(x), scaled(x, o, a), at); });
   register_function("rsub", "Tensor input, Scalar other, Scalar alpha=1", [](const Tensor& x, const TensorOperand& o, const TensorOperand& a, Line at) {
     const Tensor by = beside(a, x);
     return tt::sub(beside(o, x), x * by.to(is_floating(x.dtype()) || is_integral(by.dtype()) ? x.dtype() : by.dtype(), at), at);
@@ -56,10 +56,12 @@ void register_elementwise_names() {
   register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, beside(h, x), at); });
   register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
   register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) {
-    return logit(e.given ? clamp(is_floating(x.dtype()) ? x : x.to(DType::f32, at), e.value, 1 - e.value, at) : x, at);
+    if (!e.given) return logit(x, at);
+    const Tensor r = is_floating(x.dtype()) ? x : x.to(DType::f32, at);  // an eps above 1/2 is the lower bound all the same
+    return logit(tt::where(r < e.value, e.value, tt::where(r > 1 - e.value, 1 - e.value, r, at), at), at);
   });
   register_function("polygamma", "Tensor input, int n", [](const Tensor& x, int n, Line at) { return polygamma(n, x, at); });
-  register_function("mvlgamma", "Tensor input, int p", [](const Tensor& x, int p, Line at) { return mvlgamma(x, p, at); });
+  for (const char* name : {"mvlgamma", "special_multigammaln"}) register_function(name, "Tensor input, int p", [](const Tensor& x, int p, Line at) { return mvlgamma(x, p, at); });
   register_function("_rmod", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return remainder(beside(o, x), x, at); });
   register_function("_rdiv", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::div(beside(o, x), x, at); });
   register_function("_rpow", "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& o, Line at) { return tt::pow(beside(o, x), x, at); });
@@ -71,6 +73,10 @@ void register_elementwise_names() {
   register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(in_f64(x, at), in_f64(p, at), at); });
   for (const char* name : {"gt", "greater"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::gt(number_of(x), beside(y, number_of(x)), at); });
   for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });
+  register_function("angle", "Tensor input", [](const Tensor& x, Line at) { return angle(x, at); });
+  register_function("as_strided_scatter", "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None", [](const Tensor& x, const Tensor& s, const IntList& n, const IntList& t, Optional<std::int64_t> o, Line at) {
+    return as_strided_scatter(x, s, n, t, o.given ? o.value : 0, at);
+  });
   register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
   register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, beside(v, x), at); });
   register_function("fill", "Tensor input, Scalar value", [](const Tensor& x, const TensorOperand& v, Line at) {
@@ -93,7 +99,7 @@ void register_reduction_names() {
   register_function("nanmean", "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None", [](const Tensor& x, const IntList& d, bool k, OptionalDType t, Line at) { return nanmean(into(x, t, at), d, k, at); });
   register_function("softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).softmax(d, at); });
   register_function("log_softmax", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(x, t, at).log_softmax(d, at); });
-  register_function("cumprod", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return cumprod(into(x, t, at), d, at); });
+  register_function("cumprod", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return into(cumprod(into(x, t, at), d, at), t, at); });
   const auto spread = [](const char* name, const char* mean_name, auto with, auto with_mean) {
     register_function(name, "Tensor input, bool unbiased", [](const Tensor& x, bool u, Line at) { return decltype(with){}(x, {}, u ? 1.0 : 0.0, false, at); });
     register_function(name, "Tensor input, int[]? dim, bool unbiased, bool keepdim=False", [](const Tensor& x, const IntList& d, bool u, bool k, Line at) { return decltype(with){}(x, d, u ? 1.0 : 0.0, k, at); });
@@ -135,6 +141,7 @@ void register_reduction_names() {
     return gradient(x, all, d, e, at);
   });
   register_function("gradient", "Tensor input, float[] spacing, int[]? dim=None, int edge_order=1", [](const Tensor& x, const std::vector<double>& s, const IntList& d, int e, Line at) {
+    if (const int n = d.size() ? d.size() : x.dim(); static_cast<int>(s.size()) != n) TT_THROW(Error(Text("tt::gradient: ") << static_cast<std::int64_t>(s.size()) << " spacings for " << n << " axes." << at));
     TensorList all;
     for (const double h : s) all.push_back(full({}, h, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32}));
     return gradient(x, all, d, e, at);

@@ -7,18 +7,19 @@
 namespace tt {
 namespace detail {
 
-/// (sum |x|^p)^(1/p) along axes; of infinity the largest |x|, of 0 how many are not 0. The gradient at 0 is 0.
+/// (sum |x|^p)^(1/p) along axes; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0. The gradient at 0 is 0.
 constexpr Sym norm(const auto& x, double p, unsigned axes, bool keepdim, const char* op) {
-  need_option(x, p >= 0, op, "p", p, "at least 0");
+  need_option(x, p == p, op, "p", p, "a number");
   if (p == 0) return reduce<Op::sum>(cast_to(x != 0, x.dtype()), axes, keepdim);
   if (p == 1) return reduce<Op::sum>(tt::abs(x), axes, keepdim);
   if (p == __builtin_inf()) return extreme<Op::amax>(tt::abs(x), axes, keepdim, op);
+  if (p == -__builtin_inf()) return extreme<Op::amin>(tt::abs(x), axes, keepdim, op);
   if (p == 2) {
     const Sym s = reduce<Op::sum>(x * x, axes, keepdim), none = s == 0;
     return tt::where(none, 0, tt::sqrt(tt::where(none, 1, s)));
   }
   const auto zero = x == 0;
-  const Sym s = reduce<Op::sum>(tt::where(zero, 0, tt::pow(tt::where(zero, 1, tt::abs(x)), p)), axes, keepdim);
+  const Sym s = reduce<Op::sum>(tt::where(zero, p < 0 ? __builtin_inf() : 0.0, tt::pow(tt::where(zero, 1, tt::abs(x)), p)), axes, keepdim);
   const auto none = s == 0;
   return tt::where(none, 0, tt::pow(tt::where(none, 1, s), 1 / p));
 }
@@ -180,7 +181,8 @@ struct MultiMarginLoss {
       detail::need_shape(weight, Shape{x.shape()[rank - 1]}, info.name);
       each = each * detail::reduce<Op::sum>(tt::where(hit, detail::along_axis(weight, rank - 1, rank), 0), axis, true);
     }
-    return detail::reduced(detail::mean(each, axis, false), o.reduction);
+    const Sym loss = detail::mean(each, axis, false);
+    return detail::reduced(rank == 1 && labels.shape().rank == 1 ? detail::reshaped(loss, Shape{1}) : loss, o.reduction);
   }
 };
 struct MultilabelMarginLoss {

@@ -1,7 +1,7 @@
 // Elementwise ops whose results are of another dtype than their operands, or that have options: ops over graphs of a few primitives.
 //   tt::isnan(x)   tt::isclose(a, b, {.rtol = 1e-3})   tt::nan_to_num(x)   tt::masked_fill(x, mask, 0)
 #pragma once
-#include "tt/functional/reductions.hpp"
+#include "tt/functional/checks.hpp"
 
 namespace tt {
 namespace detail {
@@ -70,6 +70,8 @@ struct Isclose {
   using Options = IscloseOptions;
   static constexpr OpInfo info{.name = "isclose", .arguments = "input, other"};
   static constexpr Sym body(const Sym& x, const Sym& y, const Options& o) {
+    detail::need_option(x, o.rtol >= 0, info.name, "rtol", o.rtol, "at least 0");
+    detail::need_option(x, o.atol >= 0, info.name, "atol", o.atol, "at least 0");
     const auto real = [](const Sym& v) { return is_floating(v.dtype()) ? v : Sym{v.graph, v.graph->cast(v.id, DType::f64)}; };
     const Sym a = real(x), b = real(y), apart = tt::abs(a - b), allowed = tt::abs(b) * o.rtol + o.atol;
     const Sym close = a == b || (apart < __builtin_inf() && apart <= allowed);
@@ -106,6 +108,7 @@ struct SumOfSquares {
 struct MaskedFill {
   static constexpr OpInfo info{.name = "masked_fill", .widens = false, .arguments = "input, mask, value"};
   static constexpr Sym body(const Sym& x, const Sym& mask, const Sym& value) {
+    if (value.shape().rank > 0) x.graph->fail({.mistake = Mistake::rank_not_accepted, .op = info.name, .a = value.shape(), .number = 0});
     return tt::where(mask, Sym{x.graph, x.graph->cast(value.id, x.dtype())}, x);
   }
 };
@@ -218,6 +221,17 @@ struct SameDtype {
 };
 }  // namespace detail
 
+namespace detail {
+/// The next f16 from a towards b, both as f32: they have 13 bits fewer, and from 2^-14 down all the same distance.
+constexpr auto next_half(auto a, auto b) {
+  constexpr double least_normal = 0x1p-14, apart = 0x1p-24, most = 65504;
+  const auto size = tt::abs(a);
+  const auto inwards = (a > 0 && b < a) || (a < 0 && b > a);
+  const auto small = tt::where(b > a, a + apart, a - apart), from_infinity = tt::where(a > 0, most, -most);
+  const auto moved = tt::where(size < least_normal || (size == least_normal && inwards), small, tt::where(size > most && inwards, from_infinity, next_number<float>(a, b, 0x2000)));
+  return tt::where(a != a, a, tt::where(b != b || a == b, b, moved));
+}
+}  // namespace detail
 /// The next number from a towards b. bf16 are the upper halves of f32.
 struct Nextafter {
   static constexpr OpInfo info{.name = "nextafter", .widens = false, .arguments = "input, other"};
@@ -225,7 +239,7 @@ struct Nextafter {
     const detail::SameDtype s(x, y);
     (void)detail::need_real(s.a, info.name);
     if (s.a.dtype() == DType::bf16) return {x.graph, x.graph->cast((detail::detach(detail::next_number<float>(cast<float>(s.a), cast<float>(s.b), 0x10000)) + call<Tangent>({}, cast<float>(s.a))).id, DType::bf16)};
-    if (is_narrow(s.a.dtype())) return {x.graph, x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = info.name, .dtype = s.a.dtype()}, x.id)};
+    if (s.a.dtype() == DType::f16) return {x.graph, x.graph->cast((detail::detach(detail::next_half(cast<float>(s.a), cast<float>(s.b))) + call<Tangent>({}, cast<float>(s.a))).id, DType::f16)};
     return call<NextNumber>({}, s.a, s.b);
   }
 };

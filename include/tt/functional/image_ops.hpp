@@ -50,6 +50,7 @@ constexpr Sym conv2d(const Sym& images, const Sym& weights, const Sym& bias, con
   const int r = g.conv(images.id, weights.id,
                        {{c.stride.h, c.stride.w}, {c.dilation.h, c.dilation.w}, {c.padding.h, c.padding.w}});
   if (!bias.defined() || g.failure) return {&g, r};
+  if (bias.dtype() != images.dtype()) return {&g, g.fail({.mistake = Mistake::dtype_not_accepted, .op = "conv2d", .dtype = bias.dtype()}, r)};
   const Shape b = bias.shape();
   const auto differ = [&] { return Failure{.mistake = Mistake::shapes_do_not_broadcast, .op = "conv2d", .a = w, .b = b}; };
   if (b.rank != 1 || w.rank < 1 || !g.equal(b[0], w[0], differ)) return {&g, g.fail(differ(), r)};

@@ -150,7 +150,7 @@ constexpr int Graph::rounded_constant(int a, Op op) {
   const DType d = nodes[a].dtype;
   if (!is_constant(c)) return a;
   const int r = constant(d, decode(d, nodes[c].bits));
-  if (is_integral(d) && nodes[r].bits != nodes[c].bits)
+  if (is_integral(d) && !holds(d, static_cast<std::int64_t>(nodes[c].bits)))
     return fail({.mistake = Mistake::number_out_of_range, .op = name(op), .dtype = d, .number = static_cast<std::int64_t>(nodes[c].bits)}, a);
   return broadcast_to(r, nodes[a].shape);
 }

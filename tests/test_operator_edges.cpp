@@ -1,0 +1,151 @@
+// Arguments at the edges of what operators take, with the outcome that PyTorch 2.15 has: each of these was something else once.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tensors.hpp"
+#include "tt/dispatch/boxed.hpp"
+
+using tt::DType;
+using tt::Tensor;
+
+namespace {
+
+void check_near(const Tensor& got, const Numbers& want, double allowed = 1e-8) {
+  const Numbers have = numbers(got);
+  REQUIRE(have.size() == want.size());
+  for (std::size_t k = 0; k < want.size(); ++k) {
+    INFO(k);
+    CHECK(std::fabs(have[k] - want[k]) <= allowed * (1 + std::fabs(want[k])));
+  }
+}
+Tensor reals(std::initializer_list<double> v) { return tt::from_span(std::span<const double>(v.begin(), v.size()), {static_cast<std::int64_t>(v.size())}); }
+Numbers list(std::initializer_list<double> v) { return v; }
+
+}  // namespace
+
+TEST_CASE("images are resized with antialias as in PyTorch") {
+  const Tensor x = (tt::arange(24, {.dtype = DType::f64}).reshape({1, 1, 4, 6})).sin() * 8;
+  const auto resized = [&](const char* mode, bool align, const tt::IntList& size) { return tt::interpolate(x, size, {}, mode, align, false, true); };
+  check_near(resized("bilinear", false, {2, 3}), {2.825916000, 3.959271249, -5.024578268, 0.224503854, 5.093104187, -3.052806160});
+  check_near(resized("bilinear", true, {2, 3}), {2.964560680, 1.071116576, -6.499882070, 1.044309046, 2.732164944, -5.198316242});
+  check_near(resized("bicubic", false, {2, 3}), {3.009170747, 4.662453635, -6.062999021, -0.442526443, 6.250362569, -3.651355326});
+  check_near(resized("bicubic", true, {2, 3}), {3.239879317, 1.162419464, -8.025479483, 0.684028846, 3.369384302, -6.574278769});
+  check_near(resized("bicubic", false, {3, 7}), {-0.657101172, 5.162814872, 7.838764683, 5.010387304, -1.164999752, -6.591080419, -7.835226581, -3.527296903, 2.718846370, 7.371001433, 6.822075776,
+                                                 1.715906885, -4.663553476, -8.035742027, -5.937428025, -0.079740703, 5.941839985, 7.743962310, 4.373008141, -2.127760213, -7.188157296});
+  CHECK_THROWS_AS((void)tt::interpolate(x, {2, 3}, {}, "nearest", false, false, true), tt::Error);
+}
+
+TEST_CASE("u8 images are resized with rounded means, other integers not") {
+  const Tensor u = tt::remainder(tt::arange(24) * 37, 256).to(DType::u8).reshape({1, 1, 4, 6});
+  CHECK(numbers(tt::interpolate(u, {3, 4}, {}, "bilinear")) == list({35, 59, 114, 170, 182, 46, 69, 125, 169, 193, 24, 80}));
+  CHECK(numbers(tt::interpolate(u, {3, 4}, {}, "bicubic")) == list({30, 56, 118, 174, 207, 15, 73, 127, 168, 217, 7, 80}));
+  CHECK_THROWS_AS((void)tt::interpolate(u.to(DType::i64), {3, 4}, {}, "bilinear"), tt::Error);
+}
+
+TEST_CASE("a negative number beside u8 stands for its complement, eager and compiled") {
+  const Tensor u = tt::tensor({1, 2, 250}).to(DType::u8);
+  const auto f = [](const Tensor& x) { return x + (-3); };
+  CHECK(numbers(f(u)) == list({254, 255, 247}));
+  CHECK(numbers(tt::compile(f)(u)) == list({254, 255, 247}));
+  const auto above = [](const Tensor& x) { return x > -3; };
+  CHECK(numbers(above(u)) == numbers(tt::compile(above)(u)));
+  CHECK(numbers(tt::full({2}, -255, {.dtype = DType::u8})) == list({1, 1}));
+  CHECK_THROWS_AS((void)tt::full({2}, -256, {.dtype = DType::u8}), tt::Error);
+  CHECK(numbers(above(u)) == Numbers{1, 1, 1});  // compared as the numbers that they are
+  CHECK(numbers(u + 300) == list({45, 46, 38}));  // sums wrap
+}
+
+TEST_CASE("quantiles have a gradient by their place") {
+  const Tensor x = reals({3.0, 1.0, 7.0, 2.0, 10.0}), q = reals({0.3, 0.9}).requires_grad_();
+  tt::quantile(x, q).sum().backward();
+  check_near(q.grad(), {4 * (3.0 - 2.0), 4 * (10.0 - 7.0)});
+}
+
+TEST_CASE("different slices are ordered by their elements as they lie behind the axis") {
+  const Tensor x = tt::tensor({1, 0, 0, 1, 0, 1, 1, 0}).reshape({2, 2, 2});  // slices of the last axis: 1 0 0 1 and 0 1 1 0
+  const std::vector<Tensor> r = tt::call_results("unique", std::vector<tt::BoxedValue>{x}, std::vector<tt::NamedValue>{{"return_inverse", true}, {"dim", 2}});
+  CHECK(numbers(r[0]) == list({0, 1, 1, 0, 1, 0, 0, 1}));
+  CHECK(numbers(r[1]) == list({1, 0}));
+  const Tensor y = tt::tensor({0, 1, 1, 0, 0, 0, 0, 0}).reshape({2, 2, 2});  // 0 1 0 0 before 1 0 0 0: by rows, not by columns
+  CHECK(numbers(tt::call_results("unique", std::vector<tt::BoxedValue>{y}, std::vector<tt::NamedValue>{{"dim", 2}})[0]) == list({0, 1, 1, 0, 0, 0, 0, 0}));
+}
+
+TEST_CASE("special functions far out") {
+  const double inf = __builtin_inf();
+  const Tensor x = reals({0.5, 1.0, -1.0, 2.0}), beyond = reals({inf, -inf, 1e300, -1e20});
+  for (const char* name : {"special_legendre_polynomial_p", "special_chebyshev_polynomial_t", "special_hermite_polynomial_he", "special_laguerre_polynomial_l"})
+    CHECK(numbers(tt::call(name, {x, beyond})) == list({0, 0, 0, 0}));  // no degrees
+  CHECK(numbers(tt::call("special_zeta", {tt::tensor({1e20, 1e20}), reals({1e19, 0.5})})) == list({0, inf}));  // ends
+  // of mpmath, by integration
+  check_near(tt::igamma(reals({1e20, 2e6, 1e8, 3e7}), reals({1e20, 2.001e6, .9999e8, 3e7})), {0.50000000001329808, 0.76028656094693625, 0.15865525352814383, 0.50002427885401765}, 1e-15);
+  const Tensor a = reals({1.1e6, 1.1e6, 1.1e6}), at = reals({1.0995e6, 1.1e6, 1.102e6});
+  check_near(tt::igamma(a, at) + tt::igammac(a, at), {1, 1, 1}, 1e-15);
+  // both sides of where another formula begins: the curve has no step
+  const Tensor low = tt::igamma(tt::tensor({1e6, 1e6}), reals({1e6, 1.0005e6})), high = tt::igamma(tt::tensor({1e6 + 1e-3, 1e6 + 1e-3}), reals({1e6, 1.0005e6}));
+  check_near(high, numbers(low), 1e-6);
+  check_near(tt::special::airy_ai(reals({-2823.0, -2824.0})), {0.0701894, -0.0763386}, 2);  // finite
+  CHECK(std::fabs(tt::special::airy_ai(tt::tensor({-1e5})).item()) < 0.04);
+}
+
+TEST_CASE("the next f16 in a direction") {
+  const double inf = __builtin_inf();
+  const Tensor from = tt::tensor({1.0, 1.0, 0.0, 0.0, 0x1p-14, -0x1p-14, 65504.0, inf, -inf, 0x1p-24, 2.0, 5.0}).to(DType::f16);
+  const Tensor to = tt::tensor({2.0, 0.0, 1.0, -1.0, 0.0, 0.0, inf, 0.0, 0.0, 0.0, 1.0, 5.0}).to(DType::f16);
+  const Tensor next = tt::nextafter(from, to);
+  CHECK(next.dtype() == DType::f16);
+  CHECK(numbers(next) == list({1 + 0x1p-10, 1 - 0x1p-11, 0x1p-24, -0x1p-24, 0x1p-14 - 0x1p-24, -0x1p-14 + 0x1p-24, inf, 65504, -65504, 0, 2 - 0x1p-10, 5}));
+}
+
+TEST_CASE("numbers alone are no operands, but of arithmetic") {
+  CHECK(tt::call("add", {2, 3}).item<std::int64_t>() == 5);
+  CHECK_THROWS_AS((void)tt::call("atan2", {2, 3}), tt::Error);
+  CHECK_THROWS_AS((void)tt::call("gt", {2, 3}), tt::Error);
+  CHECK(tt::call("atan2", {2, tt::tensor({1.0})}).numel() == 1);
+}
+
+TEST_CASE("ranges that lead away from their end are errors") {
+  CHECK_THROWS_AS((void)tt::arange(3, 0, 1), tt::Error);
+  CHECK_THROWS_AS((void)tt::arange(0.0, 3.0, -1.0), tt::Error);
+  CHECK_THROWS_AS((void)tt::arange(-2), tt::Error);
+  CHECK(tt::arange(3, 3, -1).numel() == 0);
+}
+
+TEST_CASE("bounds of ranges of integers are cut first") {
+  CHECK(numbers(tt::linspace(4.3, 0, 3, {.dtype = DType::i64})) == list({4, 2, 0}));
+  CHECK(numbers(tt::logspace(4.3, 0, 2, 10, {.dtype = DType::i64})) == list({10000, 1}));
+}
+
+TEST_CASE("norms of nothing, of 16 bits, and of negative order") {
+  CHECK(tt::linalg::matrix_norm(tt::zeros({0, 3}), __builtin_inf()).item() == 0);
+  CHECK(tt::linalg::matrix_norm(tt::zeros({3, 0}), 1.0).item() == 0);
+  CHECK_THROWS_AS((void)tt::linalg::matrix_norm(tt::zeros({0, 3}), -__builtin_inf()), tt::Error);
+  CHECK(tt::linalg::vector_norm(reals({-100.0}).to(DType::f16), 6).item() == doctest::Approx(100));
+  check_near(tt::normalize(reals({1, 2, -4}).reshape({1, 3}), -1), {1.75, 3.5, -7});
+  CHECK(tt::pairwise_distance(tt::tensor({{1.0, 5.0}}), tt::tensor({{1.0, 2.0}}), -1, 0).item() == 0);
+}
+
+TEST_CASE("the argument of real numbers, elements of other strides, and inverse maps") {
+  const double nan = __builtin_nan("");
+  const Numbers r = numbers(tt::angle(reals({1.0, -2.0, 0.0, nan})));
+  CHECK((r[0] == 0 && r[1] == doctest::Approx(3.14159265358979) && r[2] == 0 && std::isnan(r[3])));
+  CHECK(tt::angle(tt::tensor({-1})).dtype() == DType::f32);
+  const Tensor x = tt::arange(6, {.dtype = DType::f64}).requires_grad_(), part = reals({10.0, 20.0}).requires_grad_();
+  const Tensor y = tt::as_strided_scatter(x, part, {2}, {2}, 1);
+  CHECK(numbers(y) == list({0, 10, 2, 20, 4, 5}));
+  (y * y).sum().backward();
+  CHECK(numbers(x.grad()) == list({0, 0, 4, 0, 8, 10}));
+  CHECK(numbers(part.grad()) == list({20, 40}));
+}
+
+TEST_CASE("dtype says what sums that go on are of") {
+  const Tensor x = tt::tensor({1, 2, 3}).to(DType::i32);
+  CHECK(tt::call("cumsum", {x, 0}, {{"dtype", DType::i32}}).dtype() == DType::i32);
+  CHECK(tt::call("cumprod", {x, 0}, {{"dtype", DType::i32}}).dtype() == DType::i32);
+  CHECK(tt::sum_to_size(x, {3}).dtype() == DType::i32);
+  CHECK(tt::sum_to_size(x, {1}).dtype() == DType::i64);
+}
+
+TEST_CASE("logit's eps above a half is the lower bound") {
+  check_near(tt::call("logit", {reals({0.1, 0.5, 0.7}), 0.6}), {0.405465108108164, 0.405465108108164, -0.405465108108164});
+}
