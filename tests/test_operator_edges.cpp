@@ -149,3 +149,53 @@ TEST_CASE("dtype says what sums that go on are of") {
 TEST_CASE("logit's eps above a half is the lower bound") {
   check_near(tt::call("logit", {reals({0.1, 0.5, 0.7}), 0.6}), {0.405465108108164, 0.405465108108164, -0.405465108108164});
 }
+
+TEST_CASE("windows of fractional pools lie where Graham's sequence says") {
+  tt::manual_seed(3);
+  const Tensor x = tt::randn({2, 3, 7, 9}, {.dtype = DType::f64}), u = tt::rand({2, 3, 2}, {.dtype = DType::f64});
+  const tt::PoolResult r = tt::fractional_max_pool2d_with_indices(x, {2, 3}, {3, 4}, {}, u);
+  REQUIRE(r.values.shape() == tt::IntList{2, 3, 3, 4});
+  const auto begin = [](double sample, int i, int n, int window, int m) {
+    const double step = static_cast<double>(n - window) / (m - 1);
+    return i == m - 1 ? n - window : static_cast<int>((i + sample) * step) - static_cast<int>(sample * step);
+  };
+  const Numbers in = numbers(x), samples = numbers(u), values = numbers(r.values), places = numbers(r.indices);
+  for (int p = 0; p < 6; ++p)
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 4; ++j) {
+        const std::size_t own = static_cast<std::size_t>(p);
+        const int row = begin(samples[2 * own + 1], i, 7, 2, 3), column = begin(samples[2 * own], j, 9, 3, 4);
+        double most = -__builtin_inf();
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 3; ++b) most = std::max(most, in[own * 63 + static_cast<std::size_t>((row + a) * 9 + column + b)]);
+        const std::size_t at = (own * 3 + static_cast<std::size_t>(i)) * 4 + static_cast<std::size_t>(j);
+        CHECK(values[at] == most);
+        CHECK(in[own * 63 + static_cast<std::size_t>(places[at])] == most);
+      }
+  CHECK(tt::fractional_max_pool3d(tt::zeros({3, 8, 8, 8}), {2, 2, 2}, {}, {0.5}).shape() == tt::IntList{3, 4, 4, 4});
+  CHECK_THROWS_AS((void)tt::fractional_max_pool2d(x, {2, 3}, {7, 4}), tt::Error);
+  CHECK_THROWS_AS((void)tt::fractional_max_pool2d(x, {2, 3}, {}), tt::Error);
+}
+
+TEST_CASE("alpha_dropout keeps mean and variance, rrelu draws a slope for each element") {
+  tt::manual_seed(5);
+  const Tensor x = tt::randn({100000});
+  const Tensor dropped = tt::alpha_dropout(x, 0.3, true);
+  CHECK(std::fabs(dropped.mean().item()) < 0.02);
+  CHECK(std::fabs(dropped.var().item() - 1) < 0.03);
+  const double low = -1.7580993408473766, scale = 1 / std::sqrt((low * low * 0.3 + 1) * 0.7), replaced = low * scale * (0.3 - 1);
+  const double part = (dropped - replaced).abs().lt(1e-6).to(DType::f32).mean().item();
+  CHECK(std::fabs(part - 0.3) < 0.01);
+  const Tensor channels = tt::feature_alpha_dropout(tt::ones({4, 50, 3, 3}), 0.5, true).reshape({200, 9});
+  CHECK(same_bits(channels.amax(1), channels.amin(1)));
+  CHECK(tt::alpha_dropout(x, 0.3).is_same(x));
+  CHECK_THROWS_AS((void)tt::alpha_dropout(x, 1.5, true), tt::Error);
+
+  const Tensor slope = tt::rrelu(tt::full({10000}, -1, {.dtype = DType::f64}), 0.1, 0.3, true).neg();
+  CHECK(slope.amin().item() >= 0.1);
+  CHECK(slope.amax().item() <= 0.3);
+  CHECK(std::fabs(slope.mean().item() - 0.2) < 0.01);
+  CHECK(slope.std().item() > 0.05);
+  check_near(tt::rrelu(reals({-1, 0, 2}), 0.1, 0.3), {-0.2, 0, 2});
+  CHECK_THROWS_AS((void)tt::rrelu(x, 0.3, 0.1), tt::Error);
+}

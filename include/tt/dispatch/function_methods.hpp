@@ -142,6 +142,10 @@ template <class> Tensor Tensor::broadcast_to(const IntList& size, SourceLine at)
 template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& stride, SourceLine at) const { return tt::as_strided(*this, size, stride, {}, at); }
 template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) const { return tt::as_strided(*this, size, stride, storage_offset, at); }
 template <class> Tensor Tensor::ravel(SourceLine at) const { return tt::ravel(*this, at); }
+template <class> Tensor Tensor::angle(SourceLine at) const { return tt::angle(*this, at); }
+template <class> Tensor Tensor::as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) const {
+  return tt::as_strided_scatter(*this, src, size, stride, storage_offset, at);
+}
 template <class> Tensor Tensor::fliplr(SourceLine at) const { return tt::fliplr(*this, at); }
 template <class> Tensor Tensor::flipud(SourceLine at) const { return tt::flipud(*this, at); }
 template <class> Tensor Tensor::swapdims(int dim0, int dim1, SourceLine at) const { return tt::swapdims(*this, dim0, dim1, at); }

@@ -1,6 +1,7 @@
 // Definitions of functions.hpp: all names.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/dropout_functions_inl.hpp"
 #include "tt/dispatch/functions.hpp"
 #include "tt/dispatch/grid_functions_inl.hpp"
 #include "tt/dispatch/linear_algebra_inl.hpp"
@@ -20,6 +21,7 @@ void register_functions() {
     register_index_names();
     register_linear_algebra_names();
     register_network_names();
+    register_dropout_names();
     register_grid_names();
     register_sequence_names();
     register_special_names();

@@ -25,6 +25,10 @@ TT_LAZY Tensor max_pool(const Tensor& x, int axes, const IntList& kernel_size, c
 TT_LAZY PoolResult max_pool_with_indices(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here());
 /// The mean of each window; padding counts if count_include_pad, divisor_override (not 0) divides in place of the number of elements.
 TT_LAZY Tensor avg_pool(const Tensor& x, int axes, const IntList& kernel_size, const PoolOptions& o = {}, bool count_include_pad = true, std::int64_t divisor_override = 0, SourceLine at = here());
+/// The greatest of windows of this size, so many that output_size is reached (or the part output_ratio of the input's), a random step apart (Graham, 2015): two or three last axes, as
+/// kernel_size says. random_samples (batch, channels, axes) from 0 to 1, drawn if not given.
+TT_LAZY PoolResult fractional_max_pool(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, const Tensor& random_samples = {},
+                                       SourceLine at = here());
 /// Windows so that there are so many: from floor(i n / m) to ceil((i + 1) n / m).
 TT_LAZY Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at = here());
 TT_LAZY PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at = here());
@@ -54,24 +58,9 @@ TT_LAZY Tensor batch_norm(const Tensor& x, const Tensor& running_mean = {}, cons
 TT_LAZY Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {}, SourceLine at = here());
 /// Integers as rows that are 1 in that place; num_classes -1: one more than the greatest.
 TT_LAZY Tensor one_hot(const Tensor& x, std::int64_t num_classes = -1, SourceLine at = here());
-/// Elements left out with probability p, the rest divided by 1 - p; without training x itself. dropout_channels: whole channels (of the first two axes).
-TT_LAZY Tensor dropout(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here());
-TT_LAZY Tensor dropout_channels(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here());
 /// softmax(query key^T scale + mask) value; a mask of bool says which keys count. enable_gqa: fewer heads of keys than of queries.
 TT_LAZY Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
                                             Optional<double> scale = {}, bool enable_gqa = false, SourceLine at = here());
-
-/// dropout_channels of one, two or three axes of places, with or without an axis of examples (dropout2d of three axes: none of channels, as in PyTorch).
-template <class = void>
-Tensor dropout1d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) {
-  return x.dim() == 2 ? dropout_channels(x.unsqueeze(0, at), p, training, at).squeeze(0, at) : dropout_channels(x, p, training, at);
-}
-template <class = void>
-Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout_channels(x, p, training, at); }
-template <class = void>
-Tensor dropout3d(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) {
-  return x.dim() == 4 ? dropout_channels(x.unsqueeze(0, at), p, training, at).squeeze(0, at) : dropout_channels(x, p, training, at);
-}
 
 // The same by PyTorch's names.
 template <class = void>
@@ -86,6 +75,22 @@ template <class = void>
 Tensor adaptive_avg_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_avg_pool(x, output_size, at); }
 template <class = void>
 Tensor adaptive_max_pool2d(const Tensor& x, const IntList& output_size, SourceLine at = here()) { return adaptive_max_pool(x, output_size, at).values; }
+template <class = void>
+PoolResult fractional_max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, const Tensor& random_samples = {}, SourceLine at = here()) {
+  return fractional_max_pool(x, {detail::each_axis(kernel_size, 0, 1), detail::each_axis(kernel_size, 1, 1)}, output_size, output_ratio, random_samples, at);
+}
+template <class = void>
+Tensor fractional_max_pool2d(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, SourceLine at = here()) {
+  return fractional_max_pool2d_with_indices(x, kernel_size, output_size, output_ratio, {}, at).values;
+}
+template <class = void>
+PoolResult fractional_max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, const Tensor& random_samples = {}, SourceLine at = here()) {
+  return fractional_max_pool(x, {detail::each_axis(kernel_size, 0, 1), detail::each_axis(kernel_size, 1, 1), detail::each_axis(kernel_size, 2, 1)}, output_size, output_ratio, random_samples, at);
+}
+template <class = void>
+Tensor fractional_max_pool3d(const Tensor& x, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio = {}, SourceLine at = here()) {
+  return fractional_max_pool3d_with_indices(x, kernel_size, output_size, output_ratio, {}, at).values;
+}
 template <class = void>
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& dilation = {1}, std::int64_t groups = 1,
               SourceLine at = here()) {

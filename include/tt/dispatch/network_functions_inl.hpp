@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tt/dispatch/control_flow.hpp"
+#include "tt/dispatch/dropout_functions.hpp"
 #include "tt/dispatch/network_functions.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
@@ -304,20 +305,6 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   }
   return r;
 }
-TT_LAZY_DEFINITION Tensor dropout(const Tensor& x, double p, bool training, SourceLine at) {
-  if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::dropout: p is not from 0 to 1.") << at));
-  if (!training || p == 0) return x;
-  if (p == 1) return x * 0;
-  const Tensor kept = rand(x.shape(at), detail::on_device(DType::f32, x.device()), at) >= p;
-  return tt::where(kept, x * (1 / (1 - p)), 0, at);
-}
-TT_LAZY_DEFINITION Tensor dropout_channels(const Tensor& x, double p, bool training, SourceLine at) {
-  if (!(p >= 0 && p <= 1)) TT_THROW(Error(Text("tt::dropout: p is not from 0 to 1.") << at));
-  if (!training || p == 0) return x;
-  IntList channels;
-  for (int k = 0; k < x.dim(); ++k) channels.push_back(k < 2 ? x.size(k, at) : Size(1));
-  return p == 1 ? x * 0 : tt::where(rand(channels, detail::on_device(DType::f32, x.device()), at) >= p, x * (1 / (1 - p)), 0, at);
-}
 namespace detail {
 /// Of more scores than this the whole matrix is not made, but that of so many rows at a time.
 inline constexpr std::int64_t most_scores = std::int64_t{1} << 20;
@@ -419,6 +406,16 @@ void register_network_names() {
   };
   register_function("adaptive_max_pool1d", "Tensor input, int[1] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 1, i, at); });
   register_function("adaptive_max_pool2d", "Tensor input, int[2] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 2, i, at); });
+  static constexpr auto pooled = [](const Tensor& x, const IntList& kernel, int axes, const IntList& to, const std::vector<double>& ratio, bool indices, const Tensor& samples, Line at) {
+    IntList k;
+    for (int j = 0; j < axes; ++j) k.push_back(each_axis(kernel, j, 1));
+    const PoolResult r = fractional_max_pool(x, k, to, ratio, samples, at);
+    return indices ? TensorList{r.values, r.indices} : TensorList{r.values};
+  };
+  register_function("fractional_max_pool2d", "Tensor input, int[2] kernel_size, int[]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None",
+                    [](const Tensor& x, const IntList& k, const IntList& o, const std::vector<double>& r, bool i, const Tensor& s, Line at) { return pooled(x, k, 2, o, r, i, s, at); });
+  register_function("fractional_max_pool3d", "Tensor input, int[3] kernel_size, int[]? output_size=None, float[]? output_ratio=None, bool return_indices=False, Tensor? _random_samples=None",
+                    [](const Tensor& x, const IntList& k, const IntList& o, const std::vector<double>& r, bool i, const Tensor& s, Line at) { return pooled(x, k, 3, o, r, i, s, at); });
   register_function("adaptive_max_pool3d", "Tensor input, int[3] output_size, bool return_indices=False", [](const Tensor& x, const IntList& s, bool i, Line at) { return adaptive(x, s, 3, i, at); });
   for (const char* name : {"conv1d", "conv2d", "conv3d"}) {
     register_function(name, "Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] dilation=1, int groups=1",
@@ -452,11 +449,6 @@ void register_network_names() {
   register_function("bilinear", "Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None", [](const Tensor& x, const Tensor& y, const Tensor& w, const Tensor& b, Line at) { return bilinear(x, y, w, b, at); });
   register_function("one_hot", "Tensor input, int num_classes=-1", [](const Tensor& x, std::int64_t n, Line at) { return one_hot(x, n, at); });
   register_function("softmin", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return softmax(converted(-x, t, at), d, at); });
-  register_function("dropout", "Tensor input, float p=0.5, bool training=True", [](const Tensor& x, double p, bool t, Line at) { return dropout(x, p, t, at); });
-  const char* const dropout_schema = "Tensor input, float p=0.5, bool training=True";
-  register_function("dropout1d", dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout1d(x, p, t, at); });
-  register_function("dropout3d", dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout3d(x, p, t, at); });
-  for (const char* name : {"dropout2d", "feature_dropout"}) register_function(name, dropout_schema, [](const Tensor& x, double p, bool t, Line at) { return dropout2d(x, p, t, at); });
   register_function("scaled_dot_product_attention", "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None, bool enable_gqa=False",
                     [](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m, double p, bool c, Optional<double> s, bool g, Line at) { return scaled_dot_product_attention(q, k, v, m, p, c, s, g, at); });
   register_function("cdist", "Tensor x1, Tensor x2, float p=2, use_mm_for_euclid_dist_if_necessary|use_mm_for_euclid_dist|donot_use_mm_for_euclid_dist? compute_mode=None",

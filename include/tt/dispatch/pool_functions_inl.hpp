@@ -229,5 +229,47 @@ TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const Int
   const Tensor mean = avg_pool(power(x, p), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
   return power(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p);
 }
+TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio, const Tensor& random_samples, SourceLine at) {
+  const int axes = kernel_size.size();
+  if (given.dim() != axes + 1 && given.dim() != axes + 2) detail::refuse("fractional_max_pool", "images and windows are of other ranks", given, at);
+  if ((output_size.size() == 0) == output_ratio.empty()) TT_THROW(Error(Text("tt::fractional_max_pool: either output_size or output_ratio is given.") << at));
+  const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
+  const Size batch = x.size(0, at), channels = x.size(1, at);
+  const Tensor samples = random_samples.defined() ? random_samples : rand({batch, channels, axes}, detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f32, x.device()), at);
+  if (samples.dim() != 3 || !(samples.size(0, at) == batch) || !(samples.size(1, at) == channels) || samples.size(2, at) != axes)
+    TT_THROW(Error(Text("tt::fractional_max_pool: random_samples of shape ") << samples.shape() << " for images " << x.shape() << "." << at));
+  // places in the last axes taken as one: (batch, channels, m0, ..., window)
+  Tensor place;
+  std::int64_t plane = 1;
+  IntList sizes;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t n = x.size(2 + k, at), window = kernel_size[k];
+    const double ratio = output_ratio.empty() ? 0 : output_ratio[output_ratio.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+    const std::int64_t m = output_ratio.empty() ? detail::each_axis(output_size, k, 1) : static_cast<std::int64_t>(static_cast<double>(n) * ratio);
+    if (window < 1 || m < 1 || m + window - 1 > n) TT_THROW(Error(Text("tt::fractional_max_pool: ") << m << " windows of " << window << " do not fit an axis of " << n << "." << at));
+    // the step between windows is a fraction; the last one ends with the axis
+    const double step = m > 1 ? static_cast<double>(n - window) / static_cast<double>(m - 1) : 0;
+    const Tensor sample = samples.select(2, axes == 2 ? 1 - k : k, at).unsqueeze(-1, at), number = arange(m).to(samples.dtype(), at);  // of images PyTorch takes the columns' first
+    const Tensor begin = tt::where(number == m - 1, static_cast<double>(n - window), tt::trunc((number + sample) * step, at) - tt::trunc(sample * step, at), at).to(DType::i64, at);  // (batch, channels, m)
+    const Tensor own = begin.unsqueeze(-1, at) + arange(window);  // (batch, channels, m, window)
+    if (k == 0) place = own;
+    else {  // (..., m0, w0) and (..., m, w) to (..., m0, m, w0, w), windows as one axis
+      IntList left{batch, channels}, right{batch, channels};
+      for (int j = 0; j < k; ++j) left.push_back(sizes[j]), right.push_back(1);
+      left.push_back(1), left.push_back(-1), left.push_back(1);
+      right.push_back(m), right.push_back(1), right.push_back(window);
+      const Tensor all = place.reshape(left, at) * n + own.reshape(right, at);
+      place = tt::flatten(all, -2, -1, at);
+    }
+    sizes.push_back(m);
+    plane *= n;
+  }
+  IntList lines{batch, channels, -1};
+  const Tensor taken = gather(x.reshape({batch, channels, plane}, at), -1, place.reshape(lines, at), at).reshape(place.shape(at), at);
+  const MinMaxResult best = tt::max(taken, -1, false, at);
+  const Tensor indices = gather(place, -1, best.indices.unsqueeze(-1, at), at).squeeze(-1, at);
+  if (given.dim() == axes + 1) return {best.values.squeeze(0, at), indices.squeeze(0, at)};
+  return {best.values, indices};
+}
 
 }  // namespace tt

@@ -99,6 +99,7 @@ void register_sorted_names() {
     if (c) all.push_back(r.counts);
     return all;
   });
+  register_function("msort", "Tensor input", [](const Tensor& x, Line at) { return sort(x, 0, false, false, at).values; });
   register_function("cumsum", "Tensor input, int dim, dtype? dtype=None", [](const Tensor& x, int d, OptionalDType t, Line at) { return converted(cumsum(converted(x, t, at), d, at), t, at); });
 }
 template <class>  // instantiated only where it is called
