@@ -326,7 +326,7 @@ TEST_CASE("calls by name say what is wrong, and where") {
   CHECK(numbers(tt::call("pow", {x}, {{"exponent", 2}})) == numbers(tt::pow(x, 2)));
   CHECK(numbers(tt::call("clamp", {x, 2})) == numbers(tt::clamp(x, 2, tt::none)));
   CHECK(message([&] { tt::call("clamp", {x}); }) == "tt::clamp: neither min nor max is given." + at(__LINE__));
-  CHECK(message([&] { tt::call("add", {x, List{1}}); }) == "tt::call: add: a Tensor is expected for other: takes (Tensor input, Tensor other) or (Scalar input, Scalar other, Scalar alpha)." + at(__LINE__));
+  CHECK(message([&] { tt::call("add", {x, List{1}}); }) == "tt::call: add: a Tensor is expected for other: takes (Tensor input, Tensor other) or (Scalar input, Scalar other, Scalar alpha=1)." + at(__LINE__));
   CHECK(message([&] { tt::call("to", {x}); }).starts_with("tt::call: to: no value for dtype"));
   CHECK(message([&] { tt::call("to", {x, 77}); }).starts_with("tt::call: to: a dtype is expected for dtype"));
   CHECK(message([&] { tt::call("adder", {x, x}); }).starts_with("tt::Dispatcher: no operator is called 'adder'. Did you mean 'add'?"));

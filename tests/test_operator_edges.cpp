@@ -199,3 +199,16 @@ TEST_CASE("alpha_dropout keeps mean and variance, rrelu draws a slope for each e
   check_near(tt::rrelu(reals({-1, 0, 2}), 0.1, 0.3), {-0.2, 0, 2});
   CHECK_THROWS_AS((void)tt::rrelu(x, 0.3, 0.1), tt::Error);
 }
+
+TEST_CASE("shapes that have to be equal are guards of a compiled function") {
+  const auto unpool = [](const Tensor& x, const Tensor& i) { return tt::max_unpool(x, i, tt::IntList{6}); };
+  const auto compiled = tt::compile(unpool);
+  const Tensor x = reals({1, 2, 3}).reshape({1, 3}), i = tt::tensor({4, 0, 2}).reshape({1, 3});
+  CHECK(same_bits(compiled(x, i), unpool(x, i)));
+  CHECK_THROWS_AS((void)compiled(x, tt::tensor({4, 0}).reshape({1, 2})), tt::Error);
+  const auto put = [](const Tensor& a, const Tensor& b) { return tt::select_scatter(a, b, 0, 1); };
+  const auto compiled_put = tt::compile(put);
+  const Tensor a = reals({1, 2, 3, 4}).reshape({2, 2}), b = reals({5, 6});
+  CHECK(same_bits(compiled_put(a, b), put(a, b)));
+  CHECK_THROWS_AS((void)compiled_put(a, reals({5})), tt::Error);
+}

@@ -51,6 +51,12 @@ inline void need_in_range(DType dtype, double value, const char* op, SourceLine 
   TT_THROW(Error(describe({.mistake = Mistake::number_out_of_range, .op = op, .dtype = dtype, .number = shown, .where = at})));
 }
 
+/// A number that the dtype holds, as an element: a negative one of an unsigned dtype wraps, for which C++ has no conversion from floats.
+template <class T>
+T number_as(double value) {
+  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) return static_cast<T>(static_cast<std::int64_t>(value));
+  else return static_cast<T>(value);
+}
 /// An operand of an elementwise op: a Tensor, or a number that gets its dtype beside the Tensors.
 struct TensorOperand {
   const Tensor* tensor = nullptr;
@@ -82,7 +88,7 @@ struct TensorOperand {
     Tensor t(d, Shape{});
     t.impl().is_number = true;
     with_dtype(d, [&]<class T>(T) {
-      *reinterpret_cast<T*>(t.impl().data) = as_real ? static_cast<T>(real) : static_cast<T>(integer);
+      *reinterpret_cast<T*>(t.impl().data) = as_real ? number_as<T>(real) : static_cast<T>(integer);
     });
     if (!expression.is_constant()) [[unlikely]] capture_mode->made_of_size(t, expression);
     return t;

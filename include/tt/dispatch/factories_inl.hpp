@@ -57,7 +57,7 @@ TT_INLINE Tensor filled(const Shape& s, double value, TensorOptions o) {
   }
   Tensor t(o.dtype, s, written_on(o.device));
   if (!t.is_meta())
-    with_dtype(o.dtype, [&]<class T>(T) { fill_elements(elements_of<T>(t), t.numel(), static_cast<T>(value)); });
+    with_dtype(o.dtype, [&]<class T>(T) { fill_elements(elements_of<T>(t), t.numel(), number_as<T>(value)); });
   t.impl().is_fill = true;
   return with_options(t, o);
 }

@@ -133,7 +133,7 @@ TT_LAZY_DEFINITION Tensor affine_grid(const Tensor& theta, const IntList& size, 
 
 TT_LAZY_DEFINITION Tensor max_unpool(const Tensor& input, const Tensor& indices, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), before = input.dim() - axes;
-  if (before < 1 || !(input.impl().shape == indices.impl().shape)) TT_THROW(Error(Text("tt::max_unpool: shapes do not fit: ") << input.shape() << " and indices " << indices.shape() << "." << at));
+  if (before < 1 || !(input.shape(at) == indices.shape(at))) TT_THROW(Error(Text("tt::max_unpool: shapes do not fit: ") << input.shape() << " and indices " << indices.shape() << "." << at));
   IntList flat, to;
   Size points(1);
   for (int k = 0; k < before; ++k) {

@@ -26,7 +26,7 @@ struct Scatter {
   };
   static constexpr OpInfo info{.name = "_scatter", .arguments = "input, .dim, index, src"};
   static constexpr Batching batching = Batching::along_dim;
-  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), info.name); }
   static void kernel(Call& c, const Options& o) {
     const AxisElements e(c, o.dim);
     if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);

@@ -1,5 +1,7 @@
 // Operators that take elements by index, and what their kernels share: the axis, the indices and the rows of a call. The kernels themselves are in index_ops_inl.hpp.
 #pragma once
+#include <atomic>
+
 #include "tt/dispatch/factories.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 
@@ -41,6 +43,11 @@ struct CheckPlacesOf {
   static Sym like(const Sym& index, const Options&) { return symbol_like(index, DType::i64, index.shape()); }
   static void kernel(Call& c, const Options& o);
 };
+/// x, with the source's sizes known to be those of what the indices name.
+inline Sym like_written(const Sym& x, const Sym& source, const Shape& named, const char* op) {
+  (void)need_shape(source, named, op);
+  return x;
+}
 struct IndexAdd;
 struct IndexSelect {
   using Options = IndexOptions;
@@ -56,7 +63,9 @@ struct IndexAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "index_add", .arguments = "input, .dim, index, source"};
   static constexpr Batching batching = Batching::shared_index;
-  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static Sym like(const Sym& x, const Sym& index, const Sym& source, const Options& o) {
+    return like_written(x, source, with_size_along(x, o.dim, index.shape().size(), info.name).shape(), info.name);
+  }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
     s.out[0] = s.gradient[0];
@@ -68,7 +77,9 @@ struct IndexCopy {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "_index_copy", .arguments = "input, .dim, index, source"};
   static constexpr Batching batching = Batching::shared_index;
-  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static Sym like(const Sym& x, const Sym& index, const Sym& source, const Options& o) {
+    return like_written(x, source, with_size_along(x, o.dim, index.shape().size(), info.name).shape(), info.name);
+  }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
     s.out[0] = call_with<IndexCopy>(s.at, o, s.gradient[0], s.argument[1], zeros_of(s, 2));
@@ -90,7 +101,7 @@ struct ScatterAdd {
   using Options = IndexOptions;
   static constexpr OpInfo info{.name = "scatter_add", .arguments = "input, .dim, index, src"};
   static constexpr Batching batching = Batching::along_dim;
-  static Sym like(const Sym& x, const Sym&, const Sym&, const Options&) { return x; }
+  static Sym like(const Sym& x, const Sym& index, const Sym& src, const Options&) { return like_written(x, src, index.shape(), info.name); }
   static void kernel(Call& c, const Options& o);
   static void derivative(const auto& s, const Options& o) {
     s.out[0] = s.gradient[0];
@@ -138,13 +149,16 @@ inline Tensor checked_places(const char* op, const Tensor& places, const Shape& 
       const auto own = static_cast<std::uint64_t>(i[k]);
       return own | (static_cast<std::uint64_t>(size - 1) - own);
     };
-    std::uint64_t signs[8] = {}, any = 0;
-    std::int64_t k = 0;
-    for (; k + 8 <= n; k += 8)
-      for (int u = 0; u < 8; ++u) signs[u] |= sign(k + u);
-    for (; k < n; ++k) any |= sign(k);
-    for (std::uint64_t s : signs) any |= s;
-    return static_cast<std::int64_t>(any) < 0;
+    std::atomic<bool> found{false};
+    in_ranges(n, 1, [&](std::int64_t k, std::int64_t end) {
+      std::uint64_t signs[8] = {}, any = 0;
+      for (; k + 8 <= end; k += 8)
+        for (int u = 0; u < 8; ++u) signs[u] |= sign(k + u);
+      for (; k < end; ++k) any |= sign(k);
+      for (std::uint64_t s : signs) any |= s;
+      if (static_cast<std::int64_t>(any) < 0) found.store(true, std::memory_order_relaxed);
+    });
+    return found.load(std::memory_order_relaxed);
   };
   if (!wrong()) return index;
   if (wrap) {

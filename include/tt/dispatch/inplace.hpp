@@ -2,6 +2,7 @@
 // PyTorch refuses them where they do not lie alike. The tape sees an in-place op as the op on the old value, whose result
 // takes the Tensor's place; the storage's version tells what was saved before.
 #pragma once
+#include "tt/dispatch/shared_ranges.hpp"
 #include "tt/dispatch/to_device.hpp"
 
 namespace tt {
@@ -20,19 +21,32 @@ inline TapeHooks& tape_hooks() {
   return hooks;
 }
 
+/// Writes dense elements where those of `to` lie, whose places differ.
 template <class T>
 void scatter(const TensorImpl& to, const T* from) {
   const int rank = to.shape.rank;
-  std::int64_t index[max_rank] = {};
+  const std::int64_t n = rank ? to.shape.code[rank - 1] : 1, step = rank ? to.stride[rank - 1] : 1;
   T* const base = reinterpret_cast<T*>(to.data);
-  for (std::int64_t done = 0; done < to.numel;) {
-    std::int64_t offset = 0;
-    for (int k = 0; k < rank - 1; ++k) offset += index[k] * to.stride[k];
-    const std::int64_t n = rank ? to.shape.code[rank - 1] : 1, step = rank ? to.stride[rank - 1] : 1;
-    for (std::int64_t i = 0; i < n; ++i) base[offset + i * step] = from[done + i];
-    done += n;
-    for (int k = rank - 2; k >= 0 && ++index[k] == to.shape.code[k]; --k) index[k] = 0;
-  }
+  in_ranges(n > 0 ? to.numel / n : 0, n, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t index[max_rank] = {}, offset = 0, rest = begin;
+    for (int k = rank - 2; k >= 0; --k) {
+      index[k] = rest % to.shape.code[k];
+      rest /= to.shape.code[k];
+      offset += index[k] * to.stride[k];
+    }
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T* const elements = from + row * n;
+      if (step == 1) std::memcpy(base + offset, elements, static_cast<std::size_t>(n) * sizeof(T));
+      else
+        for (std::int64_t i = 0; i < n; ++i) base[offset + i * step] = elements[i];
+      for (int k = rank - 2; k >= 0; --k) {
+        offset += to.stride[k];
+        if (++index[k] < to.shape.code[k]) break;
+        offset -= to.stride[k] * to.shape.code[k];
+        index[k] = 0;
+      }
+    }
+  });
 }
 
 /// Dense elements of the same shape and dtype, from any device to any.

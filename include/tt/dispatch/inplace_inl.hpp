@@ -26,7 +26,7 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
   if (to.impl().numel == 0 || to.is_meta()) return;
   if (!is_host(to.device()) || !is_host(source.device())) return write_on_devices(to, source, at);
   if (to.is_contiguous())
-    std::memcpy(to.impl().data, source.data(), static_cast<std::size_t>(to.impl().numel) * static_cast<std::size_t>(size_of(to.dtype())));
+    copy_bytes(to.impl().data, source.data(), to.impl().numel * size_of(to.dtype()));
   else
     with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
 }
@@ -146,7 +146,7 @@ TT_INLINE Tensor& Tensor::fill_(double value, SourceLine at) {
   detail::need_in_range(dtype(), value, "fill_", at);
   Tensor one(dtype(), Shape{});
   one.impl().is_number = true;
-  with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = static_cast<T>(value); });
+  with_dtype(dtype(), [&]<class T>(T) { *reinterpret_cast<T*>(one.impl().data) = detail::number_as<T>(value); });
   return copy_(one, at);
 }
 

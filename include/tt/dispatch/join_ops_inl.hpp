@@ -6,6 +6,7 @@
 #include "tt/dispatch/graph_function_inl.hpp"
 #include "tt/dispatch/index_ops_inl.hpp"
 #include "tt/dispatch/join_ops.hpp"
+#include "tt/dispatch/shared_ranges.hpp"
 
 namespace tt {
 namespace detail {
@@ -65,11 +66,11 @@ TT_INLINE void HostKernel<Cat>::run(Call& c, const Cat::Options& o) {
     const auto* from = static_cast<const std::byte*>(part.impl().data);
     if (bytes == size_of(dtype))
       with_element_size(dtype, [&]<class T>(T) {
-        for (std::int64_t i = 0; i < rows; ++i) std::memcpy(to + i * row, from + i * apart, sizeof(T));
+        in_ranges(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) std::memcpy(to + i * row, from + i * apart, sizeof(T));
+        });
       });
-    else
-      for (std::int64_t i = 0; i < rows && bytes > 0; ++i)
-        std::memcpy(to + i * row, from + i * apart, static_cast<std::size_t>(bytes));
+    else if (bytes > 0) copy_rows(to, row, from, apart, rows, bytes);
     to += bytes;
   }
   c.result[0] = result;

@@ -87,13 +87,13 @@ TT_LAZY_DEFINITION Tensor slice_scatter(const Tensor& x, const Tensor& src, int 
   const int d = detail::axis_of(x, dim, "slice_scatter", at, x.dim());
   const Tensor places = arange(x.size(d, at)).slice(0, start, end, step, at);
   const Tensor part = x.slice(d, start, end, step, at);
-  if (!(part.impl().shape == src.impl().shape))
+  if (!(part.shape(at) == src.shape(at)))
     TT_THROW(Error(Text("tt::slice_scatter: source of shape ") << src.shape() << " for a slice of shape " << part.shape() << "." << at));
   return index_copy(x, d, places, src.to(x.dtype(), at), at);
 }
 TT_LAZY_DEFINITION Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int offset, int dim1, int dim2, SourceLine at) {
   const Tensor on = diagonal(x, offset, dim1, dim2, at);
-  if (!(on.impl().shape == src.impl().shape))
+  if (!(on.shape(at) == src.shape(at)))
     TT_THROW(Error(Text("tt::diagonal_scatter: source of shape ") << src.shape() << " for a diagonal of shape " << on.shape() << "." << at));
   const int a = detail::axis_of(x, dim1, "diagonal_scatter", at, x.dim()), b = detail::axis_of(x, dim2, "diagonal_scatter", at, x.dim());
   const Tensor last = movedim(x, {a, b}, {-2, -1}, at);

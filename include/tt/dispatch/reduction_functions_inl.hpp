@@ -215,7 +215,7 @@ TT_LAZY_DEFINITION bool equal(const Tensor& x, const Tensor& y, SourceLine at) {
 TT_LAZY_DEFINITION Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc<>>(at, {bins, min, max}, x.detach()); }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
   if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
-  if (weight.defined() && !(weight.impl().shape == x.impl().shape)) TT_THROW(Error(Text("tt::histogram: weights of shape ") << weight.shape() << " for shape " << x.shape() << "." << at));
+  if (weight.defined() && !(weight.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::histogram: weights of shape ") << weight.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t bins = bin_edges.numel(at).value() - 1;
   const Tensor flat = x.detach().reshape({-1}, at), one = weight.defined() ? weight.detach().reshape({-1}, at).to(x.dtype(), at) : ones(flat.shape(at), detail::on_device(x.dtype(), x.device()), at);
   const Tensor last = bin_edges.select(0, bins, at), inside = tt::logical_and(flat >= bin_edges.select(0, 0, at), flat <= last, at);
@@ -283,7 +283,7 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
   const Tensor host = x.cpu(at).to(DType::i64, at).contiguous(at);
   const auto* const v = host.data_ptr<std::int64_t>(at);
   if (minlength < 0) TT_THROW(Error(Text("tt::bincount: minlength is negative: ") << minlength << "." << at));
-  if (weights.defined() && !(weights.impl().shape == x.impl().shape)) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
+  if (weights.defined() && !(weights.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t n = host.numel();
   std::int64_t least = 0, most = minlength - 1;
   for (std::int64_t k = 0; k < n; ++k) {

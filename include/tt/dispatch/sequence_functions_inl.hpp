@@ -193,7 +193,7 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& given
                                         SourceLine at) {
   if (given.dim() != 2 || (input.dim() != 1 && input.dim() != 2) || (input.dim() == 1) != offsets.defined())
     TT_THROW(Error(Text("tt::embedding_bag: shapes do not fit: indices ") << input.shape() << (offsets.defined() ? " with" : " without") << " offsets, a table " << given.shape() << ". Offsets are for indices in a line." << at));
-  if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.impl().shape == input.impl().shape)))
+  if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.shape(at) == input.shape(at))))
     TT_THROW(Error(Text("tt::embedding_bag: weights are for mode sum, one for each index: ") << per_sample_weights.shape() << " for " << input.shape() << "." << at));
   if (mode == BagMode::max && o.scale_grad_by_freq) TT_THROW(Error(Text("tt::embedding_bag: scale_grad_by_freq is for modes sum and mean.") << at));
   const Tensor table = detail::embedding_table(input, given, o, at), flat = input.reshape({-1}, at).to(DType::i64, at);
