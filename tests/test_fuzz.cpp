@@ -15,6 +15,7 @@
 #include "tt/functional/parse.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/plan/print.hpp"
+#include "sanitizers.hpp"
 
 // A planted bug may end in a fault, which leaves the executor by a jump: its memory is lost on purpose.
 extern "C" const char* __asan_default_options();
@@ -110,7 +111,7 @@ struct Statistics {
 }  // namespace
 
 TEST_CASE("random graphs have the reference's bits on the tile interpreter") {
-  const std::uint64_t first = setting("TT_FUZZ_SEED", 1), count = setting("TT_FUZZ_COUNT", 6000);
+  const std::uint64_t first = setting("TT_FUZZ_SEED", 1), count = setting("TT_FUZZ_COUNT", is_sanitized ? 1500 : 6000);
   const std::uint64_t most_reports = setting("TT_FUZZ_REPORTS", 5);
   Statistics statistics;
   std::uint64_t failures = 0;

@@ -22,6 +22,7 @@
 #include "shrink.hpp"
 #include "tt/backends/compiler.hpp"
 #include "tt/backends/cpu/emit_c.hpp"
+#include "sanitizers.hpp"
 
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
@@ -35,11 +36,7 @@ std::uint64_t setting(const char* name, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t default_count = 96;  // ten times slower
-#else
-constexpr std::uint64_t default_count = 512;
-#endif
+constexpr std::uint64_t default_count = is_sanitized ? 96 : 512;
 
 enum class Path { eager, tape, compiled, compiled_tape, tier1 };
 constexpr Path all_paths[] = {Path::eager, Path::tape, Path::compiled, Path::compiled_tape, Path::tier1};

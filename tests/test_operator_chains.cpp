@@ -2,6 +2,7 @@
 // views and layouts, in both widths. What the eager program gives, the compiled one gives in the same bits; their gradients, forward mode and vmap agree; a failure is one on
 // all ways. TT_CHAINS=n runs n programs, TT_CHAIN=k the one of seed k.
 #include "operator_cases.hpp"
+#include "sanitizers.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -187,7 +188,7 @@ Chain chain_of(std::uint64_t seed, Tensor& x) {
 TEST_CASE("random chains of operators mean the same on all ways") {
   const char* const count = std::getenv("TT_CHAINS");
   const char* const only = std::getenv("TT_CHAIN");
-  const int programs = count ? std::atoi(count) : 400;
+  const int programs = count ? std::atoi(count) : is_sanitized ? 100 : 400;
   int compared = 0;
   for (int seed = only ? std::atoi(only) : 0, end = only ? seed + 1 : programs; seed < end; ++seed) {
     Tensor x;

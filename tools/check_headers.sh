@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every public header compiles alone, without a warning; those that ask for the compiler with each of them. Device code is
-# left to nvcc; the headers with Thrust are compiled for its sequential system. As beside tt::compiled, where each _inl.hpp is
-# a header of its own and no part of the one that declares, which takes half the time; with the argument "all" header-only too.
+# left to nvcc; the headers with Thrust are compiled for its sequential system. As beside tt::compiled, where an _inl.hpp is no part of the one that
+# declares, which takes half the time; with the argument "all" header-only too, and each _inl.hpp alone.
 . "$(dirname "$0")/common.sh"
 check check_headers
 
@@ -31,7 +31,7 @@ of_package $fft || fft= remark="$remark [SKIPPED fft: libkissfft-dev is not inst
 eigen="-isystem /usr/include/eigen3"
 of_package Eigen/Core "$eigen" || eigen= remark="$remark [SKIPPED eigen: libeigen3-dev is not installed]"
 thrust=$(thrust_flags) || remark="$remark [SKIPPED thrust: neither libthrust-dev nor the CUDA toolkit is installed]"
-public_headers >"$work/headers"
+public_headers | if [ "${1:-}" = all ]; then cat; else grep -v '_inl\.hpp$'; fi >"$work/headers"
 while read -r header; do
   flags=
   case $header in

@@ -312,7 +312,7 @@ TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor&
   if (!is_floating(x.dtype())) x = x.to(DType::f32, at);
   const auto need_weights = [&](const Tensor& v, const char* what, bool whole) {
     if (!v.defined()) return;
-    if (v.dim() > 1 || v.numel(at) != x.size(1, at)) TT_THROW(Error(Text("tt::cov: ") << what << " of shape " << v.shape() << " for " << x.size(1, at) << " observations." << at));
+    if (v.dim() > 1 || v.numel(at) != x.size(1, at)) TT_THROW(Error(Text("tt::cov: ") << what << " of shape " << v.shape() << " for " << x.size(1, at).value() << " observations." << at));
     if (is_integral(v.dtype()) != whole) TT_THROW(Error(Text("tt::cov: ") << what << " are of " << name(v.dtype()) << (whole ? ". Integers?" : ". Floats?") << at));
     if (!detail::capture_mode && !v.is_meta() && (v.detach() < 0).any({}, false, at).item<bool>(at)) TT_THROW(Error(Text("tt::cov: ") << what << " are negative." << at));
   };
