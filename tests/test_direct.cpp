@@ -281,3 +281,30 @@ TEST_CASE("kernels of the host give the same bits on one thread and on three") {
   }
   tt::set_num_threads(threads);
 }
+
+TEST_CASE("threads share one long row, and combine its blocks in their order") {
+  struct Restore {
+    int threads = tt::get_num_threads();
+    ~Restore() { tt::set_num_threads(threads); }
+  } restore;
+  const auto results = [](const Tensor& x, const Tensor& y) {
+    const Tensor part = x.slice(0, 1, x.size(0), 2), f = x.to(tt::DType::f64);
+    return std::vector<Tensor>{x.sum(), x.mean(), x.var(), x.amax(), x.amin(), x.softmax(0), x.log_softmax(0), tt::mse_loss(x, y), tt::linalg::vector_norm(x), tt::linalg::vector_norm(x, 3), tt::logsumexp(x, {0}),
+                               tt::layer_norm(x, {x.size(0)}), part.sum(), f.sum(), f.to(tt::DType::i64).sum(), (x > 0).any(), (x * y).sum(), tt::cosine_similarity(x, y, 0), x.to(tt::DType::bf16).sum(),
+                               tt::nansum(tt::where(x > 1, __builtin_nan(""), x))};
+  };
+  for (const std::int64_t n : {65536, 65537, 100003, 131072 + 4097, 300000}) {
+    tt::manual_seed(static_cast<std::uint64_t>(n));
+    const Tensor x = tt::randn({n}), y = tt::randn({n});
+    tt::set_num_threads(1);
+    const std::vector<Tensor> alone = results(x, y);
+    for (const int threads : {2, 3, 7}) {
+      tt::set_num_threads(threads);
+      const std::vector<Tensor> shared = results(x, y);
+      for (std::size_t k = 0; k < alone.size(); ++k) {
+        INFO(n << " elements, " << threads << " threads, result " << k);
+        CHECK(same_bits(shared[k], alone[k]));
+      }
+    }
+  }
+}

@@ -59,6 +59,14 @@ struct TileProgram::Worker {
   std::byte **own = nullptr, **own_row = nullptr;  // the tiles; those of values of several rows
   std::byte *row_tiles = nullptr, *kept_tiles = nullptr;
 
+  /// Threads that share one long row: each takes blocks of it, whose values are combined in their order afterwards.
+  struct Team {
+    Worker* others = nullptr;
+    int helpers = 0;
+    std::byte* values = nullptr;  // of each block each reduction's, in 8 bytes
+  };
+  Team team{};
+
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
 
   Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
@@ -383,6 +391,10 @@ struct TileProgram::Worker {
     }
     for (std::int64_t row = first_row; row < count; ++row) {
       row_segment(0, row, row == first_row);
+      if (team.helpers > 0) {
+        share_row(row, columns);
+        continue;
+      }
       if (k->tile > 0) {
         for (std::int64_t col = first; col < columns; col += k->tile)
           for (int sweep = 0; sweep < k->sweeps; ++sweep)
@@ -404,23 +416,78 @@ struct TileProgram::Worker {
       if (x->kind == TileStep::Kind::reduce) return true;
     return false;
   }
+  /// A block of a row; f(step, value) of each reduction.
+  template <class F>
+  void block_of_row(int s, std::int64_t row, std::int64_t block, std::int64_t columns, const F& f) {
+    begin_lanes(s, reduction_lanes);
+    const std::int64_t last = least(columns, block + row_block);
+    for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
+    each_reduction(s, [&](const TileStep& x) {
+      alignas(8) std::byte value[8];
+      x.reduce->fold(value, lanes_of(x));
+      f(x, value);
+    });
+  }
   void reducing_sweep(int s, std::int64_t row, std::int64_t columns) {
     const bool one_block = columns <= row_block;
     if (!one_block) each_reduction(s, [&](const TileStep& x) { x.tree->begin(tree_of(x)); });
-    for (std::int64_t block = 0; block < columns || block == 0; block += row_block) {
-      begin_lanes(s, reduction_lanes);
-      const std::int64_t last = least(columns, block + row_block);
-      for (std::int64_t col = block; col < last; col += tile_elements) vector_segment(s, row, col, least(tile_elements, last - col));
-      each_reduction(s, [&](const TileStep& x) {
-        alignas(8) std::byte value[8];
-        x.reduce->fold(value, lanes_of(x));
+    for (std::int64_t block = 0; block < columns || block == 0; block += row_block)
+      block_of_row(s, row, block, columns, [&](const TileStep& x, std::byte* value) {
         if (!one_block) {
           x.tree->push(tree_of(x), value);
-          if (last < columns) return;
+          if (block + row_block < columns) return;
           x.tree->result(tree_of(x), value);
         }
         set_row_value(x, value);
       });
+  }
+
+  // ---- one row that threads share
+  std::byte* value_of_block(const Team& t, std::int64_t block, const TileStep& x) const {
+    return t.values + (block * program.most_reductions_ + x.reduction) * 8;
+  }
+  /// Part p of the row's blocks, for one sweep.
+  void part_of_row(int s, std::int64_t row, std::int64_t columns, int p, const Team& t) {
+    const std::int64_t blocks = (columns + row_block - 1) / row_block, parts = t.helpers + 1;
+    for (std::int64_t b = blocks * p / parts, last = blocks * (p + 1) / parts; b < last; ++b)
+      block_of_row(s, row, b * row_block, columns, [&](const TileStep& x, const std::byte* value) { std::memcpy(value_of_block(t, b, x), value, 8); });
+  }
+  /// What the results of a segment are once a row, the helpers have too.
+  void give_row_values(int s, bool reductions) {
+    for (const TileStep* x = begin(s); x != end(s); ++x) {
+      if (x->x->result < 0 || reductions != (x->kind == TileStep::Kind::reduce)) continue;
+      for (Worker* w = team.others; w != team.others + team.helpers; ++w) {
+        std::memcpy(w->own[x->out], own[x->out], register_bytes);
+        w->registers[x->out] = w->own[x->out];
+        w->repeated[x->out] = repeated[x->out];
+      }
+    }
+  }
+  void share_row(std::int64_t row, std::int64_t columns) {
+    give_row_values(0, false);
+    for (int sweep = 0; sweep < k->sweeps; ++sweep) {
+      struct Sweep {
+        Worker& first;
+        int s;
+        std::int64_t row, columns;
+      } whole{*this, 2 * sweep + 1, row, columns};
+      ThreadPool::instance().run(
+          team.helpers + 1,
+          [](void* context, int p) {
+            const Sweep& x = *static_cast<const Sweep*>(context);
+            (p == 0 ? x.first : x.first.team.others[p - 1]).part_of_row(x.s, x.row, x.columns, p, x.first.team);
+          },
+          &whole);
+      each_reduction(whole.s, [&](const TileStep& x) {
+        x.tree->begin(tree_of(x));
+        for (std::int64_t b = 0; b * row_block < columns; ++b) x.tree->push(tree_of(x), value_of_block(team, b, x));
+        alignas(8) std::byte value[8];
+        x.tree->result(tree_of(x), value);
+        set_row_value(x, value);
+      });
+      give_row_values(whole.s, true);
+      row_segment(whole.s + 1, row, false);
+      give_row_values(whole.s + 1, false);
     }
   }
 
@@ -776,10 +843,33 @@ struct TileProgram::Run {
       if (split.parts > 1) divided(split);
       else {
         first.range = {};
+        if (const int parts = first.function ? 1 : parts_of_row(k, threads); parts > 1) form_team(parts);
         first.work();
+        first.team = {};
       }
     }
     return compiled;
+  }
+  /// How many threads share the one row of a kernel: what is summed along it keeps its columns together otherwise.
+  int parts_of_row(const Kernel& k, int threads) const {
+    if (threads < 2 || k.kind != KernelKind::rows || k.tile > 0 || k.rows.value(symbols) != 1 || is_transposition(k, plan.instructions.begin(), accesses_of(plan))) return 1;
+    const std::int64_t most = k.cols.value(symbols) / work_per_thread;
+    return most < threads ? static_cast<int>(most) : threads;
+  }
+  void form_team(int parts) {
+    const auto helpers = static_cast<std::size_t>(parts - 1), table = static_cast<std::size_t>(first.k->bindings) * sizeof(void*);
+    const std::size_t each = Worker(program, symbols, given.data()).place(nullptr, 0), begin = Worker::rounded(helpers * sizeof(Worker)),
+                      blocks = static_cast<std::size_t>((first.k->cols.value(symbols) + row_block - 1) / row_block);
+    std::byte* const memory = helpers_workspace().get(begin + helpers * each + blocks * static_cast<std::size_t>(program.most_reductions_) * 8);
+    others = reinterpret_cast<Worker*>(memory);
+    for (std::size_t p = 0; p < helpers; ++p) {
+      Worker& w = *new (others + p) Worker(program, symbols, given.data());
+      w.place(memory + begin + p * each, 0);
+      std::memcpy(w.operands, first.operands, table);
+      w.begin_kernel(*first.k, nullptr);
+      w.prepare();
+    }
+    first.team = {others, parts - 1, memory + begin + helpers * each};
   }
   std::byte* buffer(int b) const {
     const Buffer& x = plan.buffers[b];
