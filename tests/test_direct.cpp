@@ -262,12 +262,20 @@ TEST_CASE("kernels of the host give the same bits on one thread and on three") {
     for (const int dim : {0, 1}) {
       for (const Tensor& t : {tt::cumsum(x, dim), tt::cumprod(p, dim), tt::logcumsumexp(x, dim), tt::prod(p, dim), tt::cummax(x, dim).values, tt::median(x, dim).values, tt::mode(j, dim).values,
                               tt::kthvalue(x, 7, dim).indices, tt::gather(x, dim, dim ? places : rows), tt::scatter(x, dim, dim ? places : rows, p), tt::scatter_add(x, dim, dim ? places : rows, p),
-                              tt::index_select(x, dim, dim ? places[0] : some)})
+                              tt::index_select(x, dim, dim ? places[0] : some), tt::sort(x, dim, true).indices, tt::topk(x, 5, dim).values, tt::cat({x, p, x.slice(dim, 0, 7)}, dim), tt::stack({x, p}, dim),
+                              tt::pad(x, {3, 1, 2, 0}, 0.5)})
         r.push_back(t);
     }
     r.push_back(tt::index_select(images, 2, few));
     r.push_back(tt::searchsorted(tt::sort(x[0]).values, x));
     r.push_back(tt::gcd(j, places + 1));
+    r.push_back(tt::take(x, places * 299));
+    r.push_back(tt::take(x, -places - 1));
+    r.push_back(tt::full({300, 1'001}, 2.5));
+    Tensor written = x.clone();
+    written.slice(1, 1, 1'000, 2).copy_(p.slice(1, 0, 500));
+    written.slice(0, 100, 250).slice(1, 20, 900).copy_(p.slice(0, 0, 150).slice(1, 0, 880));
+    r.push_back(written);
     r.push_back(tt::call("scatter_reduce", {x, 1, places, p, "amax"}));
     return r;
   };
@@ -275,6 +283,7 @@ TEST_CASE("kernels of the host give the same bits on one thread and on three") {
   const std::vector<Tensor> alone = all();
   tt::set_num_threads(3);
   const std::vector<Tensor> shared = all();
+  CHECK_THROWS_AS((void)tt::take(x, places + 300'000), tt::Error);
   for (std::size_t k = 0; k < alone.size(); ++k) {
     CAPTURE(k);
     CHECK(same_bits(alone[k], shared[k]));

@@ -214,6 +214,13 @@ struct AxisRows {
   }
   bool is_last() const { return dense.dim() == 0 || dim == dense.dim() - 1; }
   const void* data() const { return dense.impl().data; }
+  const void* row(std::int64_t r) const { return dense.impl().data + r * n * size_of(dense.dtype()); }
+  /// f(begin, end) for ranges of rows, which threads of the host share; each costs about as much as `work` elements. On a device for all at once.
+  template <class F>
+  void each_range(std::int64_t work, const F& f) const {
+    if (is_host(dense.device())) in_ranges(rows, work, f);
+    else f(0, rows);
+  }
   /// A new matrix of so many columns.
   Tensor matrix(DType d, std::int64_t columns) const { return Tensor(d, Shape{rows, columns}, dense.device()); }
   /// That matrix, made so, as a Tensor with the axes of this one.
@@ -231,25 +238,27 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 // ---- order
 
 /// The places of the first k elements of each row, where k is small: a heap of the best so far, the last of them on top.
-inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* place) {
+inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* places) {
   with_dtype(x.dense.dtype(), [&]<class T>(T) {
-    const T* row = reinterpret_cast<const T*>(x.data());
-    for (std::int64_t r = 0; r < x.rows; ++r, row += x.n, place += k) {
-      const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN is the greatest
-      const auto before = [&](std::int64_t i, std::int64_t j) {
-        const bool first = descending ? below(row[j], row[i]) : below(row[i], row[j]);
-        return first || (i < j && !(descending ? below(row[i], row[j]) : below(row[j], row[i])));
-      };
-      for (std::int64_t i = 0; i < k; ++i) place[i] = i;
-      std::make_heap(place, place + k, before);
-      for (std::int64_t i = k; i < x.n; ++i) {
-        if (!before(i, place[0])) continue;
-        std::pop_heap(place, place + k, before);
-        place[k - 1] = i;
-        std::push_heap(place, place + k, before);
+    x.each_range(x.n, [&](std::int64_t r, const std::int64_t end) {
+      for (std::int64_t* place = places + r * k; r < end; ++r, place += k) {
+        const T* const row = static_cast<const T*>(x.row(r));
+        const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN is the greatest
+        const auto before = [&](std::int64_t i, std::int64_t j) {
+          const bool first = descending ? below(row[j], row[i]) : below(row[i], row[j]);
+          return first || (i < j && !(descending ? below(row[i], row[j]) : below(row[j], row[i])));
+        };
+        for (std::int64_t i = 0; i < k; ++i) place[i] = i;
+        std::make_heap(place, place + k, before);
+        for (std::int64_t i = k; i < x.n; ++i) {
+          if (!before(i, place[0])) continue;
+          std::pop_heap(place, place + k, before);
+          place[k - 1] = i;
+          std::push_heap(place, place + k, before);
+        }
+        std::sort_heap(place, place + k, before);
       }
-      std::sort_heap(place, place + k, before);
-    }
+    });
   });
 }
 /// The first k elements in order along an axis: their places, and themselves if `values` is not null.
@@ -257,11 +266,15 @@ inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t
   const bool few = a.table && k > 0 && k <= x.n / 16 && is_host(x.dense.device()) && !x.dense.is_meta();
   Tensor place = x.matrix(DType::i64, few ? k : x.n);
   if (few) first_places(x, k, descending, indices_of(place));
-  else if (a.table) a->sort(a.workspace, x.dense.dtype(), x.data(), x.rows, x.n, descending, indices_of(place));
+  else if (a.table)
+    x.each_range(4 * x.n, [&](std::int64_t r, std::int64_t end) { a->sort(a.workspace, x.dense.dtype(), x.row(r), end - r, x.n, descending, indices_of(place) + r * x.n); });
   if (k < x.n && !few) place = place.slice(1, 0, k).clone();
   if (values) {
     Tensor v = x.matrix(x.dense.dtype(), k);
-    if (a.table) a->take(a.workspace, v.dtype(), x.data(), x.rows, x.n, k, indices_of(place), v.data());
+    if (a.table)
+      x.each_range(k, [&](std::int64_t r, std::int64_t end) {
+        a->take(a.workspace, v.dtype(), x.row(r), end - r, x.n, k, indices_of(place) + r * k, v.impl().data + r * k * size_of(v.dtype()));
+      });
     *values = x.with_axes(v);
   }
   *indices = x.with_axes(place);
@@ -325,7 +338,10 @@ TT_INLINE void Cumsum::kernel(Call& c, const Options& o) {
   const Tensor t = is_floating(c[0].dtype()) ? c[0] : convert(c[0], DType::i64, c.at);
   const AxisRows x(a, t, o.dim);
   Tensor out = x.matrix(t.dtype(), x.n);
-  if (a.table) a->cumsum(a.workspace, t.dtype(), x.data(), x.rows, x.n, o.reverse, out.data());
+  if (a.table)
+    x.each_range(x.n, [&](std::int64_t r, std::int64_t end) {
+      a->cumsum(a.workspace, t.dtype(), x.row(r), end - r, x.n, o.reverse, out.impl().data + r * x.n * size_of(t.dtype()));
+    });
   c.result[0] = x.with_axes(out);
 }
 

@@ -15,14 +15,19 @@ TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
   return t;
 }
 
+/// The first 4,096 bytes again and again, as many as there are: threads share them.
+inline void repeat_block(std::byte* to, std::int64_t bytes) {
+  constexpr std::int64_t block = 4096;
+  in_ranges((bytes - 1) / block, block / 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = (begin + 1) * block; i < (end + 1) * block && i < bytes; i += block) std::memcpy(to + i, to, static_cast<std::size_t>(bytes - i < block ? bytes - i : block));
+  });
+}
 /// A block of elements one by one, then that block again: g++ makes no vectors of a loop of unknown length at -O2.
 template <class T>
 void fill_elements(T* to, std::int64_t n, T value) {
   constexpr std::int64_t block = 4096 / sizeof(T);
-  const std::int64_t first = n < block ? n : block;
-  for (std::int64_t i = 0; i < first; ++i) to[i] = value;
-  for (std::int64_t i = first; i < n; i += block)
-    std::memcpy(to + i, to, static_cast<std::size_t>(n - i < block ? n - i : block) * sizeof(T));
+  for (std::int64_t i = 0; i < (n < block ? n : block); ++i) to[i] = value;
+  if (n > block) repeat_block(reinterpret_cast<std::byte*>(to), n * static_cast<std::int64_t>(sizeof(T)));
 }
 
 /// Tells a capture how a Tensor was made.
