@@ -317,3 +317,39 @@ TEST_CASE("threads share one long row, and combine its blocks in their order") {
     }
   }
 }
+
+TEST_CASE("views are laid out as their strides say") {
+  // element by element, from where each lies
+  const auto reference = [](const Tensor& t) {
+    Tensor r = tt::zeros(t.shape(), {.dtype = t.dtype()});
+    tt::with_dtype(t.dtype(), [&]<class T>(T) {
+      const T* const from = static_cast<const T*>(t.data());
+      T* const to = r.data_ptr<T>();
+      for (std::int64_t k = 0; k < t.numel(); ++k) {
+        std::int64_t rest = k, place = 0;
+        for (int d = t.dim() - 1; d >= 0; --d) {
+          place += rest % t.size(d) * t.stride(d);
+          rest /= t.size(d);
+        }
+        to[k] = from[place];
+      }
+    });
+    return r;
+  };
+  const int threads = tt::get_num_threads();
+  tt::manual_seed(11);
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::u8, tt::DType::boolean}) {
+    const Tensor x = (tt::randn({6, 5, 4, 40}) * 50).to(d), wide = (tt::randn({300, 700}) * 50).to(d), square = (tt::randn({8, 16, 2, 2, 32, 32}) * 50).to(d);
+    for (const Tensor& t : {x.permute({0, 2, 1, 3}), x.permute({3, 0, 1, 2}), x.permute({0, 1, 3, 2}), x.permute({2, 3, 0, 1}), x.slice(3, 1, 40, 3), x.slice(3, 0, 3), x.slice(1, 0, 5, 2), x.select(3, 7),
+                            x.slice(2, 1, 3).slice(3, 5, 37), x[0].expand({7, 5, 4, 40}), x.select(3, 0).unsqueeze(-1).expand({6, 5, 4, 5}), wide.slice(1, 1, 699), wide.t(), wide.slice(0, 0, 300, 2), wide.t().slice(1, 0, 3),
+                            wide.reshape({300, 1, 700}).expand({300, 4, 700}), square.permute({0, 1, 4, 2, 5, 3}), wide.unfold(1, 5, 3), wide.slice(1, 0, 0), wide.as_strided({20, 30, 4}, {7, 3, 100})}) {
+      const Tensor want = reference(t);
+      for (const int n : {1, 3}) {
+        tt::set_num_threads(n);
+        CHECK(same_bits(t.contiguous(), want));
+        CHECK(same_bits(t.clone(), want));
+      }
+      tt::set_num_threads(threads);
+    }
+  }
+}

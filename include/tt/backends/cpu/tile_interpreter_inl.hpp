@@ -448,8 +448,8 @@ struct TileProgram::Worker {
   }
   /// Part p of the row's blocks, for one sweep.
   void part_of_row(int s, std::int64_t row, std::int64_t columns, int p, const Team& t) {
-    const std::int64_t blocks = (columns + row_block - 1) / row_block, parts = t.helpers + 1;
-    for (std::int64_t b = blocks * p / parts, last = blocks * (p + 1) / parts; b < last; ++b)
+    const std::int64_t blocks = (columns + row_block - 1) / row_block, all = t.helpers + 1;
+    for (std::int64_t b = blocks * p / all, last = blocks * (p + 1) / all; b < last; ++b)
       block_of_row(s, row, b * row_block, columns, [&](const TileStep& x, const std::byte* value) { std::memcpy(value_of_block(t, b, x), value, 8); });
   }
   /// What the results of a segment are once a row, the helpers have too.
