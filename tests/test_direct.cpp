@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+
 #include "tensors.hpp"
 
 using tt::DType;
@@ -352,4 +354,19 @@ TEST_CASE("views are laid out as their strides say") {
       tt::set_num_threads(threads);
     }
   }
+}
+
+TEST_CASE("an exception of one thread's part comes out when all have ended") {
+  const int threads = tt::get_num_threads();
+  tt::set_num_threads(3);
+  for (int run = 0; run < 3; ++run) {
+    std::atomic<std::int64_t> done{0};
+    CHECK_THROWS_AS(tt::detail::in_ranges(1 << 20, 1, [&](std::int64_t begin, std::int64_t end) {
+      if (begin > 0) throw tt::Error("a part");
+      done += end - begin;
+    }), tt::Error);
+    CHECK(done > 0);
+    CHECK(tt::ones({1 << 20}).sum().item() == 1 << 20);
+  }
+  tt::set_num_threads(threads);
 }

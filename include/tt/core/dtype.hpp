@@ -50,9 +50,12 @@ constexpr bool holds(DType dtype, std::int64_t x) {
   return digits == 63 || x >> digits == 0 || (is_signed(dtype) ? x >> digits == -1 : x < 0 && x > -(std::int64_t{1} << digits));
 }
 
-/// The same of a number that is cut to a whole one.
+/// The same of a number that is cut to a whole one; only whole numbers stand for others.
 constexpr bool holds(DType dtype, double x) {
-  return !is_integral(dtype) || (x >= -0x1p63 && x < 0x1p63 && holds(dtype, static_cast<std::int64_t>(x)));
+  if (!is_integral(dtype)) return true;
+  if (!(x >= -0x1p63 && x < 0x1p63)) return false;
+  const auto whole = static_cast<std::int64_t>(x);
+  return holds(dtype, whole) && (x >= 0 || is_signed(dtype) || static_cast<double>(whole) == x);
 }
 
 namespace detail {

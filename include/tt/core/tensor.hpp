@@ -509,7 +509,8 @@ class Tensor {
   template <class = void> Tensor as_strided(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here()) const;
   template <class = void> Tensor ravel(SourceLine at = here()) const;
   template <class = void> Tensor angle(SourceLine at = here()) const;
-  template <class = void> Tensor as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset = 0, SourceLine at = here()) const;
+  template <class = void> Tensor as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, SourceLine at = here()) const;
+  template <class = void> Tensor as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here()) const;
   template <class = void> Tensor fliplr(SourceLine at = here()) const;
   template <class = void> Tensor flipud(SourceLine at = here()) const;
   template <class = void> Tensor swapdims(int dim0, int dim1, SourceLine at = here()) const;

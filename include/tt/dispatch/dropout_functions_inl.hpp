@@ -29,8 +29,8 @@ template <class = void>
 Tensor alpha_dropped(const Tensor& x, const IntList& sizes, double p, SourceLine at) {
   if (p == 1) return x * 0;
   constexpr double lowest = -1.7580993408473766;  // selu of minus infinity
-  const double scale = 1 / std::sqrt((lowest * lowest * p + 1) * (1 - p)), shift = lowest * scale * p;
-  return tt::where(kept(sizes, p, x, at), x * scale + shift, lowest * (p - 1) * scale, at);
+  const double scale = 1 / std::sqrt((lowest * lowest * p + 1) * (1 - p)), shift = -lowest * scale * p;
+  return tt::where(kept(sizes, p, x, at), x * scale + shift, lowest * scale + shift, at);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor dropout(const Tensor& x, double p, bool training, SourceLine at) { return detail::drops("dropout", p, training, at) ? detail::dropped(x, x.shape(at), p, at) : x; }

@@ -15,7 +15,7 @@ TT_INLINE Tensor with_options(Tensor t, const TensorOptions& o) {
   return t;
 }
 
-/// The first 4,096 bytes again and again, as many as there are: threads share them.
+/// Copies the first 4,096 bytes over all that follow. Threads share the copies.
 inline void repeat_block(std::byte* to, std::int64_t bytes) {
   constexpr std::int64_t block = 4096;
   in_ranges((bytes - 1) / block, block / 4, [&](std::int64_t begin, std::int64_t end) {

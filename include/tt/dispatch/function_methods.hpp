@@ -143,6 +143,7 @@ template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& s
 template <class> Tensor Tensor::as_strided(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) const { return tt::as_strided(*this, size, stride, storage_offset, at); }
 template <class> Tensor Tensor::ravel(SourceLine at) const { return tt::ravel(*this, at); }
 template <class> Tensor Tensor::angle(SourceLine at) const { return tt::angle(*this, at); }
+template <class> Tensor Tensor::as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, SourceLine at) const { return tt::as_strided_scatter(*this, src, size, stride, {}, at); }
 template <class> Tensor Tensor::as_strided_scatter(const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) const {
   return tt::as_strided_scatter(*this, src, size, stride, storage_offset, at);
 }

@@ -48,9 +48,9 @@ TT_LAZY PolarResult polar(const Tensor& a, SourceLine at = here());
 /// The square root of symmetric matrices without negative eigenvalues.
 TT_LAZY Tensor matrix_sqrth(const Tensor& a, SourceLine at = here());
 /// x of tensordot(a, x, x.dim()) = b; `dims`, axes of a, come last first.
+TT_LAZY Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& dims = {}, SourceLine at = here());
 /// The inverse of x as a map from its last axes to its first `ind`, whose sizes have one product: (last axes, first axes).
 TT_LAZY Tensor tensorinv(const Tensor& x, int ind = 2, SourceLine at = here());
-TT_LAZY Tensor tensorsolve(const Tensor& a, const Tensor& b, const IntList& dims = {}, SourceLine at = here());
 /// The pseudo-inverse: singular values that do not count are left out.
 TT_LAZY Tensor pinv(const Tensor& a, const Tolerances& tolerances = {}, bool hermitian = false, SourceLine at = here());
 /// How many singular values count; hermitian: sizes of eigenvalues.

@@ -314,7 +314,8 @@ TT_LAZY_DEFINITION Tensor cov(const Tensor& given, int correction, const Tensor&
     if (!v.defined()) return;
     if (v.dim() > 1 || v.numel(at) != x.size(1, at)) TT_THROW(Error(Text("tt::cov: ") << what << " of shape " << v.shape() << " for " << x.size(1, at).value() << " observations." << at));
     if (is_integral(v.dtype()) != whole) TT_THROW(Error(Text("tt::cov: ") << what << " are of " << name(v.dtype()) << (whole ? ". Integers?" : ". Floats?") << at));
-    if (!detail::capture_mode && !v.is_meta() && (v.detach() < 0).any({}, false, at).item<bool>(at)) TT_THROW(Error(Text("tt::cov: ") << what << " are negative." << at));
+    if (detail::capture_mode) detail::capture_mode->need(v, "cov", at);  // its signs
+    if (!v.is_meta() && (v.detach() < 0).any({}, false, at).item<bool>(at)) TT_THROW(Error(Text("tt::cov: ") << what << " are negative." << at));
   };
   need_weights(fweights, "fweights", true);
   need_weights(aweights, "aweights", false);
@@ -368,8 +369,8 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const
 }
 TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
   if (a.dim() != b.dim()) TT_THROW(Error(Text("tt::cross: ranks differ: shapes ") << a.shape() << " and " << b.shape() << "." << at));
-  const int own = detail::axis_of(b, dim, "cross", at, b.dim());
-  if (!(b.size(own, at) == 3)) detail::refuse("cross", "the axis is not of 3", b, at);
+  for (const Tensor* t : {&a, &b})
+    if (!(t->size(detail::axis_of(*t, dim, "cross", at, t->dim()), at) == 3)) detail::refuse("cross", "the axis is not of 3", *t, at);
   const Tensor both[] = {a, b};
   const TensorList w = broadcast_tensors(both, at);
   const int d = detail::axis_of(w[0], dim, "cross", at, w[0].dim());

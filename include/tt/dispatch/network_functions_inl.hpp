@@ -238,6 +238,7 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
     scale.push_back(scale_factor.empty() || recompute_scale_factor ? static_cast<double>(n) / static_cast<double>(m) : 1 / f);
   }
   if (antialias && (axes != 2 || (mode != "bilinear" && mode != "bicubic"))) TT_THROW(Error(Text("tt::interpolate: antialias is for images with the modes bilinear and bicubic.") << at));
+  if (mode == "area" && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: area of ") << name(x.dtype()) << ". Floating numbers?" << at));
   if (mode == "area") return adaptive_avg_pool(x, to, at);
   const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
   if (!linear && mode != "nearest" && mode != "nearest-exact" && mode != "bicubic") TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));

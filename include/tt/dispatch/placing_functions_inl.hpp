@@ -1,5 +1,8 @@
 // Definitions of shape_functions.hpp that put a Tensor into a larger one: margins, diagonals, slices.
 #pragma once
+#include <map>
+#include <vector>
+
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
 
@@ -10,10 +13,33 @@ TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
   if (x.dim() != 1) detail::refuse("diag", "neither a vector nor a matrix", x, at);
   return diag_embed(x, diagonal, 0, 1, at);
 }
-TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) {
-  const Tensor place = as_strided(arange(x.numel(at)), size, stride, storage_offset, at).reshape({-1}, at);
+namespace detail {
+/// Where an element lies, counted in elements from the begin of the storage, for each element of these sizes in row-major order.
+inline std::vector<std::int64_t> places_in_storage(const Shape& shape, const std::int64_t* stride, std::int64_t first) {
+  std::vector<std::int64_t> place{first};
+  for (int k = 0; k < shape.rank; ++k) {
+    std::vector<std::int64_t> next;
+    for (const std::int64_t p : place)
+      for (std::int64_t i = 0; i < shape.code[k]; ++i) next.push_back(p + i * stride[k]);
+    place = next;
+  }
+  return place;
+}
+}  // namespace detail
+TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
+  if (detail::capture_mode) detail::capture_mode->need(x, "as_strided_scatter", at);
+  const Tensor shown = as_strided(x.detach(), size, stride, storage_offset, at);  // checks
   if (!(src.shape(at) == size)) TT_THROW(Error(Text("tt::as_strided_scatter: src of shape ") << src.shape() << " for sizes " << size << "." << at));
-  return scatter(x.reshape({-1}, at), 0, place, src.reshape({-1}, at), at).reshape(x.shape(at), at);
+  // which element of x lies there; some may be none of it
+  const std::vector<std::int64_t> own = detail::places_in_storage(x.impl().shape, x.impl().stride, x.storage_offset()),
+                                  there = detail::places_in_storage(shown.impl().shape, shown.impl().stride, shown.storage_offset());
+  std::map<std::int64_t, std::int64_t> number;
+  for (std::size_t k = 0; k < own.size(); ++k) number[own[k]] = static_cast<std::int64_t>(k);
+  std::vector<std::int64_t> to, from;
+  for (std::size_t k = 0; k < there.size(); ++k)
+    if (const auto found = number.find(there[k]); found != number.end()) to.push_back(found->second), from.push_back(static_cast<std::int64_t>(k));
+  const Tensor taken = index_select(src.to(x.dtype(), at).reshape({-1}, at), 0, detail::index_table(from, x.device()), at);
+  return scatter(x.reshape({-1}, at), 0, detail::index_table(to, x.device()), taken, at).reshape(x.shape(at), at);
 }
 TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int dim2, SourceLine at) {
   const int rank = x.dim() + 1;

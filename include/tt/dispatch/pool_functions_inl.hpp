@@ -63,7 +63,7 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
 }
 template <class = void>
 std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
-  if (x.dim() < axes) refuse(op, "too few axes", x, at);
+  if (x.dim() <= axes) refuse(op, "too few axes", x, at);
   for (int k = x.dim() > axes + 1 ? 1 : 0; k < x.dim(); ++k)
     if (x.size(k, at) == 0) refuse(op, "only the batch may be of 0", x, at);
   std::vector<WindowAxis> w;
@@ -235,12 +235,15 @@ TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const Int
   if ((output_size.size() == 0) == output_ratio.empty()) TT_THROW(Error(Text("tt::fractional_max_pool: either output_size or output_ratio is given.") << at));
   const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   const Size batch = x.size(0, at), channels = x.size(1, at);
-  const Tensor samples = random_samples.defined() ? random_samples : rand({batch, channels, axes}, detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f32, x.device()), at);
+  if (!output_ratio.empty() && output_ratio.size() != 1 && output_ratio.size() != static_cast<std::size_t>(axes))
+    TT_THROW(Error(Text("tt::fractional_max_pool: ") << static_cast<std::int64_t>(output_ratio.size()) << " ratios for " << axes << " axes." << at));
+  const Tensor given_samples = random_samples.defined() ? random_samples : rand({batch, channels, axes}, detail::on_device(is_floating(x.dtype()) ? x.dtype() : DType::f32, x.device()), at);
+  const Tensor samples = is_narrow(given_samples.dtype()) ? given_samples.to(DType::f32, at) : given_samples;  // 16 bits do not hold all places
   if (samples.dim() != 3 || !(samples.size(0, at) == batch) || !(samples.size(1, at) == channels) || samples.size(2, at) != axes)
     TT_THROW(Error(Text("tt::fractional_max_pool: random_samples of shape ") << samples.shape() << " for images " << x.shape() << "." << at));
   // places in the last axes taken as one: (batch, channels, m0, ..., window)
   Tensor place;
-  std::int64_t plane = 1;
+  std::int64_t plane = 1, together = 1;  // elements of the axes so far, and of their windows
   IntList sizes;
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = x.size(2 + k, at), window = kernel_size[k];
@@ -256,15 +259,18 @@ TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const Int
     else {  // (..., m0, w0) and (..., m, w) to (..., m0, m, w0, w), windows as one axis
       IntList left{batch, channels}, right{batch, channels};
       for (int j = 0; j < k; ++j) left.push_back(sizes[j]), right.push_back(1);
-      left.push_back(1), left.push_back(-1), left.push_back(1);
+      left.push_back(1), left.push_back(together), left.push_back(1);
       right.push_back(m), right.push_back(1), right.push_back(window);
       const Tensor all = place.reshape(left, at) * n + own.reshape(right, at);
       place = tt::flatten(all, -2, -1, at);
     }
     sizes.push_back(m);
     plane *= n;
+    together *= window;
   }
-  IntList lines{batch, channels, -1};
+  Size all(1);
+  for (int k = 2; k < place.dim(); ++k) all *= place.size(k, at);
+  const IntList lines{batch, channels, all};
   const Tensor taken = gather(x.reshape({batch, channels, plane}, at), -1, place.reshape(lines, at), at).reshape(place.shape(at), at);
   const MinMaxResult best = tt::max(taken, -1, false, at);
   const Tensor indices = gather(place, -1, best.indices.unsqueeze(-1, at), at).squeeze(-1, at);

@@ -165,10 +165,11 @@ Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, S
     const Tensor zero = s == 0, safe = tt::where(zero, 1, s, at);
     return tt::where(zero, 0, p == 2 ? tt::sqrt(safe, at) : tt::pow(safe, 1 / p, at), at);
   };
+  const bool largest_or_sum = p == 1 || std::isinf(p);
+  if (is_narrow(x.dtype()) && !largest_or_sum) return power_norm(x.to(DType::f32, at), p, dim, keepdim, at).to(x.dtype(), at);  // powers go beyond 16 bits
   if (p == 2) return root(call_with<SumOfSquares>(at, {dim, keepdim}, x));
   const Tensor a = tt::abs(x, at);
   if (std::isinf(p)) return p > 0 ? a.amax(dim, keepdim, at) : a.amin(dim, keepdim, at);
-  if (is_narrow(x.dtype()) && p != 1) return power_norm(x.to(DType::f32, at), p, dim, keepdim, at).to(x.dtype(), at);  // powers go beyond 16 bits
   if (p == 1) return a.sum(dim, keepdim, at);
   // 0 to the power is not differentiable where p is below 1
   return root(tt::where(a == 0, p < 0 ? __builtin_inf() : 0, tt::pow(tt::where(a == 0, 1, a, at), p, at), at).sum(dim, keepdim, at));
@@ -176,7 +177,7 @@ Tensor power_norm(const Tensor& x, double p, const IntList& dim, bool keepdim, S
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor angle(const Tensor& given, SourceLine at) {
   const Tensor x = is_floating(given.dtype()) ? given : given.to(DType::f32, at);
-  return tt::where(isnan(x, at), x, tt::where(x < 0, 3.14159265358979323846, 0.0, at).to(x.dtype(), at), at);
+  return tt::where(isnan(x, at), x, (x < 0).to(x.dtype(), at) * 3.14159265358979323846, at);
 }
 TT_LAZY_DEFINITION Tensor mvlgamma(const Tensor& x, int p, SourceLine at) {
   constexpr double log_pi = 1.1447298858494001741;

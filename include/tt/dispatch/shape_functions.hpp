@@ -58,7 +58,7 @@ TT_LAZY Tensor diagonal(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 
 /// they reach beyond the storage.
 TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
 /// A dense copy of x in which the elements that as_strided would show are those of src.
-TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, std::int64_t storage_offset = 0, SourceLine at = here());
+TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
 /// All of them expanded to the shape they have in common.
 TT_LAZY TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
 

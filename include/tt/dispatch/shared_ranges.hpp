@@ -1,21 +1,38 @@
 // Loops that threads share: for kernels whose parts hang on nothing of each other.
 //   in_ranges(rows, columns, [&](std::int64_t begin, std::int64_t end) { for (; begin < end; ++begin) sort(row(begin)); });
 #pragma once
+#include <atomic>
 #include <cstring>
+#include <exception>
 
 #include "tt/backends/runtime.hpp"
 #include "tt/plan/split.hpp"
 
 namespace tt::detail {
 
-/// f(part) for parts that threads share.
+/// f(part) for parts that threads share. The first exception of one is thrown when all have ended.
 template <class F>
 void in_parts(int parts, const F& f) {
   if (parts == 1) return f(0);
-  backend::ThreadPool::instance().run(parts, [](void* context, int part) { (*static_cast<const F*>(context))(part); }, const_cast<void*>(static_cast<const void*>(&f)));
+  struct Shared {
+    const F& f;
+    std::atomic_flag failed{};
+    std::exception_ptr first{};
+  } shared{f};
+  backend::ThreadPool::instance().run(
+      parts,
+      [](void* context, int part) {
+        Shared& s = *static_cast<Shared*>(context);
+        try {
+          s.f(part);
+        } catch (...) {
+          if (!s.failed.test_and_set()) s.first = std::current_exception();
+        }
+      },
+      &shared);
+  if (shared.first) std::rethrow_exception(shared.first);
 }
-/// f(begin, end) for ranges of n that threads share, where each of the n costs about as much as `work` elements. What f does hangs on no other range, and throws
-/// nothing but for want of memory.
+/// f(begin, end) for ranges of n that threads share, where each of the n costs about as much as `work` elements. What f does hangs on no other range.
 template <class F>
 void in_ranges(std::int64_t n, std::int64_t work, const F& f) {
   const Split split = split_kernel({KernelKind::rows, 1, n, work, 1, false}, get_num_threads());

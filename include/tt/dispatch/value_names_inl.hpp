@@ -11,9 +11,15 @@ namespace detail {
 inline Tensor beside(const TensorOperand& v, const Tensor& x) { return v.tensor ? *v.tensor : v.number(x.dtype()); }
 template <class = void>
 Tensor in_f64(const TensorOperand& v, Line at) { return v.tensor ? v.tensor->to(DType::f64, at) : full({}, real_of(v, at), TensorOptions{.dtype = DType::f64}); }
+/// A bound of `x`, below which a negative number stands for 0 where nothing is less.
+template <class = void>
+Tensor lower_bound(const TensorOperand& v, const Tensor& x) {
+  const bool below = !v.tensor && x.dtype() == DType::u8 && v.integer < 0 && !is_floating(v.literal);
+  return below ? TensorOperand(0).number(x.dtype()) : beside(v, x);
+}
 template <class = void>
 Tensor clamped(const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) {
-  const auto bound = [&](const OptionalOperand& b) { return b.tensor.defined() ? b.tensor : b.value.number(x.dtype()); };
+  const auto bound = [&](const OptionalOperand& b) { return b.tensor.defined() ? b.tensor : lower_bound(b.value, x); };
   if (!low.given && !high.given) TT_THROW(Error(Text("tt::clamp: neither min nor max is given.") << at));
   if (!low.given) return clamp_max(x, bound(high), at);
   return high.given ? clamp(x, bound(low), bound(high), at) : clamp_min(x, bound(low), at);
@@ -52,7 +58,7 @@ void register_elementwise_names() {
   });
   register_function("clamp", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
   register_function("clip", "Tensor input, Scalar? min=None, Scalar? max=None", [](const Tensor& x, const OptionalOperand& low, const OptionalOperand& high, Line at) { return clamped(x, low, high, at); });
-  register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, beside(l, x), at); });
+  register_function("clamp_min", "Tensor input, Scalar min", [](const Tensor& x, const TensorOperand& l, Line at) { return clamp_min(x, lower_bound(l, x), at); });
   register_function("clamp_max", "Tensor input, Scalar max", [](const Tensor& x, const TensorOperand& h, Line at) { return clamp_max(x, beside(h, x), at); });
   register_function("where", "Tensor condition", [](const Tensor& c, Line at) { return unbind(nonzero(c, at), 1, at); });
   register_function("logit", "Tensor input, float? eps=None", [](const Tensor& x, Optional<double> e, Line at) {
@@ -71,11 +77,20 @@ void register_elementwise_names() {
   for (const char* name : {"bitwise_right_shift", "__rshift__"})
     register_function(name, "Tensor input, Scalar other", [](const Tensor& x, const TensorOperand& n, Line at) { return bitwise_right_shift(x, n, at); });
   register_function("float_power", "Scalar input, Scalar exponent", [](const TensorOperand& x, const TensorOperand& p, Line at) { return tt::pow(in_f64(x, at), in_f64(p, at), at); });
-  for (const char* name : {"gt", "greater"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::gt(number_of(x), beside(y, number_of(x)), at); });
-  for (const char* name : {"ge", "greater_equal"}) register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return tt::ge(number_of(x), beside(y, number_of(x)), at); });
+  // less with the operands exchanged: numbers are compared as they are
+  for (const char* name : {"gt", "greater"})
+    register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) {
+      const TensorOperand both[] = {y, x};
+      return call_elementwise(operator_entry<Op::lt>(), both, 2, no_attributes, at);
+    });
+  for (const char* name : {"ge", "greater_equal"})
+    register_function(name, "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) {
+      const TensorOperand both[] = {y, x};
+      return call_elementwise(operator_entry<Op::le>(), both, 2, no_attributes, at);
+    });
   register_function("angle", "Tensor input", [](const Tensor& x, Line at) { return angle(x, at); });
   register_function("as_strided_scatter", "Tensor input, Tensor src, int[] size, int[] stride, int? storage_offset=None", [](const Tensor& x, const Tensor& s, const IntList& n, const IntList& t, Optional<std::int64_t> o, Line at) {
-    return as_strided_scatter(x, s, n, t, o.given ? o.value : 0, at);
+    return as_strided_scatter(x, s, n, t, o, at);
   });
   register_function("isreal", "Tensor input", [](const Tensor& x, Line at) { return ones(x.shape(at), on_device(DType::boolean, x.device()), at); });
   register_function("masked_fill", "Tensor input, Tensor mask, Scalar value", [](const Tensor& x, const Tensor& m, const TensorOperand& v, Line at) { return tt::masked_fill(x, m, beside(v, x), at); });

@@ -229,7 +229,7 @@ constexpr auto next_half(auto a, auto b) {
   const auto inwards = (a > 0 && b < a) || (a < 0 && b > a);
   const auto small = tt::where(b > a, a + apart, a - apart), from_infinity = tt::where(a > 0, most, -most);
   const auto moved = tt::where(size < least_normal || (size == least_normal && inwards), small, tt::where(size > most && inwards, from_infinity, next_number<float>(a, b, 0x2000)));
-  return tt::where(a != a, a, tt::where(b != b || a == b, b, moved));
+  return tt::where(a != a, a, tt::where(b != b || a == b, b, tt::where(moved == 0, a * 0.0f, moved)));  // 0 has the sign of the side
 }
 }  // namespace detail
 /// The next number from a towards b. bf16 are the upper halves of f32.

@@ -433,13 +433,16 @@ struct TileProgram::Worker {
     if (!one_block) each_reduction(s, [&](const TileStep& x) { x.tree->begin(tree_of(x)); });
     for (std::int64_t block = 0; block < columns || block == 0; block += row_block)
       block_of_row(s, row, block, columns, [&](const TileStep& x, std::byte* value) {
-        if (!one_block) {
-          x.tree->push(tree_of(x), value);
-          if (block + row_block < columns) return;
-          x.tree->result(tree_of(x), value);
-        }
-        set_row_value(x, value);
+        if (one_block) return set_row_value(x, value);
+        x.tree->push(tree_of(x), value);
+        if (block + row_block >= columns) end_of_row(x);
       });
+  }
+  /// The tree's result is the row's.
+  void end_of_row(const TileStep& x) {
+    alignas(8) std::byte value[8];
+    x.tree->result(tree_of(x), value);
+    set_row_value(x, value);
   }
 
   // ---- one row that threads share
@@ -452,12 +455,12 @@ struct TileProgram::Worker {
     for (std::int64_t b = blocks * p / all, last = blocks * (p + 1) / all; b < last; ++b)
       block_of_row(s, row, b * row_block, columns, [&](const TileStep& x, const std::byte* value) { std::memcpy(value_of_block(t, b, x), value, 8); });
   }
-  /// What the results of a segment are once a row, the helpers have too.
+  /// Gives the helpers the values that a segment computed once for the row: of its reductions, or of its other steps.
   void give_row_values(int s, bool reductions) {
     for (const TileStep* x = begin(s); x != end(s); ++x) {
       if (x->x->result < 0 || reductions != (x->kind == TileStep::Kind::reduce)) continue;
       for (Worker* w = team.others; w != team.others + team.helpers; ++w) {
-        std::memcpy(w->own[x->out], own[x->out], register_bytes);
+        std::memcpy(w->own[x->out], own[x->out], tile_bytes(x->x->dtype));
         w->registers[x->out] = w->own[x->out];
         w->repeated[x->out] = repeated[x->out];
       }
@@ -481,9 +484,7 @@ struct TileProgram::Worker {
       each_reduction(whole.s, [&](const TileStep& x) {
         x.tree->begin(tree_of(x));
         for (std::int64_t b = 0; b * row_block < columns; ++b) x.tree->push(tree_of(x), value_of_block(team, b, x));
-        alignas(8) std::byte value[8];
-        x.tree->result(tree_of(x), value);
-        set_row_value(x, value);
+        end_of_row(x);
       });
       give_row_values(whole.s, true);
       row_segment(whole.s + 1, row, false);
@@ -850,46 +851,45 @@ struct TileProgram::Run {
     }
     return compiled;
   }
-  /// How many threads share the one row of a kernel: what is summed along it keeps its columns together otherwise.
+  /// How many threads share the row of a kernel that has only one. (`split_kernel` gives it to one thread where there is a sum along it.)
   int parts_of_row(const Kernel& k, int threads) const {
     if (threads < 2 || k.kind != KernelKind::rows || k.tile > 0 || k.rows.value(symbols) != 1 || is_transposition(k, plan.instructions.begin(), accesses_of(plan))) return 1;
     const std::int64_t most = k.cols.value(symbols) / work_per_thread;
     return most < threads ? static_cast<int>(most) : threads;
   }
   void form_team(int parts) {
-    const auto helpers = static_cast<std::size_t>(parts - 1), table = static_cast<std::size_t>(first.k->bindings) * sizeof(void*);
-    const std::size_t each = Worker(program, symbols, given.data()).place(nullptr, 0), begin = Worker::rounded(helpers * sizeof(Worker)),
-                      blocks = static_cast<std::size_t>((first.k->cols.value(symbols) + row_block - 1) / row_block);
-    std::byte* const memory = helpers_workspace().get(begin + helpers * each + blocks * static_cast<std::size_t>(program.most_reductions_) * 8);
+    const std::int64_t blocks = (first.k->cols.value(symbols) + row_block - 1) / row_block;
+    std::byte* const values = make_helpers(parts - 1, false, static_cast<std::size_t>(blocks * program.most_reductions_ * 8));
+    for (int p = 0; p < parts - 1; ++p) others[p].prepare();
+    first.team = {others, parts - 1, values};
+  }
+  /// Workers beside the first one, for its kernel; rows of scratch are its own, or theirs. Returns where `more` bytes behind them begin.
+  std::byte* make_helpers(int count, bool own_scratch, std::size_t more) {
+    const auto helpers = static_cast<std::size_t>(count);
+    Worker counting(program, symbols, given.data());
+    std::size_t each = counting.place(nullptr, 0);
+    if (own_scratch) each = counting.join(first, nullptr, each);
+    const std::size_t begin = Worker::rounded(helpers * sizeof(Worker));
+    std::byte* const memory = helpers_workspace().get(begin + helpers * each + more);
     others = reinterpret_cast<Worker*>(memory);
     for (std::size_t p = 0; p < helpers; ++p) {
       Worker& w = *new (others + p) Worker(program, symbols, given.data());
-      w.place(memory + begin + p * each, 0);
-      std::memcpy(w.operands, first.operands, table);
-      w.begin_kernel(*first.k, nullptr);
-      w.prepare();
+      std::byte* const its = memory + begin + p * each;
+      const std::size_t end = w.place(its, 0);
+      if (own_scratch) w.join(first, its, end);
+      else std::memcpy(w.operands, first.operands, static_cast<std::size_t>(first.k->bindings) * sizeof(void*));
+      w.begin_kernel(*first.k, first.function);
     }
-    first.team = {others, parts - 1, memory + begin + helpers * each};
+    return memory + begin + helpers * each;
   }
   std::byte* buffer(int b) const {
     const Buffer& x = plan.buffers[b];
     return x.external >= 0 ? static_cast<std::byte*>(external[x.external]) : arena + placement->offsets[b];
   }
   void divided(const Split& split) {
-    const auto helpers = static_cast<std::size_t>(split.parts - 1);
-    Worker counting(program, symbols, given.data());
-    const std::size_t each = counting.join(first, nullptr, counting.place(nullptr, 0)),
-                      begin = Worker::rounded(helpers * sizeof(Worker));
-    std::byte* const memory = helpers_workspace().get(begin + helpers * each);
-    others = reinterpret_cast<Worker*>(memory);
+    make_helpers(split.parts - 1, true, 0);
     first.range = split.part(0);
-    for (std::size_t p = 0; p < helpers; ++p) {
-      Worker& w = *new (others + p) Worker(program, symbols, given.data());
-      std::byte* const its = memory + begin + p * each;
-      w.join(first, its, w.place(its, 0));
-      w.begin_kernel(*first.k, first.function);
-      w.range = split.part(static_cast<int>(p) + 1);
-    }
+    for (int p = 1; p < split.parts; ++p) others[p - 1].range = split.part(p);
     ThreadPool::instance().run(
         split.parts,
         [](void* run, int p) {
