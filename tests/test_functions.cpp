@@ -211,7 +211,7 @@ TEST_CASE("items as NumPy's indices") {
   CHECK(x.index({0}).sum().item() == 7 * 8 + 8 + 9 + 10 + 11);
   CHECK(x.index({1, 0, 1}).item() == -1);
   CHECK(message([&] { x.index({0, 0, 0, 0}); }) == "tt::index: 4 axes are named, shape (2, 3, 4) has 3." + at(__LINE__));
-  CHECK(message([&] { x.index({tt::tensor({0, 2})}); }) == "tt::index: an index is out of range for axis 0 of shape (2, 3, 4)." + at(__LINE__));
+  CHECK(message([&] { x.index({tt::tensor({0, 2})}); }) == "tt::index: index 2 is out of range for axis 0 of shape (2, 3, 4)." + at(__LINE__));
 }
 
 TEST_CASE("errors name the function, the facts and the line") {
