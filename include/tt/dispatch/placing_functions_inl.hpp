@@ -1,6 +1,5 @@
 // Definitions of shape_functions.hpp that put a Tensor into a larger one: margins, diagonals, slices.
 #pragma once
-#include <map>
 #include <vector>
 
 #include "tt/dispatch/index_functions.hpp"
@@ -33,11 +32,13 @@ TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src,
   // which element of x lies there; some may be none of it
   const std::vector<std::int64_t> own = detail::places_in_storage(x.impl().shape, x.impl().stride, x.storage_offset()),
                                   there = detail::places_in_storage(shown.impl().shape, shown.impl().stride, shown.storage_offset());
-  std::map<std::int64_t, std::int64_t> number;
-  for (std::size_t k = 0; k < own.size(); ++k) number[own[k]] = static_cast<std::int64_t>(k);
-  std::vector<std::int64_t> to, from;
+  std::int64_t last = -1;
+  for (const auto* places : {&own, &there})
+    for (const std::int64_t p : *places) last = p > last ? p : last;
+  std::vector<std::int64_t> number(static_cast<std::size_t>(last + 1), -1), to, from;
+  for (std::size_t k = 0; k < own.size(); ++k) number[static_cast<std::size_t>(own[k])] = static_cast<std::int64_t>(k);
   for (std::size_t k = 0; k < there.size(); ++k)
-    if (const auto found = number.find(there[k]); found != number.end()) to.push_back(found->second), from.push_back(static_cast<std::int64_t>(k));
+    if (const std::int64_t found = number[static_cast<std::size_t>(there[k])]; found >= 0) to.push_back(found), from.push_back(static_cast<std::int64_t>(k));
   const Tensor taken = index_select(src.to(x.dtype(), at).reshape({-1}, at), 0, detail::index_table(from, x.device()), at);
   return scatter(x.reshape({-1}, at), 0, detail::index_table(to, x.device()), taken, at).reshape(x.shape(at), at);
 }
