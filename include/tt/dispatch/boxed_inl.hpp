@@ -201,9 +201,9 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   }
 
   const int tensors = operand.size();
-  bool numbers_only = place > 0 && !takes_numbers_alone(op.name());
+  bool numbers_only = place > 0;
   for (const TensorOperand& o : operand) numbers_only = numbers_only && !o.tensor;
-  if (numbers_only) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
+  if (numbers_only && !takes_numbers_alone(op.name())) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
   if (op.body || op.primitive != Op::input) {
     *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;
@@ -237,9 +237,9 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
 }
 inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at) {
   if (std::string_view(f.schema).starts_with("Scalar input")) {
-    bool numbers_only = !takes_numbers_alone(f.name);
+    bool numbers_only = true;
     for (const BoxedValue* v : given.value) numbers_only = numbers_only && !(v && v->is_tensor());
-    if (numbers_only) TT_THROW(Error(Text("tt::") << f.name << ": there is no Tensor." << at));
+    if (numbers_only && !takes_numbers_alone(f.name)) TT_THROW(Error(Text("tt::") << f.name << ": there is no Tensor." << at));
   }
   SmallVec<BoxedValue, 12> made;
   SmallVec<const BoxedValue*, 12> value;

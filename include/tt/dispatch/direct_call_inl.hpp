@@ -233,22 +233,6 @@ inline bool try_rows(Call& c) {
   in_parts(split.parts, [&](int part) { d.run(f, c, to, in_place, split.part(part)); });
   return true;
 }
-/// count[1] rows of count[0] elements, one behind the other, of elements that lie so far apart.
-inline void copy_columns(std::byte* to, const std::byte* from, const std::int64_t* count, const std::int64_t* stride, int width) {
-  const auto copy = [&]<class T>(T) {
-    for (std::int64_t j = 0; j < count[0]; ++j) {
-      const T* source = reinterpret_cast<const T*>(from) + j * stride[0];
-      T* target = reinterpret_cast<T*>(to) + j;
-      for (std::int64_t i = 0; i < count[1]; ++i) target[i * count[0]] = source[i * stride[1]];
-    }
-  };
-  switch (width) {
-    case 1: return copy(std::uint8_t{});
-    case 2: return copy(std::uint16_t{});
-    case 4: return copy(std::uint32_t{});
-    default: copy(std::uint64_t{});
-  }
-}
 /// A view laid out dense: rows that lie together are copied as they are, of rows of a few elements that lie apart one column after the other. What is
 /// left, as transposed matrices, goes through a plan, square by square.
 inline bool try_copy(Call& c) {
@@ -266,32 +250,24 @@ inline bool try_copy(Call& c) {
     count[axes] = t.shape.code[k];
     stride[axes++] = t.stride[k];
   }
-  const int width = size_of(t.dtype);
-  const bool together = axes > 0 && stride[0] == 1 && count[0] * width >= least_bytes;
+  const bool together = axes > 0 && stride[0] == 1 && count[0] * size_of(t.dtype) >= least_bytes;
   if (!together && (axes < 2 || count[0] > few)) return false;
   const int inner = together ? 1 : 2;  // axes of a piece
   const std::int64_t n = together ? count[0] : count[0] * count[1];
   c.result[0] = Tensor(t.dtype, t.shape);
   std::byte* const to = c.result[0].impl().data;
-  in_ranges(t.numel / n, n, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t place[max_rank] = {}, from = 0, rest = begin;
-    for (int k = inner; k < axes; ++k) {
-      place[k] = rest % count[k];
-      rest /= count[k];
-      from += place[k] * stride[k];
-    }
-    for (std::int64_t piece = begin; piece < end; ++piece) {
-      const std::byte* const source = t.data + from * width;
-      std::byte* const target = to + piece * n * width;
-      if (together) std::memcpy(target, source, static_cast<std::size_t>(n * width));
-      else copy_columns(target, source, count, stride, width);
-      for (int k = inner; k < axes; ++k) {
-        from += stride[k];
-        if (++place[k] < count[k]) break;
-        from -= stride[k] * count[k];
-        place[k] = 0;
-      }
-    }
+  with_element_size(t.dtype, [&]<class T>(T) {
+    const T* const elements = reinterpret_cast<const T*>(t.data);
+    in_ranges(t.numel / n, n, [&](std::int64_t begin, std::int64_t end) {
+      each_row_place(begin, end, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
+        const T* const source = elements + place;
+        T* const target = reinterpret_cast<T*>(to) + piece * n;
+        if (together) std::memcpy(target, source, static_cast<std::size_t>(n) * sizeof(T));
+        else
+          for (std::int64_t j = 0; j < count[0]; ++j)
+            for (std::int64_t i = 0; i < count[1]; ++i) target[i * count[0] + j] = source[j * stride[0] + i * stride[1]];
+      });
+    });
   });
   return true;
 }

@@ -143,15 +143,14 @@ struct Places {
     for (int k = 0; k < indexed; ++k) {
       const Size n = moved.size(k, at);
       const Tensor& own = used[static_cast<std::size_t>(k)];
-      if (is_plain(own)) {
-        const Tensor checked = checked_places(op, own, x.impl().shape, static_cast<int>(order.value(k)), true, at);
-        place = place.defined() ? place * n + checked : checked;
-        continue;
+      Tensor from_end;
+      if (is_plain(own)) from_end = checked_places(op, own, x.impl().shape, static_cast<int>(order.value(k)), true, at);
+      else {
+        from_end = tt::where(own < 0, own + n, own, at);
+        if (is_host(own.device()) && !capture_mode && own.numel() > 0)
+          if (!tt::logical_and(from_end >= 0, from_end < n, at).all({}, false, at).item<bool>(at))
+            TT_THROW(Error(Text("tt::") << op << ": an index is out of range for axis " << order.value(k) << " of shape " << x.shape() << "." << at));
       }
-      const Tensor from_end = tt::where(own < 0, own + n, own, at);
-      if (is_host(own.device()) && !capture_mode && own.numel() > 0)
-        if (!tt::logical_and(from_end >= 0, from_end < n, at).all({}, false, at).item<bool>(at))
-          TT_THROW(Error(Text("tt::") << op << ": an index is out of range for axis " << order.value(k) << " of shape " << x.shape() << "." << at));
       place = place.defined() ? place * n + from_end : from_end;
     }
     if (!place.defined()) place = tt::arange(0);

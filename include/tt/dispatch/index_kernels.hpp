@@ -180,16 +180,6 @@ void CheckPlacesOf<F>::kernel(Call& c, const Options& o) {
   c.result[0] = checked_places(F::info.name, c[0], shape, o.dim, o.wrap, c.at);
 }
 
-/// f with an unsigned integer of an element's size: what only moves elements needs no more.
-template <class F>
-void with_element_size(DType d, const F& f) {
-  switch (size_of(d)) {
-    case 1: f(std::uint8_t{}); break;
-    case 2: f(std::uint16_t{}); break;
-    case 4: f(std::uint32_t{}); break;
-    default: f(std::uint64_t{});
-  }
-}
 /// f with a number of the dtype.
 template <class F>
 void with_number(const Call& c, const F& f) {
@@ -263,24 +253,10 @@ struct AxisElements {
   /// threads share them then.
   template <class F>
   void each_row(const Tensor& t, bool apart, const F& f) const {
+    const int last = shape.rank - 2;
     const auto range = [&](std::int64_t begin, std::int64_t end) {
-      if (begin == end) return;
-      const auto step = [&](int k) { return k == axis ? 0 : t.impl().stride[k]; };
-      std::int64_t at[max_rank] = {}, base = 0, rest = begin;
-      for (int k = shape.rank - 2; k >= 0; --k) {
-        at[k] = rest % shape.code[k];
-        rest /= shape.code[k];
-        base += at[k] * step(k);
-      }
-      for (std::int64_t r = begin; r < end; ++r) {
-        f(r * columns, base);
-        for (int k = shape.rank - 2; k >= 0; --k) {
-          base += step(k);
-          if (++at[k] < shape.code[k]) break;
-          base -= step(k) * shape.code[k];
-          at[k] = 0;
-        }
-      }
+      each_row_place(begin, end, last < 0 ? 0 : last + 1, [&](int k) { return shape.code[last - k]; }, [&](int k) { return last - k == axis ? 0 : t.impl().stride[last - k]; },
+                     [&](std::int64_t r, std::int64_t place) { f(r * columns, place); });
     };
     if (apart) in_ranges(rows, columns, range);
     else range(0, rows);

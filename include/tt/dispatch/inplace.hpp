@@ -28,24 +28,13 @@ void scatter(const TensorImpl& to, const T* from) {
   const std::int64_t n = rank ? to.shape.code[rank - 1] : 1, step = rank ? to.stride[rank - 1] : 1;
   T* const base = reinterpret_cast<T*>(to.data);
   in_ranges(n > 0 ? to.numel / n : 0, n, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t index[max_rank] = {}, offset = 0, rest = begin;
-    for (int k = rank - 2; k >= 0; --k) {
-      index[k] = rest % to.shape.code[k];
-      rest /= to.shape.code[k];
-      offset += index[k] * to.stride[k];
-    }
-    for (std::int64_t row = begin; row < end; ++row) {
+    const int last = rank - 2;
+    each_row_place(begin, end, last < 0 ? 0 : last + 1, [&](int k) { return to.shape.code[last - k]; }, [&](int k) { return to.stride[last - k]; }, [&](std::int64_t row, std::int64_t place) {
       const T* const elements = from + row * n;
-      if (step == 1) std::memcpy(base + offset, elements, static_cast<std::size_t>(n) * sizeof(T));
+      if (step == 1) std::memcpy(base + place, elements, static_cast<std::size_t>(n) * sizeof(T));
       else
-        for (std::int64_t i = 0; i < n; ++i) base[offset + i * step] = elements[i];
-      for (int k = rank - 2; k >= 0; --k) {
-        offset += to.stride[k];
-        if (++index[k] < to.shape.code[k]) break;
-        offset -= to.stride[k] * to.shape.code[k];
-        index[k] = 0;
-      }
-    }
+        for (std::int64_t i = 0; i < n; ++i) base[place + i * step] = elements[i];
+    });
   });
 }
 

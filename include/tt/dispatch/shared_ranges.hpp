@@ -42,6 +42,36 @@ void in_ranges(std::int64_t n, std::int64_t work, const F& f) {
   });
 }
 
+/// f(row, place) for rows [begin, end) of all that some axes have together: where each begins. count(k) and stride(k) are those of axis k, from the inmost one out.
+template <class Count, class Stride, class F>
+void each_row_place(std::int64_t begin, std::int64_t end, int axes, const Count& count, const Stride& stride, const F& f) {
+  if (begin == end) return;
+  std::int64_t at[max_rank] = {}, place = 0, rest = begin;
+  for (int k = 0; k < axes; ++k) {
+    at[k] = rest % count(k);
+    rest /= count(k);
+    place += at[k] * stride(k);
+  }
+  for (std::int64_t row = begin; row < end; ++row) {
+    f(row, place);
+    for (int k = 0; k < axes; ++k) {
+      place += stride(k);
+      if (++at[k] < count(k)) break;
+      place -= stride(k) * count(k);
+      at[k] = 0;
+    }
+  }
+}
+/// f with an unsigned integer of an element's size: what only moves elements needs no more.
+template <class F>
+void with_element_size(DType d, const F& f) {
+  switch (size_of(d)) {
+    case 1: f(std::uint8_t{}); break;
+    case 2: f(std::uint16_t{}); break;
+    case 4: f(std::uint32_t{}); break;
+    default: f(std::uint64_t{});
+  }
+}
 /// Copies so many bytes, in pieces that threads share where they are many.
 inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   constexpr std::int64_t piece = 1 << 16, word = 4;
