@@ -191,33 +191,35 @@ Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& h
   Taps taps;
   taps.place.resize(count);
   if (!nearest) taps.weight.resize(count);
+  std::vector<double> weight(count);
   for (std::int64_t i = 0; i < m; ++i) {
+    const double number = static_cast<double>(i);
+    std::int64_t first = 0;
     if (nearest) {
-      taps.place[0].push_back(held(static_cast<std::int64_t>(std::floor((static_cast<double>(i) + (how.kind == Resizing::nearest ? 0 : 0.5)) * step))));
-      continue;
-    }
-    if (how.antialias) {
-      const double center = step * (static_cast<double>(i) + 0.5);
-      const auto first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0), last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
-      std::vector<double> weight(count, 0);
+      first = static_cast<std::int64_t>(std::floor((number + (how.kind == Resizing::nearest ? 0 : 0.5)) * step));
+    } else if (how.antialias) {
+      const double center = step * (number + 0.5);
+      first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0);
+      const auto last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
       double sum = 0;
-      for (std::int64_t j = first; j < last; ++j) {
-        const double apart = (static_cast<double>(j) - center + 0.5) / wide;
-        sum += weight[static_cast<std::size_t>(j - first)] = linear ? std::max(0.0, 1 - std::fabs(apart)) : cubic_weight(apart, -0.5);
-      }
       for (std::size_t k = 0; k < count; ++k) {
-        taps.place[k].push_back(held(first + static_cast<std::int64_t>(k)));
-        taps.weight[k].push_back(sum != 0 ? weight[k] / sum : 0);
+        const std::int64_t j = first + static_cast<std::int64_t>(k);
+        const double apart = (static_cast<double>(j) - center + 0.5) / wide;
+        weight[k] = j >= last ? 0 : linear ? std::max(0.0, 1 - std::fabs(apart)) : cubic_weight(apart, -0.5);
+        sum += weight[k];
       }
-      continue;
+      for (double& w : weight) w = sum != 0 ? w / sum : 0;
+    } else {
+      double p = source_place(i, n, m, step, how.align_corners);
+      if (linear && p < 0) p = 0;
+      const auto low = static_cast<std::int64_t>(std::floor(p));
+      const double t = p - static_cast<double>(low);
+      first = linear ? low : low - 1;
+      for (std::size_t k = 0; k < count; ++k) weight[k] = linear ? (k == 0 ? 1 - t : t) : cubic_weight(static_cast<double>(k) - 1 - t, -0.75);
     }
-    double p = source_place(i, n, m, step, how.align_corners);
-    if (linear && p < 0) p = 0;
-    const auto low = static_cast<std::int64_t>(std::floor(p)), first = linear ? low : low - 1;
-    const double t = p - static_cast<double>(low);
     for (std::size_t k = 0; k < count; ++k) {
       taps.place[k].push_back(held(first + static_cast<std::int64_t>(k)));
-      taps.weight[k].push_back(linear ? (k == 0 ? 1 - t : t) : cubic_weight(static_cast<double>(k) - 1 - t, -0.75));
+      if (!nearest) taps.weight[k].push_back(weight[k]);
     }
   }
   return taps;

@@ -15,14 +15,12 @@ TT_LAZY_DEFINITION Tensor diag(const Tensor& x, int diagonal, SourceLine at) {
 namespace detail {
 /// Where an element lies, counted in elements from the begin of the storage, for each element of these sizes in row-major order.
 inline std::vector<std::int64_t> places_in_storage(const Shape& shape, const std::int64_t* stride, std::int64_t first) {
-  std::vector<std::int64_t> place{first};
-  for (int k = 0; k < shape.rank; ++k) {
-    std::vector<std::int64_t> next;
-    for (const std::int64_t p : place)
-      for (std::int64_t i = 0; i < shape.code[k]; ++i) next.push_back(p + i * stride[k]);
-    place = next;
-  }
-  return place;
+  std::vector<std::int64_t> places;
+  std::int64_t all = 1;
+  for (int k = 0; k < shape.rank; ++k) all *= shape.code[k];
+  const int last = shape.rank - 1;
+  each_row_place(0, all, shape.rank, [&](int k) { return shape.code[last - k]; }, [&](int k) { return stride[last - k]; }, [&](std::int64_t, std::int64_t place) { places.push_back(first + place); });
+  return places;
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset, SourceLine at) {
