@@ -119,7 +119,7 @@ inline void run_op_on_cpu(Call& c, Device device) {
 inline void write_through_copy(const Tensor& to, const Tensor& from) {
   count_fallback(to.device().type, "copy_");
   const Tensor there = lying_alike(to, Device{}), source = lying_alike(from, Device{});
-  with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(there.impl(), reinterpret_cast<const T*>(source.impl().data)); });
+  with_element_size(to.dtype(), [&]<class T>(T) { scatter<T>(there.impl(), reinterpret_cast<const T*>(source.impl().data)); });
   put_back(there, to);
 }
 inline constexpr CpuCopies cpu_copies_of_devices{&run_graph_on_cpu, &write_through_copy};

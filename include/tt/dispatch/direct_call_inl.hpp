@@ -256,17 +256,17 @@ inline bool try_copy(Call& c) {
   const std::int64_t n = together ? count[0] : count[0] * count[1];
   c.result[0] = Tensor(t.dtype, t.shape);
   std::byte* const to = c.result[0].impl().data;
-  with_element_size(t.dtype, [&]<class T>(T) {
-    const T* const elements = reinterpret_cast<const T*>(t.data);
-    in_ranges(t.numel / n, n, [&](std::int64_t begin, std::int64_t end) {
-      each_row_place(begin, end, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
-        const T* const source = elements + place;
-        T* const target = reinterpret_cast<T*>(to) + piece * n;
-        if (together) std::memcpy(target, source, static_cast<std::size_t>(n) * sizeof(T));
-        else
+  const int width = size_of(t.dtype);
+  in_ranges(t.numel / n, n, [&](std::int64_t begin, std::int64_t end) {
+    each_row_place(begin, end, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
+      const std::byte* const source = t.data + place * width;
+      std::byte* const target = to + piece * n * width;
+      if (together) std::memcpy(target, source, static_cast<std::size_t>(n * width));
+      else
+        with_element_size(t.dtype, [&]<class T>(T) {
           for (std::int64_t j = 0; j < count[0]; ++j)
-            for (std::int64_t i = 0; i < count[1]; ++i) target[i * count[0] + j] = source[j * stride[0] + i * stride[1]];
-      });
+            for (std::int64_t i = 0; i < count[1]; ++i) reinterpret_cast<T*>(target)[i * count[0] + j] = reinterpret_cast<const T*>(source)[j * stride[0] + i * stride[1]];
+        });
     });
   });
   return true;

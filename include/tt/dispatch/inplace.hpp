@@ -21,7 +21,7 @@ inline TapeHooks& tape_hooks() {
   return hooks;
 }
 
-/// Writes dense elements where those of `to` lie, whose places differ.
+/// Writes dense elements where those of `to` lie, whose places differ. T is of their size.
 template <class T>
 void scatter(const TensorImpl& to, const T* from) {
   const int rank = to.shape.rank;

@@ -28,7 +28,7 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
   if (to.is_contiguous())
     copy_bytes(to.impl().data, source.data(), to.impl().numel * size_of(to.dtype()));
   else
-    with_dtype(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
+    with_element_size(to.dtype(), [&]<class T>(T) { scatter<T>(to.impl(), static_cast<const T*>(source.data())); });
 }
 
 TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine at) {
