@@ -2,6 +2,7 @@
 // compiled once, and every break is listed with its line.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <thread>
@@ -446,6 +447,46 @@ TEST_CASE("a segment is compiled once, for all sizes") {
   CHECK(f.captures() == 1);
 }
 
+TEST_CASE("sizes and places that ops are given become symbols when they change") {
+  const auto attend = [](const Tensor& cache, const Tensor& q, std::int64_t n) {  // a decode loop that looks at each step
+    const Tensor keys = cache.slice(0, 0, n), s = tt::softmax(tt::matmul(keys, q), 0);
+    return s.sum().item() < 0 ? s : tt::matmul(s.reshape({1, std::min<std::int64_t>(n, 400)}), keys) + static_cast<double>(n);
+  };
+  const auto f = tt::compile(attend, {.name = "attend", .tier = 0});
+  const Tensor cache = uniform({400, 8}, 1), q = uniform({8}, 2);
+  for (std::int64_t n = 1; n < 301; ++n) {
+    const Tensor y = f(cache, q, n), expected = attend(cache, q, n);
+    if (!same_bits(y, expected)) CHECK(n == -1);
+  }
+  CHECK(f.captures() == 8);
+  CHECK(f.segments() <= 8);
+  CHECK(f.fallbacks() == 0);
+  CHECK(contains(text(f.explain()), "an op is given another size or place than before: it is a symbol from now on"));
+  CHECK(same_bits(f(cache, q, 399), attend(cache, q, 399)));
+  CHECK(same_bits(f(cache, q, 500), attend(cache, q, 500)));  // clamped: not what was taken for granted
+  Tensor leaf = cache.clone().requires_grad_(), other = cache.clone().requires_grad_();
+  for (std::int64_t n = 20; n < 24; ++n) {
+    f(leaf, q, n).sum().backward();
+    attend(other, q, n).sum().backward();
+  }
+  CHECK(same_bits(leaf.grad(), other.grad()));
+}
+
+TEST_CASE("numbers that ops take as such stay numbers") {
+  const auto turn = [](const Tensor& x, int shift, int axis) {
+    const Tensor y = tt::cumsum(tt::roll(x, shift, axis), axis);
+    return y.sum().item() > 1e9 ? y : y.sum(axis) * 2;
+  };
+  const auto f = tt::compile(turn, {.name = "turn", .tier = 0});
+  const Tensor x = uniform({2, 5, 7, 3}, 1);
+  for (int k = 0; k < 40; ++k) CHECK(same_bits(f(x, k % 9, k % 4), turn(x, k % 9, k % 4)));
+  const auto none = tt::compile([](const Tensor& t, std::int64_t n) {
+    const Tensor empty = t.slice(0, 0, 0);
+    return empty.sum().item() > 0 ? t : empty.reshape({-1}).reshape({0, n}) * 2;
+  });
+  for (std::int64_t n = 2; n < 30; ++n) CHECK(none(x, n).shape() == tt::IntList{0, n});
+}
+
 TEST_CASE("numbers that change from call to call become inputs") {
   const auto f = tt::compile([](Tensor x) {
     const double s = x.sum().item();
@@ -643,6 +684,47 @@ struct Dice {
     return static_cast<int>((state >> 8) % static_cast<std::uint32_t>(n));
   }
 };
+/// Of which sizes and places are numbers that differ from call to call.
+const auto random_sizes = [](const Tensor& x, int seed, std::int64_t n, std::int64_t m) {
+  Dice dice{static_cast<std::uint32_t>(seed) * 7919u + 1};
+  std::vector<Tensor> v{x, x * 2, tt::ones({n, 3})};
+  for (int step = 0; step < 12; ++step) {
+    const Tensor a = v[static_cast<std::size_t>(dice(static_cast<int>(v.size())))];
+    const int axis = dice(2);
+    const std::int64_t size = a.size(axis), from = std::min(n, m), to = std::max(n, m);
+    switch (dice(21)) {
+      case 0: v.push_back(a.slice(axis, 0, n)); break;
+      case 1: v.push_back(a.slice(axis, from, to + 1) * 2); break;
+      case 2: v.push_back(a.slice(axis, std::min(n, size), {}) + 1); break;
+      case 3: v.push_back(tt::cat({a, a.slice(axis, 0, m)}, axis)); break;
+      case 4: v.push_back(a.narrow(axis, 0, std::min(size, m))); break;
+      case 5: v.push_back(a + static_cast<double>(n)); break;
+      case 6: v.push_back(tt::zeros({a.size(0), m}).sum(1, true) + a); break;
+      case 7: v.push_back(tt::pad(a, {static_cast<int>(n), 0, 0, static_cast<int>(m)})); break;
+      case 8: v.push_back(tt::roll(a, n, axis)); break;
+      case 9:
+        if (a.size(0) > 0) v.push_back(a[n % a.size(0)].reshape({1, -1}) * a);
+        break;
+      case 10: v.push_back(a.reshape({-1}).reshape({a.size(0), a.size(1)}) - 1); break;
+      case 11: v.push_back(a.reshape({1, a.numel()}).slice(1, 0, n * m)); break;
+      case 12: v.push_back(tt::softmax(a, axis)); break;
+      case 13: v.push_back(tt::arange(n).to(DType::f32).reshape({n, 1}).expand({n, m})); break;
+      case 14: v.push_back(tt::cumsum(a, axis)); break;
+      case 15: v.push_back(a.unsqueeze(0).expand({n, a.size(0), a.size(1)}).reshape({n * a.size(0), a.size(1)})); break;
+      case 16: v.push_back(a.t() * 0.5); break;
+      case 17: v.push_back(tt::full({n, m}, 2.0) + static_cast<double>(m)); break;
+      case 18: v.push_back(a.sum(axis, true) + a); break;
+      case 19:
+        if (a.sum().item() > 0) v.push_back(a * 3);
+        break;
+      default: v.push_back(a.slice(axis, 0, size, m + 1));
+    }
+    if (v.back().numel() > 4000) v.pop_back();
+  }
+  if (v.back().sum().item() > 1e30) v.push_back(x);
+  for (Tensor& t : v) t = t * 1.5;
+  return v;
+};
 /// Views, changes in place, reads and branches in any order.
 const auto random_program = [](std::vector<Tensor>& parameters, int seed) {
   Dice dice{static_cast<std::uint32_t>(seed) * 7919u + 1};
@@ -731,6 +813,26 @@ TEST_CASE("random programs with breaks, views and changes in place leave the bit
         ++wrong;
         MESSAGE("seed " << seed << ", round " << round);
       }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("random programs with breaks, of sizes and places that change, leave the bits of eager") {
+  int wrong = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    const auto compiled = tt::compile(random_sizes, {.name = "sizes", .tier = 0});
+    Dice dice{static_cast<std::uint32_t>(seed) + 77};
+    for (int round = 0; round < 20; ++round) {
+      const Tensor x = uniform({1 + dice(9), 6}, round);
+      const std::int64_t n = round < 10 ? 2 + round : 1 + dice(7), m = round < 6 ? 3 : 1 + dice(5);
+      const std::vector<Tensor> expected = random_sizes(x, seed, n, m), got = compiled(x, seed, n, m);
+      REQUIRE(expected.size() == got.size());
+      bool same = true;
+      for (std::size_t k = 0; k < got.size(); ++k) same = same && expected[k].shape() == got[k].shape() && same_bits(expected[k], got[k]);
+      if (same) continue;
+      ++wrong;
+      MESSAGE("seed " << seed << ", round " << round);
     }
   }
   CHECK(wrong == 0);

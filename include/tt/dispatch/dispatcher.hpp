@@ -43,12 +43,12 @@ struct Attributes {
     while (expression.size() <= at) expression.push_back(0);
     expression[at] = e;
   }
-  mutable bool heeded = false;  ///< somebody asked for an expression: the op records them
+  mutable BitSet heeded;  ///< values that the op records as expressions, as it asked for them so
   bool is_expression(int at) const { return at < expression.size() && !expression[at].is_constant(); }
   /// What is recorded of a value that is a size. (Numbers that no size can be are no codes of expressions.)
   Extent extent(int at) const {
     constexpr std::int64_t most = std::int64_t{1} << 60;
-    heeded = true;
+    heeded.set(at);
     if (is_expression(at)) return expression[at];
     return value[at] > most ? most : value[at] < -most ? -most : value[at];
   }

@@ -8,6 +8,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -53,17 +54,22 @@ class RecentTable {
   };
   [[nodiscard]] Reading read() { return Reading(*this); }
 
-  /// While reading.
+  /// While reading. Of several hashes, the first that finds something.
   template <class Fits>
   Entry* find(std::uint64_t hash, const Fits& fits) {
+    return find({hash}, fits);
+  }
+  template <class Fits>
+  Entry* find(std::initializer_list<std::uint64_t> hashes, const Fits& fits) {
     const std::int64_t now = finds_.load(std::memory_order_relaxed);
     // One that two threads count once does no harm, and a locked add takes 5 ns; but a thread that was held up takes none back.
     if (finds_.load(std::memory_order_relaxed) <= now) finds_.store(now + 1, std::memory_order_relaxed);
-    for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
-      if (n->hash == hash && fits(*n->entry)) {
-        n->used.store(now, std::memory_order_relaxed);
-        return n->entry.get();
-      }
+    for (const std::uint64_t hash : hashes)
+      for (Node* n = bucket_[hash % Most].load(std::memory_order_acquire); n; n = n->next.load(std::memory_order_acquire))
+        if (n->hash == hash && fits(*n->entry)) {
+          n->used.store(now, std::memory_order_relaxed);
+          return n->entry.get();
+        }
     return nullptr;
   }
   /// The newest entry that fits, wherever its hash put it. While reading.

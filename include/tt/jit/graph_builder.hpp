@@ -1,6 +1,6 @@
 // A graph made of a range of what was recorded. Sizes are symbols where they can be; what is taken for granted of them is
 // guarded, or they are numbers.
-//   GraphBuilder b(guards.sizes, false);   b.set_node(value, b.graph.input(...));   b.add(list, begin, end);   b.graph, b.guards
+//   GraphBuilder b(guards.sizes.values, as_numbers, false);   b.set_node(value, b.graph.input(...));   b.add(list, begin, end);   b.graph, b.take_guards()
 #pragma once
 #include "tt/core/size_expression.hpp"
 #include "tt/dispatch/graph_function.hpp"
@@ -24,8 +24,8 @@ class GraphBuilder {
   SourceLine multiples_at{};  ///< the last of them
   Vec<int> effects;           ///< a result of each call that counts though nobody may read it
 
-  /// `by_value`: sizes that ops are given are numbers; those that a symbol has are taken for it.
-  GraphBuilder(const Signature& s, bool by_value) : values(s.values), as_numbers(s.as_numbers), by_value_(by_value) {}
+  /// `by_value`: the sizes of reshapes, expansions and fills are listed as numbers; those that a symbol has are taken for it.
+  GraphBuilder(const SymbolValues& v, const SizeFacts& numbers, bool by_value) : values(v), as_numbers(numbers), by_value_(by_value) {}
 
   /// What a value of the list is in the graph.
   int node(int value) const { return node_[static_cast<std::size_t>(value)]; }
@@ -33,8 +33,9 @@ class GraphBuilder {
     if (node_.size() <= static_cast<std::size_t>(value)) node_.resize(static_cast<std::size_t>(value) + 1);
     node_[static_cast<std::size_t>(value)] = id;
   }
-  /// Steps [begin, end) of a list; throws what the op's own call would, or SizesNeeded.
-  void add(const StepList& list, int begin, int end) {
+  /// Steps [begin, end) of a list; throws what the op's own call would, or SizesNeeded. express(attributes) says which numbers are symbols.
+  template <class Express>
+  void add(const StepList& list, int begin, int end, const Express& express) {
     for (int i = begin; i < end; ++i) {
       const Step& s = list.step(i);
       SmallVec<int, few_arguments> in;
@@ -42,9 +43,16 @@ class GraphBuilder {
       for (int k = 0; k < s.operands; ++k) in.push_back(node(list.operand(s, k)));
       if (s.kind == StepKind::variable) result[0] = variable(in[0]);
       else if (s.kind == StepKind::gradients) gradients(in, result.data());
-      else call(*s.op, {in.begin(), in.end()}, list.attributes(s), s.at, s.detached, result.data());
+      else {
+        Attributes attributes = list.attributes(s);
+        express(attributes);
+        call(*s.op, {in.begin(), in.end()}, attributes, s.at, s.detached, result.data());
+      }
       for (int k = 0; k < s.results; ++k) set_node(s.result + k, result[k]);
     }
+  }
+  void add(const StepList& list, int begin, int end) {
+    add(list, begin, end, [](const Attributes&) {});
   }
   /// A Tensor of this shape whose elements are equal.
   int constant(const Tensor& t, const Shape& s) {
@@ -119,6 +127,26 @@ class GraphBuilder {
   }
   /// Ops are named nodes, unless gradients were built, which are those of their bodies. `keeps_steps`: for gradients that are built of it.
   Graph finished(bool keeps_steps) const { return has_gradients_ ? canonical(decomposed(graph)) : canonical(graph, {}, keeps_steps); }
+  /// What the whole graph takes for granted of sizes; throws SizesNeeded where they must be numbers, or have a divisor. `guards_sizes`: else those that
+  /// anything is taken for granted of are numbers; `all`: all are.
+  Vec<SizeGuard> take_guards(bool guards_sizes = true, bool all = false) {
+    if (!needed.as_numbers.empty()) throw needed;
+    Vec<SizeGuard> taken = guards_but_for_fixed();
+    if (!multiples.empty()) throw SizesNeeded{"the function itself, which looks at it", multiples_at, with_multiples(), taken};
+    if (all) fix_all({});
+    SizeSet numbers = fixed;
+    for (int k = 0; k < taken.size() && !guards_sizes; ++k) numbers |= symbols_of(taken[k].extent);
+    if (numbers.within(as_numbers)) return taken;
+    numbers |= as_numbers;
+    for (const SizeGuard& corner : corners) taken.push_back(corner);
+    throw SizesNeeded{"the function itself, which looks at them", fixed_at, with_numbers(numbers), taken};
+  }
+
+ private:
+  const bool by_value_;
+  bool has_gradients_ = false;
+  std::vector<int> node_;  ///< of each value
+
   /// Guards of sizes that are not taken for one number.
   Vec<SizeGuard> guards_but_for_fixed() const {
     Vec<SizeGuard> some;
@@ -126,11 +154,6 @@ class GraphBuilder {
       if (!symbols_of(g.extent).within(fixed)) some.push_back(g);
     return some;
   }
-
- private:
-  const bool by_value_;
-  bool has_gradients_ = false;
-  std::vector<int> node_;  ///< of each value
 
   /// What is 0 in this call as divisors of sizes: s0 - 2*floor_div(s0, 2) where s0 is even. False: it is none.
   bool find_multiples(Extent zero, SizeFacts& facts) const;
@@ -189,14 +212,14 @@ inline void GraphBuilder::call(const Operator& op, std::span<const int> operands
   else (op.record_named && !has_gradients_ ? op.record_named : op.record)(graph, op, operands, attributes, result);
   guard_recorded(op, {result, static_cast<std::size_t>(op.results)}, at);
   if (has_effect(op)) effects.push_back(result[0]);
-  for (int k = 0; k < attributes.expression.size() && !attributes.heeded; ++k)  // it takes them for numbers
-    if (attributes.is_expression(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
+  for (int k = 0; k < attributes.expression.size(); ++k)  // it takes them for numbers
+    if (attributes.is_expression(k) && !attributes.heeded.test(k)) guard_size(attributes.expression[k], attributes.value[k], attributes.value[k], at);
   for (int k = 0; k < op.results && detached; ++k)
     if (is_floating(graph[result[k]].dtype)) result[k] = graph.detach(result[k]);
 }
 
 inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int> result, SourceLine at) {
-  if (!graph.failure && graph.assumed.empty() && !by_value_) {
+  if (!graph.failure && graph.assumed.empty()) {
     for (const Graph::Needed& n : graph.needed) {
       if (n.extent.value(values) >= n.least) {
         guard_size(n.extent, n.least, INT64_MAX, at);
@@ -215,7 +238,7 @@ inline void GraphBuilder::guard_recorded(const Operator& op, std::span<const int
     return;
   }
   if (graph.failure || !graph.assumed.empty() || !graph.needed.empty()) {
-    if (SizeFacts more = as_numbers; !graph.failure && !by_value_ && find_multiples(more)) throw needed = SizesNeeded{op.name(), at, more, guards_but_for_fixed()};
+    if (SizeFacts more = as_numbers; !graph.failure && find_multiples(more)) throw needed = SizesNeeded{op.name(), at, more, guards_but_for_fixed()};
     if (!as_numbers.all) throw needed = SizesNeeded{op.name(), at, with_numbers(detail::sizes_needed(graph, as_numbers)), guards_but_for_fixed()};
     graph.failure.where = at;
     fail();
@@ -253,7 +276,7 @@ inline void GraphBuilder::guard_size(Extent e, std::int64_t least, std::int64_t 
   SizeGuard g{e, least, most, at};
   g.normalize();
   if (g.least >= g.most) {
-    if (!by_value_ && find_multiples(e - Extent(e.value(values)), multiples)) return void(multiples_at = at);
+    if (find_multiples(e - Extent(e.value(values)), multiples)) return void(multiples_at = at);
     return fix(symbols_of(e), at);
   }
   if (g.says_nothing()) return;

@@ -22,6 +22,10 @@ inline Text in_words(const SizesNeeded& e) {
   return t;
 }
 
+/// A number that an op was given, or a size of a fill. One of a size is a symbol, where a symbol has it; of a reshape, the first that no symbol has is
+/// what the others leave.
+enum class NumberRole : char { plain, size, reshape_first, reshape_further };
+
 /// What is recorded between two places of a list, in numbers that do not depend on the call.
 struct RangeKey {
   Arguments inputs;
@@ -31,22 +35,73 @@ struct RangeKey {
   std::vector<std::int64_t> number; ///< their bits
   std::vector<int> output;          ///< values that are needed afterwards
   std::vector<int> updated, update; ///< inputs that are written, and with which value
-  std::vector<std::int64_t> words;
+  std::vector<std::int64_t> words;  ///< the ops, and what they read and make
+  std::vector<std::int64_t> given;  ///< numbers that they were given, in order,
+  std::vector<NumberRole> role;     ///< and what each is
+  bool plain = true;                ///< all of them
+  std::vector<std::int64_t> code;   ///< what stands for it where none varies: see each_code
   bool taped = false;
+
+  /// Of segments whose numbers vary; and of the others, by that.
+  std::uint64_t hash(const Guards& guards) const { return Signature::hash_words(words.data(), static_cast<int>(words.size()), guards.sizes.hash()); }
+  std::uint64_t hash_of_numbers(std::uint64_t h) const { return Signature::hash_words(code.data(), static_cast<int>(code.size()), h); }
 };
+
+/// May a number that an op was given be another one at the next call? Then it is a symbol, as sizes of inputs are; never: the op takes it for a number.
+enum class Variation : char { no, yes, never };
+constexpr bool may_be_symbol(std::int64_t n) { return n >= 2 && n <= std::int64_t{1} << 40; }
 
 struct Segment {
   Guards guards;
   std::vector<std::int64_t> words, numbers;
   std::vector<char> dynamic;  ///< numbers that are inputs
+  std::vector<std::int64_t> code;             ///< of numbers that ops are given
+  std::vector<Variation> variation;           ///< of each
+  std::vector<std::int64_t> code_of_numbers;  ///< where none varies
   Executable run;             ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
   SizeFacts as_numbers{};     ///< which ones
+  Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
   int steps = 0, outputs = 0;
   SourceLine from{};          ///< its first step
   Text why{};                 ///< it was compiled
   std::atomic<std::int64_t> calls = 0;
+  bool varies = false;        ///< some number does
 };
+
+/// The symbols of a call: sizes of the inputs, then numbers that vary and are none of these. Returns how many there are.
+inline int add_symbols(const RangeKey& key, const Signature& sizes, const std::vector<Variation>& variation, SymbolValues& values) {
+  int symbols = sizes.symbols;
+  for (std::size_t i = 0; i < key.given.size(); ++i) {
+    const std::int64_t n = key.given[i];
+    if (variation[i] != Variation::yes || !may_be_symbol(n)) continue;
+    int k = 0;
+    while (k < symbols && values[k] != n) ++k;
+    if (k == symbols) values.set(symbols++, n);
+  }
+  return symbols;
+}
+/// f(code) for each number that ops were given, until it returns false: a symbol's, or the number itself.
+template <class F>
+bool each_code(const RangeKey& key, const Signature& sizes, const SymbolValues& values, int symbols, const std::vector<Variation>* variation, const F& f) {
+  constexpr std::int64_t rest = INT64_MIN;
+  bool open = false;
+  for (std::size_t i = 0; i < key.given.size(); ++i) {
+    const std::int64_t n = key.given[i];
+    const NumberRole role = key.role[i];
+    std::int64_t code = n;
+    if (n > 1 && (role != NumberRole::plain || (variation && (*variation)[i] == Variation::yes && may_be_symbol(n))))
+      for (int k = 0; k < symbols && code == n; ++k)
+        if (values[k] == n) code = Extent::symbol(k).code;
+    if (role == NumberRole::reshape_first) open = !sizes.is_constant();
+    if (open && code == n && n > 1 && (role == NumberRole::reshape_first || role == NumberRole::reshape_further)) {
+      code = rest;
+      open = false;
+    }
+    if (!f(code)) return false;
+  }
+  return true;
+}
 
 TT_INLINE RecordedCall::RecordedCall(SegmentStore& store, const Arguments& arguments, bool holds) {
   static_assert(sizeof(SegmentRecorder) <= sizeof recorder_ && alignof(SegmentRecorder) <= 16);
@@ -152,58 +207,78 @@ TT_INLINE void SegmentStore::number_values(SegmentRecorder& r, int begin, int en
     }
 }
 
-/// The range in words. Sizes among the attributes are symbols where symbols have them, and one of a reshape's
-/// is what the others leave.
+/// The range in words, and the numbers that its ops are given.
 TT_INLINE void SegmentStore::describe(SegmentRecorder& r, int begin, int end, const Guards& guards, RangeKey& key) {
-  constexpr std::int64_t rest = INT64_MIN, constant = INT64_MIN + 1;
+  constexpr std::int64_t separator = INT64_MIN;
   std::vector<std::int64_t>& w = key.words;
   w.clear();
-  const auto code_of = [&](std::int64_t n) {
-    if (n > 1)
-      for (int k = 0; k < guards.sizes.symbols; ++k)
-        if (guards.sizes.values[k] == n) return Extent::symbol(k).code;
-    return n;
+  key.given.clear();
+  key.role.clear();
+  key.plain = true;
+  const auto give = [&](std::int64_t n, NumberRole role) {
+    key.plain = key.plain && role == NumberRole::plain;
+    key.given.push_back(n);
+    key.role.push_back(role);
   };
   const StepList& list = r.list();
   for (int i = begin; i < end; ++i) {
     const Step& s = list.step(i);
     w.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(s.op)));
     w.push_back(static_cast<int>(s.kind) | (s.detached ? 8 : 0) | s.operands << 4 | static_cast<std::int64_t>(s.results) << 24);
+    w.push_back(s.words);
     for (int k = 0; k < s.operands; ++k) w.push_back(key.local[static_cast<std::size_t>(list.operand(s, k))]);
-    const bool reshape = s.op == &detail::reshape_operator(), sizes = reshape || s.op == &detail::expand_operator();
-    bool open = reshape && !guards.sizes.is_constant();
-    for (int k = 0; k < s.words; ++k) {
-      const std::int64_t v = list.word(s, k), code = sizes && k > 0 ? code_of(v) : v;
-      const bool is_rest = open && k > 0 && code == v && v > 1;
-      w.push_back(is_rest ? rest : code);
-      open = open && !is_rest;
-    }
+    bool reshape = s.op == &detail::reshape_operator();
+    const bool sizes = reshape || s.op == &detail::expand_operator();
+    for (int k = 1; k < s.words && sizes; ++k) reshape = reshape && list.word(s, k) != 0;  // of no elements nothing is left by others
+    for (int k = 0; k < s.words; ++k)  // of a reshape and an expansion: how many sizes, and these
+      give(list.word(s, k), !sizes || k == 0 ? NumberRole::plain : !reshape ? NumberRole::size : k == 1 ? NumberRole::reshape_first : NumberRole::reshape_further);
   }
   for (const int v : key.number_value) {
     const detail::TensorImpl& t = list.value(v).tensor.impl();
-    w.push_back(constant + static_cast<int>(t.dtype) + 16 * t.shape.rank);
-    for (int k = 0; k < t.shape.rank; ++k) w.push_back(code_of(t.shape.code[k]));
+    w.push_back(static_cast<int>(t.dtype) + 16 * t.shape.rank);
+    for (int k = 0; k < t.shape.rank; ++k) give(t.shape.code[k], NumberRole::size);
   }
-  w.push_back(constant);
+  w.push_back(separator);
   for (const int v : key.output) w.push_back(key.local[static_cast<std::size_t>(v)]);
-  w.push_back(constant);
+  w.push_back(separator);
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     w.push_back(key.updated[k]);
     w.push_back(key.local[static_cast<std::size_t>(key.update[k])]);
   }
-}
-
-TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, std::uint64_t hash) {
-  return segments_.find(hash, [&](const Segment& s) {
-    if (!s.guards.same(guards) || s.words != key.words) return false;
-    bool same = true;
-    for (std::size_t k = 0; k < key.number.size() && same; ++k) same = s.dynamic[k] || s.numbers[k] == key.number[k];
-    return same;
+  key.code = key.given;
+  if (key.plain) return;
+  std::size_t next = 0;
+  each_code(key, guards.sizes, guards.sizes.values, guards.sizes.symbols, nullptr, [&](std::int64_t code) {
+    key.code[next++] = code;
+    return true;
   });
 }
 
-TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, const Segment& s) const {
-  GraphBuilder builder(guards.sizes, true);
+/// A segment that does for this call, and what its symbols are.
+TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key, SymbolValues& values) {
+  const auto fits = [&](const Segment& s) {
+    if (!s.guards.same(guards) || s.words != key.words) return false;
+    for (std::size_t k = 0; k < key.number.size(); ++k)
+      if (!s.dynamic[k] && s.numbers[k] != key.number[k]) return false;
+    values = guards.sizes.values;
+    if (!s.varies) {
+      if (s.code != key.code) return false;
+    } else {
+      const int symbols = add_symbols(key, guards.sizes, s.variation, values);
+      auto its = s.code.begin();
+      if (!each_code(key, guards.sizes, values, symbols, &s.variation, [&](std::int64_t code) { return code == *its++; })) return false;
+    }
+    for (const SizeGuard& g : s.size_guards)
+      if (!g.holds(values)) return false;
+    return true;
+  };
+  const std::uint64_t h = key.hash(guards);
+  return segments_.find({key.hash_of_numbers(h), h}, fits);
+}
+
+TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s) const {
+  const Guards& guards = s.guards;
+  GraphBuilder builder(values, guards.sizes.as_numbers, true);
   Graph& g = builder.graph;
   const StepList& list = r.list();
   const std::vector<Signature::Input> inputs = guards.sizes.inputs();
@@ -217,7 +292,11 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     const Shape shape = builder.symbolic_shape(IntList(t.impl().shape));
     builder.set_node(key.number_value[k], s.dynamic[k] ? g.input(t.dtype(), shape) : builder.constant(t, shape));
   }
-  builder.add(list, begin, end);
+  std::size_t next = 0;  // of the numbers that ops were given
+  builder.add(list, begin, end, [&](Attributes& a) {
+    for (int k = 0; k < a.size(); ++k, ++next)
+      if (s.variation[next] == Variation::yes) a.express(k, Extent::from_code(s.code[next]));
+  });
   for (const int v : key.output) g.output(builder.node(v));
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
@@ -226,6 +305,7 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
       donated = donated && !(s.dynamic[j] && overlap(list.value(key.number_value[j]).tensor, key.inputs[into]));
     g.output(builder.node(key.update[k]), donated ? into : -1);
   }
+  s.size_guards = builder.take_guards();
   if (g.failure) TT_THROW(Error(tt::describe(g.failure)));
   return builder.finished(key.taped);
 }
@@ -239,33 +319,59 @@ TT_INLINE int SegmentStore::segments() {
   });
   return n;
 }
-TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, std::uint64_t hash) {
+TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, SymbolValues& values) {
   const detail::FlagLock lock(busy_);
-  if (Segment* s = find(guards, key, hash)) return s;  // another thread was first
+  if (Segment* s = find(guards, key, values)) return s;  // another thread was first
   if (!segments_.has_room()) return nullptr;
-  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), {}, key.updated});
+  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), key.code,
+                                                    std::vector<Variation>(key.given.size()), key.code, {}, key.updated});
   const Segment* alike = nullptr;  // the same but for numbers, or but for the Tensors
   segments_.each([&](const Segment& s) {
     if (s.words == key.words) alike = &s;
     return alike != nullptr;
   });
   fresh->why << (segments_.size() > 0 ? "other ops, or other results in use" : "first call");
+  if (alike) fresh->variation = alike->variation;
   if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
   else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
   else if (alike) {
     fresh->why = Text("a number is another one than before: it is an input from now on");
     for (std::size_t k = 0; k < key.number.size(); ++k) fresh->dynamic[k] = alike->dynamic[k] || alike->numbers[k] != key.number[k];
+    for (std::size_t k = 0; k < key.code.size(); ++k)
+      if (fresh->variation[k] == Variation::no && alike->code_of_numbers[k] != key.code[k]) {
+        fresh->variation[k] = options_.backend.find() ? Variation::never : Variation::yes;  // what others run is told sizes of inputs only
+        fresh->why = Text("an op is given another size or place than before: it is a symbol from now on");
+      }
   }
   fresh->steps = end - begin;
   fresh->outputs = static_cast<int>(key.output.size());
   fresh->from = r.list().step(begin).at;
-  try {
-    fresh->run = make_executable(build(r, begin, end, guards, key, *fresh), key.inputs, guards.sizes.values, key.taped, true, options_);
-  } catch (const SizesNeeded& e) {
-    if (guards.sizes.is_constant()) throw;
-    fresh->as_numbers = e.as_numbers;
-    fresh->why = in_words(e);
+  for (bool again = true; again;) {
+    again = false;
+    values = guards.sizes.values;
+    fresh->code.clear();
+    each_code(key, guards.sizes, values, add_symbols(key, guards.sizes, fresh->variation, values), &fresh->variation, [&](std::int64_t code) {
+      fresh->code.push_back(code);
+      return true;
+    });
+    try {
+      fresh->run = make_executable(build(r, begin, end, key, values, *fresh), key.inputs, values, key.taped, true, options_);
+    } catch (const SizesNeeded& e) {
+      for (std::size_t k = 0; k < fresh->code.size(); ++k)  // numbers that are needed as such
+        for (int symbol : symbols_of(Extent::from_code(fresh->code[k])).some)
+          if (fresh->variation[k] == Variation::yes && e.as_numbers.test(symbol)) {
+            fresh->variation[k] = Variation::never;
+            again = true;
+          }
+      if (again) continue;
+      if (guards.sizes.is_constant()) throw;
+      fresh->as_numbers = e.as_numbers;
+      fresh->why = in_words(e);
+    }
   }
+  for (const Variation v : fresh->variation) fresh->varies = fresh->varies || v == Variation::yes;
+  std::uint64_t hash = key.hash(guards);
+  if (!fresh->varies) hash = key.hash_of_numbers(hash);
   return segments_.insert(hash, std::move(fresh));
 }
 
@@ -283,9 +389,9 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
   for (SizeFacts as_numbers;;) {
     const Guards guards(key.inputs, nullptr, as_numbers);
     describe(r, begin, end, guards, key);
-    const std::uint64_t hash = Signature::hash_words(key.words.data(), static_cast<int>(key.words.size()), guards.sizes.hash());
-    Segment* s = find(guards, key, hash);
-    if (!s) s = compile(r, begin, end, guards, key, hash);
+    SymbolValues values;
+    Segment* s = find(guards, key, values);
+    if (!s) s = compile(r, begin, end, guards, key, values);
     if (!s) {
       spare.keep(own.release());
       return run_op_by_op(r, begin, end, last);
@@ -298,7 +404,7 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
     for (std::size_t k = 0; k < key.number.size(); ++k)
       if (s->dynamic[k]) key.inputs.tensor.push_back(&r.list().value(key.number_value[k]).tensor);
     SmallVec<Tensor, few_results> out(static_cast<int>(key.output.size() + key.update.size()));
-    execute(s->run, key.inputs, guards.sizes.values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
+    execute(s->run, key.inputs, values, key.updated, static_cast<int>(key.output.size()), key.taped, false,
             options_.name, s->from, out.data());
     for (std::size_t k = 0; k < key.output.size(); ++k) {
       Value& v = r.list().value(key.output[k]);

@@ -188,7 +188,7 @@ class Tracer final : public Recorder {
 };
 
 inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions options, const Arguments& argument, int passed)
-    : builder_(guards.sizes, false), name_(name), options_(static_cast<TracerOptions&&>(options)), argument_(argument), passed_(passed),
+    : builder_(guards.sizes.values, guards.sizes.as_numbers, false), name_(name), options_(static_cast<TracerOptions&&>(options)), argument_(argument), passed_(passed),
       assigned_(static_cast<std::size_t>(argument.count())) {
   capture_number = number_;
   for (int k = argument.count() - 1; k >= 0; --k)
@@ -389,18 +389,7 @@ inline Recording Tracer::finish(std::shared_ptr<const void> result) {
   for (const auto& [id, into] : updates_) g.output(id, into);
   output_given(false);
   for (const int id : builder_.effects) g.output(id);  // behind all that is read of what the graph gives
-  if (!builder_.needed.as_numbers.empty()) throw builder_.needed;
-  recording_.guards = builder_.guards_but_for_fixed();
-  if (!builder_.multiples.empty()) throw SizesNeeded{"the function itself, which looks at it", builder_.multiples_at, builder_.with_multiples(), recording_.guards};
-  if (detail::exceptions_made != exceptions_before_) builder_.fix_all({});  // one that the function caught may hang on any size
-  SizeSet numbers = builder_.fixed;
-  for (int k = 0; k < recording_.guards.size() && !options_.guards_sizes; ++k) numbers |= symbols_of(recording_.guards[k].extent);
-  if (!numbers.within(builder_.as_numbers)) {
-    numbers |= builder_.as_numbers;
-    Vec<SizeGuard> taken = recording_.guards;
-    for (const SizeGuard& corner : builder_.corners) taken.push_back(corner);
-    throw SizesNeeded{"the function itself, which looks at them", builder_.fixed_at, builder_.with_numbers(numbers), taken};
-  }
+  recording_.guards = builder_.take_guards(options_.guards_sizes, detail::exceptions_made != exceptions_before_);  // one that the function caught may hang on any size
   if (!broken_.empty()) throw GraphBreak{broken_, broken_at_};  // which the function caught
   if (g.failure) TT_THROW(Error(describe(g.failure)));
   recording_.result = static_cast<std::shared_ptr<const void>&&>(result);
