@@ -232,3 +232,83 @@ TEST_CASE("shapes that have to be equal are guards of a compiled function") {
   CHECK(same_bits(compiled_put(a, b), put(a, b)));
   CHECK_THROWS_AS((void)compiled_put(a, reals({5})), tt::Error);
 }
+
+TEST_CASE("an infinity stays in its window of an adaptive pool, or of a kernel that is as wide as its result's elements") {
+  Tensor x = tt::arange(8, {.dtype = DType::f64}).reshape({1, 1, 1, 8}).expand({1, 1, 8, 8}).clone();
+  x.select(3, 1).fill_(INFINITY);
+  const double inf = INFINITY;
+  CHECK(numbers(tt::adaptive_avg_pool2d(x, {1, 3})) == list({inf, 3.5, 6}));
+  CHECK(numbers(tt::adaptive_avg_pool2d(x, {1, 4})) == list({inf, 2.5, 4.5, 6.5}));
+  const Numbers row = numbers(tt::interpolate(x, {4, 4}, {}, "bilinear", false, false, true).select(2, 0));
+  CHECK(row[0] == inf);
+  CHECK(row[1] == inf);
+  CHECK(row[2] == doctest::Approx(4.5));
+  CHECK(row[3] == doctest::Approx(44.0 / 7));
+  CHECK_THROWS_AS((void)tt::adaptive_avg_pool2d(tt::zeros({2, 3, 0, 4}), {2, 2}), tt::Error);
+  const auto pool = [](const Tensor& t) { return tt::adaptive_avg_pool2d(t, {3, 5}); };
+  const Tensor y = tt::randn({2, 3, 7, 9}, 1);
+  CHECK(same_bits(tt::compile(pool)(y), pool(y)));
+}
+
+TEST_CASE("C++ has operators of integers for Tensors, Arrays and symbols") {
+  const Tensor x = tt::arange(6), m = x > 2, n = x < 5;
+  CHECK(numbers(x % 4) == list({0, 1, 2, 3, 0, 1}));
+  CHECK(numbers(-x % 4) == list({0, 3, 2, 1, 0, 3}));
+  CHECK(numbers(7 % (x + 1)) == list({0, 1, 1, 3, 2, 1}));
+  CHECK(numbers(x % x.size(0)) == numbers(x));
+  CHECK(numbers(x & 3) == list({0, 1, 2, 3, 0, 1}));
+  CHECK(numbers(1 | x) == list({1, 1, 3, 3, 5, 5}));
+  CHECK(numbers(x ^ 5) == list({5, 4, 7, 6, 1, 0}));
+  CHECK(numbers(~x) == list({-1, -2, -3, -4, -5, -6}));
+  CHECK(numbers(~m) == list({1, 1, 1, 0, 0, 0}));
+  CHECK(numbers(m & n) == list({0, 0, 0, 1, 1, 0}));
+  CHECK(numbers(m | n) == list({1, 1, 1, 1, 1, 1}));
+  CHECK((x.size(0) & 1) == 0);
+  CHECK(message([&] { (void)(x % tt::ones({4})); }).find("test_operator_edges.cpp:") != std::string::npos);
+  CHECK(message([&] { (void)(tt::ones({6}) & x); }).find("dtype is not accepted: f32") != std::string::npos);
+  const auto f = [](const auto& a, const auto& b) { return (a % b) & ~(a ^ 1); };
+  CHECK(same_bits(tt::compile(f)(x, x + 2), f(x, x + 2)));
+  const tt::Array<std::int64_t, 3> a{5, -6, 7}, b{3, 4, 5};
+  const tt::Array<std::int64_t, 3> y = f(a, b), z = tt::fuse(f)(a, b);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(y(k) == (((a(k) % b(k) + b(k)) % b(k)) & ~(a(k) ^ 1)));
+    CHECK(z(k) == y(k));
+  }
+}
+
+TEST_CASE("threads share one long row to be sorted, and numbers to be counted") {
+  const int before = tt::get_num_threads();
+  const auto in_threads = [](int n, const auto& f) {
+    tt::set_num_threads(n);
+    return f();
+  };
+  for (const DType d : {DType::f32, DType::f64, DType::i32, DType::i64, DType::boolean, DType::f16, DType::u8})
+    for (const std::int64_t n : {40000, 65537, 100003})
+      for (const int range : {3, 1 << 30}) {
+        const Tensor whole = tt::randint(-range, range, {n});
+        Tensor x = whole.to(DType::f64);
+        if (tt::is_floating(d)) x = tt::where(whole % 11 == 0, tt::full({n}, NAN, {.dtype = DType::f64}), tt::where(whole % 7 == 0, x * -0.0, x));
+        x = x.to(d);
+        const auto sorted = [&](bool descending) { return [&, descending] { return tt::sort(x, -1, descending, true); }; };
+        const tt::SortResult up = in_threads(1, sorted(false)), down = in_threads(1, sorted(true));
+        const tt::UniqueResult unique = tt::unique(x, true, true, true);
+        for (const int threads : {2, 3, 5}) {
+          CAPTURE(threads);
+          CHECK(same_bits(in_threads(threads, sorted(false)).indices, up.indices));
+          CHECK(same_bits(in_threads(threads, sorted(true)).indices, down.indices));
+          CHECK(same_bits(tt::unique(x, true, true, true).inverse_indices, unique.inverse_indices));
+        }
+      }
+  const Tensor whole = tt::randint(0, 1000, {100003});
+  const Tensor counted = in_threads(1, [&] { return tt::bincount(whole); });
+  CHECK(same_bits(in_threads(3, [&] { return tt::bincount(whole); }), counted));
+  CHECK(counted.sum().item<std::int64_t>() == 100003);
+  CHECK(numbers(tt::bincount(tt::tensor({1, 3, 1}), {}, 6)) == list({0, 2, 0, 1, 0, 0}));
+  const Tensor weights = tt::rand({64, 1024}, 1);
+  const auto drawn = [&] {
+    tt::Generator g(5);
+    return tt::multinomial(weights, 16, true, g);
+  };
+  CHECK(same_bits(in_threads(3, drawn), in_threads(1, drawn)));
+  tt::set_num_threads(before);
+}

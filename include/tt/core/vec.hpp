@@ -3,6 +3,7 @@
 // rejects parts of it there, so the graph compiler has these 50 lines.
 #pragma once
 #include <initializer_list>
+#include <type_traits>
 
 namespace tt {
 
@@ -15,7 +16,7 @@ class Vec {
   constexpr Vec() = default;
   constexpr Vec(int count, T value) : size_(count), capacity_(count) {
     if (count > 0) items = new T[static_cast<unsigned>(count)]();
-    if constexpr (requires { value % value; })  // whole numbers: 0 is there already
+    if constexpr (std::is_integral_v<T>)  // 0 is there already
       if (value == 0) return;  // every turn of a loop counts in constant evaluation
     for (int i = 0; i < count; ++i) items[i] = value;
   }

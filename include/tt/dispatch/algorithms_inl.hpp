@@ -237,16 +237,66 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 
 // ---- order
 
+/// NaN is the greatest.
+template <class T>
+bool is_below(T a, T b) { return a < b || (b != b && a == a); }
+
+/// The order of one long row: threads sort parts of it, which are merged two by two, each thread writing as many places.
+inline void merge_sort(const AlgorithmCall& a, const Tensor& x, std::int64_t n, bool descending, int parts, std::int64_t* order) {
+  with_compute_dtype(x.dtype(), [&]<class T>(T) {
+    struct Element {
+      T value;
+      std::int64_t place;
+    };
+    const auto before = [&](const Element& p, const Element& q) { return descending ? is_below(q.value, p.value) : is_below(p.value, q.value); };
+    const auto begin = [&](int part) { return n / parts * part + (part < n % parts ? part : n % parts); };
+    const auto* const value = static_cast<const T*>(static_cast<const void*>(x.impl().data));
+    const Tensor memory(DType::u8, Shape{2 * n * static_cast<std::int64_t>(sizeof(Element))});
+    auto* sorted = reinterpret_cast<Element*>(memory.impl().data);
+    Element* merged = sorted + n;
+    in_parts(parts, [&](int part) {
+      const std::int64_t first = begin(part), end = begin(part + 1);
+      a->sort(a.workspace, x.dtype(), value + first, 1, end - first, descending, order + first);
+      for (std::int64_t k = first; k < end; ++k) sorted[k] = {value[first + order[k]], first + order[k]};
+    });
+    for (int width = 1; width < parts; width *= 2) {
+      in_parts(parts, [&](int part) {
+        const int left = part / (2 * width) * 2 * width, right = left + width < parts ? left + width : parts;
+        const std::int64_t first = begin(left), middle = begin(right), last = begin(right + width < parts ? right + width : parts);
+        const Element *const one = sorted + first, *const other = sorted + middle;
+        const std::int64_t ones = middle - first, others = last - middle, from = begin(part) - first, to = begin(part + 1) - first;
+        std::int64_t i = from > others ? from - others : 0;  // so many of the first `from` are ones: equal elements stay in their order
+        for (std::int64_t end = from < ones ? from : ones; i < end;) {
+          const std::int64_t half = (i + end) / 2;
+          if (before(other[from - 1 - half], one[half])) end = half;
+          else i = half + 1;
+        }
+        for (std::int64_t k = from, j = from - i; k < to; ++k) {
+          const bool takes_other = i == ones || (j < others && before(other[j], one[i]));
+          const Element& next = takes_other ? other[j++] : one[i++];
+          if (2 * width < parts) merged[first + k] = next;
+          else order[first + k] = next.place;
+        }
+      });
+      std::swap(sorted, merged);
+    }
+  });
+}
+/// The order of one dense row.
+inline void sort_row(const AlgorithmCall& a, const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
+  const int parts = is_host(x.device()) ? split_kernel({KernelKind::rows, 1, n, 8, 1, false}, get_num_threads()).parts : 1;
+  if (parts > 1) merge_sort(a, x, n, descending, parts, order);
+  else a->sort(a.workspace, x.dtype(), x.impl().data, 1, n, descending, order);
+}
 /// The places of the first k elements of each row, where k is small: a heap of the best so far, the last of them on top.
 inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std::int64_t* places) {
   with_dtype(x.dense.dtype(), [&]<class T>(T) {
     x.each_range(x.n, [&](std::int64_t r, const std::int64_t end) {
       for (std::int64_t* place = places + r * k; r < end; ++r, place += k) {
         const T* const row = static_cast<const T*>(x.row(r));
-        const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN is the greatest
         const auto before = [&](std::int64_t i, std::int64_t j) {
-          const bool first = descending ? below(row[j], row[i]) : below(row[i], row[j]);
-          return first || (i < j && !(descending ? below(row[i], row[j]) : below(row[j], row[i])));
+          const bool first = descending ? is_below(row[j], row[i]) : is_below(row[i], row[j]);
+          return first || (i < j && !(descending ? is_below(row[i], row[j]) : is_below(row[j], row[i])));
         };
         for (std::int64_t i = 0; i < k; ++i) place[i] = i;
         std::make_heap(place, place + k, before);
@@ -266,6 +316,7 @@ inline void order_kernel(const AlgorithmCall& a, const AxisRows& x, std::int64_t
   const bool few = a.table && k > 0 && k <= x.n / 16 && is_host(x.dense.device()) && !x.dense.is_meta();
   Tensor place = x.matrix(DType::i64, few ? k : x.n);
   if (few) first_places(x, k, descending, indices_of(place));
+  else if (a.table && x.rows == 1) sort_row(a, x.dense, x.n, descending, indices_of(place));
   else if (a.table)
     x.each_range(4 * x.n, [&](std::int64_t r, std::int64_t end) { a->sort(a.workspace, x.dense.dtype(), x.row(r), end - r, x.n, descending, indices_of(place) + r * x.n); });
   if (k < x.n && !few) place = place.slice(1, 0, k).clone();
@@ -373,7 +424,7 @@ TT_INLINE void Unique::kernel(Call& c, const Options& o) {
   const std::int64_t n = x.numel();
   const bool wants_inverse = o.return_inverse, wants_counts = o.return_counts;
   const Tensor order = new_vector(x, DType::i64, n);
-  a->sort(a.workspace, x.dtype(), x.impl().data, 1, n, false, indices_of(order));
+  sort_row(a, x, n, false, indices_of(order));
   const Runs runs(a, x, indices_of(order));
   const Tensor first = runs.firsts(a, order);
   c.result[0] = new_vector(x, x.dtype(), runs.count);

@@ -444,6 +444,26 @@ template <class A>
   requires std::is_arithmetic_v<A>
 Tensor operator||(A a, const Tensor& b) { return b || a; }
 inline Tensor operator-(detail::TensorOperand a) { return detail::unary<Op::neg>(a); }
+// Of integers and bool; a % b is remainder(a, b), as in PyTorch. One side is a Tensor as it is: beside a Size these are the operators of integers.
+inline Tensor operator&(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_and>({a, b.where}, b); }
+inline Tensor operator|(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_or>({a, b.where}, b); }
+inline Tensor operator^(const Tensor& a, detail::TensorOperand b) { return detail::binary<Op::bit_xor>({a, b.where}, b); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator&(A a, const Tensor& b) { return b & a; }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator|(A a, const Tensor& b) { return b | a; }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator^(A a, const Tensor& b) { return b ^ a; }
+template <class = void>
+Tensor operator%(const Tensor& a, detail::TensorOperand b) { return detail::call_elementwise(operator_entry<Remainder>(), std::array{detail::TensorOperand(a, b.where), b}.data(), 2, no_attributes, b.where); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+Tensor operator%(A a, const Tensor& b) { return TensorFront::call<Remainder>({}, a, b); }
+template <class = void>
+Tensor operator~(const Tensor& a) { return TensorFront::structured<BitwiseNot>({}, NoOptions{}, a); }
 
 }  // namespace tt
 

@@ -1,8 +1,9 @@
-// Windows of Tensors: a view. (Other ops on images are functional/image_ops.hpp's.)
+// Windows of Tensors: a view; and squares of channels as pixels. (Other ops on images are functional/image_ops.hpp's.)
 //   tt::Tensor y = tt::conv2d(x, w, b, {.stride = 2, .padding = 1});   tt::max_pool2d(y, {.kernel_size = 2});   prices.unfold(0, 5, 1);
 #pragma once
 #include "tt/dispatch/views.hpp"
 #include "tt/functional/image_ops.hpp"
+#include "tt/functional/network.hpp"
 
 namespace tt {
 namespace detail {
@@ -20,6 +21,17 @@ inline Operator& unfold_operator() {
 template <int Axis, std::int64_t Size, std::int64_t Step>
 struct TensorFunction<UnfoldFn<Axis, Size, Step>> {
   static Tensor run(SourceLine at, const Tensor& x) { return x.unfold(Axis, Size, Step, at); }
+};
+
+TT_INLINE void move_pixels(Call& c, std::int64_t factor, bool up);
+/// A view with other axes, laid out: rows that lie together are copied as they are.
+template <bool Up>
+struct HostKernel<PixelShuffle<Up>> {
+  using Options = typename PixelShuffle<Up>::Options;
+  static void run(Call& c, const Options& o) { move_pixels(c, o.factor(), Up); }
+  static void derivative(const DerivativeStep& s, const Options& o) {
+    s.out[0] = call_with<PixelShuffle<!Up>>(s.at, {o.factor()}, s.gradient[0]);
+  }
 };
 
 }  // namespace detail

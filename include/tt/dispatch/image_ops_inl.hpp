@@ -22,6 +22,29 @@ TT_INLINE void unfold_kernel(Call& c, void*) {
   c.result[0] = make_view(c[0], shape, strides, t.data);
 }
 
+TT_INLINE void move_pixels(Call& c, std::int64_t factor, bool up) {
+  const Tensor& x = c[0];
+  const int r = x.dim();
+  const std::int64_t f = factor, squares = f * f;
+  const auto size = [&](int behind) { return x.impl().shape.code[r - behind]; };
+  const bool fits = f > 0 && r >= 3 && r <= max_rank - 2 && (up ? size(3) % squares == 0 : size(2) % f == 0 && size(1) % f == 0);
+  if (!fits) return static_cast<void>(bind_function(c));  // throws the op's error
+  std::int64_t outer = 1;
+  IntList to;
+  for (int k = 0; k < r - 3; ++k) {
+    outer *= x.impl().shape.code[k];
+    to.push_back(x.impl().shape.code[k]);
+  }
+  const std::int64_t channels = size(3), h = size(2), w = size(1);
+  if (up) {
+    for (const std::int64_t n : {channels / squares, h * f, w * f}) to.push_back(n);
+    c.result[0] = x.reshape({outer, channels / squares, f, f, h, w}, c.at).permute({0, 1, 4, 2, 5, 3}, c.at).reshape(to, c.at);
+  } else {
+    for (const std::int64_t n : {channels * squares, h / f, w / f}) to.push_back(n);
+    c.result[0] = x.reshape({outer, channels, h / f, f, w / f, f}, c.at).permute({0, 1, 3, 5, 2, 4}, c.at).reshape(to, c.at);
+  }
+}
+
 }  // namespace detail
 
 TT_INLINE Tensor Tensor::unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at) const {

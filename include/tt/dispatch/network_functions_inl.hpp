@@ -13,9 +13,11 @@ namespace detail {
 struct Taps {
   std::vector<std::vector<std::int64_t>> place;
   std::vector<std::vector<double>> weight;
+  bool uneven = false;  ///< some elements have fewer taps: the place of others is one behind the last
 };
 template <class = void>
-Tensor resampled(const Tensor& x, int axis, const Taps& taps, SourceLine at) {
+Tensor resampled(const Tensor& given, int axis, const Taps& taps, SourceLine at) {
+  const Tensor x = taps.uneven ? with_zero_behind(given, axis, at) : given;
   Tensor r;
   for (std::size_t k = 0; k < taps.place.size(); ++k) {
     Tensor part = index_select(x, axis, index_table(taps.place[k], x.device()), at);
@@ -194,13 +196,13 @@ Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& h
   std::vector<double> weight(count);
   for (std::int64_t i = 0; i < m; ++i) {
     const double number = static_cast<double>(i);
-    std::int64_t first = 0;
+    std::int64_t first = 0, last = INT64_MAX;
     if (nearest) {
       first = static_cast<std::int64_t>(std::floor((number + (how.kind == Resizing::nearest ? 0 : 0.5)) * step));
     } else if (how.antialias) {
       const double center = step * (number + 0.5);
       first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0);
-      const auto last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
+      last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
       double sum = 0;
       for (std::size_t k = 0; k < count; ++k) {
         const std::int64_t j = first + static_cast<std::int64_t>(k);
@@ -218,7 +220,9 @@ Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& h
       for (std::size_t k = 0; k < count; ++k) weight[k] = linear ? (k == 0 ? 1 - t : t) : cubic_weight(static_cast<double>(k) - 1 - t, -0.75);
     }
     for (std::size_t k = 0; k < count; ++k) {
-      taps.place[k].push_back(held(first + static_cast<std::int64_t>(k)));
+      const std::int64_t j = first + static_cast<std::int64_t>(k);
+      taps.uneven = taps.uneven || j >= last;
+      taps.place[k].push_back(j >= last ? n : held(j));
       if (!nearest) taps.weight[k].push_back(weight[k]);
     }
   }

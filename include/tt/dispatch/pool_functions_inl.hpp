@@ -162,21 +162,35 @@ TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& ker
   return divided(count.to(is_floating(x.dtype()) ? x.dtype() : DType::f64, at));
 }
 TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
-  Tensor r = x;
+  Tensor r = is_floating(x.dtype()) ? x.to(compute_dtype(x.dtype()), at) : x;
   const int axes = output_size.size();
   if (x.dim() <= axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
-  for (int k = 0; k < axes; ++k) {
+  for (int k = 0; k < axes; ++k) {  // those within last: rows are copied as they are, and then there are fewer
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
-    std::vector<double> weight(static_cast<std::size_t>(n * m), 0);
+    if (n == 0) detail::refuse("adaptive_avg_pool", "an axis without elements", x, at);
+    if (m == n) continue;
+    if (m > 0 && n % m == 0) {
+      r = unflatten(r, d, {m, n / m}, at).mean({d + 1}, false, at);
+      continue;
+    }
+    // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
+    std::int64_t most = 0;
+    for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
+    std::vector<std::int64_t> place;
+    std::vector<double> count;
     for (std::int64_t i = 0; i < m; ++i) {
       const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
-      for (std::int64_t j = from; j < to; ++j) weight[static_cast<std::size_t>(j * m + i)] = 1 / static_cast<double>(to - from);
+      for (std::int64_t j = 0; j < most; ++j) place.push_back(from + j < to ? from + j : n);
+      count.push_back(static_cast<double>(to - from));
     }
-    Tensor by = detail::made_of_numbers(from_span(std::span<const double>(weight), IntList{n, m})).to(x.dtype(), at);
-    r = tt::matmul(r.transpose(d, -1, at), is_host(x.device()) ? by : by.to(x.device()), at).transpose(d, -1, at);
+    IntList along;
+    for (int j = d; j < x.dim(); ++j) along.push_back(j == d ? m : 1);
+    const Tensor sum = unflatten(index_select(detail::with_zero_behind(r, d, at), d, detail::index_table(place, x.device()), at), d, {m, most}, at).sum({d + 1}, false, at);
+    const Tensor counts = detail::made_of_numbers(from_span(std::span<const double>(count), along)).to(r.dtype(), at);
+    r = sum / (is_host(x.device()) ? counts : counts.to(x.device()));
   }
-  return r;
+  return r.to(x.dtype(), at);
 }
 TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), rank = x.dim();

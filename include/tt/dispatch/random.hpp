@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tt/dispatch/factories.hpp"
+#include "tt/dispatch/shared_ranges.hpp"
 #include "tt/functional/random_ops.hpp"
 #include "tt/ops/operators.hpp"
 
@@ -213,29 +214,36 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   const int rank = weights.dim();
   if (rank < 1 || rank > 2 || !is_floating(weights.dtype()) || num_samples < 1)
     TT_THROW(Error(Text("tt::multinomial: ") << num_samples << " of weights " << name(weights.dtype()) << ' ' << weights.shape() << ". A vector or a matrix of floating numbers?" << at));
-  Tensor w = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at).clone(at);
+  const Tensor given = weights.detach().cpu(at).to(DType::f64, at).reshape({rank == 2 ? weights.size(0, at) : Size(1), weights.size(-1, at)}, at).contiguous(at);
+  const Tensor w = replacement ? given : given.clone(at);  // what was drawn has no weight any more
   const std::int64_t rows = w.size(0), n = w.size(1);
   const Tensor u = rand({rows, num_samples}, g.next_seed("multinomial", at), {.dtype = DType::f64}, at);
   Tensor r = zeros({rows, num_samples}, {.dtype = DType::i64}, at);
-  std::vector<double> sums(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < rows; ++i) {
-    double* const p = w.template data_ptr<double>(at) + i * n;
-    for (std::int64_t j = 0; j < n; ++j)
-      if (!(p[j] >= 0) || p[j] - p[j] != 0) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
-    double all = 0;
-    for (std::int64_t k = 0; k < num_samples; ++k) {
-      if (k == 0 || !replacement) {
-        all = 0;
-        for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] = all += p[j];
-        if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
+  double* const weight = w.template data_ptr<double>(at);
+  const double* const drawn = u.template data_ptr<double>(at);
+  auto* const to = r.template data_ptr<std::int64_t>(at);
+  detail::in_ranges(rows, n * (replacement ? 4 : num_samples), [&](std::int64_t i, std::int64_t end) {
+    std::vector<double> sums(static_cast<std::size_t>(n));
+    for (; i < end; ++i) {
+      double* const p = weight + i * n;
+      int wrong = 0;
+      for (std::int64_t j = 0; j < n; ++j) wrong |= !(p[j] >= 0) | (p[j] - p[j] != 0);
+      if (wrong) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
+      double all = 0;
+      for (std::int64_t k = 0; k < num_samples; ++k) {
+        if (k == 0 || !replacement) {
+          all = 0;
+          for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] = all += p[j];
+          if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
+        }
+        const double place = drawn[i * num_samples + k] * all;
+        auto chosen = std::upper_bound(sums.begin(), sums.end(), place) - sums.begin();
+        if (chosen == n) chosen = std::lower_bound(sums.begin(), sums.end(), all) - sums.begin();  // the last that has a weight
+        to[i * num_samples + k] = chosen;
+        if (!replacement) p[chosen] = 0;
       }
-      const double place = u.template data_ptr<double>(at)[i * num_samples + k] * all;
-      auto chosen = std::upper_bound(sums.begin(), sums.end(), place) - sums.begin();
-      if (chosen == n) chosen = std::lower_bound(sums.begin(), sums.end(), all) - sums.begin();  // the last that has a weight
-      r.template data_ptr<std::int64_t>(at)[i * num_samples + k] = chosen;
-      if (!replacement) p[chosen] = 0;
     }
-  }
+  });
   return rank == 2 ? r : r.reshape({num_samples}, at);
 }
 /// How many events there are, where so many are expected. On the host.

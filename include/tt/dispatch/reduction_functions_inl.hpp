@@ -1,6 +1,8 @@
 // Definitions of reduction_functions.hpp, and their names.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "tt/dispatch/reduction_functions.hpp"
 #include "tt/dispatch/row_ops_inl.hpp"
@@ -286,18 +288,47 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
   if (minlength < 0) TT_THROW(Error(Text("tt::bincount: minlength is negative: ") << minlength << "." << at));
   if (weights.defined() && !(weights.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t n = host.numel();
-  std::int64_t least = 0, most = minlength - 1;
-  for (std::int64_t k = 0; k < n; ++k) {
-    least = v[k] < least ? v[k] : least;
-    most = v[k] > most ? v[k] : most;
-  }
+  const Split split = split_kernel({KernelKind::rows, 1, n, 1, 1, false}, get_num_threads());
+  const auto in_each = [&](const auto& f) {
+    detail::in_parts(split.parts, [&](int part) {
+      const Range range = split.part(part);
+      f(static_cast<std::size_t>(part), range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
+    });
+  };
+  std::vector<std::int64_t> bounds(2 * static_cast<std::size_t>(split.parts));
+  in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
+    std::int64_t low = 0, high = minlength - 1;
+    for (std::int64_t k = begin; k < end; ++k) {
+      low = v[k] < low ? v[k] : low;
+      high = v[k] > high ? v[k] : high;
+    }
+    bounds[2 * part] = low;
+    bounds[2 * part + 1] = high;
+  });
+  const std::int64_t least = *std::min_element(bounds.begin(), bounds.end()), most = *std::max_element(bounds.begin(), bounds.end());
   if (least < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << least << "." << at));
   if (most >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << most << "." << at));
   const std::int64_t size = most + 1;
   if (!weights.defined()) {
     Tensor counts = zeros({size}, TensorOptions{.dtype = DType::i64}, at);
     auto* const to = counts.data_ptr<std::int64_t>(at);
-    for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
+    if (size > n / 16) {
+      for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
+    } else {  // each part in tables of its own: two of them, as a count that was just written is not there yet
+      std::vector<std::vector<std::int64_t>> counted(static_cast<std::size_t>(split.parts));
+      in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
+        std::vector<std::int64_t> both(2 * static_cast<std::size_t>(size));
+        std::int64_t *const even = both.data(), *const odd = even + size;
+        for (; begin + 2 <= end; begin += 2) {
+          ++even[v[begin]];
+          ++odd[v[begin + 1]];
+        }
+        if (begin < end) ++even[v[begin]];
+        counted[part] = static_cast<std::vector<std::int64_t>&&>(both);
+      });
+      for (const std::vector<std::int64_t>& both : counted)
+        for (std::int64_t k = 0; k < 2 * size; ++k) to[k < size ? k : k - size] += both[static_cast<std::size_t>(k)];
+    }
     return x.device().type == DeviceType::cpu ? counts : counts.to(x.device());
   }
   const DType d = weights.dtype() == DType::f32 ? DType::f32 : DType::f64;

@@ -44,6 +44,14 @@ Tensor index_table(const std::vector<std::int64_t>& v, const Device& device) {
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
 
+/// Zeros behind the last element of an axis: for places of which nothing comes in, not even of infinities.
+template <class = void>
+Tensor with_zero_behind(const Tensor& x, int axis, SourceLine at) {
+  IntList one = x.shape(at);
+  one.set(axis, Size(1));
+  return cat({x, zeros(one, TensorOptions{.dtype = x.dtype(), .device = x.device()}, at)}, axis, at);
+}
+
 }  // namespace detail
 
 TT_LAZY_DEFINITION Tensor narrow(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at) {

@@ -121,5 +121,30 @@ template <ArrayLike A>
 constexpr auto operator!(A&& a) {
   return ArrayFront::make<detail::PrimitiveFn<Op::logical_not>>(static_cast<A&&>(a));
 }
+// Of integers and bool; a % b is remainder(a, b).
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator&(A&& a, B&& b) {
+  return bitwise_and(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator|(A&& a, B&& b) {
+  return bitwise_or(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator^(A&& a, B&& b) {
+  return bitwise_xor(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <class A, class B>
+  requires ArrayOperands<A, B>
+constexpr auto operator%(A&& a, B&& b) {
+  return remainder(static_cast<A&&>(a), static_cast<B&&>(b));
+}
+template <ArrayLike A>
+constexpr auto operator~(A&& a) {
+  return bitwise_not(static_cast<A&&>(a));
+}
 
 }  // namespace tt

@@ -303,6 +303,13 @@ constexpr CalledStructured<WithDefaults<LogicalXor>, A, B> logical_xor(A&& a, B&
 /// All bits turned, of integers; of bool not.
 template <Value A>
 constexpr CalledStructured<WithDefaults<BitwiseNot>, A> bitwise_not(A&& a, SourceLine at = here()) { return call_structured<BitwiseNot>(at, static_cast<A&&>(a)); }
+constexpr Sym operator~(const Sym& a) { return BitwiseNot::body(a); }
+template <class B>
+  requires std::is_same_v<B, Sym> || std::is_arithmetic_v<B>
+constexpr Sym operator%(const Sym& a, const B& b) { return SymFront::call<Remainder>({}, a, b); }
+template <class A>
+  requires std::is_arithmetic_v<A>
+constexpr Sym operator%(A a, const Sym& b) { return SymFront::call<Remainder>({}, a, b); }
 /// |a - b| <= atol + rtol * |b|, elementwise; equal infinities are close. Integers are compared as f64.
 template <IscloseOptions O = IscloseOptions{}, Value A, Value B>
 constexpr CalledStructured<Structured<Isclose, O>, A, B> isclose(A&& a, B&& b, CallLine at = here()) { return call_structured<Isclose, O>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }

@@ -37,6 +37,8 @@ struct Elements {
   TT_ALWAYS_INLINE Elements operator+(std::int64_t i) const { return {x + i}; }
   TT_ALWAYS_INLINE Pack<T> operator[](std::int64_t i) const { return load(x + i); }
   TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const { return load_first(x + i, n); }
+  /// So far ahead, as one core that waits for each line of memory reads it at two thirds of the speed.
+  TT_ALWAYS_INLINE void prefetch(std::int64_t i) const { __builtin_prefetch(reinterpret_cast<const std::byte*>(x + i) + 8192); }
 };
 template <class T>
 struct Products {
@@ -48,6 +50,7 @@ struct Products {
   TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const {
     return Carrier<Pack<T>>::template apply<Op::mul>(load_first(x + i, n), load_first(y + i, n));
   }
+  TT_ALWAYS_INLINE void prefetch(std::int64_t) const {}
 };
 
 /// One step of a row of n elements, from element i on, added to `sum` as far as it exists.
@@ -69,6 +72,7 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
   for (; i + reduction_lanes <= n; i += reduction_lanes)
 #pragma GCC unroll 16
     for (int u = 0; u < packs_per_block; ++u) {
+      x.prefetch(i + u * lanes);
       if (u % 2 == 0) note<K>(ordered, sum[u], sum[u + 1]);
       sum[u] = accumulate<K>(sum[u], x[i + u * lanes]);
     }
