@@ -271,10 +271,9 @@ inline bool try_copy(Call& c) {
   });
   return true;
 }
-inline Operator& copy_operator();  // views.hpp, which includes calls
 /// Without a graph, where the op and its operands allow it.
 inline bool try_direct(Call& c) {
-  if (c.op == &copy_operator()) return try_copy(c);
+  if (c.op->lays_out) return try_copy(c);
   if ((!c.op->body && c.op->primitive == Op::input) || c.arguments > most_direct) return false;
   return try_dense(c) || try_rows(c);
 }

@@ -4,6 +4,7 @@
 #include "tt/dispatch/grid_functions.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/linear_algebra.hpp"
+#include "tt/dispatch/masked_functions.hpp"
 #include "tt/dispatch/network_functions.hpp"
 #include "tt/dispatch/reduction_functions.hpp"
 #include "tt/dispatch/sequence_functions.hpp"

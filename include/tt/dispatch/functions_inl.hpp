@@ -5,6 +5,7 @@
 #include "tt/dispatch/functions.hpp"
 #include "tt/dispatch/grid_functions_inl.hpp"
 #include "tt/dispatch/linear_algebra_inl.hpp"
+#include "tt/dispatch/masked_functions_inl.hpp"
 #include "tt/dispatch/network_functions_inl.hpp"
 #include "tt/dispatch/sequence_functions_inl.hpp"
 #include "tt/dispatch/special_functions_inl.hpp"
@@ -23,6 +24,7 @@ void register_functions() {
     register_network_names();
     register_dropout_names();
     register_grid_names();
+    register_masked_names();
     register_sequence_names();
     register_special_names();
     operator_entry<Cumprod<>>();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tt/dispatch/dropout_functions.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/dispatch/linear_algebra.hpp"

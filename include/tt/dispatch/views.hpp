@@ -16,7 +16,11 @@ TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64
 inline Shape shape_attribute(const Attributes& a) { return shape_of(a.list(0)); }
 
 inline Operator& copy_operator() {
-  static Operator& op = define_recorded("clone", 1, &record_copy);
+  static Operator& op = []() -> Operator& {
+    Operator& o = define_recorded("clone", 1, &record_copy);
+    o.lays_out = true;
+    return o;
+  }();
   return op;
 }
 

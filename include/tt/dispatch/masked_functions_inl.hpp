@@ -1,0 +1,233 @@
+// Definitions of masked_functions.hpp, and their names.
+#pragma once
+#include <cmath>
+#include <numbers>
+
+#include "tt/dispatch/masked_functions.hpp"
+#include "tt/dispatch/shape_names_inl.hpp"
+#include "tt/dispatch/value_names_inl.hpp"
+
+namespace tt {
+namespace detail {
+
+/// x, with a number in the place of what is left out.
+template <class N>
+Tensor filled_where(const Tensor& x, const Tensor& mask, const N& number, const char* op, SourceLine at) {
+  if (!mask.defined()) return x;
+  if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked::") << op << ": the mask is " << name(mask.dtype()) << ". bool?" << at));
+  if (mask.dim() > x.dim()) TT_THROW(Error(Text("tt::masked::") << op << ": a mask of shape " << mask.shape() << " for shape " << x.shape() << "." << at));
+  return tt::where(mask, x, number, at);
+}
+/// With the greatest number of the dtype, or the lowest.
+template <class = void>
+Tensor filled_with_extreme(const Tensor& x, const Tensor& mask, bool greatest, const char* op, SourceLine at) {
+  const DType d = x.dtype();
+  if (is_floating(d)) return filled_where(x, mask, greatest ? INFINITY : -INFINITY, op, at);
+  if (d == DType::boolean) return filled_where(x, mask, greatest, op, at);
+  const int bits = 8 * size_of(d);
+  const std::int64_t most = d == DType::u8 ? 255 : static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
+  return filled_where(x, mask, greatest ? most : d == DType::u8 ? 0 : -most - 1, op, at);
+}
+/// How many elements are left; axes stay.
+template <class = void>
+Tensor count_left(const Tensor& x, const Tensor& mask, const IntList& dim, DType d, SourceLine at) {
+  const Tensor own = mask.defined() ? mask.expand(x.shape(at), at) : ones(x.shape(at), on_device(DType::boolean, x.device()), at);
+  return own.to(DType::i64, at).sum(dim, true, at).to(d, at);
+}
+template <class = void>
+void need_floating(const Tensor& x, const char* op, SourceLine at) {
+  if (!is_floating(x.dtype())) TT_THROW(Error(Text("tt::masked::") << op << ": of " << name(x.dtype()) << " there is none. Cast it first?" << at));
+}
+
+}  // namespace detail
+
+namespace masked {
+
+TT_LAZY_DEFINITION Tensor sum(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) { return tt::detail::filled_where(x, mask, 0, "sum", at).sum(dim, keepdim, at); }
+TT_LAZY_DEFINITION Tensor prod(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
+  Tensor r = tt::detail::filled_where(x, mask, 1, "prod", at);
+  if (x.dim() == 0 || (dim.size() == 0 && !keepdim)) return tt::prod(r, at);
+  BitSet axes;
+  for (int k = 0; k < (dim.size() ? dim.size() : x.dim()); ++k) axes.set(dim.size() ? tt::detail::axis_of(x, static_cast<int>(dim.value(k)), "masked::prod", at, x.dim()) : k);
+  for (int k = x.dim() - 1; k >= 0; --k)
+    if (axes.test(k)) r = tt::prod(r, k, keepdim, at);
+  return r;
+}
+TT_LAZY_DEFINITION Tensor amax(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
+  return tt::detail::filled_with_extreme(x, mask, false, "amax", at).amax(dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor amin(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
+  return tt::detail::filled_with_extreme(x, mask, true, "amin", at).amin(dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor argmax(const Tensor& x, const Tensor& mask, Optional<int> dim, bool keepdim, SourceLine at) {
+  return tt::argmax(tt::detail::filled_with_extreme(x, mask, false, "argmax", at), dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor argmin(const Tensor& x, const Tensor& mask, Optional<int> dim, bool keepdim, SourceLine at) {
+  return tt::argmin(tt::detail::filled_with_extreme(x, mask, true, "argmin", at), dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor mean(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
+  tt::detail::need_floating(x, "mean", at);
+  const Tensor total = tt::detail::filled_where(x, mask, 0, "mean", at).sum(dim, keepdim, at), count = tt::detail::count_left(x, mask, dim, x.dtype(), at);
+  return total / (keepdim ? count : count.reshape(total.shape(at), at));
+}
+TT_LAZY_DEFINITION Tensor var(const Tensor& x, const Tensor& mask, const IntList& dim, double correction, bool keepdim, SourceLine at) {
+  const Tensor own = is_floating(x.dtype()) ? x : x.to(DType::f32, at), count = tt::detail::count_left(own, mask, dim, own.dtype(), at);
+  const Tensor mean = tt::detail::filled_where(own, mask, 0, "var", at).sum(dim, true, at) / count, apart = own - mean;
+  const Tensor total = tt::detail::filled_where(apart * apart, mask, 0, "var", at).sum(dim, keepdim, at);
+  return total / tt::relu(keepdim ? count - correction : (count - correction).reshape(total.shape(at), at), at);
+}
+TT_LAZY_DEFINITION Tensor std(const Tensor& x, const Tensor& mask, const IntList& dim, double correction, bool keepdim, SourceLine at) { return tt::sqrt(var(x, mask, dim, correction, keepdim, at), at); }
+TT_LAZY_DEFINITION Tensor norm(const Tensor& x, const Tensor& mask, double ord, const IntList& dim, bool keepdim, SourceLine at) {
+  tt::detail::need_floating(x, "norm", at);
+  return linalg::vector_norm(tt::detail::filled_where(x, mask, ord == -INFINITY ? INFINITY : 0.0, "norm", at), ord, dim, keepdim, at);
+}
+TT_LAZY_DEFINITION Tensor median(const Tensor& x, const Tensor& mask, int dim, bool keepdim, SourceLine at) {
+  const Tensor own = is_floating(x.dtype()) ? x : x.to(DType::f32, at);
+  const Tensor r = nanmedian(tt::detail::filled_where(own, mask, static_cast<double>(NAN), "median", at), dim, keepdim, at).values;
+  if (is_floating(x.dtype())) return r;
+  if (tt::isnan(r, at).any({}, false, at)) TT_THROW(Error(Text("tt::masked::median: a row of ") << name(x.dtype()) << " without elements has none." << at));
+  return r.to(x.dtype(), at);
+}
+TT_LAZY_DEFINITION Tensor logsumexp(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
+  return tt::detail::filled_with_extreme(x, mask, false, "logsumexp", at).logsumexp(dim, keepdim, at).to(x.dtype(), at);
+}
+TT_LAZY_DEFINITION Tensor logaddexp(const Tensor& x, const Tensor& other, const Tensor& mask, const Tensor& other_mask, SourceLine at) {
+  return tt::logaddexp(tt::detail::filled_with_extreme(x, mask, false, "logaddexp", at), tt::detail::filled_with_extreme(other, other_mask, false, "logaddexp", at), at).to(x.dtype(), at);
+}
+TT_LAZY_DEFINITION Tensor cumsum(const Tensor& x, const Tensor& mask, int dim, SourceLine at) { return tt::detail::filled_where(x, mask, 0, "cumsum", at).cumsum(dim, at).to(x.dtype(), at); }
+TT_LAZY_DEFINITION Tensor cumprod(const Tensor& x, const Tensor& mask, int dim, SourceLine at) { return tt::cumprod(tt::detail::filled_where(x, mask, 1, "cumprod", at), dim, at).to(x.dtype(), at); }
+TT_LAZY_DEFINITION Tensor softmax(const Tensor& x, const Tensor& mask, int dim, SourceLine at) { return tt::softmax(tt::detail::filled_with_extreme(x, mask, false, "softmax", at), dim, at); }
+TT_LAZY_DEFINITION Tensor log_softmax(const Tensor& x, const Tensor& mask, int dim, SourceLine at) { return tt::log_softmax(tt::detail::filled_with_extreme(x, mask, false, "log_softmax", at), dim, at); }
+TT_LAZY_DEFINITION Tensor softmin(const Tensor& x, const Tensor& mask, int dim, SourceLine at) { return tt::softmax(-tt::detail::filled_with_extreme(x, mask, true, "softmin", at), dim, at); }
+TT_LAZY_DEFINITION Tensor normalize(const Tensor& x, const Tensor& mask, double ord, int dim, double eps, SourceLine at) {
+  return tt::detail::filled_where(x, mask, 0, "normalize", at) / tt::maximum(norm(x, mask, ord, {dim}, true, at), eps, at);
+}
+
+}  // namespace masked
+
+namespace detail {
+
+/// f(k) for m values.
+template <class F>
+Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceLine at, const F& f) {
+  if (m < 0) TT_THROW(Error(Text("tt::windows::") << op << ": " << m << " values." << at));
+  if (!is_floating(o.dtype)) TT_THROW(Error(Text("tt::windows::") << op << ": of " << name(o.dtype) << " there is none. f32 or f64?" << at));
+  std::vector<double> v;
+  for (std::int64_t k = 0; k < m; ++k) v.push_back(f(static_cast<double>(k)));
+  Tensor t = made_of_numbers(from_span(std::span<const double>(v), IntList{m})).to(o.dtype, at);
+  if (const Device to = o.device; to.type != DeviceType::cpu) t = t.to(to);
+  return with_options(t, o);
+}
+/// The steps of a period: a symmetric window ends where it began.
+inline double steps_of(std::int64_t m, bool sym) { return static_cast<double>(sym || m <= 1 ? m - 1 : m); }
+/// Throws Error where a number of a window is not above 0.
+template <class = void>
+void need_positive(const char* op, const char* what, double v, SourceLine at) {
+  if (!(v > 0)) TT_THROW(Error(Text("tt::windows::") << op << ": " << what << " is not above 0." << at));
+}
+
+}  // namespace detail
+
+namespace windows {
+
+TT_LAZY_DEFINITION Tensor bartlett(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) {
+  return tt::detail::window_of("bartlett", m, o, at, [&](double k) { return m == 1 ? 1 : 1 - std::fabs(2 * k / tt::detail::steps_of(m, sym) - 1); });
+}
+TT_LAZY_DEFINITION Tensor general_cosine(std::int64_t m, const std::vector<double>& a, bool sym, const TensorOptions& o, SourceLine at) {
+  if (a.empty()) TT_THROW(Error(Text("tt::windows::general_cosine: no coefficients.") << at));
+  return tt::detail::window_of("general_cosine", m, o, at, [&](double k) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += (i % 2 ? -a[i] : a[i]) * std::cos(2 * std::numbers::pi * static_cast<double>(i) * k / tt::detail::steps_of(m, sym));
+    return m == 1 ? 1 : sum;
+  });
+}
+TT_LAZY_DEFINITION Tensor blackman(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) { return general_cosine(m, {0.42, 0.5, 0.08}, sym, o, at); }
+TT_LAZY_DEFINITION Tensor nuttall(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) { return general_cosine(m, {0.3635819, 0.4891775, 0.1365995, 0.0106411}, sym, o, at); }
+TT_LAZY_DEFINITION Tensor general_hamming(std::int64_t m, double alpha, bool sym, const TensorOptions& o, SourceLine at) { return general_cosine(m, {alpha, 1 - alpha}, sym, o, at); }
+TT_LAZY_DEFINITION Tensor hamming(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) { return general_hamming(m, 0.54, sym, o, at); }
+TT_LAZY_DEFINITION Tensor hann(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) { return general_hamming(m, 0.5, sym, o, at); }
+TT_LAZY_DEFINITION Tensor cosine(std::int64_t m, bool sym, const TensorOptions& o, SourceLine at) {
+  return tt::detail::window_of("cosine", m, o, at, [&](double k) { return std::sin((k + 0.5) * std::numbers::pi / (tt::detail::steps_of(m, sym) + 1)); });
+}
+TT_LAZY_DEFINITION Tensor exponential(std::int64_t m, Optional<double> center, double tau, bool sym, const TensorOptions& o, SourceLine at) {
+  tt::detail::need_positive("exponential", "tau", tau, at);
+  if (sym && center.given) TT_THROW(Error(Text("tt::windows::exponential: a symmetric one has its center in the middle.") << at));
+  const double middle = center.given ? center.value : tt::detail::steps_of(m, sym) / 2;
+  return tt::detail::window_of("exponential", m, o, at, [&](double k) { return std::exp(-std::fabs(k - middle) / tau); });
+}
+TT_LAZY_DEFINITION Tensor gaussian(std::int64_t m, double std, bool sym, const TensorOptions& o, SourceLine at) {
+  tt::detail::need_positive("gaussian", "std", std, at);
+  return tt::detail::window_of("gaussian", m, o, at, [&](double k) {
+    const double x = (k - tt::detail::steps_of(m, sym) / 2) / std;
+    return std::exp(-x * x / 2);
+  });
+}
+TT_LAZY_DEFINITION Tensor kaiser(std::int64_t m, double beta, bool sym, const TensorOptions& o, SourceLine at) {
+  if (!(beta >= 0)) TT_THROW(Error(Text("tt::windows::kaiser: beta is negative.") << at));
+  return tt::detail::window_of("kaiser", m, o, at, [&](double k) {
+    const double x = m == 1 ? 0 : 2 * k / tt::detail::steps_of(m, sym) - 1, inside = 1 - x * x;
+    return std::cyl_bessel_i(0.0, beta * std::sqrt(inside > 0 ? inside : 0)) / std::cyl_bessel_i(0.0, beta);
+  });
+}
+
+}  // namespace windows
+
+namespace detail {
+template <class = void>
+void register_masked_names() {
+  static constexpr auto into = [](const Tensor& x, OptionalDType d, Line at) { return converted(x, d, at); };
+  const char* const reduced = "Tensor input, int[]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";
+  register_function("masked_sum", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::sum(into(x, t, at), m, d, k, at); });
+  register_function("masked_prod", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::prod(into(x, t, at), m, d, k, at); });
+  register_function("masked_mean", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::mean(into(x, t, at), m, d, k, at); });
+  register_function("masked_amax", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::amax(x, m, d, k, at), t, at); });
+  register_function("masked_amin", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::amin(x, m, d, k, at), t, at); });
+  register_function("masked_logsumexp", reduced, [](const Tensor& x, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::logsumexp(x, m, d, k, at), t, at); });
+  const char* const placed = "Tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";  // PyTorch gives places in the dtype of the elements
+  register_function("masked_argmax", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmax(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
+  register_function("masked_argmin", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmin(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
+  static constexpr auto spread = [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) {
+    return masked::var(into(x, t, at), m, d, c.given ? c.value : u.given && !u.value ? 0.0 : 1.0, k, at);
+  };
+  const char* const spread_schema = "Tensor input, int[]? dim=None, bool? unbiased=None, Scalar? correction=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";
+  register_function("masked_var", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return spread(x, d, u, c, k, t, m, at); });
+  register_function("masked_std", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return tt::sqrt(spread(x, d, u, c, k, t, m, at), at); });
+  register_function("masked_norm", "Tensor input, Scalar? ord=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None",
+                    [](const Tensor& x, Optional<double> p, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::norm(into(x, t, at), m, p.given ? p.value : 2, d, k, at); });
+  register_function("masked_median", "Tensor input, int dim=-1, bool keepdim=False, dtype? dtype=None, Tensor? mask=None",
+                    [](const Tensor& x, int d, bool k, OptionalDType t, const Tensor& m, Line at) { return into(masked::median(x, m, d, k, at), t, at); });
+  register_function("masked_logaddexp", "Tensor input, Tensor other, dtype? dtype=None, Tensor? input_mask=None, Tensor? other_mask=None",
+                    [](const Tensor& x, const Tensor& y, OptionalDType t, const Tensor& m, const Tensor& o, Line at) { return into(masked::logaddexp(x, y, m, o, at), t, at); });
+  const auto along = [](const char* name, auto f) {
+    register_function(name, "Tensor input, int dim, dtype? dtype=None, Tensor? mask=None", [](const Tensor& x, int d, OptionalDType t, const Tensor& m, Line at) { return decltype(f){}(into(x, t, at), m, d, at); });
+  };
+  along("masked_cumsum", [](const Tensor& x, const Tensor& m, int d, Line at) { return masked::cumsum(x, m, d, at); });
+  along("masked_cumprod", [](const Tensor& x, const Tensor& m, int d, Line at) { return masked::cumprod(x, m, d, at); });
+  along("masked_softmax", [](const Tensor& x, const Tensor& m, int d, Line at) { return masked::softmax(x, m, d, at); });
+  along("masked_log_softmax", [](const Tensor& x, const Tensor& m, int d, Line at) { return masked::log_softmax(x, m, d, at); });
+  along("masked_softmin", [](const Tensor& x, const Tensor& m, int d, Line at) { return masked::softmin(x, m, d, at); });
+  register_function("masked_normalize", "Tensor input, Scalar ord, int dim, float eps=1e-12, dtype? dtype=None, Tensor? mask=None",
+                    [](const Tensor& x, double p, int d, double e, OptionalDType t, const Tensor& m, Line at) { return masked::normalize(into(x, t, at), m, p, d, e, at); });
+
+  const auto window = [](const char* name, auto f) {
+    create(name, "int M, bool sym=True", [](std::int64_t m, bool s, OptionalDType d, Device v, bool g, Line at) { return decltype(f){}(m, s, made_with(d, v, g), at); });
+  };
+  window("signal_windows_bartlett", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::bartlett(m, s, o, at); });
+  window("signal_windows_blackman", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::blackman(m, s, o, at); });
+  window("signal_windows_cosine", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::cosine(m, s, o, at); });
+  window("signal_windows_hamming", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::hamming(m, s, o, at); });
+  window("signal_windows_hann", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::hann(m, s, o, at); });
+  window("signal_windows_nuttall", [](std::int64_t m, bool s, const TensorOptions& o, Line at) { return windows::nuttall(m, s, o, at); });
+  create("signal_windows_exponential", "int M, float? center=None, float tau=1.0, bool sym=True", [](std::int64_t m, Optional<double> c, double tau, bool s, OptionalDType d, Device v, bool g, Line at) {
+    return windows::exponential(m, c, tau, s, made_with(d, v, g), at);
+  });
+  create("signal_windows_gaussian", "int M, float std=1.0, bool sym=True", [](std::int64_t m, double w, bool s, OptionalDType d, Device v, bool g, Line at) { return windows::gaussian(m, w, s, made_with(d, v, g), at); });
+  create("signal_windows_kaiser", "int M, float beta=12.0, bool sym=True", [](std::int64_t m, double b, bool s, OptionalDType d, Device v, bool g, Line at) { return windows::kaiser(m, b, s, made_with(d, v, g), at); });
+  create("signal_windows_general_hamming", "int M, float alpha=0.54, bool sym=True",
+         [](std::int64_t m, double a, bool s, OptionalDType d, Device v, bool g, Line at) { return windows::general_hamming(m, a, s, made_with(d, v, g), at); });
+  create("signal_windows_general_cosine", "int M, float[] a, bool sym=True",
+         [](std::int64_t m, const std::vector<double>& a, bool s, OptionalDType d, Device v, bool g, Line at) { return windows::general_cosine(m, a, s, made_with(d, v, g), at); });
+}
+}  // namespace detail
+
+}  // namespace tt
