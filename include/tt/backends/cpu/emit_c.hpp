@@ -33,14 +33,14 @@ class CEmitter : KernelText {
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
-    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_ ? c_staged_halves : "") << kernels_;
+    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_f16_ ? c_staged_f16 : "") << (stages_bf16_ ? c_staged_bf16 : "") << kernels_;
   }
 
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
-  Vec<char> staged_;        // of each instruction of the plan: its f16 is a float, of a block that is converted as a whole
-  bool stages_ = false;     // some kernel does
+  Vec<char> staged_;        // of each instruction of the plan: its 16-bit float is a float, of a block that is converted as a whole
+  bool stages_f16_ = false, stages_bf16_ = false;  // some kernel does
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -74,54 +74,56 @@ class CEmitter : KernelText {
 
   // ---- blocks of 16-bit floats
   static constexpr int staged_columns = 64;
-  /// Of a load, does what is loaded become a float, and of a store, was it one, before anything else?
-  bool can_be_staged(int s, int at) const {
+  /// Of a load, does what is loaded become a float, and of a store, was it one, before anything else? bf16 only where it is `reduced`: elsewhere compilers
+  /// make vectors of its conversion.
+  bool can_be_staged(int s, int at, bool reduced) const {
     const Instruction& x = plan_->instructions[at];
-    if (x.dtype != DType::f16 || (x.op != Op::load && x.op != Op::store)) return false;
+    const DType d = x.dtype;
+    if (x.op == Op::load ? d != DType::f16 && !(reduced && d == DType::bf16) : x.op != Op::store || d != DType::f16) return false;
     const Access& a = plan_->accesses[x.access];
     if (a.column != Extent(1) || a.column_terms > 0 || a.tiled || other_order(s, at)) return false;
     const int half = x.op == Op::load ? x.result : x.a;
     for (int i = k_->segment[0]; i < k_->segment[2 * k_->sweeps + 1]; ++i) {
       const Instruction& y = plan_->instructions[i];
       const bool here = i >= k_->segment[s] && i < k_->segment[s + 1];
-      const bool makes = y.result == half && y.dtype == DType::f16;
-      const bool reads = (y.a == half || y.b == half || y.c == half) && (y.op == Op::store ? y.dtype == DType::f16 : y.op == Op::cast ? y.from == DType::f16 : y.op == Op::where && y.dtype == DType::f16);
-      if (x.op == Op::load && reads && !(here && is_cast(y, DType::f16, DType::f32))) return false;
-      if (x.op == Op::store && ((makes && !(here && is_cast(y, DType::f32, DType::f16))) || (reads && i != at))) return false;
+      const bool makes = y.result == half && y.dtype == d;
+      const bool reads = (y.a == half || y.b == half || y.c == half) && (y.op == Op::store ? y.dtype == d : y.op == Op::cast ? y.from == d : y.op == Op::where && y.dtype == d);
+      if (x.op == Op::load && reads && !(here && is_cast(y, d, DType::f32))) return false;
+      if (x.op == Op::store && ((makes && !(here && is_cast(y, DType::f32, d))) || (reads && i != at))) return false;
     }
     return true;
   }
-  /// Finds them in a segment of columns.
-  bool find_staged(int s) {
+  /// Finds them in a segment of columns, which is `reduced` or not.
+  bool find_staged(int s, bool reduced = false) {
     bool any = false;
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (can_be_staged(s, i)) {
+      if (can_be_staged(s, i, reduced)) {
         const Instruction& x = plan_->instructions[i];
         staged_[i] = 1;
         any = true;
+        need_conversions(x.dtype);
+        (x.dtype == DType::f16 ? stages_f16_ : stages_bf16_) = true;
         for (int j = k_->segment[s]; j < k_->segment[s + 1]; ++j) {
           const Instruction& y = plan_->instructions[j];
-          if (x.op == Op::load ? is_cast(y, DType::f16, DType::f32) && y.a == x.result : is_cast(y, DType::f32, DType::f16) && y.result == x.a) staged_[j] = 1;
+          if (x.op == Op::load ? is_cast(y, x.dtype, DType::f32) && y.a == x.result : is_cast(y, DType::f32, x.dtype) && y.result == x.a) staged_[j] = 1;
         }
       }
-    if (any) need_conversions(DType::f16);
-    stages_ = stages_ || any;
     return any;
   }
   template <class F>
   void each_staged(int s, Op op, const F& f) {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x.access);
+      if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x.access, name(x.dtype));
   }
   /// Before and behind the loop over m columns from w on, `columns` at most.
   void begin_block(int s, const char* indent, int columns = staged_columns) {
-    each_staged(s, Op::load, [&](int access) {
-      kernels_ << indent << "float h" << access << '[' << columns << "];\n" << indent << "f32_of_f16(h" << access << ", x" << access << " + w, m);\n";
+    each_staged(s, Op::load, [&](int access, const char* half) {
+      kernels_ << indent << "float h" << access << '[' << columns << "];\n" << indent << "f32_of_" << half << "(h" << access << ", x" << access << " + w, m);\n";
     });
-    each_staged(s, Op::store, [&](int access) { kernels_ << indent << "float h" << access << '[' << columns << "];\n"; });
+    each_staged(s, Op::store, [&](int access, const char*) { kernels_ << indent << "float h" << access << '[' << columns << "];\n"; });
   }
   void end_block(int s, const char* indent) {
-    each_staged(s, Op::store, [&](int access) { kernels_ << indent << "f16_of_f32(x" << access << " + w, h" << access << ", m);\n"; });
+    each_staged(s, Op::store, [&](int access, const char*) { kernels_ << indent << "f16_of_f32(x" << access << " + w, h" << access << ", m);\n"; });
   }
   Text own_instruction(int i) override {
     Text t;
@@ -201,6 +203,9 @@ class CEmitter : KernelText {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
       if (x.result != reduction.a || x.dtype != reduction.dtype) continue;
+      if (x.op == Op::cast && staged_[i])
+        for (int j = k_->segment[s]; j < i; ++j)
+          if (const Instruction& y = plan_->instructions[j]; y.op == Op::load && staged_[j] && y.result == x.a && y.dtype == x.from) return Text("h") << y.access << " + u";
       if (x.op != Op::load || other_order(s, i)) return {};
       const Access& a = plan_->accesses[x.access];
       if (a.column != Extent(1) || a.column_terms > 0) return {};
@@ -212,7 +217,7 @@ class CEmitter : KernelText {
   bool only_lie(int s) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
-      if (is_reduction(x.op) ? as_they_lie(s, x).empty() : x.op != Op::load) return false;
+      if (is_reduction(x.op) ? as_they_lie(s, x).empty() : x.op != Op::load && !staged_[i]) return false;
     }
     return true;
   }
@@ -239,7 +244,7 @@ class CEmitter : KernelText {
       const Text r = reg(x.dtype, x.result);
       t << "      lanes_" << c << " v" << r << ";\n      begin_" << c << "(&v" << r << ", " << c_identity(x.op, x.dtype) << ");\n";
     });
-    const bool staged = find_staged(s);
+    const bool staged = find_staged(s, true);
     t << "      i64 g = b;\n      for (; end - g >= 64; g += 64) ";
     if (staged) {
       t << "{\n        const i64 w = g, m = 64;\n";
