@@ -472,6 +472,27 @@ TEST_CASE("sizes and places that ops are given become symbols when they change")
   CHECK(same_bits(leaf.grad(), other.grad()));
 }
 
+TEST_CASE("numbers of any op become symbols, and are those of sizes that they equal") {
+  const auto segments = [](const auto& f, const auto&... a) {
+    const auto compiled = tt::compile(f, {.name = "many numbers", .tier = 0});
+    for (std::int64_t n = 2; n < 40; ++n) CHECK(same_bits(compiled(a..., n), f(a..., n)));
+    return compiled.segments();
+  };
+  static constexpr auto looked_at = [](const Tensor& y) { return y.sum().item() > 1e9 ? y : y + 1; };
+  const Tensor x = uniform({64, 8}, 1), q = uniform({8}, 2);
+  CHECK(segments([](const Tensor& a, const Tensor& b, std::int64_t n) { return looked_at(a.slice(0, 0, n) + b.expand({n, 8})); }, x, q) <= 6);
+  CHECK(segments([](const Tensor& b, std::int64_t n) { return looked_at(b.expand({n, 8}) * 2); }, q) <= 6);
+  CHECK(segments([](const Tensor& a, std::int64_t n) {  // behind a break, its result has n rows
+    const Tensor y = a.slice(0, 0, n) * 2;
+    return y.sum().item() > 1e9 ? y : looked_at(y + a.slice(0, 0, n));
+  }, x) <= 10);
+  const Tensor image = uniform({1, 1, 64, 8}, 3);  // a size that has to be even
+  CHECK(segments([](const Tensor& a, std::int64_t n) {
+    const Tensor y = a.slice(2, 0, n / 2 * 2), pooled = tt::max_pool2d(y, {.kernel_size = {2, 1}, .stride = {2, 1}});
+    return looked_at(tt::cat({pooled, pooled}, 2) + y);
+  }, image) <= 24);
+}
+
 TEST_CASE("numbers that ops take as such stay numbers") {
   const auto turn = [](const Tensor& x, int shift, int axis) {
     const Tensor y = tt::cumsum(tt::roll(x, shift, axis), axis);

@@ -16,7 +16,7 @@ Tensor filled_where(const Tensor& x, const Tensor& mask, const N& number, const 
   if (!mask.defined()) return x;
   if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked::") << op << ": the mask is " << name(mask.dtype()) << ". bool?" << at));
   if (mask.dim() > x.dim()) TT_THROW(Error(Text("tt::masked::") << op << ": a mask of shape " << mask.shape() << " for shape " << x.shape() << "." << at));
-  return tt::where(mask, x, number, at);
+  return tt::where(mask.expand(x.shape(at), at), x, number, at);  // no larger than x
 }
 /// With the greatest number of the dtype, or the lowest.
 template <class = void>
@@ -28,12 +28,17 @@ Tensor filled_with_extreme(const Tensor& x, const Tensor& mask, bool greatest, c
   const std::int64_t most = d == DType::u8 ? 255 : static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits));
   return filled_where(x, mask, greatest ? most : d == DType::u8 ? 0 : -most - 1, op, at);
 }
-/// How many elements are left; axes stay.
+/// Sums of what is left, and how many elements these are.
+struct MaskedSum {
+  Tensor total, count;
+};
 template <class = void>
-Tensor count_left(const Tensor& x, const Tensor& mask, const IntList& dim, DType d, SourceLine at) {
-  const Tensor own = mask.defined() ? mask.expand(x.shape(at), at) : ones(x.shape(at), on_device(DType::boolean, x.device()), at);
-  return own.to(DType::i64, at).sum(dim, true, at).to(d, at);
+MaskedSum masked_sum(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, const char* op, SourceLine at) {
+  const Tensor there = mask.defined() ? mask : ones({}, on_device(DType::boolean, x.device()), at);
+  return {filled_where(x, mask, 0, op, at).sum(dim, keepdim, at), there.expand(x.shape(at), at).sum(dim, keepdim, at).to(x.dtype(), at)};
 }
+/// As it is computed in.
+inline Tensor in_compute_dtype(const Tensor& x, SourceLine at) { return x.to(is_floating(x.dtype()) ? compute_dtype(x.dtype()) : DType::f32, at); }
 template <class = void>
 void need_floating(const Tensor& x, const char* op, SourceLine at) {
   if (!is_floating(x.dtype())) TT_THROW(Error(Text("tt::masked::") << op << ": of " << name(x.dtype()) << " there is none. Cast it first?" << at));
@@ -48,7 +53,11 @@ TT_LAZY_DEFINITION Tensor prod(const Tensor& x, const Tensor& mask, const IntLis
   Tensor r = tt::detail::filled_where(x, mask, 1, "prod", at);
   if (x.dim() == 0 || (dim.size() == 0 && !keepdim)) return tt::prod(r, at);
   BitSet axes;
-  for (int k = 0; k < (dim.size() ? dim.size() : x.dim()); ++k) axes.set(dim.size() ? tt::detail::axis_of(x, static_cast<int>(dim.value(k)), "masked::prod", at, x.dim()) : k);
+  for (int k = 0; k < (dim.size() ? dim.size() : x.dim()); ++k) {
+    const int axis = dim.size() ? tt::detail::axis_of(x, static_cast<int>(dim.value(k)), "masked::prod", at, x.dim()) : k;
+    if (axes.test(axis)) TT_THROW(Error(Text("tt::masked::prod: axis ") << axis << " is named twice." << at));
+    axes.set(axis);
+  }
   for (int k = x.dim() - 1; k >= 0; --k)
     if (axes.test(k)) r = tt::prod(r, k, keepdim, at);
   return r;
@@ -67,14 +76,15 @@ TT_LAZY_DEFINITION Tensor argmin(const Tensor& x, const Tensor& mask, Optional<i
 }
 TT_LAZY_DEFINITION Tensor mean(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
   tt::detail::need_floating(x, "mean", at);
-  const Tensor total = tt::detail::filled_where(x, mask, 0, "mean", at).sum(dim, keepdim, at), count = tt::detail::count_left(x, mask, dim, x.dtype(), at);
-  return total / (keepdim ? count : count.reshape(total.shape(at), at));
+  const auto [total, count] = tt::detail::masked_sum(tt::detail::in_compute_dtype(x, at), mask, dim, keepdim, "mean", at);
+  return (total / count).to(x.dtype(), at);
 }
 TT_LAZY_DEFINITION Tensor var(const Tensor& x, const Tensor& mask, const IntList& dim, double correction, bool keepdim, SourceLine at) {
-  const Tensor own = is_floating(x.dtype()) ? x : x.to(DType::f32, at), count = tt::detail::count_left(own, mask, dim, own.dtype(), at);
-  const Tensor mean = tt::detail::filled_where(own, mask, 0, "var", at).sum(dim, true, at) / count, apart = own - mean;
-  const Tensor total = tt::detail::filled_where(apart * apart, mask, 0, "var", at).sum(dim, keepdim, at);
-  return total / tt::relu(keepdim ? count - correction : (count - correction).reshape(total.shape(at), at), at);
+  const Tensor own = tt::detail::in_compute_dtype(x, at);
+  const auto [sum, all] = tt::detail::masked_sum(own, mask, dim, true, "var", at);
+  const Tensor apart = own - sum / all;
+  const auto [total, count] = tt::detail::masked_sum(apart * apart, mask, dim, keepdim, "var", at);
+  return (total / tt::relu(count - correction, at)).to(is_floating(x.dtype()) ? x.dtype() : DType::f32, at);
 }
 TT_LAZY_DEFINITION Tensor std(const Tensor& x, const Tensor& mask, const IntList& dim, double correction, bool keepdim, SourceLine at) { return tt::sqrt(var(x, mask, dim, correction, keepdim, at), at); }
 TT_LAZY_DEFINITION Tensor norm(const Tensor& x, const Tensor& mask, double ord, const IntList& dim, bool keepdim, SourceLine at) {
@@ -82,7 +92,7 @@ TT_LAZY_DEFINITION Tensor norm(const Tensor& x, const Tensor& mask, double ord, 
   return linalg::vector_norm(tt::detail::filled_where(x, mask, ord == -INFINITY ? INFINITY : 0.0, "norm", at), ord, dim, keepdim, at);
 }
 TT_LAZY_DEFINITION Tensor median(const Tensor& x, const Tensor& mask, int dim, bool keepdim, SourceLine at) {
-  const Tensor own = is_floating(x.dtype()) ? x : x.to(DType::f32, at);
+  const Tensor own = is_floating(x.dtype()) ? x : x.to(DType::f64, at);
   const Tensor r = nanmedian(tt::detail::filled_where(own, mask, static_cast<double>(NAN), "median", at), dim, keepdim, at).values;
   if (is_floating(x.dtype())) return r;
   if (tt::isnan(r, at).any({}, false, at)) TT_THROW(Error(Text("tt::masked::median: a row of ") << name(x.dtype()) << " without elements has none." << at));
@@ -186,12 +196,10 @@ void register_masked_names() {
   const char* const placed = "Tensor input, int? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";  // PyTorch gives places in the dtype of the elements
   register_function("masked_argmax", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmax(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
   register_function("masked_argmin", placed, [](const Tensor& x, Optional<int> d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::argmin(x, m, d, k, at).to(t.given ? t.value : x.dtype(), at); });
-  static constexpr auto spread = [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) {
-    return masked::var(into(x, t, at), m, d, c.given ? c.value : u.given && !u.value ? 0.0 : 1.0, k, at);
-  };
+  static constexpr auto correction = [](Optional<bool> unbiased, Optional<double> given) { return given.given ? given.value : unbiased.given && !unbiased.value ? 0.0 : 1.0; };
   const char* const spread_schema = "Tensor input, int[]? dim=None, bool? unbiased=None, Scalar? correction=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None";
-  register_function("masked_var", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return spread(x, d, u, c, k, t, m, at); });
-  register_function("masked_std", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return tt::sqrt(spread(x, d, u, c, k, t, m, at), at); });
+  register_function("masked_var", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::var(into(x, t, at), m, d, correction(u, c), k, at); });
+  register_function("masked_std", spread_schema, [](const Tensor& x, const IntList& d, Optional<bool> u, Optional<double> c, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::std(into(x, t, at), m, d, correction(u, c), k, at); });
   register_function("masked_norm", "Tensor input, Scalar? ord=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None, Tensor? mask=None",
                     [](const Tensor& x, Optional<double> p, const IntList& d, bool k, OptionalDType t, const Tensor& m, Line at) { return masked::norm(into(x, t, at), m, p.given ? p.value : 2, d, k, at); });
   register_function("masked_median", "Tensor input, int dim=-1, bool keepdim=False, dtype? dtype=None, Tensor? mask=None",

@@ -165,7 +165,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
   Tensor r = is_floating(x.dtype()) ? x.to(compute_dtype(x.dtype()), at) : x;
   const int axes = output_size.size();
   if (x.dim() <= axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
-  for (int k = 0; k < axes; ++k) {  // those within last: rows are copied as they are, and then there are fewer
+  for (int k = 0; k < axes; ++k) {  // the last axis at the end: before that whole rows are copied, and there are fewer then
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
     if (n == 0) detail::refuse("adaptive_avg_pool", "an axis without elements", x, at);
@@ -190,7 +190,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
     const Tensor counts = detail::made_of_numbers(from_span(std::span<const double>(count), along)).to(r.dtype(), at);
     r = sum / (is_host(x.device()) ? counts : counts.to(x.device()));
   }
-  return r.to(x.dtype(), at);
+  return r.is_same(x) ? x.clone(at) : r.to(x.dtype(), at);
 }
 TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), rank = x.dim();

@@ -54,13 +54,14 @@ class RecentTable {
   };
   [[nodiscard]] Reading read() { return Reading(*this); }
 
-  /// While reading. Of several hashes, the first that finds something.
+  /// While reading.
   template <class Fits>
   Entry* find(std::uint64_t hash, const Fits& fits) {
-    return find({hash}, fits);
+    return find_first({hash}, fits);
   }
+  /// By the first of these hashes that finds something.
   template <class Fits>
-  Entry* find(std::initializer_list<std::uint64_t> hashes, const Fits& fits) {
+  Entry* find_first(std::initializer_list<std::uint64_t> hashes, const Fits& fits) {
     const std::int64_t now = finds_.load(std::memory_order_relaxed);
     // One that two threads count once does no harm, and a locked add takes 5 ns; but a thread that was held up takes none back.
     if (finds_.load(std::memory_order_relaxed) <= now) finds_.store(now + 1, std::memory_order_relaxed);

@@ -295,26 +295,26 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
       f(static_cast<std::size_t>(part), range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
     });
   };
-  std::vector<std::int64_t> bounds(2 * static_cast<std::size_t>(split.parts));
+  std::vector<std::int64_t> lows(static_cast<std::size_t>(split.parts)), highs(lows.size());
   in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
     std::int64_t low = 0, high = minlength - 1;
     for (std::int64_t k = begin; k < end; ++k) {
       low = v[k] < low ? v[k] : low;
       high = v[k] > high ? v[k] : high;
     }
-    bounds[2 * part] = low;
-    bounds[2 * part + 1] = high;
+    lows[part] = low;
+    highs[part] = high;
   });
-  const std::int64_t least = *std::min_element(bounds.begin(), bounds.end()), most = *std::max_element(bounds.begin(), bounds.end());
+  const std::int64_t least = *std::min_element(lows.begin(), lows.end()), most = *std::max_element(highs.begin(), highs.end());
   if (least < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << least << "." << at));
   if (most >= std::int64_t{1} << 45) TT_THROW(Error(Text("tt::bincount: memory cannot hold so many counts: ") << most << "." << at));
   const std::int64_t size = most + 1;
   if (!weights.defined()) {
     Tensor counts = zeros({size}, TensorOptions{.dtype = DType::i64}, at);
     auto* const to = counts.data_ptr<std::int64_t>(at);
-    if (size > n / 16) {
+    if (size > n / (8 * split.parts)) {
       for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
-    } else {  // each part in tables of its own: two of them, as a count that was just written is not there yet
+    } else {  // each part in tables of its own: two by turns, as a processor waits where it reads what it has just written
       std::vector<std::vector<std::int64_t>> counted(static_cast<std::size_t>(split.parts));
       in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
         std::vector<std::int64_t> both(2 * static_cast<std::size_t>(size));

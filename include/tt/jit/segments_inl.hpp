@@ -22,8 +22,8 @@ inline Text in_words(const SizesNeeded& e) {
   return t;
 }
 
-/// A number that an op was given, or a size of a fill. One of a size is a symbol, where a symbol has it; of a reshape, the first that no symbol has is
-/// what the others leave.
+/// What a number is that an op was given: a size, of a fill too, is a symbol where an input has that size, and the first one of a reshape that no input has
+/// is what the others leave of the elements. Plain ones are numbers until they vary.
 enum class NumberRole : char { plain, size, reshape_first, reshape_further };
 
 /// What is recorded between two places of a list, in numbers that do not depend on the call.
@@ -47,7 +47,7 @@ struct RangeKey {
   std::uint64_t hash_of_numbers(std::uint64_t h) const { return Signature::hash_words(code.data(), static_cast<int>(code.size()), h); }
 };
 
-/// May a number that an op was given be another one at the next call? Then it is a symbol, as sizes of inputs are; never: the op takes it for a number.
+/// Was a number that an op was given another one at some call? Then it is a symbol, as sizes of inputs are; never: one that the op can only take as a number.
 enum class Variation : char { no, yes, never };
 constexpr bool may_be_symbol(std::int64_t n) { return n >= 2 && n <= std::int64_t{1} << 40; }
 
@@ -273,7 +273,7 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
     return true;
   };
   const std::uint64_t h = key.hash(guards);
-  return segments_.find({key.hash_of_numbers(h), h}, fits);
+  return segments_.find_first({key.hash_of_numbers(h), h}, fits);
 }
 
 TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s) const {
@@ -294,8 +294,8 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
   }
   std::size_t next = 0;  // of the numbers that ops were given
   builder.add(list, begin, end, [&](Attributes& a) {
-    for (int k = 0; k < a.size(); ++k, ++next)
-      if (s.variation[next] == Variation::yes) a.express(k, Extent::from_code(s.code[next]));
+    for (int k = 0; k < a.size(); ++k, ++next)  // sizes of reshapes and expansions the builder finds by value
+      if (s.variation[next] == Variation::yes && key.role[next] == NumberRole::plain && s.code[next] != key.given[next]) a.express(k, Extent::from_code(s.code[next]));
   });
   for (const int v : key.output) g.output(builder.node(v));
   for (std::size_t k = 0; k < key.update.size(); ++k) {
@@ -319,60 +319,76 @@ TT_INLINE int SegmentStore::segments() {
   });
   return n;
 }
-TT_INLINE Segment* SegmentStore::compile(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, SymbolValues& values) {
-  const detail::FlagLock lock(busy_);
-  if (Segment* s = find(guards, key, values)) return s;  // another thread was first
-  if (!segments_.has_room()) return nullptr;
-  auto fresh = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), key.code,
-                                                    std::vector<Variation>(key.given.size()), key.code, {}, key.updated});
-  const Segment* alike = nullptr;  // the same but for numbers, or but for the Tensors
-  segments_.each([&](const Segment& s) {
-    if (s.words == key.words) alike = &s;
-    return alike != nullptr;
+/// A new segment: which of its numbers are inputs or symbols, as it differs in them from one before, and why it is made.
+TT_INLINE std::unique_ptr<Segment> SegmentStore::fresh(const Guards& guards, const RangeKey& key) const {
+  auto s = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), key.code,
+                                                std::vector<Variation>(key.given.size()), key.code, {}, key.updated});
+  const Segment *alike = nullptr, *same = nullptr;  // the newest of these ops; of Tensors like these too
+  segments_.each([&](const Segment& o) {
+    if (o.words != key.words) return false;
+    if (!alike) alike = &o;
+    if (o.guards.same(guards)) same = &o;
+    return same != nullptr;
   });
-  fresh->why << (segments_.size() > 0 ? "other ops, or other results in use" : "first call");
-  if (alike) fresh->variation = alike->variation;
-  if (alike && !alike->run.function && !alike->guards.sizes.is_constant()) fresh->why = alike->why;
-  else if (alike && !alike->guards.same(guards)) fresh->why = difference(alike->guards, guards);
-  else if (alike) {
-    fresh->why = Text("a number is another one than before: it is an input from now on");
-    for (std::size_t k = 0; k < key.number.size(); ++k) fresh->dynamic[k] = alike->dynamic[k] || alike->numbers[k] != key.number[k];
-    for (std::size_t k = 0; k < key.code.size(); ++k)
-      if (fresh->variation[k] == Variation::no && alike->code_of_numbers[k] != key.code[k]) {
-        fresh->variation[k] = options_.backend.find() ? Variation::never : Variation::yes;  // what others run is told sizes of inputs only
-        fresh->why = Text("an op is given another size or place than before: it is a symbol from now on");
-      }
+  if (same) {
+    s->why = Text("a number is another one than before: it is an input from now on");
+    for (std::size_t k = 0; k < key.number.size(); ++k) s->dynamic[k] = same->dynamic[k] || same->numbers[k] != key.number[k];
+    s->variation = same->variation;
+    for (std::size_t k = 0; k < key.code.size(); ++k) {
+      if (s->variation[k] != Variation::no || same->code_of_numbers[k] == key.code[k]) continue;
+      // There are symbols only where sizes have some; and a backend of the user's is told sizes of inputs, no others.
+      s->variation[k] = guards.sizes.is_constant() || options_.backend.find() ? Variation::never : Variation::yes;
+      s->why = Text("an op is given another size or place than before: it is a symbol from now on");
+    }
+  } else if (alike && !guards.sizes.is_constant()) {
+    s->variation = alike->variation;
   }
-  fresh->steps = end - begin;
-  fresh->outputs = static_cast<int>(key.output.size());
-  fresh->from = r.list().step(begin).at;
+  if (!alike) s->why << (segments_.size() > 0 ? "other ops, or other results in use" : "first call");
+  else if (!same) s->why = alike->run.function || alike->guards.sizes.is_constant() ? difference(alike->guards, guards) : alike->why;
+  return s;
+}
+/// Makes its graph and program; numbers that are needed as such are no symbols then. Without a program: sizes of the inputs must be numbers.
+TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, const RangeKey& key, Segment& s, SymbolValues& values) const {
+  const Signature& sizes = s.guards.sizes;
   for (bool again = true; again;) {
     again = false;
-    values = guards.sizes.values;
-    fresh->code.clear();
-    each_code(key, guards.sizes, values, add_symbols(key, guards.sizes, fresh->variation, values), &fresh->variation, [&](std::int64_t code) {
-      fresh->code.push_back(code);
+    values = sizes.values;
+    s.code.clear();
+    each_code(key, sizes, values, add_symbols(key, sizes, s.variation, values), &s.variation, [&](std::int64_t code) {
+      s.code.push_back(code);
       return true;
     });
     try {
-      fresh->run = make_executable(build(r, begin, end, key, values, *fresh), key.inputs, values, key.taped, true, options_);
+      s.run = make_executable(build(r, begin, end, key, values, s), key.inputs, values, key.taped, true, options_);
     } catch (const SizesNeeded& e) {
-      for (std::size_t k = 0; k < fresh->code.size(); ++k)  // numbers that are needed as such
-        for (int symbol : symbols_of(Extent::from_code(fresh->code[k])).some)
-          if (fresh->variation[k] == Variation::yes && e.as_numbers.test(symbol)) {
-            fresh->variation[k] = Variation::never;
-            again = true;
-          }
+      for (std::size_t k = 0; k < s.code.size(); ++k) {
+        if (s.variation[k] != Variation::yes || s.code[k] == key.given[k]) continue;
+        bool needed = false;  // a number; or, of a symbol that no input has, a divisor
+        for (int symbol : symbols_of(Extent::from_code(s.code[k])).some) needed = needed || e.as_numbers.test(symbol) || (symbol >= sizes.symbols && e.as_numbers.multiple(symbol) > 1);
+        if (!needed) continue;
+        s.variation[k] = Variation::never;
+        again = true;
+      }
       if (again) continue;
-      if (guards.sizes.is_constant()) throw;
-      fresh->as_numbers = e.as_numbers;
-      fresh->why = in_words(e);
+      if (sizes.is_constant()) throw;
+      s.as_numbers = e.as_numbers;
+      s.why = in_words(e);
     }
   }
-  for (const Variation v : fresh->variation) fresh->varies = fresh->varies || v == Variation::yes;
+  for (const Variation v : s.variation) s.varies = s.varies || v == Variation::yes;
+}
+TT_INLINE Segment* SegmentStore::add(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, SymbolValues& values) {
+  const detail::FlagLock lock(busy_);
+  if (Segment* s = find(guards, key, values)) return s;  // another thread was first
+  if (!segments_.has_room()) return nullptr;
+  std::unique_ptr<Segment> s = fresh(guards, key);
+  s->steps = end - begin;
+  s->outputs = static_cast<int>(key.output.size());
+  s->from = r.list().step(begin).at;
+  compile(r, begin, end, key, *s, values);
   std::uint64_t hash = key.hash(guards);
-  if (!fresh->varies) hash = key.hash_of_numbers(hash);
-  return segments_.insert(hash, std::move(fresh));
+  if (!s->varies) hash = key.hash_of_numbers(hash);
+  return segments_.insert(hash, std::move(s));
 }
 
 TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool last) {
@@ -391,12 +407,13 @@ TT_INLINE void SegmentStore::run(SegmentRecorder& r, int begin, int end, bool la
     describe(r, begin, end, guards, key);
     SymbolValues values;
     Segment* s = find(guards, key, values);
-    if (!s) s = compile(r, begin, end, guards, key, values);
+    if (!s) s = add(r, begin, end, guards, key, values);
     if (!s) {
       spare.keep(own.release());
       return run_op_by_op(r, begin, end, last);
     }
     if (!s->run.function) {
+      if (s->as_numbers == as_numbers) TT_THROW(InternalError(Text("tt::compile: ") << options_.name << ": sizes are needed that are known already."));
       as_numbers = s->as_numbers;
       continue;
     }

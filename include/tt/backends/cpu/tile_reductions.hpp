@@ -37,8 +37,10 @@ struct Elements {
   TT_ALWAYS_INLINE Elements operator+(std::int64_t i) const { return {x + i}; }
   TT_ALWAYS_INLINE Pack<T> operator[](std::int64_t i) const { return load(x + i); }
   TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const { return load_first(x + i, n); }
-  /// So far ahead, as one core that waits for each line of memory reads it at two thirds of the speed.
-  TT_ALWAYS_INLINE void prefetch(std::int64_t i) const { __builtin_prefetch(reinterpret_cast<const std::byte*>(x + i) + 8192); }
+  /// The line that lies so many bytes ahead of element i; it need not be there.
+  TT_ALWAYS_INLINE void prefetch(std::int64_t i, std::int64_t ahead) const {
+    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(x + i) + ahead));
+  }
 };
 template <class T>
 struct Products {
@@ -50,7 +52,7 @@ struct Products {
   TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const {
     return Carrier<Pack<T>>::template apply<Op::mul>(load_first(x + i, n), load_first(y + i, n));
   }
-  TT_ALWAYS_INLINE void prefetch(std::int64_t) const {}
+  TT_ALWAYS_INLINE void prefetch(std::int64_t, std::int64_t) const {}
 };
 
 /// One step of a row of n elements, from element i on, added to `sum` as far as it exists.
@@ -68,11 +70,14 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
   PackMask ordered = all_ordered();
+  // A core that waits for lines of memory one by one reads them at two thirds of the speed. Of short rows those ahead may be another row's.
+  constexpr std::int64_t far = 8192;
+  const std::int64_t ahead = n * static_cast<std::int64_t>(sizeof(T)) >= far ? far : 0;
   std::int64_t i = 0;
   for (; i + reduction_lanes <= n; i += reduction_lanes)
 #pragma GCC unroll 16
     for (int u = 0; u < packs_per_block; ++u) {
-      x.prefetch(i + u * lanes);
+      if (u * lanes * static_cast<int>(sizeof(T)) % 64 == 0) x.prefetch(i + u * lanes, ahead);
       if (u % 2 == 0) note<K>(ordered, sum[u], sum[u + 1]);
       sum[u] = accumulate<K>(sum[u], x[i + u * lanes]);
     }
