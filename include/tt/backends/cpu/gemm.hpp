@@ -1,6 +1,8 @@
 // The matrix products: register tiles and packing. They know nothing of plans; a kernel's epilogue
 // is handed in. Every element is fma(a[i,k], b[k,j], sum) for k = 0, 1, ...: one order everywhere.
 #pragma once
+#include <bit>
+
 #include "tt/backends/cpu/transpose.hpp"
 #include "tt/backends/cpu/windows.hpp"
 
@@ -248,18 +250,29 @@ inline constexpr int few_rows = 16;
 constexpr bool is_far(std::int64_t rows, std::int64_t elements, int size) { return elements * size >= (rows <= 4 ? std::int64_t{1} << 20 : std::int64_t{1} << 22); }
 /// Elements of a column that all rows take before the next ones are read.
 inline constexpr std::int64_t column_part = 512, line_pitch = column_part + 16;  // apart by a power of two, columns would share few cache sets
-/// Adds rows of A times a vector of columns of a B whose columns lie one behind the other: squares of B are read and transposed in registers.
-template <class T, int Rows>
-TT_NOINLINE void add_squares(const TileOperands<T>& m, T* sums) {
+/// Adds rows of A times a vector of columns of a B whose columns lie one behind the other: squares of B are read, widened if they are stored narrow, and
+/// transposed in registers.
+template <class T, class Stored, int Rows>
+TT_NOINLINE void add_squares(const TileOperands<T>& m, const void* columns, T* sums) {
 #if !defined(__CUDACC__)
   using C = Carrier<Pack<T>>;
   constexpr int n = square<T>;
+  const auto* const stored = static_cast<const Stored*>(columns);
   Pack<T> sum[Rows];
 #pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) sum[r] = load(sums + r * lanes);
   for (std::int64_t k = 0; k < m.inner; k += n) {
     Square<T> s;
-    load_transposed(m.b + k, RowsApart{m.b_column}, s);
+    transpose_loaded(s, [&](int r, auto& column) TT_LAMBDA_INLINE {
+      const Stored* const from = stored + k + r * m.b_column;
+      prefetch_ahead(from, 1024);
+      if constexpr (std::is_same_v<Stored, T>) {
+        std::memcpy(&column, from, sizeof column);
+      } else {
+        const Pack<T> wide = Carrier<Pack<Stored>>::template cast<T>(load(from));
+        std::memcpy(&column, &wide, sizeof column);
+      }
+    });
 #pragma GCC unroll 16
     for (int i = 0; i < n; ++i) {
       Pack<T> b;
@@ -285,10 +298,22 @@ void widen(T* to, const void* from, std::int64_t n) {
 template <class T>
 using Widen = void (*)(T* to, const void* from, std::int64_t n);
 template <class T>
-Widen<T> widening(DType stored) {
-  return with_dtype(stored, []<class S>(S) -> Widen<T> {
-    if constexpr (NarrowElement<S> && std::is_same_v<compute_t<S>, T>) return &widen<T, S>;
-    else return nullptr;
+using AddSquares = void (*)(const TileOperands<T>&, const void* columns, T* sums);
+/// What depends on how a side is stored that is narrower than it is computed with.
+template <class T>
+struct StoredFunctions {
+  Widen<T> widen = nullptr;
+  AddSquares<T> add_squares[4] = {};  ///< of 1, 2, 4 and 8 rows; null: there are none
+};
+template <class T>
+StoredFunctions<T> stored_functions(DType stored) {
+  return with_dtype(stored, []<class S>(S) -> StoredFunctions<T> {
+    if constexpr (NarrowElement<S> && std::is_same_v<compute_t<S>, T>) {
+      if constexpr (square<T> == lanes && std::is_floating_point_v<T>) return {&widen<T, S>, {&add_squares<T, S, 1>, &add_squares<T, S, 2>, &add_squares<T, S, 4>, &add_squares<T, S, 8>}};
+      else return {&widen<T, S>};
+    } else {
+      return {};
+    }
   });
 }
 /// A right side that is stored narrower than it is computed with.
@@ -297,21 +322,21 @@ struct StoredSide {
   const std::byte* b;
   int size;
   std::int64_t b_inner, b_column;
-  Widen<T> widen;
+  StoredFunctions<T> functions;
 
   const std::byte* at(std::int64_t k, std::int64_t j) const { return b + (k * b_inner + j * b_column) * size; }
   /// `count` columns from j on, `n` elements of each from row k on, one behind the other, as lines `pitch` apart.
   void columns(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t pitch) const {
     for (int c = 0; c < count; ++c) {
-      if (b_inner == 1) widen(to + c * pitch, at(k, j + c), n);
+      if (b_inner == 1) functions.widen(to + c * pitch, at(k, j + c), n);
       else
-        for (std::int64_t i = 0; i < n; ++i) widen(to + c * pitch + i, at(k + i, j + c), 1);
+        for (std::int64_t i = 0; i < n; ++i) functions.widen(to + c * pitch + i, at(k + i, j + c), 1);
     }
   }
   /// The same as rows of `width` elements.
   void rows(std::int64_t k, std::int64_t j, std::int64_t n, int count, T* to, std::int64_t width) const {
     if (b_column == 1) {
-      for (std::int64_t i = 0; i < n; ++i) widen(to + i * width, at(k + i, j), count);
+      for (std::int64_t i = 0; i < n; ++i) functions.widen(to + i * width, at(k + i, j), count);
       return;
     }
     alignas(64) T lines[lanes * line_pitch];
@@ -333,16 +358,19 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < m.inner; k += n) {
       n = m.inner - k < column_part ? m.inner - k : column_part;
-      if (stored) stored->columns(k, j, n, count, lines, line_pitch);
+      const bool squares = square<T> == lanes && count == lanes && n >= lanes, as_stored = stored && squares && stored->b_inner == 1 && stored->functions.add_squares[0];
+      if (stored && !as_stored) stored->columns(k, j, n, count, lines, line_pitch);
       const T* const b = stored ? lines : m.b + j * m.b_column + k * m.b_inner;
       const std::int64_t b_inner = stored ? 1 : m.b_inner, b_column = stored ? line_pitch : m.b_column;
       std::int64_t i = 0;
-      const auto tile = [&] { return TileOperands<T>{n, m.a + i * m.a_row + k * m.a_inner, m.a_row, m.a_inner, b, b_inner, count, b_column}; };
+      const auto tile = [&] { return TileOperands<T>{n, m.a + i * m.a_row + k * m.a_inner, m.a_row, m.a_inner, b, b_inner, count, as_stored ? stored->b_column : b_column}; };
       if constexpr (square<T> == lanes)
-        if (count == lanes && b_inner == 1 && n >= lanes) {
+        if (squares && b_inner == 1) {
           n = n / lanes * lanes;
           const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
-            for (; m.rows - i >= H; i += H) add_squares<T, H>(tile(), t + i * lanes);
+            for (; m.rows - i >= H; i += H)
+              if (as_stored) stored->functions.add_squares[std::countr_zero(static_cast<unsigned>(H))](tile(), stored->at(k, j), t + i * lanes);
+              else add_squares<T, T, H>(tile(), b, t + i * lanes);
           };
           rows(std::integral_constant<int, 8>{});
           rows(std::integral_constant<int, 4>{});

@@ -10,6 +10,9 @@ inline namespace TT_ISA {
 
 namespace detail {
 
+/// The line that lies so many bytes ahead; it need not be there. A core that waits for lines of memory one by one reads them at two thirds of the speed.
+TT_ALWAYS_INLINE void prefetch_ahead(const void* from, std::int64_t bytes) { __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(from) + bytes)); }
+
 // Between memory and lanes of 32 bits.
 template <class T>
 TT_ALWAYS_INLINE Pack<T> load_narrow(const T* p) {

@@ -41,7 +41,7 @@ TT_NOINLINE void multiply_few_columns(const MatmulOperands<T>& m, const ProductT
 /// With a right side that is stored narrow.
 template <class T>
 TT_NOINLINE void multiply_stored(MatmulOperands<T> m, const ProductTiles& p) {
-  const StoredSide<T> right{static_cast<const std::byte*>(p.b), size_of(p.b_dtype), p.b_inner, p.b_column, widening<T>(p.b_dtype)};
+  const StoredSide<T> right{static_cast<const std::byte*>(p.b), size_of(p.b_dtype), p.b_inner, p.b_column, stored_functions<T>(p.b_dtype)};
   T* const panel = static_cast<T*>(p.panel);
   const auto take = [&](std::int64_t i, std::int64_t j, int rows, int vectors, int last, const T* t) {
     p.take(p.context, {i, j, rows, (vectors - 1) * lanes + last, vectors * lanes, t, true});

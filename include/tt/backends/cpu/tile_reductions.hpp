@@ -37,10 +37,7 @@ struct Elements {
   TT_ALWAYS_INLINE Elements operator+(std::int64_t i) const { return {x + i}; }
   TT_ALWAYS_INLINE Pack<T> operator[](std::int64_t i) const { return load(x + i); }
   TT_ALWAYS_INLINE Pack<T> first(std::int64_t i, int n) const { return load_first(x + i, n); }
-  /// The line that lies so many bytes ahead of element i; it need not be there.
-  TT_ALWAYS_INLINE void prefetch(std::int64_t i, std::int64_t ahead) const {
-    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(x + i) + ahead));
-  }
+  TT_ALWAYS_INLINE void prefetch(std::int64_t i, std::int64_t ahead) const { prefetch_ahead(x + i, ahead); }
 };
 template <class T>
 struct Products {
@@ -70,7 +67,7 @@ TT_ALWAYS_INLINE void reduce_into(Pack<T>* lane, const Row& x, std::int64_t n) {
 #pragma GCC unroll 16
   for (int u = 0; u < packs_per_block; ++u) sum[u] = lane[u];
   PackMask ordered = all_ordered();
-  // A core that waits for lines of memory one by one reads them at two thirds of the speed. Of short rows those ahead may be another row's.
+  // Of short rows the lines ahead may be another row's.
   constexpr std::int64_t far = 8192;
   const std::int64_t ahead = n * static_cast<std::int64_t>(sizeof(T)) >= far ? far : 0;
   std::int64_t i = 0;

@@ -52,15 +52,15 @@ struct Square {
   typedef lane_t<T> Vector __attribute__((vector_size(sizeof(T) * square<T>)));
   Vector column[square<T>];
 };
-/// The columns of a square of memory.
-template <class T, class Rows>
-TT_ALWAYS_INLINE void load_transposed(const T* from, Rows row, Square<T>& square_) {
+/// The columns of a square: load(r, v) gives row r.
+template <class T, class Load>
+TT_ALWAYS_INLINE void transpose_loaded(Square<T>& square_, const Load& load) {
   constexpr int n = square<T>;
   using Vector = typename Square<T>::Vector;
   Vector(&a)[n] = square_.column;
   Vector b[n];
 #pragma GCC unroll 16
-  for (int r = 0; r < n; ++r) std::memcpy(&a[r], from + row(r), sizeof a[r]);
+  for (int r = 0; r < n; ++r) load(r, a[r]);
 #pragma GCC unroll 4
   for (int step = 1; step < n; step *= 2) {
 #pragma GCC unroll 8
@@ -71,6 +71,11 @@ TT_ALWAYS_INLINE void load_transposed(const T* from, Rows row, Square<T>& square
 #pragma GCC unroll 16
     for (int i = 0; i < n; ++i) a[i] = b[i];
   }
+}
+/// Of a square of memory.
+template <class T, class Rows>
+TT_ALWAYS_INLINE void load_transposed(const T* from, Rows row, Square<T>& square_) {
+  transpose_loaded(square_, [&](int r, auto& v) TT_LAMBDA_INLINE { std::memcpy(&v, from + row(r), sizeof v); });
 }
 /// to[c * to_row + r] = from[row(r) + c] for one square.
 template <class T, class Rows>
