@@ -493,6 +493,18 @@ TEST_CASE("numbers of any op become symbols, and are those of sizes that they eq
   }, image) <= 24);
 }
 
+TEST_CASE("a size of one behind a break is no other call's") {
+  const auto f = tt::compile([](const Tensor& x) {
+    const Tensor y = x * 2;
+    return y.sum().item() > 1e9 ? y.reshape({1, -1}) : y.unfold(0, 2, 1) * 3;  // one window of two elements, at first
+  }, {.name = "windows", .tier = 0});
+  for (std::int64_t n = 2; n < 40; ++n) {
+    const Tensor x = uniform({n}, static_cast<int>(n));
+    CHECK(same_bits(f(x), (x * 2).unfold(0, 2, 1) * 3));
+  }
+  CHECK(f.segments() <= 4);
+}
+
 TEST_CASE("numbers that ops take as such stay numbers") {
   const auto turn = [](const Tensor& x, int shift, int axis) {
     const Tensor y = tt::cumsum(tt::roll(x, shift, axis), axis);

@@ -372,6 +372,7 @@ TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, con
       if (again) continue;
       if (sizes.is_constant()) throw;
       s.as_numbers = e.as_numbers;
+      s.size_guards = e.guards;  // where other sizes are met, it may be otherwise
       s.why = in_words(e);
     }
   }
