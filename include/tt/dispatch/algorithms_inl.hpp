@@ -7,7 +7,7 @@
 #include "tt/backends/algorithms.hpp"
 #include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/index_kernels.hpp"
-#include "tt/dispatch/merge_sort.hpp"
+#include "tt/dispatch/order.hpp"
 
 namespace tt {
 namespace detail {
@@ -241,7 +241,7 @@ inline std::int64_t* indices_of(const Tensor& t) { return t.data_ptr<std::int64_
 /// The order of one dense row. Merging costs about what sorting half of it does where elements are eight bytes, and more where they are four (1e6 on two threads,
 /// i64 9.1 ms before, 7.9, i32 6.6 both): those are shared by four threads and more.
 inline void sort_row(const AlgorithmCall& a, const Tensor& x, std::int64_t n, bool descending, std::int64_t* order) {
-  const int parts = is_host(x.device()) ? split_kernel({KernelKind::rows, 1, n, 8, 1, false}, get_num_threads()).parts : 1;
+  const int parts = is_host(x.device()) ? split_rows(n, 8).parts : 1;
   if (parts >= (size_of(x.dtype()) == 8 ? 2 : 4)) merge_sort(x, n, descending, parts, order, [&](const void* part, std::int64_t count, std::int64_t* places) { a->sort(a.workspace, x.dtype(), part, 1, count, descending, places); });
   else a->sort(a.workspace, x.dtype(), x.impl().data, 1, n, descending, order);
 }
@@ -252,8 +252,8 @@ inline void first_places(const AxisRows& x, std::int64_t k, bool descending, std
       for (std::int64_t* place = places + r * k; r < end; ++r, place += k) {
         const T* const row = static_cast<const T*>(x.row(r));
         const auto before = [&](std::int64_t i, std::int64_t j) {
-          const bool first = descending ? is_below(row[j], row[i]) : is_below(row[i], row[j]);
-          return first || (i < j && !(descending ? is_below(row[i], row[j]) : is_below(row[j], row[i])));
+          const bool first = descending ? comes_before(row[j], row[i]) : comes_before(row[i], row[j]);
+          return first || (i < j && !(descending ? comes_before(row[i], row[j]) : comes_before(row[j], row[i])));
         };
         for (std::int64_t i = 0; i < k; ++i) place[i] = i;
         std::make_heap(place, place + k, before);

@@ -1,6 +1,6 @@
-// Reductions and normalisations of the elements that a mask names, and windows of signals. Names, arguments and meanings are those of torch.masked and
-// torch.signal.windows; they are made of operators, and are captured and differentiated as those are.
-//   tt::masked::mean(x, mask, {1})   tt::masked::softmax(scores, mask, -1)   tt::windows::hann(400)
+// Reductions and normalisations of the elements that a mask names. Names, arguments and meanings are those of torch.masked; they are made of operators, and
+// are captured and differentiated as those are.
+//   tt::masked::mean(x, mask, {1})   tt::masked::softmax(scores, mask, -1)
 #pragma once
 #include "tt/dispatch/linear_algebra.hpp"
 #include "tt/dispatch/reduction_functions.hpp"
@@ -38,25 +38,6 @@ TT_LAZY Tensor softmin(const Tensor& x, const Tensor& mask, int dim, SourceLine 
 TT_LAZY Tensor normalize(const Tensor& x, const Tensor& mask, double ord, int dim, double eps = 1e-12, SourceLine at = here());
 
 }  // namespace masked
-
-/// M values of a window, symmetric, or (sym false) a period without its last one, as for a spectrum. Floating dtypes.
-namespace windows {
-
-TT_LAZY Tensor bartlett(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor blackman(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor cosine(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-/// exp(-|k - center| / tau); center {}: the middle, which symmetric ones have.
-TT_LAZY Tensor exponential(std::int64_t m, Optional<double> center = {}, double tau = 1, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor gaussian(std::int64_t m, double std = 1, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-/// a[0] - a[1] cos(x) + a[2] cos(2 x) - ..., x from 0 to 2 pi.
-TT_LAZY Tensor general_cosine(std::int64_t m, const std::vector<double>& a, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor general_hamming(std::int64_t m, double alpha = 0.54, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor hamming(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor hann(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor kaiser(std::int64_t m, double beta = 12, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-TT_LAZY Tensor nuttall(std::int64_t m, bool sym = true, const TensorOptions& o = {}, SourceLine at = here());
-
-}  // namespace windows
 }  // namespace tt
 
 #if TT_DEFINES(functions)

@@ -161,6 +161,19 @@ TT_LAZY_DEFINITION Tensor avg_pool(const Tensor& x, int axes, const IntList& ker
   }
   return divided(count.to(is_floating(x.dtype()) ? x.dtype() : DType::f64, at));
 }
+namespace detail {
+/// m windows that cover n elements, of nearly equal sizes.
+struct AdaptiveWindows {
+  std::int64_t n, m;
+  std::int64_t begin(std::int64_t i) const { return i * n / m; }
+  std::int64_t end(std::int64_t i) const { return ((i + 1) * n + m - 1) / m; }
+  std::int64_t most() const {  // elements in one
+    std::int64_t k = 0;
+    for (std::int64_t i = 0; i < m; ++i) k = std::max(k, end(i) - begin(i));
+    return k;
+  }
+};
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   Tensor r = is_floating(x.dtype()) ? x.to(compute_dtype(x.dtype()), at) : x;
   const int axes = output_size.size();
@@ -175,14 +188,13 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
       continue;
     }
     // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
-    std::int64_t most = 0;
-    for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
+    const detail::AdaptiveWindows window{n, m};
+    const std::int64_t most = window.most();
     std::vector<std::int64_t> place;
     std::vector<double> count;
     for (std::int64_t i = 0; i < m; ++i) {
-      const std::int64_t from = i * n / m, to = ((i + 1) * n + m - 1) / m;
-      for (std::int64_t j = 0; j < most; ++j) place.push_back(from + j < to ? from + j : n);
-      count.push_back(static_cast<double>(to - from));
+      for (std::int64_t j = window.begin(i); j < window.begin(i) + most; ++j) place.push_back(j < window.end(i) ? j : n);
+      count.push_back(static_cast<double>(window.end(i) - window.begin(i)));
     }
     IntList along;
     for (int j = d; j < x.dim(); ++j) along.push_back(j == d ? m : 1);
@@ -204,11 +216,11 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
   IntList outer, inner;
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = x.size(rank - axes + k, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
-    std::int64_t most = 0;
-    for (std::int64_t i = 0; i < m; ++i) most = std::max(most, ((i + 1) * n + m - 1) / m - i * n / m);
+    const detail::AdaptiveWindows window{n, m};
+    const std::int64_t most = window.most();
     std::vector<std::int64_t> own;
     for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < most; ++j) own.push_back(std::min(i * n / m + j, ((i + 1) * n + m - 1) / m - 1));
+      for (std::int64_t j = 0; j < most; ++j) own.push_back(std::min(window.begin(i) + j, window.end(i) - 1));
     // (m0, m1, ..., most0, most1, ...)
     const int all = 2 * (k + 1);
     IntList to;

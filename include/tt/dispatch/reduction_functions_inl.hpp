@@ -288,22 +288,16 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
   if (minlength < 0) TT_THROW(Error(Text("tt::bincount: minlength is negative: ") << minlength << "." << at));
   if (weights.defined() && !(weights.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::bincount: weights of shape ") << weights.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t n = host.numel();
-  const Split split = split_kernel({KernelKind::rows, 1, n, 1, 1, false}, get_num_threads());
-  const auto in_each = [&](const auto& f) {
-    detail::in_parts(split.parts, [&](int part) {
-      const Range range = split.part(part);
-      f(static_cast<std::size_t>(part), range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
-    });
-  };
+  const Split split = detail::split_rows(n, 1);
   std::vector<std::int64_t> lows(static_cast<std::size_t>(split.parts)), highs(lows.size());
-  in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
+  detail::in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
     std::int64_t low = 0, high = minlength - 1;
     for (std::int64_t k = begin; k < end; ++k) {
       low = v[k] < low ? v[k] : low;
       high = v[k] > high ? v[k] : high;
     }
-    lows[part] = low;
-    highs[part] = high;
+    lows[static_cast<std::size_t>(part)] = low;
+    highs[static_cast<std::size_t>(part)] = high;
   });
   const std::int64_t least = *std::min_element(lows.begin(), lows.end()), most = *std::max_element(highs.begin(), highs.end());
   if (least < 0) TT_THROW(Error(Text("tt::bincount: a number is negative: ") << least << "." << at));
@@ -316,7 +310,7 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
       for (std::int64_t k = 0; k < n; ++k) ++to[v[k]];
     } else {  // each part in tables of its own: two by turns, as a processor waits where it reads what it has just written
       std::vector<std::vector<std::int64_t>> counted(static_cast<std::size_t>(split.parts));
-      in_each([&](std::size_t part, std::int64_t begin, std::int64_t end) {
+      detail::in_ranges(split, n, [&](int part, std::int64_t begin, std::int64_t end) {
         std::vector<std::int64_t> both(2 * static_cast<std::size_t>(size));
         std::int64_t *const even = both.data(), *const odd = even + size;
         for (; begin + 2 <= end; begin += 2) {
@@ -324,7 +318,7 @@ TT_LAZY_DEFINITION Tensor bincount(const Tensor& x, const Tensor& weights, std::
           ++odd[v[begin + 1]];
         }
         if (begin < end) ++even[v[begin]];
-        counted[part] = static_cast<std::vector<std::int64_t>&&>(both);
+        counted[static_cast<std::size_t>(part)] = static_cast<std::vector<std::int64_t>&&>(both);
       });
       for (const std::vector<std::int64_t>& both : counted)
         for (std::int64_t k = 0; k < 2 * size; ++k) to[k < size ? k : k - size] += both[static_cast<std::size_t>(k)];

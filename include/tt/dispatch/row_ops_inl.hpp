@@ -7,6 +7,7 @@
 
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_kernels.hpp"
+#include "tt/dispatch/order.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 #include "tt/functional/elementwise.hpp"
 
@@ -284,8 +285,6 @@ void pick_kernel(Call& c, int dim, std::int64_t columns, const F& f) {
   c.result[0] = x.with_axes(values, d, c.at);
   c.result[1] = x.with_axes(places, DType::i64, c.at);
 }
-template <class T>
-bool comes_before(T a, T b) { return a < b || (b != b && a == a); }  // NaN is the greatest
 
 template <bool Max>
 struct CumulativeExtreme {

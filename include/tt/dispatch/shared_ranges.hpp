@@ -32,14 +32,20 @@ void in_parts(int parts, const F& f) {
       &shared);
   if (shared.first) std::rethrow_exception(shared.first);
 }
-/// f(begin, end) for ranges of n that threads share, where each of the n costs about as much as `work` elements. What f does hangs on no other range.
+/// How threads share n things, each of which costs about as much as `work` elements.
+inline Split split_rows(std::int64_t n, std::int64_t work) { return split_kernel({KernelKind::rows, 1, n, work, 1, false}, get_num_threads()); }
+/// f(part, begin, end) for the parts of such a split. What f does hangs on no other part.
 template <class F>
-void in_ranges(std::int64_t n, std::int64_t work, const F& f) {
-  const Split split = split_kernel({KernelKind::rows, 1, n, work, 1, false}, get_num_threads());
+void in_ranges(const Split& split, std::int64_t n, const F& f) {
   in_parts(split.parts, [&](int part) {
     const Range range = split.part(part);
-    f(range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
+    f(part, range.first(SplitAxis::rows), range.last(SplitAxis::rows, n));
   });
+}
+/// f(begin, end) for those of n and `work`.
+template <class F>
+void in_ranges(std::int64_t n, std::int64_t work, const F& f) {
+  in_ranges(split_rows(n, work), n, [&](int, std::int64_t begin, std::int64_t end) { f(begin, end); });
 }
 
 /// f(row, place) for rows [begin, end) of all that some axes have together: where each begins. count(k) and stride(k) are those of axis k, from the inmost one out.

@@ -73,8 +73,7 @@ UniqueResult unique_slices(const Tensor& x, int dim, SourceLine at) {
   for (std::int64_t k = 0; k < n; ++k) order[static_cast<std::size_t>(k)] = k;
   with_dtype(rows.dtype(), [&]<class T>(T) {
     const T* const v = rows.data_ptr<T>(at);
-    const auto below = [](T a, T b) { return a < b || (b != b && a == a); };  // NaN behind all
-    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width, below); };
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::lexicographical_compare(v + a * width, v + (a + 1) * width, v + b * width, v + (b + 1) * width, comes_before<T>); };
     const auto differ = [&](std::int64_t a, std::int64_t b) { return !std::equal(v + a * width, v + (a + 1) * width, v + b * width); };  // two NaN do, as in PyTorch
     std::stable_sort(order.begin(), order.end(), less);
     for (std::size_t k = 0; k < order.size(); ++k) {

@@ -127,8 +127,8 @@ class GraphBuilder {
   }
   /// Ops are named nodes, unless gradients were built, which are those of their bodies. `keeps_steps`: for gradients that are built of it.
   Graph finished(bool keeps_steps) const { return has_gradients_ ? canonical(decomposed(graph)) : canonical(graph, {}, keeps_steps); }
-  /// What the whole graph takes for granted of sizes; throws SizesNeeded where they must be numbers, or have a divisor. `guards_sizes`: else those that
-  /// anything is taken for granted of are numbers; `all`: all are.
+  /// What the whole graph takes for granted of sizes; throws SizesNeeded where they must be numbers, or have a divisor. Without `guards_sizes` a size of which
+  /// anything is taken for granted must be a number, with `all` every size.
   Vec<SizeGuard> take_guards(bool guards_sizes = true, bool all = false) {
     if (!needed.as_numbers.empty()) throw needed;
     Vec<SizeGuard> taken = guards_but_for_fixed();

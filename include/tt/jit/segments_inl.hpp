@@ -55,10 +55,10 @@ struct Segment {
   Guards guards;
   std::vector<std::int64_t> words, numbers;
   std::vector<char> dynamic;  ///< numbers that are inputs
-  std::vector<std::int64_t> code;             ///< of numbers that ops are given
+  std::vector<std::int64_t> code{};           ///< of numbers that ops are given
   std::vector<Variation> variation;           ///< of each
   std::vector<std::int64_t> code_of_numbers;  ///< where none varies
-  Executable run;             ///< without a function: sizes turned out to be needed as numbers
+  Executable run{};           ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
   SizeFacts as_numbers{};     ///< which ones
   Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
@@ -321,8 +321,8 @@ TT_INLINE int SegmentStore::segments() {
 }
 /// A new segment: which of its numbers are inputs or symbols, as it differs in them from one before, and why it is made.
 TT_INLINE std::unique_ptr<Segment> SegmentStore::fresh(const Guards& guards, const RangeKey& key) const {
-  auto s = std::unique_ptr<Segment>(new Segment{guards, key.words, key.number, std::vector<char>(key.number.size()), key.code,
-                                                std::vector<Variation>(key.given.size()), key.code, {}, key.updated});
+  auto s = std::unique_ptr<Segment>(new Segment{.guards = guards, .words = key.words, .numbers = key.number, .dynamic = std::vector<char>(key.number.size()),
+                                                .variation = std::vector<Variation>(key.given.size()), .code_of_numbers = key.code, .updated = key.updated});
   const Segment *alike = nullptr, *same = nullptr;  // the newest of these ops; of Tensors like these too
   segments_.each([&](const Segment& o) {
     if (o.words != key.words) return false;

@@ -33,14 +33,14 @@ class CEmitter : KernelText {
       if (plan.kernels[k].code == k) kernel(k);
   }
   Text text(bool has_fma) const {
-    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_f16_ ? c_staged_f16 : "") << (stages_bf16_ ? c_staged_bf16 : "") << kernels_;
+    return Text(c_head(has_fma)) << c_prelude << common_prelude << c_trees << c_lanes << trees_ << functions_ << (stages_ ? c_staged : "") << kernels_;
   }
 
  private:
   const char* name_ = "";
   Vec<int> written_lanes_;  // op * dtype_count + dtype
   Vec<char> staged_;        // of each instruction of the plan: its 16-bit float is a float, of a block that is converted as a whole
-  bool stages_f16_ = false, stages_bf16_ = false;  // some kernel does
+  bool stages_ = false;     // some kernel does
 
   void kernel(int number) {
     k_ = &plan_->kernels[number];
@@ -101,29 +101,30 @@ class CEmitter : KernelText {
         const Instruction& x = plan_->instructions[i];
         staged_[i] = 1;
         any = true;
-        need_conversions(x.dtype);
-        (x.dtype == DType::f16 ? stages_f16_ : stages_bf16_) = true;
         for (int j = k_->segment[s]; j < k_->segment[s + 1]; ++j) {
           const Instruction& y = plan_->instructions[j];
           if (x.op == Op::load ? is_cast(y, x.dtype, DType::f32) && y.a == x.result : is_cast(y, DType::f32, x.dtype) && y.result == x.a) staged_[j] = 1;
         }
       }
-    return any;
+    if (!any) return false;
+    for (const DType d : {DType::f16, DType::bf16}) need_conversions(d);
+    return stages_ = true;
   }
   template <class F>
   void each_staged(int s, Op op, const F& f) {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x.access, name(x.dtype));
+      if (const Instruction& x = plan_->instructions[i]; x.op == op && staged_[i]) f(x);
   }
   /// Before and behind the loop over m columns from w on, `columns` at most.
   void begin_block(int s, const char* indent, int columns = staged_columns) {
-    each_staged(s, Op::load, [&](int access, const char* half) {
-      kernels_ << indent << "float h" << access << '[' << columns << "];\n" << indent << "f32_of_" << half << "(h" << access << ", x" << access << " + w, m);\n";
-    });
-    each_staged(s, Op::store, [&](int access, const char*) { kernels_ << indent << "float h" << access << '[' << columns << "];\n"; });
+    for (const Op op : {Op::load, Op::store})
+      each_staged(s, op, [&](const Instruction& x) {
+        kernels_ << indent << "float h" << x.access << '[' << columns << "];\n";
+        if (op == Op::load) kernels_ << indent << "f32_of_" << name(x.dtype) << "(h" << x.access << ", x" << x.access << " + w, m);\n";
+      });
   }
   void end_block(int s, const char* indent) {
-    each_staged(s, Op::store, [&](int access, const char*) { kernels_ << indent << "f16_of_f32(x" << access << " + w, h" << access << ", m);\n"; });
+    each_staged(s, Op::store, [&](const Instruction& x) { kernels_ << indent << name(x.dtype) << "_of_f32(x" << x.access << " + w, h" << x.access << ", m);\n"; });
   }
   Text own_instruction(int i) override {
     Text t;

@@ -1,7 +1,5 @@
 // Products of few rows, where the right side is read as it lies; and right sides that are stored narrower than they are computed with.
 #pragma once
-#include <bit>
-
 #include "tt/backends/cpu/gemm_tiles.hpp"
 
 TT_KERNELS_BEGIN
@@ -65,17 +63,20 @@ template <class T>
 using Widen = void (*)(T* to, const void* from, std::int64_t n);
 template <class T>
 using AddSquares = void (*)(const TileOperands<T>&, const void* columns, T* sums);
+/// Of 1, 2, 4 and 8 rows.
+template <class T, class Stored>
+inline constexpr AddSquares<T> squares_of[] = {&add_squares<T, Stored, 1>, &add_squares<T, Stored, 2>, &add_squares<T, Stored, 4>, &add_squares<T, Stored, 8>};
 /// What depends on how a side is stored that is narrower than it is computed with.
 template <class T>
 struct StoredFunctions {
   Widen<T> widen = nullptr;
-  AddSquares<T> add_squares[4] = {};  ///< of 1, 2, 4 and 8 rows; null: there are none
+  const AddSquares<T>* add_squares = nullptr;  ///< null: there are none
 };
 template <class T>
 StoredFunctions<T> stored_functions(DType stored) {
   return with_dtype(stored, []<class S>(S) -> StoredFunctions<T> {
     if constexpr (NarrowElement<S> && std::is_same_v<compute_t<S>, T>) {
-      if constexpr (square<T> == lanes && std::is_floating_point_v<T>) return {&widen<T, S>, {&add_squares<T, S, 1>, &add_squares<T, S, 2>, &add_squares<T, S, 4>, &add_squares<T, S, 8>}};
+      if constexpr (square<T> == lanes && std::is_floating_point_v<T>) return {&widen<T, S>, squares_of<T, S>};
       else return {&widen<T, S>};
     } else {
       return {};
@@ -124,7 +125,7 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
     std::int64_t n = 0;
     for (std::int64_t k = 0; k < m.inner; k += n) {
       n = m.inner - k < column_part ? m.inner - k : column_part;
-      const bool squares = square<T> == lanes && count == lanes && n >= lanes, as_stored = stored && squares && stored->b_inner == 1 && stored->functions.add_squares[0];
+      const bool squares = square<T> == lanes && count == lanes && n >= lanes, as_stored = stored && squares && stored->b_inner == 1 && stored->functions.add_squares;
       if (stored && !as_stored) stored->columns(k, j, n, count, lines, line_pitch);
       const T* const b = stored ? lines : m.b + j * m.b_column + k * m.b_inner;
       const std::int64_t b_inner = stored ? 1 : m.b_inner, b_column = stored ? line_pitch : m.b_column;
@@ -133,15 +134,10 @@ TT_ALWAYS_INLINE void multiply_few_rows(const MatmulOperands<T>& m, T* block, co
       if constexpr (square<T> == lanes)
         if (squares && b_inner == 1) {
           n = n / lanes * lanes;
-          const auto rows = [&]<int H>(std::integral_constant<int, H>) TT_LAMBDA_INLINE {
-            for (; m.rows - i >= H; i += H)
-              if (as_stored) stored->functions.add_squares[std::countr_zero(static_cast<unsigned>(H))](tile(), stored->at(k, j), t + i * lanes);
-              else add_squares<T, T, H>(tile(), b, t + i * lanes);
-          };
-          rows(std::integral_constant<int, 8>{});
-          rows(std::integral_constant<int, 4>{});
-          rows(std::integral_constant<int, 2>{});
-          rows(std::integral_constant<int, 1>{});
+          const AddSquares<T>* const add = as_stored ? stored->functions.add_squares : squares_of<T, T>;
+          const void* const columns = as_stored ? static_cast<const void*>(stored->at(k, j)) : b;
+          for (int h = 3; h >= 0; --h)
+            for (; m.rows - i >= 1 << h; i += 1 << h) add[h](tile(), columns, t + i * lanes);
           continue;
         }
       transpose_into(b, b_column, b_inner, count, n, block, lanes);

@@ -153,63 +153,46 @@ typedef VECTOR(unsigned long long) v_u64;
     return x[0]; }
 )";
 
-/// gcc 12 makes no vectors of conversions of 16-bit floats by the processor's instruction, so a loop finds a block of them converted, and leaves one. What
-/// reads whole vectors waits for halves of them.
-inline constexpr const char* c_staged_f16 = R"(#ifdef __AVX512F__
+/// gcc 12 makes no vectors of conversions of f16 by the processor's instruction, and two narrow vectors of 16 bf16's floats, for which who reads whole ones
+/// waits. So a loop finds a block of them converted, and leaves one.
+inline constexpr const char* c_staged = R"(#define VECTORS(N, FROM, TO, CONVERTED) \
+  for (; i + N <= n; i += N) { \
+    FROM v; \
+    __builtin_memcpy(&v, from + i, sizeof v); \
+    const TO w = CONVERTED; \
+    __builtin_memcpy(to + i, &w, sizeof w); \
+  }
+#ifdef __AVX512F__
 typedef float floats16 __attribute__((vector_size(64)));
+typedef unsigned int bits16 __attribute__((vector_size(64)));
 typedef short halves16 __attribute__((vector_size(32)));
+typedef u16 brains16 __attribute__((vector_size(32)));
 #endif
 #ifdef __F16C__
-typedef float floats __attribute__((vector_size(32)));
-typedef short halves __attribute__((vector_size(16)));
+typedef float floats8 __attribute__((vector_size(32)));
+typedef short halves8 __attribute__((vector_size(16)));
 #endif
 FN void f32_of_f16(float *to, const u16 *from, i64 n) {
   i64 i = 0;
 #ifdef __AVX512F__
-  for (; i + 16 <= n; i += 16) {
-    halves16 h;
-    __builtin_memcpy(&h, from + i, 32);
-    const floats16 f = __builtin_ia32_vcvtph2ps512_mask(h, (floats16){0}, (unsigned short)-1, 4);
-    __builtin_memcpy(to + i, &f, 64);
-  }
+  VECTORS(16, halves16, floats16, __builtin_ia32_vcvtph2ps512_mask(v, (floats16){0}, (unsigned short)-1, 4))
 #endif
 #ifdef __F16C__
-  for (; i + 8 <= n; i += 8) {
-    halves h;
-    __builtin_memcpy(&h, from + i, 16);
-    const floats f = __builtin_ia32_vcvtph2ps256(h);
-    __builtin_memcpy(to + i, &f, 32);
-  }
+  VECTORS(8, halves8, floats8, __builtin_ia32_vcvtph2ps256(v))
 #endif
   for (; i < n; ++i) to[i] = f32_f16(from[i]);
 }
 FN void f16_of_f32(u16 *to, const float *from, i64 n) {
   i64 i = 0;
 #ifdef __F16C__
-  for (; i + 8 <= n; i += 8) {
-    floats f;
-    __builtin_memcpy(&f, from + i, 32);
-    const halves h = __builtin_ia32_vcvtps2ph256(f, 8); /* to nearest even */
-    __builtin_memcpy(to + i, &h, 16);
-  }
+  VECTORS(8, floats8, halves8, __builtin_ia32_vcvtps2ph256(v, 8)) /* to nearest even */
 #endif
   for (; i < n; ++i) to[i] = f16_f32(from[i]);
 }
-)";
-/// Those of 16 elements are vectors of two widths, of which gcc 12 takes the narrow one for both.
-inline constexpr const char* c_staged_bf16 = R"(#ifdef __AVX512F__
-typedef u16 brains16 __attribute__((vector_size(32)));
-typedef unsigned int bits16 __attribute__((vector_size(64)));
-#endif
 FN void f32_of_bf16(float *to, const u16 *from, i64 n) {
   i64 i = 0;
 #ifdef __AVX512F__
-  for (; i + 16 <= n; i += 16) {
-    brains16 h;
-    __builtin_memcpy(&h, from + i, 32);
-    const bits16 f = __builtin_convertvector(h, bits16) << 16;
-    __builtin_memcpy(to + i, &f, 64);
-  }
+  VECTORS(16, brains16, bits16, __builtin_convertvector(v, bits16) << 16)
 #endif
   EACH for (i64 k = i; k < n; ++k) to[k] = f32_bf16(from[k]);
 }

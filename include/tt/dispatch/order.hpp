@@ -1,5 +1,5 @@
-// One long row sorted by several threads: parts of it are, and are then merged.
-//   merge_sort(row, n, false, 4, order, [&](const void* part, std::int64_t count, std::int64_t* places) { ... });
+// How elements are ordered; and one long row sorted by several threads: parts of it are, and are then merged.
+//   comes_before(1.0, NAN);   merge_sort(row, n, false, 4, order, [&](const void* part, std::int64_t count, std::int64_t* places) { ... });
 #pragma once
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace tt::detail {
 
 /// NaN is the greatest.
 template <class T>
-bool is_below(T a, T b) { return a < b || (b != b && a == a); }
+bool comes_before(T a, T b) { return a < b || (b != b && a == a); }
 
 /// The order of n elements of a dense row of the host: threads sort parts of it, sort(elements, count, order), which are merged two by two, each thread writing as many
 /// places. Equal elements stay in their order.
@@ -21,7 +21,7 @@ void merge_sort(const Tensor& x, std::int64_t n, bool descending, int parts, std
       T value;
       std::int64_t place;
     };
-    const auto before = [&](const Element& p, const Element& q) { return descending ? is_below(q.value, p.value) : is_below(p.value, q.value); };
+    const auto before = [&](const Element& p, const Element& q) { return descending ? comes_before(q.value, p.value) : comes_before(p.value, q.value); };
     const auto begin = [&](int part) { return n / parts * part + (part < n % parts ? part : n % parts); };
     const auto* const value = static_cast<const T*>(static_cast<const void*>(x.impl().data));
     const Tensor memory(DType::u8, Shape{2 * n * static_cast<std::int64_t>(sizeof(Element))});
