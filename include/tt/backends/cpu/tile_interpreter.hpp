@@ -78,9 +78,11 @@ class TileProgram {
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<int> reductions_;       // of each kernel
+  Vec<int> bands_;            // of each kernel: transpositions before it that are made with it; made_with_next: it is one
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
-  int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0;
+  int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0, most_bands_ = 0;
+  static constexpr int made_with_next = -1;
 
   struct Registers;  // those of a kernel, by dtype
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
@@ -88,6 +90,7 @@ class TileProgram {
   void assign_tiles(const Kernel& k);
   static void find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind);
   void name_expressions();
+  void find_bands();
 
   /// Where the buffers of the arena lie for some values of the symbols.
   struct Placement {

@@ -5,6 +5,7 @@
 #include "tt/backends/cpu/tile_interpreter.hpp"
 #include "tt/backends/cpu/tile_kernels_inl.hpp"
 #include "tt/backends/cpu/tile_steps.hpp"
+#include "tt/plan/bands.hpp"
 #include "tt/plan/split.hpp"
 
 TT_KERNELS_BEGIN
@@ -67,6 +68,17 @@ struct TileProgram::Worker {
   };
   Team team{};
 
+  /// A transposition that is made for some rows of this kernel at a time (plan/bands.hpp).
+  struct Band {
+    const Kernel* k = nullptr;
+    const std::byte* from = nullptr;
+    int operand = -1;            // of this kernel: what is made
+    std::byte* rows = nullptr;   // room for band_rows() of them
+  };
+  Band* bands = nullptr;
+  int band_count = 0;
+  std::byte* band_memory = nullptr;
+
   static constexpr std::size_t register_bytes = tile_bytes(DType::f64);
 
   Worker(const TileProgram& p, const SymbolValues& s, const long long* g)
@@ -90,6 +102,8 @@ struct TileProgram::Worker {
     trees = take(static_cast<std::size_t>(most_trees()) * detail::max_tree_bytes);
     row_tiles = tile_memory(program.most_tiles_);
     kept_tiles = tile_memory(program.most_kept_);
+    bands = reinterpret_cast<Band*>(take(static_cast<std::size_t>(program.most_bands_) * sizeof(Band)));
+    band_memory = take(most_band_bytes());
     registers = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
     own_row = reinterpret_cast<std::byte**>(table(program.most_registers_ + 1));
@@ -121,6 +135,7 @@ struct TileProgram::Worker {
   void begin_kernel(const Kernel& kernel, void* compiled) {
     k = &kernel;
     function = compiled;
+    band_count = 0;
   }
   /// The operands of the first worker, but rows of scratch of its own; returns where these end.
   std::size_t join(const Worker& first, std::byte* memory, std::size_t at) {
@@ -133,8 +148,18 @@ struct TileProgram::Worker {
     return at;
   }
   void work() {
-    if (is_transposition(*k, plan.instructions.begin(), accesses_of(plan))) return transposition();
+    if (band_count > 0) return work_in_bands();
+    if (is_transposition(*k, plan.instructions.begin(), accesses_of(plan))) {
+      std::byte* const target = buffer(target_of(*k).buffer);
+      return transpose(*k, buffer(source_of(*k).buffer), range, [&](std::int64_t out, std::int64_t& pitch) {
+        (void)pitch;
+        return target + out * size_of_moved(*k);
+      });
+    }
     if (!function) prepare();
+    work_on_range();
+  }
+  void work_on_range() {
     if (k->kind == KernelKind::matmul) product();
     else if (function) {
       const long long bounds[] = {
@@ -145,16 +170,107 @@ struct TileProgram::Worker {
     else cols();
   }
 
-  void transposition() {
-    const Instruction *load = &plan.instructions[k->segment[1]], *store = load + 1;
-    const Access &from = plan.accesses[load->access], &to = plan.accesses[store->access];
-    const std::int64_t stride = value(from.column), col = range.first(SplitAxis::cols);
-    const int size = size_of(load->dtype);
-    each_transposed(from, to, plan.terms.begin(), symbols, range.first(SplitAxis::rows), range.last(SplitAxis::rows, value(k->rows)),
+  // ---- transpositions
+  const Access& source_of(const Kernel& t) const { return plan.accesses[plan.instructions[t.segment[1]].access]; }
+  const Access& target_of(const Kernel& t) const { return plan.accesses[plan.instructions[t.segment[1] + 1].access]; }
+  int size_of_moved(const Kernel& t) const { return size_of(plan.instructions[t.segment[1]].dtype); }
+  /// A part of a transposition. target(place, pitch): where the row that begins at `place` goes, and perhaps another distance from there to the next one.
+  template <class F>
+  void transpose(const Kernel& t, const std::byte* source, const Range& part, const F& target) const {
+    const Access &from = source_of(t), &to = target_of(t);
+    const std::int64_t stride = value(from.column), col = part.first(SplitAxis::cols), end = part.last(SplitAxis::cols, value(t.cols));
+    const int size = size_of_moved(t);
+    each_transposed(from, to, plan.terms.begin(), symbols, part.first(SplitAxis::rows), part.last(SplitAxis::rows, value(t.rows)),
                     [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
-      kernels.transpose(size, buffer(from.buffer) + (in + col * stride) * size, stride, 1, range.last(SplitAxis::cols, value(k->cols)) - col,
-                        n, buffer(to.buffer) + (out + col) * size, pitch);
+      std::byte* const rows = target(out, pitch);
+      kernels.transpose(size, source + (in + col * stride) * size, stride, 1, end - col, n, rows + col * size, pitch);
     });
+  }
+  /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
+  std::int64_t band_rows(const Kernel& t) const {
+    constexpr std::int64_t line = 64, most = 1 << 16;
+    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most / row : 0, lines = line / size_of_moved(t), each = lines > width ? lines : width;
+    return n < each ? each : n / each * each;
+  }
+  /// From one row to the next, in elements: a line further where rows would begin in the same places of the cache.
+  std::int64_t band_pitch(const Kernel& t) const {
+    const std::int64_t cols = value(t.cols);
+    return cols * size_of_moved(t) % 1024 == 0 ? cols + 64 / size_of_moved(t) : cols;
+  }
+  std::size_t band_bytes(const Kernel& t) const {
+    const std::int64_t n = least(band_rows(t), value(t.rows));
+    return rounded(static_cast<std::size_t>(n * band_pitch(t) * size_of_moved(t)) + register_bytes);  // steps read behind the last row
+  }
+  std::size_t most_band_bytes() const {
+    std::size_t most = 0;
+    for (int j = 0; j < plan.kernels.size(); ++j) {
+      std::size_t all = 0;
+      for (int b = 0; b < program.bands_[j]; ++b) all += band_bytes(plan.kernels[j - 1 - b]);
+      if (all > most) most = all;
+    }
+    return most;
+  }
+  /// Kernel j's transpositions. buffer_at(b): where a buffer of the plan lies.
+  template <class F>
+  void begin_bands(int j, const F& buffer_at) {
+    band_count = program.bands_[j];
+    std::byte* rows = band_memory;
+    for (int b = 0; b < band_count; ++b) {
+      const Kernel& t = plan.kernels[j - 1 - b];
+      const int made = plan.bindings[t.first_binding + target_of(t).buffer];
+      int operand = 0;
+      while (plan.bindings[k->first_binding + operand] != made) ++operand;
+      new (bands + b) Band{&t, buffer_at(plan.bindings[t.first_binding + source_of(t).buffer]), operand, rows};
+      rows += band_bytes(t);
+    }
+  }
+  /// Those of another worker, in memory of its own.
+  void join_bands(const Worker& first) {
+    band_count = first.band_count;
+    for (int b = 0; b < band_count; ++b) {
+      new (bands + b) Band(first.bands[b]);
+      bands[b].rows = band_memory + (first.bands[b].rows - first.band_memory);
+    }
+  }
+  /// `range` is one of the transpositions' rows.
+  void work_in_bands() {
+    const Kernel& t = *bands[0].k;
+    const Range all = range;
+    const std::int64_t cols = value(t.cols), last = all.last(SplitAxis::rows, value(t.rows));
+    const bool one_row = k->rows != t.rows;  // whose columns are all elements
+    std::int64_t some = band_rows(t), together = some;
+    for (int b = 0; b < band_count; ++b) {
+      some = least(some, band_rows(*bands[b].k));
+      if (band_pitch(*bands[b].k) != cols) together = 1;
+    }
+    if (!function) prepare();
+    for (std::int64_t begin = all.first(SplitAxis::rows); begin < last; begin += some) {
+      const Range rows{SplitAxis::rows, begin, least(begin + some, last)};
+      for (int b = 0; b < band_count; ++b) {
+        const Band& x = bands[b];
+        transpose(*x.k, x.from, rows, [&](std::int64_t out, std::int64_t& pitch) {
+          pitch = band_pitch(*x.k);
+          return x.rows + (out / cols - begin) * pitch * size_of_moved(*x.k);
+        });
+      }
+      for (std::int64_t row = begin; row < rows.end; row += together) {
+        const std::int64_t end = least(row + together, rows.end);
+        for (int b = 0; b < band_count; ++b) {  // where the first row of all would be
+          const Band& x = bands[b];
+          move_operand(x.operand, x.rows + ((row - begin) * band_pitch(*x.k) - row * cols) * size_of_moved(*x.k));
+        }
+        range = one_row ? Range{SplitAxis::cols, row * cols, end * cols} : Range{SplitAxis::rows, row, end};
+        work_on_range();
+      }
+    }
+    range = all;
+  }
+  /// An operand that lies elsewhere from now on, of a kernel that is prepared.
+  void move_operand(int operand, std::byte* to) {
+    operands[operand] = to;
+    if (function) return;
+    for (TileStep* x = begin(0); x != end(last_segment()); ++x)
+      if (x->access && x->access->buffer == operand) x->memory = to;
   }
 
   std::int64_t value(Extent e) const { return e.value(symbols); }
@@ -835,21 +951,33 @@ struct TileProgram::Run {
       const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
       void* const function = program.compiled_kernel(j);
       compiled += function != nullptr;
+      if (program.bands_[j] == made_with_next) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
       for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
+      first.begin_bands(j, [&](int b) { return buffer(b); });
       Split split;
-      if (threads > 1)
+      if (threads > 1 && first.band_count > 0)
+        split = split_bands(plan.kernels[j - 1], threads);
+      else if (threads > 1)
         split = split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
                               k.inner.value(symbols), program.columns_divide_[j] != 0}, threads);
       if (split.parts > 1) divided(split);
       else {
         first.range = {};
-        if (const int parts = first.function ? 1 : parts_of_row(k, threads); parts > 1) form_team(parts);
+        if (const int parts = first.function || first.band_count > 0 ? 1 : parts_of_row(k, threads); parts > 1) form_team(parts);
         first.work();
         first.team = {};
       }
     }
     return compiled;
+  }
+  /// Of the transpositions' rows: parts begin where bands may.
+  Split split_bands(const Kernel& t, int threads) const {
+    Split split = split_kernel({KernelKind::rows, 1, t.rows.value(symbols), t.cols.value(symbols), 1, false}, threads);
+    split.unit = 64;
+    const std::int64_t units = (split.extent + split.unit - 1) / split.unit;
+    if (units < split.parts) split.parts = units > 0 ? static_cast<int>(units) : 1;
+    return split;
   }
   /// How many threads share the row of a kernel that has only one. (`split_kernel` gives it to one thread where there is a sum along it.)
   int parts_of_row(const Kernel& k, int threads) const {
@@ -879,6 +1007,7 @@ struct TileProgram::Run {
       if (own_scratch) w.join(first, its, end);
       else std::memcpy(w.operands, first.operands, static_cast<std::size_t>(first.k->bindings) * sizeof(void*));
       w.begin_kernel(*first.k, first.function);
+      w.join_bands(first);
     }
     return memory + begin + helpers * each;
   }
@@ -934,7 +1063,24 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
     if (reductions > most_reductions_) most_reductions_ = reductions;
     reductions_.push_back(reductions);
   }
+  find_bands();
   name_expressions();
+}
+/// What such a transposition reads is read until its kernel ends, and what it makes needs no place among the buffers.
+TT_INLINE void TileProgram::find_bands() {
+  bands_ = Vec<int>(plan_.kernels.size() + 1, 0);
+  for (int j = 0; j < plan_.kernels.size(); ++j) {
+    bands_[j] = bands_before(plan_, j, columns_divide_[j] != 0);
+    if (bands_[j] > most_bands_) most_bands_ = bands_[j];
+    for (int t = j - bands_[j]; t < j; ++t) {
+      bands_[t] = made_with_next;
+      const Kernel& k = plan_.kernels[t];
+      const int i = k.segment[1];
+      Buffer& source = plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[i].access].buffer)];
+      if (source.last < j) source.last = j;
+      plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[i + 1].access].buffer)].first = -1;
+    }
+  }
 }
 /// Puts a further symbol in the place of each expression that is evaluated by looking at its words.
 TT_INLINE void TileProgram::name_expressions() {

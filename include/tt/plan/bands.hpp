@@ -1,0 +1,55 @@
+// Transpositions that only the next kernel reads, in the same rows. An executor may make them for some rows at a time, which are read while they
+// are in the cache, and needs no memory for the whole.
+#pragma once
+#include "tt/plan/plan.hpp"
+
+namespace tt {
+namespace detail {
+
+/// Does element (row, column) lie at row * pitch + column? In a kernel of one row, whose columns are all the elements, at `column`.
+constexpr bool lies_in_rows(const Access& a, const Term* terms, Extent pitch, bool one_row) {
+  if (a.offset != Extent(0) || a.column != Extent(1) || a.column_terms > 0 || a.tiled) return false;
+  if (one_row) return a.term_count == 0;
+  Extent rows = 1;  // that the terms so far count, from the inmost axis out
+  for (int i = 0; i < a.term_count; ++i) {
+    const Term& t = a.term(terms, i);
+    if (t.divisor != rows || t.stride != pitch * rows || (t.modulus == Extent(0)) != (i + 1 == a.term_count)) return false;
+    rows = rows * t.modulus;
+  }
+  return a.term_count > 0;
+}
+constexpr int buffer_of(const Plan& plan, const Kernel& k, int operand) { return plan.bindings[k.first_binding + operand]; }
+/// May the transposition be made with the rows of kernel k, which comes later?
+constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool columns_divide) {
+  const Kernel &t = plan.kernels[transposition], &k = plan.kernels[kernel];
+  const Accesses accesses = accesses_of(plan);
+  if (!is_transposition(t, plan.instructions.begin(), accesses) || k.kind != KernelKind::rows) return false;
+  const bool one_row = k.rows == Extent(1) && k.cols == t.rows * t.cols && columns_divide;
+  if (!one_row && (k.rows != t.rows || k.cols != t.cols)) return false;
+  const Access &from = accesses[plan.instructions[t.segment[1]].access], &to = accesses[plan.instructions[t.segment[1] + 1].access];
+  const int source = buffer_of(plan, t, from.buffer), made = buffer_of(plan, t, to.buffer);
+  const Buffer& b = plan.buffers[made];
+  if (b.external >= 0 || b.scratch || b.first != transposition || b.last != kernel || !lies_in_rows(to, plan.terms.begin(), t.cols, false)) return false;
+  for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
+    const Instruction& x = plan.instructions[i];
+    if (x.access < 0 || accesses[x.access].buffer < 0) continue;
+    const int buffer = buffer_of(plan, k, accesses[x.access].buffer);
+    if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], plan.terms.begin(), t.cols, one_row))) return false;
+    const bool same_memory = buffer == source || (plan.buffers[buffer].external >= 0 && plan.buffers[buffer].external == plan.buffers[source].external);
+    if (same_memory && x.op == Op::store) return false;  // rows that were written would be read by later ones
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// So many kernels right before this one are transpositions of the same rows that may be made with it. `columns_divide`: see there.
+constexpr int bands_before(const Plan& plan, int kernel, bool columns_divide) {
+  int n = 0;
+  while (n < kernel && detail::is_band_of(plan, kernel - 1 - n, kernel, columns_divide) &&
+         plan.kernels[kernel - 1 - n].rows == plan.kernels[kernel - 1].rows && plan.kernels[kernel - 1 - n].cols == plan.kernels[kernel - 1].cols)
+    ++n;
+  return n;
+}
+
+}  // namespace tt

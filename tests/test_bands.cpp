@@ -1,0 +1,104 @@
+// Transpositions that are made for some rows of the kernel that reads them at a time: the bits of operands that lie dense, on both tiers, on any number
+// of threads, in place too.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tt/plan/bands.hpp"
+#include "tt/plan/memory.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::Tensor;
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.contiguous(), y = b.contiguous();
+  return x.dtype() == y.dtype() && x.shape() == y.shape() &&
+         std::memcmp(x.impl().data, y.impl().data, static_cast<std::size_t>(x.numel() * tt::size_of(x.dtype()))) == 0;
+}
+Tensor turned(const Tensor& t) { return t.transpose(-1, -2); }
+
+/// f of operands that lie transposed, beside f of the same ones that lie dense.
+template <class F>
+void check_bands(const F& f, const tt::IntList& sizes, tt::DType d) {
+  CAPTURE(sizes);
+  const Tensor a = tt::randn(sizes).to(d), b = turned(turned(tt::randn(sizes).to(d)).contiguous());
+  tt::set_num_threads(1);
+  const Tensor expected = f(a, b.contiguous());
+  const auto interpreted = tt::compile(f, {.tier = 0});
+  const auto compiled = tt::compile(f, {.wait = true});
+  for (int threads : {1, 2, 3, 7}) {
+    CAPTURE(threads);
+    tt::set_num_threads(threads);
+    CHECK(same_bits(f(a, b), expected));
+    CHECK(same_bits(interpreted(a, b), expected));
+    CHECK(same_bits(compiled(a, b), expected));
+  }
+  tt::set_num_threads(1);
+}
+
+/// Kernels of x + transpose(y), and of how many the last one makes the rows.
+struct Bands {
+  int kernels = 0, made = 0;
+};
+Bands bands_of_sum(const tt::Shape& shape, bool over_y = false) {
+  tt::Graph g;
+  const int x = g.input(tt::DType::f32, shape), y = g.input(tt::DType::f32, shape);
+  g.output(g.elementwise(tt::Op::add, {x, g.transpose(y, shape.rank - 2, shape.rank - 1)}), over_y ? 1 : -1);
+  const tt::Plan plan = tt::make_plan(g);
+  const int last = plan.kernels.size() - 1;
+  return {plan.kernels.size(), tt::bands_before(plan, last, tt::columns_divide(plan, plan.kernels[last]))};
+}
+
+}  // namespace
+
+TEST_CASE("a transposition that one kernel reads is made with its rows") {
+  const tt::Extent n = tt::Extent::symbol(0), m = tt::Extent::symbol(1);
+  for (const tt::Shape& shape : {tt::Shape{n, n}, tt::Shape{tt::Extent(64), tt::Extent(64)}, tt::Shape{m, n, n}, tt::Shape{m, m, n, n}}) {
+    const Bands b = bands_of_sum(shape);
+    CHECK(b.kernels == 2);
+    CHECK(b.made == 1);
+  }
+}
+TEST_CASE("not where that kernel writes what is transposed") { CHECK(bands_of_sum(tt::Shape{tt::Extent(64), tt::Extent(64)}, true).made == 0); }
+
+TEST_CASE("bits of operands that lie transposed") {
+  for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::i64}) {
+    CAPTURE(tt::name(d));
+    for (const tt::IntList& sizes : {tt::IntList{257, 130}, tt::IntList{300, 256}, tt::IntList{2, 70, 512}, tt::IntList{17, 4096}, tt::IntList{1500, 3}, tt::IntList{1, 700}, tt::IntList{0, 5}})
+      check_bands([](const Tensor& x, const Tensor& y) { return x + y; }, sizes, d);
+  }
+}
+TEST_CASE("several of them, and kernels with sums") {
+  for (const tt::IntList& sizes : {tt::IntList{300, 256}, tt::IntList{3, 65, 130}}) {
+    check_bands([](const Tensor& x, const Tensor& y) { return turned(turned(x).contiguous() * turned(y)) + y; }, sizes, tt::DType::f32);
+    check_bands([](const Tensor& x, const Tensor& y) { return tt::softmax(x + y, -1); }, sizes, tt::DType::f32);
+    check_bands([](const Tensor& x, const Tensor& y) { return (x * 0.1).exp().sum(-1, true) + y; }, sizes, tt::DType::f32);
+    check_bands([](const Tensor& x, const Tensor& y) { return tt::where(y > x, y.exp(), y - x); }, sizes, tt::DType::f64);
+  }
+}
+TEST_CASE("two operands that lie transposed") {
+  const auto f = [](const Tensor& x, const Tensor& y) { return turned(x) / turned(y); };
+  const auto compiled = tt::compile(f, {.wait = true});
+  for (const std::int64_t columns : {100, 1024}) {
+    const Tensor x = tt::randn({70, columns}), y = tt::randn({70, columns});
+    CHECK(same_bits(compiled(x, y), turned(x).contiguous() / turned(y).contiguous()));
+  }
+}
+TEST_CASE("what is updated may be an operand, or the one that is transposed") {
+  const auto add = tt::compile([](Tensor x, const Tensor& y) { x.add_(turned(y)); return x * 2; }, {.wait = true});
+  for (const std::int64_t n : {130, 256}) {
+    const Tensor x = tt::randn({n, n}), y = tt::randn({n, n}), sum = x + turned(y).contiguous(), own = x + turned(x).contiguous();
+    for (int threads : {1, 3}) {
+      tt::set_num_threads(threads);
+      Tensor a = x.clone(), b = x.clone(), c = x.clone(), d = x.clone();
+      a.add_(turned(y)), b.add_(turned(b)), add(c, y), add(d, d);
+      CHECK(same_bits(a, sum));
+      CHECK(same_bits(b, own));
+      CHECK(same_bits(c, sum));
+      CHECK(same_bits(d, own));
+    }
+  }
+  tt::set_num_threads(1);
+}
