@@ -61,6 +61,17 @@ TEST_CASE("a transposition that one kernel reads is made with its rows") {
     CHECK(b.made == 1);
   }
 }
+TEST_CASE("not where rows that lie next to each other are others than those of the kernel") {
+  tt::Graph g;
+  const tt::Extent n = tt::Extent::symbol(0), m = tt::Extent::symbol(1);
+  const int x = g.input(tt::DType::f32, tt::Shape{n, m, n}), y = g.input(tt::DType::f32, tt::Shape{n, m, n});
+  g.output(g.elementwise(tt::Op::add, {x, g.transpose(y, 0, 2)}));
+  const tt::Plan plan = tt::make_plan(g);
+  CHECK(plan.kernels.size() == 2);
+  CHECK(tt::bands_before(plan, 1, true) == 0);
+  const Tensor a = tt::randn({17, 3, 17}), b = tt::randn({17, 3, 17});
+  CHECK(same_bits(a + b.transpose(0, 2), a + b.transpose(0, 2).contiguous()));
+}
 TEST_CASE("not where that kernel writes what is transposed") { CHECK(bands_of_sum(tt::Shape{tt::Extent(64), tt::Extent(64)}, true).made == 0); }
 
 TEST_CASE("bits of operands that lie transposed") {

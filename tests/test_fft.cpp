@@ -6,7 +6,7 @@
 #if __has_include(<kissfft/kissfft.hh>)
 #include <complex>
 
-#include "tt/dispatch/fft.hpp"
+#include "tt/dispatch/stft.hpp"
 
 namespace {
 
@@ -113,6 +113,58 @@ TEST_CASE("what is no signal is refused") {
   CHECK(message([] { tt::fft::rfft(tt::zeros({4}, DType::bf16)); }).find("dtype is not accepted: bf16") != std::string::npos);
   CHECK(message([] { tt::fft::fftn(tt::zeros({4, 2}), {3, 3}, {0}); }).find("2 lengths for 1 axes") != std::string::npos);
   CHECK(tt::fft::rfft(tt::zeros({0, 4})).shape() == tt::Shape{0, 3, 2});
+}
+
+// Values of PyTorch 2.15.
+Tensor signal() {
+  const Tensor k = tt::arange(10).to(DType::f64), t = k * 0.7 + k * k * 0.25;
+  return t - tt::floor(t / 3) * 3 - 1;
+}
+Tensor doubles(std::vector<double> v) { return tt::from_span(std::span<const double>(v), {static_cast<std::int64_t>(v.size())}).clone(); }
+bool close(const Tensor& a, std::vector<double> v) { return tt::allclose(a.reshape({-1}), doubles(std::move(v)), 1e-12, 1e-12); }
+
+TEST_CASE("parts of a signal one behind the other") {
+  const Tensor x = signal(), w = doubles({0.5, 1, 0.75});
+  const Tensor s = tt::stft(x, 4, {.hop_length = 3, .win_length = 3, .window = w, .normalized = true});
+  CHECK(s.shape() == tt::Shape{3, 4, 2});
+  CHECK(close(s, {-0.05, 0, 0.81875, 0, -0.1, 0, 0.66875, 0, 0.725, 0.025, -0.14375, -0.7, -0.125, 0.125, -0.29375, 0.2, 0, 0, -0.58125, 0, 0.15, 0, 1.06875, 0}));
+  const Tensor all = tt::stft(x.unsqueeze(0), 4, {.hop_length = 2, .center = false, .onesided = false});
+  CHECK(all.shape() == tt::Shape{1, 4, 4, 2});
+  CHECK(close(all.sum({0, 1}), {-4, 0, 5.6, 0, -0.8, 0, 0.8, 0}));
+  CHECK(tt::gradcheck([&](const std::vector<Tensor>& v) { return tt::stft(v[0], 4, {.hop_length = 3, .win_length = 3, .window = w}); }, {x.clone().requires_grad_()}));
+}
+TEST_CASE("and back") {
+  const Tensor x = signal(), w = doubles({0.5, 1, 0.75, 0.25});
+  const Tensor unit = tt::cat({tt::ones({3, 6, 1}, {.dtype = DType::f64}), tt::zeros({3, 6, 1}, {.dtype = DType::f64})}, -1);
+  Tensor s = (tt::stft(x, 4, {.hop_length = 2, .window = w}) * 2 + unit).detach().requires_grad_();
+  const Tensor y = tt::istft(s, 4, {.hop_length = 2, .window = w});
+  CHECK(close(y.detach(), {-1.3846153846153846, -0.1, 3.415384615384615, 0.7, 0.215384615384615, -0.5, 1.015384615384614, 2.3, -0.184615384615382, 3.1}));
+  (y * tt::arange(10).to(DType::f64)).sum().backward();
+  CHECK(close(s.grad().sum({0, 1}), {12.30769230769231, -8.823529411764707}));
+  CHECK(close(tt::istft(s.detach(), 4, {.hop_length = 2, .window = w, .length = 9}).slice(0, 7), {2.3, -0.184615384615382}));
+  const Tensor longer = tt::istft(s.detach(), 4, {.hop_length = 2, .window = w, .length = 15});
+  CHECK(longer.shape() == tt::Shape{15});
+  const Tensor noise = tt::randn({2, 50}), hann = tt::windows::hann(8, false);
+  for (bool onesided : {true, false})
+    for (bool normalized : {true, false}) {
+      const Tensor parts = tt::stft(noise, 8, {.hop_length = 3, .window = hann, .normalized = normalized, .onesided = onesided});
+      CHECK(tt::allclose(tt::istft(parts, 8, {.hop_length = 3, .window = hann, .normalized = normalized, .onesided = onesided, .length = 50}), noise, 1e-4, 1e-5));
+    }
+  CHECK(tt::allclose(tt::call("istft", {tt::call("stft", {noise, 8})}, {{"n_fft", 8}, {"length", 50}}), noise, 1e-4, 1e-5));
+  const auto both = [](const Tensor& t) { return tt::istft(tt::stft(t, 8), 8) * 2; };
+  const auto compiled = tt::compile(both);
+  CHECK(tt::equal(compiled(noise), both(noise)));
+}
+TEST_CASE("what has no parts is refused") {
+  const Tensor x = signal();
+  CHECK(message([&] { tt::stft(x, 4, {.hop_length = 0}); }).find("0 elements apart") != std::string::npos);
+  CHECK(message([&] { tt::stft(x, 4, {.win_length = 5}); }).find("a window of 5 elements for parts of 4") != std::string::npos);
+  CHECK(message([&] { tt::stft(x, 4, {.window = tt::ones({3})}); }).find("the window's shape is (3,)") != std::string::npos);
+  CHECK(message([&] { tt::stft(x, 11, {.center = false}); }).find("parts of 11 elements in a signal of 10") != std::string::npos);
+  CHECK(!message([&] { tt::stft(x, 30); }).empty());
+  CHECK(message([&] { tt::stft(tt::arange(10), 4); }).find("of floating numbers") != std::string::npos);
+  CHECK(message([&] { tt::istft(tt::zeros({2, 4, 2}), 4); }).find("2 frequencies, of parts of 4 elements there are 3") != std::string::npos);
+  CHECK(message([&] { tt::istft(tt::zeros({3, 4, 2}), 4, {.window = tt::zeros({4})}); }).find("no window shows") != std::string::npos);
 }
 
 }  // namespace

@@ -199,3 +199,24 @@ TEST_CASE("factors: LU, LDL, reflectors, polar, and solutions where the rank is 
   const auto compiled = tt::compile([](const Tensor& x) { return tt::linalg::lu_factor(x).LU * 2; }, {.fullgraph = true});
   CHECK(same_bits(compiled(a), tt::linalg::lu_factor(a).LU * 2));
 }
+
+TEST_CASE("a few singular values of a large matrix") {
+  if (!has_lapack()) return;
+  tt::manual_seed(3);
+  for (const auto& [m, n] : {std::pair{30, 20}, std::pair{20, 30}}) {
+    const Tensor a = tt::matmul(tt::randn({2, m, 4}, 7, {.dtype = DType::f64}), tt::randn({2, 4, n}, 8, {.dtype = DType::f64}));  // of rank 4
+    const auto [u, s, v] = tt::svd_lowrank(a, 5);
+    CHECK(u.shape() == tt::Shape{2, m, 5});
+    CHECK(v.shape() == tt::Shape{2, n, 5});
+    CHECK(same(tt::matmul(u * s.unsqueeze(-2), v.mT()), a));
+    CHECK(same(s.slice(-1, 0, 4), tt::linalg::svdvals(a).slice(-1, 0, 4)));
+    const Tensor mean = a.mean({-2}, true);
+    const auto p = tt::pca_lowrank(a);
+    CHECK(p.S.shape() == tt::Shape{2, 6});
+    CHECK(same(tt::matmul(p.U * p.S.unsqueeze(-2), p.V.mT()), a - mean));
+    CHECK(same(p.S, tt::svd_lowrank(a, 6, 2, mean).S));
+  }
+  CHECK(tt::call_results("svd_lowrank", {tt::randn({9, 8})}).size() == 3);
+  CHECK_THROWS_AS(tt::pca_lowrank(tt::randn({4, 3}), 4), tt::Error);
+  CHECK_THROWS_AS(tt::svd_lowrank(tt::randn({4})), tt::Error);
+}

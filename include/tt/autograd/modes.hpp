@@ -38,6 +38,22 @@ class DetectAnomaly {
 TT_INLINE void register_hook(const Tensor& t, TensorHook hook);
 /// Keeps the gradient of a Tensor that is not a leaf, for grad().
 TT_INLINE void retain_grad(const Tensor& t);
+namespace autograd {
+/// The Tensor becomes a leaf that wants no gradient.
+TT_INLINE void forget(const Tensor& t);
+}  // namespace autograd
+template <class F> void Tensor::register_hook(F hook) const { tt::register_hook(*this, static_cast<F&&>(hook)); }
+template <class> void Tensor::retain_grad() const { tt::retain_grad(*this); }
+template <class> Tensor& Tensor::detach_(SourceLine at) {
+  if (impl().base) TT_THROW(Error(Text("tt::detach_: a view keeps the history of what it shows. Use detach()?") << at));
+  if (detail::capture_mode) [[unlikely]] {
+    detail::capture_mode->need(*this, "detach_", at);
+    const detail::PauseCapture pause;
+    return detach_(at);
+  }
+  if (requires_grad()) autograd::forget(*this);
+  return *this;
+}
 
 namespace autograd {
 

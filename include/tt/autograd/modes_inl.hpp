@@ -27,6 +27,8 @@ TT_INLINE void retain_grad(const Tensor& t) {
 
 namespace autograd {
 
+TT_INLINE void forget(const Tensor& t) { forget_history(t); }
+
 struct CustomNode : TapeNode {
   FunctionContext context;
   std::vector<std::uint32_t> versions;

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "tt/core/capture_mode.hpp"
+#include "tt/core/text.hpp"
 
 namespace tt {
 
@@ -174,6 +175,10 @@ constexpr bool operator>=(const Size& a, T b) { return a >= Size(b); }
 template <std::integral T>
 constexpr bool operator>=(T a, const Size& b) { return Size(a) >= b; }
 
+/// In a message, where it says what there is and fixes nothing.
+constexpr Text& operator<<(Text& out, const Size& n) { return out << n.value(); }
+constexpr Text& operator<<(Text&& out, const Size& n) { return out << n.value(); }
+
 /// What may stand beside Tensors as a number.
 template <class T>
 concept NumberOrSize = std::is_arithmetic_v<T> || std::derived_from<T, Size>;
@@ -185,6 +190,20 @@ struct SizeArgument {
     requires(!std::same_as<T, bool>)
   constexpr SizeArgument(T v) : size(v) {}
   constexpr SizeArgument(const Size& s) : size(s) {}
+};
+struct None;
+/// Where a slice begins or ends: a number, or {} or tt::none for the first or the last element there is.
+struct SliceBound {
+  SizeArgument number;
+  bool given = false;
+  constexpr SliceBound() = default;
+  constexpr SliceBound(const None&) {}
+  constexpr SliceBound(const SizeArgument& n) : number(n), given(true) {}
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  constexpr SliceBound(T v) : number(v), given(true) {}
+  constexpr SliceBound(const Size& s) : number(s), given(true) {}
+  constexpr Size value(std::int64_t otherwise) const { return given ? number.size : Size(otherwise); }
 };
 
 }  // namespace tt

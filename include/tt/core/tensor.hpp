@@ -135,10 +135,11 @@ struct TensorImpl {
   }
   /// From now on a view of what `t` is a view of, or of `t`.
   TT_INLINE void become_view_of(TensorImpl& t);
+  /// If it was one: no view from now on.
+  TT_INLINE void leave_base();
 
  private:
   void destroy();
-  TT_INLINE void leave_base();
 };
 [[noreturn]] TT_INLINE void refuse_undefined(SourceLine at = {});
 /// A copy, where ops are recorded on the tape; else the Tensor itself.
@@ -209,7 +210,9 @@ class Tensor {
     for (int k = 0; k < dim(); ++k) s.push_back(size(k, at));
     return s;
   }
+  IntList sizes(SourceLine at = here()) const { return shape(at); }
   int dim() const { return impl().shape.rank; }
+  int ndimension() const { return dim(); }
   /// The extent of one axis, counted from the right if negative.
   Size size(int axis, SourceLine at = here()) const {
     const int k = checked_axis(axis);
@@ -223,6 +226,15 @@ class Tensor {
   /// The number of elements.
   Size numel(SourceLine at = here()) const { return impl_ ? size_of_axis(impl_->numel, -1, at) : Size(0); }
   Size size(SourceLine at = here()) const { return numel(at); }
+  IntList strides(SourceLine at = here()) const {
+    IntList all;
+    for (int k = 0; k < dim(); ++k) all.push_back(stride(k, at));
+    return all;
+  }
+  /// Bytes of an element, and of all.
+  std::int64_t element_size() const { return size_of(dtype()); }
+  std::int64_t itemsize() const { return element_size(); }
+  Size nbytes(SourceLine at = here()) const { return numel(at) * element_size(); }
   /// Elements between the begin of the storage and the first one.
   std::int64_t storage_offset() const {
     need_layout("storage_offset");
@@ -233,7 +245,14 @@ class Tensor {
     return impl().contiguous;
   }
   bool is_floating_point() const { return is_floating(dtype()); }
+  bool is_signed() const { return tt::is_signed(dtype()); }
   bool is_meta() const { return impl().device.type == DeviceType::meta; }
+  bool is_cpu() const { return device().type == DeviceType::cpu; }
+  bool is_cuda() const { return device().type == DeviceType::cuda; }
+  bool is_inference() const { return impl().inference; }
+  DType scalar_type() const { return dtype(); }
+  /// Dtype and device, for factories: TensorOptions.
+  template <class = void> auto options() const;
   KeySet keys() const { return impl().keys; }
   /// How often the storage was changed in place.
   std::uint32_t version() const { return impl().storage ? impl_->storage->version.load(std::memory_order_relaxed) : 0; }
@@ -294,7 +313,7 @@ class Tensor {
   Tensor transpose(int axis0, int axis1, SourceLine at = here()) const;
   Tensor t(SourceLine at = here()) const;
   Tensor expand(const IntList& shape, SourceLine at = here()) const;
-  Tensor slice(int axis, SizeArgument start, SizeArgument end = INT64_MAX, SizeArgument step = 1, SourceLine at = here()) const;
+  Tensor slice(int axis, SliceBound start, SliceBound end = {}, SizeArgument step = 1, SourceLine at = here()) const;
   /// Windows of `size` elements, `step` apart; a last axis has what each holds.
   Tensor unfold(int axis, std::int64_t size, std::int64_t step, SourceLine at = here()) const;
   Tensor select(int axis, SizeArgument index, SourceLine at = here()) const;
@@ -450,6 +469,7 @@ class Tensor {
   template <class = void> Tensor arctanh(SourceLine at = here()) const;
   template <class = void> Tensor fix(SourceLine at = here()) const;
   template <class = void> Tensor negative(SourceLine at = here()) const;
+  template <class = void> Tensor positive(SourceLine at = here()) const;
   template <class = void> Tensor sgn(SourceLine at = here()) const;
   template <class = void> Tensor isposinf(SourceLine at = here()) const;
   template <class = void> Tensor isneginf(SourceLine at = here()) const;
@@ -579,6 +599,11 @@ class Tensor {
   template <class = void> MinMaxResult mode(int dim = -1, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor nanmean(const IntList& dims = {}, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor nanmedian(SourceLine at = here()) const;
+  /// q: a number or a Tensor of them; see dispatch/sorted_functions.hpp.
+  template <class Q> Tensor quantile(const Q& q, SourceLine at = here()) const;
+  template <class Q> Tensor quantile(const Q& q, int dim, bool keepdim = false, const char* interpolation = "linear", SourceLine at = here()) const;
+  template <class Q> Tensor nanquantile(const Q& q, SourceLine at = here()) const;
+  template <class Q> Tensor nanquantile(const Q& q, int dim, bool keepdim = false, const char* interpolation = "linear", SourceLine at = here()) const;
   template <class = void> MinMaxResult nanmedian(int dim, bool keepdim = false, SourceLine at = here()) const;
   template <class = void> Tensor diff(int n = 1, int dim = -1, SourceLine at = here()) const;
   template <class = void> Tensor diff(int n, int dim, const Tensor& prepend, const Tensor& append, SourceLine at = here()) const;
@@ -636,6 +661,7 @@ class Tensor {
   template <class = void> Tensor isnan(SourceLine at = here()) const;
   template <class = void> Tensor isinf(SourceLine at = here()) const;
   template <class = void> Tensor isfinite(SourceLine at = here()) const;
+  template <class = void> bool is_same_size(const Tensor& o, SourceLine at = here()) const;
   template <class = void> bool equal(const Tensor& o, SourceLine at = here()) const;
   template <class = void> bool allclose(const Tensor& o, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) const;
   template <class L> Tensor clamp_min(const L& low, SourceLine at = here()) const;
@@ -801,10 +827,37 @@ class Tensor {
   template <class = void> Tensor& geometric_(double p, SourceLine at = here());
   template <class = void> Tensor& log_normal_(double mean = 1, double std = 2, SourceLine at = here());
   template <class = void> Tensor& cauchy_(double median = 0, double sigma = 1, SourceLine at = here());
+  /// Whole numbers from `from` to below `to`; of those from 0 on that the dtype can tell apart (of i64: 2^53), where no bound is given.
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, SourceLine at = here());
+  template <class = void> Tensor& random_(std::int64_t to, SourceLine at = here()) { return random_(0, to, at); }
+  template <class = void> Tensor& random_(SourceLine at = here());
+
+  template <class V> Tensor& fill_diagonal_(const V& value, bool wrap = false, SourceLine at = here());
+
+  // ---- in place, of what the Tensor is and not of its elements: see dispatch/view_updates.hpp
+  template <class = void> Tensor& transpose_(int dim0, int dim1, SourceLine at = here());
+  template <class = void> Tensor& swapaxes_(int axis0, int axis1, SourceLine at = here());
+  template <class = void> Tensor& swapdims_(int dim0, int dim1, SourceLine at = here());
+  template <class = void> Tensor& t_(SourceLine at = here());
+  template <class = void> Tensor& squeeze_(SourceLine at = here());
+  template <class = void> Tensor& squeeze_(int dim, SourceLine at = here());
+  template <class = void> Tensor& unsqueeze_(int dim, SourceLine at = here());
+  template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, SourceLine at = here());
+  template <class = void> Tensor& as_strided_(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at = here());
+  /// Other sizes, dense. Elements stay where they are in memory; those that were not there may be anything.
+  template <class = void> Tensor& resize_(const IntList& size, SourceLine at = here());
+  template <class = void> Tensor& resize_as_(const Tensor& o, SourceLine at = here());
+  /// The elements of another Tensor of the dtype, shared with it.
+  template <class = void> Tensor& set_(const Tensor& source, SourceLine at = here());
+  /// Without its history.
+  template <class = void> Tensor& detach_(SourceLine at = here());
 
   // ---- autograd
   bool requires_grad() const;
+  /// Calls hook(gradient) whenever one arrives; what it returns is used instead. See autograd/modes.hpp.
+  template <class F> void register_hook(F hook) const;
+  /// Keeps the gradient of a Tensor that is not a leaf, for grad().
+  template <class = void> void retain_grad() const;
   Tensor& requires_grad_(bool on = true);
   bool is_leaf() const;
   Tensor grad() const;

@@ -45,16 +45,18 @@ TT_INLINE void TensorImpl::become_view_of(TensorImpl& t) {
   base->first_view = this;
 }
 TT_INLINE void TensorImpl::leave_base() {
+  if (!base) return;
   {
     const FlagLock lock(base->views_busy);
     (previous_view ? previous_view->next_view : base->first_view) = next_view;
     if (next_view) next_view->previous_view = previous_view;
   }
-  base->release();
+  next_view = previous_view = nullptr;
+  std::exchange(base, nullptr)->release();
 }
 TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   if (autograd) autograd->destroy(autograd);
-  if (base) leave_base();
+  leave_base();
   if (storage) storage->release();
   this->~TensorImpl();
   CachingAllocator::get().free(this, sizeof(TensorImpl));

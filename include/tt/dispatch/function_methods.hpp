@@ -4,6 +4,7 @@
 
 namespace tt {
 
+template <class> auto Tensor::options() const { return detail::on_device(dtype(), device()); }
 template <class> Tensor Tensor::narrow(int dim, SizeArgument start, SizeArgument length, SourceLine at) const { return tt::narrow(*this, dim, start, length, at); }
 template <class> Tensor Tensor::movedim(const IntList& source, const IntList& destination, SourceLine at) const { return tt::movedim(*this, source, destination, at); }
 template <class> Tensor Tensor::swapaxes(int axis0, int axis1, SourceLine at) const { return tt::swapaxes(*this, axis0, axis1, at); }
@@ -46,6 +47,11 @@ template <class> Tensor Tensor::prod(int dim, bool keepdim, SourceLine at) const
 template <class> Tensor Tensor::cumprod(int dim, SourceLine at) const { return tt::cumprod(*this, dim, at); }
 template <class> Tensor Tensor::median(SourceLine at) const { return tt::median(*this, at); }
 template <class> MinMaxResult Tensor::median(int dim, bool keepdim, SourceLine at) const { return tt::median(*this, dim, keepdim, at); }
+template <class Q> Tensor Tensor::quantile(const Q& q, SourceLine at) const { return tt::quantile(*this, q, {}, false, "linear", at); }
+template <class Q> Tensor Tensor::quantile(const Q& q, int dim, bool keepdim, const char* interpolation, SourceLine at) const { return tt::quantile(*this, q, dim, keepdim, interpolation, at); }
+template <class Q> Tensor Tensor::nanquantile(const Q& q, SourceLine at) const { return tt::nanquantile(*this, q, {}, false, "linear", at); }
+template <class Q> Tensor Tensor::nanquantile(const Q& q, int dim, bool keepdim, const char* interpolation, SourceLine at) const { return tt::nanquantile(*this, q, dim, keepdim, interpolation, at); }
+template <class> bool Tensor::is_same_size(const Tensor& o, SourceLine at) const { return tt::is_same_size(*this, o, at); }
 template <class> Tensor Tensor::nansum(const IntList& dims, bool keepdim, SourceLine at) const { return tt::nansum(*this, dims, keepdim, at); }
 template <class> Tensor Tensor::isnan(SourceLine at) const { return tt::isnan(*this, at); }
 template <class> Tensor Tensor::isinf(SourceLine at) const { return tt::isinf(*this, at); }
@@ -84,6 +90,7 @@ template <class> Tensor Tensor::arctan(SourceLine at) const { return tt::arctan(
 template <class> Tensor Tensor::arctanh(SourceLine at) const { return tt::arctanh(*this, at); }
 template <class> Tensor Tensor::fix(SourceLine at) const { return tt::fix(*this, at); }
 template <class> Tensor Tensor::negative(SourceLine at) const { return tt::negative(*this, at); }
+template <class> Tensor Tensor::positive(SourceLine at) const { return tt::positive(*this, at); }
 template <class> Tensor Tensor::sgn(SourceLine at) const { return tt::sgn(*this, at); }
 template <class> Tensor Tensor::isposinf(SourceLine at) const { return tt::isposinf(*this, at); }
 template <class> Tensor Tensor::isneginf(SourceLine at) const { return tt::isneginf(*this, at); }

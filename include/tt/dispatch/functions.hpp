@@ -10,6 +10,7 @@
 #include "tt/dispatch/sequence_functions.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 #include "tt/dispatch/special_functions.hpp"
+#include "tt/dispatch/view_updates.hpp"
 #include "tt/dispatch/window_functions.hpp"
 
 namespace tt {

@@ -9,6 +9,7 @@
 #include "tt/dispatch/network_functions_inl.hpp"
 #include "tt/dispatch/sequence_functions_inl.hpp"
 #include "tt/dispatch/special_functions_inl.hpp"
+#include "tt/dispatch/view_updates_inl.hpp"
 #include "tt/dispatch/window_functions_inl.hpp"
 
 namespace tt {
@@ -28,6 +29,7 @@ void register_functions() {
     register_masked_names();
     register_sequence_names();
     register_special_names();
+    register_view_updates();
     register_window_names();
     operator_entry<Cumprod<>>();
     operator_entry<Logcumsumexp<>>();

@@ -68,10 +68,20 @@ TT_LAZY Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = fal
 
 namespace tt {
 
+/// A = U diag(S) V^T.
+struct SvdLowRankResult {
+  Tensor U, S, V;
+};
+
 /// log(det(a)); NaN where the determinant is below 0.
 TT_LAZY Tensor logdet(const Tensor& a, SourceLine at = here());
 /// The pseudo-inverse; singular values up to rcond times the largest do not count.
 TT_LAZY Tensor pinverse(const Tensor& a, double rcond = 1e-15, SourceLine at = here());
+/// The q largest singular values about, and their vectors, of A - M, from q random combinations of its columns that A is applied to 2 niter times (Halko, Martinsson and
+/// Tropp, 2009): exact where the rank is q or less. Numbers are the default generator's.
+TT_LAZY SvdLowRankResult svd_lowrank(const Tensor& A, std::int64_t q = 6, int niter = 2, const Tensor& M = {}, SourceLine at = here());
+/// The same of rows less their mean (center): principal directions are the columns of V. q: not given, 6 or the smaller size.
+TT_LAZY SvdLowRankResult pca_lowrank(const Tensor& A, Optional<std::int64_t> q = {}, bool center = true, int niter = 2, SourceLine at = here());
 /// The inverse of l l^T (of u^T u, if upper).
 TT_LAZY Tensor cholesky_inverse(const Tensor& l, bool upper = false, SourceLine at = here());
 

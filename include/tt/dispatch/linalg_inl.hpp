@@ -228,6 +228,25 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_sqrth(const Tensor& a, SourceLine at) {
   const EighResult e = eigh(a, "L", at);
   return tt::matmul(e.eigenvectors * tt::sqrt(e.eigenvalues, at).unsqueeze(-2, at), e.eigenvectors.mT(at), at);
 }
+TT_LAZY_DEFINITION SvdLowRankResult svd_lowrank(const Tensor& A, std::int64_t q, int niter, const Tensor& M, SourceLine at) {
+  if (A.dim() < 2 || !is_floating(A.dtype())) TT_THROW(Error(Text("tt::svd_lowrank: of matrices of floating numbers, not ") << name(A.dtype()) << ' ' << A.shape() << "." << at));
+  if (q < 0 || niter < 0) TT_THROW(Error(Text("tt::svd_lowrank: ") << q << " singular values after " << niter << " rounds." << at));
+  const Tensor given = M.defined() ? A - M.expand(A.shape(at), at) : A;
+  const bool wide = given.size(-2, at) < given.size(-1, at);
+  const Tensor a = wide ? given.mT(at) : given;
+  const auto basis = [&](const Tensor& x) { return linalg::qr(x, "reduced", at).Q; };
+  Tensor found = basis(tt::matmul(a, randn({a.size(-1, at), Size(q)}, default_generator(), detail::on_device(a.dtype(), a.device()), at), at));
+  for (int k = 0; k < niter; ++k) found = basis(tt::matmul(a, basis(tt::matmul(a.mT(at), found, at)), at));
+  const linalg::SvdResult r = linalg::svd(tt::matmul(found.mT(at), a, at), false, at);
+  const Tensor left = tt::matmul(found, r.U, at), right = r.Vh.mT(at);
+  return {wide ? right : left, r.S, wide ? left : right};
+}
+TT_LAZY_DEFINITION SvdLowRankResult pca_lowrank(const Tensor& A, Optional<std::int64_t> q, bool center, int niter, SourceLine at) {
+  if (A.dim() < 2) TT_THROW(Error(Text("tt::pca_lowrank: of matrices, not shape ") << A.shape() << "." << at));
+  const std::int64_t rows = A.size(-2, at), columns = A.size(-1, at), most = rows < columns ? rows : columns, wanted = q.given ? q.value : most < 6 ? most : 6;
+  if (wanted < 0 || wanted > most) TT_THROW(Error(Text("tt::pca_lowrank: ") << wanted << " directions of " << most << "." << at));
+  return svd_lowrank(center ? A - A.mean({-2}, true, at) : A, wanted, niter, {}, at);
+}
 TT_LAZY_DEFINITION Tensor linalg::tensorinv(const Tensor& x, int ind, SourceLine at) {
   IntList to;
   Size rows(1), columns(1);
@@ -295,6 +314,8 @@ void register_linalg() {
       r.Vh = r.Vh.mT(at);
       return r;
     });
+    register_function("svd_lowrank", "Tensor A, int q=6, int niter=2, Tensor? M=None", [](const Tensor& a, std::int64_t q, int n, const Tensor& m, SourceLine at) { return svd_lowrank(a, q, n, m, at); });
+    register_function("pca_lowrank", "Tensor A, int? q=None, bool center=True, int niter=2", [](const Tensor& a, Optional<std::int64_t> q, bool c, int n, SourceLine at) { return pca_lowrank(a, q, c, n, at); });
     register_function("linalg_svdvals", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::svdvals(a, at); });
     static constexpr auto need_pivots = [](bool pivot, SourceLine at) {
       if (!pivot) TT_THROW(Unavailable(Text("tt::linalg::lu: without pivots is not there, as in PyTorch on the CPU.") << at));

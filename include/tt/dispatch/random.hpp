@@ -196,6 +196,10 @@ template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine
 template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) {
   return copy_(randint(from, to, shape(at), default_generator(), detail::on_device(DType::i64, device()), at), at);
 }
+template <class> Tensor& Tensor::random_(SourceLine at) {
+  const int digits = dtype() == DType::bf16 ? 8 : dtype() == DType::f16 ? 11 : dtype() == DType::f32 ? 24 : dtype() == DType::f64 || dtype() == DType::i64 ? 53 : dtype() == DType::boolean ? 1 : 8 * size_of(dtype()) - tt::is_signed(dtype());
+  return random_(0, is_floating(dtype()) ? (std::int64_t{1} << digits) + 1 : std::int64_t{1} << digits, at);
+}
 template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return copy_((rand(shape(at), detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at); }
 
 /// The whole numbers below n in an order of chance.

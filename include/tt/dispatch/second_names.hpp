@@ -23,6 +23,12 @@ inline bool is_floating_point(const Tensor& x) { return x.is_floating_point(); }
 template <class = void> bool is_nonzero(const Tensor& x, SourceLine at = here()) { return x.is_nonzero(at); }
 template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, SourceLine at = here()) { return a.shape(at) == b.shape(at); }
 
+/// The Tensor itself. Throws Error for booleans, as PyTorch does.
+template <class = void> Tensor positive(const Tensor& x, SourceLine at = here()) {
+  if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::positive: of booleans there is none.") << at));
+  return x;
+}
+
 // ---- shapes
 template <class = void> Tensor swapdims(const Tensor& x, int dim0, int dim1, SourceLine at = here()) { return swapaxes(x, dim0, dim1, at); }
 template <class = void> Tensor moveaxis(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here()) { return movedim(x, source, destination, at); }

@@ -276,6 +276,9 @@ void register_creation() {
   create("randperm", "int n", [](std::int64_t n, OptionalDType d, Device, bool, Line at) { return converted(randperm(n, default_generator(), at), d, at); });
   register_function("multinomial", "Tensor input, int num_samples, bool replacement=False", [](const Tensor& p, std::int64_t n, bool r, Line at) { return multinomial(p, n, r, default_generator(), at); });
   register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
+  register_function("random_", "Tensor input, int from, int? to", [](Tensor x, std::int64_t from, Optional<std::int64_t> to, Line at) { return to.given ? x.random_(from, to.value, at) : x.random_(at); });
+  register_function("random_", "Tensor input, int to", [](Tensor x, std::int64_t to, Line at) { return x.random_(to, at); });
+  register_function("random_", "Tensor input", [](Tensor x, Line at) { return x.random_(at); });
   register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });
   register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return exponential_like(x, l, at); });
   register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return geometric_like(x, p, at); });

@@ -11,5 +11,8 @@ TT_LAZY Tensor nanquantile(const Tensor& x, const Tensor& q, Optional<int> dim =
 template <class = void> Tensor quantile(const Tensor& x, double q, Optional<int> dim = {}, bool keepdim = false, std::string_view interpolation = "linear", SourceLine at = here()) {
   return quantile(x, full({}, q, TensorOptions{.dtype = x.dtype()}), dim, keepdim, interpolation, at);
 }
+template <class = void> Tensor nanquantile(const Tensor& x, double q, Optional<int> dim = {}, bool keepdim = false, std::string_view interpolation = "linear", SourceLine at = here()) {
+  return nanquantile(x, full({}, q, TensorOptions{.dtype = x.dtype()}), dim, keepdim, interpolation, at);
+}
 
 }  // namespace tt

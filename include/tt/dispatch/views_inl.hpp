@@ -317,13 +317,14 @@ void push_slice(Attributes& a, int axis, N start, N end, std::int64_t step, cons
 
 }  // namespace detail
 
-TT_INLINE Tensor Tensor::slice(int axis, SizeArgument from, SizeArgument to, SizeArgument by, SourceLine at) const {
+TT_INLINE Tensor Tensor::slice(int axis, SliceBound start, SliceBound stop, SizeArgument by, SourceLine at) const {
   const int d = detail::axis_of(*this, axis, "slice", at, dim());
-  const std::int64_t n = impl().shape.code[d], step = by.size, end = to.size.value();
+  const Size from = start.value(0), to = stop.value(INT64_MAX);
+  const std::int64_t n = impl().shape.code[d], step = by.size, end = to.value();
   if (step <= 0) TT_THROW(Error(Text("tt::slice: the step must be positive: ") << step << "." << at));
   Attributes a;
-  if (!detail::capture_mode) [[likely]] detail::push_slice(a, d, from.size.value(), end, step, n, end == INT64_MAX);
-  else detail::push_slice(a, d, from.size, to.size, step, size(d, at), end == INT64_MAX);
+  if (!detail::capture_mode) [[likely]] detail::push_slice(a, d, from.value(), end, step, n, end == INT64_MAX);
+  else detail::push_slice(a, d, from, to, step, size(d, at), end == INT64_MAX);
   return detail::call_unary(detail::slice_operator(), *this, a, at);
 }
 

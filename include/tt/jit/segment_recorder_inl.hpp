@@ -75,6 +75,8 @@ class SegmentRecorder final : public Recorder {
   inline int value_from_outside(const Tensor& t, SourceLine at) override;
   const Tensor& target_of(const Update& u) const { return list_->value(u.target).tensor; }
   void record_view(Call& c);
+  /// Names of ops that change a Tensor end so.
+  static bool changes(const char* op) { return *op && op[std::strlen(op) - 1] == '_'; }
   static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
   void run_at_once(Call& c, const char* why);
   bool is_foreign(const Tensor& t) const;
@@ -204,7 +206,7 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
   if (list_->steps.empty()) return;
   bool involved = false;
   for (const Update& u : list_->updates) involved = involved || overlap(target_of(u), t);
-  if (loose || std::strcmp(op, "data_ptr") == 0 || std::strcmp(op, "elements") == 0)  // what is recorded reads it, and it may be written
+  if (loose || std::strcmp(op, "data_ptr") == 0 || std::strcmp(op, "elements") == 0 || changes(op))  // what is recorded reads it, and it may be written
     for (const Value& v : list_->values) involved = involved || (v.step < 0 && overlap(v.tensor, t));
   if (!involved) return;
   if (!passed) break_at(t, op, at);

@@ -27,14 +27,16 @@ constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool 
   const bool one_row = k.rows == Extent(1) && k.cols == t.rows * t.cols && columns_divide;
   if (!one_row && (k.rows != t.rows || k.cols != t.cols)) return false;
   const Access &from = accesses[plan.instructions[t.segment[1]].access], &to = accesses[plan.instructions[t.segment[1] + 1].access];
+  const Term* const terms = plan.terms.begin();
+  if (from.term(terms, neighbours_term(from, terms)).divisor != Extent(1)) return false;  // lines would be read once for each of the rows between
   const int source = buffer_of(plan, t, from.buffer), made = buffer_of(plan, t, to.buffer);
   const Buffer& b = plan.buffers[made];
-  if (b.external >= 0 || b.scratch || b.first != transposition || b.last != kernel || !lies_in_rows(to, plan.terms.begin(), t.cols, false)) return false;
+  if (b.external >= 0 || b.scratch || b.first != transposition || b.last != kernel || !lies_in_rows(to, terms, t.cols, false)) return false;
   for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
     const Instruction& x = plan.instructions[i];
     if (x.access < 0 || accesses[x.access].buffer < 0) continue;
     const int buffer = buffer_of(plan, k, accesses[x.access].buffer);
-    if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], plan.terms.begin(), t.cols, one_row))) return false;
+    if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], terms, t.cols, one_row))) return false;
     const bool same_memory = buffer == source || (plan.buffers[buffer].external >= 0 && plan.buffers[buffer].external == plan.buffers[source].external);
     if (same_memory && x.op == Op::store) return false;  // rows that were written would be read by later ones
   }

@@ -1,0 +1,86 @@
+// Definitions of view_updates.hpp, and their names.
+#pragma once
+#include "tt/dispatch/shape_names_inl.hpp"
+#include "tt/dispatch/view_updates.hpp"
+
+namespace tt {
+namespace detail {
+
+TT_LAZY_DEFINITION void show(Tensor& t, Tensor other, bool tape) {
+  TensorImpl &to = t.impl(), &from = other.impl();
+  if (to.storage != from.storage) {
+    if (from.storage) from.storage->retain();
+    if (to.storage) to.storage->release();
+    to.storage = from.storage;
+    to.leave_base();
+  }
+  to.data = from.data;
+  to.set_strided(from.shape, from.stride);
+  to.marks = 0;
+  if (tape) std::swap(to.autograd, from.autograd);
+  advance_version(t);  // of what the tape has kept of it
+}
+/// More elements than there is memory for are copied to other memory, which Tensors on the old one do not share.
+TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at) {
+  if (capture_mode) [[unlikely]] {
+    capture_mode->need(t, "resize_", at);
+    const PauseCapture pause;
+    return resize(t, size, at);
+  }
+  if (t.requires_grad()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
+  const Shape to = shape_of(size, "resize_", at);
+  TensorImpl& own = t.impl();
+  const std::int64_t width = size_of(own.dtype), there = own.storage ? static_cast<std::int64_t>(own.storage->bytes) - (own.data - static_cast<std::byte*>(own.storage->data)) : 0;
+  const Tensor other(own.dtype, to, own.device);  // it says which sizes are too large
+  if (other.impl().numel * width <= there) {
+    own.set_dense(to);
+    own.marks = 0;
+    own.is_fill = false;
+  } else {
+    const IntList count{there / width}, apart{1};
+    as_strided(other, count, apart, {}, at).copy_(as_strided(t, count, apart, {}, at), at);
+    show(t, other, false);
+  }
+  return t;
+}
+TT_LAZY_DEFINITION Tensor& fill_diagonal(Tensor& t, const TensorOperand& operand, bool wrap, SourceLine at) {
+  const Tensor value = operand.tensor ? *operand.tensor : operand.number(t.dtype());
+  const int rank = t.dim();
+  if (rank < 2) TT_THROW(Error(Text("tt::fill_diagonal_: there is no diagonal: shape is ") << t.shape(at) << "." << at));
+  for (int k = 1; k < rank && rank > 2; ++k)
+    if (t.size(k, at) != t.size(0, at)) TT_THROW(Error(Text("tt::fill_diagonal_: of more than two axes, all are of one size: shape is ") << t.shape(at) << "." << at));
+  Tensor places = diagonal(t, 0, 0, 1, at);
+  while (places.dim() > 1) places = diagonal(places, 0, 0, places.dim() - 1, at);
+  places.copy_(value, at);
+  if (!wrap || rank > 2) return t;
+  const std::int64_t rows = t.size(0, at), columns = t.size(1, at);
+  for (std::int64_t row = columns + 1; row < rows; row += columns + 1) diagonal(t.slice(0, row, INT64_MAX, 1, at), 0, 0, 1, at).copy_(value, at);
+  return t;
+}
+
+template <class = void>
+void register_view_updates() {
+  for (const char* name : {"transpose_", "swapdims_"})
+    register_function(name, "Tensor input, int dim0, int dim1", [](Tensor x, int a, int b, SourceLine at) { return x.transpose_(a, b, at); });
+  register_function("swapaxes_", "Tensor input, int axis0, int axis1", [](Tensor x, int a, int b, SourceLine at) { return x.swapaxes_(a, b, at); });
+  register_function("t_", "Tensor input", [](Tensor x, SourceLine at) { return x.t_(at); });
+  register_function("squeeze_", "Tensor input", [](Tensor x, SourceLine at) { return x.squeeze_(at); });
+  register_function("squeeze_", "Tensor input, int[] dim", [](Tensor x, const IntList& dims, SourceLine at) {
+    return become(x, "squeeze_", at, [&](const Tensor& y) { return squeeze(y, dims, at); });
+  });
+  register_function("unsqueeze_", "Tensor input, int dim", [](Tensor x, int dim, SourceLine at) { return x.unsqueeze_(dim, at); });
+  register_function("as_strided_", "Tensor input, int[] size, int[] stride, int? storage_offset=None",
+                    [](Tensor x, const IntList& s, const IntList& t, Optional<std::int64_t> o, SourceLine at) { return x.as_strided_(s, t, o.given ? o.value : x.storage_offset(), at); });
+  register_function("resize_", "Tensor input, int[] size", [](Tensor x, const IntList& s, SourceLine at) { return x.resize_(s, at); });
+  register_function("resize_as_", "Tensor input, Tensor the_template", [](Tensor x, const Tensor& o, SourceLine at) { return x.resize_as_(o, at); });
+  register_function("set_", "Tensor input, Tensor source", [](Tensor x, const Tensor& o, SourceLine at) { return x.set_(o, at); });
+  register_function("fill_diagonal_", "Tensor input, Scalar fill_value, bool wrap=False", [](Tensor x, const TensorOperand& v, bool wrap, SourceLine at) { return fill_diagonal(x, v, wrap, at); });
+  register_function("item", "Tensor input", [](const Tensor& x, SourceLine at) {
+    if (x.numel(at) != 1) TT_THROW(Error(Text("tt::item: one element is asked for: shape is ") << x.shape(at) << "." << at));
+    return x.detach().reshape({}, at).clone(at);
+  });
+  register_function("type_as", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& o, SourceLine at) { return x.to(o.dtype(), at).to(o.device(), false, at); });
+}
+
+}  // namespace detail
+}  // namespace tt
