@@ -250,7 +250,7 @@ struct TileProgram::Worker {
         const Band& x = bands[b];
         transpose(*x.k, x.from, rows, [&](std::int64_t out, std::int64_t& pitch) {
           pitch = band_pitch(*x.k);
-          return x.rows + (out / cols - begin) * pitch * size_of_moved(*x.k);
+          return cols > 0 ? x.rows + (out / cols - begin) * pitch * size_of_moved(*x.k) : x.rows;
         });
       }
       for (std::int64_t row = begin; row < rows.end; row += together) {
