@@ -307,3 +307,17 @@ TEST_CASE("calls with an effect are neither merged nor left out, and keep their 
   CHECK(written_by(step, x) == Written{{1, 6}});
   CHECK(same_bits(step(x), 2 * x));
 }
+
+TEST_CASE("a value that a call reads, and that an argument becomes") {  // which is written behind all calls
+  const auto f = [](const Tensor& x) {
+    Tensor y = x;
+    y.add_(1);
+    return tt::cumsum(y.reshape({-1}), 0) * 2;
+  };
+  const auto compiled = tt::compile(f, {.tier = 0, .fullgraph = true});
+  for (const int size : {2, 3}) {
+    const Tensor a = tt::randn({size, 3}), b = a.clone();
+    CHECK(same_bits(compiled(a), f(b)));
+    CHECK(same_bits(a, b));
+  }
+}

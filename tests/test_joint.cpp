@@ -319,6 +319,38 @@ TEST_CASE("a second backward is made when it is first asked for, also where it n
   CHECK(tt::amax((again - expected).detach().abs().flatten(), 0).item() < 1e-12);
 }
 
+TEST_CASE("a result that gets no gradient has no part in a backward") {  // zeros would: 0 * inf is NaN
+  const auto whole = [](const Tensor& x) { return List{x * 2, x.slice(0, 0, 1).var({-1}), (x * 0).log(), tt::exp(x)}; };
+  const auto broken = [](const Tensor& x) {
+    Tensor y = x * 2;
+    const Tensor v = x.slice(0, 0, 1).var({-1}), l = (x * 0).log();
+    if (y.sum().item() > 1e6) y = y + 1;
+    return List{y, v, l, tt::exp(x)};
+  };
+  const auto check = [](const auto& f) {
+    for (const int tier : {0, 1}) {
+      const auto compiled = tt::compile(f, {.tier = tier, .wait = true});
+      for (const std::vector<int>& with : {std::vector<int>{0}, std::vector<int>{0, 3}, std::vector<int>{3}, std::vector<int>{0, 1, 2, 3}}) {
+        CAPTURE(tier);
+        CAPTURE(with.size());
+        const auto gradient = [&](const auto& g) {
+          const Tensor x = variable({5}, 1);
+          const List y = g(x);
+          Tensor sum;
+          for (int k : with) sum = sum.defined() ? sum + y[static_cast<std::size_t>(k)].sum() : y[static_cast<std::size_t>(k)].sum();
+          return tt::grad({sum}, {x})[0];
+        };
+        const Tensor got = gradient(compiled), want = gradient(f);
+        CHECK(tt::allclose(got, want, 1e-6, 1e-6, true));
+        if (with.size() < 4) CHECK(tt::isfinite(got).all().item() == 1);
+      }
+      CHECK(contains(std::string(compiled.explain()), "backward of fewer results, of "));
+    }
+  };
+  check(whole);
+  check(broken);
+}
+
 TEST_CASE("third derivatives of exp are exp") {
   const auto f = tt::compile([](const Tensor& x) { return tt::exp(x); }, {.tier = 0});
   Tensor x = variable({5}, 1), y = f(x * 1), expected = tt::exp(x.detach());

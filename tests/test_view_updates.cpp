@@ -169,3 +169,42 @@ TEST_CASE("what a Tensor says of itself") {
   CHECK(x.slice(1, tt::none, tt::none, 2).sizes() == IntList{2, 2});
   CHECK(x.quantile(0.5, 1, true).sizes() == IntList{2, 1});
 }
+
+TEST_CASE("what is reshaped into memory of its own is no view, and its views lead to it") {
+  Tensor w = counted({2, 3}).requires_grad_();
+  const Tensor r = (w * 1).transpose(0, 1).reshape({-1});
+  r.slice(0, 1, 3).fill_(3);  // w[1][0] and w[0][1]
+  r.sum().backward();
+  CHECK(tt::equal(w.grad(), tt::tensor({{1.f, 0.f, 1.f}, {0.f, 1.f, 1.f}})));
+}
+
+TEST_CASE("several updates of what is on the tape, where a graph breaks") {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y.exp_();
+    y.clamp_(0, 2);
+    if (y.sum().item<float>() > 1e6f) y.add_(1);
+    y.pow_(2).masked_fill_(y > 3, 0.5);
+    return y * 2;
+  };
+  const auto given = [](Tensor x) {
+    x.exp_();
+    x.clamp_(0, 2);
+    if (x.sum().item<float>() > 1e6f) x.add_(1);
+    return x.cumsum_(0) * 2;
+  };
+  const auto check = [](const auto& g) {
+    const auto compiled = tt::compile(g, {.tier = 0});
+    for (int call = 0; call < 3; ++call) {
+      const auto gradient = [&](const auto& h) {
+        Tensor w = tt::full({3}, 0.25 * (call + 1)).requires_grad_();
+        Tensor x = w * 2;
+        h(x).sum().backward();
+        return w.grad();
+      };
+      CHECK(tt::equal(gradient(compiled), gradient(g)));
+    }
+  };
+  check(f);
+  check(given);
+}

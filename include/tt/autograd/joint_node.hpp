@@ -3,8 +3,9 @@
 // else sees. Inputs that neither the backward nor a backward of it may read are let go of.
 //
 // Derivatives of any order: the values that nobody sees are results of the node too. Where backward is
-// taped, the Tensors it reads lead to their places among these; adjoints that come back there run a second
-// backward, which takes adjoints of saved values besides those of results, and is made by then.
+// taped, the Tensors it reads lead to their places among these; adjoints that come back there run a
+// backward of their own, which takes adjoints of saved values besides those of results, and is made by then. So do adjoints
+// of some results only: what gets no gradient has no part in one, where zeros would make NaN of infinities.
 #pragma once
 #include "tt/autograd/tape.hpp"
 
@@ -33,9 +34,11 @@ inline Tensor without_history(const Tensor& t) {
 
 inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
   const GraphFunction::Joint& joint = *n.joint;
-  bool again = false;
-  for (int k = n.function->outputs(); k < n.results; ++k) again = again || in[k].defined();
-  const GraphFunction::Joint::Backward& backward = again ? n.function->second_backward(joint) : joint.first;
+  BitSet seeded;
+  for (int k = 0; k < n.results; ++k)
+    if (in[k].defined() && is_floating(in[k].dtype())) seeded.set(k);
+  const GraphFunction::Joint::Backward& backward = n.function->backward(joint, seeded);
+  if (backward.given.empty()) return;
   SmallVec<const Tensor*, 16> argument(backward.inputs.size() + backward.saved.size() + backward.adjoints.size());
   std::vector<Tensor> with_history;
   with_history.reserve(taped ? static_cast<std::size_t>(backward.saved.size()) : 0);
@@ -56,7 +59,7 @@ inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
     argument[count - 1] = &with_history.back();
   }
   for (int k : backward.adjoints) {
-    fill_gradient(*joint.forward, n.symbols, n.results, in, k);
+    if (!in[k].impl().contiguous) in[k] = in[k].contiguous();
     argument[count++] = &in[k];
   }
   run_step(n, *backward.function, backward.given, n.owner, n.symbols, argument.data(), count, in, out, taped);

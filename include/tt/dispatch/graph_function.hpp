@@ -250,23 +250,26 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
       BitSet given;  ///< as of Derivative
       Vec<int> inputs, saved, adjoints;
       Vec<int> kept_at, saved_at;  ///< where those inputs are in `kept`, and those saved values in `first.saved`
+      BitSet seeded;               ///< of another than `first`: the results of `forward` that have adjoints
+      const Backward* next = nullptr;
     };
     BitSet wanted;
     std::unique_ptr<GraphFunction> forward;
     Backward first;
-    Vec<int> kept;  ///< inputs that `first` takes or second_backward may take; both take the saved values of `first`
+    Vec<int> kept;  ///< inputs that `first` takes or others may take; all take the saved values of `first`
     int operations = 0, recomputed = 0;  ///< of `forward`; of those in `first`
     std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes
     Joint* next = nullptr;
-    mutable std::atomic<Backward*> second = nullptr;
+    mutable std::atomic<const Backward*> others = nullptr;
+    mutable Callable<void(const GraphFunction&)> hears_of_others;  ///< set before the first call, if at all
     TT_INLINE ~Joint();
   };
   /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: nothing flows.
   TT_INLINE const Joint* joint(const BitSet& wanted, const SymbolValues& sizes) const;
 
-  /// The backward of `j` that also takes adjoints of saved values, which have some where backward itself is differentiated.
-  /// Made when it is first asked for.
-  TT_INLINE const Joint::Backward& second_backward(const Joint& j) const;
+  /// The backward of `j` for adjoints of these results of its forward: fewer than `first` takes, so that what gets none has no part in it, or of saved values too,
+  /// which have some where backward itself is differentiated. Made when it is first asked for.
+  TT_INLINE const Joint::Backward& backward(const Joint& j, const BitSet& seeded) const;
 
  private:
   Graph graph_;
@@ -293,7 +296,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
 
   Derivative* make_derivative(const BitSet& wanted) const;
   Joint* make_partition(const BitSet& wanted, const SymbolValues& sizes) const;
-  Joint::Backward make_second(const Joint& j) const;
+  Joint::Backward make_backward(const Joint& j, const BitSet& seeded) const;
   Joint::Backward backward_of(Partition&& p, const BitSet& given) const;
 
   /// Where a call runs: where its first argument with axes is that is read; else where a single element

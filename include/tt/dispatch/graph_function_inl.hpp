@@ -59,7 +59,9 @@ TT_INLINE GraphFunction::~GraphFunction() {
     j = next;
   }
 }
-TT_INLINE GraphFunction::Joint::~Joint() { delete second.load(); }
+TT_INLINE GraphFunction::Joint::~Joint() {
+  for (const Backward* b = others.load(); b;) delete std::exchange(b, b->next);
+}
 
 TT_INLINE void GraphFunction::run(const Tensor* const* argument, const SymbolValues& symbols, Tensor* result, Device otherwise) const {
   if (steps_) return steps_->run(argument, symbols, result, device_of(argument, graph_.inputs.size(), otherwise));
@@ -171,11 +173,20 @@ TT_INLINE const GraphFunction::Joint* GraphFunction::joint(const BitSet& wanted,
   }
   return j->forward ? j : nullptr;
 }
-TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::second_backward(const Joint& j) const {
-  if (const Joint::Backward* known = j.second.load(std::memory_order_acquire)) return *known;
-  auto fresh = std::make_unique<Joint::Backward>(make_second(j));
-  Joint::Backward* expected = nullptr;
-  return j.second.compare_exchange_strong(expected, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *expected;
+TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::backward(const Joint& j, const BitSet& seeded) const {
+  bool first = true;
+  for (int k : j.first.adjoints) first = first && seeded.test(k);
+  for (int k : seeded) first = first && k < outputs();
+  if (first) return j.first;
+  const Joint::Backward* newest = j.others.load(std::memory_order_acquire);
+  for (const Joint::Backward* b = newest; b; b = b->next)
+    if (b->seeded == seeded) return *b;
+  auto fresh = std::make_unique<Joint::Backward>(make_backward(j, seeded));
+  if (j.hears_of_others) j.hears_of_others(*fresh->function);
+  fresh->next = newest;
+  while (!j.others.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {  // two threads may have made the same
+  }
+  return *fresh.release();
 }
 
 TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet& wanted) const {
@@ -187,7 +198,7 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet
 
 TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, const BitSet& given) const {
   return {std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
-          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints), {}, {}};
+          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints), {}, {}, {}, nullptr};
 }
 namespace detail {
 /// Where each of `some` is in `all`.
@@ -228,15 +239,16 @@ TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(const BitSet& want
   return made.release();
 }
 
-/// Saved values as results that have adjoints too. The same values are at hand, and inputs that were kept for it.
-TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_second(const Joint& j) const {
-  const JointGraph again = make_joint(j.forward->graph(), j.wanted, results_change_ ? graph_.outputs.size() : 0);
+/// The same values are at hand, and inputs that were kept for it.
+TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_backward(const Joint& j, const BitSet& seeded) const {
+  const JointGraph again = make_joint(j.forward->graph(), j.wanted, results_change_ ? graph_.outputs.size() : 0, &seeded);
   if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));
   Vec<char> saved(again.graph.size(), 0);
   for (int k : j.first.saved) saved[again.graph.outputs[k]] = 1;
   Joint::Backward b = backward_of(split(again, saved), again.given);
   b.kept_at = detail::places(b.inputs, j.kept);
   b.saved_at = detail::places(b.saved, j.first.saved);
+  b.seeded = seeded;
   return b;
 }
 
@@ -254,7 +266,7 @@ TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
     if (!j->forward) continue;
     j->forward->report(t, indent);
     j->first.function->report(t, backward.c_str());
-    if (const Joint::Backward* second = j->second.load(std::memory_order_acquire)) second->function->report(t, (Text(backward) << "of backward: ").c_str());
+    for (const Joint::Backward* b = j->others.load(std::memory_order_acquire); b; b = b->next) b->function->report(t, backward.c_str());
   }
 }
 

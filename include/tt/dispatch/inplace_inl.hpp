@@ -50,7 +50,13 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
 }
 
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {
-  return capture_mode || !DispatchState::of_this_thread().grad_enabled ? t : call_unary(copy_operator(), t, no_attributes, at);
+  if (!DispatchState::of_this_thread().grad_enabled || (capture_mode && t.impl().trace_id >= 0)) return t;
+  if (!capture_mode) return call_unary(copy_operator(), t, no_attributes, at);
+  capture_mode->need(t, "copy_", at);
+  const PauseCapture pause;  // what is recorded of it reads a Tensor that nothing changes
+  const Tensor copy = call_unary(copy_operator(), t, no_attributes, at);
+  stamp(copy);
+  return copy;
 }
 
 TT_INLINE void check_result(const Tensor& target, const Tensor& result, const char* op, SourceLine at) {

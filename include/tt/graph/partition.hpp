@@ -34,18 +34,19 @@ struct JointGraph {
 };
 
 /// Reverse mode behind a function: adjoints of the inputs `wanted`. What flows into a value that several
-/// results are made of is summed there, as on the tape. A mistake is in the graph's `failure`.
-constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int may_change = 0) {
+/// results are made of is summed there, as on the tape. `seeded`: the results that have adjoints; null: all. A mistake is in the graph's `failure`.
+constexpr JointGraph make_joint(const Graph& function, const BitSet& wanted, int may_change = 0, const BitSet* seeded = nullptr) {
   JointGraph joint{canonical(function, {}, true), function.inputs.size(), function.outputs.size(), {}, may_change, {}, {}};
   Graph& g = joint.graph;
   const Vec<int> roots = g.outputs;
   Vec<int> with_respect_to, seeds;
   for (int k : wanted)
     with_respect_to.push_back(g.inputs[k]);
-  for (int root : roots) {
-    const Shape shape = g[root].shape;
-    const int seed = g.input(g[root].dtype, shape);
-    seeds.push_back(is_floating(g[root].dtype) ? seed : -1);
+  for (int k = 0; k < roots.size(); ++k) {
+    const Shape shape = g[roots[k]].shape;
+    const DType dtype = g[roots[k]].dtype;
+    const int seed = g.input(dtype, shape);
+    seeds.push_back(is_floating(dtype) && (!seeded || seeded->test(k)) ? seed : -1);
   }
   const Vec<int> adjoint = detail::reverse(g, roots, seeds, with_respect_to, &joint.reached);
   int w = 0;

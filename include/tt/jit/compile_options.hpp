@@ -28,6 +28,18 @@ TT_INLINE void list_kernels(Text& t, const Executable& e, const CompileOptions& 
 
 #if TT_DEFINES(jit)
 
+/// Compiled code for the parts of a function, in the background unless `wait`.
+inline void request_kernels(const GraphFunction& f, const char* name, const CompileOptions& options, bool wait) {
+  CodeCache& cache = CodeCache::get();
+  const std::vector<const GraphFunction*> parts = f.parts();
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    Text own(name);
+    if (k > 0) own << '_' << static_cast<int>(k + 1);
+    cache.request(parts[k]->share_program(), own.c_str(), {.tier = options.tier, .wait = wait && parts.size() == 1, .cache_dir = options.cache_dir});
+  }
+  if (wait && parts.size() > 1) cache.wait();
+}
+
 TT_INLINE Executable make_executable(const Graph& graph, const Arguments& examples, const SymbolValues& sizes, bool taped, bool segment,
                                      const CompileOptions& options) {
   Executable e{std::make_shared<const GraphFunction>(graph, ProgramOptions{.mode = options.mode, .numerics = options.numerics}, segment), {}};
@@ -51,23 +63,14 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
   if (taped) e.joint = e.function->joint(autograd::required_gradients(examples.tensor.data(), examples.count()), sizes);
   for (int k = 0; k < examples.count(); ++k)
     if (has_programs(examples[k].device().type)) return e;  // the device compiles its kernels itself
-  CodeCache& cache = CodeCache::get();
   if (e.forward().kernels() == 0) return e;
-  const auto request = [&](const GraphFunction& f, const char* name, bool wait) {
-    const std::vector<const GraphFunction*> parts = f.parts();
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      Text own(name);
-      if (k > 0) own << '_' << static_cast<int>(k + 1);
-      cache.request(parts[k]->share_program(), own.c_str(), {.tier = options.tier, .wait = wait && parts.size() == 1, .cache_dir = options.cache_dir});
-    }
-    if (wait && parts.size() > 1) cache.wait();
-  };
   const bool two = e.joint && options.tier > 0;
-  request(e.forward(), options.name.text, options.wait && !two);
-  if (two) {
-    request(*e.joint->first.function, (Text(options.name) << "_backward").c_str(), false);
-    if (options.wait) cache.wait();
-  }
+  request_kernels(e.forward(), options.name.text, options, options.wait && !two);
+  if (!two) return e;
+  const auto request = [options](const GraphFunction& f) { request_kernels(f, (Text(options.name) << "_backward").c_str(), options, false); };
+  request(*e.joint->first.function);
+  if (options.wait) CodeCache::get().wait();
+  e.joint->hears_of_others = request;
   return e;
 }
 inline void list_kernels(Text& t, const GraphFunction& f) {
@@ -98,10 +101,12 @@ inline void list_backward(Text& t, const GraphFunction::Joint& joint, int result
     t << "; called " << tier0 + tier1 << " times, " << tier1 << " of them on tier 1";
   t << '\n';
   list_kernels(t, *joint.first.function);
-  const auto* second = joint.second.load(std::memory_order_acquire);
-  if (!second) return;
-  const int kernels = second->function->kernels();
-  t << "     second backward, of " << kernels << (kernels == 1 ? " kernel\n" : " kernels\n");
+  for (const auto* b = joint.others.load(std::memory_order_acquire); b; b = b->next) {
+    const int kernels = b->function->kernels();
+    bool second = false;
+    for (int k : b->seeded) second = second || k >= results;
+    t << "     " << (second ? "second backward" : "backward of fewer results") << ", of " << kernels << (kernels == 1 ? " kernel\n" : " kernels\n");
+  }
 }
 /// Products whose sides are both bf16 as they are stored.
 inline int bf16_products(const GraphFunction& f) {

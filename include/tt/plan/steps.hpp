@@ -108,8 +108,8 @@ class StepCutter {
     for (int i : live_)
       for (int o : g_.operands(i))
         if (is_fused(o) && (calls_.call_of[i] >= 0 || (!free_[o] && level_[o] < level_[i]))) root_[o] = 1;
-    for (int k = 0; k < g_.outputs.size(); ++k)
-      if (is_fused(g_.outputs[k]) && is_own_output(k)) root_[g_.outputs[k]] = 1;
+    for (int k = 0; k < g_.outputs.size(); ++k)  // the last level writes those that are not a step's own
+      if (const int o = g_.outputs[k]; is_fused(o) && (is_own_output(k) || (!free_[o] && level_[o] < last_))) root_[o] = 1;
   }
 
   /// What a node is in the graph of a step: itself if it was recorded there, or an input of it.
