@@ -9,6 +9,13 @@
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#endif
 
 #include "tensors.hpp"
 
@@ -18,12 +25,14 @@ constexpr std::size_t large = 1 << 20;
 int refusals = 0;  ///< the next requests of so many bytes that are refused
 int refused = 0;
 
+bool refuses(std::size_t bytes) {
+  if (bytes < large || refusals == 0) return false;
+  --refusals;
+  ++refused;
+  return true;
+}
 void* take(std::size_t bytes, std::size_t alignment) {
-  if (bytes >= large && refusals > 0) {
-    --refusals;
-    ++refused;
-    return nullptr;
-  }
+  if (refuses(bytes)) return nullptr;
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 void* take_or_throw(std::size_t bytes, std::size_t alignment) {
@@ -38,6 +47,16 @@ void* operator new(std::size_t n) { return take_or_throw(n, 16); }
 void* operator new(std::size_t n, std::align_val_t a) { return take_or_throw(n, static_cast<std::size_t>(a)); }
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return take(n, 16); }
 void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { return take(n, static_cast<std::size_t>(a)); }
+#if defined(__linux__) && !TT_SANITIZES_ADDRESSES
+/// In the place of the C library's, which malloc does not call by this name: what the allocator asks for.
+extern "C" void* mmap(void* p, std::size_t bytes, int protection, int flags, int file, off_t at) noexcept {
+  if (refuses(bytes)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(syscall(SYS_mmap, p, bytes, protection, flags, file, at));
+}
+#endif
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }

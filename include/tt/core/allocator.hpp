@@ -214,7 +214,7 @@ class CachingAllocator {
   }
   void* from_system(int c, std::int64_t bytes, std::size_t alignment, std::size_t asked) {
     __atomic_store_n(&release_kept_memory, +[] { get().empty_cache(); }, __ATOMIC_RELEASE);
-    const auto get_some = [&] { return ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow); };
+    const auto get_some = [&] { return bytes >= least_mapped ? map(bytes) : ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow); };
     void* p = get_some();
     if (!p) {  // give back what is kept, and try once more
       release();
@@ -224,20 +224,24 @@ class CachingAllocator {
       in_use_ -= class_bytes(c);
       out_of_memory(asked);
     }
-    wish_for_huge_pages(p, bytes);
     return p;
   }
-  /// Large blocks are better in pages of 2 MiB: fewer faults when they are first written, fewer looks at page tables later. NumPy asks for them from the same
-  /// size on. Where the system has none, pages stay small.
-  static void wish_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::int64_t bytes) {
+  /// Large blocks are mappings of their own, and wish for pages of 2 MiB: fewer faults when they are first written, fewer looks at page tables later. NumPy asks for
+  /// them from the same size on; where the system has none, pages stay small. (Memory of malloc's would keep the wish when it is other blocks'.)
 #if defined(__linux__)
-    constexpr std::int64_t least = std::int64_t{4} << 20;
-    constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
-    if (bytes < least) return;
-    const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(p), begin = (at + page - 1) / page * page, end = (at + static_cast<std::uintptr_t>(bytes)) / page * page;
-    if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
+  static constexpr std::int64_t least_mapped = TT_SANITIZES_ADDRESSES ? INT64_MAX : std::int64_t{4} << 20;
+  static void* map(std::int64_t bytes) {
+    void* const p = mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return nullptr;
+    madvise(p, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
+    return p;
   }
+  static void unmap(void* p, std::int64_t bytes) { munmap(p, static_cast<std::size_t>(bytes)); }
+#else
+  static constexpr std::int64_t least_mapped = INT64_MAX;
+  static void* map(std::int64_t) { return nullptr; }
+  static void unmap(void*, std::int64_t) {}
+#endif
   /// Before more is taken from the system: what would be more than twice the most that was in use since release(), and 8 MiB,
   /// goes back, the largest blocks first. So sizes that never come again are not kept for good.
   void bound_kept(std::int64_t more) {
@@ -248,8 +252,10 @@ class CachingAllocator {
   void give_back(int c) {
     FreeBlock* const b = head_[c];
     head_[c] = b->next;
-    reserved_ -= class_bytes(c);
-    free_bytes(b);
+    const std::int64_t bytes = class_bytes(c);
+    reserved_ -= bytes;
+    if (bytes >= least_mapped) unmap(b, bytes);
+    else free_bytes(b);
   }
   void release() {
     for (int c = slab_classes; c < classes; ++c)
