@@ -1,0 +1,210 @@
+// Tensors that become another view of their elements, or get other ones: all handles see it, the tape, and captured functions.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tt/dispatch/all_ops.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::IntList;
+using tt::Tensor;
+
+Tensor counted(const IntList& sizes) {
+  std::int64_t n = 1;
+  for (int k = 0; k < sizes.size(); ++k) n *= sizes[k];
+  return tt::arange(static_cast<double>(n)).reshape(sizes);
+}
+
+}  // namespace
+
+TEST_CASE("all handles of a Tensor see its other view") {
+  Tensor x = counted({2, 3});
+  const Tensor y = x, before = x.clone(), row = x[1];
+  x.transpose_(0, 1);
+  CHECK(y.sizes() == IntList{3, 2});
+  CHECK(tt::equal(y, before.transpose(0, 1)));
+  CHECK(tt::equal(row, before[1]));
+  CHECK(x.t_().unsqueeze_(1).sizes() == IntList{2, 1, 3});
+  CHECK(x.squeeze_(1).sizes() == IntList{2, 3});
+  CHECK(x.unsqueeze_(-1).squeeze_().sizes() == IntList{2, 3});
+  CHECK(tt::equal(x.swapaxes_(0, 1).swapdims_(0, 1), before));
+  CHECK(tt::equal(x.as_strided_({2, 2}, {1, 2}), tt::tensor({{0.f, 2.f}, {1.f, 3.f}})));
+  CHECK(tt::equal(x.as_strided_({2}, {1}, 4), tt::tensor({4.f, 5.f})));
+  CHECK_THROWS_WITH_AS(x.as_strided_({9}, {1}), doctest::Contains("beyond the storage"), tt::Error);
+  CHECK_THROWS_WITH_AS(x.transpose_(0, 1), doctest::Contains("axis"), tt::Error);
+  x.mul_(2);
+  CHECK(tt::equal(row, tt::tensor({3.f, 8.f, 10.f})));
+}
+
+TEST_CASE("resize_ keeps what there is in memory") {
+  Tensor x = counted({2, 3});
+  const Tensor row = x[0];
+  CHECK(tt::equal(x.resize_({2, 2}), counted({2, 2})));
+  CHECK(tt::equal(x.resize_({6}), counted({6})));
+  x.resize_({3, 4});
+  CHECK(tt::equal(x.reshape({12}).slice(0, 0, 6), counted({6})));
+  x.fill_(7);
+  CHECK(tt::equal(row, counted({3})));  // on the old elements
+  CHECK(x.resize_as_(row).sizes() == IntList{3});
+  CHECK(x.resize_({0, 5}).numel() == 0);
+  CHECK_THROWS_AS(x.resize_({-1}), tt::Error);
+  Tensor leaf = tt::ones({2}).requires_grad_();
+  CHECK_THROWS_WITH_AS(leaf.resize_({1}), doctest::Contains("wants a gradient"), tt::Error);
+}
+
+TEST_CASE("set_ shares another Tensor's elements") {
+  Tensor base = tt::zeros({4}), view = base.slice(0, 1, 3);
+  const Tensor other = counted({2, 3});
+  view.set_(other);
+  view.add_(1);
+  CHECK(tt::equal(other, counted({2, 3}) + 1));
+  CHECK(tt::equal(base, tt::zeros({4})));
+  CHECK_THROWS_WITH_AS(view.set_(tt::arange(3)), doctest::Contains("dtypes differ"), tt::Error);
+}
+
+TEST_CASE("on the tape the view takes the Tensor's place") {
+  Tensor w = tt::ones({2, 3}).requires_grad_();
+  Tensor y = w * 2;
+  const Tensor saved = y * y;  // keeps y
+  y.transpose_(0, 1).unsqueeze_(0);
+  (y * counted({1, 3, 2})).sum().backward();
+  CHECK(tt::equal(w.grad(), counted({3, 2}).t() * 2));
+  CHECK_THROWS_AS(saved.sum().backward(), tt::Error);  // as in PyTorch: y was changed in place
+  CHECK_THROWS_WITH_AS(w.t_(), doctest::Contains("leaf"), tt::Error);
+  {
+    const tt::NoGrad off;
+    w.t_();
+  }
+  CHECK(w.requires_grad());
+  CHECK(w.sizes() == IntList{3, 2});
+}
+
+TEST_CASE("detach_, hooks and kept gradients as methods") {
+  Tensor w = tt::ones({2}).requires_grad_();
+  Tensor y = w * 3;
+  y.retain_grad();
+  w.register_hook([](const Tensor& g) { return g * 2; });
+  (y * 5).sum().backward();
+  CHECK(tt::equal(y.grad(), tt::full({2}, 5)));
+  CHECK(tt::equal(w.grad(), tt::full({2}, 30)));
+  Tensor z = w * 3;
+  z.detach_();
+  CHECK_FALSE(z.requires_grad());
+  CHECK(z.is_leaf());
+  Tensor row = (w * 3)[0];
+  CHECK_THROWS_WITH_AS(row.detach_(), doctest::Contains("a view"), tt::Error);
+}
+
+TEST_CASE("fill_diagonal_") {
+  Tensor x = tt::zeros({7, 3});
+  x.fill_diagonal_(5, true);
+  CHECK(tt::equal(x.sum({1}), tt::tensor({5.f, 5.f, 5.f, 0.f, 5.f, 5.f, 5.f})));
+  CHECK(tt::equal(tt::zeros({2, 3}).fill_diagonal_(1.5).sum({0}), tt::tensor({1.5f, 1.5f, 0.f})));
+  CHECK(tt::zeros({3, 3, 3}).fill_diagonal_(2).sum().item<float>() == 6);
+  CHECK_THROWS_AS(tt::zeros({3}).fill_diagonal_(1), tt::Error);
+  CHECK_THROWS_AS(tt::zeros({3, 3, 2}).fill_diagonal_(1), tt::Error);
+}
+
+TEST_CASE("captured functions mean what eager ones do") {
+  const auto own = [](const Tensor& a) {  // of a value of its own
+    Tensor b = a * 2;
+    const Tensor row = b[0];
+    b.t_();
+    Tensor c = b + 1;
+    c.unsqueeze_(0).transpose_(1, 2);
+    return c * b.sum() + row.sum();
+  };
+  const auto given = [](Tensor a) {  // of an argument that was read before
+    const Tensor before = (a * 3).sum({0});
+    a.t_();
+    return tt::cat({before, (a + 1).sum({0})});
+  };
+  const auto compiled_own = tt::compile(own);
+  const auto compiled_given = tt::compile(given);
+  for (const IntList& sizes : {IntList{3, 4}, IntList{4, 4}, IntList{2, 5}}) {
+    CAPTURE(sizes);
+    const Tensor x = tt::randn(sizes);
+    CHECK(tt::equal(compiled_own(x), own(x)));
+    Tensor a = x.clone(), b = x.clone();
+    const Tensor handle = a;
+    for (int call = 0; call < 3; ++call) {
+      CHECK(tt::equal(compiled_given(a), given(b)));
+      CHECK(handle.sizes() == b.sizes());
+    }
+  }
+}
+
+TEST_CASE("by name") {
+  const Tensor x = counted({2, 3});
+  CHECK(tt::call("unsqueeze_", {x, 0}).is_same(x));
+  CHECK(x.sizes() == IntList{1, 2, 3});
+  tt::call("squeeze_", {x, IntList{0}});
+  tt::call("transpose_", {x, 0, 1});
+  CHECK(x.sizes() == IntList{3, 2});
+  tt::call("resize_", {x, IntList{2, 2}});
+  CHECK(x.sizes() == IntList{2, 2});
+  tt::call("fill_diagonal_", {x, 9});
+  CHECK(tt::call("item", {x[0][0]}).item<float>() == 9);
+  CHECK_THROWS_AS(tt::call("item", {x}), tt::Error);
+  CHECK(tt::call("type_as", {x, tt::arange(2)}).dtype() == tt::DType::i64);
+  tt::call("random_", {x, 5, 7});
+  CHECK(tt::call("all", {(x >= 5).mul(x < 7)}).item<bool>());
+}
+
+TEST_CASE("what a Tensor says of itself") {
+  const Tensor x = tt::zeros({2, 3}, {.dtype = tt::DType::f64});
+  CHECK(x.strides() == IntList{3, 1});
+  CHECK(x.t().strides() == IntList{1, 3});
+  CHECK(x.ndimension() == 2);
+  CHECK(x.element_size() == 8);
+  CHECK(x.nbytes() == 48);
+  CHECK(x.options().dtype == tt::DType::f64);
+  CHECK(tt::ones({2}, x.options()).scalar_type() == tt::DType::f64);
+  CHECK((x.is_cpu() && !x.is_cuda() && x.is_signed() && !x.is_inference()));
+  CHECK(x.is_same_size(x.t().t()));
+  CHECK(x.slice(1, 1, {}).sizes() == IntList{2, 2});
+  CHECK(x.slice(1, {}, -1).sizes() == IntList{2, 2});
+  CHECK(x.slice(1, tt::none, tt::none, 2).sizes() == IntList{2, 2});
+  CHECK(x.quantile(0.5, 1, true).sizes() == IntList{2, 1});
+}
+
+TEST_CASE("what is reshaped into memory of its own is no view, and its views lead to it") {
+  Tensor w = counted({2, 3}).requires_grad_();
+  const Tensor r = (w * 1).transpose(0, 1).reshape({-1});
+  r.slice(0, 1, 3).fill_(3);  // w[1][0] and w[0][1]
+  r.sum().backward();
+  CHECK(tt::equal(w.grad(), tt::tensor({{1.f, 0.f, 1.f}, {0.f, 1.f, 1.f}})));
+}
+
+TEST_CASE("several updates of what is on the tape, where a graph breaks") {
+  const auto f = [](const Tensor& x) {
+    Tensor y = x * 1;
+    y.exp_();
+    y.clamp_(0, 2);
+    if (y.sum().item<float>() > 1e6f) y.add_(1);
+    y.pow_(2).masked_fill_(y > 3, 0.5);
+    return y * 2;
+  };
+  const auto given = [](Tensor x) {
+    x.exp_();
+    x.clamp_(0, 2);
+    if (x.sum().item<float>() > 1e6f) x.add_(1);
+    return x.cumsum_(0) * 2;
+  };
+  const auto check = [](const auto& g) {
+    const auto compiled = tt::compile(g, {.tier = 0});
+    for (int call = 0; call < 3; ++call) {
+      const auto gradient = [&](const auto& h) {
+        Tensor w = tt::full({3}, 0.25 * (call + 1)).requires_grad_();
+        Tensor x = w * 2;
+        h(x).sum().backward();
+        return w.grad();
+      };
+      CHECK(tt::equal(gradient(compiled), gradient(g)));
+    }
+  };
+  check(f);
+  check(given);
+}
