@@ -12,6 +12,8 @@ namespace {
 
 using tt::Tensor;
 
+[[maybe_unused]] const bool set_before_any_runs = tt::backend::TileProgram::always_bands = true;
+
 bool same_bits(const Tensor& a, const Tensor& b) {
   const Tensor x = a.contiguous(), y = b.contiguous();
   return x.dtype() == y.dtype() && x.shape() == y.shape() &&

@@ -165,6 +165,11 @@ TEST_CASE("what has no parts is refused") {
   CHECK(message([&] { tt::stft(tt::arange(10), 4); }).find("of floating numbers") != std::string::npos);
   CHECK(message([&] { tt::istft(tt::zeros({2, 4, 2}), 4); }).find("2 frequencies, of parts of 4 elements there are 3") != std::string::npos);
   CHECK(message([&] { tt::istft(tt::zeros({3, 4, 2}), 4, {.window = tt::zeros({4})}); }).find("no window shows") != std::string::npos);
+  const auto shown = tt::compile([](const Tensor& s) { return tt::istft(s, 4, {.window = tt::windows::hann(4, false), .center = false}); });
+  CHECK(message([&] { shown(tt::zeros({3, 4, 2})); }).find("no window shows") != std::string::npos);
+  CHECK(message([&] { tt::istft(tt::zeros({3, 0, 2}), 4); }).find("no parts") != std::string::npos);
+  CHECK(message([&] { tt::istft(tt::zeros({3, 4, 2}), 4, {.length = 0}); }).find("a signal of 0 elements") != std::string::npos);
+  CHECK(tt::stft(tt::zeros({8}), 4, {.window = tt::ones({4}, {.dtype = DType::f64})}).dtype() == DType::f64);
 }
 
 }  // namespace

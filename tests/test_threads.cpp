@@ -270,3 +270,16 @@ TEST_CASE("a child of fork has a pool of its own") {
   CHECK(status == 0);
   tt::set_num_threads(1);
 }
+
+TEST_CASE("large transpositions, which are made with the rows of what reads them, and those whose rows are too long for that") {  // all sizes: test_bands.cpp
+  for (const std::int64_t columns : {700, 1024, 5000}) {
+    const tt::Tensor x = tt::randn({1100, columns}), y = tt::randn({columns, 1100}), dense = y.t().contiguous();
+    tt::set_num_threads(1);
+    const tt::Tensor expected = x + dense;
+    for (int threads : {1, 2, 3, 7}) {
+      tt::set_num_threads(threads);
+      CHECK(tt::equal(x + y.t(), expected));
+    }
+  }
+  tt::set_num_threads(1);
+}

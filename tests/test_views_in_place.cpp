@@ -61,7 +61,7 @@ TEST_CASE("set_ shares another Tensor's elements") {
   view.add_(1);
   CHECK(tt::equal(other, counted({2, 3}) + 1));
   CHECK(tt::equal(base, tt::zeros({4})));
-  CHECK_THROWS_WITH_AS(view.set_(tt::arange(3)), doctest::Contains("dtypes differ"), tt::Error);
+  CHECK_THROWS_WITH_AS(view.set_(tt::arange(3)), doctest::Contains("dtypes or devices differ"), tt::Error);
 }
 
 TEST_CASE("on the tape the view takes the Tensor's place") {
@@ -73,12 +73,37 @@ TEST_CASE("on the tape the view takes the Tensor's place") {
   CHECK(tt::equal(w.grad(), counted({3, 2}).t() * 2));
   CHECK_THROWS_AS(saved.sum().backward(), tt::Error);  // as in PyTorch: y was changed in place
   CHECK_THROWS_WITH_AS(w.t_(), doctest::Contains("leaf"), tt::Error);
-  {
-    const tt::NoGrad off;
-    w.t_();
+  const tt::NoGrad off;
+  for (Tensor* known : {&w, &y}) {
+    CHECK_THROWS_WITH_AS(known->transpose_(0, -1), doctest::Contains("a graph for gradients knows"), tt::Error);
+    CHECK_THROWS_AS(known->set_(tt::ones({1000})), tt::Error);
   }
-  CHECK(w.requires_grad());
-  CHECK(w.sizes() == IntList{3, 2});
+  Tensor fresh = tt::ones({2, 3}).requires_grad_();
+  fresh.t_();
+  CHECK(fresh.requires_grad());
+  CHECK(fresh.sizes() == IntList{3, 2});
+  CHECK(fresh.set_(tt::ones({4})).sizes() == IntList{4});
+}
+TEST_CASE("where memory is another one, views know of nothing") {
+  Tensor x = tt::ones({2}).requires_grad_(), b = tt::ones({4}), v = b.slice(0, 0, 2);
+  b.resize_({100}).fill_(5);
+  v.mul_(x);
+  CHECK_FALSE(b.requires_grad());
+  v.sum().backward();
+  CHECK(tt::equal(x.grad(), tt::ones({2})));
+  Tensor c = x * 1;
+  CHECK_THROWS_WITH_AS(c.set_(tt::ones({4})), doctest::Contains("has no derivative"), tt::Error);
+  Tensor z = x * 3, k = tt::zeros({2});
+  const Tensor y = (z * z).sum();
+  k.set_(z);  // z's own elements do not change
+  y.backward();
+  CHECK_THROWS_WITH_AS(k.set_(Tensor(tt::DType::f32, tt::Shape{2}, {tt::DeviceType::meta, 0})), doctest::Contains("devices differ"), tt::Error);
+  const std::int64_t reserved = tt::cpu_memory_stats().reserved;
+  Tensor large = tt::zeros({1 << 22});
+  const std::int64_t with = tt::cpu_memory_stats().reserved;
+  large.resize_({1 << 21}).resize_({2, 1 << 20});
+  CHECK(tt::cpu_memory_stats().reserved == with);
+  CHECK(with >= reserved);
 }
 
 TEST_CASE("detach_, hooks and kept gradients as methods") {
@@ -105,6 +130,15 @@ TEST_CASE("fill_diagonal_") {
   CHECK(tt::zeros({3, 3, 3}).fill_diagonal_(2).sum().item<float>() == 6);
   CHECK_THROWS_AS(tt::zeros({3}).fill_diagonal_(1), tt::Error);
   CHECK_THROWS_AS(tt::zeros({3, 3, 2}).fill_diagonal_(1), tt::Error);
+  CHECK_THROWS_AS(tt::zeros({3, 3}).fill_diagonal_(tt::ones({3})), tt::Error);
+  const auto check = [](const auto& f) {
+    for (const IntList& sizes : {IntList{7, 3}, IntList{3, 7}, IntList{4, 4}}) {
+      const Tensor t = counted(sizes);
+      CHECK(tt::equal(tt::compile(f, {.tier = 0, .fullgraph = true})(t), f(t)));
+    }
+  };
+  check([](const Tensor& t) { return (t * 2).fill_diagonal_(3); });
+  check([](const Tensor& t) { return (t * 2).fill_diagonal_(3, true); });
 }
 
 TEST_CASE("captured functions mean what eager ones do") {

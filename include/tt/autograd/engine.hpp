@@ -298,6 +298,10 @@ TT_INLINE void register_tape() {
       if (const Tensor base = base_of(view); base.impl().requires_grad && DispatchState::of_this_thread().grad_enabled) take_history_of_base(base, view);
     };
     hooks.require = [](const Tensor& t) { Tensor(t).requires_grad_(); };
+    hooks.has_graph = [](const Tensor& t) {
+      const auto* const m = static_cast<const Meta*>(t.impl().autograd);
+      return m && (m->made_by || (m->leaf && m->leaf->uses.load(std::memory_order_relaxed) > 1));
+    };
     return true;
   }();
   (void)done;

@@ -36,7 +36,7 @@ inline void run_backward(JointNode& n, Tensor* in, Tensor* out, bool taped) {
   const GraphFunction::Joint& joint = *n.joint;
   BitSet seeded;
   for (int k = 0; k < n.results; ++k)
-    if (in[k].defined() && is_floating(in[k].dtype())) seeded.set(k);
+    if (in[k].defined() && is_floating(in[k].dtype()) && joint.forward->flows_into(k).meets(joint.wanted)) seeded.set(k);
   const GraphFunction::Joint::Backward& backward = n.function->backward(joint, seeded);
   if (backward.given.empty()) return;
   SmallVec<const Tensor*, 16> argument(backward.inputs.size() + backward.saved.size() + backward.adjoints.size());

@@ -137,6 +137,8 @@ struct TensorImpl {
   TT_INLINE void become_view_of(TensorImpl& t);
   /// If it was one: no view from now on.
   TT_INLINE void leave_base();
+  /// Those that show it are views of nothing known from now on.
+  TT_INLINE void leave_views();
 
  private:
   void destroy();

@@ -54,6 +54,23 @@ TT_INLINE void TensorImpl::leave_base() {
   next_view = previous_view = nullptr;
   std::exchange(base, nullptr)->release();
 }
+TT_INLINE void TensorImpl::leave_views() {
+  for (;;) {
+    TensorImpl* view = nullptr;  // the first that nobody is letting go of just now, which leaves by itself
+    {
+      const FlagLock lock(views_busy);
+      for (view = first_view; view; view = view->next_view) {
+        std::int64_t n = view->uses.load(std::memory_order_relaxed);
+        while (n > 0 && !view->uses.compare_exchange_weak(n, n + 1)) {
+        }
+        if (n > 0) break;
+      }
+    }
+    if (!view) return;
+    view->leave_base();
+    view->release();
+  }
+}
 TT_INLINE TT_NOINLINE void TensorImpl::destroy() {
   if (autograd) autograd->destroy(autograd);
   leave_base();

@@ -261,7 +261,7 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
     std::int64_t saved_bytes = 0;        ///< of what `first` is given besides inputs, with those sizes
     Joint* next = nullptr;
     mutable std::atomic<const Backward*> others = nullptr;
-    mutable Callable<void(const GraphFunction&)> hears_of_others;  ///< set before the first call, if at all
+    mutable Callable<void(const GraphFunction&)> on_new_backward;  ///< set before the first call, if at all
     TT_INLINE ~Joint();
   };
   /// Made once for each `wanted`, with the sizes of that call as an estimate. Null: nothing flows.

@@ -178,14 +178,20 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::backward(const Jo
   for (int k : j.first.adjoints) first = first && seeded.test(k);
   for (int k : seeded) first = first && k < outputs();
   if (first) return j.first;
+  constexpr int most_compiled = 8;  // of 2^results; the others stay with the interpreter
+  const auto find = [&](const Joint::Backward* b, int& count) {
+    for (count = 0; b && b->seeded != seeded; b = b->next) ++count;
+    return b;
+  };
+  int count = 0;
   const Joint::Backward* newest = j.others.load(std::memory_order_acquire);
-  for (const Joint::Backward* b = newest; b; b = b->next)
-    if (b->seeded == seeded) return *b;
+  if (const Joint::Backward* known = find(newest, count)) return *known;
   auto fresh = std::make_unique<Joint::Backward>(make_backward(j, seeded));
-  if (j.hears_of_others) j.hears_of_others(*fresh->function);
-  fresh->next = newest;
-  while (!j.others.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {  // two threads may have made the same
-  }
+  do {  // another thread may have made it meanwhile
+    if (const Joint::Backward* known = find(newest, count)) return *known;
+    fresh->next = newest;
+  } while (!j.others.compare_exchange_weak(newest, fresh.get(), std::memory_order_acq_rel));
+  if (j.on_new_backward && count < most_compiled) j.on_new_backward(*fresh->function);
   return *fresh.release();
 }
 

@@ -15,6 +15,7 @@ struct TapeHooks {
   void (*adopt)(Tensor& target, const Tensor& result) = nullptr; ///< target gets result's history
   void (*view)(const Tensor& view) = nullptr;                    ///< a view, made without an op, gets the history of its base
   void (*require)(const Tensor& t) = nullptr;                    ///< Tensor::requires_grad_
+  bool (*has_graph)(const Tensor& t) = nullptr;                  ///< was it computed on the tape, or what is still there from it?
 };
 inline TapeHooks& tape_hooks() {
   static TapeHooks hooks;

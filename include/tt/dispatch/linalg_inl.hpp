@@ -244,7 +244,7 @@ TT_LAZY_DEFINITION SvdLowRankResult svd_lowrank(const Tensor& A, std::int64_t q,
 TT_LAZY_DEFINITION SvdLowRankResult pca_lowrank(const Tensor& A, Optional<std::int64_t> q, bool center, int niter, SourceLine at) {
   if (A.dim() < 2) TT_THROW(Error(Text("tt::pca_lowrank: of matrices, not shape ") << A.shape() << "." << at));
   const std::int64_t rows = A.size(-2, at), columns = A.size(-1, at), most = rows < columns ? rows : columns, wanted = q.given ? q.value : most < 6 ? most : 6;
-  if (wanted < 0 || wanted > most) TT_THROW(Error(Text("tt::pca_lowrank: ") << wanted << " directions of " << most << "." << at));
+  if (wanted < 0 || wanted > most || niter < 0) TT_THROW(Error(Text("tt::pca_lowrank: ") << wanted << " directions of " << most << " after " << niter << " rounds." << at));
   return svd_lowrank(center ? A - A.mean({-2}, true, at) : A, wanted, niter, {}, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::tensorinv(const Tensor& x, int ind, SourceLine at) {

@@ -28,7 +28,7 @@ Tensor window_of_part(const char* op, const Tensor& given, Optional<std::int64_t
   const std::int64_t length = win_length.given ? win_length.value : n_fft;
   if (length <= 0 || length > n_fft) TT_THROW(Error(Text("tt::") << op << ": a window of " << length << " elements for parts of " << n_fft << "." << at));
   if (given.defined() && (given.dim() != 1 || given.size(0) != length)) TT_THROW(Error(Text("tt::") << op << ": the window's shape is " << given.shape() << ", not (" << length << ")." << at));
-  const Tensor w = given.defined() ? given.to(like.dtype(), at) : ones({length}, on_device(like.dtype(), like.device()), at);
+  const Tensor w = given.defined() ? given : ones({length}, on_device(like.dtype(), like.device()), at);
   const std::int64_t left = (n_fft - length) / 2;
   return length == n_fft ? w : pad(w, IntList{left, n_fft - length - left}, PadMode::constant, 0, at);
 }
@@ -62,6 +62,8 @@ Tensor istft(const Tensor& input, std::int64_t n_fft, const IstftOptions& o = {}
   if (input.dim() < 3 || input.dim() > 4 || input.size(-1, at) != 2 || !is_floating(input.dtype())) TT_THROW(Error(Text("tt::istft: of (frequencies, parts, 2) or (B, ...), not ") << name(input.dtype()) << ' ' << input.shape() << "." << at));
   const std::int64_t hop = detail::hop_of("istft", o.hop_length, n_fft, at), frequencies = o.onesided ? n_fft / 2 + 1 : n_fft;
   if (n_fft <= 0 || input.size(-3, at) != frequencies) TT_THROW(Error(Text("tt::istft: ") << input.size(-3, at) << " frequencies, of parts of " << n_fft << " elements there are " << frequencies << "." << at));
+  if (input.size(-2, at) == 0) TT_THROW(Error(Text("tt::istft: there are no parts: shape is ") << input.shape() << "." << at));
+  if (o.length.given && o.length.value <= 0) TT_THROW(Error(Text("tt::istft: a signal of ") << o.length.value << " elements." << at));
   const Tensor window = detail::window_of_part("istft", o.window, o.win_length, n_fft, input, at);
   const Tensor x = (input.dim() == 3 ? input.unsqueeze(0, at) : input).transpose(1, 2, at);
   const char* const norm = o.normalized ? "ortho" : "backward";
@@ -72,7 +74,7 @@ Tensor istft(const Tensor& input, std::int64_t n_fft, const IstftOptions& o = {}
   const Tensor weight = index_add(zeros({all}, detail::on_device(parts.dtype(), parts.device()), at), 0, places, (window * window).expand({count, n_fft}, at).reshape({count * n_fft}, at), at);
   const std::int64_t begin = o.center ? n_fft / 2 : 0, reach = o.length.given ? begin + o.length.value : o.center ? all - n_fft / 2 : all, end = reach < all ? reach : all;
   const Tensor y = sum.slice(1, begin, end, 1, at), w = weight.slice(0, begin, end, 1, at);
-  if (!detail::capture_mode && w.numel(at) > 0 && w.detach().amin({}, false, at).template item<double>(at) < 1e-11) TT_THROW(Error(Text("tt::istft: there are elements that no window shows.") << at));
+  if (w.numel(at) > 0 && w.detach().amin({}, false, at).template item<double>(at) < 1e-11) TT_THROW(Error(Text("tt::istft: there are elements that no window shows.") << at));
   Tensor r = y / w;
   if (reach > end) r = pad(r, IntList{0, reach - end}, PadMode::constant, 0, at);
   return input.dim() == 3 ? r.select(0, 0, at) : r;
@@ -85,8 +87,9 @@ inline int register_stft() {
                     [](const Tensor& x, std::int64_t n, Optional<std::int64_t> hop, Optional<std::int64_t> win, const Tensor& window, bool center, int mode, bool normalized, Optional<bool> onesided, Optional<bool>, SourceLine at) {
                       return stft(x, n, {hop, win, window, center, static_cast<PadMode>(mode), normalized, !onesided.given || onesided.value}, at);
                     });
-  register_function("istft", "Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None",
-                    [](const Tensor& x, std::int64_t n, Optional<std::int64_t> hop, Optional<std::int64_t> win, const Tensor& window, bool center, bool normalized, Optional<bool> onesided, Optional<std::int64_t> length, SourceLine at) {
+  register_function("istft", "Tensor input, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False",
+                    [](const Tensor& x, std::int64_t n, Optional<std::int64_t> hop, Optional<std::int64_t> win, const Tensor& window, bool center, bool normalized, Optional<bool> onesided, Optional<std::int64_t> length, bool complex, SourceLine at) {
+                      if (complex) TT_THROW(Error(Text("tt::istft: of complex signals there are none.") << at));
                       return istft(x, n, {hop, win, window, center, normalized, !onesided.given || onesided.value, length}, at);
                     });
   return 0;

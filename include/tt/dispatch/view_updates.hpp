@@ -1,5 +1,5 @@
-// In place, of what a Tensor is and not of its elements: another view of them, or other elements. All handles of the Tensor see it; other Tensors on the same
-// elements stay as they are. On the tape it is the view in the Tensor's place, in captured functions a graph ends there.
+// A Tensor becomes another view of its elements, or gets other ones, in place. All handles of the Tensor see it; other Tensors on the same elements stay as they
+// are. The tape has the view in the Tensor's place; in captured functions a graph ends there.
 //   x.unsqueeze_(0);   x.t_();   buffer.resize_({2, n});
 #pragma once
 #include "tt/dispatch/inplace.hpp"
@@ -8,58 +8,61 @@
 namespace tt {
 namespace detail {
 
-/// `t` becomes what `other` is, which is let go of; with its history, if that is on the tape.
-TT_LAZY void show(Tensor& t, Tensor other, bool tape);
+/// `t` gets the storage, the sizes and the strides of `other`; with its history, if `taped`. Views of `t` and what it is a view of know it no more where it gets another storage.
+TT_LAZY void replace_view(Tensor& t, Tensor other, bool taped);
 TT_LAZY Tensor& resize(Tensor& t, const IntList& size, SourceLine at);
+TT_LAZY Tensor& set(Tensor& t, const Tensor& source, SourceLine at);
 TT_LAZY Tensor& fill_diagonal(Tensor& t, const TensorOperand& value, bool wrap, SourceLine at);
+/// Without the tape, what has a place in a graph keeps its sizes: gradients have them.
+inline void need_no_graph(const Tensor& t, const char* op, SourceLine at) {
+  if (tape_hooks().has_graph && t.requires_grad() && tape_hooks().has_graph(t))
+    TT_THROW(Error(Text("tt::") << op << ": a graph for gradients knows the Tensor with its sizes. Do it on the tape, or use detach()?" << at));
+}
 
-/// `t` becomes view(t). A leaf that wants a gradient may not.
+/// `t` becomes view(t). A leaf that wants a gradient may not, but under NoGrad.
 template <class F>
-Tensor& become(Tensor& t, const char* op, SourceLine at, const F& view) {
+Tensor& update_view(Tensor& t, const char* op, SourceLine at, const F& view) {
   if (capture_mode) [[unlikely]] {
     capture_mode->need(t, op, at);
     const PauseCapture pause;
-    return become(t, op, at, view);
+    return update_view(t, op, at, view);
   }
   const TapeHooks& hooks = tape_hooks();
-  const bool tape = hooks.needs_tape && hooks.needs_tape(t, nullptr);
-  if (tape) hooks.check(t, at);
-  show(t, view(static_cast<const Tensor&>(t)), tape);
+  const bool taped = hooks.needs_tape && hooks.needs_tape(t, nullptr);
+  if (taped) hooks.check(t, at);
+  else need_no_graph(t, op, at);
+  replace_view(t, view(static_cast<const Tensor&>(t)), taped);
   return t;
 }
 
 }  // namespace detail
 
 template <class> Tensor& Tensor::transpose_(int dim0, int dim1, SourceLine at) {
-  return detail::become(*this, "transpose_", at, [&](const Tensor& x) { return x.transpose(dim0, dim1, at); });
+  return detail::update_view(*this, "transpose_", at, [&](const Tensor& x) { return x.transpose(dim0, dim1, at); });
 }
 template <class> Tensor& Tensor::swapaxes_(int axis0, int axis1, SourceLine at) { return transpose_(axis0, axis1, at); }
 template <class> Tensor& Tensor::swapdims_(int dim0, int dim1, SourceLine at) { return transpose_(dim0, dim1, at); }
 template <class> Tensor& Tensor::t_(SourceLine at) {
-  return detail::become(*this, "t_", at, [&](const Tensor& x) { return x.t(at); });
+  return detail::update_view(*this, "t_", at, [&](const Tensor& x) { return x.t(at); });
 }
 template <class> Tensor& Tensor::squeeze_(SourceLine at) {
-  return detail::become(*this, "squeeze_", at, [&](const Tensor& x) { return tt::squeeze(x, {}, at); });
+  return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return tt::squeeze(x, {}, at); });
 }
 template <class> Tensor& Tensor::squeeze_(int dim, SourceLine at) {
-  return detail::become(*this, "squeeze_", at, [&](const Tensor& x) { return x.squeeze(dim, at); });
+  return detail::update_view(*this, "squeeze_", at, [&](const Tensor& x) { return x.squeeze(dim, at); });
 }
 template <class> Tensor& Tensor::unsqueeze_(int dim, SourceLine at) {
-  return detail::become(*this, "unsqueeze_", at, [&](const Tensor& x) { return x.unsqueeze(dim, at); });
+  return detail::update_view(*this, "unsqueeze_", at, [&](const Tensor& x) { return x.unsqueeze(dim, at); });
 }
 template <class> Tensor& Tensor::as_strided_(const IntList& size, const IntList& stride, SourceLine at) {
-  return detail::become(*this, "as_strided_", at, [&](const Tensor& x) { return tt::as_strided(x, size, stride, {}, at); });
+  return detail::update_view(*this, "as_strided_", at, [&](const Tensor& x) { return tt::as_strided(x, size, stride, {}, at); });
 }
 template <class> Tensor& Tensor::as_strided_(const IntList& size, const IntList& stride, std::int64_t storage_offset, SourceLine at) {
-  return detail::become(*this, "as_strided_", at, [&](const Tensor& x) { return tt::as_strided(x, size, stride, storage_offset, at); });
+  return detail::update_view(*this, "as_strided_", at, [&](const Tensor& x) { return tt::as_strided(x, size, stride, storage_offset, at); });
 }
 template <class> Tensor& Tensor::resize_(const IntList& size, SourceLine at) { return detail::resize(*this, size, at); }
 template <class> Tensor& Tensor::resize_as_(const Tensor& o, SourceLine at) { return resize_(o.shape(at), at); }
-template <class> Tensor& Tensor::set_(const Tensor& source, SourceLine at) {
-  if (source.dtype() != dtype()) TT_THROW(Error(Text("tt::set_: dtypes differ: ") << name(dtype()) << " and " << name(source.dtype()) << "." << at));
-  if (detail::capture_mode) detail::capture_mode->need(source, "set_", at);
-  return detail::become(*this, "set_", at, [&](const Tensor&) { return source.detach(); });
-}
+template <class> Tensor& Tensor::set_(const Tensor& source, SourceLine at) { return detail::set(*this, source, at); }
 template <class V> Tensor& Tensor::fill_diagonal_(const V& value, bool wrap, SourceLine at) { return detail::fill_diagonal(*this, {value, at}, wrap, at); }
 
 }  // namespace tt

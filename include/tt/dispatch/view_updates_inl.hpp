@@ -6,19 +6,20 @@
 namespace tt {
 namespace detail {
 
-TT_LAZY_DEFINITION void show(Tensor& t, Tensor other, bool tape) {
+TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
   TensorImpl &to = t.impl(), &from = other.impl();
+  advance_version(t);  // what the tape has kept of it has other sizes
   if (to.storage != from.storage) {
     if (from.storage) from.storage->retain();
     if (to.storage) to.storage->release();
     to.storage = from.storage;
     to.leave_base();
+    to.leave_views();
   }
   to.data = from.data;
   to.set_strided(from.shape, from.stride);
   to.marks = 0;
-  if (tape) std::swap(to.autograd, from.autograd);
-  advance_version(t);  // of what the tape has kept of it
+  if (taped) std::swap(to.autograd, from.autograd);
 }
 /// More elements than there is memory for are copied to other memory, which Tensors on the old one do not share.
 TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at) {
@@ -30,25 +31,48 @@ TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at)
   if (t.requires_grad()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
   const Shape to = shape_of(size, "resize_", at);
   TensorImpl& own = t.impl();
+  const auto needed = static_cast<std::int64_t>(bytes_of("tt::resize_", own.dtype, to));
   const std::int64_t width = size_of(own.dtype), there = own.storage ? static_cast<std::int64_t>(own.storage->bytes) - (own.data - static_cast<std::byte*>(own.storage->data)) : 0;
-  const Tensor other(own.dtype, to, own.device);  // it says which sizes are too large
-  if (other.impl().numel * width <= there) {
+  if (needed <= there) {
+    advance_version(t);
     own.set_dense(to);
     own.marks = 0;
-    own.is_fill = false;
-  } else {
-    const IntList count{there / width}, apart{1};
-    as_strided(other, count, apart, {}, at).copy_(as_strided(t, count, apart, {}, at), at);
-    show(t, other, false);
+    return t;
   }
+  const Tensor larger(own.dtype, to, own.device);
+  const IntList count{there / width}, apart{1};
+  if (there > 0) as_strided(larger, count, apart, {}, at).copy_(as_strided(t, count, apart, {}, at), at);
+  replace_view(t, larger, false);
   return t;
 }
+TT_LAZY_DEFINITION Tensor& set(Tensor& t, const Tensor& source, SourceLine at) {
+  if (source.dtype() != t.dtype() || source.device() != t.device())
+    TT_THROW(Error(Text("tt::set_: dtypes or devices differ: ") << name(t.dtype()) << " on " << name(t.device().type) << " and " << name(source.dtype()) << " on " << name(source.device().type) << "." << at));
+  if (capture_mode) [[unlikely]] {
+    capture_mode->need(t, "set_", at);
+    capture_mode->need(source, "set_", at);
+    const PauseCapture pause;
+    return set(t, source, at);
+  }
+  const TapeHooks& hooks = tape_hooks();
+  if (hooks.needs_tape && hooks.needs_tape(t, nullptr)) TT_THROW(Error(Text("tt::set_: has no derivative. Do it under tt::NoGrad, or use detach()?") << at));
+  need_no_graph(t, "set_", at);
+  replace_view(t, source.detach(), false);
+  return t;
+}
+/// In captured functions a choice by places, which fuses; else only the diagonal is written.
 TT_LAZY_DEFINITION Tensor& fill_diagonal(Tensor& t, const TensorOperand& operand, bool wrap, SourceLine at) {
   const Tensor value = operand.tensor ? *operand.tensor : operand.number(t.dtype());
   const int rank = t.dim();
+  if (value.dim() > 0) TT_THROW(Error(Text("tt::fill_diagonal_: the value is no number: its shape is ") << value.shape(at) << "." << at));
   if (rank < 2) TT_THROW(Error(Text("tt::fill_diagonal_: there is no diagonal: shape is ") << t.shape(at) << "." << at));
   for (int k = 1; k < rank && rank > 2; ++k)
     if (t.size(k, at) != t.size(0, at)) TT_THROW(Error(Text("tt::fill_diagonal_: of more than two axes, all are of one size: shape is ") << t.shape(at) << "." << at));
+  if (capture_mode && rank == 2) {
+    const Tensor i = arange(t.size(0, at)).unsqueeze(1, at), j = arange(t.size(1, at));
+    const Tensor on = wrap ? (i * t.size(1, at) + j) % (t.size(1, at) + 1) == 0 : i == j;
+    return t.copy_(tt::where(on, value, t, at), at);
+  }
   Tensor places = diagonal(t, 0, 0, 1, at);
   while (places.dim() > 1) places = diagonal(places, 0, 0, places.dim() - 1, at);
   places.copy_(value, at);
@@ -66,7 +90,7 @@ void register_view_updates() {
   register_function("t_", "Tensor input", [](Tensor x, SourceLine at) { return x.t_(at); });
   register_function("squeeze_", "Tensor input", [](Tensor x, SourceLine at) { return x.squeeze_(at); });
   register_function("squeeze_", "Tensor input, int[] dim", [](Tensor x, const IntList& dims, SourceLine at) {
-    return become(x, "squeeze_", at, [&](const Tensor& y) { return squeeze(y, dims, at); });
+    return update_view(x, "squeeze_", at, [&](const Tensor& y) { return squeeze(y, dims, at); });
   });
   register_function("unsqueeze_", "Tensor input, int dim", [](Tensor x, int dim, SourceLine at) { return x.unsqueeze_(dim, at); });
   register_function("as_strided_", "Tensor input, int[] size, int[] stride, int? storage_offset=None",

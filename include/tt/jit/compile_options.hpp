@@ -70,7 +70,7 @@ TT_INLINE Executable make_executable(const Graph& graph, const Arguments& exampl
   const auto request = [options](const GraphFunction& f) { request_kernels(f, (Text(options.name) << "_backward").c_str(), options, false); };
   request(*e.joint->first.function);
   if (options.wait) CodeCache::get().wait();
-  e.joint->hears_of_others = request;
+  e.joint->on_new_backward = request;
   return e;
 }
 inline void list_kernels(Text& t, const GraphFunction& f) {

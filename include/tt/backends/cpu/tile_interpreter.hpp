@@ -45,6 +45,8 @@ class TileProgram {
   /// Short rows go through the interpreter, many together, in a compiled program too: compiled code takes them one by one
   /// (`has_short_rows`). Tests of compiled code have it run for all.
   static inline bool always_compiled = false;
+  /// Transpositions are made with their reader's rows only where they are large. Tests have it done to all, from their start on: where a program's buffers lie is kept.
+  static inline bool always_bands = false;
   /// Kernels that run compiled.
   [[nodiscard]] int compiled_kernels() const {
     int n = 0;
@@ -78,11 +80,11 @@ class TileProgram {
   Vec<TileStep> steps_;       // what is known of each instruction before a run
   Vec<char> columns_divide_;  // of each kernel
   Vec<int> reductions_;       // of each kernel
-  Vec<int> bands_;            // of each kernel: transpositions before it that are made with it; made_with_next: it is one
+  Vec<int> bands_;            // of each kernel: transpositions right before it that may be made with its rows (plan/bands.hpp)
+  Vec<int> reader_;           // of each of these: so many kernels further is that one; of others 0
   Vec<void*> compiled_;  // for each kernel, or null; atomic
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0, most_bands_ = 0;
-  static constexpr int made_with_next = -1;
 
   struct Registers;  // those of a kernel, by dtype
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
@@ -115,9 +117,9 @@ class TileProgram {
     }
     return fresh;
   }
-  std::int64_t place(const SymbolValues& s, Vec<std::int64_t>& offsets) const {
-    return plan_memory(plan_.buffers.begin(), plan_.buffers.size(), plan_.kernels.size(), s, offsets.begin());
-  }
+  TT_INLINE std::int64_t place(const SymbolValues& s, Vec<std::int64_t>& offsets) const;
+  /// Are kernel j's transpositions made in bands, with these sizes? They need not lie in the arena then.
+  TT_INLINE bool in_bands(int j, const SymbolValues& s) const;
 
   /// The thread's memory for one run at a time: arena, tiles, tables; and that of its helpers.
   static Scratch& workspace() {

@@ -188,9 +188,13 @@ struct TileProgram::Worker {
   }
   /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
   std::int64_t band_rows(const Kernel& t) const {
-    constexpr std::int64_t line = 64, most = 1 << 16;
-    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most / row : 0, lines = line / size_of_moved(t), each = lines > width ? lines : width;
+    constexpr std::int64_t most = 1 << 16;
+    const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most / row : 0, each = rows_of_line(t);
     return n < each ? each : n / each * each;
+  }
+  std::int64_t rows_of_line(const Kernel& t) const {
+    const std::int64_t lines = 64 / size_of_moved(t);
+    return lines > width ? lines : width;
   }
   /// From one row to the next, in elements: a line further where rows would begin in the same places of the cache.
   std::int64_t band_pitch(const Kernel& t) const {
@@ -205,7 +209,7 @@ struct TileProgram::Worker {
     std::size_t most = 0;
     for (int j = 0; j < plan.kernels.size(); ++j) {
       std::size_t all = 0;
-      for (int b = 0; b < program.bands_[j]; ++b) all += band_bytes(plan.kernels[j - 1 - b]);
+      for (int b = 0; b < program.bands_[j] && program.in_bands(j, symbols); ++b) all += band_bytes(plan.kernels[j - 1 - b]);
       if (all > most) most = all;
     }
     return most;
@@ -213,7 +217,7 @@ struct TileProgram::Worker {
   /// Kernel j's transpositions. buffer_at(b): where a buffer of the plan lies.
   template <class F>
   void begin_bands(int j, const F& buffer_at) {
-    band_count = program.bands_[j];
+    band_count = program.in_bands(j, symbols) ? program.bands_[j] : 0;
     std::byte* rows = band_memory;
     for (int b = 0; b < band_count; ++b) {
       const Kernel& t = plan.kernels[j - 1 - b];
@@ -951,7 +955,7 @@ struct TileProgram::Run {
       const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
       void* const function = program.compiled_kernel(j);
       compiled += function != nullptr;
-      if (program.bands_[j] == made_with_next) continue;
+      if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
       for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
       first.begin_bands(j, [&](int b) { return buffer(b); });
@@ -974,7 +978,7 @@ struct TileProgram::Run {
   /// Of the transpositions' rows: parts begin where bands may.
   Split split_bands(const Kernel& t, int threads) const {
     Split split = split_kernel({KernelKind::rows, 1, t.rows.value(symbols), t.cols.value(symbols), 1, false}, threads);
-    split.unit = 64;
+    split.unit = first.rows_of_line(t);
     const std::int64_t units = (split.extent + split.unit - 1) / split.unit;
     if (units < split.parts) split.parts = units > 0 ? static_cast<int>(units) : 1;
     return split;
@@ -1066,21 +1070,39 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
   find_bands();
   name_expressions();
 }
-/// What such a transposition reads is read until its kernel ends, and what it makes needs no place among the buffers.
+/// What a transposition reads has to stay until the kernel that makes it in bands ends.
 TT_INLINE void TileProgram::find_bands() {
   bands_ = Vec<int>(plan_.kernels.size() + 1, 0);
+  reader_ = Vec<int>(plan_.kernels.size() + 1, 0);
   for (int j = 0; j < plan_.kernels.size(); ++j) {
     bands_[j] = bands_before(plan_, j, columns_divide_[j] != 0);
     if (bands_[j] > most_bands_) most_bands_ = bands_[j];
     for (int t = j - bands_[j]; t < j; ++t) {
-      bands_[t] = made_with_next;
+      reader_[t] = j - t;
       const Kernel& k = plan_.kernels[t];
-      const int i = k.segment[1];
-      Buffer& source = plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[i].access].buffer)];
+      Buffer& source = plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[k.segment[1]].access].buffer)];
       if (source.last < j) source.last = j;
-      plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[i + 1].access].buffer)].first = -1;
     }
   }
+}
+/// Not where all of it stays in the cache anyhow, nor where a few rows do not.
+TT_INLINE bool TileProgram::in_bands(int j, const SymbolValues& s) const {
+  constexpr std::int64_t least = std::int64_t{2} << 20, most_of_row = std::int64_t{1} << 14;
+  if (bands_[j] == 0 || always_bands) return bands_[j] > 0;
+  const Kernel& t = plan_.kernels[j - 1];
+  const std::int64_t row = t.cols.value(s) * size_of(plan_.instructions[t.segment[1]].dtype);
+  return row <= most_of_row && t.rows.value(s) * row >= least;
+}
+TT_INLINE std::int64_t TileProgram::place(const SymbolValues& s, Vec<std::int64_t>& offsets) const {
+  const auto plan = [&](const Vec<Buffer>& buffers) { return plan_memory(buffers.begin(), buffers.size(), plan_.kernels.size(), s, offsets.begin()); };
+  if (most_bands_ == 0) return plan(plan_.buffers);
+  Vec<Buffer> buffers = plan_.buffers;
+  for (int t = 0; t < plan_.kernels.size(); ++t) {
+    const Kernel& k = plan_.kernels[t];
+    if (reader_[t] > 0 && in_bands(t + reader_[t], s))
+      buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[k.segment[1] + 1].access].buffer)].first = -1;  // no place in the arena
+  }
+  return plan(buffers);
 }
 /// Puts a further symbol in the place of each expression that is evaluated by looking at its words.
 TT_INLINE void TileProgram::name_expressions() {
