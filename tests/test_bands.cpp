@@ -2,23 +2,17 @@
 // of threads, in place too.
 #include <doctest/doctest.h>
 
-#include <cstring>
-
+#include "tensors.hpp"
 #include "tt/plan/bands.hpp"
 #include "tt/plan/memory.hpp"
-#include "tt/tt.hpp"
 
 namespace {
 
 using tt::Tensor;
 
+/// Else only large transpositions are made so (test_threads.cpp).
 [[maybe_unused]] const bool set_before_any_runs = tt::backend::TileProgram::always_bands = true;
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  const Tensor x = a.contiguous(), y = b.contiguous();
-  return x.dtype() == y.dtype() && x.shape() == y.shape() &&
-         std::memcmp(x.impl().data, y.impl().data, static_cast<std::size_t>(x.numel() * tt::size_of(x.dtype()))) == 0;
-}
 Tensor turned(const Tensor& t) { return t.transpose(-1, -2); }
 
 /// f of operands that lie transposed, beside f of the same ones that lie dense.

@@ -46,12 +46,9 @@ template <class F> void Tensor::register_hook(F hook) const { tt::register_hook(
 template <class> void Tensor::retain_grad() const { tt::retain_grad(*this); }
 template <class> Tensor& Tensor::detach_(SourceLine at) {
   if (impl().base) TT_THROW(Error(Text("tt::detach_: a view keeps the history of what it shows. Use detach()?") << at));
-  if (detail::capture_mode) [[unlikely]] {
-    detail::capture_mode->need(*this, "detach_", at);
-    const detail::PauseCapture pause;
-    return detach_(at);
-  }
-  if (requires_grad()) autograd::forget(*this);
+  detail::outside_capture(*this, "detach_", at, [&] {
+    if (requires_grad()) autograd::forget(*this);
+  });
   return *this;
 }
 

@@ -100,12 +100,8 @@ inline std::vector<Tensor> views_of(const Tensor& base) {
   std::vector<Tensor> views;
   tt::detail::TensorImpl& b = base.impl();
   const tt::detail::FlagLock lock(b.views_busy);
-  for (tt::detail::TensorImpl* v = b.first_view; v; v = v->next_view) {
-    std::int64_t uses = v->uses.load(std::memory_order_relaxed);
-    while (uses > 0 && !v->uses.compare_exchange_weak(uses, uses + 1)) {
-    }
-    if (uses > 0) views.push_back(Tensor(v));
-  }
+  for (tt::detail::TensorImpl* v = b.first_view; v; v = v->next_view)
+    if (v->try_retain()) views.push_back(Tensor(v));
   return views;
 }
 inline Tensor base_of(const Tensor& t) {

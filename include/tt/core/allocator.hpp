@@ -214,7 +214,9 @@ class CachingAllocator {
   }
   void* from_system(int c, std::int64_t bytes, std::size_t alignment, std::size_t asked) {
     __atomic_store_n(&release_kept_memory, +[] { get().empty_cache(); }, __ATOMIC_RELEASE);
-    const auto get_some = [&] { return bytes >= least_mapped ? map(bytes) : ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow); };
+    const auto get_some = [&] {
+      return bytes >= least_mapped ? map(bytes) : ::operator new(static_cast<std::size_t>(bytes), std::align_val_t{alignment}, std::nothrow);
+    };
     void* p = get_some();
     if (!p) {  // give back what is kept, and try once more
       release();
@@ -226,8 +228,8 @@ class CachingAllocator {
     }
     return p;
   }
-  /// Large blocks are mappings of their own, and wish for pages of 2 MiB: fewer faults when they are first written, fewer looks at page tables later. NumPy asks for
-  /// them from the same size on; where the system has none, pages stay small. (Memory of malloc's would keep the wish when it is other blocks'.)
+  /// Large blocks are mappings of their own that ask for pages of 2 MiB: fewer faults when they are first written, fewer looks at page tables later. NumPy asks for
+  /// them from the same size on; where the system has none, pages stay small. Not memory of malloc's: it would stay in large pages when other, small blocks lie there.
 #if defined(__linux__)
   static constexpr std::int64_t least_mapped = TT_SANITIZES_ADDRESSES ? INT64_MAX : std::int64_t{4} << 20;
   static void* map(std::int64_t bytes) {

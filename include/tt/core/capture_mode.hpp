@@ -35,15 +35,19 @@ struct ControlCall {
   SourceLine at{};
 };
 
+/// What an op does with elements that it needs: it reads them; it changes them, or gives a pointer through which they may be changed; or gives one without a type, which is
+/// given of Tensors too that the capture knows nothing of.
+enum class Use : std::uint8_t { reads, may_write, untyped_pointer };
+
 class CaptureMode {
  public:
   std::uint64_t capture_number = 0;  ///< of the capture: what is recorded by another one is foreign
 
   /// A call of the dispatcher.
   virtual void record(Call& c) = 0;
-  /// `op` reads or writes elements of `t`, or its place on the tape: they are there afterwards, or this
+  /// `op` needs elements of `t`, or its place on the tape: they are there afterwards, or this
   /// throws. Without a line: that of the op that made the Tensor.
-  virtual void need(const Tensor& t, const char* op, SourceLine at) = 0;
+  virtual void need(const Tensor& t, const char* op, SourceLine at, Use use = Use::reads) = 0;
   /// `op` gives something else at every call: a graph ends here, or this throws.
   virtual void varies(const char* op, SourceLine at) = 0;
   /// What the size of one axis of `t` is an expression of, or its number of elements (-1); a constant, -1, where that is nothing.

@@ -135,10 +135,17 @@ struct TensorImpl {
   }
   /// From now on a view of what `t` is a view of, or of `t`.
   TT_INLINE void become_view_of(TensorImpl& t);
-  /// If it was one: no view from now on.
+  /// A view is a Tensor of its own from now on.
   TT_INLINE void leave_base();
-  /// Those that show it are views of nothing known from now on.
+  /// So are all views of this one.
   TT_INLINE void leave_views();
+  /// One more user, unless the last one is letting go of it just now.
+  bool try_retain() {
+    std::int64_t n = uses.load(std::memory_order_relaxed);
+    while (n > 0 && !uses.compare_exchange_weak(n, n + 1)) {
+    }
+    return n > 0;
+  }
 
  private:
   void destroy();
@@ -263,19 +270,19 @@ class Tensor {
 
   // ---- elements: asking for them ends a graph that is being captured
   void* data() {
-    need_elements("data", {});
+    need_elements("data", {}, detail::Use::untyped_pointer);
     may_be_written();
     impl().is_fill = false;
     return impl_->data;
   }
   const void* data() const {
-    need_elements("data", {});
+    need_elements("data", {}, detail::Use::untyped_pointer);
     return impl().data;
   }
   template <Element T>
   T* data_ptr(SourceLine at = here()) const {
     check_type(dtype_of<T>, "data_ptr", at);
-    need_elements("data_ptr", at);
+    need_elements("data_ptr", at, detail::Use::may_write);
     may_be_written();
     if (impl_->is_fill) impl_->is_fill = false;
     return reinterpret_cast<T*>(impl_->data);
@@ -836,7 +843,7 @@ class Tensor {
 
   template <class V> Tensor& fill_diagonal_(const V& value, bool wrap = false, SourceLine at = here());
 
-  // ---- in place, of what the Tensor is and not of its elements: see dispatch/view_updates.hpp
+  // ---- in place: other sizes, another view or other memory, see dispatch/view_updates.hpp
   template <class = void> Tensor& transpose_(int dim0, int dim1, SourceLine at = here());
   template <class = void> Tensor& swapaxes_(int axis0, int axis1, SourceLine at = here());
   template <class = void> Tensor& swapdims_(int dim0, int dim1, SourceLine at = here());
@@ -903,8 +910,8 @@ class Tensor {
     for (int k = 0; detail::capture_mode && k < dim(); ++k) (void)std::int64_t{size(k, at)};
   }
   TT_INLINE void check_type(DType d, const char* op, SourceLine at) const;
-  void need_elements(const char* op, SourceLine at) const {
-    if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at);
+  void need_elements(const char* op, SourceLine at, detail::Use use = detail::Use::reads) const {
+    if (detail::capture_mode) [[unlikely]] detail::capture_mode->need(*this, op, at, use);
   }
   void may_be_written() const {
     if (detail::capture_mode) [[unlikely]] detail::capture_mode->may_be_written(*this);

@@ -56,15 +56,11 @@ TT_INLINE void TensorImpl::leave_base() {
 }
 TT_INLINE void TensorImpl::leave_views() {
   for (;;) {
-    TensorImpl* view = nullptr;  // the first that nobody is letting go of just now, which leaves by itself
+    TensorImpl* view = nullptr;
     {
       const FlagLock lock(views_busy);
-      for (view = first_view; view; view = view->next_view) {
-        std::int64_t n = view->uses.load(std::memory_order_relaxed);
-        while (n > 0 && !view->uses.compare_exchange_weak(n, n + 1)) {
-        }
-        if (n > 0) break;
-      }
+      view = first_view;
+      while (view && !view->try_retain()) view = view->next_view;  // such a one leaves by itself
     }
     if (!view) return;
     view->leave_base();
@@ -119,7 +115,7 @@ TT_INLINE void Tensor::need_one_element(const char* op, SourceLine at) const {
 }
 TT_INLINE void Tensor::check_elements(DType d, SourceLine at) const {
   check_type(d, "elements", at);
-  need_elements("elements", at);
+  need_elements("elements", at, detail::Use::may_write);
   if (!impl_->data && impl_->numel > 0)
     TT_THROW(Error(Text("tt::Tensor::elements: the Tensor has no elements: it ") << why_empty() << at));
   if (!is_host(impl_->device))

@@ -249,8 +249,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
       std::unique_ptr<GraphFunction> function;
       BitSet given;  ///< as of Derivative
       Vec<int> inputs, saved, adjoints;
-      Vec<int> kept_at, saved_at;  ///< where those inputs are in `kept`, and those saved values in `first.saved`
-      BitSet seeded;               ///< of another than `first`: the results of `forward` that have adjoints
+      Vec<int> kept_at{}, saved_at{};  ///< where those inputs are in `kept`, and those saved values in `first.saved`
+      BitSet seeded{};             ///< of one of `others`: the results of `forward` that have adjoints
       const Backward* next = nullptr;
     };
     BitSet wanted;

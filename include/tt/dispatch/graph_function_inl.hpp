@@ -189,7 +189,7 @@ TT_INLINE const GraphFunction::Joint::Backward& GraphFunction::backward(const Jo
   auto fresh = std::make_unique<Joint::Backward>(make_backward(j, seeded));
   do {  // another thread may have made it meanwhile
     if (const Joint::Backward* known = find(newest, count)) return *known;
-    fresh->next = newest;
+    fresh->next = newest;  // no other sees it yet
   } while (!j.others.compare_exchange_weak(newest, fresh.get(), std::memory_order_acq_rel));
   if (j.on_new_backward && count < most_compiled) j.on_new_backward(*fresh->function);
   return *fresh.release();
@@ -203,8 +203,8 @@ TT_INLINE GraphFunction::Derivative* GraphFunction::make_derivative(const BitSet
 }
 
 TT_INLINE GraphFunction::Joint::Backward GraphFunction::backward_of(Partition&& p, const BitSet& given) const {
-  return {std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), given, static_cast<Vec<int>&&>(p.inputs),
-          static_cast<Vec<int>&&>(p.saved), static_cast<Vec<int>&&>(p.adjoints), {}, {}, {}, nullptr};
+  return {.function = std::make_unique<GraphFunction>(static_cast<Graph&&>(p.backward), options_), .given = given, .inputs = static_cast<Vec<int>&&>(p.inputs),
+          .saved = static_cast<Vec<int>&&>(p.saved), .adjoints = static_cast<Vec<int>&&>(p.adjoints)};
 }
 namespace detail {
 /// Where each of `some` is in `all`.
@@ -245,7 +245,7 @@ TT_INLINE GraphFunction::Joint* GraphFunction::make_partition(const BitSet& want
   return made.release();
 }
 
-/// The same values are at hand, and inputs that were kept for it.
+/// It is given what `first` is, and inputs that were kept for such ones.
 TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_backward(const Joint& j, const BitSet& seeded) const {
   const JointGraph again = make_joint(j.forward->graph(), j.wanted, results_change_ ? graph_.outputs.size() : 0, &seeded);
   if (again.graph.failure) TT_THROW(Error(tt::describe(again.graph.failure)));

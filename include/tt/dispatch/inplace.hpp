@@ -21,6 +21,20 @@ inline TapeHooks& tape_hooks() {
   static TapeHooks hooks;
   return hooks;
 }
+/// Does the tape see a change of `target` in place, by values of `other`?
+inline bool change_is_taped(const Tensor& target, const Tensor* other = nullptr) {
+  const TapeHooks& hooks = tape_hooks();
+  return hooks.needs_tape && hooks.needs_tape(target, other);
+}
+
+/// f(), which changes `t` or what it depends on: at once, with elements that are there. A captured graph ends before it.
+template <class F>
+decltype(auto) outside_capture(const Tensor& t, const char* op, SourceLine at, const F& f) {
+  if (!capture_mode) [[likely]] return f();
+  capture_mode->need(t, op, at, Use::may_write);
+  const PauseCapture pause;
+  return f();
+}
 
 /// Writes dense elements where those of `to` lie, whose places differ. T is of their size.
 template <class T>

@@ -51,11 +51,8 @@ TT_INLINE void check_no_repeats(const Tensor& target, const char* op, SourceLine
 
 TT_INLINE Tensor copy_for_tape(const Tensor& t, SourceLine at) {
   if (!DispatchState::of_this_thread().grad_enabled || (capture_mode && t.impl().trace_id >= 0)) return t;
-  if (!capture_mode) return call_unary(copy_operator(), t, no_attributes, at);
-  capture_mode->need(t, "copy_", at);
-  const PauseCapture pause;  // what is recorded of it reads a Tensor that nothing changes
-  const Tensor copy = call_unary(copy_operator(), t, no_attributes, at);
-  stamp(copy);
+  const Tensor copy = outside_capture(t, "copy_", at, [&] { return call_unary(copy_operator(), t, no_attributes, at); });
+  if (capture_mode) stamp(copy);  // what is recorded reads this, which nothing changes
   return copy;
 }
 
@@ -87,7 +84,7 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
   }
   check_no_repeats(target, name, at);
   const TapeHooks& hooks = tape_hooks();
-  if (hooks.needs_tape && hooks.needs_tape(target, other)) {
+  if (change_is_taped(target, other)) {
     hooks.check(target, at);
     // The op saves what its derivative reads: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
@@ -136,7 +133,7 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   }
   const detail::TapeHooks& hooks = detail::tape_hooks();
   detail::check_no_repeats(*this, "copy_", at);
-  const bool tape = hooks.needs_tape && hooks.needs_tape(*this, &from);
+  const bool tape = detail::change_is_taped(*this, &from);
   if (tape) hooks.check(*this, at);
   detail::write_elements(*this, from, at);
   detail::advance_version(*this);

@@ -197,8 +197,17 @@ template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Sou
   return copy_(randint(from, to, shape(at), default_generator(), detail::on_device(DType::i64, device()), at), at);
 }
 template <class> Tensor& Tensor::random_(SourceLine at) {
-  const int digits = dtype() == DType::bf16 ? 8 : dtype() == DType::f16 ? 11 : dtype() == DType::f32 ? 24 : dtype() == DType::f64 || dtype() == DType::i64 ? 53 : dtype() == DType::boolean ? 1 : 8 * size_of(dtype()) - tt::is_signed(dtype());
-  return random_(0, is_floating(dtype()) ? (std::int64_t{1} << digits) + 1 : std::int64_t{1} << digits, at);
+  int digits = 8 * size_of(dtype()) - (tt::is_signed(dtype()) ? 1 : 0);
+  switch (dtype()) {
+    case DType::boolean: digits = 1; break;
+    case DType::bf16: digits = 8; break;
+    case DType::f16: digits = 11; break;
+    case DType::f32: digits = 24; break;
+    case DType::f64:
+    case DType::i64: digits = 53; break;
+    default: break;
+  }
+  return random_(0, (std::int64_t{1} << digits) + (is_floating(dtype()) ? 1 : 0), at);
 }
 template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return copy_((rand(shape(at), detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at); }
 

@@ -1,5 +1,5 @@
-// A Tensor becomes another view of its elements, or gets other ones, in place. All handles of the Tensor see it; other Tensors on the same elements stay as they
-// are. The tape has the view in the Tensor's place; in captured functions a graph ends there.
+// In place: a Tensor becomes another view of its elements, or gets other memory. All handles of the Tensor see it; other Tensors on the same elements stay as they
+// are. The tape takes the view in the Tensor's place; a captured graph ends before it.
 //   x.unsqueeze_(0);   x.t_();   buffer.resize_({2, n});
 #pragma once
 #include "tt/dispatch/inplace.hpp"
@@ -8,12 +8,12 @@
 namespace tt {
 namespace detail {
 
-/// `t` gets the storage, the sizes and the strides of `other`; with its history, if `taped`. Views of `t` and what it is a view of know it no more where it gets another storage.
+/// `t` gets the storage, the sizes and the strides of `other`; with its history, if `taped`. With another storage it is no view of what it was one of, nor are its own views.
 TT_LAZY void replace_view(Tensor& t, Tensor other, bool taped);
 TT_LAZY Tensor& resize(Tensor& t, const IntList& size, SourceLine at);
 TT_LAZY Tensor& set(Tensor& t, const Tensor& source, SourceLine at);
 TT_LAZY Tensor& fill_diagonal(Tensor& t, const TensorOperand& value, bool wrap, SourceLine at);
-/// Without the tape, what has a place in a graph keeps its sizes: gradients have them.
+/// Throws where a change that the tape does not see would leave a graph with gradients of other sizes than the Tensor's.
 inline void need_no_graph(const Tensor& t, const char* op, SourceLine at) {
   if (tape_hooks().has_graph && t.requires_grad() && tape_hooks().has_graph(t))
     TT_THROW(Error(Text("tt::") << op << ": a graph for gradients knows the Tensor with its sizes. Do it on the tape, or use detach()?" << at));
@@ -22,16 +22,12 @@ inline void need_no_graph(const Tensor& t, const char* op, SourceLine at) {
 /// `t` becomes view(t). A leaf that wants a gradient may not, but under NoGrad.
 template <class F>
 Tensor& update_view(Tensor& t, const char* op, SourceLine at, const F& view) {
-  if (capture_mode) [[unlikely]] {
-    capture_mode->need(t, op, at);
-    const PauseCapture pause;
-    return update_view(t, op, at, view);
-  }
-  const TapeHooks& hooks = tape_hooks();
-  const bool taped = hooks.needs_tape && hooks.needs_tape(t, nullptr);
-  if (taped) hooks.check(t, at);
-  else need_no_graph(t, op, at);
-  replace_view(t, view(static_cast<const Tensor&>(t)), taped);
+  outside_capture(t, op, at, [&] {
+    const bool taped = change_is_taped(t);
+    if (taped) tape_hooks().check(t, at);
+    else need_no_graph(t, op, at);
+    replace_view(t, view(static_cast<const Tensor&>(t)), taped);
+  });
   return t;
 }
 

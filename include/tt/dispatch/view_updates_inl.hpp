@@ -13,6 +13,7 @@ TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
     if (from.storage) from.storage->retain();
     if (to.storage) to.storage->release();
     to.storage = from.storage;
+    to.is_view = from.is_view;
     to.leave_base();
     to.leave_views();
   }
@@ -23,41 +24,34 @@ TT_LAZY_DEFINITION void replace_view(Tensor& t, Tensor other, bool taped) {
 }
 /// More elements than there is memory for are copied to other memory, which Tensors on the old one do not share.
 TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at) {
-  if (capture_mode) [[unlikely]] {
-    capture_mode->need(t, "resize_", at);
-    const PauseCapture pause;
-    return resize(t, size, at);
-  }
-  if (t.requires_grad()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
-  const Shape to = shape_of(size, "resize_", at);
-  TensorImpl& own = t.impl();
-  const auto needed = static_cast<std::int64_t>(bytes_of("tt::resize_", own.dtype, to));
-  const std::int64_t width = size_of(own.dtype), there = own.storage ? static_cast<std::int64_t>(own.storage->bytes) - (own.data - static_cast<std::byte*>(own.storage->data)) : 0;
-  if (needed <= there) {
-    advance_version(t);
-    own.set_dense(to);
-    own.marks = 0;
+  return outside_capture(t, "resize_", at, [&]() -> Tensor& {
+    if (t.requires_grad()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
+    const Shape to = shape_of(size, "resize_", at);
+    TensorImpl& own = t.impl();
+    const auto needed = static_cast<std::int64_t>(bytes_of("tt::resize_", own.dtype, to));
+    const std::int64_t width = size_of(own.dtype), there = own.storage ? static_cast<std::int64_t>(own.storage->bytes) - (own.data - static_cast<std::byte*>(own.storage->data)) : 0;
+    if (needed <= there) {
+      advance_version(t);
+      own.set_dense(to);
+      own.marks = 0;
+      return t;
+    }
+    const Tensor larger(own.dtype, to, own.device);
+    const IntList count{there / width}, apart{1};
+    if (there > 0) as_strided(larger, count, apart, {}, at).copy_(as_strided(t, count, apart, {}, at), at);
+    replace_view(t, larger, false);
     return t;
-  }
-  const Tensor larger(own.dtype, to, own.device);
-  const IntList count{there / width}, apart{1};
-  if (there > 0) as_strided(larger, count, apart, {}, at).copy_(as_strided(t, count, apart, {}, at), at);
-  replace_view(t, larger, false);
-  return t;
+  });
 }
 TT_LAZY_DEFINITION Tensor& set(Tensor& t, const Tensor& source, SourceLine at) {
   if (source.dtype() != t.dtype() || source.device() != t.device())
     TT_THROW(Error(Text("tt::set_: dtypes or devices differ: ") << name(t.dtype()) << " on " << name(t.device().type) << " and " << name(source.dtype()) << " on " << name(source.device().type) << "." << at));
-  if (capture_mode) [[unlikely]] {
-    capture_mode->need(t, "set_", at);
-    capture_mode->need(source, "set_", at);
-    const PauseCapture pause;
-    return set(t, source, at);
-  }
-  const TapeHooks& hooks = tape_hooks();
-  if (hooks.needs_tape && hooks.needs_tape(t, nullptr)) TT_THROW(Error(Text("tt::set_: has no derivative. Do it under tt::NoGrad, or use detach()?") << at));
-  need_no_graph(t, "set_", at);
-  replace_view(t, source.detach(), false);
+  if (capture_mode) capture_mode->need(source, "set_", at);
+  outside_capture(t, "set_", at, [&] {
+    if (change_is_taped(t)) TT_THROW(Error(Text("tt::set_: has no derivative. Do it under tt::NoGrad, or use detach()?") << at));
+    need_no_graph(t, "set_", at);
+    replace_view(t, source.detach(), false);
+  });
   return t;
 }
 /// In captured functions a choice by places, which fuses; else only the diagonal is written.

@@ -61,7 +61,7 @@ TT_INLINE void reshape_kernel(Call& c, void*) {
     return;
   }
   const ExcludeKeys below(DispatchKey::autograd);
-  c.result[0] = call_unary(copy_operator(), c[0], no_attributes, c.at);  // a view of nothing
+  c.result[0] = call_unary(copy_operator(), c[0], no_attributes, c.at);  // memory of its own: no view
   c.result[0].impl().set_dense(to);
 }
 

@@ -86,7 +86,7 @@ template <dlpack::Managed M = dlpack::ManagedTensor>
 M* to_dlpack(const Tensor& t, SourceLine at = here()) {
   if (!t.defined()) detail::refuse_undefined(at);
   if (t.requires_grad()) detail::refuse_dlpack("to_dlpack", "the Tensor requires a gradient, of which others know nothing. Use detach() first?", at);
-  if (detail::capture_mode) detail::capture_mode->need(t, "to_dlpack", at);
+  if (detail::capture_mode) detail::capture_mode->need(t, "to_dlpack", at, detail::Use::may_write);
   const Device device = t.device();
   const bool host = device.type == DeviceType::cpu;
   if (!host && device.type != DeviceType::cuda)

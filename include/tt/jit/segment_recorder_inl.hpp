@@ -22,7 +22,7 @@ class SegmentRecorder final : public Recorder {
   void finish(const char* name, SourceLine at);
 
   inline void record(Call& c) override;
-  inline void need(const Tensor& t, const char* op, SourceLine at) override;
+  inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
   inline void varies(const char* op, SourceLine at) override { break_at({}, op, at); }
   inline bool begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) override;
   inline void finish_update(Tensor& target, const Tensor& value, const char* op, SourceLine at) override;
@@ -75,8 +75,6 @@ class SegmentRecorder final : public Recorder {
   inline int value_from_outside(const Tensor& t, SourceLine at) override;
   const Tensor& target_of(const Update& u) const { return list_->value(u.target).tensor; }
   void record_view(Call& c);
-  /// Names of ops that change a Tensor end so.
-  static bool changes(const char* op) { return *op && op[std::strlen(op) - 1] == '_'; }
   static constexpr const char* exposed_in_words = ", to whose elements the function has a pointer";
   void run_at_once(Call& c, const char* why);
   bool is_foreign(const Tensor& t) const;
@@ -194,19 +192,19 @@ inline void SegmentRecorder::break_at(const Tensor& t, const char* op, SourceLin
   store_.note_break(op, at, what);
 }
 
-inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at) {
+inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at, detail::Use use) {
   if (is_recorded(t, at)) {
     break_at(t, op, at);
     return flush();
   }
-  const bool loose = std::strcmp(op, "data") == 0;
+  const bool loose = use == detail::Use::untyped_pointer;
   if (!loose && is_foreign(t)) refuse_foreign(t, at);
   const bool passed = !loose && !made_here(t);
   if (passed) break_at(t, op, at);
   if (list_->steps.empty()) return;
   bool involved = false;
   for (const Update& u : list_->updates) involved = involved || overlap(target_of(u), t);
-  if (loose || std::strcmp(op, "data_ptr") == 0 || std::strcmp(op, "elements") == 0 || changes(op))  // what is recorded reads it, and it may be written
+  if (use != detail::Use::reads)  // what is recorded reads it, and it may be written
     for (const Value& v : list_->values) involved = involved || (v.step < 0 && overlap(v.tensor, t));
   if (!involved) return;
   if (!passed) break_at(t, op, at);
@@ -216,11 +214,10 @@ inline void SegmentRecorder::need(const Tensor& t, const char* op, SourceLine at
 // ---- in place
 
 inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
-  const detail::TapeHooks& hooks = detail::tape_hooks();
   const bool recorded = is_recorded(target, at);
   if (!recorded && is_foreign(target)) refuse_foreign(target, at);
   const char* why = nullptr;
-  if (!recorded && hooks.needs_tape && hooks.needs_tape(target, other)) why = ", on the tape";
+  if (!recorded && detail::change_is_taped(target, other)) why = ", on the tape";
   else if (!recorded && target.device().type != DeviceType::cpu) why = ", on another device";
   else if (is_exposed(target) || (other && is_exposed(*other))) why = exposed_in_words;
   else if (recorded && target.impl().is_view) why = ", which is a view";

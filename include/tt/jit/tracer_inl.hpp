@@ -25,7 +25,7 @@ class Tracer final : public Recorder {
   Recording finish(std::shared_ptr<const void> result);
 
   inline void record(Call& c) override;
-  inline void need(const Tensor& t, const char* op, SourceLine at) override;
+  inline void need(const Tensor& t, const char* op, SourceLine at, detail::Use use) override;
   inline void varies(const char* op, SourceLine at) override { stop({}, op, at); }
   void may_be_written(const Tensor& t) override {
     std::erase_if(made_, [&](const Made& m) { return m.tensor.is_same(t) || m.tensor.shares_storage(t); });
@@ -250,10 +250,10 @@ inline void Tracer::record(Call& c) {
   list_->values.back().tensor = c.result[0];
 }
 
-inline void Tracer::need(const Tensor& t, const char* op, SourceLine at) {
+inline void Tracer::need(const Tensor& t, const char* op, SourceLine at, detail::Use use) {
   const detail::TensorImpl& impl = t.impl();
   check_scope(t, at);
-  const bool foreign = impl.trace_id < 0 && !made_here(t) && std::strcmp(op, "data") != 0;
+  const bool foreign = impl.trace_id < 0 && !made_here(t) && use != detail::Use::untyped_pointer;
   if (impl.trace_id >= 0 ? impl.capture == number_ : foreign && options_.holds) stop(t, op, at);
   if (foreign) refuse_foreign(t, at);
   if (impl.trace_id < 0 && made_here(t)) look_at_elements(t, at);

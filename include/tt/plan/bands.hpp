@@ -4,6 +4,12 @@
 #include "tt/plan/plan.hpp"
 
 namespace tt {
+
+/// Where a transposition reads, and where it writes. (See is_transposition.)
+constexpr const Access& source_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1]].access]; }
+constexpr const Access& target_of(const Plan& plan, const Kernel& transposition) { return plan.accesses[plan.instructions[transposition.segment[1] + 1].access]; }
+constexpr int element_size(const Plan& plan, const Kernel& transposition) { return size_of(plan.instructions[transposition.segment[1]].dtype); }
+
 namespace detail {
 
 /// Does element (row, column) lie at row * pitch + column? In a kernel of one row, whose columns are all the elements, at `column`.
@@ -18,24 +24,25 @@ constexpr bool lies_in_rows(const Access& a, const Term* terms, Extent pitch, bo
   }
   return a.term_count > 0;
 }
-constexpr int buffer_of(const Plan& plan, const Kernel& k, int operand) { return plan.bindings[k.first_binding + operand]; }
-/// May the transposition be made with the rows of kernel k, which comes later?
+constexpr int buffer_of(const Plan& plan, const Kernel& k, const Access& a) { return plan.bindings[k.first_binding + a.buffer]; }
+/// Is this a transposition whose rows may be made with those of a kernel that comes later? Operands of a kernel are different memory but where a buffer is an output that
+/// is written over an input.
 constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool columns_divide) {
   const Kernel &t = plan.kernels[transposition], &k = plan.kernels[kernel];
   const Accesses accesses = accesses_of(plan);
   if (!is_transposition(t, plan.instructions.begin(), accesses) || k.kind != KernelKind::rows) return false;
   const bool one_row = k.rows == Extent(1) && k.cols == t.rows * t.cols && columns_divide;
   if (!one_row && (k.rows != t.rows || k.cols != t.cols)) return false;
-  const Access &from = accesses[plan.instructions[t.segment[1]].access], &to = accesses[plan.instructions[t.segment[1] + 1].access];
+  const Access &from = source_of(plan, t), &to = target_of(plan, t);
   const Term* const terms = plan.terms.begin();
   if (from.term(terms, neighbours_term(from, terms)).divisor != Extent(1)) return false;  // lines would be read once for each of the rows between
-  const int source = buffer_of(plan, t, from.buffer), made = buffer_of(plan, t, to.buffer);
+  const int source = buffer_of(plan, t, from), made = buffer_of(plan, t, to);
   const Buffer& b = plan.buffers[made];
   if (b.external >= 0 || b.scratch || b.first != transposition || b.last != kernel || !lies_in_rows(to, terms, t.cols, false)) return false;
   for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i) {
     const Instruction& x = plan.instructions[i];
     if (x.access < 0 || accesses[x.access].buffer < 0) continue;
-    const int buffer = buffer_of(plan, k, accesses[x.access].buffer);
+    const int buffer = buffer_of(plan, k, accesses[x.access]);
     if (buffer == made && (x.op != Op::load || !lies_in_rows(accesses[x.access], terms, t.cols, one_row))) return false;
     const bool same_memory = buffer == source || (plan.buffers[buffer].external >= 0 && plan.buffers[buffer].external == plan.buffers[source].external);
     if (same_memory && x.op == Op::store) return false;  // rows that were written would be read by later ones
@@ -45,7 +52,7 @@ constexpr bool is_band_of(const Plan& plan, int transposition, int kernel, bool 
 
 }  // namespace detail
 
-/// So many kernels right before this one are transpositions of the same rows that may be made with it. `columns_divide`: see there.
+/// How many kernels right before this one are transpositions of the same rows that may be made with it. `columns_divide`: whether its columns do, see columns_divide().
 constexpr int bands_before(const Plan& plan, int kernel, bool columns_divide) {
   int n = 0;
   while (n < kernel && detail::is_band_of(plan, kernel - 1 - n, kernel, columns_divide) &&

@@ -23,6 +23,7 @@ struct KernelExtents {
   KernelKind kind = KernelKind::rows;
   std::int64_t batch = 1, rows = 1, cols = 1, inner = 1;
   bool columns_divide = true;  ///< nothing is summed along them or stored once a row
+  std::int64_t row_unit = 1;   ///< parts of rows begin at multiples of it (not of a matrix product's)
 
   /// Elements computed; of a matrix product, about as long as so many elements take.
   constexpr std::int64_t work() const {
@@ -63,7 +64,7 @@ constexpr Split split_kernel(const KernelExtents& k, int threads) {
     offer(SplitAxis::cols, k.cols, panel_columns);
     offer(SplitAxis::rows, k.rows, 24);  // a multiple of every tile's height
   } else {
-    offer(SplitAxis::rows, k.rows, 1);
+    offer(SplitAxis::rows, k.rows, k.row_unit);
     if (k.columns_divide) {
       offer(SplitAxis::cols, k.cols, k.kind == KernelKind::cols ? panel_columns : tile_columns);
       if (k.kind == KernelKind::cols) offer(SplitAxis::cols, k.cols, 16);  // of few long columns: lines of memory

@@ -17,6 +17,7 @@ namespace tt::cpu {
 inline namespace TT_ISA {
 
 struct TileStep;
+struct TileRegisters;
 
 /// A kernel compiled from emitted text: of rows and cols kernels the part that begins and ends at
 /// bounds (first row, end of rows, first column, end of columns), of a matrix product the epilogue
@@ -86,9 +87,8 @@ class TileProgram {
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0, most_bands_ = 0;
 
-  struct Registers;  // those of a kernel, by dtype
   static bool on_columns(const Kernel& k, int s) { return s % 2 == 1 || (k.kind == KernelKind::cols && s == 2); }
-  TileStep step_of(const Instruction& x, const Registers& numbers) const;
+  TileStep step_of(const Instruction& x, const TileRegisters& numbers) const;
   void assign_tiles(const Kernel& k);
   static void find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind);
   void name_expressions();
@@ -141,5 +141,6 @@ class TileProgram {
 TT_KERNELS_END
 
 #if TT_DEFINES(cpu)
+#include "tt/backends/cpu/tile_program_inl.hpp"
 #include "tt/backends/cpu/tile_interpreter_inl.hpp"
 #endif

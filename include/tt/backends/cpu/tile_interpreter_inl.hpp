@@ -1,4 +1,4 @@
-// Definitions of tile_interpreter.hpp. One long class: every kind of kernel works on the registers of one thread.
+// How a TileProgram runs (tile_interpreter.hpp; what is known before a run: tile_program_inl.hpp). One long class: every kind of kernel works on the registers of one thread.
 #pragma once
 #include "tt/core/small_vec.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
@@ -12,29 +12,6 @@ TT_KERNELS_BEGIN
 
 namespace tt::cpu {
 inline namespace TT_ISA {
-
-/// Where registers of a dtype begin; the last one stands for operands that an op does not have.
-struct TileProgram::Registers {
-  int base[dtype_count + 1] = {};
-  explicit Registers(const Kernel& k) {
-    for (int d = 0; d < dtype_count; ++d) base[d + 1] = base[d] + k.registers[d];
-  }
-  int none() const { return base[dtype_count]; }
-  int number(DType d, int i) const { return i < 0 ? none() : base[static_cast<int>(d)] + i; }
-  int result(const Instruction& x) const { return number(x.dtype, x.result); }
-  int a(const Instruction& x) const {
-    return number(x.op == Op::where ? DType::boolean : x.op == Op::store || is_reduction(x.op) ? x.dtype : from(x), x.a);
-  }
-  int b(const Instruction& x) const { return number(from(x), x.b); }
-  int c(const Instruction& x) const { return number(from(x), x.c); }
-  int d(const Instruction& x) const { return number(x.dtype, x.d); }
-
- private:
-  static DType from(const Instruction& x) {
-    if (is_logical(x.op)) return DType::boolean;
-    return x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
-  }
-};
 
 /// One thread's part of a kernel. Tiles and tables are given to it by the caller, who can still throw.
 struct TileProgram::Worker {
@@ -150,11 +127,9 @@ struct TileProgram::Worker {
   void work() {
     if (band_count > 0) return work_in_bands();
     if (is_transposition(*k, plan.instructions.begin(), accesses_of(plan))) {
-      std::byte* const target = buffer(target_of(*k).buffer);
-      return transpose(*k, buffer(source_of(*k).buffer), range, [&](std::int64_t out, std::int64_t& pitch) {
-        (void)pitch;
-        return target + out * size_of_moved(*k);
-      });
+      std::byte* const target = buffer(target_of(plan, *k).buffer);
+      return transpose(*k, buffer(source_of(plan, *k).buffer), range,
+                       [&](std::int64_t place, std::int64_t pitch) { return Rows{target + place * size_of_moved(*k), pitch}; });
     }
     if (!function) prepare();
     work_on_range();
@@ -171,19 +146,22 @@ struct TileProgram::Worker {
   }
 
   // ---- transpositions
-  const Access& source_of(const Kernel& t) const { return plan.accesses[plan.instructions[t.segment[1]].access]; }
-  const Access& target_of(const Kernel& t) const { return plan.accesses[plan.instructions[t.segment[1] + 1].access]; }
-  int size_of_moved(const Kernel& t) const { return size_of(plan.instructions[t.segment[1]].dtype); }
-  /// A part of a transposition. target(place, pitch): where the row that begins at `place` goes, and perhaps another distance from there to the next one.
+  int size_of_moved(const Kernel& t) const { return element_size(plan, t); }
+  /// Where rows of a transposition go, and how many elements apart.
+  struct Rows {
+    std::byte* begin;
+    std::int64_t pitch;
+  };
+  /// A part of a transposition. rows(place, pitch): where the row goes that would begin at element `place`, `pitch` before the next one.
   template <class F>
-  void transpose(const Kernel& t, const std::byte* source, const Range& part, const F& target) const {
-    const Access &from = source_of(t), &to = target_of(t);
+  void transpose(const Kernel& t, const std::byte* source, const Range& part, const F& rows) const {
+    const Access &from = source_of(plan, t), &to = target_of(plan, t);
     const std::int64_t stride = value(from.column), col = part.first(SplitAxis::cols), end = part.last(SplitAxis::cols, value(t.cols));
     const int size = size_of_moved(t);
     each_transposed(from, to, plan.terms.begin(), symbols, part.first(SplitAxis::rows), part.last(SplitAxis::rows, value(t.rows)),
                     [&](std::int64_t in, std::int64_t out, std::int64_t n, std::int64_t pitch) {
-      std::byte* const rows = target(out, pitch);
-      kernels.transpose(size, source + (in + col * stride) * size, stride, 1, end - col, n, rows + col * size, pitch);
+      const Rows target = rows(out, pitch);
+      kernels.transpose(size, source + (in + col * stride) * size, stride, 1, end - col, n, target.begin + col * size, target.pitch);
     });
   }
   /// Rows that are made together: whole lines of what they come from, whole steps of elements, and about as many as stay in the cache beside what else is read.
@@ -192,14 +170,15 @@ struct TileProgram::Worker {
     const std::int64_t row = value(t.cols) * size_of_moved(t), n = row > 0 ? most / row : 0, each = rows_of_line(t);
     return n < each ? each : n / each * each;
   }
+  static constexpr std::int64_t line_bytes = 64;
   std::int64_t rows_of_line(const Kernel& t) const {
-    const std::int64_t lines = 64 / size_of_moved(t);
-    return lines > width ? lines : width;
+    const std::int64_t elements = line_bytes / size_of_moved(t);
+    return elements > width ? elements : width;
   }
   /// From one row to the next, in elements: a line further where rows would begin in the same places of the cache.
   std::int64_t band_pitch(const Kernel& t) const {
     const std::int64_t cols = value(t.cols);
-    return cols * size_of_moved(t) % 1024 == 0 ? cols + 64 / size_of_moved(t) : cols;
+    return cols * size_of_moved(t) % 1024 == 0 ? cols + line_bytes / size_of_moved(t) : cols;
   }
   std::size_t band_bytes(const Kernel& t) const {
     const std::int64_t n = least(band_rows(t), value(t.rows));
@@ -207,7 +186,7 @@ struct TileProgram::Worker {
   }
   std::size_t most_band_bytes() const {
     std::size_t most = 0;
-    for (int j = 0; j < plan.kernels.size(); ++j) {
+    for (int j = 0; program.most_bands_ > 0 && j < plan.kernels.size(); ++j) {
       std::size_t all = 0;
       for (int b = 0; b < program.bands_[j] && program.in_bands(j, symbols); ++b) all += band_bytes(plan.kernels[j - 1 - b]);
       if (all > most) most = all;
@@ -221,10 +200,10 @@ struct TileProgram::Worker {
     std::byte* rows = band_memory;
     for (int b = 0; b < band_count; ++b) {
       const Kernel& t = plan.kernels[j - 1 - b];
-      const int made = plan.bindings[t.first_binding + target_of(t).buffer];
+      const int made = tt::detail::buffer_of(plan, t, target_of(plan, t));
       int operand = 0;
       while (plan.bindings[k->first_binding + operand] != made) ++operand;
-      new (bands + b) Band{&t, buffer_at(plan.bindings[t.first_binding + source_of(t).buffer]), operand, rows};
+      new (bands + b) Band{&t, buffer_at(tt::detail::buffer_of(plan, t, source_of(plan, t))), operand, rows};
       rows += band_bytes(t);
     }
   }
@@ -252,14 +231,14 @@ struct TileProgram::Worker {
       const Range rows{SplitAxis::rows, begin, least(begin + some, last)};
       for (int b = 0; b < band_count; ++b) {
         const Band& x = bands[b];
-        transpose(*x.k, x.from, rows, [&](std::int64_t out, std::int64_t& pitch) {
-          pitch = band_pitch(*x.k);
-          return cols > 0 ? x.rows + (out / cols - begin) * pitch * size_of_moved(*x.k) : x.rows;
+        const std::int64_t pitch = band_pitch(*x.k);
+        transpose(*x.k, x.from, rows, [&](std::int64_t place, std::int64_t) {
+          return Rows{cols > 0 ? x.rows + (place / cols - begin) * pitch * size_of_moved(*x.k) : x.rows, pitch};
         });
       }
       for (std::int64_t row = begin; row < rows.end; row += together) {
         const std::int64_t end = least(row + together, rows.end);
-        for (int b = 0; b < band_count; ++b) {  // where the first row of all would be
+        for (int b = 0; b < band_count; ++b) {  // where the first row of all would be; only these rows are read
           const Band& x = bands[b];
           move_operand(x.operand, x.rows + ((row - begin) * band_pitch(*x.k) - row * cols) * size_of_moved(*x.k));
         }
@@ -290,7 +269,7 @@ struct TileProgram::Worker {
   int last_segment() const { return 2 * k->sweeps; }
 
   void prepare() {
-    const Registers numbers(*k);
+    const TileRegisters numbers(*k);
     std::size_t each = 0;
     for (int d = 0; d < dtype_count; ++d)
       if (const std::size_t b = tile_bytes(static_cast<DType>(d)); k->registers[d] > 0 && b > each) each = b;
@@ -960,11 +939,7 @@ struct TileProgram::Run {
       for (int b = 0; b < k.bindings; ++b) first.operands[b] = buffer(plan.bindings[k.first_binding + b]);
       first.begin_bands(j, [&](int b) { return buffer(b); });
       Split split;
-      if (threads > 1 && first.band_count > 0)
-        split = split_bands(plan.kernels[j - 1], threads);
-      else if (threads > 1)
-        split = split_kernel({k.kind, k.batch.value(symbols), k.rows.value(symbols), k.cols.value(symbols),
-                              k.inner.value(symbols), program.columns_divide_[j] != 0}, threads);
+      if (threads > 1) split = split_kernel(extents_of(j), threads);
       if (split.parts > 1) divided(split);
       else {
         first.range = {};
@@ -975,13 +950,15 @@ struct TileProgram::Run {
     }
     return compiled;
   }
-  /// Of the transpositions' rows: parts begin where bands may.
-  Split split_bands(const Kernel& t, int threads) const {
-    Split split = split_kernel({KernelKind::rows, 1, t.rows.value(symbols), t.cols.value(symbols), 1, false}, threads);
-    split.unit = first.rows_of_line(t);
-    const std::int64_t units = (split.extent + split.unit - 1) / split.unit;
-    if (units < split.parts) split.parts = units > 0 ? static_cast<int>(units) : 1;
-    return split;
+  /// Of kernel j, which the first worker has begun: with bands, in rows of the transpositions.
+  KernelExtents extents_of(int j) const {
+    const auto value = [&](Extent e) { return e.value(symbols); };
+    if (first.band_count > 0) {
+      const Kernel& t = plan.kernels[j - 1];
+      return {KernelKind::rows, 1, value(t.rows), value(t.cols), 1, false, first.rows_of_line(t)};
+    }
+    const Kernel& k = plan.kernels[j];
+    return {k.kind, value(k.batch), value(k.rows), value(k.cols), value(k.inner), program.columns_divide_[j] != 0};
   }
   /// How many threads share the row of a kernel that has only one. (`split_kernel` gives it to one thread where there is a sum along it.)
   int parts_of_row(const Kernel& k, int threads) const {
@@ -1033,205 +1010,6 @@ struct TileProgram::Run {
   }
 };
 
-/// Measured: rows of so few columns take compiled code up to ten times as long, sums of them up to four times.
-TT_INLINE bool TileProgram::has_short_rows(const Kernel& k, const SymbolValues& s) const {
-  const std::int64_t cols = k.cols.value(s);
-  if (always_compiled || k.tile > 0 || cols > 32) return false;
-  if (k.kind == KernelKind::cols) return true;
-  if (k.rows.value(s) < 2) return false;
-  if (k.kind == KernelKind::matmul) return cols <= kernels_.lanes && k.inner.value(s) <= 8;
-  return cols <= 8 || reductions_[static_cast<int>(&k - plan_.kernels.begin())] > 0;
-}
-TT_INLINE TileProgram::~TileProgram() {
-  for (Placement* p = placements_; p;) {
-    Placement* next = p->next;
-    delete p;
-    p = next;
-  }
-}
-TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan)), kernels_(tile_kernels()) {
-  steps_ = Vec<TileStep>(plan_.instructions.size(), TileStep{});
-  for (const Kernel& k : plan_.kernels) {
-    compiled_.push_back(nullptr);
-    columns_divide_.push_back(columns_divide(plan_, k));
-    int registers = 0, reductions = 0;
-    for (int r : k.registers) registers += r;
-    for (int i = k.segment[0]; i < k.segment[2 * k.sweeps + 1]; ++i)
-      reductions += is_reduction(plan_.instructions[i].op);
-    const int steps = k.segment[2 * k.sweeps + 1] - k.segment[0];
-    if (steps > most_steps_) most_steps_ = steps;
-    if (k.scratch > most_kept_) most_kept_ = k.scratch;
-    assign_tiles(k);
-    if (k.bindings > most_bindings_) most_bindings_ = k.bindings;
-    if (registers > most_registers_) most_registers_ = registers;
-    if (reductions > most_reductions_) most_reductions_ = reductions;
-    reductions_.push_back(reductions);
-  }
-  find_bands();
-  name_expressions();
-}
-/// What a transposition reads has to stay until the kernel that makes it in bands ends.
-TT_INLINE void TileProgram::find_bands() {
-  bands_ = Vec<int>(plan_.kernels.size() + 1, 0);
-  reader_ = Vec<int>(plan_.kernels.size() + 1, 0);
-  for (int j = 0; j < plan_.kernels.size(); ++j) {
-    bands_[j] = bands_before(plan_, j, columns_divide_[j] != 0);
-    if (bands_[j] > most_bands_) most_bands_ = bands_[j];
-    for (int t = j - bands_[j]; t < j; ++t) {
-      reader_[t] = j - t;
-      const Kernel& k = plan_.kernels[t];
-      Buffer& source = plan_.buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[k.segment[1]].access].buffer)];
-      if (source.last < j) source.last = j;
-    }
-  }
-}
-/// Not where all of it stays in the cache anyhow, nor where a few rows do not.
-TT_INLINE bool TileProgram::in_bands(int j, const SymbolValues& s) const {
-  constexpr std::int64_t least = std::int64_t{2} << 20, most_of_row = std::int64_t{1} << 14;
-  if (bands_[j] == 0 || always_bands) return bands_[j] > 0;
-  const Kernel& t = plan_.kernels[j - 1];
-  const std::int64_t row = t.cols.value(s) * size_of(plan_.instructions[t.segment[1]].dtype);
-  return row <= most_of_row && t.rows.value(s) * row >= least;
-}
-TT_INLINE std::int64_t TileProgram::place(const SymbolValues& s, Vec<std::int64_t>& offsets) const {
-  const auto plan = [&](const Vec<Buffer>& buffers) { return plan_memory(buffers.begin(), buffers.size(), plan_.kernels.size(), s, offsets.begin()); };
-  if (most_bands_ == 0) return plan(plan_.buffers);
-  Vec<Buffer> buffers = plan_.buffers;
-  for (int t = 0; t < plan_.kernels.size(); ++t) {
-    const Kernel& k = plan_.kernels[t];
-    if (reader_[t] > 0 && in_bands(t + reader_[t], s))
-      buffers[tt::detail::buffer_of(plan_, k, plan_.accesses[plan_.instructions[k.segment[1] + 1].access].buffer)].first = -1;  // no place in the arena
-  }
-  return plan(buffers);
-}
-/// Puts a further symbol in the place of each expression that is evaluated by looking at its words.
-TT_INLINE void TileProgram::name_expressions() {
-  const auto each_extent = [&](const auto& f) {
-    for (Kernel& k : plan_.kernels)
-      for (Extent* e : {&k.rows, &k.cols, &k.inner, &k.batch, &k.a_row, &k.a_inner, &k.b_inner, &k.b_column}) f(*e);
-    for (Access& a : plan_.accesses) f(a.offset), f(a.column);
-    for (Term& t : plan_.terms) f(t.divisor), f(t.modulus), f(t.stride);
-    for (Buffer& b : plan_.buffers) f(b.size);
-    for (Instruction& x : plan_.instructions) {
-      if (!x.has_extent()) continue;
-      Extent e = x.extent();
-      f(e);
-      x.bits = static_cast<std::uint64_t>(e.code);
-    }
-  };
-  bool any = false;
-  first_expression_ = plan_.symbols;
-  each_extent([&](Extent& e) {
-    any = any || !(e.is_packed() || e.is_further_symbol());
-    for (int s : symbols_of(e).some)
-      if (s >= first_expression_) first_expression_ = s + 1;
-  });
-  if (!any) return;
-  given_ = plan_;
-  each_extent([&](Extent& e) {
-    if (e.is_packed() || e.is_further_symbol()) return;
-    int k = 0;
-    while (k < expressions_.size() && expressions_[k] != e) ++k;
-    if (k == expressions_.size()) expressions_.push_back(e);
-    e = Extent::symbol(first_expression_ + k);
-  });
-}
-TT_INLINE TileStep TileProgram::step_of(const Instruction& x, const Registers& numbers) const {
-  using Kind = TileStep::Kind;
-  TileStep p{.out = numbers.result(x), .a = numbers.a(x), .b = numbers.b(x), .c = numbers.c(x), .d = numbers.d(x), .attribute = x.attribute,
-             .function = kernels_.function(x.op, x.dtype, x.from, x.attribute), .x = &x};
-  switch (x.op) {
-    case Op::constant:
-      with_dtype(x.dtype, [&]<class T>(T) {
-        const T v = decode<T>(x.bits);
-        std::memcpy(&p.offset, &v, sizeof v);
-      });
-      [[fallthrough]];
-    case Op::extent: p.kind = Kind::fixed; break;
-    case Op::iota: p.kind = Kind::place; break;
-    case Op::load: p.kind = Kind::load; break;
-    case Op::take: p.kind = Kind::take; break;
-    case Op::store: p.kind = Kind::store; break;
-    case Op::accumulator: p.kind = Kind::accumulator; break;
-    default:
-      if (!is_reduction(x.op)) break;
-      p.kind = Kind::reduce;
-      p.reduce = &kernels_.reduction(x.op, x.dtype);
-      p.tree = &reduction_tree(x.op, x.dtype);
-  }
-  if (x.access < 0) return p;
-  p.access = &plan_.accesses[x.access];
-  p.terms = plan_.terms.begin() + p.access->first_term;
-  p.linear = p.access->term_count == 0 ||
-             (p.access->term_count == 1 && p.terms->divisor == Extent(1) && p.terms->modulus == Extent(0));
-  return p;
-}
-/// Are all elements of a row at one place, as it was computed for the row, or repeated along it?
-TT_INLINE void TileProgram::find_place_of_row(TileStep& take, const TileStep& places, bool before, KernelKind kind) {
-  take.of_row_value = before && kind == KernelKind::rows;
-  take.of_row = take.of_row_value || (!before && places.kind == TileStep::Kind::load && places.access->column == Extent(0) && places.access->column_terms == 0);
-}
-/// What is made for columns takes the tile of what is not used any more, so that few tiles stay in the cache; values of
-/// rows, and loads that may be the same for all rows, keep theirs.
-TT_INLINE void TileProgram::assign_tiles(const Kernel& k) {
-  const Registers numbers(k);
-  const auto passes = [&](int i, int s) {
-    const Instruction& x = plan_.instructions[i];
-    return x.result >= 0 && on_columns(k, s) && !is_reduction(x.op) && (x.op != Op::load || plan_.accesses[x.access].term_count > 0);
-  };
-  Vec<int> made_by(numbers.none() + 1, -1), last_use(numbers.none() + 1, -1), uses(numbers.none() + 1, 0);
-  int kept = 0;
-  for (int s = 0; s <= 2 * k.sweeps; ++s) {
-    int reductions = 0;
-    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
-      const Instruction& x = plan_.instructions[i];
-      TileStep& step = steps_[i] = step_of(x, numbers);
-      made_by[step.out] = i;
-      if (step.kind == TileStep::Kind::reduce) step.reduction = reductions++;
-      if (x.result >= 0 && !passes(i, s)) step.tile = kept++;
-      if (step.kind == TileStep::Kind::take && on_columns(k, s)) find_place_of_row(step, steps_[made_by[step.a]], made_by[step.a] < k.segment[s], k.kind);
-      for (int r : {step.a, step.b, step.c, step.d}) {
-        if (r == numbers.none()) continue;
-        last_use[r] = i;
-        ++uses[r];
-        if (!on_columns(k, s) || step.of_row_value) continue;
-        steps_[made_by[r]].spread = true;
-        if (step.kind != TileStep::Kind::call) steps_[made_by[r]].whole = true;
-      }
-    }
-  }
-  for (int s = 1; k.kind == KernelKind::rows && s <= 2 * k.sweeps; s += 2)
-    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
-      TileStep& sum = steps_[i];  // of products that nothing else uses
-      if (sum.kind != TileStep::Kind::reduce || sum.x->op != Op::sum || !is_floating(sum.x->dtype) || uses[sum.a] > 1) continue;
-      TileStep& product = steps_[made_by[sum.a]];
-      if (product.kind != TileStep::Kind::call || product.x->op != Op::mul || made_by[sum.a] < k.segment[s]) continue;
-      product.kind = TileStep::Kind::none;
-      sum.of_products = true;
-      sum.a = product.a;
-      sum.b = product.b;
-      for (int r : {sum.a, sum.b}) {
-        last_use[r] = last_use[r] > i ? last_use[r] : i;
-        steps_[made_by[r]].whole = true;
-      }
-    }
-  Vec<int> busy_until, size;  // of tiles that are shared
-  for (int s = 0; s <= 2 * k.sweeps; ++s) {
-    for (int& b : busy_until) b = -1;
-    for (int i = k.segment[s]; i < k.segment[s + 1]; ++i) {
-      if (!passes(i, s)) continue;
-      const Instruction& x = plan_.instructions[i];
-      const int bytes = static_cast<int>(size_of(x.dtype));
-      int t = 0;  // what is read for the last time may be overwritten element by element, but for places: a row is written at once
-      while (t < busy_until.size() && (busy_until[t] > i || (busy_until[t] == i && (size[t] != bytes || x.op == Op::take)))) ++t;
-      if (t == busy_until.size()) busy_until.push_back(-1), size.push_back(0);
-      busy_until[t] = last_use[steps_[i].out];
-      size[t] = bytes;
-      steps_[i].tile = kept + t;
-    }
-  }
-  if (kept + busy_until.size() > most_tiles_) most_tiles_ = kept + busy_until.size();
-}
 TT_INLINE void TileProgram::run(void* const* external, const SymbolValues& symbols) const {
   if (expressions_.empty()) return count_call(Run(*this, external, symbols).all());
   SymbolValues values = symbols;

@@ -18,6 +18,29 @@ constexpr std::size_t tile_bytes(DType d) {
   return tile_elements * static_cast<std::size_t>(size_of(d)) + tile_margin;
 }
 
+/// Where registers of a dtype begin; the last one stands for operands that an op does not have.
+struct TileRegisters {
+  int base[dtype_count + 1] = {};
+  explicit TileRegisters(const Kernel& k) {
+    for (int d = 0; d < dtype_count; ++d) base[d + 1] = base[d] + k.registers[d];
+  }
+  int none() const { return base[dtype_count]; }
+  int number(DType d, int i) const { return i < 0 ? none() : base[static_cast<int>(d)] + i; }
+  int result(const Instruction& x) const { return number(x.dtype, x.result); }
+  int a(const Instruction& x) const {
+    return number(x.op == Op::where ? DType::boolean : x.op == Op::store || is_reduction(x.op) ? x.dtype : from(x), x.a);
+  }
+  int b(const Instruction& x) const { return number(from(x), x.b); }
+  int c(const Instruction& x) const { return number(from(x), x.c); }
+  int d(const Instruction& x) const { return number(x.dtype, x.d); }
+
+ private:
+  static DType from(const Instruction& x) {
+    if (is_logical(x.op)) return DType::boolean;
+    return x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype : x.from;
+  }
+};
+
 struct TileStep {
   enum class Kind : std::uint8_t { call, fixed, place, load, take, store, accumulator, reduce, none };
   Kind kind = Kind::call;
