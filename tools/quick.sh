@@ -66,7 +66,7 @@ awk '
       sub(/\.o$/, "", name)
       seconds[target] += (source in taken) ? 0 : ($2 - $1) / 1000
       taken[source] = 1
-      if (target == "tt_compiled") seconds[name] = ($2 - $1) / 1000
+      if (target == "tt_compiled_objects") seconds[name] = ($2 - $1) / 1000
     }
     next
   }

@@ -173,13 +173,13 @@ class KernelText {
     return x.op == Op::cast && x.from == from && x.dtype == to;
   }
 
-  // ---- bodies of opaque ops
+  // ---- bodies of ops that kernels call
   void need_function(int code, DType d) {
     const int key = code * dtype_count + static_cast<int>(d);
     for (int w : written_)
       if (w == key) return;
     written_.push_back(key);
-    const OpDef& def = opaque_op(code);
+    const OpDef& def = called_op(code);
     Graph g;
     Vec<int> in;
     for (int i = 0; i < def.info.arity; ++i) in.push_back(g.input(d, {}));
@@ -237,9 +237,10 @@ class KernelText {
   }
   Text call_text(int code, DType d, const Text* o) {
     need_function(code, d);
+    const OpInfo& op = called_op(code).info;
     Text t;
-    t << opaque_op(code).info.name << '_' << name(d) << '(' << o[0];
-    for (int j = 1; j < opaque_op(code).info.arity; ++j) t << ", " << o[j];
+    t << op.name << '_' << name(d) << '(' << o[0];
+    for (int j = 1; j < op.arity; ++j) t << ", " << o[j];
     return t << ')';
   }
   /// Of where(x < c, c, x) and where(c < x, c, x) with a constant c, else null.
@@ -400,10 +401,11 @@ class KernelText {
         const DType from = is_logical(x.op) ? DType::boolean
                            : x.op == Op::where || x.op == Op::call || is_arithmetic(x.op) ? x.dtype
                                                                                           : x.from;
-        Text o[3];
+        Text o[4];
         if (x.a >= 0) o[0] = reg(x.op == Op::where ? DType::boolean : from, x.a);
         if (x.b >= 0) o[1] = reg(from, x.b);
         if (x.c >= 0) o[2] = reg(from, x.c);
+        if (x.d >= 0) o[3] = reg(from, x.d);
         if (x.op == Op::call) t << call_text(x.attribute, x.dtype, o);
         else if (x.op == Op::neg && is_floating(x.dtype) && never_fma(i)) t << '-' << o[0];
         else if (x.op == Op::where && size_of(x.dtype) == 8 && !compared(i))
@@ -466,7 +468,7 @@ class KernelText {
   }
 
  private:
-  Vec<int> written_;  // opaque ops, code * dtype_count + dtype
+  Vec<int> written_;  // ops that are called, code * dtype_count + dtype
   Vec<int> written_trees_;
   Vec<DType> written_conversions_;
   bool orders_columns_ = false;

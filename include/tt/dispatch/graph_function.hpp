@@ -229,6 +229,8 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// Of its program on the CPU.
   TT_INLINE backend::TileProgram::Calls calls() const;
 
+  /// f(function, whether it computes gradients): its parts, if it has some, and what has been made of it for the tape.
+  TT_INLINE void each_derived(CallableRef<void(const GraphFunction&, bool)> f) const;
   /// What its programs on devices say of their runs, and those of its derivatives: a line each, behind `indent`.
   void report(Text& t, const char* indent) const;
 
@@ -317,6 +319,8 @@ struct KeptFunction {
   SizeSet as_numbers;
 };
 using FunctionTable = RecentTable<KeptFunction, 2048>;
+/// Of every eager op that ran.
+TT_INLINE FunctionTable& function_table();
 
 }  // namespace detail
 

@@ -124,6 +124,7 @@ TT_INLINE const std::shared_ptr<backend::TileProgram>& GraphFunction::share_prog
   const PlanOptions plan{.bf16_pairs = options_.numerics == Numerics::fast && backend::tile_kernels().has_bf16_products(),
                          .keeps = options_.interpreted ? &detail::has_direct_call : nullptr};
   auto* fresh = new std::shared_ptr<backend::TileProgram>(new backend::TileProgram(compile_plan(graph_, plan)));
+  if (options_.interpreted) (*fresh)->take_library_kernels();
   if (program_.compare_exchange_strong(p, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;
   return *p;
@@ -258,22 +259,25 @@ TT_INLINE GraphFunction::Joint::Backward GraphFunction::make_backward(const Join
   return b;
 }
 
-TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
+TT_INLINE void GraphFunction::each_derived(CallableRef<void(const GraphFunction&, bool)> f) const {
   each_step([&](const GraphFunction* part, const char*) {
-    if (part && part != this) part->report(t, indent);
+    if (part && part != this) f(*part, false);
   });
+  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) f(*d->function, true);
+  for (const Joint* j = joints_.load(std::memory_order_acquire); j; j = j->next) {
+    if (!j->forward) continue;
+    f(*j->forward, false);
+    f(*j->first.function, true);
+    for (const Joint::Backward* b = j->others.load(std::memory_order_acquire); b; b = b->next) f(*b->function, true);
+  }
+}
+TT_INLINE void GraphFunction::report(Text& t, const char* indent) const {
   for (const OnDevice* p = on_devices_.load(std::memory_order_acquire); p; p = p->next)
     if (p->program && !p->writes)
       if (const Text said = p->program->report(); !said.empty()) t << indent << said << '\n';
   Text backward;
   backward << indent << "backward: ";
-  for (const Derivative* d = derivatives_.load(std::memory_order_acquire); d; d = d->next) d->function->report(t, backward.c_str());
-  for (const Joint* j = joints_.load(std::memory_order_acquire); j; j = j->next) {
-    if (!j->forward) continue;
-    j->forward->report(t, indent);
-    j->first.function->report(t, backward.c_str());
-    for (const Joint::Backward* b = j->others.load(std::memory_order_acquire); b; b = b->next) b->function->report(t, backward.c_str());
-  }
+  each_derived([&](const GraphFunction& function, bool is_backward) { function.report(t, is_backward ? backward.c_str() : indent); });
 }
 
 TT_INLINE std::unique_ptr<DeviceProgram> GraphFunction::make_device_program(DeviceType type, bool writes) const {

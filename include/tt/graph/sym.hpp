@@ -345,15 +345,16 @@ constexpr const char* opaque_name(int code) {
     return names[c];
   }(OpaqueOps{}, code);
 }
-/// The op from its place in OpaqueOps: one that a graph of this program has; tt::compiled has them all.
-TT_INLINE const OpDef& opaque_op(int code);
+/// The op that an instruction calls (see call_code): an opaque one that a graph of this program has; tt::compiled has them all, and DirectOps.
+TT_INLINE const OpDef& called_op(int code);
 #if TT_DEFINES(graph)
-TT_INLINE const OpDef& opaque_op(int code) {
+TT_INLINE const OpDef& called_op(int code) {
 #if defined(TT_COMPILED)
-  return *[]<class... F>(TypeList<F...>, int c) {
+  const auto at = []<class... F>(TypeList<F...>, int k) -> const OpDef& {
     static constexpr const OpDef* defs[] = {&op_def<F>...};
-    return defs[c];
-  }(OpaqueOps{}, code);
+    return *defs[k];
+  };
+  return code < detail::max_opaque_ops ? at(OpaqueOps{}, code) : at(DirectOps{}, code - detail::max_opaque_ops);
 #else
   const OpDef* def = __atomic_load_n(&detail::enlisted_ops[code], __ATOMIC_ACQUIRE);
   if (!def) detail::not_enlisted(opaque_name(code));

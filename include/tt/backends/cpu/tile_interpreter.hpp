@@ -43,6 +43,8 @@ class TileProgram {
     for (int j = 0; j < plan_.kernels.size(); ++j)
       if (plan_.kernels[j].code == k) __atomic_store_n(&compiled_[j], function, __ATOMIC_RELEASE);
   }
+  /// From now on kernels that the library has compiled run so (backends/cpu/library_kernels.hpp). Before the first run.
+  void take_library_kernels();
   /// Short rows go through the interpreter, many together, in a compiled program too: compiled code takes them one by one
   /// (`has_short_rows`). Tests of compiled code have it run for all.
   static inline bool always_compiled = false;
@@ -84,6 +86,8 @@ class TileProgram {
   Vec<int> bands_;            // of each kernel: transpositions right before it that may be made with its rows (plan/bands.hpp)
   Vec<int> reader_;           // of each of these: so many kernels further is that one; of others 0
   Vec<void*> compiled_;  // for each kernel, or null; atomic
+  Vec<Extent> sizes_;     // that kernels of the library are given, one kernel's behind another's
+  Vec<int> first_size_;   // of each kernel: where its own begin; -1: it is given the symbols. Empty: no kernel is the library's
   mutable Calls calls_;  // atomic
   int most_registers_ = 0, most_tiles_ = 0, most_reductions_ = 0, most_bindings_ = 0, most_steps_ = 0, most_kept_ = 0, most_bands_ = 0;
 

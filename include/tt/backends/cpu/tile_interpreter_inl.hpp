@@ -20,7 +20,7 @@ struct TileProgram::Worker {
   const TileKernels& kernels;
   const std::int64_t width;    // elements of a vector
   const SymbolValues& symbols;
-  const long long* given;      // the symbols' values
+  const long long* given;      // what compiled kernels are: the symbols' values, or those of a kernel's own sizes
   std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
   std::byte* trees = nullptr;  // of each reduction one, where rows are longer than a block
   const Kernel* k = nullptr;
@@ -913,13 +913,14 @@ struct TileProgram::Run {
   Worker* others = nullptr;    // in memory that is not destroyed, nor are they
 
   Run(const TileProgram& p, void* const* ext, const SymbolValues& s)
-      : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), given(s.size()), first(p, s, given.data()) {
+      : program(p), plan(p.plan_), external(ext), symbols(s), placement(p.find_placement(s)), given(s.size() + p.sizes_.size()), first(p, s, given.data()) {
     if (!placement) {
       own.offsets = Vec<std::int64_t>(plan.buffers.size() + 1, 0);
       own.arena = p.place(s, own.offsets);
       placement = &own;
     }
-    for (int i = 0; i < given.size(); ++i) given[i] = symbols[i];
+    for (int i = 0; i < s.size(); ++i) given[i] = symbols[i];
+    for (int i = 0; i < p.sizes_.size(); ++i) given[s.size() + i] = p.sizes_[i].value(symbols);
     const std::size_t begin = Worker::rounded(static_cast<std::size_t>(placement->arena));
     arena = workspace().get(first.place(nullptr, begin));
     first.place(arena, begin);
@@ -932,7 +933,11 @@ struct TileProgram::Run {
     const int threads = ThreadPool::in_worker() ? 1 : get_num_threads();
     for (int j = 0; j < plan.kernels.size(); ++j) {
       const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
-      void* const function = program.compiled_kernel(j);
+      void* function = program.compiled_kernel(j);
+      if (const int its = program.first_size_.empty() ? -1 : program.first_size_[k.code]; its >= 0) {
+        first.given = given.data() + symbols.size() + its;
+        if (!program.columns_divide_[j] && parts_of_row(k, threads) > 1) function = nullptr;  // who interprets shares the row
+      }
       compiled += function != nullptr;
       if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
@@ -982,7 +987,7 @@ struct TileProgram::Run {
     std::byte* const memory = helpers_workspace().get(begin + helpers * each + more);
     others = reinterpret_cast<Worker*>(memory);
     for (std::size_t p = 0; p < helpers; ++p) {
-      Worker& w = *new (others + p) Worker(program, symbols, given.data());
+      Worker& w = *new (others + p) Worker(program, symbols, first.given);
       std::byte* const its = memory + begin + p * each;
       const std::size_t end = w.place(its, 0);
       if (own_scratch) w.join(first, its, end);

@@ -1,5 +1,6 @@
 // What is known of a TileProgram before it runs: steps and registers of its kernels, tiles that steps share, transpositions that are made with their readers, and where buffers lie.
 #pragma once
+#include "tt/backends/cpu/library_kernels.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
 #include "tt/backends/cpu/tile_kernels_inl.hpp"
 #include "tt/backends/cpu/tile_steps.hpp"
@@ -47,6 +48,17 @@ TT_INLINE TileProgram::TileProgram(Plan plan) : plan_(static_cast<Plan&&>(plan))
   }
   find_bands();
   name_expressions();
+}
+TT_INLINE void TileProgram::take_library_kernels() {
+  if (!has_library_kernels()) return;
+  for (int j = 0; j < plan_.kernels.size(); ++j) {
+    const int first = sizes_.size();
+    void* const function = plan_.kernels[j].code == j ? find_library_kernel(plan_, j, sizes_) : nullptr;
+    if (!function) continue;
+    if (first_size_.empty()) first_size_ = Vec<int>(plan_.kernels.size(), -1);
+    first_size_[j] = first;
+    replace_kernel(j, function);
+  }
 }
 /// What a transposition reads has to stay until the kernel that makes it in bands ends.
 TT_INLINE void TileProgram::find_bands() {

@@ -1,0 +1,76 @@
+// Kernels of eager ops that tt::compiled brings with it, compiled from emitted C when the library was built (src/library_kernels.cpp, cmake/tt_library_kernels.cmake):
+// what is softmax, a norm, a loss or a gradient of these runs as fast as if the program had compiled it. They are found by their text, so they are what the
+// emitter would write now, with the bits of the interpreter. A program without tt::compiled has none.
+#pragma once
+#include "tt/plan/plan.hpp"
+
+namespace tt::cpu {
+
+/// For the processor at hand, a function (see KernelFunction) of a plan's kernel, or null. Put behind `sizes` is what it is given the values of in place of
+/// the plan's symbols.
+TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes);
+/// Are there any?
+TT_INLINE bool has_library_kernels();
+
+}  // namespace tt::cpu
+
+#if TT_DEFINES(cpu)
+#if defined(TT_LIBRARY_KERNELS)
+#include <algorithm>
+#include <span>
+
+#include "tt/backends/cpu/emit_c.hpp"
+#include "tt/backends/cpu/tile_kernels.hpp"
+#include "tt/backends/disk_cache.hpp"
+#include "tt/plan/kernel_alone.hpp"
+
+extern "C" {
+/// In the order of their hashes; made by src/library_kernels.cpp.
+struct tt_library_kernel {
+  unsigned long long high, low;
+  void* function;
+};
+extern const struct tt_library_kernel tt_library_kernels_own[];
+extern const int tt_library_kernel_count_own;
+#if defined(TT_AVX2_KERNELS)
+extern const struct tt_library_kernel tt_library_kernels_avx2[];
+extern const int tt_library_kernel_count_avx2;
+#endif
+#if defined(TT_AVX512_KERNELS)
+extern const struct tt_library_kernel tt_library_kernels_avx512[];
+extern const int tt_library_kernel_count_avx512;
+#endif
+}
+
+namespace tt::cpu {
+
+inline std::span<const tt_library_kernel> library_kernels() {
+  const auto list = [](const tt_library_kernel* first, int count) { return std::span(first, static_cast<std::size_t>(count)); };
+#if defined(TT_AVX512_KERNELS)
+  if (&tile_kernels() == &avx512_kernels()) return list(tt_library_kernels_avx512, tt_library_kernel_count_avx512);
+#endif
+#if defined(TT_AVX2_KERNELS)
+  if (&tile_kernels() == &avx2_kernels()) return list(tt_library_kernels_avx2, tt_library_kernel_count_avx2);
+#endif
+  return list(tt_library_kernels_own, tt_library_kernel_count_own);
+}
+TT_INLINE bool has_library_kernels() { return !library_kernels().empty(); }
+TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes) {
+  const KernelAlone alone = kernel_alone(plan, kernel);
+  const ContentHash hash = ContentHash::of(emit_c(alone.plan, KernelAlone::name));
+  const auto list = library_kernels();
+  const auto before = [](const tt_library_kernel& k, const ContentHash& h) { return k.high != h.high ? k.high < h.high : k.low < h.low; };
+  const auto at = std::lower_bound(list.begin(), list.end(), hash, before);
+  if (at == list.end() || at->high != hash.high || at->low != hash.low) return nullptr;
+  sizes.append(alone.sizes.begin(), alone.sizes.size());
+  return at->function;
+}
+
+}  // namespace tt::cpu
+#else
+namespace tt::cpu {
+TT_INLINE bool has_library_kernels() { return false; }
+TT_INLINE void* find_library_kernel(const Plan&, int, Vec<Extent>&) { return nullptr; }
+}  // namespace tt::cpu
+#endif
+#endif
