@@ -3,12 +3,31 @@
 # are slow with them and look at other things.
 if(TT_LIBRARY_KERNELS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS_DEBUG MATCHES "fsanitize")
   include(CheckLanguage)
+  include(CheckCXXSourceRuns)
   check_language(C)
-  if(CMAKE_C_COMPILER)
+  set(CMAKE_REQUIRED_FLAGS "${TT_ARCH}")
+  set(CMAKE_REQUIRED_QUIET ON)
+  # What the library is compiled for, this processor may not have.
+  check_cxx_source_runs("
+    int main() {
+    #if defined(__AVX512VL__)
+      if (!__builtin_cpu_supports(\"avx512vl\") || !__builtin_cpu_supports(\"avx512dq\") || !__builtin_cpu_supports(\"avx512bw\")) return 1;
+    #endif
+    #if defined(__AVX512BF16__)
+      if (!__builtin_cpu_supports(\"avx512bf16\")) return 1;
+    #endif
+    #if defined(__AVX2__)
+      if (!__builtin_cpu_supports(\"avx2\")) return 1;
+    #endif
+      return 0;
+    }" TT_ARCH_RUNS_HERE)
+  unset(CMAKE_REQUIRED_FLAGS)
+  unset(CMAKE_REQUIRED_QUIET)
+  if(CMAKE_C_COMPILER AND TT_ARCH_RUNS_HERE)
     enable_language(C)
     set(tt_has_library_kernels ON)
   else()
-    message(STATUS "no C compiler: tt::compiled brings no kernels, eager softmax, norms and losses are interpreted")
+    message(STATUS "no C compiler, or a library for another processor: tt::compiled brings no kernels, eager softmax, norms and losses are interpreted")
   endif()
 endif()
 
@@ -29,29 +48,34 @@ function(tt_add_library_kernels library)
   target_compile_definitions(${emitter} PRIVATE TT_COMPILED)
   target_compile_options(${emitter} PRIVATE ${ARGN} -O1)
   target_link_libraries(${emitter} PRIVATE ${libraries})
+  # As programs compile such text, see host_flags, for the processor that the rest of the library is compiled for.
+  string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flags_of_type)
+  separate_arguments(machine UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${${flags_of_type}}")
+  list(FILTER machine INCLUDE REGEX "^-m")
+  set(flags ${machine} ${ARGN} -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w)
+  tt_flags_define(x86 __x86_64__ ${ARGN})
+  if(x86)
+    list(APPEND flags -mprefer-vector-width=512)
+  endif()
   set(folder "${PROJECT_BINARY_DIR}/${library}_kernels")
   file(MAKE_DIRECTORY "${folder}")
   set(parts 0 1 2 3)
   list(LENGTH parts count)
+  set(texts "")
   foreach(set IN LISTS sets)
     set(files ${parts})
     list(TRANSFORM files REPLACE "(.+)" "${folder}/${set}_\\1.c")
-    list(APPEND all ${files})
+    list(APPEND texts ${files})
     set(kernels ${library}_${set}_c)
     add_library(${kernels} OBJECT ${files})
     set_target_properties(${kernels} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
-    # As programs compile such text, see host_flags.
-    target_compile_options(${kernels} PRIVATE ${ARGN} ${tt_${set}_flags} -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w)
-    tt_flags_define(x86 __x86_64__ ${ARGN})
-    if(x86)
-      target_compile_options(${kernels} PRIVATE -mprefer-vector-width=512)
-    endif()
+    target_compile_options(${kernels} PRIVATE ${flags} ${tt_${set}_flags})
+    add_dependencies(${kernels} ${library}_texts)
     target_sources(${library} PRIVATE $<TARGET_OBJECTS:${kernels}>)
   endforeach()
-  add_custom_command(OUTPUT ${all} COMMAND ${emitter} "${folder}" ${count} ${sets} DEPENDS ${emitter}
-    COMMENT "Writing the kernels of ${library}" VERBATIM)
-  add_custom_target(${library}_texts DEPENDS ${all})  # one command for all sets
-  foreach(set IN LISTS sets)
-    add_dependencies(${library}_${set}_c ${library}_texts)
-  endforeach()
+  # Texts that stay as they were are not written, so their time says nothing.
+  set(stamp "${folder}/written")
+  add_custom_command(OUTPUT "${stamp}" BYPRODUCTS ${texts} COMMAND ${emitter} "${folder}" ${count} ${sets} COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+    DEPENDS ${emitter} COMMENT "Writing the kernels of ${library}" VERBATIM)
+  add_custom_target(${library}_texts DEPENDS "${stamp}")
 endfunction()

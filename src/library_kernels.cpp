@@ -1,6 +1,6 @@
 // A program of the library's own build (cmake/tt_library_kernels.cmake): it runs what networks and losses are made of op by op, with gradients, and writes
 // the kernels of those programs as C, for tt::compiled to bring with it (backends/cpu/library_kernels.hpp).
-//   tt_emit_library_kernels FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in so many files, under names of each instruction set
+//   tt_compiled_emitter FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in so many files, under names of each instruction set
 // A call that is not here runs through the interpreter, with the same bits: a line in `rows` or `losses` is all that it takes, and 5 KB.
 #include <algorithm>
 #include <cstdio>
@@ -11,22 +11,18 @@
 #include <vector>
 
 #include "tt/backends/compiler.hpp"
+#include "tt/backends/cpu/library_kernels.hpp"
 #include "tt/plan/kernel_alone.hpp"
 #include "tt/tt.hpp"
 
 // This program has none yet.
 extern "C" {
-struct tt_library_kernel {
-  unsigned long long high, low;
-  void* function;
-};
-#define TT_NO_KERNELS(set)                                                                     \
-  extern const struct tt_library_kernel tt_library_kernels_##set[] = {{0, 0, nullptr}}; \
-  extern const int tt_library_kernel_count_##set = 0;
-TT_NO_KERNELS(own)
-TT_NO_KERNELS(avx2)
-TT_NO_KERNELS(avx512)
-#undef TT_NO_KERNELS
+extern const tt_library_kernel tt_library_kernels_own[] = {{0, 0, nullptr}};
+extern const tt_library_kernel tt_library_kernels_avx2[] = {{0, 0, nullptr}};
+extern const tt_library_kernel tt_library_kernels_avx512[] = {{0, 0, nullptr}};
+extern const int tt_library_kernel_count_own = 0;
+extern const int tt_library_kernel_count_avx2 = 0;
+extern const int tt_library_kernel_count_avx512 = 0;
 }
 
 namespace {
@@ -99,6 +95,13 @@ void rows(const Tensor& x, std::initializer_list<double> epsilons) {
   run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], {}, {}, t[1], t[2], true); });
   run({x, weight, bias}, [&](const Tensors& t) { return tt::batch_norm(t[0], bias, weight, t[1], t[2], false); });
 }
+/// One channel a group: shifted images times a number each.
+void images() {
+  for (const tt::IntList& shape : {tt::IntList{1, 3, 20, 20}, tt::IntList{1, 3, 20, 24}, tt::IntList{2, 3, 20, 20}, tt::IntList{2, 3, 20, 24}})
+    for (const std::int64_t stride : {1, 2})
+      for (const std::int64_t padding : {0, 1})
+        run({tt::rand(shape), tt::rand({3, 1, 3, 3})}, [&](const Tensors& t) { return tt::conv2d(t[0], t[1], {.stride = stride, .padding = padding, .groups = 3}); });
+}
 void losses(const Tensor& x) {
   const Tensor labels = tt::zeros({x.size(0)}, tt::DType::i64);
   for (const char* reduction : {"mean", "sum", "none"}) {
@@ -121,8 +124,8 @@ void collect(const tt::GraphFunction& f) {
   if (parts.size() == 1 && parts[0] == &f) {
     const tt::Plan& plan = f.program().plan();
     for (int k = 0; k < plan.kernels.size(); ++k) {
-      if (plan.kernels[k].code != k || plan.kernels[k].kind == tt::KernelKind::matmul) continue;
-      tt::KernelAlone alone = tt::kernel_alone(plan, k);
+      if (plan.kernels[k].code != k || !tt::has_text_of_its_own(plan, plan.kernels[k])) continue;
+      tt::KernelAlone alone(plan, k);
       const tt::ContentHash hash = tt::ContentHash::of(tt::emit_c(alone.plan, tt::KernelAlone::name));
       if (std::none_of(found.begin(), found.end(), [&](const Found& o) { return o.hash == hash; })) found.push_back({hash, std::move(alone)});
     }
@@ -143,11 +146,7 @@ void write(const std::string& path, const tt::Text& text) {
   }
 }
 
-}  // namespace
-
-int main(int count, char** word) {
-  if (count < 4) return 2;
-  const int files = std::atoi(word[2]);
+void run_samples() {
   const auto all_elementwise = [](const Tensor& x) {
     [&]<class... F>(tt::TypeList<F...>) { (elementwise<F>(x), ...); }(tt::DirectOps{});
   };
@@ -165,40 +164,59 @@ int main(int count, char** word) {
     rows(x, {1e-5, 1e-6});
     all_elementwise(x);
   }
+  images();
+}
+/// Of all programs that have run. False: some are not there any more.
+bool collect_all() {
   tt::detail::FunctionTable& table = tt::detail::function_table();
-  {
-    const auto reading = table.read();
-    table.each([](const tt::detail::KeptFunction& k) {
-      if (k.function) collect(*k.function);
-      return false;
-    });
-  }
+  const auto reading = table.read();
+  table.each([](const tt::detail::KeptFunction& k) {
+    if (k.function) collect(*k.function);
+    return false;
+  });
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.hash.high != b.hash.high ? a.hash.high < b.hash.high : a.hash.low < b.hash.low; });
-  for (int s = 3; s < count; ++s) {
-    const std::string set = word[s], path = std::string(word[1]) + '/' + set + '_';
-    std::vector<std::string> name;
-    for (const Found& f : found) name.push_back("tt_" + set + '_' + f.hash.hex().c_str());
-    for (int part = 0; part < files; ++part) {
-      tt::Vec<tt::NamedPlan> plans;
-      for (std::size_t k = static_cast<std::size_t>(part); k < found.size(); k += static_cast<std::size_t>(files)) plans.push_back({&found[k].kernel.plan, name[k].c_str()});
-      tt::Text text;
-      text << "#pragma GCC visibility push(hidden)\n#define zero tt_" << set.c_str() << "_zero_" << part << '\n' << tt::emit_c(plans);
-      if (part == 0) {
-        text << "struct tt_library_kernel { unsigned long long high, low; void *function; };\n";
-        for (const std::string& n : name) text << "extern void " << n.c_str() << "_0(void *const *, const i64 *, const i64 *);\n";
-        text << "const struct tt_library_kernel tt_library_kernels_" << set.c_str() << "[] = {\n";
-        for (std::size_t k = 0; k < found.size(); ++k) {
-          const tt::Text hex = found[k].hash.hex();
-          text << "{0x";
-          text.append(hex.begin(), 16);
-          text << "ull, 0x";
-          text.append(hex.begin() + 16, 16);
-          text << "ull, (void *)" << name[k].c_str() << "_0},\n";
-        }
-        text << "};\nconst int tt_library_kernel_count_" << set.c_str() << " = " << static_cast<int>(found.size()) << ";\n";
-      }
-      write(path + std::to_string(part) + ".c", text);
-    }
+  return table.evicted() == 0 && table.refused() == 0;
+}
+
+tt::Text list_of(const std::string& set, const std::vector<std::string>& name) {
+  tt::Text t;
+  t << "struct tt_library_kernel { unsigned long long high, low; void *function; };\n";
+  for (const std::string& n : name) t << "extern void " << n.c_str() << "_0(void *const *, const i64 *, const i64 *);\n";
+  t << "const struct tt_library_kernel tt_library_kernels_" << set.c_str() << "[] = {\n";
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const tt::Text hex = found[k].hash.hex();
+    t << "{0x";
+    t.append(hex.begin(), 16);
+    t << "ull, 0x";
+    t.append(hex.begin() + 16, 16);
+    t << "ull, (void *)" << name[k].c_str() << "_0},\n";
   }
+  return t << "};\nconst int tt_library_kernel_count_" << set.c_str() << " = " << static_cast<int>(found.size()) << ";\n";
+}
+/// All kernels under names of an instruction set, in so many files.
+void write_set(const std::string& folder, const std::string& set, std::size_t files) {
+  std::vector<std::string> name;
+  for (const Found& f : found) name.push_back("tt_" + set + '_' + f.hash.hex().c_str());
+  for (std::size_t part = 0; part < files; ++part) {
+    tt::Vec<tt::NamedPlan> plans;
+    for (std::size_t k = part; k < found.size(); k += files) plans.push_back({&found[k].kernel.plan, name[k].c_str()});
+    const std::string number = std::to_string(part);
+    tt::Text text;
+    text << "#pragma GCC visibility push(hidden)\n#define zero tt_" << set.c_str() << "_zero_" << number.c_str() << '\n' << tt::emit_c(plans);
+    if (part == 0) text << list_of(set, name);
+    write(folder + '/' + set + '_' + number + ".c", text);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** word) {
+  if (count < 4) return 2;
+  run_samples();
+  if (!collect_all()) {
+    std::fprintf(stderr, "more programs ran than are kept: run fewer samples at a time\n");
+    return 1;
+  }
+  for (int s = 3; s < count; ++s) write_set(word[1], word[s], static_cast<std::size_t>(std::atoi(word[2])));
   std::printf("%d kernels\n", static_cast<int>(found.size()));
 }

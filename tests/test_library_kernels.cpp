@@ -127,7 +127,7 @@ TEST_CASE("a kernel alone has one text for all shapes that it serves") {
     g.output((twice ? y + y : y).id);
     const tt::Plan plan = tt::make_plan(g);
     REQUIRE(plan.kernels.size() == 1);
-    const tt::KernelAlone alone = tt::kernel_alone(plan, 0);
+    const tt::KernelAlone alone(plan, 0);
     return std::string(tt::emit_c(alone.plan, "k").c_str());
   };
   const tt::Extent n = tt::Extent::symbol(0), m = tt::Extent::symbol(1), k = tt::Extent::symbol(2);
@@ -143,7 +143,7 @@ TEST_CASE("its sizes are what its symbols stand for") {
   const tt::Sym x{&g, g.input(tt::DType::f32, {m, n, n})};
   g.output(tt::detail::mean(x, 4u, false).id);
   const tt::Plan plan = tt::make_plan(g);
-  const tt::KernelAlone alone = tt::kernel_alone(plan, 0);
+  const tt::KernelAlone alone(plan, 0);
   CHECK(alone.plan.kernels[0].cols == tt::Extent::symbol(0));
   REQUIRE(alone.sizes.size() >= 2);
   CHECK(alone.sizes[0] == n);

@@ -17,6 +17,13 @@ const tt::Extent rows = tt::Extent::symbol(0), columns = tt::Extent::symbol(1);
 
 Sym input(Graph& g, const tt::Shape& s, DType d = DType::f32) { return {&g, g.input(d, s)}; }
 void output(const Sym& x, int donated = -1) { x.graph->output(x.id, donated); }
+/// Of 16-bit floats, computed in f32.
+void narrow_layer_norm(Graph& g, DType d) {
+  const auto wide = [&](const tt::Shape& s) { return tt::detail::cast_to(input(g, s, d), DType::f32); };
+  const Sym x = wide({rows, columns}), scale = wide({columns}), shift = wide({columns});
+  const Sym c = x - tt::mean(x, 1, true);
+  output(tt::detail::cast_to(c * tt::rsqrt(tt::mean(c * c, 1, true) + 1e-5) * scale + shift, d));
+}
 
 struct Case {
   const char* name;
@@ -29,6 +36,16 @@ const Case cases[] = {
        const Sym x = input(g, {rows, columns}), scale = input(g, {columns}), shift = input(g, {columns});
        const Sym c = x - tt::mean(x, 1, true);
        output(c * tt::rsqrt(tt::mean(c * c, 1, true) + 1e-5) * scale + shift);
+     }},
+    {"layer norm of bf16", [](Graph& g) { narrow_layer_norm(g, DType::bf16); }},
+    {"layer norm of f16", [](Graph& g) { narrow_layer_norm(g, DType::f16); }},
+    {"what is made of a vector, for a kernel over rows and for one over the vector",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), w = input(g, {columns});
+       const Sym v = w + 1, u = v * v;
+       const Sym y = u * x;
+       output(y);
+       output(tt::sum(tt::where(y == x, y, x), 0) * v);
      }},
     {"extremes and sums of doubles, stored once a row",
      [](Graph& g) {
@@ -50,6 +67,20 @@ const Case cases[] = {
        const Sym x = input(g, {rows, columns}), y = input(g, {rows, columns});
        output(x - tt::amax(x * y, 1, true), 0);
        output(tt::exp(y));
+     }},
+    {"an extreme and a sum of what is overwritten",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), y = input(g, {rows, columns}, DType::i64);
+       output(x * 2, 0);
+       output(tt::sum(x, 1));
+       output(y * 0, 1);
+       output(tt::amin(y, 1));
+     }},
+    {"f16 that is read under two shapes",
+     [](Graph& g) {
+       const Sym x = input(g, {columns}, DType::f16), y = {&g, g.reshape(x.id, {1, columns})};
+       output(tt::detail::cast_to(tt::exp(tt::detail::cast_to(x, DType::f32)), DType::f16));
+       output(tt::detail::cast_to(y, DType::f32) * 2);
      }},
     {"columns in another order",
      [](Graph& g) {
@@ -135,4 +166,26 @@ TEST_CASE("rows of every length have the bits of the reference, on both tiers") 
         tt::backend::TileProgram::always_compiled = false;
       }
   }
+}
+TEST_CASE("what is cheaply made of a vector is a part of the kernel that repeats it") {
+  const auto kernels = [](void (*record)(Graph&)) {
+    Graph g;
+    record(g);
+    return tt::make_plan(g).kernels.size();
+  };
+  CHECK(kernels([](Graph& g) { narrow_layer_norm(g, DType::f16); }) == 1);
+  CHECK(kernels([](Graph& g) {
+          const Sym x = input(g, {rows, columns}), w = input(g, {columns});
+          output((x - tt::mean(x, 1, true)) * (w + 1) + (w * 2 - 3));
+        }) == 1);
+  // Not what lies in memory anyhow, nor what is expensive.
+  CHECK(kernels([](Graph& g) {
+          const Sym x = input(g, {rows, columns}), w = input(g, {columns}), v = w + 1;
+          output(v);
+          output((x - tt::mean(x, 1, true)) * v);
+        }) == 3);
+  CHECK(kernels([](Graph& g) {
+          const Sym x = input(g, {rows, columns}), w = input(g, {columns});
+          output((x - tt::mean(x, 1, true)) * tt::exp(w));
+        }) == 3);
 }

@@ -159,6 +159,11 @@ class KernelText {
 
   /// Where an operand of the kernel lies.
   virtual Text operand(int number) const { return Text(operands_) << '[' << number << ']'; }
+  bool stores_in(int s) const {
+    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
+      if (plan_->instructions[i].op == Op::store) return true;
+    return false;
+  }
   /// A load behind a store of the same memory in its segment, or a store before one: those keep their places.
   bool other_order(int s, int at) const {
     const Instruction& x = plan_->instructions[at];
@@ -212,7 +217,7 @@ class KernelText {
     Vec<char> used(body.size(), 0);  // the tests of bounds are not
     used[body.outputs[0]] = 1;
     for (int i = body.size() - 1; i >= 0; --i)
-      for (int j = bound_name(body, body[i]) ? 1 : 0; used[i] && j < 3; ++j)
+      for (int j = bound_name(body, body[i]) ? 1 : 0; used[i] && j < 4; ++j)
         if (body[i].operand[j] >= 0) used[body[i].operand[j]] = 1;
     for (int i = 0; i < body.size(); ++i) {
       const Node& n = body[i];
@@ -220,8 +225,8 @@ class KernelText {
       t << "  const " << c_type(n.dtype) << " v" << i << " = ";
       if (n.op == Op::constant) t << c_constant(n.dtype, n.bits);
       else {
-        Text o[3];
-        for (int j = 0; j < 3; ++j)
+        Text o[4];
+        for (int j = 0; j < 4; ++j)
           if (n.operand[j] >= 0) o[j] << 'v' << n.operand[j];
         if (n.op == Op::call) t << call_text(n.def->code, n.dtype, o);
         else if (const char* bound = bound_name(body, n))

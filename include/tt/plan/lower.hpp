@@ -8,7 +8,7 @@ namespace tt {
 namespace detail {
 
 struct Lowering : KernelGrid {
-  constexpr Lowering(const Graph& graph, const Vec<char>& indirect_outputs) : KernelGrid(graph, indirect_outputs) {
+  constexpr Lowering(const Graph& graph, const Vec<char>& indirect_outputs, bool for_devices = false) : KernelGrid(graph, indirect_outputs), for_devices_(for_devices) {
     Vec<Vec<int>> members(s.blocks.size(), Vec<int>());
     for (int i = 0; i < g.size(); ++i)
       if (s.block_of[i] >= 0 && !is_view(g[i])) members[s.block_of[i]].push_back(i);
@@ -98,6 +98,9 @@ struct Lowering : KernelGrid {
     return false;
   }
 
+  bool for_devices_;
+  /// A conversion of a 16-bit float, which takes a CPU as long as several sums; a device would have less room for its rows.
+  constexpr bool is_widened(const Node& n) const { return !for_devices_ && n.op == Op::cast && is_narrow_float(g[n.operand[0]].dtype); }
   /// What each sweep computes, last sweep first: its stores and reductions, and what those need.
   /// A value of an earlier sweep is computed again if cheap, read again if stored, else kept in a
   /// row of scratch.
@@ -115,7 +118,7 @@ struct Lowering : KernelGrid {
         for (int o : g.operands(i)) {
           if (s.block_of[o] != block || is_view(g[o]) || s.uniform[o] || row_value[o])
             continue;
-          if (level[o] == sweep || !(s.stored[o] || is_expensive(g[o]))) {
+          if (level[o] == sweep || !(s.stored[o] || is_expensive(g[o]) || is_widened(g[o]))) {
             demand[sweep * n + position[o]] = 1;
           } else {
             demand[level[o] * n + position[o]] = 1;

@@ -61,11 +61,12 @@ struct PlanOptions {
 
 /// From a recorded graph to a plan: bodies inlined, shapes normalised, scheduled, lowered, placed.
 constexpr Plan make_plan(const Graph& recorded, const PlanOptions& o = {}) {
-  const Graph g = normalize(inline_bodies(recorded, o.transposed == Transposed::as_it_lies, o.keeps), o.transposed, o.bf16_pairs);
+  const bool for_devices = o.transposed == Transposed::as_it_lies;
+  const Graph g = normalize(inline_bodies(recorded, for_devices, o.keeps), o.transposed, o.bf16_pairs);
   Vec<char> indirect(g.outputs.size() + 1, 0);
-  detail::Lowering first(g, indirect);
+  detail::Lowering first(g, indirect, for_devices);
   Plan plan = first.find_conflicts(indirect)
-                  ? static_cast<Plan&&>(detail::Lowering(g, indirect).plan)
+                  ? static_cast<Plan&&>(detail::Lowering(g, indirect, for_devices).plan)
                   : static_cast<Plan&&>(first.plan);
   if (g.failure) plan.failure = g.failure;
   bool constant = true;

@@ -31,7 +31,7 @@ struct Schedule {
   const Graph& g;
   const int count;
   Vec<Block> blocks;
-  Vec<int> block_of;   ///< -1 for leaves and uniform values
+  Vec<int> block_of;   ///< -1 for leaves, uniform values, and what only readers over other shapes make
   Vec<char> stored;    ///< lies in memory
   Vec<char> uniform;   ///< a scalar made of constants, computed where it is used
   Vec<int> order;      ///< the blocks in the order of execution
@@ -76,6 +76,7 @@ struct Schedule {
   // computed anew after every settling.
   Vec<int> low, low_stamp;
   int settled = 0;
+  Vec<char> rebuilt;  // see is_rebuilt(); empty until somebody asks
 
   constexpr int find_source(int o) {
     const Node& n = g[o];
@@ -171,7 +172,7 @@ struct Schedule {
     deferred[i] = no;
     ++settled;
     for (int o : g.operands(i)) {
-      if (deferred[o]) settle(o, block);
+      if (deferred[o] && !is_left_out(o)) settle(o, block);
       if (block_of[o] != block || uniform[o] || is_view(g[o])) continue;
       const int sweep = sweep_of[o] + (is_row_value(o, block) && !is_row_value(i, block) ? 1 : 0);
       if (sweep > sweep_of[i]) sweep_of[i] = sweep;
@@ -185,7 +186,7 @@ struct Schedule {
     for (int o : g.operands(i)) {
       if (!deferred[o] || visited[o] == walk) continue;
       if (same_grid(g[o].shape, shape)) prepare(o, shape, walk);
-      else place(o);
+      else if (!is_rebuilt(o)) place(o);
     }
   }
   constexpr void place(int i) {
@@ -225,6 +226,44 @@ struct Schedule {
           uniform[i] = 0;
   }
 
+  /// Is it a cheap value made of one input, which nobody needs in memory, and whose readers all run over other shapes? They make it anew, as source() says, and it
+  /// is in no block. (One value a row is computed once a row. Full blocks, and so large graphs, hand on what they compute.)
+  constexpr bool is_rebuilt(int o) {
+    if (may_fill || g[o].shape.last() == Extent(1)) return false;
+    if (rebuilt.empty()) find_rebuilt();
+    return rebuilt[o];
+  }
+  /// The same, as far as somebody has asked.
+  constexpr bool is_left_out(int o) const { return !rebuilt.empty() && rebuilt[o]; }
+  constexpr void find_rebuilt() {
+    rebuilt = Vec<char>(count, 0);
+    Vec<char> in_memory(count, 0);
+    for (int o : g.outputs) in_memory[memory_of(o)] = 1;
+    for (int i = 0; i < count; ++i)
+      if (is_view(g[i]) || !(is_elementwise(g[i].op) || is_reduction(g[i].op)))
+        for (int o : g.operands(i)) in_memory[memory_of(o)] = 1;
+    Vec<int> input_of(count, -1);
+    for (int i = 0; i < count; ++i) {
+      const Node& n = g[i];
+      if (is_free(i) || in_memory[i] || !is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_laid_out(i)) continue;
+      int input = -1;
+      bool one = true;
+      for (int o : g.operands(n)) {
+        if (is_free(o) && g[o].op != Op::input) continue;
+        const int from = is_free(o) ? o : input_of[o];
+        one = one && from >= 0 && (input < 0 || from == input);
+        input = from;
+      }
+      if (one) input_of[i] = input;
+    }
+    Vec<char> same_shape(count, 0);  // of some reader that is in a block
+    for (int i = count - 1; i >= 0; --i) {
+      rebuilt[i] = input_of[i] >= 0 && !same_shape[i] && g[i].shape.last() != Extent(1);
+      if (rebuilt[i]) continue;
+      for (int o : g.operands(i))
+        if (is_reduction(g[i].op) || same_grid(g[o].shape, g[i].shape)) same_shape[o] = 1;
+    }
+  }
   constexpr void assign() {
     Vec<char> only_summed(count, 1);
     Vec<int> uses(count, 0);
@@ -257,7 +296,7 @@ struct Schedule {
       }
     }
     for (int i = 0; i < count; ++i)
-      if (deferred[i]) place(i);
+      if (deferred[i] && !is_left_out(i)) place(i);
   }
   constexpr void assign_reduction(int i) {
     const Node& n = g[i];

@@ -117,8 +117,11 @@ class CEmitter : KernelText {
   }
   /// Before and behind the loop over m columns from w on, `columns` at most.
   void begin_block(int s, const char* indent, int columns = staged_columns) {
+    Vec<char> known(plan_->accesses.size(), 0);  // two views of one shape are one access
     for (const Op op : {Op::load, Op::store})
       each_staged(s, op, [&](const Instruction& x) {
+        if (known[x.access]) return;
+        known[x.access] = 1;
         kernels_ << indent << "float h" << x.access << '[' << columns << "];\n";
         if (op == Op::load) kernels_ << indent << "f32_of_" << name(x.dtype) << "(h" << x.access << ", x" << x.access << " + w, m);\n";
       });
@@ -198,8 +201,8 @@ class CEmitter : KernelText {
       else t << combine_name(x.op) << name(x.dtype) << '(' << lane << ", " << reg(x.dtype, x.a) << ");\n";
     }
   }
-  /// The elements of a group that a reduction of segment s takes, if they are next to each other in memory, else nothing. Copied, gcc 12 stores halves of
-  /// vectors, for which loads of whole ones wait.
+  /// The elements of a group that a reduction of segment s takes, if they are next to each other in memory and stay as they were (an output may be an
+  /// input's memory), else nothing. Copied, gcc 12 stores halves of vectors, for which loads of whole ones wait.
   Text as_they_lie(int s, const Instruction& reduction) const {
     for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i) {
       const Instruction& x = plan_->instructions[i];
@@ -207,7 +210,7 @@ class CEmitter : KernelText {
       if (x.op == Op::cast && staged_[i])
         for (int j = k_->segment[s]; j < i; ++j)
           if (const Instruction& y = plan_->instructions[j]; y.op == Op::load && staged_[j] && y.result == x.a && y.dtype == x.from) return Text("h") << y.access << " + u";
-      if (x.op != Op::load || other_order(s, i)) return {};
+      if (x.op != Op::load || stores_in(s)) return {};
       const Access& a = plan_->accesses[x.access];
       if (a.column != Extent(1) || a.column_terms > 0) return {};
       return Text("x") << x.access << " + g + u" << (a.tiled ? " - b" : "");

@@ -4,10 +4,16 @@
 #pragma once
 #include "tt/plan/plan.hpp"
 
+/// One of them; lists of them, in the order of their hashes, are C text that src/library_kernels.cpp writes.
+extern "C" struct tt_library_kernel {
+  unsigned long long high, low;  ///< of its text, see ContentHash
+  void* function;
+};
+
 namespace tt::cpu {
 
-/// For the processor at hand, a function (see KernelFunction) of a plan's kernel, or null. Put behind `sizes` is what it is given the values of in place of
-/// the plan's symbols.
+/// A compiled function (see KernelFunction) of a plan's kernel for the processor at hand, or null. It is not given the values of the plan's symbols but
+/// those of further `sizes`, which this adds.
 TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes);
 /// Are there any?
 TT_INLINE bool has_library_kernels();
@@ -25,11 +31,6 @@ TT_INLINE bool has_library_kernels();
 #include "tt/plan/kernel_alone.hpp"
 
 extern "C" {
-/// In the order of their hashes; made by src/library_kernels.cpp.
-struct tt_library_kernel {
-  unsigned long long high, low;
-  void* function;
-};
 extern const struct tt_library_kernel tt_library_kernels_own[];
 extern const int tt_library_kernel_count_own;
 #if defined(TT_AVX2_KERNELS)
@@ -56,7 +57,8 @@ inline std::span<const tt_library_kernel> library_kernels() {
 }
 TT_INLINE bool has_library_kernels() { return !library_kernels().empty(); }
 TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes) {
-  const KernelAlone alone = kernel_alone(plan, kernel);
+  if (!has_text_of_its_own(plan, plan.kernels[kernel])) return nullptr;
+  const KernelAlone alone(plan, kernel);
   const ContentHash hash = ContentHash::of(emit_c(alone.plan, KernelAlone::name));
   const auto list = library_kernels();
   const auto before = [](const tt_library_kernel& k, const ContentHash& h) { return k.high != h.high ? k.high < h.high : k.low < h.low; };

@@ -20,7 +20,7 @@ struct TileProgram::Worker {
   const TileKernels& kernels;
   const std::int64_t width;    // elements of a vector
   const SymbolValues& symbols;
-  const long long* given;      // what compiled kernels are: the symbols' values, or those of a kernel's own sizes
+  const long long* given;      // to compiled kernels: the symbols' values, or the sizes of a kernel of the library
   std::byte *tiles = nullptr, *lanes_memory = nullptr, *parts = nullptr;
   std::byte* trees = nullptr;  // of each reduction one, where rows are longer than a block
   const Kernel* k = nullptr;
@@ -934,10 +934,9 @@ struct TileProgram::Run {
     for (int j = 0; j < plan.kernels.size(); ++j) {
       const Kernel& k = plan.kernels[j];  // one that shares its code has its own bindings
       void* function = program.compiled_kernel(j);
-      if (const int its = program.first_size_.empty() ? -1 : program.first_size_[k.code]; its >= 0) {
-        first.given = given.data() + symbols.size() + its;
-        if (!program.columns_divide_[j] && parts_of_row(k, threads) > 1) function = nullptr;  // who interprets shares the row
-      }
+      const int its_sizes = program.first_size_.empty() ? -1 : program.first_size_[k.code];
+      first.given = given.data() + (its_sizes < 0 ? 0 : symbols.size() + its_sizes);
+      if (its_sizes >= 0 && !program.columns_divide_[j] && parts_of_row(k, threads) > 1) function = nullptr;  // the interpreter divides the row
       compiled += function != nullptr;
       if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);

@@ -272,11 +272,6 @@ class CudaEmitter : tt::detail::KernelText {
               "unit / blocks, unit % blocks, a.work + unit / blocks * a.work_bytes");
     each_mode("_finish", 2, "for (i64 row = t.first; row < rows; row += t.step)", "row, 0, a.work + row * a.work_bytes");
   }
-  bool stores_in(int s) const {
-    for (int i = k_->segment[s]; i < k_->segment[s + 1]; ++i)
-      if (plan_->instructions[i].op == Op::store) return true;
-    return false;
-  }
   /// Rows kept between sweeps are this team's: in shared memory or behind its partial results.
   void team_rows() {
     for (int number = 0; number < plan_->accesses.size(); ++number) {
