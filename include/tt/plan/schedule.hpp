@@ -230,6 +230,7 @@ struct Schedule {
   /// is in no block. (One value a row is computed once a row. Full blocks, and so large graphs, hand on what they compute.)
   constexpr bool is_rebuilt(int o) {
     if (may_fill || g[o].shape.last() == Extent(1)) return false;
+    if (const int s = source(o); s < 0 || s == o) return false;
     if (rebuilt.empty()) find_rebuilt();
     return rebuilt[o];
   }
