@@ -19,7 +19,7 @@ struct Kernels {
   int all = 0, compiled = 0;
 };
 void count(const tt::GraphFunction& f, Kernels& k) {
-  if (const auto parts = f.parts(); parts.size() == 1 && parts[0] == &f) {
+  if (f.is_one_program()) {
     k.all += f.program().plan().kernels.size();
     k.compiled += f.program().compiled_kernels();
   }

@@ -47,6 +47,11 @@ const Case cases[] = {
        output(y);
        output(tt::sum(tt::where(y == x, y, x), 0) * v);
      }},
+    {"a vector times the numbers of its columns, read over rows",
+     [](Graph& g) {
+       const Sym x = input(g, {rows, columns}), w = input(g, {columns}), place = {&g, g.iota(DType::i64, {columns}, 0)};
+       output(x / (w * tt::detail::cast_to(place, DType::f32) + 1));
+     }},
     {"extremes and sums of doubles, stored once a row",
      [](Graph& g) {
        const Sym x = input(g, {rows, columns}, DType::f64), y = input(g, {rows, 1}, DType::f64);

@@ -15,6 +15,10 @@ $(tail -n 30 "$log")"
   verdict ""
 }
 
+# What README.md says of who does without CMake: src/*.cpp are a library, of which none has a main.
+with_main=$(grep -lE '^int main\(' src/*.cpp)
+[ -z "$with_main" ] || report "src/*.cpp are linked with programs, and have a main: $with_main"
+
 step "configuring tt" cmake -S . -B "$work/tt" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$GXX" \
   -DTT_BUILD_TESTS=OFF -DTT_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$work/prefix"
 step "building tt" cmake --build "$work/tt"

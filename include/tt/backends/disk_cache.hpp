@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <compare>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -48,7 +49,7 @@ struct ContentHash {
       for (int k = 60; k >= 0; k -= 4) t << "0123456789abcdef"[v >> k & 15];
     return t;
   }
-  friend constexpr bool operator==(const ContentHash&, const ContentHash&) = default;
+  friend constexpr auto operator<=>(const ContentHash&, const ContentHash&) = default;
 
  private:
   static constexpr std::uint64_t mix(std::uint64_t x) {

@@ -218,7 +218,9 @@ class GraphFunction : public std::enable_shared_from_this<GraphFunction> {
   /// Of a copy: writes the dense elements of `from` to where the copy reads `to`, on their device.
   TT_INLINE void write(const Tensor& to, const Tensor& from, const SymbolValues& symbols) const;
   TT_INLINE Shape output_shape(int k, const SymbolValues& symbols) const;
-  /// Of a function that is one program: see parts().
+  /// Or several, and calls between them: see parts().
+  bool is_one_program() const { return !steps_; }
+  /// Of a function that is one program.
   const backend::TileProgram& program() const { return *share_program(); }
   TT_INLINE const std::shared_ptr<backend::TileProgram>& share_program() const;
   /// The functions between its calls of kernels that are no programs; itself, if there are none.

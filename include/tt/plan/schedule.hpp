@@ -41,6 +41,7 @@ struct Schedule {
         sweep_of(count, 0), source_of(count, -1), source_stamp(count, -1), visited(count, 0),
         deferred(count, no), low(count, -1), low_stamp(count, -1) {
     find_uniform();
+    store_first();
     assign();
     store();
     sort();
@@ -238,31 +239,17 @@ struct Schedule {
   constexpr bool is_left_out(int o) const { return !rebuilt.empty() && rebuilt[o]; }
   constexpr void find_rebuilt() {
     rebuilt = Vec<char>(count, 0);
-    Vec<char> in_memory(count, 0);
-    for (int o : g.outputs) in_memory[memory_of(o)] = 1;
-    for (int i = 0; i < count; ++i)
-      if (is_view(g[i]) || !(is_elementwise(g[i].op) || is_reduction(g[i].op)))
-        for (int o : g.operands(i)) in_memory[memory_of(o)] = 1;
-    Vec<int> input_of(count, -1);
+    Vec<char> cheap(count, 0), read_in_block(count, 0);  // made of one input, and nothing on the way lies in memory; read over the same shape, or by what is not elementwise
     for (int i = 0; i < count; ++i) {
-      const Node& n = g[i];
-      if (is_free(i) || in_memory[i] || !is_elementwise(n.op) || is_view(n) || is_expensive(n) || is_laid_out(i)) continue;
-      int input = -1;
-      bool one = true;
-      for (int o : g.operands(n)) {
-        if (is_free(o) && g[o].op != Op::input) continue;
-        const int from = is_free(o) ? o : input_of[o];
-        one = one && from >= 0 && (input < 0 || from == input);
-        input = from;
-      }
-      if (one) input_of[i] = input;
+      const int s = source(i);
+      cheap[i] = s >= 0 && s != i && g[s].op == Op::input;
+      for (int o : g.operands(i)) cheap[i] = cheap[i] && (is_free(o) || cheap[o]);
     }
-    Vec<char> same_shape(count, 0);  // of some reader that is in a block
     for (int i = count - 1; i >= 0; --i) {
-      rebuilt[i] = input_of[i] >= 0 && !same_shape[i] && g[i].shape.last() != Extent(1);
+      rebuilt[i] = cheap[i] && !read_in_block[i] && g[i].shape.last() != Extent(1);
       if (rebuilt[i]) continue;
       for (int o : g.operands(i))
-        if (is_reduction(g[i].op) || same_grid(g[o].shape, g[i].shape)) same_shape[o] = 1;
+        if (!is_elementwise(g[i].op) || is_view(g[i]) || same_grid(g[o].shape, g[i].shape)) read_in_block[o] = 1;
     }
   }
   constexpr void assign() {
@@ -343,14 +330,18 @@ struct Schedule {
     if (s == o || s < 0) mark_stored(o);
     else if (!is_free(s) && block_of[s] != block) mark_stored(s);
   }
-  constexpr void store() {
+  /// In any case, whatever block it is in: this decides what is rebuilt from it.
+  constexpr void store_first() {
     for (int o : g.outputs) mark_stored(memory_of(o));
     store_bases();
-    for (int i = 0; i < count; ++i)  // what is read from memory in any case ...
+    for (int i = 0; i < count; ++i)
       for (int o : g.operands(i))
         if ((is_view(g[o]) || g[i].op == Op::matmul))
           if (const int m = memory_of(o); !is_free(m)) mark_stored(m);
-    for (int i = 0; i < count; ++i) {  // ... decides what is rebuilt from it
+  }
+  /// What another block reads.
+  constexpr void store() {
+    for (int i = 0; i < count; ++i) {
       if (is_free(i) || is_view(g[i])) continue;
       for (int o : g.operands(i))
         if (!(g[i].op == Op::slice_scatter && o == g[i].operand[0])) need(o, block_of[i], ++walks);

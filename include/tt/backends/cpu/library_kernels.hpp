@@ -1,10 +1,10 @@
-// Kernels of eager ops that tt::compiled brings with it, compiled from emitted C when the library was built (src/library_kernels.cpp, cmake/tt_library_kernels.cmake):
+// Kernels of eager ops that tt::compiled brings with it, compiled from emitted C when the library was built (src/emitter/library_kernels.cpp, cmake/tt_library_kernels.cmake):
 // what is softmax, a norm, a loss or a gradient of these runs as fast as if the program had compiled it. They are found by their text, so they are what the
 // emitter would write now, with the bits of the interpreter. A program without tt::compiled has none.
 #pragma once
 #include "tt/plan/plan.hpp"
 
-/// One of them; lists of them, in the order of their hashes, are C text that src/library_kernels.cpp writes.
+/// One of them; lists of them, in the order of their hashes, are C text that src/emitter/library_kernels.cpp writes.
 extern "C" struct tt_library_kernel {
   unsigned long long high, low;  ///< of its text, see ContentHash
   void* function;
@@ -61,9 +61,9 @@ TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& s
   const KernelAlone alone(plan, kernel);
   const ContentHash hash = ContentHash::of(emit_c(alone.plan, KernelAlone::name));
   const auto list = library_kernels();
-  const auto before = [](const tt_library_kernel& k, const ContentHash& h) { return k.high != h.high ? k.high < h.high : k.low < h.low; };
-  const auto at = std::lower_bound(list.begin(), list.end(), hash, before);
-  if (at == list.end() || at->high != hash.high || at->low != hash.low) return nullptr;
+  const auto hash_of = [](const tt_library_kernel& k) { return ContentHash{k.high, k.low}; };
+  const auto at = std::lower_bound(list.begin(), list.end(), hash, [&](const tt_library_kernel& k, const ContentHash& h) { return hash_of(k) < h; });
+  if (at == list.end() || hash_of(*at) != hash) return nullptr;
   sizes.append(alone.sizes.begin(), alone.sizes.size());
   return at->function;
 }

@@ -120,8 +120,7 @@ struct Found {
 std::vector<Found> found;
 
 void collect(const tt::GraphFunction& f) {
-  const std::vector<const tt::GraphFunction*> parts = f.parts();
-  if (parts.size() == 1 && parts[0] == &f) {
+  if (f.is_one_program()) {
     const tt::Plan& plan = f.program().plan();
     for (int k = 0; k < plan.kernels.size(); ++k) {
       if (plan.kernels[k].code != k || !tt::has_text_of_its_own(plan, plan.kernels[k])) continue;
@@ -174,7 +173,7 @@ bool collect_all() {
     if (k.function) collect(*k.function);
     return false;
   });
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.hash.high != b.hash.high ? a.hash.high < b.hash.high : a.hash.low < b.hash.low; });
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.hash < b.hash; });
   return table.evicted() == 0 && table.refused() == 0;
 }
 
