@@ -50,6 +50,7 @@ struct ContentHash {
     return t;
   }
   friend constexpr auto operator<=>(const ContentHash&, const ContentHash&) = default;
+  friend constexpr bool operator==(const ContentHash&, const ContentHash&) = default;  // nvcc 13 does not define what follows from <=>
 
  private:
   static constexpr std::uint64_t mix(std::uint64_t x) {
