@@ -239,6 +239,9 @@ TEST_CASE("calls by name: several meanings, words, in place, out") {
   CHECK(numbers(x) == Numbers{0, 2, 0});
   CHECK(tt::call("add", {x, 1}, {{"out", y}}).is_same(y));
   CHECK(numbers(y) == Numbers{1, 3, 1});
+  CHECK(message([&] { tt::call("add", {x, 1}, {{"out", tt::zeros({2})}}); }).find("the result has another shape than the Tensor it is written to: (3,) and (2,)") != std::string::npos);
+  CHECK(message([&] { tt::call("add", {x, 1.5}, {{"out", tt::zeros({3}, DType::i64)}}); }).find("cannot be written to i64") != std::string::npos);
+  CHECK(numbers(tt::call("add", {x, 1}, {{"out", tt::None{}}})) == Numbers{1, 3, 1});
   CHECK(numbers(tt::call("nn.functional.mse_loss", {x, y}, {{"reduction", "none"}})) == Numbers{1, 1, 1});
   CHECK(numbers(tt::call("view", {x, 3, 1})) == Numbers{0, 2, 0});
   CHECK(tt::call_results("split", {x, tt::IntList{1, 2}}).size() == 2);
@@ -248,6 +251,28 @@ TEST_CASE("calls by name: several meanings, words, in place, out") {
   tt::register_function("test_halves", "Tensor input, int dim=0", [](const Tensor& t, int dim, tt::SourceLine line) { return tt::chunk(t, 2, dim, line); });
   CHECK(tt::call_results("test_halves", {tt::ones({4})}).size() == 2);
   CHECK(tt::call("zeros", {tt::IntList{2, 2}}, {{"dtype", DType::i64}}).dtype() == DType::i64);
+}
+
+TEST_CASE("calls in place and with out write where they are told, and make no temporary") {
+  constexpr int n = 512;  // a block of its own
+  Tensor x = tt::full({n, n}, -1.5), y = tt::zeros({n, n});
+  const auto allocated = [&](auto f) {
+    const auto blocks = [] { return tt::cpu_memory_stats().hits + tt::cpu_memory_stats().misses; };
+    const std::int64_t before = blocks();
+    f();
+    return blocks() - before;
+  };
+  CHECK(allocated([&] { tt::call("relu", {x}); }) == 1);
+  tt::call("exp_", {y});
+  CHECK(allocated([&] { tt::call("relu_", {x}); }) == 0);
+  CHECK(allocated([&] { tt::call("exp", {x}, {{"out", y}}); }) == 0);
+  CHECK(allocated([&] { tt::call("add_", {x, y}); }) == 0);
+  CHECK(x.sum().item() == n * n);
+  CHECK(x.version() == 2);
+  const Tensor leaf = tt::zeros({2}).requires_grad_(), product = leaf * 2;
+  tt::call("exp_", {product});
+  product.sum().backward();
+  CHECK(numbers(leaf.grad()) == Numbers{2, 2});
 }
 
 TEST_CASE("einsum is what its letters say") {

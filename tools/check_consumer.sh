@@ -1,6 +1,6 @@
 #!/bin/sh
 # A program of someone else: tests/consumer is built against an installed tt through find_package, and by the
-# compiler alone with nothing but an include path; all of them must print the same.
+# compiler alone with nothing but an include path; all of them must print the same. One that calls one op stays small.
 . "$(dirname "$0")/common.sh"
 check check_consumer
 
@@ -49,4 +49,11 @@ for program in "$work/consumer"/consumer*; do
 $(diff "$work/first" "$log" | head -n 10)"
   fi
 done
+
+# A program has what it calls of the library.
+most=3500000
+step "running one_op" "$work/consumer/one_op"
+step "stripping one_op" strip -o "$work/stripped" "$work/consumer/one_op"
+size=$(wc -c <"$work/stripped")
+[ "$size" -le "$most" ] || report "a program of one op, linked with tt::compiled and stripped, has $size bytes, at most $most"
 verdict "the installed tt and the plain include path, -O0 and -O2, with and without -march=native, give the same program, $ways ways"

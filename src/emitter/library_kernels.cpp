@@ -1,13 +1,17 @@
 // A program of the library's own build (cmake/tt_library_kernels.cmake): it runs what networks and losses are made of op by op, with gradients, and writes
 // the kernels of those programs as C, for tt::compiled to bring with it (backends/cpu/library_kernels.hpp).
-//   tt_compiled_emitter FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in so many files, under names of each instruction set
+//   tt_compiled_emitter FOLDER FILES own avx2 avx512      FOLDER/own_0.c and so on: the same kernels in so many files, under names of each instruction set;
+//                                                         FOLDER/tables.cpp: those of each op
 // A call that is not here runs through the interpreter, with the same bits: a line in `rows` or `losses` is all that it takes, and 5 KB.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tt/backends/compiler.hpp"
@@ -15,15 +19,7 @@
 #include "tt/plan/kernel_alone.hpp"
 #include "tt/tt.hpp"
 
-// This program has none yet.
-extern "C" {
-extern const tt_library_kernel tt_library_kernels_own[] = {{0, 0, nullptr}};
-extern const tt_library_kernel tt_library_kernels_avx2[] = {{0, 0, nullptr}};
-extern const tt_library_kernel tt_library_kernels_avx512[] = {{0, 0, nullptr}};
-extern const int tt_library_kernel_count_own = 0;
-extern const int tt_library_kernel_count_avx2 = 0;
-extern const int tt_library_kernel_count_avx512 = 0;
-}
+const bool tt::cpu::library_has_kernels = false;  // this program has none yet
 
 namespace {
 
@@ -112,24 +108,37 @@ void losses(const Tensor& x) {
   }
 }
 
-/// Kernels by their text.
-struct Found {
-  tt::ContentHash hash;
-  tt::KernelAlone kernel;
-};
-std::vector<Found> found;
+/// How C++ text names each op's struct.
+std::map<std::string, std::string> structs;
+template <class F>
+constexpr std::string_view struct_of() {  // "... [with F = tt::Softmax; ...]"
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("F = ") + 4);
+  return text.substr(0, text.find_first_of(";]"));
+}
+template <class... F>
+void name_structs(tt::TypeList<F...>) {
+  (structs.emplace(F::info.name, struct_of<F>()), ...);
+}
 
-void collect(const tt::GraphFunction& f) {
+/// Kernels by their text, and of which ops they are.
+struct Found {
+  tt::KernelAlone kernel;
+  std::set<std::string> structs;
+};
+std::map<tt::ContentHash, Found> found;
+
+void collect(const tt::GraphFunction& f, const std::string& op) {
   if (f.is_one_program()) {
     const tt::Plan& plan = f.program().plan();
     for (int k = 0; k < plan.kernels.size(); ++k) {
       if (plan.kernels[k].code != k || !tt::has_text_of_its_own(plan, plan.kernels[k])) continue;
       tt::KernelAlone alone(plan, k);
       const tt::ContentHash hash = tt::ContentHash::of(tt::emit_c(alone.plan, tt::KernelAlone::name));
-      if (std::none_of(found.begin(), found.end(), [&](const Found& o) { return o.hash == hash; })) found.push_back({hash, std::move(alone)});
+      found.try_emplace(hash, std::move(alone)).first->second.structs.insert(op);
     }
   }
-  f.each_derived([](const tt::GraphFunction& g, bool) { collect(g); });
+  f.each_derived([&](const tt::GraphFunction& g, bool) { collect(g, op); });
 }
 
 /// Only what has changed is compiled again.
@@ -167,44 +176,66 @@ void run_samples() {
 }
 /// Of all programs that have run. False: some are not there any more.
 bool collect_all() {
+  name_structs(tt::DirectOps{});
+  name_structs(tt::StructuredOps{});
+  name_structs(tt::FurtherStructuredOps{});
   tt::detail::FunctionTable& table = tt::detail::function_table();
   const auto reading = table.read();
   table.each([](const tt::detail::KeptFunction& k) {
-    if (k.function) collect(*k.function);
+    const auto op = structs.find(k.op->name());
+    if (k.function && op != structs.end()) collect(*k.function, op->second);
     return false;
   });
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.hash < b.hash; });
   return table.evicted() == 0 && table.refused() == 0;
 }
 
-tt::Text list_of(const std::string& set, const std::vector<std::string>& name) {
-  tt::Text t;
-  t << "struct tt_library_kernel { unsigned long long high, low; void *function; };\n";
-  for (const std::string& n : name) t << "extern void " << n.c_str() << "_0(void *const *, const i64 *, const i64 *);\n";
-  t << "const struct tt_library_kernel tt_library_kernels_" << set.c_str() << "[] = {\n";
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    const tt::Text hex = found[k].hash.hex();
-    t << "{0x";
-    t.append(hex.begin(), 16);
-    t << "ull, 0x";
-    t.append(hex.begin() + 16, 16);
-    t << "ull, (void *)" << name[k].c_str() << "_0},\n";
-  }
-  return t << "};\nconst int tt_library_kernel_count_" << set.c_str() << " = " << static_cast<int>(found.size()) << ";\n";
-}
+std::string name_of(const std::string& set, const tt::ContentHash& hash) { return "tt_" + set + '_' + hash.hex().c_str(); }
+
 /// All kernels under names of an instruction set, in so many files.
-void write_set(const std::string& folder, const std::string& set, std::size_t files) {
-  std::vector<std::string> name;
-  for (const Found& f : found) name.push_back("tt_" + set + '_' + f.hash.hex().c_str());
-  for (std::size_t part = 0; part < files; ++part) {
-    tt::Vec<tt::NamedPlan> plans;
-    for (std::size_t k = part; k < found.size(); k += files) plans.push_back({&found[k].kernel.plan, name[k].c_str()});
-    const std::string number = std::to_string(part);
-    tt::Text text;
-    text << "#pragma GCC visibility push(hidden)\n#define zero tt_" << set.c_str() << "_zero_" << number.c_str() << '\n' << tt::emit_c(plans);
-    if (part == 0) text << list_of(set, name);
-    write(folder + '/' + set + '_' + number + ".c", text);
+void write_set(const std::string& folder, const std::string& set, int files) {
+  std::vector<tt::Vec<tt::NamedPlan>> plans(static_cast<std::size_t>(files));
+  std::vector<std::string> names;
+  names.reserve(found.size());
+  for (const auto& [hash, f] : found) {
+    names.push_back(name_of(set, hash));
+    plans[names.size() % plans.size()].push_back({&f.kernel.plan, names.back().c_str()});
   }
+  for (int part = 0; part < files; ++part) {
+    tt::Text text;
+    text << "#pragma GCC visibility push(hidden)\n#define zero tt_" << set.c_str() << "_zero_" << part << '\n' << tt::emit_c(plans[static_cast<std::size_t>(part)]);
+    write(folder + '/' + set + '_' + std::to_string(part) + ".c", text);
+  }
+}
+/// What tt::cpu::use_library_kernels calls for each op: the linker leaves out the kernels of ops that a program does not use.
+void write_tables(const std::string& folder, const std::vector<std::string>& sets) {
+  tt::Text text;
+  text << "#include \"tt/dispatch/eager.hpp\"\n\nextern \"C\" {\n#pragma GCC visibility push(hidden)\n";
+  for (const std::string& set : sets)
+    for (const auto& [hash, f] : found) text << "void " << name_of(set, hash).c_str() << "_0(void* const*, const std::int64_t*, const std::int64_t*);\n";
+  text << "#pragma GCC visibility pop\n}\nnamespace tt::cpu {\nconst bool library_has_kernels = true;\n";
+  std::map<std::string, std::vector<tt::ContentHash>> kernels;
+  for (const auto& [hash, f] : found)
+    for (const std::string& op : f.structs) kernels[op].push_back(hash);
+  for (const auto& [op, list] : kernels) {
+    const auto count = static_cast<int>(list.size());
+    text << "template <>\nvoid use_library_kernels<" << op.c_str() << ">() {\n";
+    for (const std::string& set : sets) {
+      text << "  static const LibraryKernel " << set.c_str() << "[] = {\n";
+      for (const tt::ContentHash& h : list) {
+        const tt::Text hex = h.hex();
+        text << "    {0x";
+        text.append(hex.begin(), 16);
+        text << "u, 0x";
+        text.append(hex.begin() + 16, 16);
+        text << "u, reinterpret_cast<void*>(&" << name_of(set, h).c_str() << "_0)},\n";
+      }
+      text << "  };\n";
+    }
+    text << "  static constinit LibraryKernels all{";
+    for (const std::string& set : sets) text << '.' << set.c_str() << " = {" << set.c_str() << ", " << count << "}, ";
+    text << "};\n  all.use();\n}\n";
+  }
+  write(folder + "/tables.cpp", text << "}  // namespace tt::cpu\n");
 }
 
 }  // namespace
@@ -216,6 +247,8 @@ int main(int count, char** word) {
     std::fprintf(stderr, "more programs ran than are kept: run fewer samples at a time\n");
     return 1;
   }
-  for (int s = 3; s < count; ++s) write_set(word[1], word[s], static_cast<std::size_t>(std::atoi(word[2])));
+  const std::vector<std::string> sets(word + 3, word + count);
+  for (const std::string& set : sets) write_set(word[1], set, std::atoi(word[2]));
+  write_tables(word[1], sets);
   std::printf("%d kernels\n", static_cast<int>(found.size()));
 }

@@ -1,6 +1,5 @@
 // Registers every operator of the library, so that each can be found by name.
 #pragma once
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -14,55 +13,32 @@
 namespace tt {
 namespace detail {
 
-/// f(an operator's entry, its name) for each that a list of types, or of codes, defines.
 template <class... F>
-void each_entry(const auto& f, TypeList<F...>) { (f(&operator_entry<F>, F::info.name), ...); }
+void define_operators(TypeList<F...>) { (library_operator<F>(), ...); }
 template <std::size_t... I>
-void each_primitive_entry(const auto& f, std::index_sequence<I...>) {
-  const auto one = [&]<Op K>(std::integral_constant<Op, K>) {
-    if constexpr (has_operator(K)) f(&operator_entry<K>, name(K));
+void define_primitives(std::index_sequence<I...>) {
+  const auto one = []<Op K>(std::integral_constant<Op, K>) {
+    if constexpr (has_operator(K)) library_operator<K>();
   };
   (one(std::integral_constant<Op, static_cast<Op>(I)>{}), ...);
 }
-
-void each_defined_operator(const auto& f) {
-  each_entry(f, ElementwiseOps{});
-  each_entry(f, TypeList<Philox, IntegerPow>{});
-  each_primitive_entry(f, std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
-  each_entry(f, StructuredOps{});
-}
-/// The same for the rest of the vocabulary, which no other op of the library needs.
-void each_further_operator(const auto& f) {
-  each_entry(f, FurtherOps{});
-  each_entry(f, InnerOps{});
-  each_entry(f, FurtherStructuredOps{});
-}
-/// The operator of that name among them, or null.
-TT_LAZY Operator* further_operator(const char* name);
+/// The part of the vocabulary that no other op of the library needs.
 TT_LAZY void register_further_ops();
 
-#if TT_DEFINES(further)
-TT_LAZY_DEFINITION Operator* further_operator(const char* name) {
-  Operator* found = nullptr;
-  each_further_operator([&](Operator& (*entry)(), const char* own) {
-    if (!found && std::strcmp(name, own) == 0) found = &entry();
-  });
-  return found;
+#if TT_DEFINES(eager) || TT_DEFINES(further)
+template <class F>
+Operator& library_operator() {
+  call_if_defined(&backend::use_library_kernels<F>);
+  return operator_entry<F>();
 }
-TT_LAZY_DEFINITION void register_further_ops() {
-  each_further_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
-}
+template <Op K>
+Operator& library_operator() { return operator_entry<K>(); }
 #endif
-
-#if defined(TT_COMPILED) && TT_DEFINES(eager)
-TT_INLINE Operator& library_operator(const char* name) {
-  Operator* found = nullptr;
-  each_defined_operator([&](Operator& (*entry)(), const char* own) {
-    if (!found && std::strcmp(name, own) == 0) found = &entry();
-  });
-  if (!found) found = further_operator(name);
-  if (!found) TT_THROW(InternalError(Text("tt::compiled has no op called ") << name << "."));
-  return *found;
+#if TT_DEFINES(further)
+TT_LAZY_DEFINITION void register_further_ops() {
+  define_operators(FurtherOps{});
+  define_operators(InnerOps{});
+  define_operators(FurtherStructuredOps{});
 }
 #endif
 
@@ -71,7 +47,10 @@ TT_INLINE Operator& library_operator(const char* name) {
 /// Every operator of the library is registered after this; returns how many there are in all.
 template <class = void>  // instantiated only where it is called
 int register_all_ops() {
-  detail::each_defined_operator([](Operator& (*entry)(), const char*) { (void)entry(); });
+  detail::define_operators(ElementwiseOps{});
+  detail::define_operators(TypeList<Philox, IntegerPow>{});
+  detail::define_primitives(std::make_index_sequence<static_cast<std::size_t>(op_count)>{});
+  detail::define_operators(StructuredOps{});
   detail::register_further_ops();
   detail::register_functions<void>();
   detail::register_linalg<void>();

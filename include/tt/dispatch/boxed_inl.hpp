@@ -175,8 +175,8 @@ inline bool takes_numbers_alone(std::string_view name) {
     if (name == s) return true;
   return false;
 }
-/// Calls `op`, which has as many results as there is room for.
-TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result) {
+/// Calls `op`, which has as many results as there is room for. `into`: see Call.
+TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result, const Tensor* into) {
   Attributes attributes;
   if (op.optional > 0) attributes.push(0);  // which of the Tensors are given
   SmallVec<TensorOperand, few_arguments> operand;
@@ -205,7 +205,7 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   for (const TensorOperand& o : operand) numbers_only = numbers_only && !o.tensor;
   if (numbers_only && !takes_numbers_alone(op.name())) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
   if (op.body || op.primitive != Op::input) {
-    *result = call_elementwise(op, operand.data(), tensors, attributes, at);
+    *result = call_elementwise(op, operand.data(), tensors, attributes, at, into);
     return;
   }
   SmallVec<Tensor, few_arguments> made(tensors);
@@ -230,12 +230,12 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   }
   call_operator_into(op, argument.data(), tensors, attributes, at, result);
 }
-inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at) {
+inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, const Tensor* into) {
   std::vector<Tensor> result(static_cast<std::size_t>(op.results));
-  call_boxed(op, given, at, result.data());
+  call_boxed(op, given, at, result.data(), into);
   return result;
 }
-inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at) {
+inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at, const Tensor*) {
   if (std::string_view(f.schema).starts_with("Scalar input")) {
     bool numbers_only = true;
     for (const BoxedValue* v : given.value) numbers_only = numbers_only && !(v && v->is_tensor());
@@ -321,15 +321,16 @@ TT_INLINE std::string registered_name(std::string_view name) {
 inline const char* name_of(const Operator& op) { return op.name(); }
 inline const char* name_of(const NamedFunction& f) { return f.name; }
 
-/// Results of the first meaning that takes these arguments.
-inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
+/// Results of the first meaning that takes these arguments. `into`: see Call.
+inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at,
+                                        const Tensor* into = nullptr) {
   std::vector<Tensor> result;
   Text why;
   int meanings = 0;
   const bool done = each_meaning(name, [&](const auto& meaning) {
     const BoxedArguments given(meaning.schema, positional, named);
     if (given.fit()) {
-      result = call_boxed(meaning, given, at);
+      result = call_boxed(meaning, given, at, into);
       return true;
     }
     if (meanings++ == 0) why << given.wrong << ": takes (" << meaning.schema << ')';
@@ -357,32 +358,55 @@ TT_INLINE std::vector<OpSchema> ops() {
   return list;
 }
 
+namespace detail {
+/// Does the tape keep what a call that changes `target` reads?
+inline bool change_is_taped(const Tensor& target, std::span<const BoxedValue> positional, std::span<const NamedValue> named) {
+  if (!target.defined()) return false;
+  bool taped = change_is_taped(target);
+  const auto look = [&](const BoxedValue& v) { taped = taped || (v.is_tensor() && v.tensor().defined() && change_is_taped(target, &v.tensor())); };
+  for (const BoxedValue& v : positional) look(v);
+  for (const NamedValue& v : named) look(v.value);
+  return taped;
+}
+/// Of a call that is neither on the tape nor captured: it may write its result to `target` itself.
+inline std::vector<Tensor> call_into(const Tensor& target, const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
+  check_no_repeats(target, name, at);
+  const ExcludeKeys below(DispatchKey::autograd);
+  return call_meaning(name, positional, named, at, &target);
+}
+/// The one result of a call, to be written to `target`.
+inline Tensor write_result(const char* name, Tensor target, const std::vector<Tensor>& result, SourceLine at) {
+  if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
+  if (result[0].is_same(target)) {
+    advance_version(target);
+    return target;
+  }
+  if (!capture_mode) check_result(target, result[0], name, at);
+  target.copy_(result[0], at);
+  return target;
+}
+}  // namespace detail
+
 TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
   const std::string own = detail::registered_name(name);
+  const bool in_place = own.ends_with('_') && !positional.empty() && positional[0].is_tensor() && !detail::is_called(own.c_str());
   for (std::size_t k = 0; k < named.size(); ++k)
-    if (std::strcmp(named[k].name, "out") == 0 && named[k].value.is_tensor()) {
+    if (std::strcmp(named[k].name, "out") == 0 && (named[k].value.is_tensor() || named[k].value.is_none())) {
       std::vector<NamedValue> rest(named.begin(), named.end());
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
-      Tensor out = named[k].value.tensor();
-      const std::vector<Tensor> result = call_results(name, positional, rest, at);
-      if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results, out is one." << at));
-      out.copy_(result[0], at);
-      return {out};
+      const Tensor out = named[k].value.is_tensor() ? named[k].value.tensor() : Tensor();
+      if (!out.defined()) return call_results(name, positional, rest, at);
+      const bool direct = !in_place && !detail::capture_mode && !detail::change_is_taped(out, positional, rest);
+      return {detail::write_result(name, out, direct ? detail::call_into(out, own.c_str(), positional, rest, at) : call_results(name, positional, rest, at), at)};
     }
-  if (own.ends_with('_') && !positional.empty() && positional[0].is_tensor() && !detail::is_called(own.c_str())) {
-    Tensor first = positional[0].tensor();
-    bool taped = false;
-    for (const BoxedValue& v : positional) taped = taped || (v.is_tensor() && v.tensor().defined() && v.tensor().requires_grad());
-    for (const NamedValue& v : named) taped = taped || (v.value.is_tensor() && v.value.tensor().defined() && v.value.tensor().requires_grad());
-    std::vector<BoxedValue> old(positional.begin(), positional.end());
-    if (taped && first.defined()) old[0] = detail::copy_for_tape(first, at);  // its derivative reads the old elements
-    std::vector<Tensor> result = detail::call_meaning(own.substr(0, own.size() - 1).c_str(), old, named, at);
-    if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
-    if (!detail::capture_mode) detail::check_result(first, result[0], name, at);
-    first.copy_(result[0], at);
-    return {first};
-  }
-  return detail::call_meaning(own.c_str(), positional, named, at);
+  if (!in_place) return detail::call_meaning(own.c_str(), positional, named, at);
+  const Tensor target = positional[0].tensor();
+  const std::string op = own.substr(0, own.size() - 1);
+  const bool taped = detail::change_is_taped(target, positional, named);
+  if (!taped && target.defined() && !detail::capture_mode) return {detail::write_result(name, target, detail::call_into(target, op.c_str(), positional, named, at), at)};
+  std::vector<BoxedValue> old(positional.begin(), positional.end());
+  if (taped) old[0] = detail::copy_for_tape(target, at);  // its derivative reads the old elements
+  return {detail::write_result(name, target, detail::call_meaning(op.c_str(), old, named, at), at)};
 }
 
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,

@@ -117,10 +117,12 @@ inline constexpr bool uses_library = true;
 #else
 inline constexpr bool uses_library = false;
 #endif
-/// An operator that tt::compiled has: files that link it compile no definition of one. Such entries are functions of their
-/// own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator. What
-/// calls an entry may be either file's: both find the same operator.
-TT_INLINE Operator& library_operator(const char* name);
+/// An operator that tt::compiled has: files that link it compile no definition of one, and a program has those that it calls. Their entries are functions of
+/// their own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator.
+template <class F>
+[[gnu::used]] Operator& library_operator();
+template <Op K>
+[[gnu::used]] Operator& library_operator();
 
 /// The Tensors of a call that are given, as a set.
 inline std::int64_t given_of(const Operator& op, const Attributes& a) { return op.optional > 0 ? a.value[0] : -1; }
@@ -242,7 +244,7 @@ inline Operator& define_recorded(const char* name, int arguments, RecordFunction
 template <class F, bool Linked = detail::uses_library && (detail::is_in<F, DirectOps> || detail::is_in<F, StructuredOps> || detail::is_in<F, FurtherStructuredOps>)>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(F::info.name);
+    if constexpr (Linked) return detail::library_operator<F>();
     else return detail::define_operator<F>();
   }();
   return entry;
@@ -250,7 +252,7 @@ Operator& operator_entry() {
 template <Op K, bool Linked = detail::uses_library>
 Operator& operator_entry() {
   static Operator& entry = []() -> Operator& {
-    if constexpr (Linked) return detail::library_operator(name(K));
+    if constexpr (Linked) return detail::library_operator<K>();
     else return detail::define_recorded(name(K), arity(K), &detail::record_primitive, is_shift(K) ? "int n" : "", K);
   }();
   return entry;

@@ -127,6 +127,14 @@ TT_ALWAYS_INLINE constexpr auto scale_exp(auto p, auto k) {
   return fma(p, s, s) * u;
 }
 
+/// e^x where that is neither infinite nor denormal: without Exp's clamp and its two steps of scaling.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto exp_in_range(auto x) {
+  const auto reduced = reduce_by_ln2<T>(x);
+  const auto scale = power_of_two<T>(reduced.k);
+  return fma(fma(reduced.r * reduced.r, exp_tail<T>(reduced.r), reduced.r), scale, scale);
+}
+
 }  // namespace detail
 
 /// e^x.
@@ -234,11 +242,7 @@ struct Tanh {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x);
     if constexpr (sizeof(T) == 4) {
-      // e^2a without Exp's own clamp and its two steps of scaling: 2a is at most 20.
-      const auto reduced = detail::reduce_by_ln2<T>(detail::within(a + a, T(-20), T(20)));
-      const auto scale = detail::power_of_two<T>(reduced.k);
-      const auto rest = fma(reduced.r * reduced.r, detail::exp_tail<T>(reduced.r), reduced.r);
-      const auto e = fma(rest, scale, scale);
+      const auto e = detail::exp_in_range<T>(detail::within(a + a, T(-20), T(20)));
       const auto s = x * x;
       const auto p = detail::horner(s, -0x1.9cb942p-8f, 0x1.5a3d52p-6f, -0x1.b9613cp-5f,
                                     0x1.110f2p-3f, -0x1.555554p-2f);

@@ -1,22 +1,43 @@
 // Kernels of eager ops that tt::compiled brings with it, compiled from emitted C when the library was built (src/emitter/library_kernels.cpp, cmake/tt_library_kernels.cmake):
 // what is softmax, a norm, a loss or a gradient of these runs as fast as if the program had compiled it. They are found by their text, so they are what the
-// emitter would write now, with the bits of the interpreter. A program without tt::compiled has none.
+// emitter would write now, with the bits of the interpreter. A program has those of the ops that it names, or of all if it calls ops by name; one without
+// tt::compiled has none.
 #pragma once
-#include "tt/plan/plan.hpp"
+#include <atomic>
+#include <cstdint>
 
-/// One of them; lists of them, in the order of their hashes, are C text that src/emitter/library_kernels.cpp writes.
-extern "C" struct tt_library_kernel {
-  unsigned long long high, low;  ///< of its text, see ContentHash
-  void* function;
-};
+#include "tt/plan/plan.hpp"
 
 namespace tt::cpu {
 
+/// One of them.
+struct LibraryKernel {
+  std::uint64_t high, low;  ///< of its text, see ContentHash
+  void* function;
+};
+/// Those of an op, for each instruction set that the library was built for, in the order of their hashes. C++ text that src/emitter/library_kernels.cpp writes.
+struct LibraryKernels {
+  struct List {
+    const LibraryKernel* first = nullptr;
+    int count = 0;
+  };
+  List own, avx2, avx512;
+  std::atomic<bool> used = false;
+  const LibraryKernels* next = nullptr;  ///< that were used before
+
+  /// From now on they are found.
+  TT_INLINE void use();
+};
+/// Uses those of an op. Weak: only the library that has such kernels defines it, for ops that have any.
+template <class F>
+[[gnu::weak]] void use_library_kernels();
+
+extern const bool library_has_kernels;  ///< beside them
+/// Has the library any?
+TT_INLINE bool has_library_kernels();
 /// A compiled function (see KernelFunction) of a plan's kernel for the processor at hand, or null. It is not given the values of the plan's symbols but
 /// those of further `sizes`, which this adds.
 TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes);
-/// Are there any?
-TT_INLINE bool has_library_kernels();
 
 }  // namespace tt::cpu
 
@@ -30,47 +51,48 @@ TT_INLINE bool has_library_kernels();
 #include "tt/backends/disk_cache.hpp"
 #include "tt/plan/kernel_alone.hpp"
 
-extern "C" {
-extern const struct tt_library_kernel tt_library_kernels_own[];
-extern const int tt_library_kernel_count_own;
-#if defined(TT_AVX2_KERNELS)
-extern const struct tt_library_kernel tt_library_kernels_avx2[];
-extern const int tt_library_kernel_count_avx2;
-#endif
-#if defined(TT_AVX512_KERNELS)
-extern const struct tt_library_kernel tt_library_kernels_avx512[];
-extern const int tt_library_kernel_count_avx512;
-#endif
-}
-
 namespace tt::cpu {
 
-inline std::span<const tt_library_kernel> library_kernels() {
-  const auto list = [](const tt_library_kernel* first, int count) { return std::span(first, static_cast<std::size_t>(count)); };
+inline constinit std::atomic<const LibraryKernels*> used_library_kernels = nullptr;
+
+TT_INLINE void LibraryKernels::use() {
+  if (used.exchange(true)) return;
+  next = used_library_kernels.load();
+  while (!used_library_kernels.compare_exchange_weak(next, this)) {
+  }
+}
+TT_INLINE bool has_library_kernels() { return library_has_kernels; }
+
+inline std::span<const LibraryKernel> for_this_processor(const LibraryKernels& kernels) {
+  const LibraryKernels::List* list = &kernels.own;
 #if defined(TT_AVX512_KERNELS)
-  if (&tile_kernels() == &avx512_kernels()) return list(tt_library_kernels_avx512, tt_library_kernel_count_avx512);
+  if (&tile_kernels() == &avx512_kernels()) list = &kernels.avx512;
 #endif
 #if defined(TT_AVX2_KERNELS)
-  if (&tile_kernels() == &avx2_kernels()) return list(tt_library_kernels_avx2, tt_library_kernel_count_avx2);
+  if (&tile_kernels() == &avx2_kernels()) list = &kernels.avx2;
 #endif
-  return list(tt_library_kernels_own, tt_library_kernel_count_own);
+  return {list->first, static_cast<std::size_t>(list->count)};
 }
-TT_INLINE bool has_library_kernels() { return !library_kernels().empty(); }
 TT_INLINE void* find_library_kernel(const Plan& plan, int kernel, Vec<Extent>& sizes) {
-  if (!has_text_of_its_own(plan, plan.kernels[kernel])) return nullptr;
+  const LibraryKernels* kernels = used_library_kernels.load();
+  if (!kernels || !has_text_of_its_own(plan, plan.kernels[kernel])) return nullptr;
   const KernelAlone alone(plan, kernel);
   const ContentHash hash = ContentHash::of(emit_c(alone.plan, KernelAlone::name));
-  const auto list = library_kernels();
-  const auto hash_of = [](const tt_library_kernel& k) { return ContentHash{k.high, k.low}; };
-  const auto at = std::lower_bound(list.begin(), list.end(), hash, [&](const tt_library_kernel& k, const ContentHash& h) { return hash_of(k) < h; });
-  if (at == list.end() || hash_of(*at) != hash) return nullptr;
-  sizes.append(alone.sizes.begin(), alone.sizes.size());
-  return at->function;
+  const auto hash_of = [](const LibraryKernel& k) { return ContentHash{k.high, k.low}; };
+  for (; kernels; kernels = kernels->next) {
+    const auto list = for_this_processor(*kernels);
+    const auto at = std::lower_bound(list.begin(), list.end(), hash, [&](const LibraryKernel& k, const ContentHash& h) { return hash_of(k) < h; });
+    if (at == list.end() || hash_of(*at) != hash) continue;
+    sizes.append(alone.sizes.begin(), alone.sizes.size());
+    return at->function;
+  }
+  return nullptr;
 }
 
 }  // namespace tt::cpu
 #else
 namespace tt::cpu {
+TT_INLINE void LibraryKernels::use() {}
 TT_INLINE bool has_library_kernels() { return false; }
 TT_INLINE void* find_library_kernel(const Plan&, int, Vec<Extent>&) { return nullptr; }
 }  // namespace tt::cpu
