@@ -76,6 +76,10 @@ struct TileKernels {
   bool (*has_bf16_products)();
 };
 
+// Further tables of tt::compiled: see src/tile_kernels.cpp.
+const TileKernels& avx2_kernels();
+const TileKernels& avx512_kernels();
+
 inline namespace TT_ISA {
 
 /// Those that this program runs.

@@ -9,10 +9,6 @@
 
 namespace tt::cpu {
 
-// Further tables of tt::compiled: see src/tile_kernels.cpp.
-const TileKernels& avx2_kernels();
-const TileKernels& avx512_kernels();
-
 inline namespace TT_ISA {
 namespace detail {
 
