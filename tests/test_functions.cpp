@@ -269,10 +269,48 @@ TEST_CASE("calls in place and with out write where they are told, and make no te
   CHECK(allocated([&] { tt::call("add_", {x, y}); }) == 0);
   CHECK(x.sum().item() == n * n);
   CHECK(x.version() == 2);
+}
+
+TEST_CASE("calls in place and with out are on the tape as those without") {
   const Tensor leaf = tt::zeros({2}).requires_grad_(), product = leaf * 2;
   tt::call("exp_", {product});
   product.sum().backward();
   CHECK(numbers(leaf.grad()) == Numbers{2, 2});
+  const auto gradient = [](const char* name, std::initializer_list<tt::BoxedValue> arguments, const Tensor& of) {
+    const Tensor out = tt::zeros({2});
+    tt::call(name, arguments, {{"out", out}}).sum().backward();
+    return numbers(of.grad());
+  };
+  static const Tensor weight = tt::tensor({2.0, 3.0}).requires_grad_();
+  const Tensor x = tt::tensor({5.0, 7.0}), joined = tt::tensor({1.0}).requires_grad_();
+  CHECK(gradient("cat", {std::vector<Tensor>{joined * 3, tt::ones({1})}}, joined) == Numbers{3});
+  tt::register_function("test_weighted", "Tensor input", [](const Tensor& t, tt::SourceLine) { return t * weight; });
+  CHECK(gradient("test_weighted", {x}, weight) == Numbers{5, 7});
+  tt::register_function("test_slope", "Tensor input", [](const Tensor& t, tt::SourceLine) {
+    const Tensor own = t.detach().requires_grad_();
+    (own * own).sum().backward();
+    return own.grad();
+  });
+  CHECK(numbers(tt::call("test_slope", {x}, {{"out", tt::zeros({2})}})) == Numbers{10, 14});
+  const Tensor base = tt::tensor({3.0}).requires_grad_(), squared = base * 1;
+  tt::call("mul_", {squared, squared});
+  squared.sum().backward();
+  CHECK(numbers(base.grad()) == Numbers{6});
+  tt::call("contiguous", {x}, {{"out", x}});
+  CHECK(x.version() == 0);
+}
+
+TEST_CASE("out that shares memory with an operand") {
+  constexpr int n = 1 << 20;
+  tt::set_num_threads(2);
+  std::vector<float> memory(n);
+  for (int k = 0; k < n; ++k) memory[static_cast<std::size_t>(k)] = k % 3 == 0 ? -1.f : 1.f;
+  const Tensor x = tt::from_blob(memory.data(), {n}), negative = tt::from_blob(reinterpret_cast<bool*>(memory.data()), {n});
+  const Tensor expected = x.clone() < 0;
+  CHECK(same_bits(tt::call("lt", {x, 0.0}, {{"out", negative}}), expected));
+  const Tensor whole = tt::rand({n}, 1), sum = whole + 1;
+  CHECK(same_bits(tt::call("add", {whole, 1}, {{"out", whole}}), sum));
+  tt::set_num_threads(1);
 }
 
 TEST_CASE("einsum is what its letters say") {

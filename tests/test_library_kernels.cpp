@@ -98,7 +98,9 @@ TEST_CASE("kernels of softmax, norms and losses are found for every shape") {
   }
   const Tensor x = tt::randn({5, 20}).requires_grad_();
   tt::cross_entropy(x, tt::zeros({5}, tt::DType::i64)).backward();
-  for (const char* op : {"softmax", "layer_norm", "mse_loss", "cross_entropy"}) {
+  const Tensor narrow = x.detach().to(tt::DType::bf16);
+  CHECK((narrow * narrow + 1).where(x > 0, narrow).dtype() == tt::DType::bf16);
+  for (const char* op : {"softmax", "layer_norm", "mse_loss", "cross_entropy", "mul", "add", "where"}) {
     CAPTURE(op);
     const Kernels k = kernels_of(op);
     CHECK(k.all > 0);

@@ -64,6 +64,16 @@ void elementwise(const Tensor& x) {
   }
 }
 
+/// What has no struct, of numbers that are stored narrow: the others have loops of their own.
+void arithmetic(const Tensor& x) {
+  for (const char* op : {"add", "sub", "mul", "div", "maximum", "minimum"}) {
+    run_forward({x, x}, [&](const Tensors& t) { return tt::call(op, {t[0], t[1]}); });
+    run_forward({x}, [&](const Tensors& t) { return tt::call(op, {t[0], 2}); });
+  }
+  for (const char* op : {"neg", "abs", "sqrt"}) run_forward({x}, [&](const Tensors& t) { return tt::call(op, {t[0]}); });
+  run_forward({x}, [](const Tensors& t) { return tt::where(t[0] > 0.5, t[0], t[0]); });
+}
+
 void rows(const Tensor& x, std::initializer_list<double> epsilons) {
   const std::int64_t columns = x.size(1);
   const Tensor weight = tt::rand({columns}, x.dtype()), bias = tt::rand({columns}, x.dtype());
@@ -108,8 +118,8 @@ void losses(const Tensor& x) {
   }
 }
 
-/// How C++ text names each op's struct.
-std::map<std::string, std::string> structs;
+/// What stands for each op as a template argument in C++ text: its struct, or its code.
+std::map<std::string, std::string> arguments;
 template <class F>
 constexpr std::string_view struct_of() {  // "... [with F = tt::Softmax; ...]"
   std::string_view text = __PRETTY_FUNCTION__;
@@ -118,15 +128,23 @@ constexpr std::string_view struct_of() {  // "... [with F = tt::Softmax; ...]"
 }
 template <class... F>
 void name_structs(tt::TypeList<F...>) {
-  (structs.emplace(F::info.name, struct_of<F>()), ...);
+  (arguments.emplace(F::info.name, struct_of<F>()), ...);
+}
+void name_arguments() {
+  name_structs(tt::DirectOps{});
+  name_structs(tt::StructuredOps{});
+  name_structs(tt::FurtherStructuredOps{});
+  for (int k = 0; k < tt::op_count; ++k)
+    if (const auto op = static_cast<tt::Op>(k); tt::has_operator(op)) arguments.emplace(name(op), "static_cast<tt::Op>(" + std::to_string(k) + ")");
 }
 
 /// Kernels by their text, and of which ops they are.
 struct Found {
   tt::KernelAlone kernel;
-  std::set<std::string> structs;
+  std::set<std::string> ops;
 };
 std::map<tt::ContentHash, Found> found;
+std::set<std::string> others;  ///< ops that ran too, and have no table: views, conversions
 
 void collect(const tt::GraphFunction& f, const std::string& op) {
   if (f.is_one_program()) {
@@ -135,7 +153,7 @@ void collect(const tt::GraphFunction& f, const std::string& op) {
       if (plan.kernels[k].code != k || !tt::has_text_of_its_own(plan, plan.kernels[k])) continue;
       tt::KernelAlone alone(plan, k);
       const tt::ContentHash hash = tt::ContentHash::of(tt::emit_c(alone.plan, tt::KernelAlone::name));
-      found.try_emplace(hash, std::move(alone)).first->second.structs.insert(op);
+      found.try_emplace(hash, std::move(alone)).first->second.ops.insert(op);
     }
   }
   f.each_derived([&](const tt::GraphFunction& g, bool) { collect(g, op); });
@@ -171,19 +189,18 @@ void run_samples() {
     const Tensor x = tt::rand({6, columns}, d);
     rows(x, {1e-5, 1e-6});
     all_elementwise(x);
+    arithmetic(x);
   }
   images();
 }
 /// Of all programs that have run. False: some are not there any more.
 bool collect_all() {
-  name_structs(tt::DirectOps{});
-  name_structs(tt::StructuredOps{});
-  name_structs(tt::FurtherStructuredOps{});
+  name_arguments();
   tt::detail::FunctionTable& table = tt::detail::function_table();
   const auto reading = table.read();
   table.each([](const tt::detail::KeptFunction& k) {
-    const auto op = structs.find(k.op->name());
-    if (k.function && op != structs.end()) collect(*k.function, op->second);
+    if (k.function && arguments.contains(k.op->name())) collect(*k.function, k.op->name());
+    else if (k.function) others.insert(k.op->name());
     return false;
   });
   return table.evicted() == 0 && table.refused() == 0;
@@ -215,7 +232,7 @@ void write_tables(const std::string& folder, const std::vector<std::string>& set
   text << "#pragma GCC visibility pop\n}\nnamespace tt::cpu {\nconst bool library_has_kernels = true;\n";
   std::map<std::string, std::vector<tt::ContentHash>> kernels;
   for (const auto& [hash, f] : found)
-    for (const std::string& op : f.structs) kernels[op].push_back(hash);
+    for (const std::string& op : f.ops) kernels[arguments.at(op)].push_back(hash);
   for (const auto& [op, list] : kernels) {
     const auto count = static_cast<int>(list.size());
     text << "template <>\nvoid use_library_kernels<" << op.c_str() << ">() {\n";
@@ -250,5 +267,7 @@ int main(int count, char** word) {
   const std::vector<std::string> sets(word + 3, word + count);
   for (const std::string& set : sets) write_set(word[1], set, std::atoi(word[2]));
   write_tables(word[1], sets);
-  std::printf("%d kernels\n", static_cast<int>(found.size()));
+  std::printf("%d kernels; none of", static_cast<int>(found.size()));
+  for (const std::string& op : others) std::printf(" %s", op.c_str());
+  std::puts("");
 }

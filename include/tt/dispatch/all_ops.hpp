@@ -32,7 +32,10 @@ Operator& library_operator() {
   return operator_entry<F>();
 }
 template <Op K>
-Operator& library_operator() { return operator_entry<K>(); }
+Operator& library_operator() {
+  call_if_defined(&backend::use_library_kernels<K>);
+  return operator_entry<K>();
+}
 #endif
 #if TT_DEFINES(further)
 TT_LAZY_DEFINITION void register_further_ops() {

@@ -175,8 +175,13 @@ inline bool takes_numbers_alone(std::string_view name) {
     if (name == s) return true;
   return false;
 }
-/// Calls `op`, which has as many results as there is room for. `into`: see Call.
-TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result, const Tensor* into) {
+/// Where the result of a call by name is to go, and what errors call that.
+struct Destination {
+  Tensor target;
+  const char* name;
+};
+/// Calls `op`, which has as many results as there is room for. An elementwise one may write its result to `to` itself, and gives that then.
+TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, Tensor* result, const Destination* to) {
   Attributes attributes;
   if (op.optional > 0) attributes.push(0);  // which of the Tensors are given
   SmallVec<TensorOperand, few_arguments> operand;
@@ -205,7 +210,11 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   for (const TensorOperand& o : operand) numbers_only = numbers_only && !o.tensor;
   if (numbers_only && !takes_numbers_alone(op.name())) TT_THROW(Error(Text("tt::") << op.name() << ": there is no Tensor." << at));
   if (op.body || op.primitive != Op::input) {
-    *result = call_elementwise(op, operand.data(), tensors, attributes, at, into);
+    bool direct = to && to->target.defined() && !capture_mode && !change_is_taped(to->target);
+    for (const TensorOperand& o : operand) direct = direct && !(o.tensor && o.tensor->defined() && change_is_taped(to->target, o.tensor));
+    *result = direct ? to->target : Tensor();
+    if (direct) write_elementwise(op, *result, operand.data(), tensors, attributes, to->name, at);
+    else *result = call_elementwise(op, operand.data(), tensors, attributes, at);
     return;
   }
   SmallVec<Tensor, few_arguments> made(tensors);
@@ -230,12 +239,12 @@ TT_INLINE void call_boxed(const Operator& op, const BoxedArguments& given, Sourc
   }
   call_operator_into(op, argument.data(), tensors, attributes, at, result);
 }
-inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, const Tensor* into) {
+inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& given, SourceLine at, const Destination* to) {
   std::vector<Tensor> result(static_cast<std::size_t>(op.results));
-  call_boxed(op, given, at, result.data(), into);
+  call_boxed(op, given, at, result.data(), to);
   return result;
 }
-inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at, const Tensor*) {
+inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at, const Destination*) {
   if (std::string_view(f.schema).starts_with("Scalar input")) {
     bool numbers_only = true;
     for (const BoxedValue* v : given.value) numbers_only = numbers_only && !(v && v->is_tensor());
@@ -321,16 +330,16 @@ TT_INLINE std::string registered_name(std::string_view name) {
 inline const char* name_of(const Operator& op) { return op.name(); }
 inline const char* name_of(const NamedFunction& f) { return f.name; }
 
-/// Results of the first meaning that takes these arguments. `into`: see Call.
+/// Results of the first meaning that takes these arguments. `to`: see call_boxed.
 inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at,
-                                        const Tensor* into = nullptr) {
+                                        const Destination* to = nullptr) {
   std::vector<Tensor> result;
   Text why;
   int meanings = 0;
   const bool done = each_meaning(name, [&](const auto& meaning) {
     const BoxedArguments given(meaning.schema, positional, named);
     if (given.fit()) {
-      result = call_boxed(meaning, given, at, into);
+      result = call_boxed(meaning, given, at, to);
       return true;
     }
     if (meanings++ == 0) why << given.wrong << ": takes (" << meaning.schema << ')';
@@ -359,31 +368,13 @@ TT_INLINE std::vector<OpSchema> ops() {
 }
 
 namespace detail {
-/// Does the tape keep what a call that changes `target` reads?
-inline bool change_is_taped(const Tensor& target, std::span<const BoxedValue> positional, std::span<const NamedValue> named) {
-  if (!target.defined()) return false;
-  bool taped = change_is_taped(target);
-  const auto look = [&](const BoxedValue& v) { taped = taped || (v.is_tensor() && v.tensor().defined() && change_is_taped(target, &v.tensor())); };
-  for (const BoxedValue& v : positional) look(v);
-  for (const NamedValue& v : named) look(v.value);
-  return taped;
-}
-/// Of a call that is neither on the tape nor captured: it may write its result to `target` itself.
-inline std::vector<Tensor> call_into(const Tensor& target, const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
-  check_no_repeats(target, name, at);
-  const ExcludeKeys below(DispatchKey::autograd);
-  return call_meaning(name, positional, named, at, &target);
-}
-/// The one result of a call, to be written to `target`.
-inline Tensor write_result(const char* name, Tensor target, const std::vector<Tensor>& result, SourceLine at) {
-  if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
-  if (result[0].is_same(target)) {
-    advance_version(target);
-    return target;
-  }
-  if (!capture_mode) check_result(target, result[0], name, at);
-  target.copy_(result[0], at);
-  return target;
+/// The one result of a call, which is written to its destination if it is not there yet.
+inline Tensor write_result(const Destination& to, const std::vector<Tensor>& result, SourceLine at) {
+  if (result.size() != 1) TT_THROW(Error(Text("tt::call: ") << to.name << ": has " << static_cast<std::int64_t>(result.size()) << " results." << at));
+  Tensor target = to.target;
+  if (result[0].is_same(target)) return target;
+  check_result(target, result[0], to.name, at);
+  return target.copy_(result[0], at);
 }
 }  // namespace detail
 
@@ -394,19 +385,28 @@ TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const Box
     if (std::strcmp(named[k].name, "out") == 0 && (named[k].value.is_tensor() || named[k].value.is_none())) {
       std::vector<NamedValue> rest(named.begin(), named.end());
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
-      const Tensor out = named[k].value.is_tensor() ? named[k].value.tensor() : Tensor();
-      if (!out.defined()) return call_results(name, positional, rest, at);
-      const bool direct = !in_place && !detail::capture_mode && !detail::change_is_taped(out, positional, rest);
-      return {detail::write_result(name, out, direct ? detail::call_into(out, own.c_str(), positional, rest, at) : call_results(name, positional, rest, at), at)};
+      if (named[k].value.is_none() || !named[k].value.tensor().defined()) return call_results(name, positional, rest, at);
+      const std::string label = own + " (out)";
+      const detail::Destination to{named[k].value.tensor(), label.c_str()};
+      return {detail::write_result(to, in_place ? call_results(name, positional, rest, at) : detail::call_meaning(own.c_str(), positional, rest, at, &to), at)};
     }
   if (!in_place) return detail::call_meaning(own.c_str(), positional, named, at);
-  const Tensor target = positional[0].tensor();
-  const std::string op = own.substr(0, own.size() - 1);
-  const bool taped = detail::change_is_taped(target, positional, named);
-  if (!taped && target.defined() && !detail::capture_mode) return {detail::write_result(name, target, detail::call_into(target, op.c_str(), positional, named, at), at)};
+  const detail::Destination to{positional[0].tensor(), own.c_str()};
   std::vector<BoxedValue> old(positional.begin(), positional.end());
-  if (taped) old[0] = detail::copy_for_tape(target, at);  // its derivative reads the old elements
-  return {detail::write_result(name, target, detail::call_meaning(op.c_str(), old, named, at), at)};
+  std::vector<NamedValue> old_named(named.begin(), named.end());
+  const auto each = [&](const auto& f) {
+    for (BoxedValue& v : old) f(v);
+    for (NamedValue& v : old_named) f(v.value);
+  };
+  bool taped = false;
+  each([&](const BoxedValue& v) { taped = taped || (to.target.defined() && v.is_tensor() && v.tensor().defined() && detail::change_is_taped(to.target, &v.tensor())); });
+  if (taped) {  // the derivative reads the old elements
+    const Tensor copy = detail::copy_for_tape(to.target, at);
+    each([&](BoxedValue& v) {
+      if (v.is_tensor() && v.tensor().is_same(to.target)) v = copy;
+    });
+  }
+  return {detail::write_result(to, detail::call_meaning(own.substr(0, own.size() - 1).c_str(), old, old_named, at, &to), at)};
 }
 
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional, std::initializer_list<NamedValue> named,

@@ -81,7 +81,7 @@ inline bool may_write_into(const Tensor& into, DType d, const TensorImpl& like, 
   if (t.data + t.numel * size_of(t.dtype) < begin + t.storage->bytes) return false;
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& o = c[k].impl();
-    const bool itself = o.data == t.data && lie_alike(o, t);
+    const bool itself = o.data == t.data && o.dtype == t.dtype && lie_alike(o, t);
     if (!o.storage) return false;
     const auto* const its = static_cast<const std::byte*>(o.storage->data);
     if (!itself && its < begin + t.storage->bytes && begin < its + o.storage->bytes) return false;
@@ -168,8 +168,8 @@ struct DirectRows {
     }
     return true;
   }
-  /// Rows and columns of a range, into a dense result. `in_place`: it is an operand too.
-  void run(const DirectCall& f, const Call& c, std::byte* out, bool in_place, const Range& range) const {
+  /// Rows and columns of a range, into a dense result. `is_operand`: which is an operand too.
+  void run(const DirectCall& f, const Call& c, std::byte* out, bool is_operand, const Range& range) const {
     const int width = size_of(c[0].dtype()), result = size_of(f.result), lanes = backend::tile_kernels().lanes;
     const std::int64_t last_row = range.last(SplitAxis::rows, rows), first = range.first(SplitAxis::cols), n = range.last(SplitAxis::cols, columns) - first,
                        whole = n / lanes * lanes, rest = n - whole;
@@ -189,7 +189,7 @@ struct DirectRows {
         in[k] = {repeated[k] ? vector[k] : from[k], repeated[k]};
       }
       std::byte* const to = out + (r * columns + first) * result;
-      const bool next_follows = r + 1 < last_row && n == columns && !in_place && may_read_beyond;  // what is written behind a row is its, and is written after
+      const bool next_follows = r + 1 < last_row && n == columns && !is_operand && may_read_beyond;  // what is written behind a row is its, and is written after
       if (rest == 0 || next_follows) {
         f.function(to, in, n, 0);
       } else {
@@ -229,8 +229,10 @@ inline bool try_rows(Call& c) {
   const bool in_place = into && into->storage && into->contiguous && into->shape == d.shape && may_write_into(*c.into, f.result, *into, c);
   c.result[0] = in_place ? *c.into : Tensor(f.result, d.shape);
   std::byte* const to = c.result[0].impl().data;
+  bool is_operand = false;
+  for (int k = 0; k < c.arguments; ++k) is_operand = is_operand || c[k].impl().data == to;
   const Split split = divided(d.rows, d.columns);
-  in_parts(split.parts, [&](int part) { d.run(f, c, to, in_place, split.part(part)); });
+  in_parts(split.parts, [&](int part) { d.run(f, c, to, is_operand, split.part(part)); });
   return true;
 }
 /// A view laid out dense: rows that lie together are copied as they are, of rows of a few elements that lie apart one column after the other. What is

@@ -151,7 +151,7 @@ struct Call {
   Tensor* result = nullptr;
   SourceLine at{};
   KeySet keys{};  ///< that are left for this kernel and those below it
-  const Tensor* into = nullptr;  ///< of an op in place: a kernel may write its result there, and give this Tensor as the result
+  const Tensor* into = nullptr;  ///< of an op in place or with `out`: a kernel may write its result there, and give this Tensor as the result
 
   const Tensor& operator[](int i) const { return *argument[i]; }
   /// Tensor number k of the schema; null where it was left out.

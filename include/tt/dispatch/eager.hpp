@@ -118,7 +118,8 @@ inline constexpr bool uses_library = true;
 inline constexpr bool uses_library = false;
 #endif
 /// An operator that tt::compiled has: files that link it compile no definition of one, and a program has those that it calls. Their entries are functions of
-/// their own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator.
+/// their own (`Linked`): of functions with one name the linker keeps one, and that of the library has to define the operator. Used: the library, which calls them
+/// too, would have them inlined, and nothing left to link.
 template <class F>
 [[gnu::used]] Operator& library_operator();
 template <Op K>

@@ -70,7 +70,10 @@ TT_INLINE void check_result(const Tensor& target, const Tensor& result, const ch
 /// In a captured graph a change in place is a new value under the old name.
 TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* op, SourceLine at);
 
-/// target = op(target, operand), in place; `name` is what errors call it.
+/// target = op(operands), elementwise, of which the tape sees nothing and no capture: written where it lies if the kernel can. `name` is what errors call it.
+TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const TensorOperand* operand, int count, const Attributes& attributes, const char* name,
+                                    SourceLine at);
+/// target = op(target, operand), in place.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at);
 /// The same of an op of one operand, if `operand` is null. Dense elements are written where they lie.
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at);

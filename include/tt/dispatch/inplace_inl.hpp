@@ -70,6 +70,18 @@ TT_INLINE void rename_traced(Tensor& target, const Tensor& result, const char* o
   capture_mode->finish_update(target, result.dtype() == target.dtype() ? result : convert(result, target.dtype(), at), op, at);
 }
 
+TT_INLINE Tensor& write_elementwise(const Operator& op, Tensor& target, const TensorOperand* operand, int count, const Attributes& attributes, const char* name,
+                                    SourceLine at) {
+  check_no_repeats(target, name, at);
+  const ExcludeKeys below(DispatchKey::autograd);
+  const Tensor result = call_elementwise(op, operand, count, attributes, at, &target);
+  if (!result.is_same(target)) {
+    check_result(target, result, name, at);
+    write_elements(target, result, at);
+  }
+  advance_version(target);
+  return target;
+}
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand* operand, const char* name, SourceLine at) {
   const Tensor* const other = operand ? operand->tensor : nullptr;
   const int count = operand ? 2 : 1;
@@ -82,9 +94,9 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
     const PauseCapture pause;
     return update(op, target, operand, name, at);
   }
-  check_no_repeats(target, name, at);
   const TapeHooks& hooks = tape_hooks();
   if (change_is_taped(target, other)) {
+    check_no_repeats(target, name, at);
     hooks.check(target, at);
     // The op saves what its derivative reads: the old elements, in storage of their own.
     const Tensor old = call_unary(copy_operator(), target, no_attributes, at);
@@ -98,14 +110,7 @@ TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand
     hooks.adopt(target, value);
     return target;
   }
-  const ExcludeKeys below(DispatchKey::autograd);
-  const Tensor result = call_elementwise(op, list, count, no_attributes, at, &target);
-  if (!result.is_same(target)) {
-    check_result(target, result, name, at);
-    write_elements(target, result, at);
-  }
-  advance_version(target);
-  return target;
+  return write_elementwise(op, target, list, count, no_attributes, name, at);
 }
 TT_INLINE Tensor& update(const Operator& op, Tensor& target, const TensorOperand& operand, const char* name, SourceLine at) { return update(op, target, &operand, name, at); }
 

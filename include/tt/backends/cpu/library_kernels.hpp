@@ -25,15 +25,18 @@ struct LibraryKernels {
   std::atomic<bool> used = false;
   const LibraryKernels* next = nullptr;  ///< that were used before
 
-  /// From now on they are found.
+  /// Makes find_library_kernel() look among these too.
   TT_INLINE void use();
 };
-/// Uses those of an op. Weak: only the library that has such kernels defines it, for ops that have any.
+/// Uses those of an op. Weak: only a library that has such kernels defines it, for ops that have any.
 template <class F>
 [[gnu::weak]] void use_library_kernels();
+template <Op K>
+[[gnu::weak]] void use_library_kernels();
 
-extern const bool library_has_kernels;  ///< beside them
-/// Has the library any?
+/// True where the tables are, which write it. Weak functions alone bring no file of an archive into a program: this does, as has_library_kernels() reads it.
+extern const bool library_has_kernels;
+/// Does the library have any? A program has only those of its ops.
 TT_INLINE bool has_library_kernels();
 /// A compiled function (see KernelFunction) of a plan's kernel for the processor at hand, or null. It is not given the values of the plan's symbols but
 /// those of further `sizes`, which this adds.

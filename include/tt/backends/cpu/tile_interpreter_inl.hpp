@@ -936,7 +936,7 @@ struct TileProgram::Run {
       void* function = program.compiled_kernel(j);
       const int its_sizes = program.first_size_.empty() ? -1 : program.first_size_[k.code];
       first.given = given.data() + (its_sizes < 0 ? 0 : symbols.size() + its_sizes);
-      if (its_sizes >= 0 && !program.columns_divide_[j] && parts_of_row(k, threads) > 1) function = nullptr;  // the interpreter divides the row
+      if (!program.columns_divide_[j] && divides_row_better(k, threads)) function = nullptr;
       compiled += function != nullptr;
       if (const int reader = j + program.reader_[j]; reader > j && program.in_bands(reader, symbols)) continue;
       first.begin_kernel(k, program.has_short_rows(k, symbols) ? nullptr : function);
@@ -969,6 +969,12 @@ struct TileProgram::Run {
     if (threads < 2 || k.kind != KernelKind::rows || k.tile > 0 || k.rows.value(symbols) != 1 || is_transposition(k, plan.instructions.begin(), accesses_of(plan))) return 1;
     const std::int64_t most = k.cols.value(symbols) / work_per_thread;
     return most < threads ? static_cast<int>(most) : threads;
+  }
+  /// Compiled kernels do not share a row, the interpreter does; but each of its steps goes through the first cache, where those of a compiled one stay in registers.
+  bool divides_row_better(const Kernel& k, int threads) const {
+    constexpr int steps_a_thread = 4;
+    const int parts = parts_of_row(k, threads);
+    return parts > 1 && k.segment[2 * k.sweeps + 1] - k.segment[0] <= steps_a_thread * parts;
   }
   void form_team(int parts) {
     const std::int64_t blocks = (first.k->cols.value(symbols) + row_block - 1) / row_block;
