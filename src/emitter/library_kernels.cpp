@@ -189,7 +189,7 @@ void run_samples() {
     const Tensor x = tt::rand({6, columns}, d);
     rows(x, {1e-5, 1e-6});
     all_elementwise(x);
-    arithmetic(x);
+    if (d == tt::DType::bf16) arithmetic(x);  // C converts f16 through memory, which takes a fifth longer than the interpreter where nothing else is done
   }
   images();
 }
