@@ -1,5 +1,5 @@
 // expect: tt: axis is given twice
-// expect: axis_exists<tt::detail::shape<7, 9>, -1, 6>
+// expect: 6, tt::detail::shape<7, 9>, tt::detail::number<-1>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 7, 9>& a) {

@@ -1,5 +1,5 @@
 // expect: tt: axis is out of range
-// expect: axis_exists<tt::detail::shape<7, 9>, 5
+// expect: tt::detail::shape<7, 9>, tt::detail::number<5>
 #include <tt/tt.hpp>
 
 auto f(const tt::Array<float, 7, 9>& a) { return tt::eval(tt::sum<5>(a)); }

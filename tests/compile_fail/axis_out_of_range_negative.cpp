@@ -1,5 +1,5 @@
 // expect: tt: axis is out of range
-// expect: axis_exists<tt::detail::shape<7, 9>, -3, 6>
+// expect: 6, tt::detail::shape<7, 9>, tt::detail::number<-3>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 7, 9>& a) {

@@ -1,5 +1,5 @@
 // expect: tt: shapes do not broadcast
-// expect: shapes_broadcast<tt::detail::shape<64, 128>, tt::detail::shape<64>, 6>
+// expect: 6, tt::detail::shape<64, 128>, tt::detail::shape<64>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 64, 128>& a, const tt::Array<float, 64>& b) {

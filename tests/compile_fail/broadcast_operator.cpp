@@ -1,5 +1,5 @@
 // expect: tt: shapes do not broadcast
-// expect: shapes_broadcast<tt::detail::shape<64, 128>, tt::detail::shape<100>
+// expect: tt::detail::shape<64, 128>, tt::detail::shape<100>
 #include <tt/tt.hpp>
 
 auto f(const tt::Array<float, 64, 128>& a, const tt::Array<float, 100>& b) {

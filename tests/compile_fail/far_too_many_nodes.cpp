@@ -1,5 +1,5 @@
 // expect: tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function
-// expect: fits_a_static_program<3002, 600>
+// expect: number<3002>, tt::detail::at_most<600>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 8>& a) {

@@ -1,5 +1,5 @@
 // expect: tt: no elements to choose from
-// expect: axis_has_elements<tt::detail::shape<7, 0>, 1, 6>
+// expect: 6, tt::detail::shape<7, 0>, tt::detail::number<1>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 7, 0>& a) {

@@ -1,5 +1,5 @@
 // expect: tt: rank is too low
-// expect: rank_is_enough<tt::detail::shape<>, 1
+// expect: tt::detail::shape<>, tt::detail::number<1>
 #include <tt/tt.hpp>
 
 auto f(const tt::Array<float>& a, const tt::Array<float, 4>& b) {

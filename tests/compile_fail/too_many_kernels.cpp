@@ -1,6 +1,6 @@
 // expect: tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function
 // flags: -DTT_MAX_STATIC_NODES=40
-// expect: fits_a_static_program<31, 40>
+// expect: number<31>, tt::detail::at_most<40>
 // Few nodes, each a kernel: the plan does not fit the room that so many nodes have.
 #include <tt/tt.hpp>
 

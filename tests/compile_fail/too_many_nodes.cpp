@@ -1,6 +1,6 @@
 // expect: tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function
 // flags: -DTT_MAX_STATIC_NODES=10
-// expect: fits_a_static_program<
+// expect: at_most<10>
 #include <tt/tt.hpp>
 
 void f(const tt::Array<float, 8>& a) {

@@ -1,5 +1,5 @@
 // expect: tt: too many results. Split the function
-// expect: results_are_few<130, 128>
+// expect: number<130>, tt::detail::at_most<128>
 #include <tt/tt.hpp>
 
 constexpr auto five = [](auto x, float k) {

@@ -1,5 +1,5 @@
 // expect: tt: too many run-time extents. Give some of them constants, or split the function
-// expect: run_time_extents_are_few<10, 8>
+// expect: number<10>, tt::detail::at_most<8>
 #include <tt/tt.hpp>
 
 using Matrix = tt::Array<float, tt::dyn, tt::dyn>;

@@ -1,5 +1,5 @@
 // expect: tt: a parameter changes its shape or dtype
-// expect: parameter_keeps_its_shape<tt::detail::shape<8>, tt::detail::shape<3, 8>
+// expect: tt::detail::shape<8>, tt::detail::shape<3, 8>
 #include <tt/tt.hpp>
 
 void f(tt::Array<float, 8>& w, const tt::Array<float, 3, 8>& d) {

@@ -100,4 +100,14 @@ class Text {
   Vec<char> chars_;
 };
 
+/// A text as a template argument.
+template <std::size_t N>
+struct FixedText {
+  char text[N] = {};
+  constexpr FixedText(const char (&from)[N]) : FixedText(from, N) {}
+  constexpr FixedText(const char* from, std::size_t size) {
+    for (std::size_t k = 0; k < size; ++k) text[k] = from[k];
+  }
+};
+
 }  // namespace tt

@@ -266,9 +266,12 @@ template <class F>
 bool has_own_host_kernel() { return operator_entry<F>().slot(DispatchKey::cpu).kernel.load(std::memory_order_acquire) == &own_kernel<F>; }
 
 /// How a function of functional/tensor_ops.hpp is called on Tensors; those that take template arguments
-/// say it here or in dispatch/views.hpp.
+/// say it themselves (call), here or in dispatch/views.hpp.
 template <class Fn>
-struct TensorFunction;
+struct TensorFunction {
+  template <class... A>
+  static auto run(SourceLine at, const A&... a) { return Fn::call(at, a...); }
+};
 /// A Tensor, or a number among Tensors: see TensorOperand::number_among.
 inline const Tensor& as_tensor(const Tensor& t, DType) { return t; }
 template <class A>

@@ -350,7 +350,7 @@ struct broadcast_trait {
 };
 template <class I>
 struct broadcast_trait<I, true> {
-  using type = shapes_broadcast<shown_a<I>, shown_b<I>, I::failure.where.line>;
+  using type = shown_mistake<I, 'a', 'b'>;
 };
 template <class I>
 using broadcast_trait_of =

@@ -185,57 +185,21 @@ template <class Info>
 using array_of = typename array_of_t<
     Info, std::make_index_sequence<static_cast<std::size_t>(Info::value.shape.rank)>>::type;
 
-// ---- the readable errors: each a named trait that shows both facts, with the words of run time
+// ---- the readable errors: one trait shows the op, the line and the facts, beside the words of run time
 
 template <std::int64_t... E>
 struct shape {};  // how shapes are shown in messages
-
-template <class A, class B, int Line>
-struct shapes_broadcast { static constexpr bool value = false; };
-template <class A, class B, int Line>
-struct inner_extents_agree { static constexpr bool value = false; };
-template <class A, class B, int Line>
-struct batch_extents_agree { static constexpr bool value = false; };
-template <class A, std::int64_t Needed, int Line>
-struct rank_is_enough { static constexpr bool value = false; };
-template <class A, std::int64_t Axis, int Line>
-struct axis_exists { static constexpr bool value = false; };
-template <class A, std::int64_t Axis, int Line>
-struct axis_has_elements { static constexpr bool value = false; };
-template <class A, class B, int Line>
-struct sizes_agree { static constexpr bool value = false; };
-template <DType D, int Line>
-struct dtype_is_accepted { static constexpr bool value = false; };
-template <DType D, int Line>
-struct condition_is_bool { static constexpr bool value = false; };
-template <class A, std::int64_t At, int Line>
-struct slice_is_inside { static constexpr bool value = false; };
-template <std::int64_t Least, int Line>
-struct slice_can_be_checked { static constexpr bool value = false; };
-template <class A, std::int64_t Size, int Line>
-struct window_fits { static constexpr bool value = false; };
-template <class A, class Weights, std::int64_t Groups, int Line>
-struct channels_agree { static constexpr bool value = false; };
-template <class A, int Line>
-struct extents_are_constant { static constexpr bool value = false; };
-template <class A, int Line>
-struct axes_are_a_permutation { static constexpr bool value = false; };
-template <int Line>
-struct is_differentiable { static constexpr bool value = false; };
-template <class A, int Line>
-struct is_scalar { static constexpr bool value = false; };
-template <DType Beside, std::int64_t Number, int Line>
-struct number_is_in_range { static constexpr bool value = false; };
-template <class A, int Line>
-struct fits_in_memory { static constexpr bool value = false; };
-template <std::int64_t Count, int Limit>
-struct run_time_extents_are_few { static constexpr bool value = false; };
-template <std::int64_t Count, int Limit>
-struct results_are_few { static constexpr bool value = false; };
-template <std::int64_t Nodes, int Limit>
-struct fits_a_static_program { static constexpr bool value = false; };
-template <class Before, class After, int Line>
-struct parameter_keeps_its_shape { static constexpr bool value = false; };
+template <std::int64_t N>
+struct number {};
+template <std::int64_t N>
+struct at_most {};
+template <DType D>
+struct of_dtype {};
+template <FixedText Name, FixedText Bounds>
+struct option {};
+/// It never is.
+template <FixedText Op, int Line, class... Facts>
+struct is_right { static constexpr bool value = false; };
 
 template <class H, bool First, class Is>
 struct shape_shown;
@@ -254,101 +218,74 @@ template <class H>
 using shown_b = typename shape_shown<
     H, false, std::make_index_sequence<static_cast<std::size_t>(H::failure.b.rank)>>::type;
 
-/// H::failure is a constant Failure; true if there is none, else one error and false.
+constexpr std::int64_t limit_of(Mistake m) { return m == Mistake::too_many_symbols ? max_symbols : m == Mistake::too_many_outputs ? max_outputs : TT_MAX_STATIC_NODES; }
+template <class H, const char* Failure::*Text>
+constexpr auto shown_text() {
+  constexpr const char* text = H::failure.*Text;
+  constexpr std::size_t size = [] {
+    std::size_t n = 0;
+    while (text[n]) ++n;
+    return n + 1;
+  }();
+  return FixedText<size>(text, size);
+}
+/// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, the option o.
+template <class H, char Fact>
+constexpr auto shown_fact() {
+  constexpr const Failure& f = H::failure;
+  if constexpr (Fact == 'a') return shown_a<H>{};
+  else if constexpr (Fact == 'b') return shown_b<H>{};
+  else if constexpr (Fact == 'n') return number<f.number>{};
+  else if constexpr (Fact == 'l') return at_most<limit_of(f.mistake)>{};
+  else if constexpr (Fact == 'd') return of_dtype<f.dtype>{};
+  else return option<shown_text<H, &Failure::option>(), shown_text<H, &Failure::bounds>()>{};
+}
+template <class H, char... Facts>
+using shown_mistake = is_right<shown_text<H, &Failure::op>(), H::failure.where.line, decltype(shown_fact<H, Facts>())...>;
+
+/// H::failure is a constant Failure; true if there is none, else one error and false. (Written out: a macro's errors take six more lines.)
 template <class H>
 constexpr bool no_mistake() {
-  constexpr const Failure& f = H::failure;
-  [[maybe_unused]] constexpr int line = f.where.line;
-  if constexpr (f.mistake == Mistake::none) return true;
-  else if constexpr (f.mistake == Mistake::shapes_do_not_broadcast)
-    static_assert(shapes_broadcast<shown_a<H>, shown_b<H>, line>::value, "tt: shapes do not broadcast");
-  else if constexpr (f.mistake == Mistake::inner_extents_differ)
-    static_assert(inner_extents_agree<shown_a<H>, shown_b<H>, line>::value,
-                  "tt: matmul: inner extents differ. Transpose one side?");
-  else if constexpr (f.mistake == Mistake::batch_extents_differ)
-    static_assert(batch_extents_agree<shown_a<H>, shown_b<H>, line>::value,
-                  "tt: matmul: batch extents differ");
-  else if constexpr (f.mistake == Mistake::rank_too_low)
-    static_assert(rank_is_enough<shown_a<H>, f.number, line>::value, "tt: rank is too low");
-  else if constexpr (f.mistake == Mistake::rank_too_high)
-    static_assert(rank_is_enough<shown_a<H>, f.number, line>::value, "tt: rank is too high");
-  else if constexpr (f.mistake == Mistake::axis_out_of_range)
-    static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is out of range");
-  else if constexpr (f.mistake == Mistake::axis_given_twice)
-    static_assert(axis_exists<shown_a<H>, f.number, line>::value, "tt: axis is given twice");
-  else if constexpr (f.mistake == Mistake::no_elements)
-    static_assert(axis_has_elements<shown_a<H>, f.number, line>::value, "tt: no elements to choose from");
-  else if constexpr (f.mistake == Mistake::extents_beside_axis_differ)
-    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value, "tt: extents beside the axis differ");
-  else if constexpr (f.mistake == Mistake::extent_along_axis_is_not_constant)
-    static_assert(extents_are_constant<shown_a<H>, line>::value,
-                  "tt: the extent along the axis is known at run time only. Give it a constant extent?");
-  else if constexpr (f.mistake == Mistake::sizes_differ)
-    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
-                  "tt: reshape: numbers of elements differ");
-  else if constexpr (f.mistake == Mistake::last_sizes_differ)
-    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value, "tt: the last sizes are not those given");
-  else if constexpr (f.mistake == Mistake::size_cannot_be_checked)
-    static_assert(sizes_agree<shown_a<H>, shown_b<H>, line>::value,
-                  "tt: the number of elements is a product of run-time extents. Give one extent as -1?");
-  else if constexpr (f.mistake == Mistake::dtype_not_accepted)
-    static_assert(dtype_is_accepted<f.dtype, line>::value,
-                  "tt: dtype is not accepted. Cast it first?");
-  else if constexpr (f.mistake == Mistake::condition_is_not_bool)
-    static_assert(condition_is_bool<f.dtype, line>::value,
-                  "tt: where: condition is not bool. Compare it with something?");
-  else if constexpr (f.mistake == Mistake::slice_out_of_range)
-    static_assert(slice_is_inside<shown_a<H>, f.number, line>::value, "tt: slice is out of range");
-  else if constexpr (f.mistake == Mistake::slice_cannot_be_checked)
-    static_assert(slice_can_be_checked<f.number, line>::value,
-                  "tt: slice cannot be checked: the extent is a product of run-time extents");
-  else if constexpr (f.mistake == Mistake::window_does_not_fit)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value,
-                  "tt: window does not fit. Pad the input, or take a smaller window?");
-  else if constexpr (f.mistake == Mistake::windows_out_of_range)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: conv2d: stride, padding or dilation is out of range");
-  else if constexpr (f.mistake == Mistake::pooling_out_of_range)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pooling: stride or padding is out of range");
-  else if constexpr (f.mistake == Mistake::padding_not_in_pairs)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: sizes come in pairs");
-  else if constexpr (f.mistake == Mistake::padding_out_of_range)
-    static_assert(window_fits<shown_a<H>, f.number, line>::value, "tt: pad: padding is out of range");
-  else if constexpr (f.mistake == Mistake::negative_power)
-    static_assert(number_is_in_range<f.dtype, f.number, line>::value, "tt: pow: integers have no negative powers. Cast the base to f32?");
-  else if constexpr (f.mistake == Mistake::channels_differ)
-    static_assert(channels_agree<shown_a<H>, shown_b<H>, f.number, line>::value,
-                  "tt: conv2d: channels differ: the weights have those of the images, divided by groups");
-  else if constexpr (f.mistake == Mistake::extents_are_not_constant)
-    static_assert(extents_are_constant<shown_a<H>, line>::value,
-                  "tt: extents are known at run time only: of images only the first may be");
-  else if constexpr (f.mistake == Mistake::not_a_permutation)
-    static_assert(axes_are_a_permutation<shown_a<H>, line>::value,
-                  "tt: permute: axes are not a permutation");
-  else if constexpr (f.mistake == Mistake::not_differentiable)
-    static_assert(is_differentiable<line>::value, "tt: has no derivative: detach it");
-  else if constexpr (f.mistake == Mistake::gradient_of_non_scalar)
-    static_assert(is_scalar<shown_a<H>, line>::value,
-                  "tt: gradient of something that is not a scalar. Take its sum or mean first");
-  else if constexpr (f.mistake == Mistake::number_out_of_range)
-    static_assert(number_is_in_range<f.dtype, f.number, line>::value,
-                  "tt: number is out of range beside this dtype. Cast the operand first?");
-  else if constexpr (f.mistake == Mistake::too_many_elements)
-    static_assert(fits_in_memory<shown_a<H>, line>::value,
-                  "tt: too many elements: more than memory can hold");
-  else if constexpr (f.mistake == Mistake::too_many_symbols)
-    static_assert(run_time_extents_are_few<f.number, max_symbols>::value,
-                  "tt: too many run-time extents. Give some of them constants, or split the "
-                  "function");
-  else if constexpr (f.mistake == Mistake::too_many_outputs)
-    static_assert(results_are_few<f.number, max_outputs>::value,
-                  "tt: too many results. Split the function");
-  else if constexpr (f.mistake == Mistake::too_many_nodes)
-    static_assert(fits_a_static_program<f.number, TT_MAX_STATIC_NODES>::value,
-                  "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split "
-                  "the function");
-  else if constexpr (f.mistake == Mistake::parameter_changes_shape)
-    static_assert(parameter_keeps_its_shape<shown_a<H>, shown_b<H>, line>::value,
-                  "tt: a parameter changes its shape or dtype");
+  constexpr Mistake m = H::failure.mistake;
+  if constexpr (m == Mistake::none) return true;
+  else if constexpr (m == Mistake::shapes_do_not_broadcast) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: shapes do not broadcast");
+  else if constexpr (m == Mistake::inner_extents_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: inner extents differ. Transpose one side?");
+  else if constexpr (m == Mistake::batch_extents_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: batch extents differ");
+  else if constexpr (m == Mistake::rank_too_low) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: rank is too low");
+  else if constexpr (m == Mistake::rank_too_high) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: rank is too high");
+  else if constexpr (m == Mistake::axis_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: axis is out of range");
+  else if constexpr (m == Mistake::axis_given_twice) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: axis is given twice");
+  else if constexpr (m == Mistake::no_elements) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: no elements to choose from");
+  else if constexpr (m == Mistake::extents_beside_axis_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: extents beside the axis differ");
+  else if constexpr (m == Mistake::extent_along_axis_is_not_constant) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: the extent along the axis is known at run time only. Give it a constant extent?");
+  else if constexpr (m == Mistake::sizes_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: numbers of elements differ");
+  else if constexpr (m == Mistake::last_sizes_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: the last sizes are not those given");
+  else if constexpr (m == Mistake::size_cannot_be_checked) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: the number of elements is a product of run-time extents. Give one extent as -1?");
+  else if constexpr (m == Mistake::dtype_not_accepted) static_assert(shown_mistake<H, 'd'>::value, "tt: dtype is not accepted. Cast it first?");
+  else if constexpr (m == Mistake::condition_is_not_bool) static_assert(shown_mistake<H, 'd'>::value, "tt: condition is not bool. Compare it with something?");
+  else if constexpr (m == Mistake::slice_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: slice is out of range");
+  else if constexpr (m == Mistake::slice_cannot_be_checked) static_assert(shown_mistake<H, 'n'>::value, "tt: slice cannot be checked: the extent is a product of run-time extents");
+  else if constexpr (m == Mistake::window_does_not_fit) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: window does not fit. Pad the input, or take a smaller window?");
+  else if constexpr (m == Mistake::windows_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: stride, padding or dilation is out of range");
+  else if constexpr (m == Mistake::pooling_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: stride or padding is out of range");
+  else if constexpr (m == Mistake::padding_not_in_pairs) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: sizes come in pairs");
+  else if constexpr (m == Mistake::padding_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: padding is out of range");
+  else if constexpr (m == Mistake::negative_power) static_assert(shown_mistake<H, 'd', 'n'>::value, "tt: integers have no negative powers. Cast the base to f32?");
+  else if constexpr (m == Mistake::channels_differ) static_assert(shown_mistake<H, 'a', 'b', 'n'>::value, "tt: channels differ: the weights have those of the images, divided by groups");
+  else if constexpr (m == Mistake::extents_are_not_constant) static_assert(shown_mistake<H, 'a'>::value, "tt: extents are known at run time only: of images only the first may be");
+  else if constexpr (m == Mistake::not_a_permutation) static_assert(shown_mistake<H, 'a'>::value, "tt: axes are not a permutation");
+  else if constexpr (m == Mistake::not_differentiable) static_assert(shown_mistake<H>::value, "tt: has no derivative: detach it");
+  else if constexpr (m == Mistake::gradient_of_non_scalar) static_assert(shown_mistake<H, 'a'>::value, "tt: gradient of something that is not a scalar. Take its sum or mean first");
+  else if constexpr (m == Mistake::number_out_of_range) static_assert(shown_mistake<H, 'd', 'n'>::value, "tt: number is out of range beside this dtype. Cast the operand first?");
+  else if constexpr (m == Mistake::too_many_elements) static_assert(shown_mistake<H, 'a'>::value, "tt: too many elements: more than memory can hold");
+  else if constexpr (m == Mistake::too_many_symbols) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many run-time extents. Give some of them constants, or split the function");
+  else if constexpr (m == Mistake::too_many_outputs) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many results. Split the function");
+  else if constexpr (m == Mistake::too_many_nodes) static_assert(shown_mistake<H, 'n', 'l'>::value, "tt: too many nodes for a static program. Raise TT_MAX_STATIC_NODES, or split the function");
+  else if constexpr (m == Mistake::parameter_changes_shape) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: a parameter changes its shape or dtype");
+  else if constexpr (m == Mistake::option_out_of_range) static_assert(shown_mistake<H, 'o'>::value, "tt: option is out of range");
+  else if constexpr (m == Mistake::rank_not_accepted) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: rank is not accepted");
+  else if constexpr (m == Mistake::shapes_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: shapes differ");
+  else static_assert(shown_mistake<H, 'a', 'b', 'n'>::value, "tt: the op cannot be called so");
   return false;
 }
 

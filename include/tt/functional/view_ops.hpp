@@ -1,0 +1,305 @@
+// PyTorch's functions of shapes for values whose shapes are in their types: what they are told is in theirs.
+//   tt::unsqueeze<0>(a)    tt::select<1, -1>(a)    tt::diagonal<>(a)    tt::roll<1, 0>(a)    auto [q, k, v] = tt::chunk<3, 1>(a);
+// Of Tensors they are the functions of that name. Extents that count here (of a diagonal, a roll, a chunk) are numbers.
+#pragma once
+#include <array>
+#include <initializer_list>
+#include <tuple>
+#include <utility>
+
+#include "tt/functional/checks.hpp"
+#include "tt/functional/join_ops.hpp"
+#include "tt/functional/shape_ops.hpp"
+
+namespace tt {
+namespace detail {
+
+constexpr Sym wrong_axis(const Sym& x, const char* op, int axis) {
+  return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(), .number = axis}, x.id)};
+}
+constexpr Sym needs_number(const Sym& x, const char* op, int axis) {
+  return {x.graph, x.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = op, .a = x.shape(), .number = axis}, x.id)};
+}
+constexpr Sym sliced(const Sym& x, int axis, Extent start, Extent length, std::int64_t step = 1) { return {x.graph, x.graph->slice(x.id, axis, start, length, step)}; }
+/// Extents [first, last) as one, or without them.
+constexpr Shape with_extents(const Shape& s, int first, int last, std::initializer_list<Extent> between) {
+  Shape to;
+  for (int k = 0; k < first; ++k) to.push_back(s[k]);
+  for (const Extent& e : between) to.push_back(e);
+  for (int k = last; k < s.rank; ++k) to.push_back(s[k]);
+  return to;
+}
+/// Axis `from` at place `to`.
+constexpr Sym moved(const Sym& x, int from, int to) {
+  int axes[max_rank] = {}, n = 0;
+  for (int k = 0; k < x.shape().rank; ++k) {
+    if (k == from) continue;
+    if (n == to) axes[n++] = from;
+    axes[n++] = k;
+  }
+  if (n == to) axes[n] = from;
+  return {x.graph, x.graph->permute(x.id, axes)};
+}
+
+template <int Dim>
+struct UnsqueezeFn {
+  static constexpr const char* name = "unsqueeze";
+  static constexpr Sym record(const Sym& a) { return unsqueeze(a, Dim, name); }
+  static auto call(SourceLine at, const auto& a) { return a.unsqueeze(Dim, at); }
+};
+template <int... Dims>
+struct SqueezeFn {
+  static constexpr const char* name = "squeeze";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    const int dims[] = {Dims..., 0}, count = sizeof...(Dims);
+    for (int d = 0; d < count; ++d)
+      if (normalize_axis(dims[d], s.rank) < 0) return wrong_axis(a, name, dims[d]);
+    Shape to;
+    for (int k = 0; k < s.rank; ++k) {
+      bool named = count == 0;
+      for (int d = 0; d < count; ++d) named = named || normalize_axis(dims[d], s.rank) == k;
+      if (!named || s[k] != Extent(1)) to.push_back(s[k]);
+    }
+    return reshaped(a, to);
+  }
+  static auto call(SourceLine at, const auto& a) {
+    if constexpr (sizeof...(Dims) == 0) return a.squeeze(at);
+    else return squeeze(a, {Dims...}, at);
+  }
+};
+template <int Start, int End>
+struct FlattenFn {
+  static constexpr const char* name = "flatten";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    if (s.rank == 0) return reshaped(a, {1});
+    const int first = normalize_axis(Start, s.rank), last = normalize_axis(End, s.rank);
+    if (first < 0 || last < first) return wrong_axis(a, name, first < 0 ? Start : End);
+    return reshaped(a, with_extents(s, first, last + 1, {s.count(first, last + 1)}));
+  }
+  static auto call(SourceLine at, const auto& a) { return a.flatten(Start, End, at); }
+};
+template <int Dim, std::int64_t... E>
+struct UnflattenFn {
+  static constexpr const char* name = "unflatten";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    const int axis = normalize_axis(Dim, s.rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    Extent others(1), rest(1);
+    int open = 0;
+    ((E == -1 ? void(++open) : void(others = others * Extent(E))), ...);
+    if (open > 1 || !divide(s[axis], others, rest) || (open == 0 && rest != Extent(1)))
+      return {a.graph, a.graph->fail({.mistake = Mistake::sizes_differ, .op = name, .a = s, .b = Shape{(E == -1 ? 1 : E)...}}, a.id)};
+    return reshaped(a, with_extents(s, axis, axis + 1, {(E == -1 ? rest : Extent(E))...}));
+  }
+  static auto call(SourceLine at, const auto& a) { return a.unflatten(Dim, {E...}, at); }
+};
+template <int From, int To>
+struct MovedimFn {
+  static constexpr const char* name = "movedim";
+  static constexpr Sym record(const Sym& a) {
+    const int from = normalize_axis(From, a.shape().rank), to = normalize_axis(To, a.shape().rank);
+    return from < 0 || to < 0 ? wrong_axis(a, name, from < 0 ? From : To) : moved(a, from, to);
+  }
+  static auto call(SourceLine at, const auto& a) { return a.movedim({From}, {To}, at); }
+};
+template <int Dim, std::int64_t Index>
+struct SelectFn {
+  static constexpr const char* name = "select";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    const int axis = normalize_axis(Dim, s.rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    return reshaped(sliced(a, axis, Index < 0 ? s[axis] + Extent(Index) : Extent(Index), 1), without_axis(s, axis));
+  }
+  static auto call(SourceLine at, const auto& a) { return a.select(Dim, Index, at); }
+};
+template <int Dim, std::int64_t Start, std::int64_t Length>
+struct NarrowFn {
+  static constexpr const char* name = "narrow";
+  static constexpr Sym record(const Sym& a) {
+    const int axis = normalize_axis(Dim, a.shape().rank);
+    return axis < 0 ? wrong_axis(a, name, Dim) : sliced(a, axis, Start < 0 ? a.shape()[axis] + Extent(Start) : Extent(Start), Length);
+  }
+  static auto call(SourceLine at, const auto& a) { return a.narrow(Dim, Start, Length, at); }
+};
+template <std::int64_t... E>
+struct ExpandFn {
+  static constexpr const char* name = "expand";
+  static constexpr Sym record(const Sym& a) {
+    const std::int64_t wanted[] = {E..., 0};
+    const Shape s = a.shape();
+    Shape to;
+    for (int k = 0, more = static_cast<int>(sizeof...(E)) - s.rank; k < static_cast<int>(sizeof...(E)); ++k)
+      to.push_back(wanted[k] == -1 ? k < more ? Extent(1) : s[k - more] : Extent(wanted[k]));
+    return expanded(a, to);
+  }
+  static auto call(SourceLine at, const auto& a) { return a.expand({E...}, at); }
+};
+/// The elements of axes Dim1 and Dim2 whose indices differ by Offset, as the last axis.
+template <int Offset, int Dim1, int Dim2>
+struct DiagonalFn {
+  static constexpr const char* name = "diagonal";
+  static constexpr Sym record(const Sym& a) {
+    const int rank = a.shape().rank, d1 = normalize_axis(Dim1, rank), d2 = normalize_axis(Dim2, rank);
+    if (d1 < 0 || d2 < 0) return wrong_axis(a, name, d1 < 0 ? Dim1 : Dim2);
+    if (d1 == d2) return {a.graph, a.graph->fail({.mistake = Mistake::axis_given_twice, .op = name, .a = a.shape(), .number = Dim1}, a.id)};
+    for (const int d : {d1, d2})
+      if (!a.shape()[d].is_constant()) return needs_number(a, name, d);
+    const Sym last = moved(moved(a, d1, rank - 1), d2 > d1 ? d2 - 1 : d2, rank - 1);  // (..., rows, columns)
+    const std::int64_t rows = a.shape()[d1].code, columns = a.shape()[d2].code, down = Offset < 0 ? -Offset : 0, right = Offset > 0 ? Offset : 0;
+    const std::int64_t high = rows - down, wide = columns - right, count = high < wide ? high : wide;
+    const Sym line = reshaped(last, with_extents(last.shape(), rank - 2, rank, {rows * columns}));
+    return sliced(line, rank - 2, count > 0 ? down * columns + right : 0, count > 0 ? count : 0, columns + 1);
+  }
+  static auto call(SourceLine at, const auto& a) { return a.diagonal(Offset, Dim1, Dim2, at); }
+};
+template <std::int64_t Shift, int Dim>
+struct RollFn {
+  static constexpr const char* name = "roll";
+  static constexpr Sym record(const Sym& a) {
+    const int axis = normalize_axis(Dim, a.shape().rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    const Extent extent = a.shape()[axis];
+    if (!extent.is_constant()) return needs_number(a, name, axis);
+    const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // so many come from the end
+    if (first == 0) return a;
+    const int parts[] = {sliced(a, axis, n - first, first).id, sliced(a, axis, 0, n - first).id};
+    return {a.graph, a.graph->cat(parts, 2, axis)};
+  }
+  static auto call(SourceLine at, const auto& a) { return a.roll({Shift}, {Dim}, at); }
+};
+template <std::int64_t... R>
+struct RepeatFn {
+  static constexpr const char* name = "repeat";
+  static constexpr Sym record(const Sym& a) {
+    constexpr int rank = sizeof...(R);
+    const std::int64_t times[] = {R..., 0};
+    const Shape s = a.shape();
+    if (s.rank > rank) return {a.graph, a.graph->fail({.mistake = Mistake::rank_not_accepted, .op = name, .a = s, .number = rank}, a.id)};
+    Shape apart, repeated, to;  // (1, n, 1, m): each axis behind its number of times
+    for (int k = 0; k < rank; ++k) {
+      const Extent own = k < rank - s.rank ? Extent(1) : s[k - (rank - s.rank)];
+      if (times[k] != 1) apart.push_back(1), repeated.push_back(times[k]);
+      apart.push_back(own), repeated.push_back(own), to.push_back(Extent(times[k]) * own);
+    }
+    const Sym x = reshaped(a, apart);
+    return reshaped(expanded(x, repeated), to);
+  }
+  static auto call(SourceLine at, const auto& a) { return a.repeat({R...}, at); }
+};
+template <std::int64_t Repeats, int Dim>
+struct RepeatInterleaveFn {
+  static constexpr const char* name = "repeat_interleave";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    const int axis = normalize_axis(Dim, s.rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    const Sym x = unsqueeze(a, axis + 1, name);
+    return reshaped(expanded(x, with_extents(s, axis, axis + 1, {s[axis], Repeats})), with_extents(s, axis, axis + 1, {s[axis] * Extent(Repeats)}));
+  }
+  static auto call(SourceLine at, const auto& a) { return a.repeat_interleave(Repeats, Dim, at); }
+};
+/// Part K of an axis in N, of which the last may be shorter, or empty.
+template <int N, int K, int Dim>
+struct ChunkFn {
+  static constexpr const char* name = "chunk";
+  static constexpr Sym record(const Sym& a) {
+    const int axis = normalize_axis(Dim, a.shape().rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    const Extent extent = a.shape()[axis];
+    Extent part;
+    if (divide(extent, N, part)) return sliced(a, axis, Extent(K) * part, part);
+    if (!extent.is_constant()) return needs_number(a, name, axis);
+    const std::int64_t n = extent.code, each = (n + N - 1) / N, first = K * each < n ? K * each : n;
+    return sliced(a, axis, first, first + each < n ? each : n - first);
+  }
+  static auto call(SourceLine at, const auto& a) {
+    const std::int64_t n = a.size(Dim, at), each = (n + N - 1) / N, first = K * each < n ? K * each : n;
+    return a.narrow(Dim, first, first + each < n ? each : n - first, at);
+  }
+};
+
+template <class Fn, class A>
+constexpr auto viewed(SourceLine at, A&& a) {
+  return std::remove_cvref_t<A>::tt_front::template function<Fn>(at, static_cast<A&&>(a));
+}
+
+}  // namespace detail
+
+/// With an axis of extent 1 at place Dim.
+template <int Dim, Value A>
+constexpr auto unsqueeze(A&& a, CallLine at = here()) { return detail::viewed<detail::UnsqueezeFn<Dim>>(at, static_cast<A&&>(a)); }
+/// Without those of the axes Dims that have extent 1; without Dims, of all.
+template <int First, int... Dims, Value A>
+constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::viewed<detail::SqueezeFn<First, Dims...>>(at, static_cast<A&&>(a)); }
+/// Axes Start to End as one.
+template <int Start, int End = -1, Value A>
+constexpr auto flatten(A&& a, CallLine at = here()) { return detail::viewed<detail::FlattenFn<Start, End>>(at, static_cast<A&&>(a)); }
+/// Axis Dim as several; one of their extents may be -1: what the others leave.
+template <int Dim, std::int64_t... E, Value A>
+constexpr auto unflatten(A&& a, CallLine at = here()) { return detail::viewed<detail::UnflattenFn<Dim, E...>>(at, static_cast<A&&>(a)); }
+/// Axis From at place To, the others in their order.
+template <int From, int To, Value A>
+constexpr auto movedim(A&& a, CallLine at = here()) { return detail::viewed<detail::MovedimFn<From, To>>(at, static_cast<A&&>(a)); }
+/// Two axes exchanged.
+template <int Axis0, int Axis1, Value A>
+constexpr auto swapaxes(A&& a, CallLine at = here()) { return transpose<Axis0, Axis1>(static_cast<A&&>(a), at); }
+/// Element Index of axis Dim, which is gone then; negative ones count from the end.
+template <int Dim, std::int64_t Index, Value A>
+constexpr auto select(A&& a, CallLine at = here()) { return detail::viewed<detail::SelectFn<Dim, Index>>(at, static_cast<A&&>(a)); }
+/// Length elements of axis Dim from Start on, which counts from the end where it is negative.
+template <int Dim, std::int64_t Start, std::int64_t Length, Value A>
+constexpr auto narrow(A&& a, CallLine at = here()) { return detail::viewed<detail::NarrowFn<Dim, Start, Length>>(at, static_cast<A&&>(a)); }
+/// Axes of extent 1 repeated, from the right; -1 leaves an extent as it is.
+template <std::int64_t... E, Value A>
+  requires(sizeof...(E) > 0)
+constexpr auto expand(A&& a, CallLine at = here()) { return detail::viewed<detail::ExpandFn<E...>>(at, static_cast<A&&>(a)); }
+/// The diagonal number Offset (above the first one) of axes Dim1 and Dim2, as the last axis.
+template <int Offset, int Dim1 = 0, int Dim2 = 1, Value A>
+constexpr auto diagonal(A&& a, CallLine at = here()) { return detail::viewed<detail::DiagonalFn<Offset, Dim1, Dim2>>(at, static_cast<A&&>(a)); }
+/// Elements moved Shift places along axis Dim; those beyond the end come in at the other.
+template <std::int64_t Shift, int Dim, Value A>
+constexpr auto roll(A&& a, CallLine at = here()) { return detail::viewed<detail::RollFn<Shift, Dim>>(at, static_cast<A&&>(a)); }
+/// The whole value so many times along each axis; there may be more of them than axes.
+template <std::int64_t... R, Value A>
+  requires(sizeof...(R) > 0)
+constexpr auto repeat(A&& a, CallLine at = here()) { return detail::viewed<detail::RepeatFn<R...>>(at, static_cast<A&&>(a)); }
+/// Each element of axis Dim so many times.
+template <std::int64_t Repeats, int Dim, Value A>
+constexpr auto repeat_interleave(A&& a, CallLine at = here()) { return detail::viewed<detail::RepeatInterleaveFn<Repeats, Dim>>(at, static_cast<A&&>(a)); }
+namespace detail {
+/// For several uses: what has a name itself, a copy of what has none.
+template <class A>
+constexpr decltype(auto) used_again(std::remove_reference_t<A>& a) {
+  if constexpr (std::is_lvalue_reference_v<A>) return (a);
+  else return std::remove_cvref_t<A>(a);
+}
+template <std::size_t N>
+constexpr std::array<std::int64_t, N> starts_of(const std::array<std::int64_t, N>& length) {
+  std::array<std::int64_t, N> start{};
+  for (std::size_t k = 1; k < N; ++k) start[k] = start[k - 1] + length[k - 1];
+  return start;
+}
+}  // namespace detail
+
+/// Axis Dim in N parts as a std::tuple: of equal extents, but for the last ones where that is not possible. (There are always N; the last may be empty.)
+template <int N, int Dim = 0, Value A>
+constexpr auto chunk(A&& a, CallLine at = here()) {
+  return [&]<int... K>(std::integer_sequence<int, K...>) {
+    return std::tuple(detail::viewed<detail::ChunkFn<N, K, Dim>>(at, detail::used_again<A>(a))...);
+  }(std::make_integer_sequence<int, N>{});
+}
+/// Axis Dim in parts of these extents, as a std::tuple.
+template <int Dim, std::int64_t... E, Value A>
+  requires(sizeof...(E) > 0)
+constexpr auto split(A&& a, CallLine at = here()) {
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    constexpr std::array<std::int64_t, sizeof...(E)> length{E...}, start = detail::starts_of(length);
+    return std::tuple(detail::viewed<detail::NarrowFn<Dim, start[K], length[K]>>(at, detail::used_again<A>(a))...);
+  }(std::make_index_sequence<sizeof...(E)>{});
+}
+
+}  // namespace tt

@@ -1,0 +1,186 @@
+// Functions of shapes and products that are told in their types what they are told (functional/view_ops.hpp, functional/contractions.hpp): on Arrays they give
+// what the calls of that name give on Tensors, on Tensors and symbols the same, and gradients go through.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "tensors.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::Array;
+using tt::BoxedValue;
+using tt::IntList;
+using tt::Tensor;
+
+template <std::int64_t... E>
+Array<float, E...> made(int first) {
+  Array<float, E...> a;
+  int n = first;
+  for (float& x : a) x = static_cast<float>(n++ % 7 * 2 - 7);  // whole numbers: sums are exact in any order; no zero, whose sign hangs on how a product is made
+  return a;
+}
+template <class A>
+Tensor tensor_of(const A& a) {
+  return tt::as_tensor(A(a));
+}
+/// The names that were checked here: tests/data/array_functions.txt has them, which docs/ops.md says.
+std::set<std::string> checked;
+
+/// f of Arrays, of Tensors and in a graph, and the call by name.
+template <class F, class... A>
+void check(const char* name, std::initializer_list<BoxedValue> more, F f, const A&... a) {
+  CAPTURE(std::string(name));
+  checked.insert(name);
+  const auto array = tt::eval(f(a...));
+  std::vector<BoxedValue> arguments{BoxedValue(tensor_of(a))...};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Tensor expected = tt::call_results(name, arguments)[0].contiguous();
+  const Tensor got = tensor_of(array);
+  CHECK(got.shape() == expected.shape());
+  CHECK(same_bits(got, expected));
+  CHECK(same_bits(Tensor(f(tensor_of(a)...)).contiguous(), expected));
+  const auto fused = tt::fuse(f);
+  CHECK(same_bits(tensor_of(tt::eval(fused(a...))), expected));
+}
+
+}  // namespace
+
+TEST_CASE("shapes") {
+  const auto a = made<2, 3, 4>(0);
+  check("unsqueeze", {1}, [](const auto& x) { return tt::unsqueeze<1>(x); }, a);
+  check("unsqueeze", {-1}, [](const auto& x) { return tt::unsqueeze<-1>(x); }, a);
+  check("squeeze", {1}, [](const auto& x) { return tt::squeeze<1>(x); }, made<2, 1, 3>(1));
+  check("squeeze", {0}, [](const auto& x) { return tt::squeeze<0>(x); }, a);
+  check("flatten", {1}, [](const auto& x) { return tt::flatten<1>(x); }, a);
+  check("flatten", {0, 1}, [](const auto& x) { return tt::flatten<0, 1>(x); }, a);
+  check("unflatten", {2, IntList{2, -1}}, [](const auto& x) { return tt::unflatten<2, 2, -1>(x); }, a);
+  check("movedim", {0, -1}, [](const auto& x) { return tt::movedim<0, -1>(x); }, a);
+  check("movedim", {2, 0}, [](const auto& x) { return tt::movedim<2, 0>(x); }, a);
+  check("swapaxes", {0, 2}, [](const auto& x) { return tt::swapaxes<0, 2>(x); }, a);
+  check("select", {1, -1}, [](const auto& x) { return tt::select<1, -1>(x); }, a);
+  check("narrow", {2, 1, 2}, [](const auto& x) { return tt::narrow<2, 1, 2>(x); }, a);
+  check("narrow", {2, -3, 2}, [](const auto& x) { return tt::narrow<2, -3, 2>(x); }, a);
+  check("expand", {IntList{5, -1, 3}}, [](const auto& x) { return tt::expand<5, -1, 3>(x); }, made<2, 1>(0));
+  check("roll", {IntList{3}, IntList{2}}, [](const auto& x) { return tt::roll<3, 2>(x); }, a);
+  check("roll", {IntList{-4}, IntList{1}}, [](const auto& x) { return tt::roll<-4, 1>(x); }, a);
+  check("repeat", {IntList{2, 1, 3}}, [](const auto& x) { return tt::repeat<2, 1, 3>(x); }, made<3, 2>(0));
+  check("transpose", {0, 2}, [](const auto& x) { return tt::transpose<0, 2>(x); }, a);
+  check("t", {}, [](const auto& x) { return tt::transpose(x); }, made<2, 3>(0));
+  check("mT", {}, [](const auto& x) { return tt::transpose(x); }, a);
+  check("permute", {IntList{2, 0, 1}}, [](const auto& x) { return tt::permute<2, 0, 1>(x); }, a);
+  check("reshape", {IntList{4, -1}}, [](const auto& x) { return tt::reshape<4, -1>(x); }, a);
+  check("broadcast_to", {IntList{2, 3, 4}}, [](const auto& x) { return tt::broadcast_to<2, 3, 4>(x); }, made<3, 1>(0));
+  check("slice", {2, 1, 4, 2}, [](const auto& x) { return tt::slice<2, 1, 2, 2>(x); }, a);
+  check("gt", {}, [](const auto& x, const auto& y) { return x > y; }, a, made<2, 3, 4>(3));
+  check("ge", {}, [](const auto& x, const auto& y) { return x >= y; }, a, made<2, 3, 4>(3));
+  check("double", {}, [](const auto& x) { return tt::cast<double>(x); }, a);
+  check("int", {}, [](const auto& x) { return tt::cast<std::int32_t>(x); }, a);
+  check("long", {}, [](const auto& x) { return tt::cast<std::int64_t>(x); }, a);
+  check("repeat_interleave", {2, 1}, [](const auto& x) { return tt::repeat_interleave<2, 1>(x); }, a);
+}
+TEST_CASE("diagonals") {
+  check("diagonal", {0}, [](const auto& x) { return tt::diagonal<0>(x); }, made<3, 3>(0));
+  check("diagonal", {1}, [](const auto& x) { return tt::diagonal<1>(x); }, made<3, 5>(0));
+  check("diagonal", {-2}, [](const auto& x) { return tt::diagonal<-2>(x); }, made<5, 4>(0));
+  check("diagonal", {4}, [](const auto& x) { return tt::diagonal<4>(x); }, made<3, 4>(0));
+  check("diagonal", {1, 2, 0}, [](const auto& x) { return tt::diagonal<1, 2, 0>(x); }, made<3, 2, 4>(0));
+}
+TEST_CASE("parts of an axis") {
+  const auto a = made<7, 3>(0);
+  const Tensor t = tensor_of(a);
+  const auto same = [&](const auto& parts, const std::vector<Tensor>& expected) {
+    std::size_t k = 0;
+    const auto check_part = [&](const auto& p) { CHECK(same_bits(tensor_of(tt::eval(p)), expected[k++].contiguous())); };
+    std::apply([&](const auto&... p) { (check_part(p), ...); }, parts);
+    CHECK(k == expected.size());
+  };
+  checked.insert({"chunk", "split"});
+  same(tt::chunk<3>(a), tt::call_results("chunk", {t, 3}));
+  same(tt::chunk<3, 1>(a), tt::call_results("chunk", {t, 3, 1}));
+  same(tt::split<0, 2, 4, 1>(a), tt::call_results("split", {t, IntList{2, 4, 1}}));
+  same(tt::chunk<2, 0>(a * 2 + 1), tt::call_results("chunk", {t * 2 + 1, 2}));  // of what has no name
+  const auto [first, second] = tt::chunk<2>(t);
+  CHECK(same_bits(tt::cat({first, second}), t));
+}
+TEST_CASE("products of linear algebra") {
+  const auto a = made<3, 4>(0);
+  const auto b = made<3, 4>(5);
+  const auto v = made<4>(2);
+  check("mm", {}, [](const auto& x, const auto& y) { return tt::mm(x, y); }, a, made<4, 5>(1));
+  check("bmm", {}, [](const auto& x, const auto& y) { return tt::bmm(x, y); }, made<2, 3, 4>(0), made<2, 4, 5>(3));
+  check("mv", {}, [](const auto& x, const auto& y) { return tt::mv(x, y); }, a, v);
+  check("dot", {}, [](const auto& x, const auto& y) { return tt::dot(x, y); }, v, made<4>(6));
+  check("outer", {}, [](const auto& x, const auto& y) { return tt::outer(x, y); }, v, made<3>(6));
+  check("tensordot", {2}, [](const auto& x, const auto& y) { return tt::tensordot<2>(x, y); }, made<2, 3, 4>(0), made<3, 4, 5>(3));
+  check("tensordot", {0}, [](const auto& x, const auto& y) { return tt::tensordot<0>(x, y); }, a, v);
+  const Tensor sum = tensor_of(tt::eval(tt::sum(tt::einsum<"ij,ij->">(a, b))));
+  CHECK(sum.item() == (tensor_of(a) * tensor_of(b)).sum().item());
+}
+namespace {
+/// einsum<T> beside the same text at run time.
+template <tt::FixedText T, class... A>
+void check_einsum(const A&... a) {
+  CAPTURE(std::string(T.text));
+  const Tensor expected = tt::einsum(T.text, {tensor_of(a)...}).contiguous();
+  const Tensor got = tensor_of(tt::eval(tt::einsum<T>(a...)));
+  CHECK(got.shape() == expected.shape());
+  CHECK(same_bits(got, expected));
+  CHECK(same_bits(Tensor(tt::einsum<T>(tensor_of(a)...)).contiguous(), expected));
+}
+}  // namespace
+TEST_CASE("einsum with a text that is known when the program is compiled") {
+  const auto a = made<2, 3>(0);
+  const auto b = made<3, 4>(1);
+  const auto square = made<3, 3>(2);
+  const auto u = made<2>(0);
+  const auto v = made<3>(1);
+  checked.insert("einsum");
+  check_einsum<"ij,jk->ik">(a, b);
+  check_einsum<"ij,jk">(a, b);
+  check_einsum<"ij, jk -> ki">(a, b);
+  check_einsum<"bij,bjk->bik">(made<2, 3, 4>(0), made<2, 4, 5>(3));
+  check_einsum<"bhqd,bhkd->bhqk">(made<2, 2, 3, 4>(0), made<2, 2, 5, 4>(3));
+  check_einsum<"i,j->ij">(u, v);
+  check_einsum<"i,i->">(v, made<3>(4));
+  check_einsum<"ij->ji">(a);
+  check_einsum<"ij->j">(a);
+  check_einsum<"ij->">(a);
+  check_einsum<"ii->i">(square);
+  check_einsum<"ii">(square);
+  check_einsum<"iji->j">(made<3, 2, 3>(0));
+  check_einsum<"ij,j->i">(a, v);
+  check_einsum<"i,ij,j->">(u, a, v);
+  check_einsum<"ij,jk,kl->il">(a, b, made<4, 2>(3));
+  check_einsum<"i,j,k->kji">(u, v, made<4>(1));
+  check_einsum<"ijkl,jmln->ikmn">(made<2, 3, 2, 2>(0), made<3, 4, 2, 5>(1));
+  check_einsum<"abc,cb->a">(made<2, 3, 4>(0), made<4, 3>(1));
+  check_einsum<"Ab,bA->A">(a, made<3, 2>(1));
+}
+TEST_CASE("gradients, and extents that are known at run time") {
+  const auto loss = [](const auto& x, const auto& y) { return tt::sum(tt::square(tt::einsum<"ij,kj->ik">(x, tt::roll<1, 0>(y)))); };
+  const auto a = made<2, 3>(0);
+  const auto b = made<4, 3>(1);
+  const auto [slope, other] = tt::grad<0, 1>(loss)(a, b);
+  const Tensor x = tensor_of(a).requires_grad_(), y = tensor_of(b).requires_grad_();
+  loss(x, y).backward();
+  CHECK(same_bits(tensor_of(slope), x.grad()));
+  CHECK(same_bits(tensor_of(other), y.grad()));
+  Array<float, tt::dyn, 3> rows(2);
+  std::copy(a.begin(), a.end(), rows.begin());
+  const auto product = tt::eval(tt::einsum<"ij,kj->ik">(rows, b));
+  CHECK(same_bits(tensor_of(product), tensor_of(tt::eval(tt::einsum<"ij,kj->ik">(a, b)))));
+  const auto flat = tt::eval(tt::flatten<0>(rows));
+  CHECK(flat.size() == 6);
+}
+
+TEST_CASE("the list of these functions") {
+  std::ifstream file("tests/data/array_functions.txt");
+  std::set<std::string> listed;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') listed.insert(line);
+  CHECK(listed == checked);
+}
