@@ -2,6 +2,7 @@
 // what the calls of that name give on Tensors, on Tensors and symbols the same, and gradients go through.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -177,6 +178,48 @@ TEST_CASE("gradients, and extents that are known at run time") {
   CHECK(flat.size() == 6);
 }
 
+TEST_CASE("integers, empty axes, extents of 1, and scalars") {
+  const Array<std::int32_t, 2, 2> a{{1, 2}, {3, 4}};
+  const Array<std::int32_t, 2> v{5, -6};
+  const auto dtype_and_values = [](const auto& array, const Tensor& expected) { CHECK(same_bits(tensor_of(tt::eval(array)), expected.contiguous())); };
+  dtype_and_values(tt::einsum<"ij,j->i">(a, v), tt::einsum("ij,j->i", {tensor_of(a), tensor_of(v)}));
+  dtype_and_values(tt::einsum<"ij,ij->">(a, a), tt::einsum("ij,ij->", {tensor_of(a), tensor_of(a)}));
+  dtype_and_values(tt::einsum<"ij,jk->ik">(a, a), tt::einsum("ij,jk->ik", {tensor_of(a), tensor_of(a)}));
+  dtype_and_values(tt::tensordot<1>(a, v), tt::tensordot(tensor_of(a), tensor_of(v), 1));
+  const auto row = made<1, 3>(0);
+  const auto square = made<3, 3>(1);
+  check_einsum<"ij,jk->ik">(row, square);
+  check_einsum<"ij,ij->ij">(row, square);
+  CHECK(tt::eval(tt::squeeze(made<1, 3, 1>(0))).size() == 3);
+  static_assert(std::is_same_v<decltype(tt::eval(tt::squeeze(made<1, 3, 1>(0)))), Array<float, 3>>);
+  static_assert(std::is_same_v<decltype(tt::eval(tt::flatten(made<2, 3>(0)))), Array<float, 6>>);
+  static_assert(std::is_same_v<decltype(tt::eval(tt::unflatten<0, 0, 3>(Array<float, 0>()))), Array<float, 0, 3>>);
+  const auto [all, none] = tt::split<0, 3, 0>(square);
+  CHECK(tt::eval(none).size() == 0);
+  CHECK(tt::eval(all).size() == 9);
+}
+TEST_CASE("extents that are known at run time are checked then") {
+  using Matrix = Array<float, tt::dyn, tt::dyn>;
+  Matrix a(2, 3), b(3, 4), wrong(2, 4);
+  std::ranges::fill(a, 2.f), std::ranges::fill(b, 3.f);
+  const auto product = tt::eval(tt::einsum<"ij,jk->ik">(a, b));
+  CHECK(product(1, 3) == 18);
+  CHECK(message([&] { tt::eval(tt::einsum<"ij,jk->ik">(a, wrong)); }).find("einsum: shapes differ") != std::string::npos);
+  Array<float, tt::dyn> v(3);
+  std::ranges::fill(v, 2.f);
+  CHECK(tt::eval(tt::einsum<"i,i->">(v, Array<float, 3>{1, 2, 3})).item() == 12);
+  const auto [first, second] = tt::split<0, 1, 2>(v);
+  CHECK(tt::eval(second).size() == 2);
+  CHECK(message([&] { tt::eval(std::get<0>(tt::split<0, 2, 2>(v))); }).find("split: numbers of elements differ") != std::string::npos);
+  CHECK(tt::eval(tt::select<0, 2>(v)).item() == 2);
+  CHECK(message([&] { tt::eval(tt::select<0, 3>(v)); }).find("select: slice is out of range: 3") != std::string::npos);
+  CHECK(tt::eval(tt::unflatten<0, -1, 1>(v)).size() == 3);
+}
+TEST_CASE("an error of Tensors names the caller's line") {
+  const Tensor x = tt::ones({2, 3});
+  CHECK(contains(message([&] { tt::einsum<"ij,jk->ik">(x, x); }), "test_array_functions.cpp"));
+  CHECK(contains(message([&] { tt::split<0, 2, 2>(x); }), "do not make up axis 0"));
+}
 TEST_CASE("the list of these functions") {
   std::ifstream file("tests/data/array_functions.txt");
   std::set<std::string> listed;

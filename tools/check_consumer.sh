@@ -19,7 +19,7 @@ $(tail -n 30 "$log")"
 with_main=$(grep -lE '^int main\(' src/*.cpp)
 [ -z "$with_main" ] || report "src/*.cpp are linked with programs, and have a main: $with_main"
 
-step "configuring tt" cmake -S . -B "$work/tt" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$GXX" \
+step "configuring tt" cmake -S . -B "$work/tt" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" -DCMAKE_CXX_COMPILER="$GXX" \
   -DTT_BUILD_TESTS=OFF -DTT_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$work/prefix"
 step "building tt" cmake --build "$work/tt"
 step "installing tt" cmake --install "$work/tt"

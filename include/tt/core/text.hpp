@@ -106,7 +106,7 @@ struct FixedText {
   char text[N] = {};
   constexpr FixedText(const char (&from)[N]) : FixedText(from, N) {}
   constexpr FixedText(const char* from, std::size_t size) {
-    for (std::size_t k = 0; k < size; ++k) text[k] = from[k];
+    for (std::size_t k = 0; k < size && k < N; ++k) text[k] = from[k];
   }
 };
 

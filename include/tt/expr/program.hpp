@@ -219,15 +219,15 @@ using shown_b = typename shape_shown<
     H, false, std::make_index_sequence<static_cast<std::size_t>(H::failure.b.rank)>>::type;
 
 constexpr std::int64_t limit_of(Mistake m) { return m == Mistake::too_many_symbols ? max_symbols : m == Mistake::too_many_outputs ? max_outputs : TT_MAX_STATIC_NODES; }
+constexpr std::size_t size_of_text(const char* text) {
+  std::size_t n = 0;
+  while (text[n]) ++n;
+  return n + 1;
+}
 template <class H, const char* Failure::*Text>
 constexpr auto shown_text() {
   constexpr const char* text = H::failure.*Text;
-  constexpr std::size_t size = [] {
-    std::size_t n = 0;
-    while (text[n]) ++n;
-    return n + 1;
-  }();
-  return FixedText<size>(text, size);
+  return FixedText<size_of_text(text)>(text, size_of_text(text));
 }
 /// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, the option o.
 template <class H, char Fact>

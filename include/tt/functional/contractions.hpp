@@ -26,24 +26,24 @@ struct Equation {
   static constexpr int most = 8;
   Letters operand[most], result;
   int operands = 1;
-  const char* wrong = nullptr;
+  enum class Wrong : std::uint8_t { none, text, too_many, unknown_letter, letter_twice } wrong = Wrong::none;
 
   constexpr explicit Equation(const char* text) {
     bool in_result = false;
-    for (const char* p = text; *p && !wrong; ++p) {
+    for (const char* p = text; *p && wrong == Wrong::none; ++p) {
       Letters& now = in_result ? result : operand[operands - 1];
       if (*p == ' ') continue;
-      if (*p == ',' && !in_result) operands < most ? void(++operands) : void(wrong = "has more than 8 operands");
+      if (*p == ',' && !in_result) operands < most ? void(++operands) : void(wrong = Wrong::too_many);
       else if (*p == '-' && p[1] == '>' && !in_result) ++p, in_result = true;
-      else if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) now.count < max_rank ? now.add(*p) : void(wrong = "has more letters than a value has axes");
-      else wrong = "is of letters, commas and one arrow (an ellipsis is for Tensors)";
+      else if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')) now.count < max_rank ? now.add(*p) : void(wrong = Wrong::too_many);
+      else wrong = Wrong::text;
     }
     if (!in_result)
       for (int c = 'A'; c <= 'z'; ++c)
         if (times(static_cast<char>(c)) == 1) result.add(static_cast<char>(c));
-    for (int k = 0; k < result.count && !wrong; ++k)
-      if (times(result.letter[k]) == 0) wrong = "has a letter in its result that no operand has";
-      else if (result.place(result.letter[k]) != k) wrong = "has a letter twice in its result";
+    for (int k = 0; k < result.count && wrong == Wrong::none; ++k)
+      if (times(result.letter[k]) == 0) wrong = Wrong::unknown_letter;
+      else if (result.place(result.letter[k]) != k) wrong = Wrong::letter_twice;
   }
   constexpr int times(char c) const {
     int n = 0;
@@ -76,7 +76,7 @@ struct Lettered {
     for (int k = 0; k < r.letters.count; ++k)
       for (int j = r.letters.count - 1; j > k; --j) {
         if (r.letters.letter[k] != r.letters.letter[j]) continue;
-        r = r.diagonal(k, j);
+        r = r.diagonal_of(k, j);
         k = -1;
         break;
       }
@@ -90,13 +90,12 @@ struct Lettered {
 
  private:
   /// Two axes with one letter as the last one.
-  constexpr Lettered diagonal(int a, int b) const {
+  constexpr Lettered diagonal_of(int a, int b) const {
     const Shape s = x.shape();
-    if (s[a] != s[b] || !s[a].is_constant())
-      return {s[a] == s[b] ? needs_number(x, "einsum", a) : Sym{x.graph, x.graph->fail({.mistake = Mistake::shapes_differ, .op = "einsum", .a = {s[a]}, .b = {s[b]}}, x.id)}, {}};
-    const Sym last = moved(moved(x, a, s.rank - 1), b - 1, s.rank - 1);
-    const std::int64_t n = s[a].code;
-    Lettered r{sliced(reshaped(last, with_extents(last.shape(), s.rank - 2, s.rank, {n * n})), s.rank - 2, 0, n, n + 1), {}};
+    const auto differ = [&] { return Failure{.mistake = Mistake::shapes_differ, .op = "einsum", .a = {s[a]}, .b = {s[b]}}; };
+    if (!s[a].is_constant() || !s[b].is_constant()) return {needs_constant(x, "einsum", s[a].is_constant() ? b : a), {}};
+    if (s[a] != s[b]) return {{x.graph, x.graph->fail(differ(), x.id)}, {}};
+    Lettered r{detail::diagonal(x, a, b, 0), {}};
     for (int k = 0; k < letters.count; ++k)
       if (k != a && k != b) r.letters.add(letters.letter[k]);
     r.letters.add(letters.letter[a]);
@@ -106,7 +105,7 @@ struct Lettered {
 
 /// The product of two values, summed along letters that `kept` has not: one of matrices where both have letters of their own, sums of products else.
 template <class Kept>
-constexpr Lettered contracted(const Lettered& a, const Lettered& b, const Kept& kept) {
+constexpr Lettered contracted(const Lettered& a, const Lettered& b, const char* op, const Kept& kept) {
   Letters batch, left, right, inner;
   for (int k = 0; k < a.letters.count; ++k) {
     const char c = a.letters.letter[k];
@@ -126,20 +125,24 @@ constexpr Lettered contracted(const Lettered& a, const Lettered& b, const Kept& 
       for (int k = 0; k < p->count; ++k) n = n * of.extent(p->letter[k]);
     to.push_back(n);
   };
-  for (const Letters* shared : {&batch, &inner})
-    for (int k = 0; k < shared->count; ++k)
-      if (const Extent m = a.extent(shared->letter[k]), n = b.extent(shared->letter[k]); m != n && m != Extent(1) && n != Extent(1))
-        return {{a.x.graph, a.x.graph->fail({.mistake = Mistake::shapes_differ, .op = "einsum", .a = a.x.shape(), .b = b.x.shape()}, a.x.id)}, {}};
   bool repeated = false;  // an extent of 1 beside another: no matrix
+  const auto differ = [&] { return Failure{.mistake = Mistake::shapes_differ, .op = op, .a = a.x.shape(), .b = b.x.shape()}; };
   for (const Letters* shared : {&batch, &inner})
-    for (int k = 0; k < shared->count; ++k) repeated = repeated || a.extent(shared->letter[k]) != b.extent(shared->letter[k]);
+    for (int k = 0; k < shared->count; ++k) {
+      const Extent m = a.extent(shared->letter[k]), n = b.extent(shared->letter[k]);
+      if (m == n) continue;
+      if (m == Extent(1) || n == Extent(1)) repeated = true;
+      else if (!a.x.graph->equal(m, n, differ)) return {{a.x.graph, a.x.graph->fail(differ(), a.x.id)}, {}};
+    }
   const Letters all = joined({&batch, &left, &right});
   if (left.count == 0 || right.count == 0 || inner.count == 0 || repeated) {
     const Letters wide = joined({&batch, &left, &right, &inner});
     const Sym product = a.along(wide) * b.along(wide);
     unsigned gone = 0;
     for (int k = all.count; k < wide.count; ++k) gone |= 1u << k;
-    return {gone ? reduce<Op::sum>(product, gone, false) : product, all};
+    if (gone == 0) return {product, all};
+    const Sym sum = reduce<Op::sum>(product, gone, false);  // of integers wider than a product of matrices is
+    return {sum.dtype() == product.dtype() ? sum : Sym{sum.graph, sum.graph->cast(sum.id, product.dtype())}, all};
   }
   Shape rows, columns, to;
   for (Shape* s : {&rows, &columns})
@@ -177,7 +180,7 @@ struct EinsumFn {
       });
     };
     Lettered r = alone(0);
-    for (int k = 1; k < equation.operands && !given[0].graph->failure; ++k) r = contracted(r, alone(k), kept(k + 1));
+    for (int k = 1; k < equation.operands && !given[0].graph->failure; ++k) r = contracted(r, alone(k), name, kept(k + 1));
     return given[0].graph->failure ? given[0] : r.along(equation.result);
   }
   template <class A, class... More>
@@ -193,7 +196,7 @@ struct TensordotFn {
     Lettered x{a, {}}, y{b, {}};
     for (int k = 0; k < a.shape().rank; ++k) x.letters.add(static_cast<char>(1 + k));
     for (int k = 0; k < b.shape().rank; ++k) y.letters.add(static_cast<char>(k < Axes ? 1 + left + k : 1 + max_rank + k));
-    return contracted(x, y, [left](char c) { return c <= left || c > max_rank; }).x;
+    return contracted(x, y, name, [left](char c) { return c <= left || c > max_rank; }).x;
   }
   static auto call(SourceLine at, const auto& a, const auto& b) { return tensordot(a, b, Axes, at); }
 };
@@ -222,46 +225,63 @@ struct Outer {
   static constexpr const char* text = "outer";
   static constexpr Sym product(const Sym& a, const Sym& b) { return unsqueeze(a, 1, text) * unsqueeze(b, 0, text); }
 };
-/// Of values whose functions are not those of Tensors, which dispatch/linear_algebra.hpp has.
-template <class... A>
-concept CompiledValues = (Value<A> && ...) && !(requires { typename std::remove_cvref_t<A>::tt_front::run_time; } || ...);
-template <class Fn, class A, class... More>
-constexpr auto product_of(SourceLine at, A&& a, More&&... more) {
-  return std::remove_cvref_t<A>::tt_front::template function<Fn>(at, static_cast<A&&>(a), static_cast<More&&>(more)...);
+
+/// Is the text of an einsum of so many operands right? If not, one error.
+template <FixedText T, int Operands>
+constexpr bool reads_right() {
+  constexpr Equation e(T.text);
+  static_assert(e.wrong != Equation::Wrong::text, "tt: einsum: the text has letters, commas and one arrow (an ellipsis is for Tensors)");
+  static_assert(e.wrong != Equation::Wrong::too_many, "tt: einsum: the text has more operands or letters than are allowed: 8, and 16 for each");
+  static_assert(e.wrong != Equation::Wrong::unknown_letter, "tt: einsum: the result has a letter that no operand has");
+  static_assert(e.wrong != Equation::Wrong::letter_twice, "tt: einsum: the result has a letter twice");
+  static_assert(e.wrong != Equation::Wrong::none || e.operands == Operands, "tt: einsum: the text has another number of operands");
+  return e.wrong == Equation::Wrong::none && e.operands == Operands;
+}
+template <FixedText T, class A, class... More>
+constexpr auto einsum_of(SourceLine at, A&& a, More&&... more) {
+  if constexpr (reads_right<T, 1 + static_cast<int>(sizeof...(More))>()) return call_front<EinsumFn<T>>(at, static_cast<A&&>(a), static_cast<More&&>(more)...);
+  else return std::remove_cvref_t<A>(a);
 }
 
 }  // namespace detail
 
 /// Sums of products, as the text says: each axis has a letter, those that the result lacks are summed. From left to right, two values at a time.
-template <FixedText T, Value A, Value... More>
-constexpr auto einsum(A&& a, More&&... more) {
-  static_assert(detail::Equation(T.text).wrong == nullptr, "tt: einsum: a text is of letters, commas and one arrow; the result has letters of the operands, each once");
-  static_assert(detail::Equation(T.text).operands == 1 + sizeof...(More), "tt: einsum: the text has another number of operands");
-  return detail::product_of<detail::EinsumFn<T>>(here(), static_cast<A&&>(a), static_cast<More&&>(more)...);
+template <FixedText T, Value A>
+constexpr auto einsum(A&& a, CallLine at = here()) { return detail::einsum_of<T>(at, static_cast<A&&>(a)); }
+template <FixedText T, Value A, Value B>
+constexpr auto einsum(A&& a, B&& b, CallLine at = here()) { return detail::einsum_of<T>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+template <FixedText T, Value A, Value B, Value C>
+constexpr auto einsum(A&& a, B&& b, C&& c, CallLine at = here()) { return detail::einsum_of<T>(at, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c)); }
+template <FixedText T, Value A, Value B, Value C, Value D, Value... More>
+constexpr auto einsum(A&& a, B&& b, C&& c, D&& d, More&&... more) {
+  return detail::einsum_of<T>(SourceLine{}, static_cast<A&&>(a), static_cast<B&&>(b), static_cast<C&&>(c), static_cast<D&&>(d), static_cast<More&&>(more)...);
 }
 /// Sums along the last Axes axes of a and the first ones of b.
 template <int Axes, Value A, Value B>
-constexpr auto tensordot(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::TensordotFn<Axes>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto tensordot(A&& a, B&& b, CallLine at = here()) {
+  static_assert(Axes >= 0, "tt: tensordot: the number of axes is not negative");
+  return detail::call_front<detail::TensordotFn<Axes>>(at, static_cast<A&&>(a), static_cast<B&&>(b));
+}
 
 /// (M, K) x (K, N).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto mm(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::RankedProductFn<detail::Mm, 2, 2>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto mm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Mm, 2, 2>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (B, M, K) x (B, K, N).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto bmm(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::RankedProductFn<detail::Bmm, 3, 3>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto bmm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Bmm, 3, 3>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (M, K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto mv(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::RankedProductFn<detail::Mv, 2, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto mv(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Mv, 2, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::RankedProductFn<detail::Dot, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Dot, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (M) x (N): each by each.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::product_of<detail::RankedProductFn<detail::Outer, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Outer, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 
 }  // namespace tt

@@ -1,8 +1,8 @@
 // PyTorch's functions of shapes for values whose shapes are in their types: what they are told is in theirs.
-//   tt::unsqueeze<0>(a)    tt::select<1, -1>(a)    tt::diagonal<>(a)    tt::roll<1, 0>(a)    auto [q, k, v] = tt::chunk<3, 1>(a);
-// Of Tensors they are the functions of that name. Extents that count here (of a diagonal, a roll, a chunk) are numbers.
+//   tt::unsqueeze<0>(a)    tt::select<1, -1>(a)    tt::diagonal<0>(a)    tt::roll<1, 0>(a)    auto [q, k, v] = tt::chunk<3, 1>(a);
+// Of Tensors they are the functions of that name. The axes of diagonal and roll, those of chunk that do not divide, and those along which select and narrow count from
+// the end must have constant extents.
 #pragma once
-#include <array>
 #include <initializer_list>
 #include <tuple>
 #include <utility>
@@ -17,11 +17,13 @@ namespace detail {
 constexpr Sym wrong_axis(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
-constexpr Sym needs_number(const Sym& x, const char* op, int axis) {
+constexpr Sym needs_constant(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
-constexpr Sym sliced(const Sym& x, int axis, Extent start, Extent length, std::int64_t step = 1) { return {x.graph, x.graph->slice(x.id, axis, start, length, step)}; }
-/// Extents [first, last) as one, or without them.
+constexpr Sym out_of_range(const Sym& x, const char* op, std::int64_t index) {
+  return {x.graph, x.graph->fail({.mistake = Mistake::slice_out_of_range, .op = op, .a = x.shape(), .number = index}, x.id)};
+}
+/// A shape with other extents in the place of [first, last).
 constexpr Shape with_extents(const Shape& s, int first, int last, std::initializer_list<Extent> between) {
   Shape to;
   for (int k = 0; k < first; ++k) to.push_back(s[k]);
@@ -40,6 +42,24 @@ constexpr Sym moved(const Sym& x, int from, int to) {
   if (n == to) axes[n] = from;
   return {x.graph, x.graph->permute(x.id, axes)};
 }
+/// Elements [start, start + length) of an axis; a negative start counts from the end.
+constexpr Sym part(const Sym& x, const char* op, int axis, std::int64_t start, std::int64_t length) {
+  const Extent n = x.shape()[axis];
+  if (start < 0 && !n.is_constant()) return needs_constant(x, op, axis);
+  const std::int64_t first = start < 0 ? n.code + start : start;
+  const auto differ = [&] { return Failure{.mistake = Mistake::slice_out_of_range, .op = op, .a = x.shape(), .number = start}; };
+  if (first < 0 || !x.graph->at_least(n, first + length, differ)) return {x.graph, x.graph->fail(differ(), x.id)};
+  return slice(x, axis, first, length);
+}
+/// The diagonal number `offset` of axes a and b, whose extents are constants, as the last axis.
+constexpr Sym diagonal(const Sym& x, int a, int b, std::int64_t offset) {
+  const int rank = x.shape().rank;
+  const Sym last = moved(moved(x, a, rank - 1), b > a ? b - 1 : b, rank - 1);  // (..., rows, columns)
+  const std::int64_t rows = x.shape()[a].code, columns = x.shape()[b].code, down = offset < 0 ? -offset : 0, right = offset > 0 ? offset : 0;
+  const std::int64_t high = rows - down, wide = columns - right, count = high < wide ? high : wide;
+  const Sym line = reshaped(last, with_extents(last.shape(), rank - 2, rank, {rows * columns}));
+  return slice(line, rank - 2, count > 0 ? down * columns + right : 0, count > 0 ? count : 0, columns + 1);
+}
 
 template <int Dim>
 struct UnsqueezeFn {
@@ -53,8 +73,12 @@ struct SqueezeFn {
   static constexpr Sym record(const Sym& a) {
     const Shape s = a.shape();
     const int dims[] = {Dims..., 0}, count = sizeof...(Dims);
-    for (int d = 0; d < count; ++d)
+    for (int d = 0; d < count; ++d) {
       if (normalize_axis(dims[d], s.rank) < 0) return wrong_axis(a, name, dims[d]);
+      for (int e = 0; e < d; ++e)
+        if (normalize_axis(dims[d], s.rank) == normalize_axis(dims[e], s.rank))
+          return {a.graph, a.graph->fail({.mistake = Mistake::axis_given_twice, .op = name, .a = s, .number = dims[d]}, a.id)};
+    }
     Shape to;
     for (int k = 0; k < s.rank; ++k) {
       bool named = count == 0;
@@ -87,11 +111,18 @@ struct UnflattenFn {
     const Shape s = a.shape();
     const int axis = normalize_axis(Dim, s.rank);
     if (axis < 0) return wrong_axis(a, name, Dim);
-    Extent others(1), rest(1);
-    int open = 0;
-    ((E == -1 ? void(++open) : void(others = others * Extent(E))), ...);
-    if (open > 1 || !divide(s[axis], others, rest) || (open == 0 && rest != Extent(1)))
-      return {a.graph, a.graph->fail({.mistake = Mistake::sizes_differ, .op = name, .a = s, .b = Shape{(E == -1 ? 1 : E)...}}, a.id)};
+    constexpr std::int64_t others = ((E == -1 ? 1 : E) * ... * 1);
+    constexpr int open = ((E == -1) + ... + 0);
+    static_assert(open <= 1 && ((E >= -1) && ...), "tt: unflatten: an extent is a number, and one may be -1 for what the others leave");
+    Extent rest(1);
+    const auto differ = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = name, .a = {s[axis]}, .b = Shape{(E == -1 ? 1 : E)...}}; };
+    if (open == 0) {
+      if (!a.graph->equal(s[axis], others, differ)) return {a.graph, a.graph->fail(differ(), a.id)};
+    } else if (others == 0 || !divide(s[axis], others, rest)) {
+      Failure unknown = differ();
+      if (others != 0 && !s[axis].is_constant()) unknown.mistake = Mistake::size_cannot_be_checked;
+      return {a.graph, a.graph->fail(unknown, a.id)};
+    }
     return reshaped(a, with_extents(s, axis, axis + 1, {(E == -1 ? rest : Extent(E))...}));
   }
   static auto call(SourceLine at, const auto& a) { return a.unflatten(Dim, {E...}, at); }
@@ -112,7 +143,8 @@ struct SelectFn {
     const Shape s = a.shape();
     const int axis = normalize_axis(Dim, s.rank);
     if (axis < 0) return wrong_axis(a, name, Dim);
-    return reshaped(sliced(a, axis, Index < 0 ? s[axis] + Extent(Index) : Extent(Index), 1), without_axis(s, axis));
+    const Sym row = part(a, name, axis, Index, 1);
+    return a.graph->failure ? a : reshaped(row, without_axis(s, axis));
   }
   static auto call(SourceLine at, const auto& a) { return a.select(Dim, Index, at); }
 };
@@ -121,7 +153,7 @@ struct NarrowFn {
   static constexpr const char* name = "narrow";
   static constexpr Sym record(const Sym& a) {
     const int axis = normalize_axis(Dim, a.shape().rank);
-    return axis < 0 ? wrong_axis(a, name, Dim) : sliced(a, axis, Start < 0 ? a.shape()[axis] + Extent(Start) : Extent(Start), Length);
+    return axis < 0 ? wrong_axis(a, name, Dim) : part(a, name, axis, Start, Length);
   }
   static auto call(SourceLine at, const auto& a) { return a.narrow(Dim, Start, Length, at); }
 };
@@ -132,8 +164,10 @@ struct ExpandFn {
     const std::int64_t wanted[] = {E..., 0};
     const Shape s = a.shape();
     Shape to;
+    for (int k = 0; k < static_cast<int>(sizeof...(E)) - s.rank; ++k)
+      if (wanted[k] == -1) return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_low, .op = name, .a = s, .number = static_cast<int>(sizeof...(E)) - k}, a.id)};
     for (int k = 0, more = static_cast<int>(sizeof...(E)) - s.rank; k < static_cast<int>(sizeof...(E)); ++k)
-      to.push_back(wanted[k] == -1 ? k < more ? Extent(1) : s[k - more] : Extent(wanted[k]));
+      to.push_back(wanted[k] == -1 ? s[k - more] : Extent(wanted[k]));
     return expanded(a, to);
   }
   static auto call(SourceLine at, const auto& a) { return a.expand({E...}, at); }
@@ -147,12 +181,8 @@ struct DiagonalFn {
     if (d1 < 0 || d2 < 0) return wrong_axis(a, name, d1 < 0 ? Dim1 : Dim2);
     if (d1 == d2) return {a.graph, a.graph->fail({.mistake = Mistake::axis_given_twice, .op = name, .a = a.shape(), .number = Dim1}, a.id)};
     for (const int d : {d1, d2})
-      if (!a.shape()[d].is_constant()) return needs_number(a, name, d);
-    const Sym last = moved(moved(a, d1, rank - 1), d2 > d1 ? d2 - 1 : d2, rank - 1);  // (..., rows, columns)
-    const std::int64_t rows = a.shape()[d1].code, columns = a.shape()[d2].code, down = Offset < 0 ? -Offset : 0, right = Offset > 0 ? Offset : 0;
-    const std::int64_t high = rows - down, wide = columns - right, count = high < wide ? high : wide;
-    const Sym line = reshaped(last, with_extents(last.shape(), rank - 2, rank, {rows * columns}));
-    return sliced(line, rank - 2, count > 0 ? down * columns + right : 0, count > 0 ? count : 0, columns + 1);
+      if (!a.shape()[d].is_constant()) return needs_constant(a, name, d);
+    return diagonal(a, d1, d2, Offset);
   }
   static auto call(SourceLine at, const auto& a) { return a.diagonal(Offset, Dim1, Dim2, at); }
 };
@@ -163,10 +193,10 @@ struct RollFn {
     const int axis = normalize_axis(Dim, a.shape().rank);
     if (axis < 0) return wrong_axis(a, name, Dim);
     const Extent extent = a.shape()[axis];
-    if (!extent.is_constant()) return needs_number(a, name, axis);
+    if (!extent.is_constant()) return needs_constant(a, name, axis);
     const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // so many come from the end
     if (first == 0) return a;
-    const int parts[] = {sliced(a, axis, n - first, first).id, sliced(a, axis, 0, n - first).id};
+    const int parts[] = {slice(a, axis, n - first, first).id, slice(a, axis, 0, n - first).id};
     return {a.graph, a.graph->cat(parts, 2, axis)};
   }
   static auto call(SourceLine at, const auto& a) { return a.roll({Shift}, {Dim}, at); }
@@ -179,6 +209,8 @@ struct RepeatFn {
     const std::int64_t times[] = {R..., 0};
     const Shape s = a.shape();
     if (s.rank > rank) return {a.graph, a.graph->fail({.mistake = Mistake::rank_not_accepted, .op = name, .a = s, .number = rank}, a.id)};
+    if (constexpr int more = ((R != 1) + ... + 0); rank + more > max_rank)
+      return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_high, .op = name, .a = s, .number = rank + more}, a.id)};
     Shape apart, repeated, to;  // (1, n, 1, m): each axis behind its number of times
     for (int k = 0; k < rank; ++k) {
       const Extent own = k < rank - s.rank ? Extent(1) : s[k - (rank - s.rank)];
@@ -211,10 +243,10 @@ struct ChunkFn {
     if (axis < 0) return wrong_axis(a, name, Dim);
     const Extent extent = a.shape()[axis];
     Extent part;
-    if (divide(extent, N, part)) return sliced(a, axis, Extent(K) * part, part);
-    if (!extent.is_constant()) return needs_number(a, name, axis);
+    if (divide(extent, N, part)) return slice(a, axis, Extent(K) * part, part);
+    if (!extent.is_constant()) return needs_constant(a, name, axis);
     const std::int64_t n = extent.code, each = (n + N - 1) / N, first = K * each < n ? K * each : n;
-    return sliced(a, axis, first, first + each < n ? each : n - first);
+    return slice(a, axis, first, first + each < n ? each : n - first);
   }
   static auto call(SourceLine at, const auto& a) {
     const std::int64_t n = a.size(Dim, at), each = (n + N - 1) / N, first = K * each < n ? K * each : n;
@@ -222,54 +254,95 @@ struct ChunkFn {
   }
 };
 
-template <class Fn, class A>
-constexpr auto viewed(SourceLine at, A&& a) {
-  return std::remove_cvref_t<A>::tt_front::template function<Fn>(at, static_cast<A&&>(a));
+/// Part K of an axis in parts of these extents.
+template <std::size_t K, int Dim, std::int64_t... E>
+struct SplitFn {
+  static constexpr const char* name = "split";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    const int axis = normalize_axis(Dim, s.rank);
+    if (axis < 0) return wrong_axis(a, name, Dim);
+    const auto differ = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = name, .a = {s[axis]}, .b = Shape{E...}}; };
+    if (!a.graph->equal(s[axis], (E + ...), differ)) return {a.graph, a.graph->fail(differ(), a.id)};
+    constexpr std::int64_t length[] = {E...};
+    std::int64_t start = 0;
+    for (std::size_t k = 0; k < K; ++k) start += length[k];
+    return slice(a, axis, start, length[K]);
+  }
+  static auto call(SourceLine at, const auto& a) { return split(a, {E...}, Dim, at)[K]; }
+};
+
+template <class Fn, class A, class... More>
+constexpr auto call_front(SourceLine at, A&& a, More&&... more) {
+  return std::remove_cvref_t<A>::tt_front::template function<Fn>(at, static_cast<A&&>(a), static_cast<More&&>(more)...);
 }
+/// Of values whose functions are not those of Tensors, which dispatch/ has.
+template <class... A>
+concept CompiledValues = (Value<A> && ...) && !(requires { typename std::remove_cvref_t<A>::tt_front::run_time; } || ...);
 
 }  // namespace detail
 
 /// With an axis of extent 1 at place Dim.
 template <int Dim, Value A>
-constexpr auto unsqueeze(A&& a, CallLine at = here()) { return detail::viewed<detail::UnsqueezeFn<Dim>>(at, static_cast<A&&>(a)); }
-/// Without those of the axes Dims that have extent 1; without Dims, of all.
+constexpr auto unsqueeze(A&& a, CallLine at = here()) { return detail::call_front<detail::UnsqueezeFn<Dim>>(at, static_cast<A&&>(a)); }
+/// Without axes of extent 1.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::call_front<detail::SqueezeFn<>>(at, static_cast<A&&>(a)); }
+/// Without those of the named axes that have extent 1.
 template <int First, int... Dims, Value A>
-constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::viewed<detail::SqueezeFn<First, Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto squeeze(A&& a, CallLine at = here()) { return detail::call_front<detail::SqueezeFn<First, Dims...>>(at, static_cast<A&&>(a)); }
+/// All axes as one.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto flatten(A&& a, CallLine at = here()) { return detail::call_front<detail::FlattenFn<0, -1>>(at, static_cast<A&&>(a)); }
 /// Axes Start to End as one.
 template <int Start, int End = -1, Value A>
-constexpr auto flatten(A&& a, CallLine at = here()) { return detail::viewed<detail::FlattenFn<Start, End>>(at, static_cast<A&&>(a)); }
+constexpr auto flatten(A&& a, CallLine at = here()) { return detail::call_front<detail::FlattenFn<Start, End>>(at, static_cast<A&&>(a)); }
 /// Axis Dim as several; one of their extents may be -1: what the others leave.
 template <int Dim, std::int64_t... E, Value A>
-constexpr auto unflatten(A&& a, CallLine at = here()) { return detail::viewed<detail::UnflattenFn<Dim, E...>>(at, static_cast<A&&>(a)); }
+constexpr auto unflatten(A&& a, CallLine at = here()) { return detail::call_front<detail::UnflattenFn<Dim, E...>>(at, static_cast<A&&>(a)); }
 /// Axis From at place To, the others in their order.
 template <int From, int To, Value A>
-constexpr auto movedim(A&& a, CallLine at = here()) { return detail::viewed<detail::MovedimFn<From, To>>(at, static_cast<A&&>(a)); }
+constexpr auto movedim(A&& a, CallLine at = here()) { return detail::call_front<detail::MovedimFn<From, To>>(at, static_cast<A&&>(a)); }
 /// Two axes exchanged.
 template <int Axis0, int Axis1, Value A>
 constexpr auto swapaxes(A&& a, CallLine at = here()) { return transpose<Axis0, Axis1>(static_cast<A&&>(a), at); }
 /// Element Index of axis Dim, which is gone then; negative ones count from the end.
 template <int Dim, std::int64_t Index, Value A>
-constexpr auto select(A&& a, CallLine at = here()) { return detail::viewed<detail::SelectFn<Dim, Index>>(at, static_cast<A&&>(a)); }
+constexpr auto select(A&& a, CallLine at = here()) { return detail::call_front<detail::SelectFn<Dim, Index>>(at, static_cast<A&&>(a)); }
 /// Length elements of axis Dim from Start on, which counts from the end where it is negative.
 template <int Dim, std::int64_t Start, std::int64_t Length, Value A>
-constexpr auto narrow(A&& a, CallLine at = here()) { return detail::viewed<detail::NarrowFn<Dim, Start, Length>>(at, static_cast<A&&>(a)); }
+constexpr auto narrow(A&& a, CallLine at = here()) {
+  static_assert(Length >= 0, "tt: narrow: a length is not negative");
+  return detail::call_front<detail::NarrowFn<Dim, Start, Length>>(at, static_cast<A&&>(a));
+}
 /// Axes of extent 1 repeated, from the right; -1 leaves an extent as it is.
 template <std::int64_t... E, Value A>
   requires(sizeof...(E) > 0)
-constexpr auto expand(A&& a, CallLine at = here()) { return detail::viewed<detail::ExpandFn<E...>>(at, static_cast<A&&>(a)); }
+constexpr auto expand(A&& a, CallLine at = here()) {
+  static_assert(((E >= -1) && ...), "tt: expand: an extent is a number, or -1 for what there is");
+  return detail::call_front<detail::ExpandFn<E...>>(at, static_cast<A&&>(a));
+}
 /// The diagonal number Offset (above the first one) of axes Dim1 and Dim2, as the last axis.
 template <int Offset, int Dim1 = 0, int Dim2 = 1, Value A>
-constexpr auto diagonal(A&& a, CallLine at = here()) { return detail::viewed<detail::DiagonalFn<Offset, Dim1, Dim2>>(at, static_cast<A&&>(a)); }
+constexpr auto diagonal(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagonalFn<Offset, Dim1, Dim2>>(at, static_cast<A&&>(a)); }
 /// Elements moved Shift places along axis Dim; those beyond the end come in at the other.
 template <std::int64_t Shift, int Dim, Value A>
-constexpr auto roll(A&& a, CallLine at = here()) { return detail::viewed<detail::RollFn<Shift, Dim>>(at, static_cast<A&&>(a)); }
+constexpr auto roll(A&& a, CallLine at = here()) { return detail::call_front<detail::RollFn<Shift, Dim>>(at, static_cast<A&&>(a)); }
 /// The whole value so many times along each axis; there may be more of them than axes.
 template <std::int64_t... R, Value A>
   requires(sizeof...(R) > 0)
-constexpr auto repeat(A&& a, CallLine at = here()) { return detail::viewed<detail::RepeatFn<R...>>(at, static_cast<A&&>(a)); }
+constexpr auto repeat(A&& a, CallLine at = here()) {
+  static_assert(((R >= 0) && ...), "tt: repeat: no number is negative");
+  return detail::call_front<detail::RepeatFn<R...>>(at, static_cast<A&&>(a));
+}
 /// Each element of axis Dim so many times.
 template <std::int64_t Repeats, int Dim, Value A>
-constexpr auto repeat_interleave(A&& a, CallLine at = here()) { return detail::viewed<detail::RepeatInterleaveFn<Repeats, Dim>>(at, static_cast<A&&>(a)); }
+constexpr auto repeat_interleave(A&& a, CallLine at = here()) {
+  static_assert(Repeats >= 0, "tt: repeat_interleave: the number is not negative");
+  return detail::call_front<detail::RepeatInterleaveFn<Repeats, Dim>>(at, static_cast<A&&>(a));
+}
 namespace detail {
 /// For several uses: what has a name itself, a copy of what has none.
 template <class A>
@@ -277,28 +350,23 @@ constexpr decltype(auto) used_again(std::remove_reference_t<A>& a) {
   if constexpr (std::is_lvalue_reference_v<A>) return (a);
   else return std::remove_cvref_t<A>(a);
 }
-template <std::size_t N>
-constexpr std::array<std::int64_t, N> starts_of(const std::array<std::int64_t, N>& length) {
-  std::array<std::int64_t, N> start{};
-  for (std::size_t k = 1; k < N; ++k) start[k] = start[k - 1] + length[k - 1];
-  return start;
-}
 }  // namespace detail
 
 /// Axis Dim in N parts as a std::tuple: of equal extents, but for the last ones where that is not possible. (There are always N; the last may be empty.)
 template <int N, int Dim = 0, Value A>
 constexpr auto chunk(A&& a, CallLine at = here()) {
+  static_assert(N >= 1, "tt: chunk: at least one part");
   return [&]<int... K>(std::integer_sequence<int, K...>) {
-    return std::tuple(detail::viewed<detail::ChunkFn<N, K, Dim>>(at, detail::used_again<A>(a))...);
+    return std::tuple(detail::call_front<detail::ChunkFn<N, K, Dim>>(at, detail::used_again<A>(a))...);
   }(std::make_integer_sequence<int, N>{});
 }
-/// Axis Dim in parts of these extents, as a std::tuple.
+/// Axis Dim in parts of these extents, which are all of it, as a std::tuple.
 template <int Dim, std::int64_t... E, Value A>
   requires(sizeof...(E) > 0)
 constexpr auto split(A&& a, CallLine at = here()) {
+  static_assert(sizeof...(E) > 1 && ((E >= 0) && ...), "tt: split: the extents of all parts, as in tt::split<0, 2, 4, 1>(a). For equal ones there is chunk");
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
-    constexpr std::array<std::int64_t, sizeof...(E)> length{E...}, start = detail::starts_of(length);
-    return std::tuple(detail::viewed<detail::NarrowFn<Dim, start[K], length[K]>>(at, detail::used_again<A>(a))...);
+    return std::tuple(detail::call_front<detail::SplitFn<K, Dim, E...>>(at, detail::used_again<A>(a))...);
   }(std::make_index_sequence<sizeof...(E)>{});
 }
 
