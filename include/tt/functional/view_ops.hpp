@@ -1,4 +1,4 @@
-// PyTorch's functions of shapes for values whose shapes are in their types: what they are told is in theirs.
+// PyTorch's functions of shapes, told in template arguments, for values whose shapes are part of their types.
 //   tt::unsqueeze<0>(a)    tt::select<1, -1>(a)    tt::diagonal<0>(a)    tt::roll<1, 0>(a)    auto [q, k, v] = tt::chunk<3, 1>(a);
 // Of Tensors they are the functions of that name. The axes of diagonal and roll, those of chunk that do not divide, and those along which select and narrow count from
 // the end must have constant extents.
@@ -19,9 +19,6 @@ constexpr Sym wrong_axis(const Sym& x, const char* op, int axis) {
 }
 constexpr Sym needs_constant(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = op, .a = x.shape(), .number = axis}, x.id)};
-}
-constexpr Sym out_of_range(const Sym& x, const char* op, std::int64_t index) {
-  return {x.graph, x.graph->fail({.mistake = Mistake::slice_out_of_range, .op = op, .a = x.shape(), .number = index}, x.id)};
 }
 /// A shape with other extents in the place of [first, last).
 constexpr Shape with_extents(const Shape& s, int first, int last, std::initializer_list<Extent> between) {
