@@ -200,30 +200,15 @@ struct TensordotFn {
   }
   static auto call(SourceLine at, const auto& a, const auto& b) { return tensordot(a, b, Axes, at); }
 };
-/// Products of Rank axes on each side, and of no other.
-template <class Name, int Left, int Right>
-struct RankedProductFn {
-  static constexpr const char* name = Name::text;
-  static constexpr Sym record(const Sym& a, const Sym& b) {
-    return need_rank(a, Left, Left, name) && need_rank(b, Right, Right, name) ? Name::product(a, b) : a;
-  }
+/// matmul of so many axes on each side, and no other.
+template <FixedText Name, int Left, int Right>
+struct RankedMatmulFn {
+  static constexpr const char* name = Name.text;
+  static constexpr Sym record(const Sym& a, const Sym& b) { return need_rank(a, Left, Left, name) && need_rank(b, Right, Right, name) ? Matmul::body(a, b) : a; }
 };
-struct Mm {
-  static constexpr const char* text = "mm";
-  static constexpr Sym product(const Sym& a, const Sym& b) { return Matmul::body(a, b); }
-};
-struct Bmm : Mm {
-  static constexpr const char* text = "bmm";
-};
-struct Mv : Mm {
-  static constexpr const char* text = "mv";
-};
-struct Dot : Mm {
-  static constexpr const char* text = "dot";
-};
-struct Outer {
-  static constexpr const char* text = "outer";
-  static constexpr Sym product(const Sym& a, const Sym& b) { return unsqueeze(a, 1, text) * unsqueeze(b, 0, text); }
+struct OuterFn {
+  static constexpr const char* name = "outer";
+  static constexpr Sym record(const Sym& a, const Sym& b) { return need_rank(a, 1, 1, name) && need_rank(b, 1, 1, name) ? unsqueeze(a, 1, name) * unsqueeze(b, 0, name) : a; }
 };
 
 /// Is the text of an einsum of so many operands right? If not, one error.
@@ -266,22 +251,22 @@ constexpr auto tensordot(A&& a, B&& b, CallLine at = here()) {
 /// (M, K) x (K, N).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto mm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Mm, 2, 2>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto mm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"mm", 2, 2>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (B, M, K) x (B, K, N).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto bmm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Bmm, 3, 3>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto bmm(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"bmm", 3, 3>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (M, K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto mv(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Mv, 2, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto mv(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"mv", 2, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Dot, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto dot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"dot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (M) x (N): each by each.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedProductFn<detail::Outer, 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto outer(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::OuterFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 
 }  // namespace tt

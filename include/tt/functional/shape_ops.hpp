@@ -20,6 +20,10 @@ struct PermuteFn {
     return {a.graph, a.graph->permute(a.id, axes)};
   }
 };
+/// Why an extent of -1 cannot be what the others leave of `size`.
+constexpr Mistake indivisible(Extent size, Extent others) {
+  return others != Extent(0) && !size.is_constant() ? Mistake::size_cannot_be_checked : Mistake::sizes_differ;
+}
 template <std::int64_t... E>
 struct ReshapeFn {
   static constexpr Sym record(const Sym& a) {
@@ -37,11 +41,8 @@ struct ReshapeFn {
     (add(E), ...);
     const Extent size = a.shape().size();
     Extent rest;
-    if (opened > 1 || (opened == 1 && !divide(size, others, rest))) {
-      const bool unknown = opened == 1 && others != Extent(0) && !size.is_constant();
-      return {a.graph, a.graph->fail({.mistake = unknown ? Mistake::size_cannot_be_checked : Mistake::sizes_differ, .op = "reshape",
-                                      .a = a.shape(), .b = to}, a.id)};
-    }
+    if (opened > 1 || (opened == 1 && !divide(size, others, rest)))
+      return {a.graph, a.graph->fail({.mistake = opened > 1 ? Mistake::sizes_differ : indivisible(size, others), .op = "reshape", .a = a.shape(), .b = to}, a.id)};
     if (opened == 1) to.set(open, rest);
     return {a.graph, a.graph->reshape(a.id, to)};
   }

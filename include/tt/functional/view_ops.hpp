@@ -17,6 +17,12 @@ namespace detail {
 constexpr Sym wrong_axis(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::axis_out_of_range, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
+/// f(axis, its extent) of an axis that may count from the end.
+template <class F>
+constexpr Sym on_axis(const Sym& x, const char* op, int dim, const F& f) {
+  const int axis = normalize_axis(dim, x.shape().rank);
+  return axis < 0 ? wrong_axis(x, op, dim) : f(axis, x.shape()[axis]);
+}
 constexpr Sym needs_constant(const Sym& x, const char* op, int axis) {
   return {x.graph, x.graph->fail({.mistake = Mistake::extent_along_axis_is_not_constant, .op = op, .a = x.shape(), .number = axis}, x.id)};
 }
@@ -69,19 +75,11 @@ struct SqueezeFn {
   static constexpr const char* name = "squeeze";
   static constexpr Sym record(const Sym& a) {
     const Shape s = a.shape();
-    const int dims[] = {Dims..., 0}, count = sizeof...(Dims);
-    for (int d = 0; d < count; ++d) {
-      if (normalize_axis(dims[d], s.rank) < 0) return wrong_axis(a, name, dims[d]);
-      for (int e = 0; e < d; ++e)
-        if (normalize_axis(dims[d], s.rank) == normalize_axis(dims[e], s.rank))
-          return {a.graph, a.graph->fail({.mistake = Mistake::axis_given_twice, .op = name, .a = s, .number = dims[d]}, a.id)};
-    }
+    const unsigned axes = sizeof...(Dims) == 0 ? ~0u : axis_bits(a, Axes{Dims...}, name);
+    if (a.graph->failure) return a;
     Shape to;
-    for (int k = 0; k < s.rank; ++k) {
-      bool named = count == 0;
-      for (int d = 0; d < count; ++d) named = named || normalize_axis(dims[d], s.rank) == k;
-      if (!named || s[k] != Extent(1)) to.push_back(s[k]);
-    }
+    for (int k = 0; k < s.rank; ++k)
+      if (!(axes >> k & 1) || s[k] != Extent(1)) to.push_back(s[k]);
     return reshaped(a, to);
   }
   static auto call(SourceLine at, const auto& a) {
@@ -105,22 +103,15 @@ template <int Dim, std::int64_t... E>
 struct UnflattenFn {
   static constexpr const char* name = "unflatten";
   static constexpr Sym record(const Sym& a) {
-    const Shape s = a.shape();
-    const int axis = normalize_axis(Dim, s.rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
     constexpr std::int64_t others = ((E == -1 ? 1 : E) * ... * 1);
     constexpr int open = ((E == -1) + ... + 0);
     static_assert(open <= 1 && ((E >= -1) && ...), "tt: unflatten: an extent is a number, and one may be -1 for what the others leave");
-    Extent rest(1);
-    const auto differ = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = name, .a = {s[axis]}, .b = Shape{(E == -1 ? 1 : E)...}}; };
-    if (open == 0) {
-      if (!a.graph->equal(s[axis], others, differ)) return {a.graph, a.graph->fail(differ(), a.id)};
-    } else if (others == 0 || !divide(s[axis], others, rest)) {
-      Failure unknown = differ();
-      if (others != 0 && !s[axis].is_constant()) unknown.mistake = Mistake::size_cannot_be_checked;
-      return {a.graph, a.graph->fail(unknown, a.id)};
-    }
-    return reshaped(a, with_extents(s, axis, axis + 1, {(E == -1 ? rest : Extent(E))...}));
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
+      Extent rest(1);
+      const auto wrong = [&] { return Failure{.mistake = open ? indivisible(extent, others) : Mistake::sizes_differ, .op = name, .a = {extent}, .b = Shape{(E == -1 ? 1 : E)...}}; };
+      if (!(open ? divide(extent, others, rest) : a.graph->equal(extent, others, wrong))) return {a.graph, a.graph->fail(wrong(), a.id)};
+      return reshaped(a, with_extents(a.shape(), axis, axis + 1, {(E == -1 ? rest : Extent(E))...}));
+    });
   }
   static auto call(SourceLine at, const auto& a) { return a.unflatten(Dim, {E...}, at); }
 };
@@ -137,11 +128,10 @@ template <int Dim, std::int64_t Index>
 struct SelectFn {
   static constexpr const char* name = "select";
   static constexpr Sym record(const Sym& a) {
-    const Shape s = a.shape();
-    const int axis = normalize_axis(Dim, s.rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
-    const Sym row = part(a, name, axis, Index, 1);
-    return a.graph->failure ? a : reshaped(row, without_axis(s, axis));
+    return on_axis(a, name, Dim, [&](int axis, Extent) {
+      const Sym row = part(a, name, axis, Index, 1);
+      return a.graph->failure ? a : reshaped(row, without_axis(a.shape(), axis));
+    });
   }
   static auto call(SourceLine at, const auto& a) { return a.select(Dim, Index, at); }
 };
@@ -149,8 +139,7 @@ template <int Dim, std::int64_t Start, std::int64_t Length>
 struct NarrowFn {
   static constexpr const char* name = "narrow";
   static constexpr Sym record(const Sym& a) {
-    const int axis = normalize_axis(Dim, a.shape().rank);
-    return axis < 0 ? wrong_axis(a, name, Dim) : part(a, name, axis, Start, Length);
+    return on_axis(a, name, Dim, [&](int axis, Extent) { return part(a, name, axis, Start, Length); });
   }
   static auto call(SourceLine at, const auto& a) { return a.narrow(Dim, Start, Length, at); }
 };
@@ -158,13 +147,14 @@ template <std::int64_t... E>
 struct ExpandFn {
   static constexpr const char* name = "expand";
   static constexpr Sym record(const Sym& a) {
+    constexpr int rank = sizeof...(E);
     const std::int64_t wanted[] = {E..., 0};
     const Shape s = a.shape();
     Shape to;
-    for (int k = 0; k < static_cast<int>(sizeof...(E)) - s.rank; ++k)
-      if (wanted[k] == -1) return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_low, .op = name, .a = s, .number = static_cast<int>(sizeof...(E)) - k}, a.id)};
-    for (int k = 0, more = static_cast<int>(sizeof...(E)) - s.rank; k < static_cast<int>(sizeof...(E)); ++k)
+    for (int k = 0, more = rank - s.rank; k < rank; ++k) {
+      if (wanted[k] == -1 && k < more) return {a.graph, a.graph->fail({.mistake = Mistake::rank_too_low, .op = name, .a = s, .number = rank - k}, a.id)};
       to.push_back(wanted[k] == -1 ? s[k - more] : Extent(wanted[k]));
+    }
     return expanded(a, to);
   }
   static auto call(SourceLine at, const auto& a) { return a.expand({E...}, at); }
@@ -175,8 +165,7 @@ struct DiagonalFn {
   static constexpr const char* name = "diagonal";
   static constexpr Sym record(const Sym& a) {
     const int rank = a.shape().rank, d1 = normalize_axis(Dim1, rank), d2 = normalize_axis(Dim2, rank);
-    if (d1 < 0 || d2 < 0) return wrong_axis(a, name, d1 < 0 ? Dim1 : Dim2);
-    if (d1 == d2) return {a.graph, a.graph->fail({.mistake = Mistake::axis_given_twice, .op = name, .a = a.shape(), .number = Dim1}, a.id)};
+    if (axis_bits(a, Axes{Dim1, Dim2}, name); a.graph->failure) return a;
     for (const int d : {d1, d2})
       if (!a.shape()[d].is_constant()) return needs_constant(a, name, d);
     return diagonal(a, d1, d2, Offset);
@@ -187,14 +176,13 @@ template <std::int64_t Shift, int Dim>
 struct RollFn {
   static constexpr const char* name = "roll";
   static constexpr Sym record(const Sym& a) {
-    const int axis = normalize_axis(Dim, a.shape().rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
-    const Extent extent = a.shape()[axis];
-    if (!extent.is_constant()) return needs_constant(a, name, axis);
-    const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // so many come from the end
-    if (first == 0) return a;
-    const int parts[] = {slice(a, axis, n - first, first).id, slice(a, axis, 0, n - first).id};
-    return {a.graph, a.graph->cat(parts, 2, axis)};
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
+      if (!extent.is_constant()) return needs_constant(a, name, axis);
+      const std::int64_t n = extent.code, first = n > 0 ? (Shift % n + n) % n : 0;  // so many come from the end
+      if (first == 0) return a;
+      const int parts[] = {slice(a, axis, n - first, first).id, slice(a, axis, 0, n - first).id};
+      return {a.graph, a.graph->cat(parts, 2, axis)};
+    });
   }
   static auto call(SourceLine at, const auto& a) { return a.roll({Shift}, {Dim}, at); }
 };
@@ -223,11 +211,10 @@ template <std::int64_t Repeats, int Dim>
 struct RepeatInterleaveFn {
   static constexpr const char* name = "repeat_interleave";
   static constexpr Sym record(const Sym& a) {
-    const Shape s = a.shape();
-    const int axis = normalize_axis(Dim, s.rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
-    const Sym x = unsqueeze(a, axis + 1, name);
-    return reshaped(expanded(x, with_extents(s, axis, axis + 1, {s[axis], Repeats})), with_extents(s, axis, axis + 1, {s[axis] * Extent(Repeats)}));
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) {
+      const auto with = [&](std::initializer_list<Extent> between) { return with_extents(a.shape(), axis, axis + 1, between); };
+      return reshaped(expanded(unsqueeze(a, axis + 1, name), with({extent, Repeats})), with({extent * Extent(Repeats)}));
+    });
   }
   static auto call(SourceLine at, const auto& a) { return a.repeat_interleave(Repeats, Dim, at); }
 };
@@ -236,18 +223,22 @@ template <int N, int K, int Dim>
 struct ChunkFn {
   static constexpr const char* name = "chunk";
   static constexpr Sym record(const Sym& a) {
-    const int axis = normalize_axis(Dim, a.shape().rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
-    const Extent extent = a.shape()[axis];
-    Extent part;
-    if (divide(extent, N, part)) return slice(a, axis, Extent(K) * part, part);
-    if (!extent.is_constant()) return needs_constant(a, name, axis);
-    const std::int64_t n = extent.code, each = (n + N - 1) / N, first = K * each < n ? K * each : n;
-    return slice(a, axis, first, first + each < n ? each : n - first);
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) {
+      if (Extent each; divide(extent, N, each)) return slice(a, axis, Extent(K) * each, each);
+      if (!extent.is_constant()) return needs_constant(a, name, axis);
+      return slice(a, axis, first(extent.code), first(extent.code, K + 1) - first(extent.code));
+    });
   }
   static auto call(SourceLine at, const auto& a) {
-    const std::int64_t n = a.size(Dim, at), each = (n + N - 1) / N, first = K * each < n ? K * each : n;
-    return a.narrow(Dim, first, first + each < n ? each : n - first, at);
+    const std::int64_t n = a.size(Dim, at);
+    return a.narrow(Dim, first(n), first(n, K + 1) - first(n), at);
+  }
+
+ private:
+  /// Where a part of n elements begins.
+  static constexpr std::int64_t first(std::int64_t n, int part = K) {
+    const std::int64_t at = part * ((n + N - 1) / N);
+    return at < n ? at : n;
   }
 };
 
@@ -256,15 +247,14 @@ template <std::size_t K, int Dim, std::int64_t... E>
 struct SplitFn {
   static constexpr const char* name = "split";
   static constexpr Sym record(const Sym& a) {
-    const Shape s = a.shape();
-    const int axis = normalize_axis(Dim, s.rank);
-    if (axis < 0) return wrong_axis(a, name, Dim);
-    const auto differ = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = name, .a = {s[axis]}, .b = Shape{E...}}; };
-    if (!a.graph->equal(s[axis], (E + ...), differ)) return {a.graph, a.graph->fail(differ(), a.id)};
-    constexpr std::int64_t length[] = {E...};
-    std::int64_t start = 0;
-    for (std::size_t k = 0; k < K; ++k) start += length[k];
-    return slice(a, axis, start, length[K]);
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
+      const auto differ = [&] { return Failure{.mistake = Mistake::sizes_differ, .op = name, .a = {extent}, .b = Shape{E...}}; };
+      if (!a.graph->equal(extent, (E + ...), differ)) return {a.graph, a.graph->fail(differ(), a.id)};
+      constexpr std::int64_t length[] = {E...};
+      std::int64_t start = 0;
+      for (std::size_t k = 0; k < K; ++k) start += length[k];
+      return slice(a, axis, start, length[K]);
+    });
   }
   static auto call(SourceLine at, const auto& a) { return split(a, {E...}, Dim, at)[K]; }
 };
