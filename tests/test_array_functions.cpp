@@ -31,21 +31,26 @@ Tensor tensor_of(const A& a) {
 /// The names that were checked here: tests/data/array_functions.txt has them, which docs/ops.md says.
 std::set<std::string> checked;
 
-/// f of Arrays, of Tensors and in a graph, and the call by name.
-template <class F, class... A>
-void check(const char* name, std::initializer_list<BoxedValue> more, F f, const A&... a) {
+/// f of Arrays and in a graph, and result number `which` of the call by name, which it gives.
+template <int Which = 0, class F, class... A>
+Tensor check_arrays(const char* name, std::initializer_list<BoxedValue> more, F f, const A&... a) {
   CAPTURE(std::string(name));
   checked.insert(name);
-  const auto array = tt::eval(f(a...));
   std::vector<BoxedValue> arguments{BoxedValue(tensor_of(a))...};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  const Tensor expected = tt::call_results(name, arguments)[0].contiguous();
-  const Tensor got = tensor_of(array);
+  const Tensor expected = tt::call_results(name, arguments)[Which].contiguous();
+  const Tensor got = tensor_of(tt::eval(f(a...)));
   CHECK(got.shape() == expected.shape());
   CHECK(same_bits(got, expected));
+  CHECK(same_bits(tensor_of(tt::eval(tt::fuse(f)(a...))), expected));
+  return expected;
+}
+/// The same, and f of Tensors.
+template <class F, class... A>
+void check(const char* name, std::initializer_list<BoxedValue> more, F f, const A&... a) {
+  const Tensor expected = check_arrays(name, more, f, a...);
+  CAPTURE(std::string(name));
   CHECK(same_bits(Tensor(f(tensor_of(a)...)).contiguous(), expected));
-  const auto fused = tt::fuse(f);
-  CHECK(same_bits(tensor_of(tt::eval(fused(a...))), expected));
 }
 
 }  // namespace
@@ -120,6 +125,118 @@ TEST_CASE("products of linear algebra") {
   check("tensordot", {0}, [](const auto& x, const auto& y) { return tt::tensordot<0>(x, y); }, a, v);
   const Tensor sum = tensor_of(tt::eval(tt::sum(tt::einsum<"ij,ij->">(a, b))));
   CHECK(sum.item() == (tensor_of(a) * tensor_of(b)).sum().item());
+}
+TEST_CASE("products with a summand") {
+  const auto a = made<3, 4>(0);
+  const auto b = made<4, 5>(1);
+  const auto c = made<3, 5>(2);
+  check_arrays("addmm", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm(x, y, z); }, c, a, b);
+  check_arrays("addmm", {0.5, 2}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<0.5, 2.0>(x, y, z); }, made<5>(3), a, b);
+  const Array<float, 1, 1> nan{{__builtin_nanf("")}};
+  check_arrays("addmm", {0}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<0.0>(x, y, z); }, nan, a, b);
+  const Array<std::int32_t, 2, 2> whole{{1, 2}, {3, 4}};
+  check_arrays("addmm", {3, -2}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<3.0, -2.0>(x, y, z); }, whole, whole, whole);
+  check_arrays("addmv", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addmv(x, y, z); }, made<3>(1), a, made<4>(2));
+  check_arrays("addr", {2}, [](const auto& x, const auto& y, const auto& z) { return tt::addr<2.0>(x, y, z); }, a, made<3>(2), made<4>(2));
+  check_arrays("baddbmm", {1, 0.25}, [](const auto& x, const auto& y, const auto& z) { return tt::baddbmm<1.0, 0.25>(x, y, z); }, made<2, 3, 5>(1), made<2, 3, 4>(1), made<2, 4, 5>(3));
+  check_arrays("addbmm", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addbmm(x, y, z); }, c, made<2, 3, 4>(1), made<2, 4, 5>(3));
+  check_arrays("addbmm", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addbmm(x, y, z); }, whole, Array<std::int32_t, 1, 2, 2>{{{1, 2}, {3, 4}}}, Array<std::int32_t, 1, 2, 2>{{{5, 2}, {3, -4}}});
+  check_arrays("inner", {}, [](const auto& x, const auto& y) { return tt::inner(x, y); }, a, made<2, 5, 4>(1));
+  check_arrays("inner", {}, [](const auto& x, const auto& y) { return tt::inner(x, y); }, made<4>(0), made<4>(1));
+  check_arrays("vdot", {}, [](const auto& x, const auto& y) { return tt::vdot(x, y); }, made<4>(0), made<4>(1));
+  check_arrays("linalg_vecdot", {}, [](const auto& x, const auto& y) { return tt::linalg::vecdot(x, y); }, a, made<4>(1));
+  check_arrays("linalg_vecdot", {0}, [](const auto& x, const auto& y) { return tt::linalg::vecdot<0>(x, y); }, a, made<3, 1>(1));
+  check_arrays("cross", {BoxedValue(-1)}, [](const auto& x, const auto& y) { return tt::cross(x, y); }, made<4, 3>(0), made<1, 3>(1));
+  check_arrays("linalg_cross", {0}, [](const auto& x, const auto& y) { return tt::cross<0>(x, y); }, a, made<3, 4>(4));
+  check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, a);
+  check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, whole);
+}
+TEST_CASE("norms and summaries") {
+  const auto a = made<3, 4>(0);
+  const auto b = made<3, 4>(3);
+  constexpr double inf = __builtin_inf();
+  check_arrays("norm", {}, [](const auto& x) { return tt::norm(x); }, a);
+  check_arrays("norm", {2, IntList{1}}, [](const auto& x) { return tt::norm<1>(x); }, a);
+  check_arrays("linalg_vector_norm", {1, IntList{0}}, [](const auto& x) { return tt::linalg::vector_norm<1.0, 0>(x); }, a);
+  check_arrays("linalg_vector_norm", {inf, IntList{0, 1}}, [](const auto& x) { return tt::linalg::vector_norm<__builtin_inf(), 0, 1>(x); }, a);
+  check_arrays("linalg_vector_norm", {-inf}, [](const auto& x) { return tt::linalg::vector_norm<-__builtin_inf()>(x); }, a);
+  check_arrays("linalg_vector_norm", {0}, [](const auto& x) { return tt::linalg::vector_norm<0.0>(x); }, Array<float, 3>{0, 2, -1});
+  check_arrays("linalg_vector_norm", {3, IntList{1}}, [](const auto& x) { return tt::linalg::vector_norm<3.0, 1>(x); }, a);
+  check_arrays("dist", {}, [](const auto& x, const auto& y) { return tt::dist(x, y); }, a, b);
+  check_arrays("dist", {1}, [](const auto& x, const auto& y) { return tt::dist<1.0>(x, y); }, a, made<4>(3));
+  check_arrays<0>("var_mean", {IntList{1}}, [](const auto& x) { return std::get<0>(tt::var_mean<1>(x)); }, a);
+  check_arrays<1>("var_mean", {}, [](const auto& x) { return std::get<1>(tt::var_mean(x)); }, a);
+  check_arrays<0>("std_mean", {IntList{0}}, [](const auto& x) { return std::get<0>(tt::std_mean<0>(x)); }, a);
+  check_arrays<1>("std_mean", {IntList{0}}, [](const auto& x) { return std::get<1>(tt::std_mean<0>(x)); }, a);
+  check_arrays<0>("aminmax", {1}, [](const auto& x) { return std::get<0>(tt::aminmax<1>(x)); }, a);
+  check_arrays<1>("aminmax", {}, [](const auto& x) { return std::get<1>(tt::aminmax(x)); }, a);
+  check_arrays("nanmean", {IntList{1}}, [](const auto& x) { return tt::nanmean<1>(x); }, Array<float, 2, 3>{{1, __builtin_nanf(""), 4}, {0, 0, 3}});
+  check_arrays("softmin", {1}, [](const auto& x) { return tt::softmin<1>(x); }, a);
+  check_arrays("diff", {}, [](const auto& x) { return tt::diff(x); }, a);
+  check_arrays("diff", {2, 0}, [](const auto& x) { return tt::diff<2, 0>(x); }, a);
+  check_arrays("diff", {5, 0}, [](const auto& x) { return tt::diff<5, 0>(x); }, a);
+  for (const char* name : {"trapezoid", "trapz"}) check_arrays(name, {}, [](const auto& x) { return tt::trapezoid(x); }, a);
+  check_arrays("clamp_min", {2}, [](const auto& x) { return tt::clamp_min(x, 2); }, a);
+  check_arrays("clamp_max", {}, [](const auto& x, const auto& y) { return tt::clamp_max(x, y); }, a, b);
+  check_arrays("true_divide", {}, [](const auto& x, const auto& y) { return x / y; }, a, b);
+  check_arrays("rsub", {2}, [](const auto& x) { return 2 - x; }, a);
+  check_arrays("bool", {}, [](const auto& x) { return tt::cast<bool>(x); }, a);
+  check_arrays("byte", {}, [](const auto& x) { return tt::cast<std::uint8_t>(tt::abs(x)); }, made<3>(4));
+  check_arrays("char", {}, [](const auto& x) { return tt::cast<std::int8_t>(x); }, a);
+  check_arrays("short", {}, [](const auto& x) { return tt::cast<std::int16_t>(x); }, a);
+  check_arrays("half", {}, [](const auto& x) { return tt::cast<tt::float16>(x); }, a);
+  check_arrays("float", {}, [](const auto& x) { return tt::cast<float>(x); }, a);
+  check_arrays("bfloat16", {}, [](const auto& x) { return tt::cast<tt::bfloat16>(x); }, a);
+}
+TEST_CASE("joined by rows and columns, turned, and as diagonals") {
+  const auto a = made<3, 4>(0);
+  const auto v = made<4>(2);
+  const auto three = made<2, 3, 4>(0);
+  const Array<float> number = 3.f;
+  const auto joined = [](const char* name, const auto& f, const auto&... x) {
+    checked.insert(name);
+    CAPTURE(std::string(name));
+    const Tensor expected = tt::call(name, {std::vector<Tensor>{tensor_of(x)...}}).contiguous();
+    const Tensor got = tensor_of(tt::eval(f(x...)));
+    CHECK(got.shape() == expected.shape());
+    CHECK(same_bits(got, expected));
+  };
+  const auto hstack = [](const auto&... x) { return tt::hstack(x...); };
+  const auto vstack = [](const auto&... x) { return tt::vstack(x...); };
+  const auto dstack = [](const auto&... x) { return tt::dstack(x...); };
+  const auto column_stack = [](const auto&... x) { return tt::column_stack(x...); };
+  joined("hstack", hstack, a, made<3, 1>(2));
+  joined("hstack", hstack, v, made<2>(2), v, v, v);
+  joined("hstack", hstack, number, number);
+  joined("vstack", vstack, a, v, v);
+  joined("vstack", vstack, number, number);
+  joined("dstack", dstack, a, a);
+  joined("dstack", dstack, v, v);
+  joined("dstack", dstack, three, three, three);
+  joined("column_stack", column_stack, made<3>(1), a, made<3>(2));
+  check_arrays("atleast_1d", {}, [](const auto& x) { return tt::atleast_1d(x); }, number);
+  check_arrays("atleast_2d", {}, [](const auto& x) { return tt::atleast_2d(x); }, v);
+  check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, number);
+  check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, v);
+  check_arrays("atleast_3d", {}, [](const auto& x) { return tt::atleast_3d(x); }, a);
+  check_arrays("fliplr", {}, [](const auto& x) { return tt::fliplr(x); }, a);
+  check_arrays("flipud", {}, [](const auto& x) { return tt::flipud(x); }, v);
+  check_arrays("rot90", {}, [](const auto& x) { return tt::rot90(x); }, a);
+  check_arrays("rot90", {-1, IntList{0, 2}}, [](const auto& x) { return tt::rot90<-1, 0, 2>(x); }, three);
+  check_arrays("rot90", {2, IntList{1, 2}}, [](const auto& x) { return tt::rot90<2, 1, 2>(x); }, three);
+  check_arrays("rot90", {4}, [](const auto& x) { return tt::rot90<4>(x); }, a);
+  check_arrays("ravel", {}, [](const auto& x) { return tt::ravel(x); }, three);
+  check_arrays("diag_embed", {}, [](const auto& x) { return tt::diag_embed(x); }, a);
+  check_arrays("diag_embed", {-2}, [](const auto& x) { return tt::diag_embed<-2>(x); }, v);
+  check_arrays("diag", {1}, [](const auto& x) { return tt::diag<1>(x); }, v);
+  check_arrays("diag", {-1}, [](const auto& x) { return tt::diag<-1>(x); }, a);
+  check_arrays("diagflat", {}, [](const auto& x) { return tt::diagflat(x); }, a);
+  check_arrays("reshape_as", {}, [](const auto& x, const auto& y) { return tt::reshape_as(x, y); }, a, made<2, 6>(0));
+  check_arrays("view_as", {}, [](const auto& x, const auto& y) { return tt::reshape_as(x, y); }, a, made<12>(0));
+  check_arrays("expand_as", {}, [](const auto& x, const auto& y) { return tt::expand_as(x, y); }, v, three);
+  check_arrays("view", {IntList{2, -1}}, [](const auto& x) { return tt::reshape<2, -1>(x); }, a);
+  check_arrays("linalg_diagonal", {1}, [](const auto& x) { return tt::diagonal<1, -2, -1>(x); }, three);
+  for (const char* name : {"T", "H", "mH"}) check_arrays(name, {}, [](const auto& x) { return tt::transpose(x); }, a);
 }
 namespace {
 /// einsum<T> beside the same text at run time.

@@ -14,51 +14,19 @@ namespace {
 struct Row {
   std::set<std::string> dtypes;
   int cases = 0, agree = 0;
-  std::string gradient = "-", second = "-", batched = "-", captured = "-", cuda = "-", example;
+  bool takes_tensors = false, takes_floats = false;
+  std::string gradient, second, batched, captured, cuda, array, example;
 };
+const char* const not_differentiable = "no: not differentiable";
+const char* const integers_only = "no: integers only";
+const char* const depends_on_data = "no: size depends on data";
 
-/// yes, or no.
 template <class F>
-std::string found(const F& f) {
+bool holds(const F& f) {
   try {
-    return f() ? "yes" : "no";
+    return f();
   } catch (const tt::Exception&) {
-    return "no";
-  }
-}
-std::string second_gradient(const Case& c) {
-  std::int64_t n = 0;
-  for (const Tensor& t : c.leaves) n += t.numel();
-  if (n > 16) return "-";
-  return found([&] {
-    const auto f = [&](const Tensors& leaves) {
-      Case own = c;
-      for (BoxedValue& v : own.arguments)
-        for (std::size_t k = 0; k < leaves.size(); ++k)
-          if (v.is_tensor() && v.tensor().is_same(c.leaves[k])) v = leaves[k];
-      for (auto& [name, v] : own.named)
-        for (std::size_t k = 0; k < leaves.size(); ++k)
-          if (v.is_tensor() && v.tensor().is_same(c.leaves[k])) v = leaves[k];
-      own.leaves = leaves;
-      return weighted(own, results(own));
-    };
-    return tt::gradgradcheck(f, c.leaves, 1e-6, 1e-4, 1e-3);
-  });
-}
-std::string batched(const Case& c, const Tensor& x) {
-  return found([&] {
-    const Tensor one = results_of(c, x)[0], both = tt::vmap(tt::frozen([c](const Tensor& t) { return results_of(c, t)[0]; }))(tt::stack({x, x}));
-    return difference(both.select(0, 0), one).empty() && difference(both.select(0, 1), one).empty();
-  });
-}
-std::string captured(const Case& c, const Tensor& x) {
-  try {
-    auto compiled = tt::compile(tt::frozen([c](const Tensor& t) { return results_of(c, t)[0]; }));
-    (void)compiled(x);
-    const tt::Text text = compiled.explain();
-    return std::string(text.begin(), static_cast<std::size_t>(text.size())).find("graph breaks") == std::string::npos ? "yes" : "breaks";
-  } catch (const tt::Exception&) {
-    return "no";
+    return false;
   }
 }
 
@@ -69,24 +37,92 @@ void each_tensor(Case& c, const F& f) {
     if (v.is_tensor() && v.tensor().defined()) v = f(v.tensor());
     if (v.is_tensors()) {
       Tensors list = v.tensors();
-      for (Tensor& t : list) t = f(t);
+      for (Tensor& t : list)
+        if (t.defined()) t = f(t);
       v = list;
     }
   };
   for (BoxedValue& v : c.arguments) of(v);
   for (auto& [name, v] : c.named) of(v);
 }
-/// Can its graph be written as CUDA? external: it calls kernels of their own, which are the device's, or run on the host and are counted.
-std::string on_cuda(Case c) {
-  Tensors given;
-  each_tensor(c, [&](const Tensor& t) { return given.emplace_back(t.detach()); });
-  try {
-    const auto traced = tt::trace([&c](const Tensors& t) {
+Tensors tensors(Case c) {
+  Tensors all;
+  each_tensor(c, [&](const Tensor& t) { return all.emplace_back(t.detach()); });
+  return all;
+}
+/// The first result of the same call with these Tensors; those behind them, if there are fewer, are as recorded.
+Tensor result_with(const Case& c, const Tensors& given) {
+  Case own = c;
+  std::size_t next = 0;
+  each_tensor(own, [&](const Tensor& t) { return next < given.size() ? given[next++] : t.detach(); });
+  return results(own)[0];
+}
+/// The results with these in the place of the leaves, weighted and summed.
+Tensor weighted_with(const Case& c, const Tensors& leaves) {
+  Case own = c;
+  each_tensor(own, [&](const Tensor& t) {
+    for (std::size_t k = 0; k < leaves.size(); ++k)
+      if (t.is_same(c.leaves[k])) return leaves[k];
+    return t;
+  });
+  return weighted(own, results(own));
+}
+Tensor a_little_above_one(const Tensor& t) {
+  const Tensor a = t.detach().to(DType::f64).abs();
+  return (a + 1) / (a + 2) + 0.6;
+}
+/// By differences, where PyTorch's sample lies, where elements are a little above 1, or of the symmetric part of matrices.
+bool has_second_gradient(const Case& c) {
+  Tensors near;
+  for (const Tensor& t : c.leaves) near.push_back(a_little_above_one(t).requires_grad_());
+  const auto plain = [&](const Tensors& leaves) { return weighted_with(c, leaves); };
+  const auto symmetric = [&](Tensors leaves) {
+    for (Tensor& t : leaves)
+      if (t.dim() >= 2 && t.size(-1) == t.size(-2)) t = (t + t.mT()) / 2;
+    return weighted_with(c, leaves);
+  };
+  const bool cast = tt::size_of(c.results[0].dtype()) < 8;  // its derivative is the same everywhere, and rounded
+  const double step = cast ? 0.25 : 1e-6, relative = cast ? 1e-2 : 1e-3;
+  return holds([&] { return tt::gradgradcheck(plain, c.leaves, step, 1e-4, relative); }) || holds([&] { return tt::gradgradcheck(plain, near, step, 1e-4, relative); }) ||
+         holds([&] { return tt::gradgradcheck(symmetric, c.leaves, step, 1e-4, relative); });
+}
+/// A gradient that PyTorch does not record: by some of the arguments, where they are a little above 1.
+bool has_own_gradient(const Case& c) {
+  for (std::size_t k = 0; k < c.leaves.size(); ++k) {
+    const auto f = [&](const Tensors& one) {
+      Tensor sum;
       Case own = c;
-      std::size_t next = 0;
-      each_tensor(own, [&](const Tensor&) { return t[next++]; });
-      return results(own)[0];
-    }, given);
+      each_tensor(own, [&](const Tensor& t) { return t.is_same(c.leaves[k]) ? one[0] : t.is_floating_point() ? a_little_above_one(t) : t; });
+      for (const Tensor& r : results(own))
+        if (r.is_floating_point()) sum = sum.defined() ? sum + r.sum() : r.sum();
+      return sum;
+    };
+    const Tensors one{a_little_above_one(c.leaves[k]).requires_grad_()};
+    if (holds([&] { return f(one).requires_grad() && tt::gradcheck(f, one, 1e-6, 1e-4, 1e-3); })) return true;
+  }
+  return false;
+}
+bool is_batched(const Case& c, const Tensors& given) {
+  return holds([&] {
+    const Tensor one = result_with(c, given);
+    const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], given[0]});
+    const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }))(x);
+    return difference(both.select(0, 0), one).empty() && difference(both.select(0, 1), one).empty();
+  });
+}
+/// Is it one graph?
+bool is_captured(const Case& c, const Tensors& given) {
+  return holds([&] {
+    auto compiled = tt::compile(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }));
+    (void)compiled(given.empty() ? tt::zeros({2}) : given[0]);
+    const tt::Text text = compiled.explain();
+    return std::string(text.begin(), static_cast<std::size_t>(text.size())).find("graph breaks") == std::string::npos;
+  });
+}
+/// Can its graph be written as CUDA text? external: it calls kernels of their own, which are the device's, or run on the host and are counted.
+std::string on_cuda(const Case& c, const Tensors& given) {
+  try {
+    const auto traced = tt::trace([&c](const Tensors& t) { return result_with(c, t); }, given);
     try {
       const tt::Plan plan = tt::compile_plan(traced.graph, {.transposed = tt::Transposed::as_it_lies});
       return tt::cuda::emit_cuda({{&plan, "op"}}).size() > 0 ? "yes" : "no";
@@ -94,8 +130,34 @@ std::string on_cuda(Case c) {
       return contains(e.what(), "kernel of its own") ? "external" : "no";
     }
   } catch (const tt::Exception&) {
-    return "breaks";
+    return depends_on_data;
   }
+}
+
+/// A copy of a Tensor whose elements are those of an Array of its dtype and rank.
+template <class T, std::size_t... Axis>
+Tensor through_array(const Tensor& t, std::index_sequence<Axis...>) { return tt::as_tensor(tt::to_array<tt::Array<T, (static_cast<void>(Axis), tt::dyn)...>>(t)); }
+Tensor through_array(const Tensor& t) {
+  Tensor r;
+  tt::with_dtype(t.dtype(), [&]<class T>(T) {
+    switch (t.dim()) {
+      case 0: r = through_array<T>(t, std::make_index_sequence<0>{}); break;
+      case 1: r = through_array<T>(t, std::make_index_sequence<1>{}); break;
+      case 2: r = through_array<T>(t, std::make_index_sequence<2>{}); break;
+      case 3: r = through_array<T>(t, std::make_index_sequence<3>{}); break;
+      case 4: r = through_array<T>(t, std::make_index_sequence<4>{}); break;
+      case 5: r = through_array<T>(t, std::make_index_sequence<5>{}); break;
+      default: FAIL("rank " << t.dim());
+    }
+  });
+  return r;
+}
+/// Arrays go through as_tensor, and what comes back through to_array: a call by name.
+bool takes_arrays_by_name(const Case& c, Tensors given) {
+  return holds([&] {
+    for (Tensor& t : given) t = through_array(t);
+    return difference(through_array(result_with(c, given)), c.results[0]).empty();
+  });
 }
 std::set<std::string> array_functions() {
   std::set<std::string> names;
@@ -104,10 +166,12 @@ std::set<std::string> array_functions() {
     if (!line.empty() && line[0] != '#') names.insert(line);
   return names;
 }
+/// What a view of an Array gives is a copy.
+std::string without_copy(const std::string& name) { return name.ends_with("_copy") ? name.substr(0, name.size() - 5) : name; }
 /// Operators with a body are functions of Arrays too; expr/small_linalg.hpp has the last four.
-bool takes_arrays(const std::string& name) {
+bool has_array_function(const std::string& name) {
   static const std::set<std::string> told_in_types = array_functions();
-  if (told_in_types.contains(name)) return true;
+  if (told_in_types.contains(name) || told_in_types.contains(without_copy(name))) return true;
   const tt::Operator* const op = tt::Dispatcher::get().lookup(name.c_str());
   if (op && (op->body || op->primitive != tt::Op::input || (op->record_named && !op->external))) return true;
   return name == "linalg_inv" || name == "linalg_solve" || name == "linalg_det" || name == "linalg_cholesky";
@@ -152,29 +216,35 @@ std::string table() {
   std::map<std::string, Row> rows;
   Cases cases("tests/data/operators.txt");
   for (Case c; cases.next(c);) {
-    Row& row = rows[tt::detail::registered_name(c.name)];
+    const std::string name = tt::detail::registered_name(c.name);
+    Row& row = rows[name];
     ++row.cases;
-    if (found([&] { return check_case(c).empty(); }) != "yes") continue;
+    if (!holds([&] { return check_case(c).empty(); })) continue;
     ++row.agree;
-    if (c.arguments[0].is_tensor()) row.dtypes.insert(tt::name(c.arguments[0].tensor().dtype()));
-    if (!c.gradients.empty()) {
-      row.gradient = "yes";
-      for (Tensor& t : c.leaves) t.zero_grad();
-      if (row.second == "-") row.second = second_gradient(c);
-    }
+    for (Tensor& t : c.leaves) t.zero_grad();
+    if (!c.arguments.empty() && c.arguments[0].is_tensor()) row.dtypes.insert(tt::name(c.arguments[0].tensor().dtype()));
     if (row.example.empty() || (c.arguments.size() + c.named.size() > 1 && row.example.find(',') == std::string::npos)) row.example = written(c);
-    if (c.arguments.empty() || !c.arguments[0].is_tensor() || c.arguments[0].tensor().dim() == 0 || row.captured != "-") continue;
+    const Tensors given = tensors(c);
+    row.takes_tensors |= !given.empty();
+    row.takes_floats |= !c.leaves.empty();
+    std::int64_t elements = 0;
+    for (const Tensor& t : c.leaves) elements += t.numel();
+    const bool small = elements > 0 && elements <= 100;
+    if (!c.gradients.empty()) row.gradient = "yes";
+    else if (row.gradient != "yes" && small) row.gradient = has_own_gradient(c) ? "yes" : not_differentiable;
+    if (!c.gradients.empty() && small && row.second != "yes") row.second = has_second_gradient(c) ? "yes" : not_differentiable;
     const tt::NoGrad off;
-    const Tensor x = c.arguments[0].tensor().detach();
-    row.captured = captured(c, x);
-    row.batched = batched(c, x);
-    row.cuda = on_cuda(c);
+    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : depends_on_data;
+    if (row.batched != "yes") row.batched = is_batched(c, given) ? "yes" : "no";
+    if (row.cuda != "yes") row.cuda = on_cuda(c, given);
+    if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
   }
   std::string text = "# Operators by name\n\n"
-                     "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. `-`: nothing there to try.\n"
-                     "`breaks`: a captured function ends its graph there, as it needs elements. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own,\n"
-                     "the device's, or the host's, which are counted. Array: it is a function of static Arrays too. ONNX: what ONNX calls it. An example of what the test calls ends the row.\n"
-                     "Without samples: not in the table, but in `tt::ops()`.\n\n"
+                     "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
+                     "Gradient, second: by differences, or as PyTorch's. Captured: as one graph. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
+                     "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions; `external`: by name, as every operator, with\n"
+                     "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
+                     "calls it. An example of what the test calls ends the row. Without samples: not in the table, but in `tt::ops()`.\n\n"
                      "| operator | samples that agree | dtypes | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const std::map<std::string, std::string> onnx = onnx_names();
   for (const auto& [name, row] : rows) {
@@ -183,10 +253,11 @@ std::string table() {
       if (name == s.name) takes += (takes.empty() ? "`(" : " or `(") + std::string(s.arguments) + ")`";
     if (takes.empty()) continue;
     for (std::size_t at = 0; (at = takes.find('|', at)) != std::string::npos; at += 2) takes.insert(at, 1, '\\');
+    const std::string gradient = !row.gradient.empty() ? row.gradient : row.takes_tensors && !row.takes_floats ? integers_only : not_differentiable;
     std::string dtypes;
     for (const std::string& d : row.dtypes) dtypes += (dtypes.empty() ? "" : " ") + d;
-    text += "| " + name + " | " + std::to_string(row.agree) + " of " + std::to_string(row.cases) + " | " + dtypes + " | " + row.gradient + " | " + row.second + " | " + row.batched + " | " + row.captured +
-            " | " + row.cuda + " | " + (takes_arrays(name) ? "yes" : "no") + " | " + (onnx.contains(name) ? onnx.at(name) : "") + " | " + takes + " | " + row.example + " |\n";
+    text += "| " + name + " | " + std::to_string(row.agree) + " of " + std::to_string(row.cases) + " | " + dtypes + " | " + gradient + " | " + (row.second.empty() ? gradient : row.second) + " | " + row.batched + " | " + row.captured +
+            " | " + row.cuda + " | " + row.array + " | " + (onnx.contains(name) ? onnx.at(name) : "") + " | " + takes + " | " + row.example + " |\n";
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "tt/expr/small_linalg.hpp"
 #include "tt/graph/check.hpp"
 #include "tt/graph/edit.hpp"
+#include "tt/functional/composites.hpp"
 #include "tt/functional/contractions.hpp"
 #include "tt/functional/image_ops.hpp"
 #include "tt/functional/join_ops.hpp"

@@ -16,8 +16,14 @@ NAMES = {torch.float32: "f32", torch.float64: "f64", torch.int64: "i64", torch.i
 LEFT_OUT = ("fft.", "jiterator", "sparse", "_", "torch.", "segment", "to_sparse", "native_", "ops.aten", "rand", "normal", "bernoulli", "empty", "new_empty",
             "uniform", "exponential", "geometric", "cauchy", "log_normal", "multinomial", "nn.functional.dropout", "nn.functional.alpha_dropout", "nn.functional.feature_alpha",
             "nn.functional.fractional", "nn.functional.rrelu", "where", "zero_", "resize", "nn.functional.scaled_dot_product_attention", "svd_lowrank", "pca_lowrank", "as_strided")
+WEIGHT_FIRST = {"nn.functional.embedding": "embedding", "nn.functional.embedding_bag": "embedding_bag"}  # their samples are of functions with arguments in another order
 SAMPLES, FEW, MANY = 4, 40, 200  # an operator whose samples all have more than FEW elements has one of MANY
 ELEMENTS = FEW
+
+
+# Forms that have no sample above.
+MORE = [("tensor_split", torch.tensor_split, torch.arange(7.0), 3), ("tensor_split", torch.tensor_split, torch.arange(12).reshape(4, 3), [1, 3]),
+        ("nn.functional.one_hot", torch.nn.functional.one_hot, torch.tensor([0, 2, 1]), 4)]
 
 
 class Skip(Exception):
@@ -72,6 +78,8 @@ def leaves(v):
 def case(op, sample, dtype):
     first = sample.input.reshape(-1)[:24] if isinstance(op, UnaryUfuncInfo) and sample.input.numel() > FEW else sample.input
     arguments, named = [first, *sample.args], sample.kwargs
+    if op.name in WEIGHT_FIRST:
+        arguments[:2] = arguments[1::-1]
     floating = [t for t in leaves(arguments) + leaves(list(named.values())) if t.is_floating_point()]
     differentiated = dtype == torch.float64 and op.supports_autograd
     with torch.no_grad():  # few digits: the file is read by people too
@@ -86,7 +94,7 @@ def case(op, sample, dtype):
 
     arguments, named = [replaced(a) for a in arguments], {k: replaced(v) for k, v in named.items()}
     text = "".join("arg %s\n" % value(a) for a in arguments) + "".join("kw %s %s\n" % (k, value(v)) for k, v in named.items())
-    result = op.op(*arguments, **named)
+    result = (getattr(torch.nn.functional, WEIGHT_FIRST[op.name]) if op.name in WEIGHT_FIRST else op.op)(*arguments, **named)
     results = [result] if isinstance(result, torch.Tensor) else [torch.tensor(result)] if isinstance(result, bool) else leaves(result)
     if not results:
         raise Skip()
@@ -127,6 +135,8 @@ with open(sys.argv[1], "w") as out:
                     written += 1
                 if written:
                     break
+    for name, op, *arguments in MORE:
+        out.write("case %s\n%sout %d\n%send\n" % (name, "".join("arg %s\n" % value(a) for a in arguments), len(leaves(op(*arguments))), "".join(tensor(t) + "\n" for t in leaves(op(*arguments)))))
 
 with open(sys.argv[2], "w") as out:
     out.write("# Calls that PyTorch %s refuses, with its words; made by record_operators.py.\n" % torch.__version__.split("+")[0])

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tt/dispatch/callable.hpp"
+#include "tt/dispatch/grad_mode.hpp"
 #include "tt/dispatch/methods.hpp"
 
 namespace tt {
@@ -34,21 +35,6 @@ TT_INLINE void register_tape();
 inline void need_history(const Tensor& t, const char* op) {
   if (tt::detail::capture_mode) tt::detail::capture_mode->need(t, op, {});
 }
-
-/// While it lives, the steps of backward are or are not recorded.
-class StepMode {
- public:
-  explicit StepMode(bool taped) : before_(DispatchState::of_this_thread()) {
-    DispatchState& s = DispatchState::of_this_thread();
-    s.grad_enabled = taped;
-    s.exclude = taped ? s.exclude.without(DispatchKey::autograd) : s.exclude | DispatchKey::autograd;
-  }
-  StepMode(const StepMode&) = delete;
-  ~StepMode() { DispatchState::of_this_thread() = before_; }
-
- private:
-  DispatchState before_;
-};
 
 }  // namespace autograd
 

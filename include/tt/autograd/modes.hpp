@@ -1,5 +1,5 @@
 // Modes of the thread, hooks and functions of one's own.
-//   { tt::NoGrad off; w -= 0.1 * w.grad(); }      tt::register_hook(x, [](const tt::Tensor& g) { return g * 2; });
+//   tt::register_hook(x, [](const tt::Tensor& g) { return g * 2; });
 #pragma once
 #include <utility>
 
@@ -7,16 +7,6 @@
 
 namespace tt {
 
-/// Nothing is recorded while it lives (torch.no_grad).
-class NoGrad : autograd::StepMode {
- public:
-  NoGrad() : StepMode(false) {}
-};
-/// Records again inside NoGrad (torch.enable_grad).
-class EnableGrad : autograd::StepMode {
- public:
-  EnableGrad() : StepMode(true) {}
-};
 /// As NoGrad; what is made inside can never be part of a tape (torch.inference_mode).
 class InferenceMode : autograd::StepMode {
  public:

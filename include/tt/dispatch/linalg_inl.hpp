@@ -1,5 +1,8 @@
 // Definitions of linalg.hpp: what is made of the operators of linalg_kernels_inl.hpp, and all names.
 #pragma once
+#include <array>
+
+#include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/linalg.hpp"
 #include "tt/dispatch/linalg_determinants_inl.hpp"
 #include "tt/dispatch/linalg_eig_inl.hpp"
@@ -120,15 +123,15 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   const std::int64_t n = a.size(-1, at);
   if (a.dim() < 2 || a.size(-2, at) != n) TT_THROW(Error(Text("tt::matrix_exp: matrices of shape ") << a.shape() << " are not square." << at));
   if (a.numel(at) == 0) return a.clone(at);
-  const double norm = tt::abs(a.detach(), at).sum({-1}, false, at).amax({}, false, at).item(at);
-  int halvings = 0;
-  for (double size = norm; size > 0.25 && halvings < 60; size /= 2) ++halvings;
-  const Tensor x = a * std::ldexp(1.0, -halvings), unit = eye(n, detail::on_device(a.dtype(), a.device()), at);
-  Tensor r = unit;  // Horner's scheme; 12 terms are below 2^-53 for norms up to 1/4
+  using Pair = std::array<Tensor, 2>;
+  const TensorOptions like = detail::on_device(a.dtype(), a.device());
+  // halved until the largest sum of a row is at most 1/4: 12 terms are below 2^-53 then. What is not finite is halved 60 times.
+  const Pair halved = tt::while_loop([at](const Pair& s) { return tt::logical_and(s[0] > 0.25, s[1] > 0x1p-60, at); }, [](const Pair& s) { return Pair{s[0] / 2, s[1] / 2}; },
+                                     Pair{tt::abs(a.detach(), at).sum({-1}, false, at).amax({}, false, at), ones({}, like, at)}, at);
+  const Tensor x = a * halved[1], unit = eye(n, like, at);
+  Tensor r = unit;  // Horner's scheme
   for (int k = 12; k > 0; --k) r = unit + tt::matmul(x, r, at) / k;
-  r = r.expand(a.shape(at), at);
-  for (int k = 0; k < halvings; ++k) r = tt::matmul(r, r, at);
-  return r;
+  return tt::while_loop([](const Pair& s) { return s[0] < 1; }, [at](const Pair& s) { return Pair{s[0] * 2, tt::matmul(s[1], s[1], at)}; }, Pair{halved[1], r.expand(a.shape(at), at)}, at)[1];
 }
 TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, const Tensor& given, Optional<double> rcond, std::string_view driver, SourceLine at) {
   if (driver != "gels" && driver != "gelsy" && driver != "gelsd" && driver != "gelss") TT_THROW(Error(Text("tt::linalg::lstsq: the driver is none of gels, gelsy, gelsd, gelss.") << at));

@@ -228,16 +228,7 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_
   return {hist, bin_edges};
 }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
-  if (min == max && x.numel(at) == 0) {
-    max = min + 1;
-  } else if (min == max) {
-    min = x.detach().amin({}, false, at).item(at);
-    max = x.detach().amax({}, false, at).item(at);
-  }
-  if (bins < 1) TT_THROW(Error(Text("tt::histogram: ") << bins << " bins. At least one?" << at));
-  if (!std::isfinite(min) || !std::isfinite(max) || min > max) TT_THROW(Error(Text("tt::histogram: there are no bins between these bounds.") << at));
-  if (min == max) min -= 0.5, max += 0.5;
-  return histogram(x, linspace(min, max, bins + 1, detail::on_device(x.dtype(), x.device()), at), weight, density, at);
+  return histogram(x, call_with<detail::BinEdges<>>(at, {bins, min, max}, x.detach()), weight, density, at);
 }
 TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, std::span<const Tensor> bin_edges, const Tensor& weight, bool density, SourceLine at) {
   const int n = static_cast<int>(bin_edges.size());
@@ -273,11 +264,8 @@ TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, const IntList&
   std::vector<Tensor> edges;
   for (int k = 0; k < n; ++k) {
     const Tensor own = points.select(1, k, at);
-    const bool no_points = own.numel(at) == 0;
-    double low = !range.empty() ? range[static_cast<std::size_t>(2 * k)] : no_points ? 0 : own.amin({}, false, at).item(at), high = !range.empty() ? range[static_cast<std::size_t>(2 * k + 1)] : no_points ? 1 : own.amax({}, false, at).item(at);
-    if (bins[k] < 1 || !std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text("tt::histogramdd: there are no bins between these bounds.") << at));
-    if (low == high) low -= 0.5, high += 0.5;
-    edges.push_back(linspace(low, high, bins[k] + 1, detail::on_device(x.dtype(), x.device()), at));
+    const double low = range.empty() ? 0 : range[static_cast<std::size_t>(2 * k)], high = range.empty() ? 0 : range[static_cast<std::size_t>(2 * k + 1)];
+    edges.push_back(call_with<detail::BinEdges<>>(at, {bins[k], low, high}, own));
   }
   return histogramdd(x, edges, weight, density, at);
 }

@@ -469,5 +469,29 @@ struct Histc {
   }
 };
 
+/// The bounds of bins of the same width: as given, or from the least to the largest element where they are equal.
+template <class = void>
+struct BinEdges {
+  struct Options {
+    std::int64_t bins = 100;
+    double min = 0, max = 0;
+  };
+  static constexpr OpInfo info{.name = "_bin_edges", .arguments = "input"};
+  static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins + 1}); }
+  static void kernel(Call& c, const Options& o) {
+    if (o.bins < 1) TT_THROW(Error(Text("tt::histogram: ") << o.bins << " bins. At least one?" << c.at));
+    if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins + 1}, {DeviceType::meta, 0}));
+    double low = o.min, high = o.max;
+    if (low == high) {
+      const bool empty = c[0].impl().numel == 0;
+      low = empty ? 0 : c[0].amin({}, false, c.at).item<double>(c.at);  // NaN, if there is one
+      high = empty ? 1 : c[0].amax({}, false, c.at).item<double>(c.at);
+    }
+    if (!std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text("tt::histogram: there are no bins between these bounds.") << c.at));
+    if (low == high) low -= 0.5, high += 0.5;
+    c.result[0] = linspace(low, high, o.bins + 1, TensorOptions{.dtype = c[0].dtype()}, c.at);
+  }
+};
+
 }  // namespace detail
 }  // namespace tt

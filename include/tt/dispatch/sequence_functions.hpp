@@ -15,6 +15,8 @@ struct EmbeddingOptions {
   double norm_type = 2;
   bool scale_grad_by_freq = false;       ///< gradients of a row are divided by how often it is named
 };
+/// Rows of a table (n, d): indices of any shape, and d behind it.
+TT_LAZY Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingOptions& o, SourceLine at = here());
 /// Sums, means or greatest elements of rows of a table (n, d): of each row of indices (bags, words), or of indices in a line, whose bags begin at `offsets`; the last offset may be
 /// the end (include_last_offset). Weights are of the shape of the indices, for sums. A bag without words is 0.
 TT_LAZY Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets = {}, BagMode mode = BagMode::mean, const Tensor& per_sample_weights = {}, bool include_last_offset = false,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tt/dispatch/dropout_functions.hpp"
+#include "tt/dispatch/grad_mode.hpp"
 #include "tt/dispatch/index_functions.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/dispatch/linear_algebra.hpp"
@@ -13,28 +14,6 @@
 
 namespace tt {
 namespace detail {
-
-/// The table that an embedding reads: its long rows made shorter, and with other gradients.
-template <class = void>
-Tensor embedding_table(const Tensor& indices, const Tensor& given, const EmbeddingOptions& o, SourceLine at) {
-  Tensor w = given;
-  const std::int64_t rows = w.size(0, at);
-  if (o.max_norm.given) {
-    const ExcludeKeys below(DispatchKey::autograd);
-    const Tensor named = scatter(zeros({rows}, on_device(DType::boolean, w.device()), at), 0, indices.reshape({-1}, at), 1, at).reshape({-1, 1}, at);
-    w.copy_(tt::where(named, renorm(w.detach(), o.norm_type, 0, o.max_norm.value, at), w.detach(), at), at);
-  }
-  if (o.padding_idx.given) {
-    const std::int64_t row = o.padding_idx.value < 0 ? o.padding_idx.value + rows : o.padding_idx.value;
-    w = tt::where(tt::eq(arange(rows), row, at).reshape({-1, 1}, at), w.detach(), w, at);
-  }
-  if (o.scale_grad_by_freq) {
-    const Tensor flat = indices.reshape({-1}, at).to(DType::i64, at);
-    const Tensor n = index_add(zeros({rows}, on_device(w.dtype(), w.device()), at), 0, flat, ones(flat.shape(at), on_device(w.dtype(), w.device()), at), at);
-    w = w.detach() + (w - w.detach()) / tt::maximum(n, 1, at).reshape({-1, 1}, at);
-  }
-  return w;
-}
 
 /// The bag of each word: offsets say where each of them begins, the last also where what it has ends.
 template <class = void>
@@ -186,18 +165,41 @@ Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
   return mask.dtype() == DType::boolean ? tt::where(mask, full({}, -INFINITY, on_device(d, mask.device()), at), 0, at) : mask.to(d, at);
 }
 template <class = void>
+std::int64_t padding_row(const Tensor& table, const EmbeddingOptions& o, SourceLine at) {
+  const std::int64_t n = table.size(0, at), row = o.padding_idx.value;
+  if (row < -n || row >= n) TT_THROW(Error(Text("tt::embedding: padding_idx ") << row << " is no row of " << n << "." << at));
+  return row < 0 ? row + n : row;
+}
+template <class = void>
 Tensor with_row(const Tensor& x, const Tensor& row, SourceLine at) { return cat({x, row}, 0, at); }
 
 }  // namespace detail
 
-TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& given, const Tensor& offsets, BagMode mode, const Tensor& per_sample_weights, bool include_last_offset, const EmbeddingOptions& o,
+TT_LAZY_DEFINITION Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingOptions& o, SourceLine at) {
+  if (o.max_norm.given) {
+    const NoGrad off;
+    const Tensor flat = input.reshape({-1}, at);
+    Tensor table = weight;
+    table.copy_(index_copy(table, 0, flat, renorm(embedding(flat, table, at), o.norm_type, 0, o.max_norm.value, at), at), at);
+  }
+  Tensor rows = embedding(input, weight, at);
+  if (o.padding_idx.given) rows = tt::where(tt::eq(input, detail::padding_row(weight, o, at), at).unsqueeze(-1, at), rows.detach(), rows, at);
+  if (o.scale_grad_by_freq) {
+    const Tensor named = input.reshape({-1}, at).to(DType::i64, at);
+    const TensorOptions like = detail::on_device(weight.dtype(), weight.device());
+    const Tensor times = index_add(zeros({weight.size(0, at)}, like, at), 0, named, ones(named.shape(at), like, at), at);
+    rows = rows.detach() + call<Tangent>(at, rows / embedding(input, times.unsqueeze(1, at), at));
+  }
+  return rows;
+}
+TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table, const Tensor& offsets, BagMode mode, const Tensor& per_sample_weights, bool include_last_offset, const EmbeddingOptions& o,
                                         SourceLine at) {
-  if (given.dim() != 2 || (input.dim() != 1 && input.dim() != 2) || (input.dim() == 1) != offsets.defined())
-    TT_THROW(Error(Text("tt::embedding_bag: shapes do not fit: indices ") << input.shape() << (offsets.defined() ? " with" : " without") << " offsets, a table " << given.shape() << ". Offsets are for indices in a line." << at));
+  if (table.dim() != 2 || (input.dim() != 1 && input.dim() != 2) || (input.dim() == 1) != offsets.defined())
+    TT_THROW(Error(Text("tt::embedding_bag: shapes do not fit: indices ") << input.shape() << (offsets.defined() ? " with" : " without") << " offsets, a table " << table.shape() << ". Offsets are for indices in a line." << at));
   if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.shape(at) == input.shape(at))))
     TT_THROW(Error(Text("tt::embedding_bag: weights are for mode sum, one for each index: ") << per_sample_weights.shape() << " for " << input.shape() << "." << at));
   if (mode == BagMode::max && o.scale_grad_by_freq) TT_THROW(Error(Text("tt::embedding_bag: scale_grad_by_freq is for modes sum and mean.") << at));
-  const Tensor table = detail::embedding_table(input, given, o, at), flat = input.reshape({-1}, at).to(DType::i64, at);
+  const Tensor flat = input.reshape({-1}, at).to(DType::i64, at);
   const Size words = flat.numel(at), width = table.size(1, at);
   Size bags = input.dim() == 2 ? input.size(0, at) : offsets.numel(at) - (include_last_offset ? 1 : 0);
   Tensor bag;
@@ -205,11 +207,8 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& given
   else bag = call_with<detail::BagOfWords<>>(at, {include_last_offset}, flat, offsets);
   // Sums of 16-bit floats are rounded once.
   const TensorOptions like = detail::on_device(compute_dtype(table.dtype()), table.device());
-  Tensor rows = embedding(flat, table, at).to(like.dtype, at), counted = ones({words}, like, at);
-  if (o.padding_idx.given) {
-    const std::int64_t n = table.size(0, at), row = o.padding_idx.value < 0 ? o.padding_idx.value + n : o.padding_idx.value;
-    counted = tt::ne(flat, row, at).to(like.dtype, at);
-  }
+  Tensor rows = embedding(flat, table, o, at).to(like.dtype, at), counted = ones({words}, like, at);
+  if (o.padding_idx.given) counted = tt::ne(flat, detail::padding_row(table, o, at), at).to(like.dtype, at);
   const Tensor seen = counted.unsqueeze(1, at), count = index_add(zeros({bags}, like, at), 0, bag, counted, at).unsqueeze(1, at);
   if (mode == BagMode::max) {
     // The first of the greatest, which alone has a gradient.
@@ -295,7 +294,7 @@ template <class = void>
 void register_sequence_names() {
   register_function("embedding", "Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False",
                     [](const Tensor& i, const Tensor& w, Optional<std::int64_t> padding, Optional<double> most, double p, bool by_frequency, bool, Line at) {
-                      return embedding(i, embedding_table(i, w, {padding, most, p, by_frequency}, at), at);
+                      return embedding(i, w, {padding, most, p, by_frequency}, at);
                     });
   register_function("embedding_bag",
                     "Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, float norm_type=2, bool scale_grad_by_freq=False, mean|sum|max mode=mean, bool sparse=False, "

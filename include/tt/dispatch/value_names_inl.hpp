@@ -99,8 +99,10 @@ void register_elementwise_names() {
   });
   register_function("zero", "Tensor input", [](const Tensor& x, Line at) { return zeros(x.shape(at), on_device(x.dtype(), x.device()), at); });
   register_function("allclose", "Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False",
-                    [](const Tensor& x, const Tensor& y, double r, double a, bool n, Line at) { return full({}, allclose(x, y, r, a, n, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
-  register_function("equal", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) { return full({}, equal(x, y, at) ? 1 : 0, TensorOptions{.dtype = DType::boolean}); });
+                    [](const Tensor& x, const Tensor& y, double r, double a, bool n, Line at) { return isclose(x, y, IscloseOptions{r, a, n}, at).all({}, false, at); });
+  register_function("equal", "Tensor input, Tensor other", [](const Tensor& x, const Tensor& y, Line at) {
+    return x.shape(at) == y.shape(at) ? tt::eq(x, y, at).all({}, false, at) : full({}, 0, on_device(DType::boolean, x.device()));
+  });
 }
 
 template <class = void>

@@ -72,6 +72,7 @@ class Traced {
 
 /// Runs `f` on stand-ins of the examples, whose elements do not matter, and gives its graph.
 template <class F, class... A>
+  requires(!Value<F>)  // whose trace is the sum of a diagonal
 auto trace(const F& f, const A&... examples) {
   using R = std::decay_t<std::invoke_result_t<const F&, std::remove_cvref_t<A>&...>>;
   std::tuple<A...> own(examples...);

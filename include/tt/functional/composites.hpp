@@ -1,0 +1,370 @@
+// Functions made of others, of values whose shapes are in their types: products with a summand, norms, means beside variances, joins by rows and columns, turned and
+// repeated values. PyTorch's names; what PyTorch is told in arguments is told in template arguments.
+//   tt::addmm<0.5>(c, a, b)    tt::norm<1>(a)    auto [v, m] = tt::var_mean<0>(a);    tt::vstack(u, v)    tt::rot90(a)
+// Of Tensors they are the functions of that name.
+#pragma once
+#include "tt/functional/contractions.hpp"
+#include "tt/functional/distances.hpp"
+#include "tt/functional/elementwise.hpp"
+
+namespace tt {
+namespace detail {
+
+/// x times a number, which is a whole one beside integers.
+template <double Factor>
+constexpr Sym times(const Sym& x) {
+  constexpr auto whole = static_cast<std::int64_t>(Factor);
+  if constexpr (Factor == 1) return x;
+  else if constexpr (static_cast<double>(whole) == Factor) return x * whole;
+  else return x * Factor;
+}
+/// Beta times the first operand, repeated to the product's shape, and Alpha times the product; of a Beta of 0 the first one is not looked at.
+template <FixedText Name, class Product, double Beta, double Alpha>
+struct AddProductFn {
+  static constexpr const char* name = Name.text;
+  static constexpr Sym record(const Sym& input, const Sym& a, const Sym& b) {
+    const Sym p = Product::record(a, b);
+    if (p.graph->failure) return p;
+    const Sym wide = expanded(input, p.shape());
+    if (wide.graph->failure) wide.graph->failure.op = name;
+    if constexpr (Beta == 0) return times<Alpha>(p);
+    else return times<Beta>(wide) + times<Alpha>(p);
+  }
+};
+/// The products of a batch, summed.
+struct SumOfProductsFn {
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    const Sym p = RankedMatmulFn<"addbmm", 3, 3>::record(a, b);
+    return a.graph->failure ? p : cast_to(reduce<Op::sum>(p, 1, false), p.dtype());
+  }
+};
+/// Sums along the last axis of both.
+struct InnerFn {
+  static constexpr const char* name = "inner";
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    if (a.shape().rank == 0 || b.shape().rank == 0) return a * b;
+    return TensordotFn<1>::record(a, moved(b, b.shape().rank - 1, 0));
+  }
+};
+template <int Dim>
+struct VecdotFn {
+  static constexpr const char* name = "vecdot";
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    const Sym p = a * b;
+    return cast_to(reduce<Op::sum>(p, axis_bits(p, Dim, name), false), p.dtype());
+  }
+};
+template <int Dim>
+struct CrossFn {
+  static constexpr const char* name = "cross";
+  static constexpr Sym record(const Sym& a, const Sym& b) {
+    if (a.shape().rank != b.shape().rank) return {a.graph, a.graph->fail({.mistake = Mistake::shapes_differ, .op = name, .a = a.shape(), .b = b.shape()}, a.id)};
+    const Sym both = a * b;  // has their shape
+    return a.graph->failure ? a : on_axis(both, name, Dim, [&](int axis, Extent extent) -> Sym {
+      if (extent != Extent(3)) return {a.graph, a.graph->fail({.mistake = Mistake::sizes_differ, .op = name, .a = {extent}, .b = {3}}, a.id)};
+      return Cross::body(expanded(a, both.shape()), expanded(b, both.shape()), {axis});
+    });
+  }
+};
+struct TraceFn {
+  static constexpr const char* name = "trace";
+  static constexpr Sym record(const Sym& a) {
+    const Sym d = need_rank(a, 2, 2, name) ? DiagonalFn<0, 0, 1>::record(a) : a;
+    return a.graph->failure ? a : reduce<Op::sum>(d, 1, false);
+  }
+};
+template <double P, int... Dims>
+struct NormFn {
+  static constexpr const char* name = "norm";
+  static constexpr Sym record(const auto& a) { return norm(need_real(a, name), P, axis_bits(a, Axes{Dims...}, name), false, name); }
+};
+template <int... Dims>
+struct NanmeanFn {
+  static constexpr const char* name = "nanmean";
+  static constexpr Sym record(const Sym& a) {
+    const Sym x = need_real(a, name);
+    return Nansum::body(x, {Axes{Dims...}, false}) / reduce<Op::sum>(cast_to(x == x, x.dtype()), axis_bits(x, Axes{Dims...}, name), false);
+  }
+};
+template <int Dim>
+struct SoftminFn {
+  static constexpr const char* name = "softmin";
+  static constexpr Sym record(const auto& a) { return Softmax::body(-a, {Dim}); }
+};
+template <int N, int Dim>
+struct DiffFn {
+  static constexpr const char* name = "diff";
+  static constexpr Sym record(const Sym& a) {
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
+      if (!extent.is_constant()) return needs_constant(a, name, axis);
+      Sym r = a;
+      std::int64_t n = extent.code;
+      for (int k = 0; k < N && n > 0; ++k, --n) {
+        const Sym above = slice(r, axis, 1, n - 1), below = slice(r, axis, 0, n - 1);
+        r = a.dtype() == DType::boolean ? above != below : above - below;
+      }
+      return r;
+    });
+  }
+};
+template <int Dim>
+struct TrapezoidFn {
+  static constexpr const char* name = "trapezoid";
+  static constexpr Sym record(const Sym& a) {
+    return on_axis(a, name, Dim, [&](int axis, Extent extent) -> Sym {
+      if (!extent.is_constant()) return needs_constant(a, name, axis);
+      const std::int64_t n = extent.code > 0 ? extent.code - 1 : 0;
+      return reduce<Op::sum>((slice(a, axis, extent.code - n, n) + slice(a, axis, 0, n)) * 0.5, 1u << axis, false);
+    });
+  }
+};
+
+/// With Rank axes at least, as PyTorch adds them: two in front of a vector, the third one behind.
+template <int Rank>
+struct AtLeastFn {
+  static constexpr const char* name = "atleast";
+  static constexpr Sym record(const Sym& a) {
+    const Shape s = a.shape();
+    if (s.rank >= Rank) return a;
+    Shape to;
+    for (int k = 0; k < (Rank > 1 && s.rank < 2 ? 1 : 0); ++k) to.push_back(1);
+    for (int k = 0; k < s.rank; ++k) to.push_back(s[k]);
+    while (to.rank < Rank) to.push_back(1);
+    return reshaped(a, to);
+  }
+};
+/// Values of at least so many axes, one behind the other along an axis; of vectors along the first one, if they are of one axis.
+template <FixedText Name, int Rank, int Axis>
+struct StackedFn {
+  static constexpr const char* name = Name.text;
+  template <class... S>
+  static constexpr Sym record(const S&... s) {
+    const Sym parts[] = {AtLeastFn<Rank>::record(s)...};
+    return Cat::body({parts, sizeof...(S)}, {parts[0].shape().rank > Axis ? Axis : 0});
+  }
+};
+/// Vectors as columns, matrices beside each other.
+struct ColumnStackFn {
+  static constexpr const char* name = "column_stack";
+  template <class... S>
+  static constexpr Sym record(const S&... s) {
+    const auto column = [](const Sym& x) { return x.shape().rank < 2 ? reshaped(x, {x.shape().size(), 1}) : x; };
+    const Sym parts[] = {column(s)...};
+    return Cat::body({parts, sizeof...(S)}, {1});
+  }
+};
+template <int... Dims>
+struct FlipFn {
+  static constexpr const char* name = "flip";
+  static constexpr Sym record(const Sym& a) { return Flip::body(a, {Axes{Dims...}}); }
+};
+/// By K quarters of a turn from axis D0 towards D1.
+template <int K, int D0, int D1>
+struct Rot90Fn {
+  static constexpr const char* name = "rot90";
+  static constexpr Sym record(const Sym& a) {
+    constexpr int turns = (K % 4 + 4) % 4;
+    const int from = normalize_axis(D0, a.shape().rank), to = normalize_axis(D1, a.shape().rank);
+    if (axis_bits(a, Axes{D0, D1}, name); a.graph->failure || turns == 0) return a;
+    if constexpr (turns == 2) return Flip::body(a, {Axes{D0, D1}});
+    int axes[max_rank];
+    for (int k = 0; k < a.shape().rank; ++k) axes[k] = k == from ? to : k == to ? from : k;
+    return {a.graph, a.graph->permute(Flip::body(a, {Axes{turns == 1 ? D1 : D0}}).id, axes)};
+  }
+};
+template <int Offset>
+struct DiagEmbedFn {
+  static constexpr const char* name = "diag_embed";
+  static constexpr Sym record(const Sym& a) { return need_rank(a, 1, max_rank - 1, name) ? DiagEmbed::body(a, {Offset}) : a; }
+};
+template <int Offset>
+struct DiagFn {
+  static constexpr const char* name = "diag";
+  static constexpr Sym record(const Sym& a) {
+    if (!need_rank(a, 1, 2, name)) return a;
+    return a.shape().rank == 1 ? DiagEmbed::body(a, {Offset}) : DiagonalFn<Offset, 0, 1>::record(a);
+  }
+};
+template <int Offset>
+struct DiagflatFn {
+  static constexpr const char* name = "diagflat";
+  static constexpr Sym record(const Sym& a) { return DiagEmbed::body(reshaped(a, {a.shape().size()}), {Offset}); }
+};
+/// In the shape of another value.
+template <bool Repeat>
+struct InShapeOfFn {
+  static constexpr const char* name = Repeat ? "expand_as" : "reshape_as";
+  static constexpr Sym record(const Sym& a, const Sym& like) { return Repeat ? expanded(a, like.shape()) : reshaped(a, like.shape()); }
+};
+
+}  // namespace detail
+
+/// Beta input + Alpha (a b): (M, K) x (K, N).
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return detail::call_front<detail::AddProductFn<"addmm", detail::RankedMatmulFn<"addmm", 2, 2>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// (M, K) x (K).
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return detail::call_front<detail::AddProductFn<"addmv", detail::RankedMatmulFn<"addmv", 2, 1>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// (M) x (N): each by each.
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return detail::call_front<detail::AddProductFn<"addr", detail::OuterFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// (B, M, K) x (B, K, N), one product a batch.
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return detail::call_front<detail::AddProductFn<"baddbmm", detail::RankedMatmulFn<"baddbmm", 3, 3>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// The same, summed over the batch.
+template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
+  requires detail::CompiledValues<I, A, B>
+constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
+  return detail::call_front<detail::AddProductFn<"addbmm", detail::SumOfProductsFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+}
+/// Sums of products along the last axes of both.
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::InnerFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+/// (K) x (K).
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+/// The vector product along an axis of three.
+template <int Dim = -1, class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto cross(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::CrossFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+/// The sum of the diagonal of a matrix.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto trace(A&& a, CallLine at = here()) { return detail::call_front<detail::TraceFn>(at, static_cast<A&&>(a)); }
+
+/// The root of the sum of squares over the axes, all if there are none. The gradient at 0 is 0.
+template <int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto norm(A&& a, CallLine at = here()) { return detail::call_front<detail::NormFn<2.0, Dims...>>(at, static_cast<A&&>(a)); }
+/// The norm of the difference of two values.
+template <double P = 2.0, class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::NormFn<P>>(at, static_cast<A&&>(a) - static_cast<B&&>(b)); }
+namespace linalg {
+/// (sum |x|^P)^(1 / P) over the axes, all if there are none; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0.
+template <double P, int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto vector_norm(A&& a, CallLine at = here()) { return detail::call_front<detail::NormFn<P, Dims...>>(at, static_cast<A&&>(a)); }
+/// Sums of products along one axis.
+template <int Dim = -1, class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::VecdotFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+}  // namespace linalg
+/// The variance over the axes (all if none), divided by n - 1, and the mean.
+template <int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto var_mean(A&& a, CallLine at = here()) { return std::tuple(var<Dims...>(detail::used_again<A>(a), at), mean<Dims...>(detail::used_again<A>(a), at)); }
+/// The variance's root, and the mean.
+template <int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto std_mean(A&& a, CallLine at = here()) { return std::tuple(tt::std<Dims...>(detail::used_again<A>(a), at), mean<Dims...>(detail::used_again<A>(a), at)); }
+/// The least and the greatest element over the axes.
+template <int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto aminmax(A&& a, CallLine at = here()) { return std::tuple(amin<Dims...>(detail::used_again<A>(a), at), amax<Dims...>(detail::used_again<A>(a), at)); }
+/// The mean of those that are not NaN.
+template <int... Dims, class A>
+  requires detail::CompiledValues<A>
+constexpr auto nanmean(A&& a, CallLine at = here()) { return detail::call_front<detail::NanmeanFn<Dims...>>(at, static_cast<A&&>(a)); }
+/// softmax of -x along one axis.
+template <int Dim, class A>
+  requires detail::CompiledValues<A>
+constexpr auto softmin(A&& a, CallLine at = here()) { return detail::call_front<detail::SoftminFn<Dim>>(at, static_cast<A&&>(a)); }
+/// Differences of neighbours along an axis, N times.
+template <int N = 1, int Dim = -1, class A>
+  requires detail::CompiledValues<A>
+constexpr auto diff(A&& a, CallLine at = here()) {
+  static_assert(N >= 0, "tt: diff: the number of times is not negative");
+  return detail::call_front<detail::DiffFn<N, Dim>>(at, static_cast<A&&>(a));
+}
+/// The integral along an axis of points that lie 1 apart.
+template <int Dim = -1, class A>
+  requires detail::CompiledValues<A>
+constexpr auto trapezoid(A&& a, CallLine at = here()) { return detail::call_front<detail::TrapezoidFn<Dim>>(at, static_cast<A&&>(a)); }
+
+/// With one axis at least, two, three: (n) is (1, n), and (1, n, 1).
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto atleast_1d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<1>>(at, static_cast<A&&>(a)); }
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto atleast_2d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<2>>(at, static_cast<A&&>(a)); }
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto atleast_3d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<3>>(at, static_cast<A&&>(a)); }
+/// Beside each other: along the second axis, vectors along their only one.
+template <class... A>
+  requires detail::CompiledValues<A...>
+constexpr auto hstack(A&&... a) { return detail::call_front<detail::StackedFn<"hstack", 1, 1>>(SourceLine{}, static_cast<A&&>(a)...); }
+/// One below the other: vectors as rows.
+template <class... A>
+  requires detail::CompiledValues<A...>
+constexpr auto vstack(A&&... a) { return detail::call_front<detail::StackedFn<"vstack", 2, 0>>(SourceLine{}, static_cast<A&&>(a)...); }
+/// One behind the other along the third axis.
+template <class... A>
+  requires detail::CompiledValues<A...>
+constexpr auto dstack(A&&... a) { return detail::call_front<detail::StackedFn<"dstack", 3, 2>>(SourceLine{}, static_cast<A&&>(a)...); }
+/// Vectors as columns, matrices beside each other.
+template <class... A>
+  requires detail::CompiledValues<A...>
+constexpr auto column_stack(A&&... a) { return detail::call_front<detail::ColumnStackFn>(SourceLine{}, static_cast<A&&>(a)...); }
+/// Columns from right to left.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto fliplr(A&& a, CallLine at = here()) { return detail::call_front<detail::FlipFn<1>>(at, static_cast<A&&>(a)); }
+/// Rows from the last to the first.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto flipud(A&& a, CallLine at = here()) { return detail::call_front<detail::FlipFn<0>>(at, static_cast<A&&>(a)); }
+/// Turned by K quarters from axis D0 towards D1.
+template <int K = 1, int D0 = 0, int D1 = 1, class A>
+  requires detail::CompiledValues<A>
+constexpr auto rot90(A&& a, CallLine at = here()) { return detail::call_front<detail::Rot90Fn<K, D0, D1>>(at, static_cast<A&&>(a)); }
+/// All elements in a row.
+template <class A>
+  requires detail::CompiledValues<A>
+constexpr auto ravel(A&& a, CallLine at = here()) { return flatten(static_cast<A&&>(a), at); }
+/// The last axis as the diagonal number Offset of square matrices of zeros.
+template <int Offset = 0, class A>
+  requires detail::CompiledValues<A>
+constexpr auto diag_embed(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagEmbedFn<Offset>>(at, static_cast<A&&>(a)); }
+/// Of a vector the matrix with this diagonal, of a matrix its diagonal.
+template <int Offset = 0, class A>
+  requires detail::CompiledValues<A>
+constexpr auto diag(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagFn<Offset>>(at, static_cast<A&&>(a)); }
+/// All elements as the diagonal of a matrix.
+template <int Offset = 0, class A>
+  requires detail::CompiledValues<A>
+constexpr auto diagflat(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagflatFn<Offset>>(at, static_cast<A&&>(a)); }
+/// In the shape of another value: the same elements.
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto reshape_as(A&& a, B&& like, CallLine at = here()) { return detail::call_front<detail::InShapeOfFn<false>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
+/// Axes of extent 1 repeated.
+template <class A, class B>
+  requires detail::CompiledValues<A, B>
+constexpr auto expand_as(A&& a, B&& like, CallLine at = here()) { return detail::call_front<detail::InShapeOfFn<true>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
+
+/// No less than `least`, and no more than `most`: numbers, or values.
+template <class A, class M>
+  requires detail::CompiledValues<A> && ArrayOperand<std::remove_cvref_t<M>>
+constexpr auto clamp_min(A&& a, M&& least, CallLine at = here()) { return maximum(static_cast<A&&>(a), static_cast<M&&>(least), at); }
+template <class A, class M>
+  requires detail::CompiledValues<A> && ArrayOperand<std::remove_cvref_t<M>>
+constexpr auto clamp_max(A&& a, M&& most, CallLine at = here()) { return minimum(static_cast<A&&>(a), static_cast<M&&>(most), at); }
+
+}  // namespace tt

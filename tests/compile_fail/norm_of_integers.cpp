@@ -1,0 +1,7 @@
+// expect: tt: dtype is not accepted. Cast it first?
+// expect: "norm"
+#include <tt/tt.hpp>
+
+auto f(const tt::Array<std::int32_t, 3, 4>& a) {
+  return tt::eval(tt::norm<1>(a));
+}
