@@ -88,3 +88,22 @@ TEST_CASE("gradients through one call are those of the loop") {
 }
 
 }  // namespace
+
+TEST_CASE("to as_strided an example is all that there is") {
+  const Tensor batch = tt::arange(24).reshape({2, 12}), part = tt::full({2, 3}, 7, tt::DType::i64);
+  const auto shown = [](const Tensor& x) { return tt::as_strided(x, {2, 3}, {1, 4}, 1); };
+  const auto written = [&](const Tensor& x) { return tt::as_strided_scatter(x, part, {2, 3}, {1, 4}, 1); };
+  const Tensor both = tt::vmap(shown)(batch), replaced = tt::vmap(written)(batch);
+  for (int k = 0; k < 2; ++k) {
+    const Tensor alone = batch[k].clone();
+    CHECK(same_bits(both[k].contiguous(), shown(alone).contiguous()));
+    CHECK(same_bits(replaced[k].contiguous(), written(alone).contiguous()));
+  }
+  // along another axis, and of examples of examples
+  const Tensor columns = batch.t().contiguous();
+  CHECK(same_bits(tt::vmap([](const Tensor& x) { return tt::as_strided(x, {3}, {2}, 2); }, {.in_dims = {1}})(columns).contiguous(), columns.as_strided({2, 3}, {1, 2}, 2).contiguous()));
+  const Tensor deep = tt::arange(24).reshape({2, 3, 4});
+  const Tensor last = tt::vmap([](const Tensor& rows) { return tt::vmap([](const Tensor& x) { return tt::as_strided(x, {1}, {1}, 3); })(rows); })(deep);
+  CHECK(same_bits(last.contiguous(), deep.slice(2, 3, 4).contiguous()));
+  CHECK(contains(message([&] { (void)tt::vmap([](const Tensor& x) { return tt::as_strided(x, {2}, {12}, 0); })(batch); }), "reach beyond the storage"));
+}

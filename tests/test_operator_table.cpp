@@ -20,6 +20,8 @@ struct Row {
 const char* const not_differentiable = "no: not differentiable";
 const char* const integers_only = "no: integers only";
 const char* const depends_on_data = "no: size depends on data";
+/// Where elements lie is no matter of graphs: a captured function ends its graph before them, runs them, and goes on; `explain` counts it.
+const std::set<std::string> of_memory{"as_strided", "as_strided_copy", "as_strided_scatter"};
 
 template <class F>
 bool holds(const F& f) {
@@ -102,12 +104,24 @@ bool has_own_gradient(const Case& c) {
   }
   return false;
 }
+/// Of two examples: the first Tensor, and its elements from the last to the first, if the operator takes them so.
 bool is_batched(const Case& c, const Tensors& given) {
   return holds([&] {
     const Tensor one = result_with(c, given);
-    const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], given[0]});
+    Tensor other = one, turned = given.empty() ? Tensor() : given[0];
+    if (!given.empty()) {
+      const Tensor reversed = turned.reshape({-1}).flip({0}).reshape(turned.shape());
+      const bool taken = holds([&] {
+        const Tensor r = result_with(c, {reversed});
+        if (!(r.shape() == one.shape())) return false;
+        other = r;
+        return true;
+      });
+      if (taken) turned = reversed;
+    }
+    const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], turned});
     const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }))(x);
-    return difference(both.select(0, 0), one).empty() && difference(both.select(0, 1), one).empty();
+    return difference(both.select(0, 0), one).empty() && difference(both.select(0, 1), other).empty();
   });
 }
 /// Is it one graph?
@@ -234,14 +248,14 @@ std::string table() {
     else if (row.gradient != "yes" && small) row.gradient = has_own_gradient(c) ? "yes" : not_differentiable;
     if (!c.gradients.empty() && small && row.second != "yes") row.second = has_second_gradient(c) ? "yes" : not_differentiable;
     const tt::NoGrad off;
-    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : depends_on_data;
-    if (row.batched != "yes") row.batched = is_batched(c, given) ? "yes" : "no";
-    if (row.cuda != "yes") row.cuda = on_cuda(c, given);
+    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : of_memory.contains(name) ? "external" : depends_on_data;
+    if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
+    if (row.cuda != "yes") row.cuda = of_memory.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
   }
   std::string text = "# Operators by name\n\n"
                      "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
-                     "Gradient, second: by differences, or as PyTorch's. Captured: as one graph. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
+                     "Gradient, second: by differences, or as PyTorch's. Captured: as one graph; `external`: between two, as it is written, which is counted. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
                      "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions; `external`: by name, as every operator, with\n"
                      "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
                      "calls it. An example of what the test calls ends the row. Without samples: not in the table, but in `tt::ops()`.\n\n"

@@ -21,11 +21,6 @@ SAMPLES, FEW, MANY = 4, 40, 200  # an operator whose samples all have more than 
 ELEMENTS = FEW
 
 
-# Forms that have no sample above.
-MORE = [("tensor_split", torch.tensor_split, torch.arange(7.0), 3), ("tensor_split", torch.tensor_split, torch.arange(12).reshape(4, 3), [1, 3]),
-        ("nn.functional.one_hot", torch.nn.functional.one_hot, torch.tensor([0, 2, 1]), 4)]
-
-
 class Skip(Exception):
     pass
 
@@ -77,11 +72,15 @@ def leaves(v):
 
 def case(op, sample, dtype):
     first = sample.input.reshape(-1)[:24] if isinstance(op, UnaryUfuncInfo) and sample.input.numel() > FEW else sample.input
-    arguments, named = [first, *sample.args], sample.kwargs
+    arguments = [first, *sample.args]
     if op.name in WEIGHT_FIRST:
         arguments[:2] = arguments[1::-1]
+    function = getattr(torch.nn.functional, WEIGHT_FIRST[op.name]) if op.name in WEIGHT_FIRST else op.op
+    return called(function, arguments, sample.kwargs, dtype == torch.float64 and op.supports_autograd)
+
+
+def called(function, arguments, named, differentiated):
     floating = [t for t in leaves(arguments) + leaves(list(named.values())) if t.is_floating_point()]
-    differentiated = dtype == torch.float64 and op.supports_autograd
     with torch.no_grad():  # few digits: the file is read by people too
         own = {id(t): (t.detach().double() * 64).round().div(64).to(t.dtype).reshape(t.shape).clone().requires_grad_(differentiated) for t in floating}
 
@@ -94,7 +93,7 @@ def case(op, sample, dtype):
 
     arguments, named = [replaced(a) for a in arguments], {k: replaced(v) for k, v in named.items()}
     text = "".join("arg %s\n" % value(a) for a in arguments) + "".join("kw %s %s\n" % (k, value(v)) for k, v in named.items())
-    result = (getattr(torch.nn.functional, WEIGHT_FIRST[op.name]) if op.name in WEIGHT_FIRST else op.op)(*arguments, **named)
+    result = function(*arguments, **named)
     results = [result] if isinstance(result, torch.Tensor) else [torch.tensor(result)] if isinstance(result, bool) else leaves(result)
     if not results:
         raise Skip()
@@ -105,6 +104,88 @@ def case(op, sample, dtype):
         gradients = torch.autograd.grad(flowing, [own[id(t)] for t in floating], into, allow_unused=True)
         text += "grad %d\n" % len(gradients) + "".join(("N" if g is None else tensor(g)) + "\n" for g in gradients)
     return text
+
+
+def more():
+    """Operators and forms that have no sample of PyTorch's own, or one of a function with other arguments."""
+    f = torch.nn.functional
+    x = lambda *s: torch.randn(s, dtype=torch.float64)
+    i = lambda *v: torch.tensor(v)
+    n = lambda t: t.float()
+    yield "tensor_split", torch.tensor_split, [torch.arange(7.0), 3]
+    yield "tensor_split", torch.tensor_split, [torch.arange(12).reshape(4, 3), [1, 3]]
+    yield "nn.functional.one_hot", f.one_hot, [i(0, 2, 1), 4]
+    yield "nn.functional.adaptive_max_pool3d", f.adaptive_max_pool3d, [x(1, 2, 3, 4, 5), (2, 2, 3)]
+    yield "nn.functional.adaptive_max_pool3d", f.adaptive_max_pool3d, [n(x(2, 3, 4, 5)), 2], {"return_indices": True}
+    yield "nn.functional.affine_grid", f.affine_grid, [x(2, 2, 3), [2, 1, 3, 4]], {"align_corners": False}
+    yield "nn.functional.affine_grid", f.affine_grid, [x(1, 3, 4), [1, 1, 2, 3, 2]], {"align_corners": True}
+    yield "as_strided", torch.as_strided, [x(12), [2, 3], [1, 4], 1]
+    yield "as_strided", torch.as_strided, [x(6), [3, 3], [1, 1]]
+    yield "as_strided_copy", torch.as_strided_copy, [x(12), [2, 3], [1, 4], 1]
+    yield "as_strided_scatter", torch.as_strided_scatter, [torch.arange(12), i(7, 7, 8, 8, 9, 9).reshape(2, 3), [2, 3], [1, 4], 1]  # of floats its gradient is that of what is replaced
+    yield "bmm", torch.bmm, [x(2, 3, 4), x(2, 4, 2)]
+    yield "bmm", torch.bmm, [i(1, 2, 3, 4).reshape(1, 2, 2), i(5, 6, 7, 8).reshape(1, 2, 2)]
+    yield "nn.functional.channel_shuffle", f.channel_shuffle, [x(1, 6, 2, 2), 3]
+    yield "nn.functional.conv_transpose3d", f.conv_transpose3d, [x(1, 2, 2, 3, 2), x(2, 1, 2, 2, 2), x(1)], {"stride": 2, "padding": 1}
+    yield "nn.functional.conv_transpose3d", f.conv_transpose3d, [x(1, 2, 2, 2, 2), x(2, 1, 2, 1, 2)], {"groups": 2, "output_padding": 1, "stride": (2, 2, 2), "dilation": 1}
+    yield "nn.functional.ctc_loss", f.ctc_loss, [x(5, 2, 4).log_softmax(-1), i(1, 2, 2, 3).reshape(2, 2), i(5, 4), i(2, 1)]
+    yield "nn.functional.ctc_loss", f.ctc_loss, [x(5, 2, 4).log_softmax(-1), i(1, 2, 3), i(5, 5), i(2, 1)], {"reduction": "none", "zero_infinity": True}
+    yield "nn.functional.fold", f.fold, [x(1, 8, 6), (3, 4), (2, 2)]
+    yield "nn.functional.fold", f.fold, [x(8, 4), (3, 3), 2], {"dilation": 1, "padding": 1, "stride": 2}
+    yield "nn.functional.unfold", f.unfold, [x(1, 2, 3, 4), (2, 3)], {"padding": (1, 0), "stride": (1, 1), "dilation": 1}
+    yield "kron", torch.kron, [x(2, 3), x(2, 2)]
+    yield "kron", torch.kron, [x(3), x(2, 1, 2)]
+    yield "nn.functional.lp_pool1d", f.lp_pool1d, [x(1, 2, 7).abs(), 2.0, 3], {"stride": 2}
+    yield "nn.functional.lp_pool2d", f.lp_pool2d, [x(1, 2, 5, 4).abs(), 3.0, (2, 3)], {"ceil_mode": True}
+    yield "nn.functional.lp_pool3d", f.lp_pool3d, [x(1, 1, 3, 4, 2).abs(), 2.0, 2]
+    yield "msort", torch.msort, [x(4, 3)]
+    for mask, causal in ((None, False), (x(3, 5), False), (torch.rand(2, 1, 3, 5) < 0.8, False), (None, True)):
+        yield "nn.functional.scaled_dot_product_attention", f.scaled_dot_product_attention, [x(2, 2, 3, 2), x(2, 2, 5, 2), x(2, 2, 5, 3)], {"attn_mask": mask, "is_causal": causal}
+    yield "nn.functional.scaled_dot_product_attention", f.scaled_dot_product_attention, [x(1, 4, 3, 2), x(1, 2, 3, 2), x(1, 2, 3, 2)], {"scale": 0.3, "enable_gqa": True}
+    yield "nn.functional.scaled_dot_product_attention", f.scaled_dot_product_attention, [n(x(3, 4)), n(x(5, 4)), n(x(5, 4))]
+    yield "where", torch.where, [torch.rand(3, 4) < 0.5, x(3, 4), x(4)]
+    yield "where", torch.where, [torch.rand(3) < 0.5, x(3), 2.5]
+    yield "where", torch.where, [torch.rand(3) < 0.5, i(1, 2, 3), n(x(3))]
+    yield "slice_scatter", torch.slice_scatter, [x(5, 3), x(2, 3)], {"dim": 0, "start": 1, "end": 5, "step": 2}
+    yield "fma", lambda a, b, c: a * b + c, [x(3), x(3), x(3)]
+    yield "zero", torch.zeros_like, [x(3, 2)]
+    yield "clamp", torch.clamp, [x(3, 4), -0.5, 0.5]
+    yield "clamp", torch.clamp, [x(3, 4)], {"min": x(4)}
+    yield "clamp", torch.clamp, [i(1, 5, -3)], {"max": 2.5}
+    yield "nn.functional.dropout", f.dropout, [x(3, 4), 0.5, False]
+    yield "nn.functional.alpha_dropout", f.alpha_dropout, [x(3, 4), 0.5, False]
+    yield "nn.functional.rrelu", f.rrelu, [x(3, 4)]
+    yield "adjoint", torch.adjoint, [x(2, 3, 2)]
+    yield "chain_matmul", torch.chain_matmul, [x(2, 3), x(3, 4), x(4, 1)]
+    yield "cholesky", torch.linalg.cholesky, [torch.eye(3, dtype=torch.float64) * 2]
+    yield "det", torch.det, [x(3, 3)]
+    yield "slogdet", torch.slogdet, [x(2, 3, 3)]
+    yield "inverse", torch.inverse, [torch.eye(3, dtype=torch.float64) * 2 + 0.25]
+    yield "matrix_power", torch.matrix_power, [x(2, 3, 3), 3]
+    yield "linalg.matrix_exp", torch.linalg.matrix_exp, [x(2, 3, 3)]
+    yield "grid_sampler_2d", torch.grid_sampler_2d, [x(1, 2, 3, 3), x(1, 2, 2, 2) / 2, 0, 0, False]
+    yield "grid_sampler", torch.grid_sampler, [x(1, 1, 3, 3), x(1, 2, 2, 2) / 2, 1, 1, True]
+    yield "special.multigammaln", torch.special.multigammaln, [x(4).abs() + 3, 2]
+    yield "swapaxes", torch.swapaxes, [x(2, 3, 2), 0, 2]
+    yield "swapdims", torch.swapdims, [x(2, 3), 0, -1]
+    yield "moveaxis", torch.moveaxis, [x(2, 3, 2), 0, 2]
+    yield "movedim", torch.movedim, [x(2, 3, 2), (0, 1), (2, 0)]
+    yield "select_copy", torch.select_copy, [x(3, 4), 1, -2]
+    yield "split_copy", torch.split_copy, [x(5, 2), 2]
+    yield "row_stack", torch.row_stack, [[x(3), x(2, 3)]]
+    yield "concat", torch.concat, [[x(2, 2), x(1, 2)]], {"dim": 0}
+    yield "concatenate", torch.concatenate, [[x(2, 2), x(2, 1)], 1]
+    yield "detach", torch.detach, [x(3)]
+    yield "alias", lambda t: t.alias() if hasattr(t, "alias") else torch.ops.aten.alias(t), [x(3)]
+    yield "divide", torch.divide, [x(3), x(3).abs() + 1], {"rounding_mode": "floor"}
+    yield "subtract", torch.subtract, [x(3), x(3)], {"alpha": 2}
+    yield "greater", torch.greater, [x(3), 0.5]
+    yield "greater_equal", torch.greater_equal, [x(3), x(3)]
+    yield "clip", torch.clip, [x(5), -1.0, 1.0]
+    yield "ger", torch.ger, [x(3), x(2)]
+    yield "nn.functional.embedding", f.embedding, [i(1, 1, 0), x(4, 3)], {"padding_idx": -3, "scale_grad_by_freq": True}
+    yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3), x(4, 3), i(0, 0, 3)], {"mode": "max"}
+    yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3).reshape(2, 2), x(4, 3)], {"mode": "sum", "per_sample_weights": x(2, 2)}
 
 
 torch.manual_seed(0)
@@ -135,8 +216,8 @@ with open(sys.argv[1], "w") as out:
                     written += 1
                 if written:
                     break
-    for name, op, *arguments in MORE:
-        out.write("case %s\n%sout %d\n%send\n" % (name, "".join("arg %s\n" % value(a) for a in arguments), len(leaves(op(*arguments))), "".join(tensor(t) + "\n" for t in leaves(op(*arguments)))))
+    for name, function, arguments, *named in more():
+        out.write("case %s\n%send\n" % (name, "".join(line.rstrip() + "\n" for line in called(function, arguments, named[0] if named else {}, True).splitlines())))
 
 with open(sys.argv[2], "w") as out:
     out.write("# Calls that PyTorch %s refuses, with its words; made by record_operators.py.\n" % torch.__version__.split("+")[0])

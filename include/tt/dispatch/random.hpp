@@ -16,15 +16,35 @@
 namespace tt {
 
 namespace detail {
-/// What draws are while vmap runs a function for its examples: refused, the same for all, or others for each.
-struct ExampleDraws {
+/// What vmap says while it runs a function for its examples: what draws are (refused, the same for all, or others for each), and where
+/// the example that runs lies.
+struct ExampleRun {
   enum class Kind { error, same, different } kind;
-  ExampleDraws* outer;
+  ExampleRun* outer;
   bool first = true;                ///< example
   std::size_t next = 0;
-  std::vector<std::int64_t> seeds;  ///< of the first example
+  std::vector<std::int64_t> seeds{};  ///< of the first example
+  std::vector<Tensor> examples{};     ///< of the arguments, if they are run one by one: views of the batches
 };
-inline thread_local ExampleDraws* example_draws = nullptr;
+inline thread_local ExampleRun* example_run = nullptr;
+/// Bytes of a storage.
+struct StoragePart {
+  std::int64_t begin = 0, end = 0;
+};
+/// What a Tensor may see of its storage: all, or what is of the example that runs.
+inline StoragePart visible_part(const TensorImpl& t) {
+  if (!t.storage) return {};
+  for (const ExampleRun* run = example_run; run; run = run->outer)
+    for (const Tensor& example : run->examples) {
+      const TensorImpl& e = example.impl();
+      if (e.storage != t.storage || e.numel == 0) continue;
+      StoragePart p{e.data - static_cast<std::byte*>(t.storage->data), 0};
+      p.end = p.begin + size_of(e.dtype);
+      for (int k = 0; k < e.shape.rank; ++k) (e.stride[k] < 0 ? p.begin : p.end) += (e.shape.code[k] - 1) * e.stride[k] * size_of(e.dtype);
+      return p;
+    }
+  return {0, static_cast<std::int64_t>(t.storage->bytes)};
+}
 }  // namespace detail
 
 /// Where seeds come from: the k-th one is a function of the generator's seed and k. Threads may share one.
@@ -47,11 +67,11 @@ class Generator {
     draws_ = s.draws;
   }
   /// For one call. Where a captured function asks for one its graph ends, so that every call draws anew.
-  std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_draws); }
+  std::int64_t next_seed(const char* op, SourceLine at) { return next_seed(op, at, detail::example_run); }
 
  private:
-  std::int64_t next_seed(const char* op, SourceLine at, detail::ExampleDraws* d) {
-    using Kind = detail::ExampleDraws::Kind;
+  std::int64_t next_seed(const char* op, SourceLine at, detail::ExampleRun* d) {
+    using Kind = detail::ExampleRun::Kind;
     if (d) [[unlikely]] {
       if (d->kind == Kind::error) TT_THROW(Error(Text("tt::vmap: the function draws random numbers (") << op << "). Say randomness = \"same\" or \"different\" in the options?" << at));
       if (d->kind == Kind::same && !d->first && d->next < d->seeds.size()) return d->seeds[d->next++];
@@ -90,7 +110,7 @@ struct DrawSeed {
 };
 /// Other generators are C++ variables; devices are given seeds by value; in bodies of branches and loops, and for vmap's examples, draws end the graph.
 inline bool records_draws(const Generator& g, const TensorOptions& o) {
-  return capture_mode && capture_mode->records_effects() && !example_draws && &g == &default_generator() && is_host(o.device) && !o.requires_grad;
+  return capture_mode && capture_mode->records_effects() && !example_run && &g == &default_generator() && is_host(o.device) && !o.requires_grad;
 }
 template <class Fn>
 Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {

@@ -1,6 +1,7 @@
 // Definitions of shape_functions.hpp, and their names.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
+#include "tt/dispatch/random.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 
 namespace tt {
@@ -196,7 +197,8 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   const Shape to = shape_of(size, "as_strided", at);
   if (stride.size() != to.rank) TT_THROW(Error(Text("tt::as_strided: ") << size << " sizes, but strides " << stride << "." << at));
   detail::TensorImpl& t = x.impl();
-  const std::int64_t first = storage_offset.given ? storage_offset.value : x.storage_offset(), width = size_of(t.dtype);
+  const detail::StoragePart seen = detail::visible_part(t);
+  const std::int64_t width = size_of(t.dtype), first = storage_offset.given ? seen.begin / width + storage_offset.value : x.storage_offset();
   std::int64_t low = first, high = first, strides[max_rank] = {};
   bool empty = false, beyond = false;
   for (int k = 0; k < to.rank; ++k) {
@@ -206,7 +208,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
     std::int64_t& end = strides[k] < 0 ? low : high;
     beyond = __builtin_mul_overflow(strides[k], to.code[k] - 1, &reach) || __builtin_add_overflow(end, reach, &end) || beyond;
   }
-  if (!empty && (beyond || low < 0 || !t.storage || high >= static_cast<std::int64_t>(t.storage->bytes) / width))
+  if (!empty && (beyond || low < seen.begin / width || !t.storage || high >= seen.end / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
   return detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
 }

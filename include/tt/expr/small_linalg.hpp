@@ -25,24 +25,11 @@ struct SmallLu {
       row[i] = i;
       for (int j = 0; j < N; ++j) m[i][j] = from[i * N + j];
     }
-    for (int k = 0; k < N; ++k) {
-      int best = k;
-      for (int i = k + 1; i < N; ++i)
-        if (size(m[i][k]) > size(m[best][k])) best = i;
-      if (!(size(m[best][k]) > 0)) {
-        singular = singular || m[best][k] == 0;
-        continue;
-      }
-      if (best != k) {
-        for (int j = 0; j < N; ++j) swap(m[k][j], m[best][j]);
-        swap(row[k], row[best]);
-        odd = !odd;
-      }
-      const T by = 1 / m[k][k];
-      for (int i = k + 1; i < N; ++i) {
-        const T factor = m[i][k] *= by;
-        for (int j = k + 1; j < N; ++j) m[i][j] -= factor * m[k][j];
-      }
+    if constexpr (N == 3) {  // unrolled, numbers would go through pairs in vectors, and wait for each other
+      for (int k = 0; k < N; ++k) eliminate(k);
+    } else {
+#pragma GCC unroll 8
+      for (int k = 0; k < N; ++k) eliminate(k);
     }
   }
   T det() const {
@@ -68,6 +55,25 @@ struct SmallLu {
   }
 
  private:
+  TT_ALWAYS_INLINE void eliminate(int k) {
+    int best = k;
+    for (int i = k + 1; i < N; ++i)
+      if (size(m[i][k]) > size(m[best][k])) best = i;
+    if (!(size(m[best][k]) > 0)) {
+      singular = singular || m[best][k] == 0;
+      return;
+    }
+    if (best != k) {
+      for (int j = 0; j < N; ++j) swap(m[k][j], m[best][j]);
+      swap(row[k], row[best]);
+      odd = !odd;
+    }
+    const T by = 1 / m[k][k];
+    for (int i = k + 1; i < N; ++i) {
+      const T factor = m[i][k] *= by;
+      for (int j = k + 1; j < N; ++j) m[i][j] -= factor * m[k][j];
+    }
+  }
   static T size(T x) { return x < 0 ? -x : x; }
   template <class X>
   static void swap(X& a, X& b) {
@@ -84,6 +90,7 @@ TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
   int exchanged[N];
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) m[i][j] = from[i * N + j];
+#pragma GCC unroll 8
   for (int k = 0; k < N; ++k) {
     int best = k;
     for (int i = k + 1; i < N; ++i)

@@ -103,19 +103,20 @@ class VmapCall {
   }
   /// Randomness while examples run.
   struct Draws {
-    ExampleDraws own;
-    Draws(std::string_view word, SourceLine at) : own{kind_of(word, at), example_draws, true, 0, {}} { example_draws = &own; }
+    ExampleRun own;
+    Draws(std::string_view word, SourceLine at) : own{kind_of(word, at), example_run} { example_run = &own; }
     Draws(const Draws&) = delete;
-    ~Draws() { example_draws = own.outer; }
+    ~Draws() { example_run = own.outer; }
     void next_example() const {
-      example_draws->first = false;
-      example_draws->next = 0;
+      example_run->first = false;
+      example_run->next = 0;
+      example_run->examples.clear();
     }
-    static ExampleDraws::Kind kind_of(std::string_view word, SourceLine at) {
-      if (word == "error") return ExampleDraws::Kind::error;
-      if (word == "same") return ExampleDraws::Kind::same;
+    static ExampleRun::Kind kind_of(std::string_view word, SourceLine at) {
+      if (word == "error") return ExampleRun::Kind::error;
+      if (word == "same") return ExampleRun::Kind::same;
       if (word != "different") TT_THROW(Error(Text("tt::vmap: randomness is '") << std::string(word).c_str() << "'. One of error, same and different?" << at));
-      return ExampleDraws::Kind::different;
+      return ExampleRun::Kind::different;
     }
   };
   int out_dim(std::size_t result) const { return options_.out_dims.dims[options_.out_dims.dims.size() == 1 ? 0 : result]; }
@@ -165,7 +166,9 @@ class VmapCall {
     std::vector<std::vector<Tensor>> parts;
     R like{};
     for (std::int64_t row = 0; row < n; ++row) {
-      R result = std::apply(f_, examples([&](const Tensor& t) { return t.select(0, static_cast<int>(row), at_); }));
+      R result = std::apply(f_, examples([&](const Tensor& t) {
+        return example_run->examples.emplace_back(t.select(0, static_cast<int>(row), at_));
+      }));
       const std::vector<const Tensor*> leaves = leaves_of(result);
       parts.resize(leaves.size());
       for (std::size_t k = 0; k < leaves.size(); ++k) parts[k].push_back(*leaves[k]);
