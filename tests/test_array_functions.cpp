@@ -151,6 +151,23 @@ TEST_CASE("products with a summand") {
   check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, a);
   check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, whole);
 }
+TEST_CASE("composites of other dtypes") {
+  const Array<std::int32_t, 2, 2> whole{{1, 2}, {3, 4}};
+  check_arrays("addmm", {1, 0.5}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<1.0, 0.5>(x, y, z); }, whole, whole, whole);
+  const auto narrow = [&]<class T>(T) {
+    const auto a = tt::eval(tt::cast<T>(made<3, 4>(1))), b = tt::eval(tt::cast<T>(made<4, 3>(2))), c = tt::eval(tt::cast<T>(made<3, 3>(4)));
+    check_arrays("softmin", {1}, [](const auto& x) { return tt::softmin<1>(x); }, a);
+    check_arrays("norm", {2, IntList{1}}, [](const auto& x) { return tt::norm<1>(x); }, a);
+    check_arrays("addmm", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm(x, y, z); }, c, a, b);
+    check_arrays("diff", {}, [](const auto& x) { return tt::diff(x); }, a);
+    check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, c);
+  };
+  narrow(tt::float16());
+  narrow(tt::bfloat16());
+  check_arrays("flipud", {}, [](const auto& x) { return tt::flipud(x); }, Array<float, 0, 2>());
+  check_arrays("diff", {}, [](const auto& x) { return tt::diff(x); }, Array<float, 2, 0>());
+  check_arrays("trace", {}, [](const auto& x) { return tt::trace(x); }, Array<float, 0, 2>());
+}
 TEST_CASE("norms and summaries") {
   const auto a = made<3, 4>(0);
   const auto b = made<3, 4>(3);
@@ -295,6 +312,23 @@ TEST_CASE("gradients, and extents that are known at run time") {
   CHECK(flat.size() == 6);
 }
 
+TEST_CASE("gradients of composites") {
+  const auto a = made<3, 4>(0);
+  const auto b = made<3, 4>(3);
+  const auto slopes = [&](const auto& of_arrays, const auto& of_tensors) {
+    const auto [slope, other] = tt::grad<0, 1>(of_arrays)(a, b);
+    const Tensor x = tensor_of(a).requires_grad_(), y = tensor_of(b).requires_grad_();
+    of_tensors(x, y).backward();
+    CHECK(tt::allclose(tensor_of(slope), x.grad(), 1e-5, 1e-6));
+    CHECK(tt::allclose(tensor_of(other), y.grad(), 1e-5, 1e-6));
+  };
+  slopes([](const auto& x, const auto& y) { return tt::sum(tt::square(tt::addmm<0.5, 2.0>(x, tt::inner(x, y), y))); },
+         [](const Tensor& x, const Tensor& y) { return tt::square(tt::addmm(x, tt::inner(x, y), y, 0.5, 2)).sum(); });
+  slopes([](const auto& x, const auto& y) { return tt::sum(tt::norm<1>(x) * tt::linalg::vector_norm<3.0, 1>(y)) + tt::dist(x, y); },
+         [](const Tensor& x, const Tensor& y) { return (tt::norm(x, 2, {1}) * tt::linalg::vector_norm(y, 3, {1})).sum() + tt::dist(x, y); });
+  slopes([](const auto& x, const auto& y) { return tt::sum(tt::square(tt::vstack(tt::rot90<2>(tt::cross<0>(x, y)), tt::diff<1, 1>(tt::hstack(x, tt::narrow<1, 0, 1>(y)))))); },
+         [](const Tensor& x, const Tensor& y) { return tt::square(tt::vstack({tt::rot90(tt::cross(x, y, 0), 2), tt::diff(tt::hstack({x, y.narrow(1, 0, 1)}), 1, 1)})).sum(); });
+}
 TEST_CASE("integers, empty axes, extents of 1, and scalars") {
   const Array<std::int32_t, 2, 2> a{{1, 2}, {3, 4}};
   const Array<std::int32_t, 2> v{5, -6};

@@ -106,4 +106,10 @@ TEST_CASE("to as_strided an example is all that there is") {
   const Tensor last = tt::vmap([](const Tensor& rows) { return tt::vmap([](const Tensor& x) { return tt::as_strided(x, {1}, {1}, 3); })(rows); })(deep);
   CHECK(same_bits(last.contiguous(), deep.slice(2, 3, 4).contiguous()));
   CHECK(contains(message([&] { (void)tt::vmap([](const Tensor& x) { return tt::as_strided(x, {2}, {12}, 0); })(batch); }), "reach beyond the storage"));
+  // two arguments in one storage
+  const std::vector<Tensor> halves = tt::arange(12).reshape({2, 6}).split(3, 1);
+  const auto of_second = [](const Tensor&, const Tensor& x) { return tt::as_strided(x, {2}, {1}, 1); };
+  CHECK(same_bits(tt::vmap(of_second)(halves[0], halves[1]).contiguous(), tt::tensor({{4, 5}, {10, 11}})));
+  const Tensor four = tt::arange(16).reshape({4, 4});
+  CHECK(same_bits(tt::vmap(of_second)(four.slice(0, 0, 2), four.slice(0, 2, 4)).contiguous(), tt::tensor({{9, 10}, {13, 14}})));
 }

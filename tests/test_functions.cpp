@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <climits>
+#include <cmath>
 #include <limits>
+#include <sstream>
+#include <vector>
 
 #include "tensors.hpp"
 #include "tt/dispatch/algorithms.hpp"
@@ -433,4 +436,92 @@ TEST_CASE("numbers beyond every range are refused") {
   refuses([&] { (void)tt::call("zeros", {{2}}, {{"device", "cpu:"}}); }, "no device");
   CHECK(x.diagonal(INT_MIN).numel() == 0);
   CHECK(x.diagonal(INT_MAX).numel() == 0);
+}
+
+TEST_CASE("lists of Tensors are in braces, vectors, arrays and spans") {
+  const Tensor a = tt::tensor({1.f, 2.f}), b = tt::tensor({3.f, 4.f});
+  const std::vector<Tensor> list{a, b};
+  const Tensor array[] = {a, b};
+  CHECK(tt::equal(tt::cat({a, b}), tt::cat(list)));
+  CHECK(tt::equal(tt::cat(array), tt::cat(std::span<const Tensor>(list))));
+  CHECK(tt::equal(tt::stack({a, b}, 1), tt::stack(list, 1)));
+  CHECK(tt::equal(tt::hstack({a, b}), tt::hstack(list)));
+  CHECK(tt::equal(tt::vstack({a, b}), tt::vstack(list)));
+  CHECK(tt::equal(tt::dstack({a, b}), tt::dstack(list)));
+  CHECK(tt::equal(tt::column_stack({a, b}), tt::column_stack(list)));
+  CHECK(tt::equal(tt::block_diag({a, b}), tt::block_diag(list)));
+  CHECK(tt::equal(tt::cartesian_prod({a, b}), tt::cartesian_prod(list)));
+  CHECK(tt::equal(tt::meshgrid({a, b})[1], tt::meshgrid(list)[1]));
+  CHECK(tt::equal(tt::broadcast_tensors({a, b.unsqueeze(1)})[0], a.expand({2, 2})));
+  CHECK(tt::equal(tt::einsum("i,i->", {a, b}), tt::dot(a, b)));
+  CHECK(tt::equal(tt::linalg::multi_dot({a.unsqueeze(0), b.unsqueeze(1)}), tt::einsum("i,i->", list).reshape({1, 1})));
+  CHECK(tt::gradient(a, {}, {0}).size() == 1);
+  CHECK(tt::gradient(a, {tt::tensor(2.f)}, {0})[0][0].item() == 0.5);
+  CHECK(tt::cat({a}).is_same(a) == tt::cat(std::vector<Tensor>{a}).is_same(a));
+}
+TEST_CASE("bins, exponentials of matrices, and embeddings at their edges") {
+  const Tensor x = tt::rand({20, 1}, 3);
+  CHECK(tt::equal(tt::histogramdd(x, {2}, std::vector<double>{1, 1}).bin_edges[0], tt::tensor({0.5f, 1.f, 1.5f})));
+  CHECK(tt::equal(tt::call_results("histogram", {x, 2}, {{"range", std::vector<double>{0, 0}}})[1], tt::tensor({-0.5f, 0.f, 0.5f})));
+  CHECK(tt::histogram(x, 4).bin_edges[0].item() == x.min().item());
+  CHECK(contains(message([&] { tt::histogramdd(x, {2}, std::vector<double>{1, 0}); }), "tt::histogramdd: there are no bins"));
+  CHECK(tt::linalg::matrix_exp(tt::full({2, 2}, INFINITY, tt::DType::f16)).isnan().all().item<bool>());
+  CHECK(tt::allclose(tt::linalg::matrix_exp(tt::eye(2).to(tt::DType::bf16) * 8).to(tt::DType::f32), tt::eye(2) * 2980.958f, 0.01));
+  CHECK(contains(message([] { tt::linalg::matrix_exp(tt::eye(2, tt::DType::i64)); }), "dtype is not accepted: i64"));
+  // a leaf whose rows are shortened, eager and compiled
+  const auto make = [] { return (tt::arange(12).to(tt::DType::f32).reshape({4, 3}) - 5).clone().requires_grad_(); };
+  const Tensor words = tt::tensor({1, 3, 1});
+  const auto f = [&](const Tensor& w) { return tt::embedding(words, w, {.padding_idx = 3, .max_norm = 2.0}).square().sum(); };
+  const Tensor eager = make(), compiled = make();
+  f(eager).backward();
+  auto g = tt::compile(tt::frozen(f));
+  g(compiled).backward();
+  CHECK(same_bits(eager.detach(), compiled.detach()));
+  CHECK(same_bits(eager.grad(), compiled.grad()));
+  CHECK(std::fabs(eager.detach()[1].norm().item() - 2) < 1e-5);
+  CHECK(eager.detach()[0].norm().item() > 3);
+  CHECK(eager.grad()[3].norm().item() == 0);
+  const auto doubled = [](const Tensor& w) {
+    {
+      const tt::NoGrad off;
+      Tensor t = w;
+      t.mul_(2);
+    }
+    return (w * w).sum();
+  };
+  const Tensor a = make(), b = make();
+  doubled(a).backward();
+  auto h = tt::compile(doubled);
+  h(b).backward();
+  CHECK(same_bits(a.detach(), b.detach()));
+  CHECK(same_bits(a.grad(), b.grad()));
+  CHECK(contains(message([&] { tt::embedding_bag(words, a.detach(), tt::tensor({0}), tt::BagMode::sum, {}, false, {.padding_idx = 7}); }), "tt::embedding_bag: padding_idx 7"));
+  const Tensor leaf = tt::arange(12).to(tt::DType::f32).reshape({2, 6}).requires_grad_();
+  CHECK(contains(message([&] { tt::as_strided(leaf, {2}, {2}); }), "Use clone() before"));
+}
+
+TEST_CASE("what libtorch's users write") {
+  CHECK(tt::tensor(std::vector<double>{1, 2}).dtype() == tt::kDouble);
+  CHECK(tt::equal(tt::tensor(std::vector<int>{3, 4}), tt::tensor({3, 4})));
+  CHECK(tt::tensor(std::vector<float>{}).size(0) == 0);
+  CHECK(tt::zeros({2}, tt::kLong).to(tt::kHalf).dtype() == tt::DType::f16);
+  std::ostringstream said;
+  said << tt::ones({1}).device() << ' ' << tt::Device(tt::DeviceType::cuda, 1);
+  CHECK(said.str() == "cpu cuda:1");
+  tt::manual_seed(1);
+  const Tensor x = tt::normal(3.0, 0.5, {1000});
+  CHECK(std::fabs(x.mean().item() - 3) < 0.1);
+  CHECK(std::fabs(x.std().item() - 0.5) < 0.05);
+  CHECK(contains(message([] { tt::normal(0.0, -1.0, {2}); }), "standard deviation"));
+  const Tensor a = tt::tensor({1.f, 2.f}), b = tt::tensor({3.f, 5.f});
+  CHECK(tt::equal(tt::add(a, b, 2), a + b * 2));
+  CHECK(tt::equal(a.sub(b, 0.5), a - b * 0.5));
+  CHECK(tt::equal(a.clone().add_(b, -0.5), a - b * 0.5));
+  CHECK(tt::equal(a.clone().sub_(b, 2), tt::call("sub", {a, b}, {{"alpha", 2}})));
+  CHECK(tt::equal(tt::gelu(a, "tanh"), tt::gelu_tanh(a)));
+  CHECK(contains(message([&] { tt::gelu(a, "erf"); }), "none or tanh?"));
+  const Tensor images = tt::rand({1, 2, 7, 6}), weights = tt::rand({2, 1, 3, 3});
+  CHECK(tt::equal(tt::conv2d(images, weights, {}, 2, {1, 0}, 1, 2), tt::conv2d(images, weights, {.stride = 2, .padding = {1, 0}, .groups = 2})));
+  CHECK(tt::equal(tt::max_pool2d(images, 2), tt::max_pool2d(images, {.kernel_size = 2})));
+  CHECK(tt::equal(tt::avg_pool2d(images, 3, 2, 1), tt::avg_pool2d(images, {.kernel_size = 3, .stride = 2, .padding = 1})));
 }

@@ -10,6 +10,10 @@ namespace tt {
 
 /// Those that are computed in come first.
 enum class DType : std::uint8_t { boolean, i32, i64, f32, f64, f16, bf16, u8, i8, i16 };
+// libtorch's names.
+inline constexpr DType kBool = DType::boolean, kInt = DType::i32, kInt32 = DType::i32, kLong = DType::i64, kInt64 = DType::i64, kFloat = DType::f32, kFloat32 = DType::f32,
+                       kDouble = DType::f64, kFloat64 = DType::f64, kHalf = DType::f16, kFloat16 = DType::f16, kBFloat16 = DType::bf16, kByte = DType::u8, kUInt8 = DType::u8,
+                       kChar = DType::i8, kInt8 = DType::i8, kShort = DType::i16, kInt16 = DType::i16;
 inline constexpr int dtype_count = 10;
 inline constexpr int compute_dtype_count = 5;
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tt/core/array.hpp"
+#include "tt/core/keys.hpp"
 
 namespace tt {
 namespace detail {
@@ -264,6 +265,13 @@ Stream& operator<<(Stream& stream, const Shape& s) {
 template <CharStream Stream>
 Stream& operator<<(Stream& stream, DType d) {
   return stream << Text(name(d));
+}
+/// cpu, cuda:1
+template <CharStream Stream>
+Stream& operator<<(Stream& stream, Device d) {
+  Text text(name(d.type));
+  if (d.type != DeviceType::cpu) text << ':' << d.index;
+  return stream << text;
 }
 
 }  // namespace tt

@@ -420,6 +420,9 @@ class Tensor {
   template <class = void> Tensor logical_not(SourceLine at = here()) const;
   template <class B> Tensor add(const B& o, SourceLine at = here()) const;
   template <class B> Tensor sub(const B& o, SourceLine at = here()) const;
+  /// this + alpha o, and this - alpha o.
+  template <class B, class A> requires std::is_arithmetic_v<A> Tensor add(const B& o, A alpha, SourceLine at = here()) const;
+  template <class B, class A> requires std::is_arithmetic_v<A> Tensor sub(const B& o, A alpha, SourceLine at = here()) const;
   template <class B> Tensor mul(const B& o, SourceLine at = here()) const;
   template <class B> Tensor div(const B& o, SourceLine at = here()) const;
   template <class B> Tensor minimum(const B& o, SourceLine at = here()) const;
@@ -686,6 +689,8 @@ class Tensor {
   template <std::integral V>
   Tensor& fill_(V value, SourceLine at = here()) { return fill_(Size(static_cast<std::int64_t>(value)), at); }
   Tensor& zero_(SourceLine at = here());
+  template <class A> requires std::is_arithmetic_v<A> Tensor& add_(const Tensor& o, A alpha, SourceLine at = here());
+  template <class A> requires std::is_arithmetic_v<A> Tensor& sub_(const Tensor& o, A alpha, SourceLine at = here());
   Tensor& add_(const Tensor& o, SourceLine at = here());
   Tensor& sub_(const Tensor& o, SourceLine at = here());
   Tensor& mul_(const Tensor& o, SourceLine at = here());

@@ -14,8 +14,9 @@ Tensor numbers_between(double start, double end, std::int64_t n, TensorOptions o
   auto* const to = elements_of<double>(t);
   const double step = n > 1 ? (end - start) / static_cast<double>(n - 1) : 0;
   const std::int64_t half = (n + 1) / 2;
-  for (std::int64_t k = 0; k < half; ++k) to[k] = f(start + step * static_cast<double>(k));
-  for (std::int64_t k = half; k < n; ++k) to[k] = f(end - step * static_cast<double>(n - 1 - k));
+  in_ranges(n, 1, [&](std::int64_t begin, std::int64_t last) {
+    for (std::int64_t k = begin; k < last; ++k) to[k] = k < half ? f(start + step * static_cast<double>(k)) : f(end - step * static_cast<double>(n - 1 - k));
+  });
   stamp(t);
   const Tensor r = made_of_numbers(t).to(o.dtype, at);
   const Device device = o.device;

@@ -1,5 +1,7 @@
 // Definitions of direct_call.hpp: calls of one op on Tensors that lie dense or in rows, without a graph.
 #pragma once
+#include <algorithm>
+
 #include "tt/dispatch/direct_call.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 
@@ -259,16 +261,17 @@ inline bool try_copy(Call& c) {
   c.result[0] = Tensor(t.dtype, t.shape);
   std::byte* const to = c.result[0].impl().data;
   const int width = size_of(t.dtype);
-  in_ranges(t.numel / n, n, [&](std::int64_t begin, std::int64_t end) {
-    each_row_place(begin, end, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
+  const std::int64_t unit = together ? 1 : count[1];  // columns of a piece, which threads may share
+  in_ranges(t.numel / n * unit, n / unit, [&](std::int64_t begin, std::int64_t end) {
+    each_row_place(begin / unit, (end + unit - 1) / unit, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
       const std::byte* const source = t.data + place * width;
       std::byte* const target = to + piece * n * width;
-      if (together) std::memcpy(target, source, static_cast<std::size_t>(n * width));
-      else
-        with_element_size(t.dtype, [&]<class T>(T) {
-          for (std::int64_t j = 0; j < count[0]; ++j)
-            for (std::int64_t i = 0; i < count[1]; ++i) reinterpret_cast<T*>(target)[i * count[0] + j] = reinterpret_cast<const T*>(source)[j * stride[0] + i * stride[1]];
-        });
+      if (together) return static_cast<void>(std::memcpy(target, source, static_cast<std::size_t>(n * width)));
+      const std::int64_t first = std::max(begin - piece * unit, std::int64_t{0}), last = std::min(end - piece * unit, unit);
+      with_element_size(t.dtype, [&]<class T>(T) {
+        for (std::int64_t j = 0; j < count[0]; ++j)
+          for (std::int64_t i = first; i < last; ++i) reinterpret_cast<T*>(target)[i * count[0] + j] = reinterpret_cast<const T*>(source)[j * stride[0] + i * stride[1]];
+      });
     });
   });
   return true;

@@ -223,6 +223,10 @@ class TensorData {
   template <class T>
   void fill(T* out, std::int64_t& place, SourceLine at) const;
 };
+/// A vector of these numbers, of their dtype.
+template <Element T>
+  requires(!std::is_same_v<T, bool>)
+Tensor tensor(const std::vector<T>& values) { return from_span(std::span<const T>(values), {static_cast<std::int64_t>(values.size())}); }
 /// Floating numbers give f32, integers i64, as in PyTorch.
 template <class = void>  // so that of `{}` options are made
 Tensor tensor(const TensorData& values, SourceLine at = here()) { return values.tensor({}, false, at); }

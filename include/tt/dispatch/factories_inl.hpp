@@ -136,12 +136,11 @@ TT_LAZY_DEFINITION Tensor arange(const Size& end) {
 
 TT_LAZY_DEFINITION Tensor eye(SizeArgument size, TensorOptions o, SourceLine at) {
   const std::int64_t n = size.size.value();
-  Tensor t = detail::filled(shape_of({n, n}, "eye", at), 0, detail::on_device(o.dtype, detail::written_on(o.device)));
+  Tensor t(o.dtype, shape_of({n, n}, "eye", at), detail::written_on(o.device));
   if (!t.is_meta())
     with_dtype(o.dtype, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < n; ++i) detail::elements_of<T>(t)[i * (n + 1)] = T(1);
+      detail::rows_of_one(detail::elements_of<T>(t), n, n, [](std::int64_t row) { return row; }, [](std::int64_t) { return T(1); });
     });
-  t.impl().is_fill = false;
   t = detail::with_sizes(detail::with_options(t, o), {size, size});
   if (detail::is_heard()) detail::note_made(t, &operator_entry<EyeLike>());
   return t;

@@ -127,6 +127,10 @@ template <class B> Tensor Tensor::bitwise_left_shift(const B& o, SourceLine at) 
 template <class B> Tensor Tensor::bitwise_right_shift(const B& o, SourceLine at) const { return tt::bitwise_right_shift(*this, o, at); }
 template <class> Tensor Tensor::gcd(const Tensor& o, SourceLine at) const { return tt::gcd(*this, o, at); }
 template <class> Tensor Tensor::lcm(const Tensor& o, SourceLine at) const { return tt::lcm(*this, o, at); }
+template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::add(const B& o, A alpha, SourceLine at) const { return tt::add(*this, o, alpha, at); }
+template <class B, class A> requires std::is_arithmetic_v<A> Tensor Tensor::sub(const B& o, A alpha, SourceLine at) const { return tt::sub(*this, o, alpha, at); }
+template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::add_(const Tensor& o, A alpha, SourceLine at) { return add_(tt::mul(o, alpha, at), at); }
+template <class A> requires std::is_arithmetic_v<A> Tensor& Tensor::sub_(const Tensor& o, A alpha, SourceLine at) { return sub_(tt::mul(o, alpha, at), at); }
 template <class> Tensor Tensor::igamma(const Tensor& o, SourceLine at) const { return tt::igamma(*this, o, at); }
 template <class> Tensor Tensor::igammac(const Tensor& o, SourceLine at) const { return tt::igammac(*this, o, at); }
 template <class B> Tensor Tensor::float_power(const B& exponent, SourceLine at) const { return tt::float_power(*this, exponent, at); }

@@ -3,6 +3,7 @@
 //   tt::scatter(x, 1, index, src)   tt::index_put(x, {rows, columns}, values, true)   tt::masked_scatter(x, mask, source)
 #pragma once
 #include "tt/dispatch/index_ops.hpp"
+#include "tt/dispatch/tensor_list.hpp"
 #include "tt/functional/options.hpp"
 
 namespace tt {
@@ -53,14 +54,14 @@ TT_LAZY Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const T
 TT_LAZY Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at = here());
 TT_LAZY Tensor index_reduce(const Tensor& x, int dim, const Tensor& index, const Tensor& source, ScatterReduction reduce, bool include_self = true, SourceLine at = here());
 /// x[indices[0], indices[1], ...], as NumPy: integers that are broadcast to one shape, or masks; an undefined Tensor stands for a whole axis.
-TT_LAZY Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at = here());
+TT_LAZY Tensor index(const Tensor& x, TensorSpan indices, SourceLine at = here());
 /// The same with any items. A view of `x`, if there is no Tensor among them.
 TT_LAZY Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at = here());
 namespace detail {
 TT_LAZY void write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at);
 }  // namespace detail
 /// `x` with `values` there; accumulate: added.
-TT_LAZY Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate = false, SourceLine at = here());
+TT_LAZY Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate = false, SourceLine at = here());
 /// Elements of `x` as a vector, and back.
 TT_LAZY Tensor take(const Tensor& x, const Tensor& index, SourceLine at = here());
 TT_LAZY Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here());

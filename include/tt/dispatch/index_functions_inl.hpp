@@ -107,7 +107,7 @@ struct Places {
   Tensor flat;           ///< places among those axes, a vector
   IntList shape;         ///< of the indices
   int indexed = 0, front = 0;  ///< how many axes are indexed; where the indices' axes go in the result
-  Places(const Tensor& x, std::span<const Tensor> given, const char* op, SourceLine at) {
+  Places(const Tensor& x, TensorSpan given, const char* op, SourceLine at) {
     TensorList all;
     for (const Tensor& t : given) {
       if (t.defined() && (t.dtype() == DType::boolean || t.dtype() == DType::u8)) {
@@ -256,7 +256,7 @@ TT_LAZY_DEFINITION Tensor index_reduce(const Tensor& x, int dim, const Tensor& i
   const Tensor src = source.dim() ? source : source.reshape({1}, at);
   return a.back(scatter_reduce(a.x, a.d, detail::index_over(index, a.d, src, at), src, reduce, include_self, at), at);
 }
-TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const Tensor> indices, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index(const Tensor& x, TensorSpan indices, SourceLine at) {
   const detail::Places<> p(x, indices, "index", at);
   if (p.indexed == 0) return x;
   IntList to = p.shape;
@@ -315,15 +315,15 @@ IndexedView view_of_items(const Tensor& x, std::span<const IndexItem> items, Sou
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor index(const Tensor& x, std::span<const IndexItem> items, SourceLine at) {
   const detail::IndexedView r = detail::view_of_items(x, items, at);
-  return r.has_tensors ? tt::index(r.view, std::span<const Tensor>(r.tensors), at) : r.view;
+  return r.has_tensors ? tt::index(r.view, r.tensors, at) : r.view;
 }
 TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem> items, const Tensor& value, SourceLine at) {
   detail::IndexedView r = detail::view_of_items(x, items, at);
   const Tensor own = value.to(x.dtype(), at);
-  if (r.has_tensors) r.view.copy_(tt::index_put(r.view.detach(), std::span<const Tensor>(r.tensors), own, false, at), at);
+  if (r.has_tensors) r.view.copy_(tt::index_put(r.view.detach(), r.tensors, own, false, at), at);
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }
-TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, std::span<const Tensor> indices, const Tensor& values, bool accumulate, SourceLine at) {
+TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate, SourceLine at) {
   const detail::Places<> p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);
   IntList natural;  // of x[indices]

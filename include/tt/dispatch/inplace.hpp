@@ -27,6 +27,9 @@ inline bool change_is_taped(const Tensor& target, const Tensor* other = nullptr)
   return hooks.needs_tape && hooks.needs_tape(target, other);
 }
 
+/// Is it changed under NoGrad, though it is of the tape? What is read of it later is no function of what it was.
+inline bool is_changed_off_tape(const Tensor& target) { return target.impl().requires_grad && !DispatchState::of_this_thread().grad_enabled; }
+
 /// f(), which changes `t` or what it depends on: at once, with elements that are there. A captured graph ends before it.
 template <class F>
 decltype(auto) outside_capture(const Tensor& t, const char* op, SourceLine at, const F& f) {

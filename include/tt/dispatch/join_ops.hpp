@@ -1,6 +1,7 @@
 // Joining Tensors, replacing parts, triangles: functional/join_ops.hpp as operators.
 //   tt::cat({x, y, z}, 1)   tt::stack(rows)   tt::slice_scatter(x, part, 0, 3)   tt::tril(x, -1)
 #pragma once
+#include "tt/dispatch/tensor_list.hpp"
 #include "tt/dispatch/views.hpp"
 #include "tt/functional/join_ops.hpp"
 
@@ -23,15 +24,9 @@ struct HostKernel<Stack> {
 
 /// Tensors one behind the other along an axis; their other sizes are equal. Of dtypes the highest. Throws Error when sizes
 /// beside the axis differ, or when there is no Tensor, or one without axes.
-TT_LAZY Tensor cat(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
-template <class = void> Tensor cat(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
-  return cat(std::span(parts.begin(), parts.size()), dim, at);
-}
+TT_LAZY Tensor cat(TensorSpan parts, int dim = 0, SourceLine at = here());
 /// Tensors of one shape along a new axis.
-TT_LAZY Tensor stack(std::span<const Tensor> parts, int dim = 0, SourceLine at = here());
-template <class = void> Tensor stack(std::initializer_list<Tensor> parts, int dim = 0, SourceLine at = here()) {
-  return stack(std::span(parts.begin(), parts.size()), dim, at);
-}
+TT_LAZY Tensor stack(TensorSpan parts, int dim = 0, SourceLine at = here());
 TT_LAZY_DEFINITION inline Tensor Tensor::tril(SizeArgument diagonal, SourceLine at) const { return tt::tril(*this, diagonal.size, at); }
 TT_LAZY_DEFINITION inline Tensor Tensor::triu(SizeArgument diagonal, SourceLine at) const { return tt::triu(*this, diagonal.size, at); }
 

@@ -99,7 +99,7 @@ TT_INLINE void HostKernel<Stack>::run(Call& c, const Stack::Options& o) {
       TT_THROW(Error(Text("tt::stack: shapes differ: ") << c[0].shape() << " and " << c[k].shape() << "." << c.at));
     rows.push_back(c[k].unsqueeze(o.dim, c.at));
   }
-  c.result[0] = cat(std::span<const Tensor>(rows), o.dim, c.at);
+  c.result[0] = cat(rows, o.dim, c.at);
 }
 TT_INLINE void HostKernel<Stack>::derivative(const DerivativeStep& s, const Stack::Options& o) {
   s.out[0] = convert(s.gradient[0].select(o.dim, s.only, s.at), s.argument[s.only].dtype(), s.at);
@@ -107,11 +107,11 @@ TT_INLINE void HostKernel<Stack>::derivative(const DerivativeStep& s, const Stac
 
 }  // namespace detail
 
-TT_LAZY_DEFINITION Tensor cat(std::span<const Tensor> parts, int dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor cat(TensorSpan parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::cat: there is no Tensor to join.") << at));
   return TensorFront::structured<Cat>(at, {dim}, parts);
 }
-TT_LAZY_DEFINITION Tensor stack(std::span<const Tensor> parts, int dim, SourceLine at) {
+TT_LAZY_DEFINITION Tensor stack(TensorSpan parts, int dim, SourceLine at) {
   if (parts.empty()) TT_THROW(Error(Text("tt::stack: there is no Tensor to join.") << at));
   return TensorFront::structured<Stack>(at, {dim}, parts);
 }

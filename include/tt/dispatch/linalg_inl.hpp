@@ -122,6 +122,8 @@ TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, SourceLine at) {
 TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   const std::int64_t n = a.size(-1, at);
   if (a.dim() < 2 || a.size(-2, at) != n) TT_THROW(Error(Text("tt::matrix_exp: matrices of shape ") << a.shape() << " are not square." << at));
+  if (!is_floating(a.dtype())) TT_THROW(Error(Text("tt::matrix_exp: dtype is not accepted: ") << name(a.dtype()) << "." << at));
+  if (is_narrow(a.dtype())) return matrix_exp(a.to(compute_dtype(a.dtype()), at), at).to(a.dtype(), at);  // powers of 2 go beyond 16 bits
   if (a.numel(at) == 0) return a.clone(at);
   using Pair = std::array<Tensor, 2>;
   const TensorOptions like = detail::on_device(a.dtype(), a.device());

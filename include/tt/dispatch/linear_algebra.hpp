@@ -25,17 +25,13 @@ TT_LAZY Tensor tensordot(const Tensor& a, const Tensor& b, int dims = 2, SourceL
 TT_LAZY Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& dims_a, const IntList& dims_b, SourceLine at = here());
 /// Einstein's sums: axes have letters, those that the result does not have are summed; "..." stands for axes that are broadcast. Products are made two by two, from
 /// the left. Throws Error where a letter has two sizes.
-TT_LAZY Tensor einsum(std::string_view equation, std::span<const Tensor> operands, SourceLine at = here());
-template <class = void>
-Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands, SourceLine at = here()) {
-  return einsum(equation, std::span(operands.begin(), operands.size()), at);
-}
+TT_LAZY Tensor einsum(std::string_view equation, TensorSpan operands, SourceLine at = here());
 /// The cross product of vectors of 3 elements along an axis: dim, or the first that is of 3.
 TT_LAZY Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim = {}, SourceLine at = here());
 /// Each element of one times all of the other.
 TT_LAZY Tensor kron(const Tensor& a, const Tensor& b, SourceLine at = here());
 /// Matrices along a diagonal, zeros beside them.
-TT_LAZY Tensor block_diag(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor block_diag(TensorSpan all, SourceLine at = here());
 /// The sum of a matrix's diagonal.
 TT_LAZY Tensor trace(const Tensor& x, SourceLine at = here());
 /// Covariances of rows, which are variables, over columns, which are observations; each weighted by fweights (how often it was seen) and aweights.
@@ -98,7 +94,7 @@ TT_LAZY Tensor vecdot(const Tensor& a, const Tensor& b, int dim = -1, SourceLine
 /// A square matrix times itself, n times over; 0: the unit matrix; below: of the inverse.
 TT_LAZY Tensor matrix_power(const Tensor& a, int n, SourceLine at = here());
 /// The product of all, in the order that takes the fewest multiplications; the first and last may be vectors.
-TT_LAZY Tensor multi_dot(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor multi_dot(TensorSpan all, SourceLine at = here());
 /// Powers 0 to N - 1 of each element, as a last axis.
 TT_LAZY Tensor vander(const Tensor& x, Optional<std::int64_t> n = {}, SourceLine at = here());
 

@@ -201,7 +201,7 @@ TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntL
   const Tensor left = a.dim() ? a.permute(order_a, at) : a, right = b.dim() ? b.permute(order_b, at) : b;
   return tt::matmul(left.reshape({rows, n}, at), right.reshape({n, columns}, at), at).reshape(shape, at);
 }
-TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, std::span<const Tensor> operands, SourceLine at) {
+TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, TensorSpan operands, SourceLine at) {
   std::string text;
   for (const char c : equation)
     if (c != ' ') text.push_back(c);
@@ -287,7 +287,7 @@ TT_LAZY_DEFINITION Tensor kron(const Tensor& a, const Tensor& b, SourceLine at) 
   }
   return (a.reshape(left, at).expand(wide_a, at).reshape(row_of_a, at) * b.reshape(right, at).expand(wide_b, at).reshape(row_of_b, at)).reshape(to, at);
 }
-TT_LAZY_DEFINITION Tensor block_diag(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor block_diag(TensorSpan all, SourceLine at) {
   TensorList blocks;
   Size columns(0), before(0);
   for (const Tensor& t : all) {
@@ -389,7 +389,7 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLin
   }
   return r;
 }
-TT_LAZY_DEFINITION Tensor linalg::multi_dot(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
   const int n = static_cast<int>(all.size());
   if (n < 2) TT_THROW(Error(Text("tt::multi_dot: ") << n << " Tensors. Two or more?" << at));
   TensorList x(all.begin(), all.end());
@@ -456,8 +456,8 @@ void register_linear_algebra_names() {
   add_product("baddbmm", "Tensor batch1, Tensor batch2", [](const Tensor& x, const Tensor& a, const Tensor& b, const TensorOperand& s, const TensorOperand& t, Line at) { return baddbmm(x, a, b, real_of(s, at), real_of(t, at), at); });
   register_function("tensordot", "Tensor a, Tensor b, int dims=2", [](const Tensor& a, const Tensor& b, int d, Line at) { return tensordot(a, b, d, at); });
   register_function("tensordot", "Tensor a, Tensor b, int[] dims_self, int[] dims_other", [](const Tensor& a, const Tensor& b, const IntList& x, const IntList& y, Line at) { return tensordot(a, b, x, y, at); });
-  register_function("einsum", "str equation, Tensor[] tensors", [](const std::string& e, const TensorList& l, Line at) { return einsum(e, std::span<const Tensor>(l), at); });
-  register_function("einsum", "Tensor[] tensors, str equation", [](const TensorList& l, const std::string& e, Line at) { return einsum(e, std::span<const Tensor>(l), at); });
+  register_function("einsum", "str equation, Tensor[] tensors", [](const std::string& e, const TensorList& l, Line at) { return einsum(e, l, at); });
+  register_function("einsum", "Tensor[] tensors, str equation", [](const TensorList& l, const std::string& e, Line at) { return einsum(e, l, at); });
   register_function("kron", "Tensor input, Tensor other", [](const Tensor& a, const Tensor& b, Line at) { return kron(a, b, at); });
   register_function("block_diag", "Tensor[] tensors", [](const TensorList& l, Line at) { return block_diag(l, at); });
   register_function("trace", "Tensor input", [](const Tensor& x, Line at) { return trace(x, at); });

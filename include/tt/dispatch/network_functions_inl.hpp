@@ -303,13 +303,15 @@ TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, Sou
   if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
   IntList to = x.shape(at);
   to.push_back(n);
-  const Tensor r = zeros(to, {.dtype = DType::i64}, at), places = x.to(DType::i64, at).contiguous(at);
+  const Tensor r(DType::i64, shape_of(to, "one_hot", at)), places = x.to(DType::i64, at).contiguous(at);
   const auto* const place = places.data_ptr<std::int64_t>();
-  auto* row = r.data_ptr<std::int64_t>();
-  for (std::int64_t k = 0; k < places.impl().numel; ++k, row += n) {
+  const auto column = [&](std::int64_t k) {
     if (place[k] < 0 || place[k] >= n) TT_THROW(Error(Text("tt::one_hot: ") << place[k] << " is none of " << n << " classes." << at));
-    row[place[k]] = 1;
-  }
+    return place[k];
+  };
+  if (n == 0 && places.impl().numel > 0) (void)column(0);
+  detail::rows_of_one(detail::elements_of<std::int64_t>(r), places.impl().numel, n, column, [](std::int64_t) { return std::int64_t{1}; });
+  detail::stamp(r);
   return r;
 }
 namespace detail {

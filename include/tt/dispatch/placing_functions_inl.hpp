@@ -45,12 +45,19 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   const int a = detail::axis_of(x, dim1, "diag_embed", at, rank), b = detail::axis_of(x, dim2, "diag_embed", at, rank);
   if (a == b) detail::refuse("diag_embed", "the two axes are one", x, at);
   if (detail::is_plain(x) && x.dim() > 0 && offset > -(1 << 30) && offset < 1 << 30) {
+    const Tensor line = x.contiguous(at);
     IntList to = x.shape(at);
-    const Size n = x.size(-1, at) + (offset < 0 ? -offset : offset);
+    const std::int64_t length = x.size(-1, at), n = length + (offset < 0 ? -offset : offset), first = offset < 0 ? -offset : 0;  // row of the first element
     to[x.dim() - 1] = n;
     to.push_back(n);
-    Tensor r = zeros(to, detail::on_device(x.dtype(), x.device()), at);
-    diagonal(r, offset, -2, -1, at).copy_(x, at);
+    Tensor r(x.dtype(), shape_of(to, "diag_embed", at), x.device());
+    detail::with_element_size(x.dtype(), [&]<class T>(T) {
+      const T* const from = reinterpret_cast<const T*>(line.impl().data);
+      const auto place = [=](std::int64_t row) { return row % n - first; };  // among the elements of the diagonal
+      detail::rows_of_one(reinterpret_cast<T*>(r.impl().data), n > 0 ? r.impl().numel / n : 0, n, [=](std::int64_t row) { return place(row) >= 0 && place(row) < length ? row % n + offset : -1; },
+                          [=](std::int64_t row) { return from[row / n * length + place(row)]; });
+    });
+    detail::stamp(r);
     return movedim(r, {-2, -1}, {a, b}, at);
   }
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);

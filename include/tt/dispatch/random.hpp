@@ -31,18 +31,24 @@ inline thread_local ExampleRun* example_run = nullptr;
 struct StoragePart {
   std::int64_t begin = 0, end = 0;
 };
-/// What a Tensor may see of its storage: all, or what is of the example that runs.
+/// Where the elements of a Tensor lie that has some.
+inline StoragePart part_of(const TensorImpl& t) {
+  StoragePart p{t.data - static_cast<std::byte*>(t.storage->data), 0};
+  p.end = p.begin + size_of(t.dtype);
+  for (int k = 0; k < t.shape.rank; ++k) (t.stride[k] < 0 ? p.begin : p.end) += (t.shape.code[k] - 1) * t.stride[k] * size_of(t.dtype);
+  return p;
+}
+/// What a Tensor may see of its storage: all, or what is of the example that runs. Of several in one storage: of that which begins last before it.
 inline StoragePart visible_part(const TensorImpl& t) {
   if (!t.storage) return {};
-  for (const ExampleRun* run = example_run; run; run = run->outer)
-    for (const Tensor& example : run->examples) {
-      const TensorImpl& e = example.impl();
-      if (e.storage != t.storage || e.numel == 0) continue;
-      StoragePart p{e.data - static_cast<std::byte*>(t.storage->data), 0};
-      p.end = p.begin + size_of(e.dtype);
-      for (int k = 0; k < e.shape.rank; ++k) (e.stride[k] < 0 ? p.begin : p.end) += (e.shape.code[k] - 1) * e.stride[k] * size_of(e.dtype);
-      return p;
-    }
+  const std::int64_t place = t.data - static_cast<std::byte*>(t.storage->data);
+  for (const ExampleRun* run = example_run; run; run = run->outer) {
+    StoragePart found{-1, 0};
+    for (const Tensor& example : run->examples)
+      if (const TensorImpl& e = example.impl(); e.storage == t.storage && e.numel > 0)
+        if (const StoragePart p = part_of(e); p.begin <= place && place < p.end && p.begin > found.begin) found = p;
+    if (found.begin >= 0) return found;
+  }
   return {0, static_cast<std::int64_t>(t.storage->bytes)};
 }
 }  // namespace detail
@@ -169,6 +175,12 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator& g = default_gene
   const Tensor both = mean.detach() + std.detach();
   return randn_like(both, g, at) * std + mean;
 }
+/// All of one mean and one standard deviation.
+template <class = void>
+Tensor normal(double mean, double std, const IntList& shape, Generator& g = default_generator(), TensorOptions o = {}, SourceLine at = here()) {
+  if (!(std >= 0)) TT_THROW(Error(Text("tt::normal: the standard deviation is negative or NaN.") << at));
+  return randn(shape, g, o, at) * std + mean;
+}
 template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) {
   return copy_(rand(shape(at), detail::on_device(dtype(), device()), at) * (to - from) + from, at);
 }
@@ -241,6 +253,22 @@ Tensor randperm(std::int64_t n, Generator& g = default_generator(), SourceLine a
   for (std::int64_t k = n - 1; k > 0; --k) std::swap(p[k], p[static_cast<std::int64_t>(u.template data_ptr<double>(at)[k] * static_cast<double>(k + 1))]);
   return r;
 }
+namespace detail {
+/// Of so many rows of n numbers, side by side. The first row of which one is negative, infinite or NaN, or -1.
+template <int Rows>
+int running_sums(const double* from, std::int64_t n, double* to) {
+  double all[Rows] = {}, least[Rows] = {};
+  for (std::int64_t j = 0; j < n; ++j)
+    for (int r = 0; r < Rows; ++r) {
+      const double v = from[r * n + j];
+      to[r * n + j] = all[r] += v;
+      least[r] = v < least[r] ? v : least[r];
+    }
+  for (int r = 0; r < Rows; ++r)
+    if (least[r] < 0 || all[r] - all[r] != 0) return r;
+  return -1;
+}
+}  // namespace detail
 /// Places in rows of weights, drawn with chances as the weights: (n,) or (m, n) to (num_samples,) or (m, num_samples) of i64. On the host.
 template <class = void>
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false, Generator& g = default_generator(), SourceLine at = here()) {
@@ -255,26 +283,31 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
   double* const weight = w.template data_ptr<double>(at);
   const double* const drawn = u.template data_ptr<double>(at);
   auto* const to = r.template data_ptr<std::int64_t>(at);
-  detail::in_ranges(rows, n * (replacement ? 4 : num_samples), [&](std::int64_t i, std::int64_t end) {
-    std::vector<double> sums(static_cast<std::size_t>(n));
-    for (; i < end; ++i) {
-      double* const p = weight + i * n;
-      int wrong = 0;
-      for (std::int64_t j = 0; j < n; ++j) wrong |= !(p[j] >= 0) | (p[j] - p[j] != 0);
-      if (wrong) TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN in row ") << i << "." << at));
-      double all = 0;
+  constexpr std::int64_t together = 4;  // rows, whose sums do not wait for each other
+  detail::in_ranges(rows, n * (replacement ? 4 : num_samples), [&](std::int64_t first, std::int64_t end) {
+    std::vector<double> room(static_cast<std::size_t>(together * n));
+    double* const sums = room.data();
+    const auto sum = [&](std::int64_t row, bool several) {
+      const double* const from = weight + row * n;
+      if (const int wrong = several ? detail::running_sums<together>(from, n, sums) : detail::running_sums<1>(from, n, sums); wrong >= 0)
+        TT_THROW(Error(Text("tt::multinomial: a weight is negative, infinite or NaN, or their sum is infinite, in row ") << row + wrong << "." << at));
+    };
+    const auto draw = [&](std::int64_t row, std::int64_t k, const double* its) {
+      const double all = n > 0 ? its[n - 1] : 0;
+      if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << row << "." << at));
+      std::int64_t chosen = std::upper_bound(its, its + n, drawn[row * num_samples + k] * all) - its;
+      if (chosen == n) chosen = std::lower_bound(its, its + n, all) - its;  // the last that has a weight
+      to[row * num_samples + k] = chosen;
+      if (!replacement) weight[row * n + chosen] = 0;
+    };
+    for (std::int64_t row = first; row < end;) {
+      const bool several = replacement && end - row >= together;
+      const std::int64_t count = several ? together : 1;
       for (std::int64_t k = 0; k < num_samples; ++k) {
-        if (k == 0 || !replacement) {
-          all = 0;
-          for (std::int64_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] = all += p[j];
-          if (!(all > 0)) TT_THROW(Error(Text("tt::multinomial: fewer weights than ") << num_samples << " are above 0 in row " << i << "." << at));
-        }
-        const double place = drawn[i * num_samples + k] * all;
-        auto chosen = std::upper_bound(sums.begin(), sums.end(), place) - sums.begin();
-        if (chosen == n) chosen = std::lower_bound(sums.begin(), sums.end(), all) - sums.begin();  // the last that has a weight
-        to[i * num_samples + k] = chosen;
-        if (!replacement) p[chosen] = 0;
+        if (k == 0 || !replacement) sum(row, several);
+        for (std::int64_t j = 0; j < count; ++j) draw(row + j, k, sums + j * n);
       }
+      row += count;
     }
   });
   return rank == 2 ? r : r.reshape({num_samples}, at);

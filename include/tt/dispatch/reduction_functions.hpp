@@ -3,6 +3,7 @@
 //   tt::prod(x, 1)   tt::cumprod(x, 0)   tt::median(x, -1)   tt::searchsorted(edges, x)
 #pragma once
 #include "tt/dispatch/methods.hpp"
+#include "tt/dispatch/tensor_list.hpp"
 
 namespace tt {
 
@@ -52,7 +53,7 @@ TT_LAZY Tensor trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLin
 TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here());
 TT_LAZY Tensor cumulative_trapezoid(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here());
 /// Slopes along axes (all, if none is named) of values that are `spacing` apart, or at these places: central, at the ends of the first order, or the second.
-TT_LAZY std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
+TT_LAZY std::vector<Tensor> gradient(const Tensor& x, TensorSpan spacing = {}, const IntList& dim = {}, int edge_order = 1, SourceLine at = here());
 /// The greatest common divisor of integers, and their least common multiple; of 0 and 0 it is 0.
 TT_LAZY Tensor gcd(const Tensor& x, const Tensor& y, SourceLine at = here());
 TT_LAZY Tensor lcm(const Tensor& x, const Tensor& y, SourceLine at = here());
@@ -80,7 +81,7 @@ struct HistogramddResult {
   Tensor hist;
   std::vector<Tensor> bin_edges;
 };
-TT_LAZY HistogramddResult histogramdd(const Tensor& x, std::span<const Tensor> bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
+TT_LAZY HistogramddResult histogramdd(const Tensor& x, TensorSpan bin_edges, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// Equal parts, so many for each dimension, of ranges (min, max for each; none: of the points).
 TT_LAZY HistogramddResult histogramdd(const Tensor& x, const IntList& bins, std::span<const double> range = {}, const Tensor& weight = {}, bool density = false, SourceLine at = here());
 /// How often each whole number is there, or the sum of its weights. The size hangs on elements.

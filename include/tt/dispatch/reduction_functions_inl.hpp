@@ -99,7 +99,7 @@ TT_LAZY_DEFINITION Tensor trapezoid(const Tensor& y, double dx, int dim, SourceL
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, x, 1, dim, at), dim, at); }
 TT_LAZY_DEFINITION Tensor cumulative_trapezoid(const Tensor& y, double dx, int dim, SourceLine at) { return detail::running_sum(detail::trapezoids(y, {}, dx, dim, at), dim, at); }
 
-TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, std::span<const Tensor> spacing, const IntList& dim, int edge_order, SourceLine at) {
+TT_LAZY_DEFINITION std::vector<Tensor> gradient(const Tensor& x, TensorSpan spacing, const IntList& dim, int edge_order, SourceLine at) {
   IntList axes = dim;
   if (axes.size() == 0)
     for (int k = 0; k < x.dim(); ++k) axes.push_back(k);
@@ -228,9 +228,9 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_
   return {hist, bin_edges};
 }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins, double min, double max, const Tensor& weight, bool density, SourceLine at) {
-  return histogram(x, call_with<detail::BinEdges<>>(at, {bins, min, max}, x.detach()), weight, density, at);
+  return histogram(x, call_with<detail::BinEdges<false>>(at, {bins, min, max, min == 0 && max == 0}, x.detach()), weight, density, at);
 }
-TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, std::span<const Tensor> bin_edges, const Tensor& weight, bool density, SourceLine at) {
+TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, TensorSpan bin_edges, const Tensor& weight, bool density, SourceLine at) {
   const int n = static_cast<int>(bin_edges.size());
   if (x.dim() < 1 || n == 0 || x.size(-1, at) != n) TT_THROW(Error(Text("tt::histogramdd: points of shape ") << x.shape() << " and edges for " << n << " dimensions." << at));
   const TensorOptions like = detail::on_device(x.dtype(), x.device());
@@ -265,7 +265,7 @@ TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, const IntList&
   for (int k = 0; k < n; ++k) {
     const Tensor own = points.select(1, k, at);
     const double low = range.empty() ? 0 : range[static_cast<std::size_t>(2 * k)], high = range.empty() ? 0 : range[static_cast<std::size_t>(2 * k + 1)];
-    edges.push_back(call_with<detail::BinEdges<>>(at, {bins[k], low, high}, own));
+    edges.push_back(call_with<detail::BinEdges<true>>(at, {bins[k], low, high, range.empty()}, own));
   }
   return histogramdd(x, edges, weight, density, at);
 }

@@ -469,25 +469,27 @@ struct Histc {
   }
 };
 
-/// The bounds of bins of the same width: as given, or from the least to the largest element where they are equal.
-template <class = void>
+/// The bounds of bins of the same width, between these two or, `from_data`, the least and the largest element; of equal ones half of 1 on either side.
+template <bool OfPoints>
 struct BinEdges {
   struct Options {
     std::int64_t bins = 100;
     double min = 0, max = 0;
+    bool from_data = false;
   };
-  static constexpr OpInfo info{.name = "_bin_edges", .arguments = "input"};
+  static constexpr OpInfo info{.name = OfPoints ? "_bin_edges_of_points" : "_bin_edges", .arguments = "input"};
   static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins + 1}); }
   static void kernel(Call& c, const Options& o) {
-    if (o.bins < 1) TT_THROW(Error(Text("tt::histogram: ") << o.bins << " bins. At least one?" << c.at));
+    constexpr const char* op = OfPoints ? "tt::histogramdd" : "tt::histogram";
+    if (o.bins < 1) TT_THROW(Error(Text(op) << ": " << o.bins << " bins. At least one?" << c.at));
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins + 1}, {DeviceType::meta, 0}));
     double low = o.min, high = o.max;
-    if (low == high) {
+    if (o.from_data) {
       const bool empty = c[0].impl().numel == 0;
       low = empty ? 0 : c[0].amin({}, false, c.at).item<double>(c.at);  // NaN, if there is one
       high = empty ? 1 : c[0].amax({}, false, c.at).item<double>(c.at);
     }
-    if (!std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text("tt::histogram: there are no bins between these bounds.") << c.at));
+    if (!std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text(op) << ": there are no bins between these bounds." << c.at));
     if (low == high) low -= 0.5, high += 0.5;
     c.result[0] = linspace(low, high, o.bins + 1, TensorOptions{.dtype = c[0].dtype()}, c.at);
   }

@@ -1,6 +1,10 @@
 // Functions of Tensors that are another one under a second name, or with an argument fixed: tt::fliplr(x) is tt::flip(x, {1}). Names and meanings are
 // PyTorch's. Second names of elementwise ops, which Arrays have too, are in ops/aliases.hpp.
 #pragma once
+#include <string>
+#include <string_view>
+#include <type_traits>
+
 #include "tt/dispatch/algorithms.hpp"
 #include "tt/dispatch/functions.hpp"
 #include "tt/dispatch/linalg.hpp"
@@ -23,6 +27,21 @@ inline bool is_floating_point(const Tensor& x) { return x.is_floating_point(); }
 template <class = void> bool is_nonzero(const Tensor& x, SourceLine at = here()) { return x.is_nonzero(at); }
 template <class = void> bool is_same_size(const Tensor& a, const Tensor& b, SourceLine at = here()) { return a.shape(at) == b.shape(at); }
 
+// ---- with a further argument
+/// x + alpha y. A whole alpha beside integers.
+template <class B, class A>
+  requires std::is_arithmetic_v<A>
+Tensor add(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::add(x, tt::mul(y, alpha, at), at); }
+/// x - alpha y.
+template <class B, class A>
+  requires std::is_arithmetic_v<A>
+Tensor sub(const Tensor& x, const B& y, A alpha, SourceLine at = here()) { return tt::sub(x, tt::mul(y, alpha, at), at); }
+/// `approximate` is "none" or "tanh".
+template <class = void> Tensor gelu(const Tensor& x, std::string_view approximate, SourceLine at = here()) {
+  if (approximate != "none" && approximate != "tanh") TT_THROW(Error(Text("tt::gelu: approximate is '") << std::string(approximate).c_str() << "'. none or tanh?" << at));
+  return approximate == "tanh" ? tt::gelu_tanh(x, at) : tt::gelu(x, at);
+}
+
 /// The Tensor itself. Throws Error for booleans, as PyTorch does.
 template <class = void> Tensor positive(const Tensor& x, SourceLine at = here()) {
   if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::positive: of booleans there is none.") << at));
@@ -33,11 +52,9 @@ template <class = void> Tensor positive(const Tensor& x, SourceLine at = here())
 template <class = void> Tensor swapdims(const Tensor& x, int dim0, int dim1, SourceLine at = here()) { return swapaxes(x, dim0, dim1, at); }
 template <class = void> Tensor moveaxis(const Tensor& x, const IntList& source, const IntList& destination, SourceLine at = here()) { return movedim(x, source, destination, at); }
 template <class = void> TensorList split_with_sizes(const Tensor& x, const IntList& split_sizes, int dim = 0, SourceLine at = here()) { return split(x, split_sizes, dim, at); }
-template <class = void> Tensor concat(std::span<const Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
-template <class = void> Tensor concat(std::initializer_list<Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
-template <class = void> Tensor concatenate(std::span<const Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
-template <class = void> Tensor concatenate(std::initializer_list<Tensor> tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
-template <class = void> Tensor row_stack(std::span<const Tensor> tensors, SourceLine at = here()) { return vstack(tensors, at); }
+template <class = void> Tensor concat(TensorSpan tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor concatenate(TensorSpan tensors, int dim = 0, SourceLine at = here()) { return cat(tensors, dim, at); }
+template <class = void> Tensor row_stack(TensorSpan tensors, SourceLine at = here()) { return vstack(tensors, at); }
 template <class = void> Tensor atleast_1d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 1, at); }
 template <class = void> Tensor atleast_2d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 2, at); }
 template <class = void> Tensor atleast_3d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 3, at); }
@@ -45,7 +62,7 @@ template <class = void> Tensor atleast_3d(const Tensor& x, SourceLine at = here(
 // ---- products and matrices
 template <class = void> Tensor ger(const Tensor& a, const Tensor& b, SourceLine at = here()) { return outer(a, b, at); }
 template <class = void> Tensor vdot(const Tensor& a, const Tensor& b, SourceLine at = here()) { return dot(a, b, at); }
-template <class = void> Tensor chain_matmul(std::span<const Tensor> matrices, SourceLine at = here()) { return linalg::multi_dot(matrices, at); }
+template <class = void> Tensor chain_matmul(TensorSpan matrices, SourceLine at = here()) { return linalg::multi_dot(matrices, at); }
 template <class = void> Tensor det(const Tensor& a, SourceLine at = here()) { return linalg::det(a, at); }
 template <class = void> auto slogdet(const Tensor& a, SourceLine at = here()) { return linalg::slogdet(a, at); }
 template <class = void> Tensor inverse(const Tensor& a, SourceLine at = here()) { return linalg::inv(a, at); }

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "tt/dispatch/dropout_functions.hpp"
@@ -164,10 +165,20 @@ template <class = void>
 Tensor added_mask(const Tensor& mask, DType d, SourceLine at) {
   return mask.dtype() == DType::boolean ? tt::where(mask, full({}, -INFINITY, on_device(d, mask.device()), at), 0, at) : mask.to(d, at);
 }
+/// Rows of a table, which indices name, in place: no copy of the table where it lies dense on the host.
 template <class = void>
-std::int64_t padding_row(const Tensor& table, const EmbeddingOptions& o, SourceLine at) {
+void replace_rows(Tensor table, const Tensor& indices, const Tensor& rows, SourceLine at) {
+  const Tensor own = table.detach();
+  if (!is_plain(own) || !own.is_contiguous()) return static_cast<void>(table.copy_(index_copy(own, 0, indices, rows, at), at));
+  const Tensor place = indices.to(DType::i64, at).contiguous(at), from = rows.contiguous(at);
+  const std::int64_t count = place.impl().numel, bytes = own.impl().shape.code[1] * size_of(own.dtype());
+  for (std::int64_t k = 0; k < count; ++k) std::memcpy(own.impl().data + place.data_ptr<std::int64_t>()[k] * bytes, from.impl().data + k * bytes, static_cast<std::size_t>(bytes));
+  advance_version(table);
+}
+template <class = void>
+std::int64_t padding_row(const Tensor& table, const EmbeddingOptions& o, const char* op, SourceLine at) {
   const std::int64_t n = table.size(0, at), row = o.padding_idx.value;
-  if (row < -n || row >= n) TT_THROW(Error(Text("tt::embedding: padding_idx ") << row << " is no row of " << n << "." << at));
+  if (row < -n || row >= n) TT_THROW(Error(Text("tt::") << op << ": padding_idx " << row << " is no row of " << n << "." << at));
   return row < 0 ? row + n : row;
 }
 template <class = void>
@@ -179,11 +190,10 @@ TT_LAZY_DEFINITION Tensor embedding(const Tensor& input, const Tensor& weight, c
   if (o.max_norm.given) {
     const NoGrad off;
     const Tensor flat = input.reshape({-1}, at);
-    Tensor table = weight;
-    table.copy_(index_copy(table, 0, flat, renorm(embedding(flat, table, at), o.norm_type, 0, o.max_norm.value, at), at), at);
+    detail::replace_rows(weight, flat, renorm(embedding(flat, weight.detach(), at), o.norm_type, 0, o.max_norm.value, at), at);
   }
   Tensor rows = embedding(input, weight, at);
-  if (o.padding_idx.given) rows = tt::where(tt::eq(input, detail::padding_row(weight, o, at), at).unsqueeze(-1, at), rows.detach(), rows, at);
+  if (o.padding_idx.given) rows = tt::where(tt::eq(input, detail::padding_row(weight, o, "embedding", at), at).unsqueeze(-1, at), rows.detach(), rows, at);
   if (o.scale_grad_by_freq) {
     const Tensor named = input.reshape({-1}, at).to(DType::i64, at);
     const TensorOptions like = detail::on_device(weight.dtype(), weight.device());
@@ -199,6 +209,7 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table
   if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.shape(at) == input.shape(at))))
     TT_THROW(Error(Text("tt::embedding_bag: weights are for mode sum, one for each index: ") << per_sample_weights.shape() << " for " << input.shape() << "." << at));
   if (mode == BagMode::max && o.scale_grad_by_freq) TT_THROW(Error(Text("tt::embedding_bag: scale_grad_by_freq is for modes sum and mean.") << at));
+  const std::int64_t padding = o.padding_idx.given ? detail::padding_row(table, o, "embedding_bag", at) : -1;
   const Tensor flat = input.reshape({-1}, at).to(DType::i64, at);
   const Size words = flat.numel(at), width = table.size(1, at);
   Size bags = input.dim() == 2 ? input.size(0, at) : offsets.numel(at) - (include_last_offset ? 1 : 0);
@@ -208,7 +219,7 @@ TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table
   // Sums of 16-bit floats are rounded once.
   const TensorOptions like = detail::on_device(compute_dtype(table.dtype()), table.device());
   Tensor rows = embedding(flat, table, o, at).to(like.dtype, at), counted = ones({words}, like, at);
-  if (o.padding_idx.given) counted = tt::ne(flat, detail::padding_row(table, o, at), at).to(like.dtype, at);
+  if (o.padding_idx.given) counted = tt::ne(flat, padding, at).to(like.dtype, at);
   const Tensor seen = counted.unsqueeze(1, at), count = index_add(zeros({bags}, like, at), 0, bag, counted, at).unsqueeze(1, at);
   if (mode == BagMode::max) {
     // The first of the greatest, which alone has a gradient.

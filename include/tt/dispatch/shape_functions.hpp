@@ -7,10 +7,9 @@
 #include "tt/dispatch/factories.hpp"
 #include "tt/dispatch/index_ops.hpp"
 #include "tt/dispatch/join_ops.hpp"
+#include "tt/dispatch/tensor_list.hpp"
 
 namespace tt {
-
-using TensorList = std::vector<Tensor>;
 
 // ---- views
 /// `length` elements of an axis from `start` on.
@@ -60,7 +59,7 @@ TT_LAZY Tensor as_strided(const Tensor& x, const IntList& size, const IntList& s
 /// A dense copy of x in which the elements that as_strided would show are those of src.
 TT_LAZY Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here());
 /// All of them expanded to the shape they have in common.
-TT_LAZY TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY TensorList broadcast_tensors(TensorSpan all, SourceLine at = here());
 
 namespace detail {
 /// Of at least so many axes: further ones in front, as NumPy's atleast_nd; a third axis goes behind.
@@ -75,13 +74,13 @@ Tensor at_least(const Tensor& x, int rank, SourceLine at) {
 }  // namespace detail
 
 // ---- joins
-TT_LAZY Tensor hstack(std::span<const Tensor> all, SourceLine at = here());
-TT_LAZY Tensor vstack(std::span<const Tensor> all, SourceLine at = here());
-TT_LAZY Tensor dstack(std::span<const Tensor> all, SourceLine at = here());
-TT_LAZY Tensor column_stack(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY Tensor hstack(TensorSpan all, SourceLine at = here());
+TT_LAZY Tensor vstack(TensorSpan all, SourceLine at = here());
+TT_LAZY Tensor dstack(TensorSpan all, SourceLine at = here());
+TT_LAZY Tensor column_stack(TensorSpan all, SourceLine at = here());
 /// Vectors as the axes of a grid: each over all of it. indexing: "ij" or "xy".
-TT_LAZY TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing = "ij", SourceLine at = here());
-TT_LAZY Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at = here());
+TT_LAZY TensorList meshgrid(TensorSpan all, std::string_view indexing = "ij", SourceLine at = here());
+TT_LAZY Tensor cartesian_prod(TensorSpan all, SourceLine at = here());
 /// Choices of r elements of a vector, in the order of their places.
 TT_LAZY Tensor combinations(const Tensor& x, int r = 2, bool with_replacement = false, SourceLine at = here());
 

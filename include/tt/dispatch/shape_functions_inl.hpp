@@ -28,7 +28,7 @@ inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* 
   TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
 }
 template <class = void>
-TensorList each_at_least(std::span<const Tensor> all, int rank, SourceLine at) {
+TensorList each_at_least(TensorSpan all, int rank, SourceLine at) {
   TensorList r;
   for (const Tensor& t : all) r.push_back(at_least(t, rank, at));
   return r;
@@ -210,9 +210,12 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   }
   if (!empty && (beyond || low < seen.begin / width || !t.storage || high >= seen.end / width))
     TT_THROW(Error(Text("tt::as_strided: sizes ") << size << " with strides " << stride << " from " << first << " on reach beyond the storage." << at));
-  return detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
+  const Tensor view = detail::view_on_tape(detail::make_view(x, to, strides, t.storage ? static_cast<std::byte*>(t.storage->data) + first * width : nullptr));
+  if (detail::change_is_taped(x) && !view.requires_grad())  // what its base has is no part of the tape
+    TT_THROW(Error(Text("tt::as_strided: of a leaf that is a view of another Tensor there is no gradient. Use clone() before requires_grad_()?") << at));
+  return view;
 }
-TT_LAZY_DEFINITION TensorList broadcast_tensors(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION TensorList broadcast_tensors(TensorSpan all, SourceLine at) {
   IntList to;
   for (const Tensor& t : all) {
     IntList joined = t.dim() > to.size() ? t.shape(at) : to;
@@ -231,18 +234,18 @@ TT_LAZY_DEFINITION TensorList broadcast_tensors(std::span<const Tensor> all, Sou
   return r;
 }
 
-TT_LAZY_DEFINITION Tensor hstack(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor hstack(TensorSpan all, SourceLine at) {
   const TensorList r = detail::each_at_least(all, 1, at);
   return cat(r, !r.empty() && r[0].dim() == 1 ? 0 : 1, at);
 }
-TT_LAZY_DEFINITION Tensor vstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 2, at), 0, at); }
-TT_LAZY_DEFINITION Tensor dstack(std::span<const Tensor> all, SourceLine at) { return cat(detail::each_at_least(all, 3, at), 2, at); }
-TT_LAZY_DEFINITION Tensor column_stack(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor vstack(TensorSpan all, SourceLine at) { return cat(detail::each_at_least(all, 2, at), 0, at); }
+TT_LAZY_DEFINITION Tensor dstack(TensorSpan all, SourceLine at) { return cat(detail::each_at_least(all, 3, at), 2, at); }
+TT_LAZY_DEFINITION Tensor column_stack(TensorSpan all, SourceLine at) {
   TensorList r;
   for (const Tensor& t : all) r.push_back(t.dim() < 2 ? t.reshape({t.numel(at), 1}, at) : t);
   return cat(r, 1, at);
 }
-TT_LAZY_DEFINITION TensorList meshgrid(std::span<const Tensor> all, std::string_view indexing, SourceLine at) {
+TT_LAZY_DEFINITION TensorList meshgrid(TensorSpan all, std::string_view indexing, SourceLine at) {
   const bool xy = indexing == "xy";
   if (!xy && indexing != "ij") TT_THROW(Error(Text("tt::meshgrid: indexing is neither ij nor xy.") << at));
   const int n = static_cast<int>(all.size());
@@ -262,7 +265,7 @@ TT_LAZY_DEFINITION TensorList meshgrid(std::span<const Tensor> all, std::string_
   }
   return r;
 }
-TT_LAZY_DEFINITION Tensor cartesian_prod(std::span<const Tensor> all, SourceLine at) {
+TT_LAZY_DEFINITION Tensor cartesian_prod(TensorSpan all, SourceLine at) {
   if (all.size() == 1) return all[0];
   TensorList columns;
   for (const Tensor& t : meshgrid(all, "ij", at)) columns.push_back(t.reshape({-1}, at));

@@ -78,6 +78,16 @@ void with_element_size(DType d, const F& f) {
     default: f(std::uint64_t{});
   }
 }
+/// Rows of zeros but for one element of each: column(row) says where, or is negative where there is none, and element(row) what.
+template <class T, class Column, class Element>
+void rows_of_one(T* to, std::int64_t rows, std::int64_t columns, const Column& column, const Element& element) {
+  if (columns > 0)
+    in_ranges(rows, columns, [&](std::int64_t begin, std::int64_t end) {
+      std::memset(static_cast<void*>(to + begin * columns), 0, static_cast<std::size_t>((end - begin) * columns) * sizeof(T));
+      for (std::int64_t r = begin; r < end; ++r)
+        if (const std::int64_t c = column(r); c >= 0) to[r * columns + c] = element(r);
+    });
+}
 /// Copies so many bytes, in pieces that threads share where they are many.
 inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   constexpr std::int64_t piece = 1 << 16, word = 4;

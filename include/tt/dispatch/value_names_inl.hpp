@@ -167,7 +167,8 @@ void register_reduction_names() {
   register_function("gcd", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return gcd(number_of(x), number_of(y), at); });
   register_function("lcm", "Scalar input, Scalar other", [](const TensorOperand& x, const TensorOperand& y, Line at) { return lcm(number_of(x), number_of(y), at); });
   register_function("histogram", "Tensor input, int bins=100, float[]? range=None, Tensor? weight=None, bool density=False", [](const Tensor& x, std::int64_t n, const std::vector<double>& r, const Tensor& w, bool d, Line at) {
-    return histogram(x, n, r.size() == 2 ? r[0] : 0, r.size() == 2 ? r[1] : 0, w, d, at);
+    const double beside = r.size() == 2 && r[0] == r[1] ? 0.5 : 0;  // two zeros would be the elements' bounds
+    return r.size() == 2 ? histogram(x, n, r[0] - beside, r[1] + beside, w, d, at) : histogram(x, n, 0, 0, w, d, at);
   });
   register_function("histogram", "Tensor input, Tensor bins, Tensor? weight=None, bool density=False", [](const Tensor& x, const Tensor& e, const Tensor& w, bool d, Line at) { return histogram(x, e, w, d, at); });
   static constexpr auto with_edges = [](const HistogramddResult& r) {

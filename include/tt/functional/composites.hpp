@@ -10,13 +10,13 @@
 namespace tt {
 namespace detail {
 
-/// x times a number, which is a whole one beside integers.
+/// x times a number; beside integers what is whole of it, as by name.
 template <double Factor>
-constexpr Sym times(const Sym& x) {
-  constexpr auto whole = static_cast<std::int64_t>(Factor);
+constexpr Sym times(const Sym& x, const char* op) {
   if constexpr (Factor == 1) return x;
-  else if constexpr (static_cast<double>(whole) == Factor) return x * whole;
-  else return x * Factor;
+  else if (!is_integral(x.dtype())) return x * Factor;
+  if constexpr (Factor > -0x1p63 && Factor < 0x1p63) return x * static_cast<std::int64_t>(Factor);
+  else return {x.graph, (need_option(x, false, op, "beta or alpha", Factor, "a number of the dtype"), x.id)};
 }
 /// Beta times the first operand, repeated to the product's shape, and Alpha times the product; of a Beta of 0 the first one is not looked at.
 template <FixedText Name, class Product, double Beta, double Alpha>
@@ -26,9 +26,8 @@ struct AddProductFn {
     const Sym p = Product::record(a, b);
     if (p.graph->failure) return p;
     const Sym wide = expanded(input, p.shape());
-    if (wide.graph->failure) wide.graph->failure.op = name;
-    if constexpr (Beta == 0) return times<Alpha>(p);
-    else return times<Beta>(wide) + times<Alpha>(p);
+    if constexpr (Beta == 0) return times<Alpha>(p, name);
+    else return times<Beta>(wide, name) + times<Alpha>(p, name);
   }
 };
 /// The products of a batch, summed.
@@ -78,6 +77,14 @@ struct NormFn {
   static constexpr const char* name = "norm";
   static constexpr Sym record(const auto& a) { return norm(need_real(a, name), P, axis_bits(a, Axes{Dims...}, name), false, name); }
 };
+template <double P>
+struct DistFn {
+  static constexpr const char* name = "dist";
+  static constexpr Sym record(const auto& a, const auto& b) {
+    const auto d = need_real(a - b, name);
+    return norm(d, P, all_axes(d), false, name);
+  }
+};
 template <int... Dims>
 struct NanmeanFn {
   static constexpr const char* name = "nanmean";
@@ -85,11 +92,6 @@ struct NanmeanFn {
     const Sym x = need_real(a, name);
     return Nansum::body(x, {Axes{Dims...}, false}) / reduce<Op::sum>(cast_to(x == x, x.dtype()), axis_bits(x, Axes{Dims...}, name), false);
   }
-};
-template <int Dim>
-struct SoftminFn {
-  static constexpr const char* name = "softmin";
-  static constexpr Sym record(const auto& a) { return Softmax::body(-a, {Dim}); }
 };
 template <int N, int Dim>
 struct DiffFn {
@@ -197,72 +199,91 @@ struct InShapeOfFn {
   static constexpr Sym record(const Sym& a, const Sym& like) { return Repeat ? expanded(a, like.shape()) : reshaped(a, like.shape()); }
 };
 
+/// Fn, whose mistakes are those of its parts, under its own name.
+template <class Fn>
+struct Composite {
+  static constexpr const char* name = Fn::name;
+  template <class... S>
+  static constexpr Sym record(const S&... s) {
+    Graph* graph = nullptr;
+    ((graph = s.graph), ...);
+    const bool failed = static_cast<bool>(graph->failure);
+    const Sym r = Fn::record(s...);
+    if (!failed && graph->failure) graph->failure.op = name;
+    return r;
+  }
+};
+template <class Fn, class A, class... More>
+constexpr auto call_composite(SourceLine at, A&& a, More&&... more) {
+  return call_front<Composite<Fn>>(at, static_cast<A&&>(a), static_cast<More&&>(more)...);
+}
+
 }  // namespace detail
 
 /// Beta input + Alpha (a b): (M, K) x (K, N).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_front<detail::AddProductFn<"addmm", detail::RankedMatmulFn<"addmm", 2, 2>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+  return detail::call_composite<detail::AddProductFn<"addmm", detail::RankedMatmulFn<"addmm", 2, 2>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// (M, K) x (K).
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addmv(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_front<detail::AddProductFn<"addmv", detail::RankedMatmulFn<"addmv", 2, 1>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+  return detail::call_composite<detail::AddProductFn<"addmv", detail::RankedMatmulFn<"addmv", 2, 1>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// (M) x (N): each by each.
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addr(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_front<detail::AddProductFn<"addr", detail::OuterFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+  return detail::call_composite<detail::AddProductFn<"addr", detail::OuterFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// (B, M, K) x (B, K, N), one product a batch.
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto baddbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_front<detail::AddProductFn<"baddbmm", detail::RankedMatmulFn<"baddbmm", 3, 3>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+  return detail::call_composite<detail::AddProductFn<"baddbmm", detail::RankedMatmulFn<"baddbmm", 3, 3>, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// The same, summed over the batch.
 template <double Beta = 1.0, double Alpha = 1.0, class I, class A, class B>
   requires detail::CompiledValues<I, A, B>
 constexpr auto addbmm(I&& input, A&& a, B&& b, CallLine at = here()) {
-  return detail::call_front<detail::AddProductFn<"addbmm", detail::SumOfProductsFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
+  return detail::call_composite<detail::AddProductFn<"addbmm", detail::SumOfProductsFn, Beta, Alpha>>(at, static_cast<I&&>(input), static_cast<A&&>(a), static_cast<B&&>(b));
 }
 /// Sums of products along the last axes of both.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::InnerFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto inner(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::InnerFn>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// (K) x (K).
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto vdot(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::RankedMatmulFn<"vdot", 1, 1>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The vector product along an axis of three.
 template <int Dim = -1, class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto cross(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::CrossFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto cross(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::CrossFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 /// The sum of the diagonal of a matrix.
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto trace(A&& a, CallLine at = here()) { return detail::call_front<detail::TraceFn>(at, static_cast<A&&>(a)); }
+constexpr auto trace(A&& a, CallLine at = here()) { return detail::call_composite<detail::TraceFn>(at, static_cast<A&&>(a)); }
 
 /// The root of the sum of squares over the axes, all if there are none. The gradient at 0 is 0.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto norm(A&& a, CallLine at = here()) { return detail::call_front<detail::NormFn<2.0, Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto norm(A&& a, CallLine at = here()) { return detail::call_composite<detail::NormFn<2.0, Dims...>>(at, static_cast<A&&>(a)); }
 /// The norm of the difference of two values.
 template <double P = 2.0, class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::NormFn<P>>(at, static_cast<A&&>(a) - static_cast<B&&>(b)); }
+constexpr auto dist(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::DistFn<P>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 namespace linalg {
 /// (sum |x|^P)^(1 / P) over the axes, all if there are none; of infinity the largest |x|, of minus infinity the smallest, of 0 how many are not 0.
 template <double P, int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto vector_norm(A&& a, CallLine at = here()) { return detail::call_front<detail::NormFn<P, Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto vector_norm(A&& a, CallLine at = here()) { return detail::call_composite<detail::NormFn<P, Dims...>>(at, static_cast<A&&>(a)); }
 /// Sums of products along one axis.
 template <int Dim = -1, class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return detail::call_front<detail::VecdotFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
+constexpr auto vecdot(A&& a, B&& b, CallLine at = here()) { return detail::call_composite<detail::VecdotFn<Dim>>(at, static_cast<A&&>(a), static_cast<B&&>(b)); }
 }  // namespace linalg
 /// The variance over the axes (all if none), divided by n - 1, and the mean.
 template <int... Dims, class A>
@@ -279,61 +300,61 @@ constexpr auto aminmax(A&& a, CallLine at = here()) { return std::tuple(amin<Dim
 /// The mean of those that are not NaN.
 template <int... Dims, class A>
   requires detail::CompiledValues<A>
-constexpr auto nanmean(A&& a, CallLine at = here()) { return detail::call_front<detail::NanmeanFn<Dims...>>(at, static_cast<A&&>(a)); }
+constexpr auto nanmean(A&& a, CallLine at = here()) { return detail::call_composite<detail::NanmeanFn<Dims...>>(at, static_cast<A&&>(a)); }
 /// softmax of -x along one axis.
 template <int Dim, class A>
   requires detail::CompiledValues<A>
-constexpr auto softmin(A&& a, CallLine at = here()) { return detail::call_front<detail::SoftminFn<Dim>>(at, static_cast<A&&>(a)); }
+constexpr auto softmin(A&& a, CallLine at = here()) { return softmax<Dim>(-static_cast<A&&>(a), at); }
 /// Differences of neighbours along an axis, N times.
 template <int N = 1, int Dim = -1, class A>
   requires detail::CompiledValues<A>
 constexpr auto diff(A&& a, CallLine at = here()) {
   static_assert(N >= 0, "tt: diff: the number of times is not negative");
-  return detail::call_front<detail::DiffFn<N, Dim>>(at, static_cast<A&&>(a));
+  return detail::call_composite<detail::DiffFn<N, Dim>>(at, static_cast<A&&>(a));
 }
 /// The integral along an axis of points that lie 1 apart.
 template <int Dim = -1, class A>
   requires detail::CompiledValues<A>
-constexpr auto trapezoid(A&& a, CallLine at = here()) { return detail::call_front<detail::TrapezoidFn<Dim>>(at, static_cast<A&&>(a)); }
+constexpr auto trapezoid(A&& a, CallLine at = here()) { return detail::call_composite<detail::TrapezoidFn<Dim>>(at, static_cast<A&&>(a)); }
 
 /// With one axis at least, two, three: (n) is (1, n), and (1, n, 1).
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto atleast_1d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<1>>(at, static_cast<A&&>(a)); }
+constexpr auto atleast_1d(A&& a, CallLine at = here()) { return detail::call_composite<detail::AtLeastFn<1>>(at, static_cast<A&&>(a)); }
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto atleast_2d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<2>>(at, static_cast<A&&>(a)); }
+constexpr auto atleast_2d(A&& a, CallLine at = here()) { return detail::call_composite<detail::AtLeastFn<2>>(at, static_cast<A&&>(a)); }
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto atleast_3d(A&& a, CallLine at = here()) { return detail::call_front<detail::AtLeastFn<3>>(at, static_cast<A&&>(a)); }
+constexpr auto atleast_3d(A&& a, CallLine at = here()) { return detail::call_composite<detail::AtLeastFn<3>>(at, static_cast<A&&>(a)); }
 /// Beside each other: along the second axis, vectors along their only one.
 template <class... A>
   requires detail::CompiledValues<A...>
-constexpr auto hstack(A&&... a) { return detail::call_front<detail::StackedFn<"hstack", 1, 1>>(SourceLine{}, static_cast<A&&>(a)...); }
+constexpr auto hstack(A&&... a) { return detail::call_composite<detail::StackedFn<"hstack", 1, 1>>(SourceLine{}, static_cast<A&&>(a)...); }
 /// One below the other: vectors as rows.
 template <class... A>
   requires detail::CompiledValues<A...>
-constexpr auto vstack(A&&... a) { return detail::call_front<detail::StackedFn<"vstack", 2, 0>>(SourceLine{}, static_cast<A&&>(a)...); }
+constexpr auto vstack(A&&... a) { return detail::call_composite<detail::StackedFn<"vstack", 2, 0>>(SourceLine{}, static_cast<A&&>(a)...); }
 /// One behind the other along the third axis.
 template <class... A>
   requires detail::CompiledValues<A...>
-constexpr auto dstack(A&&... a) { return detail::call_front<detail::StackedFn<"dstack", 3, 2>>(SourceLine{}, static_cast<A&&>(a)...); }
+constexpr auto dstack(A&&... a) { return detail::call_composite<detail::StackedFn<"dstack", 3, 2>>(SourceLine{}, static_cast<A&&>(a)...); }
 /// Vectors as columns, matrices beside each other.
 template <class... A>
   requires detail::CompiledValues<A...>
-constexpr auto column_stack(A&&... a) { return detail::call_front<detail::ColumnStackFn>(SourceLine{}, static_cast<A&&>(a)...); }
+constexpr auto column_stack(A&&... a) { return detail::call_composite<detail::ColumnStackFn>(SourceLine{}, static_cast<A&&>(a)...); }
 /// Columns from right to left.
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto fliplr(A&& a, CallLine at = here()) { return detail::call_front<detail::FlipFn<1>>(at, static_cast<A&&>(a)); }
+constexpr auto fliplr(A&& a, CallLine at = here()) { return detail::call_composite<detail::FlipFn<1>>(at, static_cast<A&&>(a)); }
 /// Rows from the last to the first.
 template <class A>
   requires detail::CompiledValues<A>
-constexpr auto flipud(A&& a, CallLine at = here()) { return detail::call_front<detail::FlipFn<0>>(at, static_cast<A&&>(a)); }
+constexpr auto flipud(A&& a, CallLine at = here()) { return detail::call_composite<detail::FlipFn<0>>(at, static_cast<A&&>(a)); }
 /// Turned by K quarters from axis D0 towards D1.
 template <int K = 1, int D0 = 0, int D1 = 1, class A>
   requires detail::CompiledValues<A>
-constexpr auto rot90(A&& a, CallLine at = here()) { return detail::call_front<detail::Rot90Fn<K, D0, D1>>(at, static_cast<A&&>(a)); }
+constexpr auto rot90(A&& a, CallLine at = here()) { return detail::call_composite<detail::Rot90Fn<K, D0, D1>>(at, static_cast<A&&>(a)); }
 /// All elements in a row.
 template <class A>
   requires detail::CompiledValues<A>
@@ -341,30 +362,22 @@ constexpr auto ravel(A&& a, CallLine at = here()) { return flatten(static_cast<A
 /// The last axis as the diagonal number Offset of square matrices of zeros.
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
-constexpr auto diag_embed(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagEmbedFn<Offset>>(at, static_cast<A&&>(a)); }
+constexpr auto diag_embed(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagEmbedFn<Offset>>(at, static_cast<A&&>(a)); }
 /// Of a vector the matrix with this diagonal, of a matrix its diagonal.
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
-constexpr auto diag(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagFn<Offset>>(at, static_cast<A&&>(a)); }
+constexpr auto diag(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagFn<Offset>>(at, static_cast<A&&>(a)); }
 /// All elements as the diagonal of a matrix.
 template <int Offset = 0, class A>
   requires detail::CompiledValues<A>
-constexpr auto diagflat(A&& a, CallLine at = here()) { return detail::call_front<detail::DiagflatFn<Offset>>(at, static_cast<A&&>(a)); }
+constexpr auto diagflat(A&& a, CallLine at = here()) { return detail::call_composite<detail::DiagflatFn<Offset>>(at, static_cast<A&&>(a)); }
 /// In the shape of another value: the same elements.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto reshape_as(A&& a, B&& like, CallLine at = here()) { return detail::call_front<detail::InShapeOfFn<false>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
+constexpr auto reshape_as(A&& a, B&& like, CallLine at = here()) { return detail::call_composite<detail::InShapeOfFn<false>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
 /// Axes of extent 1 repeated.
 template <class A, class B>
   requires detail::CompiledValues<A, B>
-constexpr auto expand_as(A&& a, B&& like, CallLine at = here()) { return detail::call_front<detail::InShapeOfFn<true>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
-
-/// No less than `least`, and no more than `most`: numbers, or values.
-template <class A, class M>
-  requires detail::CompiledValues<A> && ArrayOperand<std::remove_cvref_t<M>>
-constexpr auto clamp_min(A&& a, M&& least, CallLine at = here()) { return maximum(static_cast<A&&>(a), static_cast<M&&>(least), at); }
-template <class A, class M>
-  requires detail::CompiledValues<A> && ArrayOperand<std::remove_cvref_t<M>>
-constexpr auto clamp_max(A&& a, M&& most, CallLine at = here()) { return minimum(static_cast<A&&>(a), static_cast<M&&>(most), at); }
+constexpr auto expand_as(A&& a, B&& like, CallLine at = here()) { return detail::call_composite<detail::InShapeOfFn<true>>(at, static_cast<A&&>(a), static_cast<B&&>(like)); }
 
 }  // namespace tt

@@ -216,6 +216,12 @@ constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, cons
                    SourceLine at = here()) {
   return call_with<Conv2d>(at, options, images, weights, bias);
 }
+/// With numbers in PyTorch's order.
+template <DynamicAxes X, std::integral Stride>
+constexpr X conv2d(const X& images, const std::type_identity_t<X>& weights, const std::type_identity_t<X>& bias, Stride stride, HeightWidth padding = 0, HeightWidth dilation = 1, int groups = 1,
+                   SourceLine at = here()) {
+  return call_with<Conv2d>(at, {static_cast<int>(stride), padding, dilation, groups}, images, weights, bias);
+}
 /// The largest of each window of the last two axes; NaN if there is one. Gradient: to the first of equals, as in PyTorch.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr CalledStructured<Structured<MaxPool2d, P>, X> max_pool2d(X&& images, CallLine at = here()) {
@@ -225,6 +231,10 @@ template <DynamicAxes X>
 constexpr X max_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
   return call_with<MaxPool2d>(at, options, images);
 }
+template <DynamicAxes X, std::integral Kernel>
+constexpr X max_pool2d(const X& images, Kernel kernel_size, HeightWidth stride = 0, HeightWidth padding = 0, SourceLine at = here()) {
+  return call_with<MaxPool2d>(at, {static_cast<int>(kernel_size), stride, padding}, images);
+}
 /// The mean of each window of the last two axes; padding counts as zeros. Of i64 the fraction is cut.
 template <Pool2dOptions P = Pool2dOptions{}, Value X>
 constexpr CalledStructured<Structured<AvgPool2d, P>, X> avg_pool2d(X&& images, CallLine at = here()) {
@@ -233,6 +243,10 @@ constexpr CalledStructured<Structured<AvgPool2d, P>, X> avg_pool2d(X&& images, C
 template <DynamicAxes X>
 constexpr X avg_pool2d(const X& images, const Pool2dOptions& options, SourceLine at = here()) {
   return call_with<AvgPool2d>(at, options, images);
+}
+template <DynamicAxes X, std::integral Kernel>
+constexpr X avg_pool2d(const X& images, Kernel kernel_size, HeightWidth stride = 0, HeightWidth padding = 0, SourceLine at = here()) {
+  return call_with<AvgPool2d>(at, {static_cast<int>(kernel_size), stride, padding}, images);
 }
 /// Zeros around a value: so many before and after the last axis, then the one before it, and so on. A negative number cuts
 /// off so many elements.

@@ -218,6 +218,7 @@ inline bool SegmentRecorder::begin_update(Tensor& target, const Tensor* other, c
   if (!recorded && is_foreign(target)) refuse_foreign(target, at);
   const char* why = nullptr;
   if (!recorded && detail::change_is_taped(target, other)) why = ", on the tape";
+  else if (detail::is_changed_off_tape(target)) why = ", which requires a gradient, under NoGrad";
   else if (!recorded && target.device().type != DeviceType::cpu) why = ", on another device";
   else if (is_exposed(target) || (other && is_exposed(*other))) why = exposed_in_words;
   else if (recorded && target.impl().is_view) why = ", which is a view";

@@ -277,6 +277,7 @@ inline Extent Tracer::size_of(const Tensor& t, int axis) {
 inline bool Tracer::begin_update(Tensor& target, const Tensor* other, const char* op, SourceLine at) {
   detail::TensorImpl& impl = target.impl();
   if (regions_.any_open() && !is_of_body(target)) stop(target, op, at);
+  if (detail::is_changed_off_tape(target)) stop(target, op, at);
   if (known_value(target) < 0) {  // neither recorded nor held
     if (!made_here(target)) (void)value_of(target, at);  // throws
     if (!is_constant(target) && known(target) < 0) {
