@@ -155,7 +155,9 @@ TEST_CASE("composites of other dtypes") {
   const Array<std::int32_t, 2, 2> whole{{1, 2}, {3, 4}};
   check_arrays("addmm", {1, 0.5}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm<1.0, 0.5>(x, y, z); }, whole, whole, whole);
   const auto narrow = [&]<class T>(T) {
-    const auto a = tt::eval(tt::cast<T>(made<3, 4>(1))), b = tt::eval(tt::cast<T>(made<4, 3>(2))), c = tt::eval(tt::cast<T>(made<3, 3>(4)));
+    const auto a = tt::eval(tt::cast<T>(made<3, 4>(1)));
+    const auto b = tt::eval(tt::cast<T>(made<4, 3>(2)));
+    const auto c = tt::eval(tt::cast<T>(made<3, 3>(4)));
     check_arrays("softmin", {1}, [](const auto& x) { return tt::softmin<1>(x); }, a);
     check_arrays("norm", {2, IntList{1}}, [](const auto& x) { return tt::norm<1>(x); }, a);
     check_arrays("addmm", {}, [](const auto& x, const auto& y, const auto& z) { return tt::addmm(x, y, z); }, c, a, b);
