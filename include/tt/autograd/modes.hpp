@@ -1,4 +1,4 @@
-// Modes of the thread, hooks and functions of one's own.
+// Modes of the thread (NoGrad and EnableGrad: dispatch/grad_mode.hpp), hooks and functions of one's own.
 //   tt::register_hook(x, [](const tt::Tensor& g) { return g * 2; });
 #pragma once
 #include <utility>

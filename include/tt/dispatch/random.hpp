@@ -8,50 +8,13 @@
 #include <cstdio>
 #include <vector>
 
+#include "tt/dispatch/example_run.hpp"
 #include "tt/dispatch/factories.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 #include "tt/functional/random_ops.hpp"
 #include "tt/ops/operators.hpp"
 
 namespace tt {
-
-namespace detail {
-/// What vmap says while it runs a function for its examples: what draws are (refused, the same for all, or others for each), and where
-/// the example that runs lies.
-struct ExampleRun {
-  enum class Kind { error, same, different } kind;
-  ExampleRun* outer;
-  bool first = true;                ///< example
-  std::size_t next = 0;
-  std::vector<std::int64_t> seeds{};  ///< of the first example
-  std::vector<Tensor> examples{};     ///< of the arguments, if they are run one by one: views of the batches
-};
-inline thread_local ExampleRun* example_run = nullptr;
-/// Bytes of a storage.
-struct StoragePart {
-  std::int64_t begin = 0, end = 0;
-};
-/// Where the elements of a Tensor lie that has some.
-inline StoragePart part_of(const TensorImpl& t) {
-  StoragePart p{t.data - static_cast<std::byte*>(t.storage->data), 0};
-  p.end = p.begin + size_of(t.dtype);
-  for (int k = 0; k < t.shape.rank; ++k) (t.stride[k] < 0 ? p.begin : p.end) += (t.shape.code[k] - 1) * t.stride[k] * size_of(t.dtype);
-  return p;
-}
-/// What a Tensor may see of its storage: all, or what is of the example that runs. Of several in one storage: of that which begins last before it.
-inline StoragePart visible_part(const TensorImpl& t) {
-  if (!t.storage) return {};
-  const std::int64_t place = t.data - static_cast<std::byte*>(t.storage->data);
-  for (const ExampleRun* run = example_run; run; run = run->outer) {
-    StoragePart found{-1, 0};
-    for (const Tensor& example : run->examples)
-      if (const TensorImpl& e = example.impl(); e.storage == t.storage && e.numel > 0)
-        if (const StoragePart p = part_of(e); p.begin <= place && place < p.end && p.begin > found.begin) found = p;
-    if (found.begin >= 0) return found;
-  }
-  return {0, static_cast<std::int64_t>(t.storage->bytes)};
-}
-}  // namespace detail
 
 /// Where seeds come from: the k-th one is a function of the generator's seed and k. Threads may share one.
 class Generator {

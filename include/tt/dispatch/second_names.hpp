@@ -1,4 +1,4 @@
-// Functions of Tensors that are another one under a second name, or with an argument fixed: tt::fliplr(x) is tt::flip(x, {1}). Names and meanings are
+// Functions of Tensors that are another one under a second name, or with an argument fixed or one more: tt::fliplr(x) is tt::flip(x, {1}), tt::add(x, y, 2) is x + 2 y. Names and meanings are
 // PyTorch's. Second names of elementwise ops, which Arrays have too, are in ops/aliases.hpp.
 #pragma once
 #include <string>

@@ -1,7 +1,7 @@
 // Definitions of shape_functions.hpp, and their names.
 #pragma once
 #include "tt/dispatch/boxed.hpp"
-#include "tt/dispatch/random.hpp"
+#include "tt/dispatch/example_run.hpp"
 #include "tt/dispatch/shape_functions.hpp"
 
 namespace tt {

@@ -10,6 +10,16 @@ namespace detail {
 /// `alias`: it shares elements, but no history.
 TT_INLINE Tensor make_view(const Tensor& t, const Shape& shape, const std::int64_t* strides, std::byte* data, bool alias = false);
 
+/// The lowest and the highest element of a Tensor that has some, counted from its first one.
+struct Reach {
+  std::int64_t low = 0, high = 0;
+};
+inline Reach reach_of(const TensorImpl& t) {
+  Reach r;
+  for (int k = 0; k < t.shape.rank; ++k) (t.stride[k] < 0 ? r.low : r.high) += (t.shape.code[k] - 1) * t.stride[k];
+  return r;
+}
+
 /// Strides under which the elements of `t`, in row-major order, have another shape; false if there are none.
 TT_INLINE bool reshaped_strides(const TensorImpl& t, const Shape& to, std::int64_t* strides);
 

@@ -324,8 +324,7 @@ TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const 
 inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.contiguous) return t.clone(at);
-  std::int64_t low = 0, high = 0;
-  for (int k = 0; k < impl.shape.rank; ++k) (impl.stride[k] < 0 ? low : high) += impl.stride[k] * (impl.shape.code[k] - 1);
+  const auto [low, high] = detail::reach_of(impl);
   const std::int64_t one = 1, width = size_of(impl.dtype);
   const Tensor memory = detail::make_view(t, Shape{high - low + 1}, &one, impl.data + low * width, true).clone(at);
   return detail::make_view(memory, impl.shape, impl.stride, memory.impl().data - low * width, true);
