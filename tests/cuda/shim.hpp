@@ -2,14 +2,24 @@
 // threads run one after the other; at a barrier or a shuffle a thread waits for the others of its
 // block or warp. Threads that wait at different barriers stop the program, where a device would hang.
 // Put before a kernel's text; run_block() runs one block.
+// It is compiled before hundreds of texts, one by one, and so includes next to nothing.
 #pragma once
+#include <stdio.h>
+#include <stdlib.h>
 #include <ucontext.h>
 
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
+extern "C" {
+float fabsf(float) noexcept;
+float floorf(float) noexcept;
+float ceilf(float) noexcept;
+float truncf(float) noexcept;
+float rintf(float) noexcept;
+double fabs(double) noexcept;
+double floor(double) noexcept;
+double ceil(double) noexcept;
+double trunc(double) noexcept;
+double rint(double) noexcept;
+}
 
 namespace shim {
 
@@ -19,8 +29,8 @@ struct Dimensions {
 
 class Block {
  public:
-  static constexpr int warp_size = 32;
-  static constexpr std::size_t stack_bytes = 512 * 1024;
+  static constexpr int warp_size = 32, most_threads = 1024;
+  static constexpr unsigned long stack_bytes = 512 * 1024;
   struct Barrier {
     int arrived = 0, generation = 0;
   };
@@ -29,24 +39,24 @@ class Block {
     threads_ = threads;
     body_ = body;
     argument_ = argument;
-    fibres_.resize(static_cast<std::size_t>(threads));
-    warps_.assign(static_cast<std::size_t>((threads + warp_size - 1) / warp_size), {});
     all_ = {};
-    for (Fibre& f : fibres_) {
-      if (f.stack.empty()) f.stack.resize(stack_bytes);
+    for (Warp& w : warps_) w.barrier = {};
+    for (int k = 0; k < threads; ++k) {
+      Fibre& f = fibres_[k];
+      if (!f.stack) f.stack = new char[stack_bytes];
       f.begun = f.ended = false;
     }
     for (int left = threads; left > 0;) {
       progress_ = 0;
       for (current_ = 0; current_ < threads; ++current_) {
-        Fibre& f = fibres_[static_cast<std::size_t>(current_)];
+        Fibre& f = fibres_[current_];
         if (f.ended) continue;
         if (!f.begun) {
           f.begun = true;
           ++progress_;
           getcontext(&f.context);
-          f.context.uc_stack.ss_sp = f.stack.data();
-          f.context.uc_stack.ss_size = f.stack.size();
+          f.context.uc_stack.ss_sp = f.stack;
+          f.context.uc_stack.ss_size = stack_bytes;
           f.context.uc_link = &scheduler_;
           makecontext(&f.context, &start, 0);
         }
@@ -54,8 +64,8 @@ class Block {
         if (f.ended) --left, ++progress_;
       }
       if (left > 0 && progress_ == 0) {
-        std::fprintf(stderr, "shim: threads of a block wait at different barriers\n");
-        std::abort();
+        fprintf(stderr, "shim: threads of a block wait at different barriers\n");
+        abort();
       }
     }
   }
@@ -67,10 +77,10 @@ class Block {
   template <class T>
   T exchange(T value, int from) {
     Warp& w = warp();
-    std::memcpy(w.slot[lane()], &value, sizeof value);
+    __builtin_memcpy(w.slot[lane()], &value, sizeof value);
     wait_warp();
     T other;
-    std::memcpy(&other, w.slot[from < members() ? from : lane()], sizeof other);
+    __builtin_memcpy(&other, w.slot[from < members() ? from : lane()], sizeof other);
     wait_warp();
     return other;
   }
@@ -78,22 +88,22 @@ class Block {
  private:
   struct Fibre {
     ucontext_t context;
-    std::vector<char> stack;
+    char* stack = nullptr;  // kept until the program ends
     bool begun = false, ended = false;
   };
   struct Warp {
     Barrier barrier;
     char slot[warp_size][16];
   };
-  std::vector<Fibre> fibres_;
-  std::vector<Warp> warps_;
+  Fibre fibres_[most_threads];
+  Warp warps_[most_threads / warp_size];
   Barrier all_;
   ucontext_t scheduler_;
   int threads_ = 0, current_ = 0, progress_ = 0;
   void (*body_)(void*) = nullptr;
   void* argument_ = nullptr;
 
-  Warp& warp() { return warps_[static_cast<std::size_t>(current_ / warp_size)]; }
+  Warp& warp() { return warps_[current_ / warp_size]; }
   int members() const {
     const int first = current_ / warp_size * warp_size;
     return threads_ - first < warp_size ? threads_ - first : warp_size;
@@ -106,14 +116,14 @@ class Block {
       return;
     }
     for (const int before = b.generation; b.generation == before;)
-      swapcontext(&fibres_[static_cast<std::size_t>(current_)].context, &scheduler_);
+      swapcontext(&fibres_[current_].context, &scheduler_);
   }
   static void start();
 };
 inline Block block;
 inline void Block::start() {
   block.body_(block.argument_);
-  block.fibres_[static_cast<std::size_t>(block.current_)].ended = true;
+  block.fibres_[block.current_].ended = true;
 }
 /// A thread's number, read anew at each use: the fibres share their globals.
 struct ThreadIndex {
@@ -147,18 +157,18 @@ T __shfl_down_sync(unsigned, T value, unsigned apart) {
   const int from = shim::block.lane() + static_cast<int>(apart);
   return shim::block.exchange(value, from < shim::Block::warp_size ? from : shim::block.lane());
 }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline double __dsqrt_rn(double a) { return std::sqrt(a); }
-inline int __float_as_int(float x) { int i; std::memcpy(&i, &x, 4); return i; }
-inline float __int_as_float(int i) { float x; std::memcpy(&x, &i, 4); return x; }
-inline long long __double_as_longlong(double x) { long long i; std::memcpy(&i, &x, 8); return i; }
-inline double __longlong_as_double(long long i) { double x; std::memcpy(&x, &i, 8); return x; }
+inline float __fsqrt_rn(float a) { return __builtin_sqrtf(a); }
+inline double __dsqrt_rn(double a) { return __builtin_sqrt(a); }
+inline int __float_as_int(float x) { int i; __builtin_memcpy(&i, &x, 4); return i; }
+inline float __int_as_float(int i) { float x; __builtin_memcpy(&x, &i, 4); return x; }
+inline long long __double_as_longlong(double x) { long long i; __builtin_memcpy(&i, &x, 8); return i; }
+inline double __longlong_as_double(long long i) { double x; __builtin_memcpy(&x, &i, 8); return x; }
 
 alignas(16) char shared_memory[232448];
 alignas(16) char tt_shared_memory[232448];
