@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "sanitizers.hpp"
 #include "tensors.hpp"
 
 using tt::DType;
@@ -318,6 +319,136 @@ TEST_CASE("threads share one long row, and combine its blocks in their order") {
       }
     }
   }
+}
+
+TEST_CASE("elementwise results lie as their operands do") {
+  const auto strides = [](const Tensor& t) {
+    std::vector<std::int64_t> s;
+    for (int d = 0; d < t.dim(); ++d) s.push_back(t.stride(d));
+    return s;
+  };
+  using Strides = std::vector<std::int64_t>;
+  const Tensor x = tt::arange(24).to(DType::f32).reshape({2, 3, 4}), a = tt::arange(12).to(DType::f32).reshape({3, 4}), b = tt::arange(12).to(DType::f32).reshape({4, 3});
+  // What PyTorch 2.15 gives.
+  CHECK(strides(a.t() * 2) == Strides{1, 4});
+  CHECK(strides(1 - a.t()) == Strides{1, 4});
+  CHECK(strides(a.t() + b) == Strides{1, 4});
+  CHECK(strides(b + a.t()) == Strides{3, 1});
+  CHECK(strides(a.t() + tt::ones({3})) == Strides{1, 4});
+  CHECK(strides(tt::ones({3}) + a.t()) == Strides{1, 4});
+  CHECK(strides(tt::ones({4, 1}) + a.t()) == Strides{1, 4});
+  CHECK(strides(x.permute({2, 0, 1}).exp()) == Strides{1, 12, 4});
+  CHECK(strides(x.permute({1, 0, 2}) + 1) == Strides{4, 12, 1});
+  CHECK(strides(x.permute({2, 1, 0}).slice(0, 0, 4, 2).slice(1, 1, 3) + 1) == Strides{1, 2, 4});
+  CHECK(strides(a.t().unsqueeze(0).expand({5, 4, 3}) + 0) == Strides{12, 1, 4});
+  CHECK(strides(tt::ones({3, 1}).expand({3, 4}).t() * 2) == Strides{3, 1});
+  CHECK(strides(tt::ones({3, 1, 2}).permute({2, 1, 0}) * 2) == Strides{1, 2, 2});
+  CHECK(strides(tt::ones({2, 2, 2}).permute({0, 2, 1}) + tt::ones({2, 2, 2})) == Strides{4, 1, 2});
+  CHECK(strides(tt::gelu(a.t())) == Strides{1, 4});
+  CHECK(strides(tt::call("leaky_relu", {a.t(), 0.1})) == Strides{1, 4});
+  CHECK(strides(tt::clamp(a.t(), 1, 2)) == Strides{1, 4});
+  CHECK(strides(a.t() < b) == Strides{1, 4});
+  CHECK(strides(a.t().to(DType::f16)) == Strides{1, 4});
+  CHECK(strides(a.t().to(DType::f16) + 1) == Strides{1, 4});
+  CHECK(strides(tt::where(a.t() > 3, b, a.t())) == Strides{1, 4});
+  CHECK(strides(tt::call("lerp", {a.t(), b, 0.5})) == Strides{1, 4});
+  CHECK(strides(tt::call("addcmul", {b, a.t(), b})) == Strides{3, 1});
+  CHECK(strides(tt::call("isnan", {a.t()})) == Strides{1, 4});
+  CHECK(strides(tt::call_results("frexp", {a.t()})[1]) == Strides{1, 4});
+  CHECK(strides(tt::call("masked_fill", {a.t(), b > 3, 0.})) == Strides{3, 1});
+  CHECK(strides(tt::softmax(a.t(), 0)) == Strides{3, 1});
+  CHECK(strides(tt::call("prelu", {a.t(), tt::ones({3})})) == Strides{3, 1});  // PyTorch: {1, 4}
+  CHECK(strides(a.t().cumsum(0)) == Strides{3, 1});
+  CHECK(strides(a.to(tt::Device("meta")).t() * 2) == Strides{1, 4});
+  CHECK((a.t() + b).t().is_contiguous());
+
+  // Not elementwise, though nothing is left to reduce or to move.
+  CHECK(same_bits(x.permute({2, 1, 0}).unsqueeze(-1).sum({-1}, true).contiguous(), x.permute({2, 1, 0}).contiguous().unsqueeze(-1)));
+  CHECK(same_bits(x.permute({2, 1, 0}).unsqueeze(1).flip({1}).contiguous(), x.permute({2, 1, 0}).contiguous().unsqueeze(1)));
+  CHECK(same_bits(tt::matmul(a.slice(1, 0, 1), b.slice(1, 0, 1).t()).contiguous(), tt::matmul(a.slice(1, 0, 1).contiguous(), b.slice(1, 0, 1).t().contiguous())));
+
+  // The elements are those of dense operands, whatever the operands' order.
+  constexpr int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const auto in_order = [](const Tensor& t, const int (&o)[3]) {  // as it is, lying in that order of axes
+    int back[3];
+    for (int k = 0; k < 3; ++k) back[o[k]] = k;
+    return t.permute({o[0], o[1], o[2]}).contiguous().permute({back[0], back[1], back[2]});
+  };
+  for (const DType d : {DType::f32, DType::f64, DType::bf16, DType::i32})
+    for (const auto& first : orders)
+      for (const auto& second : orders) {
+        if (is_sanitized && (d != DType::f32 || &first == &second)) continue;
+        const Tensor u = (tt::randn({5, 130, 3}) * 9).to(d), v = (tt::randn({5, 130, 3}) * 9).to(d), w = (tt::randn({130, 1}) * 9).to(d);
+        const Tensor p = in_order(u, first), q = in_order(v, second);
+        CHECK(same_bits((p + q).contiguous(), u + v));
+        CHECK(strides(p + q) == strides(p));
+        CHECK(same_bits((p * w).contiguous(), u * w));
+        CHECK(same_bits((w - p).contiguous(), w - u));
+        CHECK(same_bits(tt::where(p > q, p, 2 * q).contiguous(), tt::where(u > v, u, 2 * v)));
+        if (tt::is_floating(d)) CHECK(same_bits(tt::gelu(p).contiguous(), tt::gelu(u)));
+        Tensor to = in_order(u.clone(), second);
+        const Strides lies = strides(to);
+        to.add_(p);
+        to.mul_(q);
+        CHECK(strides(to) == lies);
+        CHECK(same_bits(to.contiguous(), (u + u) * v));
+        tt::call("sub", {p, q}, {{"out", to}});
+        CHECK(strides(to) == lies);
+        CHECK(same_bits(to.contiguous(), u - v));
+      }
+  // So are gradients.
+  const auto loss = [](const Tensor& r, const Tensor& s) { return ((r.t() * s).tanh() + r.t()).square().sum(); };
+  Tensor r = tt::randn({7, 9}).requires_grad_(), s = tt::randn({7, 9}).t().requires_grad_();
+  Tensor dense_r = r.detach().clone().requires_grad_(), dense_s = s.detach().clone().requires_grad_();
+  loss(r, s).backward();
+  ((dense_r.t().contiguous() * dense_s).tanh() + dense_r.t().contiguous()).square().sum().backward();
+  CHECK(same_bits(r.grad().contiguous(), dense_r.grad().contiguous()));
+  CHECK(same_bits(s.grad().contiguous(), dense_s.grad().contiguous()));
+  CHECK(message([&] { a.t() + a; }).find("test_direct.cpp") != std::string::npos);
+
+  // Compiled functions give what eager ones give: as one graph, with a graph break, and on the tape.
+  const auto several = [](const Tensor& y, const Tensor& z) {
+    Tensor added = y.t() + 1;
+    added.add_(z);
+    return std::vector<Tensor>{y.t() * 2 + z, (y + 1).t(), tt::gelu(y.t()), y.t().matmul(y), z.t().to(DType::f64), (y.t() + z).reshape({-1}), added, y.unsqueeze(0).permute({2, 0, 1}).exp()};
+  };
+  const auto broken = [&](const Tensor& y, const Tensor& z) {
+    const Tensor sum = y.t() + z;
+    return several(sum.sum().item() > 1e9 ? y : y * 2, sum);
+  };
+  const auto lies_alike = [&](const auto& f, const auto& compiled, const Tensor& y, const Tensor& z) {
+    const std::vector<Tensor> expected = f(y, z), got = compiled(y, z);
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      CAPTURE(k);
+      CHECK(same_bits(got[k].contiguous(), expected[k].contiguous()));
+      CHECK(strides(got[k]) == strides(expected[k]));
+    }
+  };
+  const auto one_graph = tt::compile(several);
+  const auto with_breaks = tt::compile(tt::frozen(broken));
+  for (const int n : {4, 6})
+    for (const bool taped : {false, true})
+      for (int turn = 0; turn < 2; ++turn) {  // the second time its kernels may be others
+        const Tensor u = tt::randn({3, n}).requires_grad_(taped), v = tt::randn({n, 3});
+        lies_alike(several, one_graph, u, v);
+        lies_alike(broken, with_breaks, u, v);
+        const Tensor ut = tt::randn({n, 3}).t().requires_grad_(taped), vt = tt::randn({3, n}).t();
+        lies_alike(several, one_graph, ut, vt);
+        lies_alike(broken, with_breaks, ut, vt);
+        lies_alike(several, one_graph, u, vt);
+      }
+  const auto with_constant = [](const Tensor& y) { return y + tt::arange(6).to(DType::f32).reshape({2, 3}).t() * 2; };  // made by the function, and lies transposed
+  CHECK(same_bits(tt::compile(with_constant)(b.slice(1, 0, 2).slice(0, 0, 3)).contiguous(), with_constant(b.slice(1, 0, 2).slice(0, 0, 3)).contiguous()));
+  const auto rows = [](const Tensor& y) {
+    return tt::scan([](const Tensor& s, const Tensor& row) { return std::pair(s + row.sum(), row.t() * 2); }, tt::tensor(0.0), y).second;
+  };
+  const Tensor batch = tt::randn({5, 3, 4});
+  CHECK(same_bits(rows(batch).contiguous(), (batch.transpose(1, 2) * 2).contiguous()));
+  CHECK(same_bits(tt::compile(rows)(batch).contiguous(), (batch.transpose(1, 2) * 2).contiguous()));
+  Tensor leaf = tt::randn({3, 4}).requires_grad_(), eager_leaf = leaf.detach().clone().requires_grad_();
+  one_graph(leaf, b)[0].square().sum().backward();
+  several(eager_leaf, b)[0].square().sum().backward();
+  CHECK(same_bits(leaf.grad().contiguous(), eager_leaf.grad().contiguous()));
 }
 
 TEST_CASE("views are laid out as their strides say") {

@@ -55,20 +55,6 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
   f.function(out + begin * size_of(f.result), in, end - begin, 0);
 }
 
-/// Do the elements lie one behind the other, in whatever order of the axes?
-inline bool is_dense(const TensorImpl& t) {
-  if (t.contiguous) return true;
-  std::int64_t n = 1;
-  for (int k = 0; k < t.shape.rank; ++k) {  // the axes from the inmost one out
-    int next = -1;
-    for (int j = 0; j < t.shape.rank; ++j)
-      if (t.stride[j] == n && t.shape.code[j] > 1) next = j;
-    if (next < 0) break;
-    n *= t.shape.code[next];
-  }
-  return n == t.numel;
-}
-
 /// Do two Tensors of one shape lie alike, element by element?
 inline bool lie_alike(const TensorImpl& a, const TensorImpl& b) {
   if (!(a.shape == b.shape)) return false;
@@ -97,19 +83,13 @@ inline bool try_dense(Call& c) {
     if (c[k].impl().shape.rank > big->shape.rank) big = &c[k].impl();
   for (int k = 0; k < c.arguments; ++k) {
     const TensorImpl& t = c[k].impl();
-    if (t.dtype != big->dtype || t.contiguous != (big->contiguous || t.shape.rank == 0) || (t.numel > direct_tile && !has_room(t, t.numel))) return false;
+    if (t.dtype != big->dtype || !t.contiguous || (t.numel > direct_tile && !has_room(t, t.numel))) return false;
     if (!(t.shape == big->shape) && t.shape.rank != 0) return false;
-  }
-  if (!big->contiguous) {  // Tensors that lie alike are computed as they lie, and the result is laid out then
-    if (!is_dense(*big)) return false;
-    for (int k = 0; k < c.arguments; ++k)
-      if (c[k].dim() > 0 && !lie_alike(c[k].impl(), *big)) return false;
   }
   const DirectCall f = direct_call(*c.op, big->dtype);
   if (!f.function) return false;
   const bool in_place = c.into && c.into->impl().storage && may_write_into(*c.into, f.result, *big, c);
   Tensor out = in_place ? *c.into : Tensor(f.result, big->shape);
-  if (!big->contiguous && !in_place) out.impl().set_strided(big->shape, big->stride);
   const std::int64_t n = big->numel;
   std::byte* const to = out.impl().data;
   const Split split = divided(1, n);
@@ -117,7 +97,7 @@ inline bool try_dense(Call& c) {
     const Range r = split.part(part);
     run_direct(f, c, to, r.first(SplitAxis::cols), r.last(SplitAxis::cols, n));
   });
-  c.result[0] = big->contiguous || in_place ? static_cast<Tensor&&>(out) : out.contiguous();
+  c.result[0] = static_cast<Tensor&&>(out);
   return true;
 }
 

@@ -206,6 +206,7 @@ Operator& define_operator() {
       } else {
         e.record = &record_structured_op<F>;
         e.record_named = &record_named_op<F>;
+        e.elementwise = F::info.elementwise;
         if constexpr (requires { &HostKernel<F>::run; }) {
           e.set_kernel(DispatchKey::cpu, &host_kernel<F>);
           e.derivative = &host_derivative<F>;
@@ -215,6 +216,7 @@ Operator& define_operator() {
     } else {
       e.set_schema(F::info.schema ? F::info.schema : schema_of(F::info.arity, ""));
       e.body = &op_def<F>;
+      e.elementwise = true;
       e.record = &record_call_of;
       enlist(op_def<F>);
     }
@@ -231,10 +233,11 @@ Operator& define_operator() {
 }
 /// The operator of this name that is recorded so.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
-                                 Op primitive = Op::input) {
+                                 Op primitive = Op::input, bool elementwise = false) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
     e.set_schema(primitive == Op::where ? "Tensor condition, Tensor input, Tensor other" : schema_of(arguments, attributes));
     e.primitive = primitive;
+    e.elementwise = elementwise || primitive != Op::input;
     e.record = record;
   });
 }
@@ -389,11 +392,11 @@ TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, c
 TT_INLINE void record_bitcast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void record_copy(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
 inline Operator& to_operator() {
-  static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype");
+  static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype", Op::input, true);
   return op;
 }
 inline Operator& bitcast_operator() {
-  static Operator& op = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype");
+  static Operator& op = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype", Op::input, true);
   return op;
 }
 TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at);

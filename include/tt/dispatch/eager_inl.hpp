@@ -2,6 +2,7 @@
 #pragma once
 #include "tt/dispatch/direct_call_inl.hpp"
 #include "tt/dispatch/eager.hpp"
+#include "tt/dispatch/memory_order.hpp"
 
 namespace tt {
 
@@ -13,18 +14,23 @@ namespace tt::detail {
 
 // ---- kernels for every operator that can be recorded
 
+// Elementwise results lie as their operands do: `moved`, a context, says that axes have been brought into that order.
+
 /// On the device that the arguments are on.
-inline void plan_kernel(Call& c, void*) {
+inline void plan_kernel(Call& c, void* moved) {
   if (c.op->external)
     TT_THROW(Unavailable(Text("tt::") << c.op->name() << ": has no kernel for Tensors on " << tt::name(c[0].device().type) << ". Move them to the CPU?" << c.at));
+  if (!moved && run_in_order(c, &plan_kernel)) return;
   const BoundFunction f = bind_function(c);
   f.function->run(c.argument, f.symbols, c.result);
 }
-inline void cpu_kernel(Call& c, void*) {
-  if (!try_direct(c)) plan_kernel(c, nullptr);
+inline void cpu_kernel(Call& c, void* moved) {
+  if (!moved && run_in_order(c, &cpu_kernel)) return;
+  if (!try_direct(c)) plan_kernel(c, &c);
 }
 /// Shapes and dtypes only.
-inline void meta_kernel(Call& c, void*) {
+inline void meta_kernel(Call& c, void* moved) {
+  if (!moved && run_in_order(c, &meta_kernel)) return;
   const BoundFunction f = bind_function(c);
   for (int k = 0; k < f.function->outputs(); ++k)
     c.result[k] = Tensor(f.function->graph()[f.function->graph().outputs[k]].dtype,

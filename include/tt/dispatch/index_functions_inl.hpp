@@ -43,14 +43,17 @@ struct Scatter {
       const auto* const values = source.data_ptr<T>();
       const auto* const places = index.data_ptr<std::int64_t>();
       auto* const to = result.data_ptr<T>();
-      e.each_row(result, e.rows_are_apart(), [&](std::int64_t first, std::int64_t base) {
-        const auto* from = values + first;
-        e.each_place(result, places + first, [&](std::int64_t j, std::int64_t place) {
-          T& own = to[base + place];
-          const bool alone = there && !there[base + place];
-          if (alone) there[base + place] = true;
-          own = alone || o.meeting == Meeting::assign ? from[j] : met(o.meeting, own, from[j]);
+      const auto each = [&](const auto& meet) {  // element `at` of the result, and what is written there
+        e.each_row(result, e.rows_are_apart(), [&](std::int64_t first, std::int64_t base) {
+          const auto* from = values + first;
+          e.each_place(result, places + first, [&](std::int64_t j, std::int64_t place) { meet(base + place, from[j]); });
         });
+      };
+      if (o.meeting == Meeting::assign) return each([&](std::int64_t at, T value) { to[at] = value; });
+      each([&](std::int64_t at, T value) {
+        const bool alone = there && !there[at];
+        if (alone) there[at] = true;
+        to[at] = alone ? value : met(o.meeting, to[at], value);
       });
     });
   }

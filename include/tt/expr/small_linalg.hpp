@@ -115,6 +115,24 @@ TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
     for (int j = 0; j < N; ++j) to[i * N + j] = m[i][j];
   return true;
 }
+/// x == 0, by its bits: one branch, where a comparison needs another for NaN.
+template <class T>
+TT_ALWAYS_INLINE bool is_zero(T x) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  return std::bit_cast<Bits>(x) << 1 == 0;
+}
+/// The adjugate of a 3 x 3 matrix, times `by`: but for its last element, products of two numbers less those of two others, eight at once.
+template <class T>
+TT_ALWAYS_INLINE void scaled_adjugate(const T* m, T by, T* to) {
+  typedef T Eight __attribute__((vector_size(8 * sizeof(T))));
+  Eight low, high;  // from m[0] and from m[1] on
+  std::memcpy(&low, m, sizeof low);
+  std::memcpy(&high, m + 1, sizeof high);
+  const Eight r = (__builtin_shufflevector(low, low, 4, 2, 1, 5, 0, 2, 3, 1) * __builtin_shufflevector(high, high, 7, 6, 4, 5, 7, 2, 6, 5) -
+                   __builtin_shufflevector(low, low, 5, 1, 2, 3, 2, 0, 4, 0) * __builtin_shufflevector(high, high, 6, 7, 3, 7, 5, 4, 5, 6)) * by;
+  std::memcpy(to, &r, sizeof r);
+  to[8] = (m[0] * m[4] - m[1] * m[3]) * by;
+}
 /// Minors of two rows of a 4 x 4 matrix: of columns 01, 02, 03, 12, 13, 23.
 template <class T>
 struct RowPair {
@@ -122,6 +140,13 @@ struct RowPair {
   TT_ALWAYS_INLINE RowPair(const T* r, const T* s)
       : of{r[0] * s[1] - s[0] * r[1], r[0] * s[2] - s[0] * r[2], r[0] * s[3] - s[0] * r[3], r[1] * s[2] - s[1] * r[2], r[1] * s[3] - s[1] * r[3], r[2] * s[3] - s[2] * r[3]} {}
 };
+/// Up to 3 x 3.
+template <int N, class T>
+TT_ALWAYS_INLINE T det_of(const T* m) {
+  if constexpr (N == 1) return m[0];
+  else if constexpr (N == 2) return m[0] * m[3] - m[1] * m[2];
+  else return m[0] * (m[4] * m[8] - m[5] * m[7]) + m[1] * (m[5] * m[6] - m[3] * m[8]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
 
 }  // namespace detail
 
@@ -132,12 +157,12 @@ template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {
   const T* const m = a.data();
-  if constexpr (N == 1) return m[0];
-  else if constexpr (N == 2) return m[0] * m[3] - m[1] * m[2];
-  else if constexpr (N == 3) return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+  if constexpr (N <= 3) return detail::det_of<static_cast<int>(N)>(m);
   else if constexpr (N == 4) {
-    const detail::RowPair<T> s(m, m + 4), c(m + 8, m + 12);
-    return s.of[0] * c.of[5] - s.of[1] * c.of[4] + s.of[2] * c.of[3] + s.of[3] * c.of[2] - s.of[4] * c.of[1] + s.of[5] * c.of[0];
+    const auto minor = [&](int i, int j) TT_LAMBDA_INLINE { return m[4 * i] * m[4 * j + 1] - m[4 * j] * m[4 * i + 1]; };  // of columns 0 and 1
+    const T a01 = minor(0, 1), a02 = minor(0, 2), a03 = minor(0, 3), a12 = minor(1, 2), a13 = minor(1, 3), a23 = minor(2, 3);
+    return m[15] * (m[2] * a12 - m[6] * a02 + m[10] * a01) - m[11] * (m[2] * a13 - m[6] * a03 + m[14] * a01) + m[7] * (m[2] * a23 - m[10] * a03 + m[14] * a02) -
+           m[3] * (m[6] * a23 - m[10] * a13 + m[14] * a12);
   } else return detail::SmallLu<T, static_cast<int>(N)>(m).det();
 }
 
@@ -148,9 +173,12 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
   Array<T, N, N> r{Uninitialized{}};
   const T* const m = a.data();
   T* const x = r.data();
-  if constexpr (N <= 4) {
-    const T d = det(a);
-    if (d == 0) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+  const auto check = [&](bool singular) TT_LAMBDA_INLINE {
+    if (singular) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+  };
+  if constexpr (N <= 3) {
+    const T d = detail::det_of<static_cast<int>(N)>(m);
+    check(detail::is_zero(d));
     const T by = 1 / d;
     if constexpr (N == 1) x[0] = by;
     else if constexpr (N == 2) {
@@ -158,38 +186,33 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
       x[1] = -m[1] * by;
       x[2] = -m[2] * by;
       x[3] = m[0] * by;
-    } else if constexpr (N == 3) {
-      x[0] = (m[4] * m[8] - m[5] * m[7]) * by;
-      x[1] = (m[2] * m[7] - m[1] * m[8]) * by;
-      x[2] = (m[1] * m[5] - m[2] * m[4]) * by;
-      x[3] = (m[5] * m[6] - m[3] * m[8]) * by;
-      x[4] = (m[0] * m[8] - m[2] * m[6]) * by;
-      x[5] = (m[2] * m[3] - m[0] * m[5]) * by;
-      x[6] = (m[3] * m[7] - m[4] * m[6]) * by;
-      x[7] = (m[1] * m[6] - m[0] * m[7]) * by;
-      x[8] = (m[0] * m[4] - m[1] * m[3]) * by;
     } else {
-      const detail::RowPair<T> upper(m, m + 4), lower(m + 8, m + 12);
-      const T *const s = upper.of, *const c = lower.of;
-      x[0] = (m[5] * c[5] - m[6] * c[4] + m[7] * c[3]) * by;
-      x[1] = (m[2] * c[4] - m[1] * c[5] - m[3] * c[3]) * by;
-      x[2] = (m[13] * s[5] - m[14] * s[4] + m[15] * s[3]) * by;
-      x[3] = (m[10] * s[4] - m[9] * s[5] - m[11] * s[3]) * by;
-      x[4] = (m[6] * c[2] - m[4] * c[5] - m[7] * c[1]) * by;
-      x[5] = (m[0] * c[5] - m[2] * c[2] + m[3] * c[1]) * by;
-      x[6] = (m[14] * s[2] - m[12] * s[5] - m[15] * s[1]) * by;
-      x[7] = (m[8] * s[5] - m[10] * s[2] + m[11] * s[1]) * by;
-      x[8] = (m[4] * c[4] - m[5] * c[2] + m[7] * c[0]) * by;
-      x[9] = (m[1] * c[2] - m[0] * c[4] - m[3] * c[0]) * by;
-      x[10] = (m[12] * s[4] - m[13] * s[2] + m[15] * s[0]) * by;
-      x[11] = (m[9] * s[2] - m[8] * s[4] - m[11] * s[0]) * by;
-      x[12] = (m[5] * c[1] - m[4] * c[3] - m[6] * c[0]) * by;
-      x[13] = (m[0] * c[3] - m[1] * c[1] + m[2] * c[0]) * by;
-      x[14] = (m[13] * s[1] - m[12] * s[3] - m[14] * s[0]) * by;
-      x[15] = (m[8] * s[3] - m[9] * s[1] + m[10] * s[0]) * by;
+      detail::scaled_adjugate(m, by, x);
     }
+  } else if constexpr (N == 4) {
+    const detail::RowPair<T> upper(m, m + 4), lower(m + 8, m + 12);
+    const T *const s = upper.of, *const c = lower.of;
+    const T d = s[0] * c[5] - s[1] * c[4] + s[2] * c[3] + s[3] * c[2] - s[4] * c[1] + s[5] * c[0];
+    check(detail::is_zero(d));
+    const T by = 1 / d;
+    x[0] = (m[5] * c[5] - m[6] * c[4] + m[7] * c[3]) * by;
+    x[1] = (m[2] * c[4] - m[1] * c[5] - m[3] * c[3]) * by;
+    x[2] = (m[13] * s[5] - m[14] * s[4] + m[15] * s[3]) * by;
+    x[3] = (m[10] * s[4] - m[9] * s[5] - m[11] * s[3]) * by;
+    x[4] = (m[6] * c[2] - m[4] * c[5] - m[7] * c[1]) * by;
+    x[5] = (m[0] * c[5] - m[2] * c[2] + m[3] * c[1]) * by;
+    x[6] = (m[14] * s[2] - m[12] * s[5] - m[15] * s[1]) * by;
+    x[7] = (m[8] * s[5] - m[10] * s[2] + m[11] * s[1]) * by;
+    x[8] = (m[4] * c[4] - m[5] * c[2] + m[7] * c[0]) * by;
+    x[9] = (m[1] * c[2] - m[0] * c[4] - m[3] * c[0]) * by;
+    x[10] = (m[12] * s[4] - m[13] * s[2] + m[15] * s[0]) * by;
+    x[11] = (m[9] * s[2] - m[8] * s[4] - m[11] * s[0]) * by;
+    x[12] = (m[5] * c[1] - m[4] * c[3] - m[6] * c[0]) * by;
+    x[13] = (m[0] * c[3] - m[1] * c[1] + m[2] * c[0]) * by;
+    x[14] = (m[13] * s[1] - m[12] * s[3] - m[14] * s[0]) * by;
+    x[15] = (m[8] * s[3] - m[9] * s[1] + m[10] * s[0]) * by;
   } else {
-    if (!detail::inverted<T, static_cast<int>(N)>(m, x)) [[unlikely]] detail::refuse_matrix("inv", "singular", N, at);
+    check(!detail::inverted<T, static_cast<int>(N)>(m, x));
   }
   return r;
 }

@@ -28,38 +28,38 @@ constexpr Sym is_infinite(const Sym& x, bool above, bool below) {
 }  // namespace detail
 
 struct Isnan {
-  static constexpr OpInfo info{.name = "isnan", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "isnan", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return is_floating(x.dtype()) ? x != x : detail::all_of(x, false); }
 };
 struct Isinf {
-  static constexpr OpInfo info{.name = "isinf", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "isinf", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, true, true); }
 };
 struct Isposinf {
-  static constexpr OpInfo info{.name = "isposinf", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "isposinf", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, true, false); }
 };
 struct Isneginf {
-  static constexpr OpInfo info{.name = "isneginf", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "isneginf", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return detail::is_infinite(x, false, true); }
 };
 struct Isfinite {
-  static constexpr OpInfo info{.name = "isfinite", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "isfinite", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return is_floating(x.dtype()) ? tt::abs(x) < __builtin_inf() : detail::all_of(x, true); }
 };
 struct Signbit {
-  static constexpr OpInfo info{.name = "signbit", .arguments = "input"};
+  static constexpr OpInfo info{.name = "signbit", .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) {
     if (!is_floating(x.dtype())) return x.dtype() == DType::boolean ? detail::all_of(x, false) : x < 0;
     return x.dtype() == DType::f64 ? bitcast<std::int64_t>(x) < 0 : bitcast<std::int32_t>(x) < 0;
   }
 };
 struct LogicalXor {
-  static constexpr OpInfo info{.name = "logical_xor", .widens = false, .arguments = "input, other"};
+  static constexpr OpInfo info{.name = "logical_xor", .widens = false, .elementwise = true, .arguments = "input, other"};
   static constexpr Sym body(const Sym& a, const Sym& b) { return (a != 0) != (b != 0); }
 };
 struct BitwiseNot {
-  static constexpr OpInfo info{.name = "bitwise_not", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "bitwise_not", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x) { return x.dtype() == DType::boolean ? !x : x ^ -1; }
 };
 struct IscloseOptions {
@@ -68,7 +68,7 @@ struct IscloseOptions {
 };
 struct Isclose {
   using Options = IscloseOptions;
-  static constexpr OpInfo info{.name = "isclose", .arguments = "input, other"};
+  static constexpr OpInfo info{.name = "isclose", .elementwise = true, .arguments = "input, other"};
   static constexpr Sym body(const Sym& x, const Sym& y, const Options& o) {
     detail::need_option(x, o.rtol >= 0, info.name, "rtol", o.rtol, "at least 0");
     detail::need_option(x, o.atol >= 0, info.name, "atol", o.atol, "at least 0");
@@ -84,7 +84,7 @@ struct NanToNumOptions {
 };
 struct NanToNum {
   using Options = NanToNumOptions;
-  static constexpr OpInfo info{.name = "nan_to_num", .widens = false, .arguments = "input"};
+  static constexpr OpInfo info{.name = "nan_to_num", .widens = false, .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     if (!is_floating(x.dtype())) return x;
     const double most = detail::largest(x.dtype());
@@ -175,7 +175,7 @@ struct RoundDecimals {
   struct Options {
     int decimals = 0;
   };
-  static constexpr OpInfo info{.name = "_round_decimals", .arguments = "input"};
+  static constexpr OpInfo info{.name = "_round_decimals", .elementwise = true, .arguments = "input"};
   static constexpr Sym body(const Sym& x, const Options& o) {
     if (!is_floating(x.dtype()) || o.decimals == 0) return is_floating(x.dtype()) ? tt::round(x) : x;
     double ten = 1;
@@ -189,7 +189,7 @@ struct Frexp {
   struct Results {
     Sym mantissa, exponent;
   };
-  static constexpr OpInfo info{.name = "frexp", .arguments = "input"};
+  static constexpr OpInfo info{.name = "frexp", .elementwise = true, .arguments = "input"};
   static constexpr Results body(const Sym& given) {
     const Sym x = detail::need_real(given, info.name);
     return x.dtype() == DType::f64 ? parts<std::int64_t, double>(x, 52, 1023) : parts<std::int32_t, float>(x, 23, 127);
@@ -234,7 +234,7 @@ constexpr auto next_half(auto a, auto b) {
 }  // namespace detail
 /// The next number from a towards b. bf16 are the upper halves of f32.
 struct Nextafter {
-  static constexpr OpInfo info{.name = "nextafter", .widens = false, .arguments = "input, other"};
+  static constexpr OpInfo info{.name = "nextafter", .widens = false, .elementwise = true, .arguments = "input, other"};
   static constexpr Sym body(const Sym& x, const Sym& y) {
     const detail::SameDtype s(x, y);
     (void)detail::need_real(s.a, info.name);
@@ -248,7 +248,7 @@ struct Polygamma {
   struct Options {
     int n = 0;
   };
-  static constexpr OpInfo info{.name = "polygamma", .arguments = ".n, input"};
+  static constexpr OpInfo info{.name = "polygamma", .elementwise = true, .arguments = ".n, input"};
   static constexpr Sym body(const auto& given, const Options& o) {
     const auto x = detail::to_real(given);
     if (o.n < 0) return {x.graph, x.graph->fail({.mistake = Mistake::number_out_of_range, .op = info.name, .dtype = x.dtype(), .number = o.n}, x.id)};

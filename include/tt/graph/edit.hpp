@@ -44,7 +44,7 @@ constexpr Graph replace(const Graph& g, int node, int with) {
   outside[node] = inside[with];
   for (int i : post_order(g, g.outputs))
     if (outside[i] < 0) outside[i] = rebuild(i, outside);
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(outside[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  r.take_outputs(g, outside);
   return canonical(r);
 }
 

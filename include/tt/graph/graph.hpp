@@ -124,6 +124,11 @@ struct Graph {
     output_padded.push_back(donated_input >= 0 ? input_padded[donated_input] : padded);
   }
 
+  /// Those of `g`, whose node i is node map[i] here.
+  constexpr void take_outputs(const Graph& g, const Vec<int>& map) {
+    for (int k = 0; k < g.outputs.size(); ++k) output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  }
+
   // ---- elementwise
   constexpr int elementwise(Op op, Ids operands, std::int64_t attribute = 0,
                             DType to = DType::f32);

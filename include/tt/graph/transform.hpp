@@ -163,7 +163,7 @@ constexpr Graph rebuild(const Graph& g, const Rewrite& rewrite, const Vec<int>& 
       map[i] = again(r, g, n, o);
     }
   }
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  r.take_outputs(g, map);
   return r;
 }
 
@@ -236,7 +236,7 @@ constexpr Graph decomposed(const Graph& g, Vec<int>& map) {
   map = Vec<int>(g.size(), -1);
   for (int i : g.inputs) map[i] = r.input_like(g, i);
   detail::decompose_into(r, g, nullptr, map);
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  r.take_outputs(g, map);
   return r;
 }
 constexpr Graph decomposed(Graph g) {

@@ -125,6 +125,11 @@ TT_INLINE Text difference(const Guards& before, const Guards& now);
 /// Results that are arguments, or views of them: eager gives no copies. And what becomes of undefined arguments.
 struct SharedResults;
 
+/// An output of a graph with its axes as they lie in memory, from the outmost in: which axis each is of the result.
+struct OrderedOutput {
+  int output = 0;
+  SmallVec<int, 8> axis{};
+};
 /// What a function did.
 struct Recording {
   Graph graph;
@@ -134,6 +139,7 @@ struct Recording {
   std::vector<Tensor> constants;       ///< inputs of the graph behind the arguments: see detail::made_of_numbers
   Vec<SizeGuard> guards;               ///< what it took for granted of sizes
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
+  std::vector<OrderedOutput> ordered{};
 };
 
 /// What is said about a parameter that becomes another kind of Tensor.
@@ -197,6 +203,7 @@ using Record = CallableRef<Recording()>;
 struct Executable {
   std::shared_ptr<const GraphFunction> function;
   CompiledGraph by_backend;  ///< empty: the function runs
+  std::vector<OrderedOutput> ordered{};
   const GraphFunction::Joint* joint = nullptr;  ///< on the tape: its halves run in the function's place
 
   const GraphFunction& forward() const { return joint ? *joint->forward : *function; }

@@ -253,7 +253,7 @@ TT_INLINE bool find_shared(const SharedResults& shared, int place, const Argumen
 
 TT_INLINE void run_into(Tensor* out, const Recording& r, const Executable& e, const Arguments& argument, const SymbolValues& symbols,
                         bool plain, const char* name, SourceLine at) {
-  if (plain && r.updated.empty() && !e.by_backend) return e.function->run(argument.tensor.data(), symbols, out);
+  if (plain && r.updated.empty() && !e.by_backend && e.ordered.empty()) return e.function->run(argument.tensor.data(), symbols, out);
   const bool taped = !plain && argument.on_tape();
   execute(e, argument, symbols, r.updated, r.results, taped, taped, name, at, out);
 }
@@ -320,14 +320,32 @@ TT_INLINE void check_parameter(const Tensor& before, const Tensor& after, const 
                    << before.shape() << " became " << tt::name(after.dtype()) << ' ' << after.shape() << "."));
 }
 
-/// The same elements in memory of its own, as far apart as they were: a program is made for that.
+/// The same elements in memory of its own, as far apart as they were, as a program is made for that; and with their history.
 inline Tensor copy_as_it_lies(const Tensor& t, SourceLine at) {
   const detail::TensorImpl& impl = t.impl();
   if (impl.contiguous) return t.clone(at);
   const auto [low, high] = detail::reach_of(impl);
   const std::int64_t one = 1, width = size_of(impl.dtype);
   const Tensor memory = detail::make_view(t, Shape{high - low + 1}, &one, impl.data + low * width, true).clone(at);
-  return detail::make_view(memory, impl.shape, impl.stride, memory.impl().data - low * width, true);
+  Tensor copy = detail::make_view(memory, impl.shape, impl.stride, memory.impl().data - low * width, true);
+  if (impl.requires_grad) detail::tape_hooks().adopt(copy, t);
+  return copy;
+}
+/// A fresh Tensor whose axes stand as they lie becomes one with each in its place.
+inline void put_axes_in_order(Tensor& t, const SmallVec<int, 8>& axis, SourceLine at) {
+  const detail::TensorImpl& lies = t.impl();
+  std::int64_t place[max_rank], strides[max_rank];
+  Shape shape = lies.shape;
+  for (int d = 0; d < axis.size(); ++d) {
+    place[axis[d]] = d;
+    shape.code[axis[d]] = lies.shape.code[d];
+    strides[axis[d]] = lies.stride[d];
+  }
+  Tensor view = lies.requires_grad ? t.permute(std::span<const std::int64_t>(place, static_cast<std::size_t>(axis.size())), at)  // which the tape knows
+                                   : detail::make_view(t, shape, strides, lies.data, true);
+  view.impl().leave_base();
+  view.impl().is_view = false;
+  t = static_cast<Tensor&&>(view);
 }
 TT_INLINE void execute(const Executable& e, const Arguments& argument, const SymbolValues& symbols, std::span<const int> updated,
                        int results, bool taped, bool updates_taped, const char* name, SourceLine at, Tensor* out) {
@@ -359,6 +377,7 @@ TT_INLINE void execute(const Executable& e, const Arguments& argument, const Sym
   } else {
     e.function->run(tensor.data(), symbols, out);
   }
+  for (const OrderedOutput& o : e.ordered) put_axes_in_order(out[o.output], o.axis, at);
   if (DispatchState::of_this_thread().inference)
     for (int k = 0; k < results; ++k) out[k].impl().inference = true;
   for (std::size_t u = 0; u < updated.size(); ++u) {

@@ -180,6 +180,7 @@ TT_INLINE Capture* CompiledState::capture(const Record& record, const Guards& no
     Arguments all = argument;
     all.add_constants(c->recording.constants);
     c->run = make_executable(c->recording.graph, all, now.sizes.values, now.on_tape(), false, options);
+    c->run.ordered = c->recording.ordered;
   } catch (const TensorMet& e) {
     hold(e.tensor);
     return nullptr;

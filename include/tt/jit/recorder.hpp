@@ -10,6 +10,7 @@
 
 #include "tt/core/thread_end.hpp"
 #include "tt/core/word_table.hpp"
+#include "tt/dispatch/memory_order.hpp"
 #include "tt/dispatch/methods.hpp"
 #include "tt/jit/address_table.hpp"
 
@@ -258,6 +259,28 @@ class Recorder : public detail::CaptureMode {
     bool required = false;
     for (int k = 0; k < c.arguments; ++k) required = required || c[k].impl().requires_grad;
     return required && c.op != &detail::detach_operator();
+  }
+  /// How a view of a recorded Tensor lies; false: as a copy of it does.
+  static bool view_strides(const Call& c, Shape& shape, std::int64_t* strides) {
+    const detail::TensorImpl& base = c[0].impl();
+    if (c.op == &detail::reshape_operator()) {
+      shape = detail::shape_attribute(c.attrs());
+      return detail::reshaped_strides(base, shape, strides);
+    }
+    Tensor made;
+    Call view = c;
+    view.result = &made;
+    const auto& slot = c.op->slot(backend_key(base.device.type));
+    slot.kernel.load(std::memory_order_acquire)(view, slot.context);
+    shape = made.impl().shape;
+    for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
+    return true;
+  }
+  /// Results of an elementwise call lie as its operands do.
+  static void keep_order(const Call& c) {
+    if (!c.op->elementwise || detail::all_contiguous(c)) return;
+    if (const detail::MemoryOrder order(c); !order.is_row_major())
+      for (int k = 0; k < c.op->results; ++k) order.lay_out(c.result[k].impl());
   }
   /// The last step made `view` of `of`.
   void note_view(const Tensor& view, const Tensor& of) {

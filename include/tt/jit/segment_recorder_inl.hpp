@@ -150,6 +150,7 @@ inline void SegmentRecorder::record(Call& c) {
                                bound.function->output_shape(k, bound.symbols), nullptr, device);
     c.result[k].impl().requires_grad = has_history && s.grad_enabled && is_floating(c.result[k].dtype());
   }
+  keep_order(c);
 }
 
 /// Views are steps too; what is still in use when the segment has run becomes a true view.
@@ -157,18 +158,7 @@ inline void SegmentRecorder::record_view(Call& c) {
   const detail::TensorImpl& base = c[0].impl();
   Shape shape;
   std::int64_t strides[max_rank] = {};
-  bool is_view = true;
-  if (c.op == &detail::reshape_operator()) {
-    shape = detail::shape_attribute(c.attrs());
-    is_view = detail::reshaped_strides(base, shape, strides);
-  } else {
-    Tensor made;
-    Call view = c;
-    view.result = &made;
-    c.op->slot(backend_key(base.device.type)).kernel.load(std::memory_order_acquire)(view, c.op->slot(backend_key(base.device.type)).context);
-    shape = made.impl().shape;
-    for (int k = 0; k < shape.rank; ++k) strides[k] = made.impl().stride[k];
-  }
+  const bool is_view = view_strides(c, shape, strides);
   const bool has_history = requires_gradient(c);
   const Step& s = list_call(c, values_of(c), has_history);
   c.result[0] = make(base.dtype, shape, is_view ? strides : nullptr, base.device);

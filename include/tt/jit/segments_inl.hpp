@@ -60,6 +60,7 @@ struct Segment {
   std::vector<std::int64_t> code_of_numbers;  ///< where none varies
   Executable run{};           ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
+  std::vector<OrderedOutput> ordered{};
   SizeFacts as_numbers{};     ///< which ones
   Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
   int steps = 0, outputs = 0;
@@ -297,7 +298,16 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     for (int k = 0; k < a.size(); ++k, ++next)  // sizes of reshapes and expansions the builder finds by value
       if (s.variation[next] == Variation::yes && key.role[next] == NumberRole::plain && s.code[next] != key.given[next]) a.express(k, Extent::from_code(s.code[next]));
   });
-  for (const int v : key.output) g.output(builder.node(v));
+  s.ordered.clear();
+  for (const int v : key.output) {
+    int node = builder.node(v);
+    const Value& value = list.value(v);
+    if (OrderedOutput o{g.outputs.size()}; list.step(value.step).kind != StepKind::view && detail::find_order(value.tensor, o.axis)) {
+      node = g.permute(node, o.axis.data());
+      s.ordered.push_back(static_cast<OrderedOutput&&>(o));
+    }
+    g.output(node);
+  }
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
     bool donated = !key.taped && key.inputs.lies_alone(into);
@@ -360,6 +370,7 @@ TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, con
     });
     try {
       s.run = make_executable(build(r, begin, end, key, values, s), key.inputs, values, key.taped, true, options_);
+      s.run.ordered = s.ordered;
     } catch (const SizesNeeded& e) {
       for (std::size_t k = 0; k < s.code.size(); ++k) {
         if (s.variation[k] != Variation::yes || s.code[k] == key.given[k]) continue;

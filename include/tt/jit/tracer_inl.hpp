@@ -70,6 +70,7 @@ class Tracer final : public Recorder {
     Tensor v;
     list_variable(t);
     record_last(&v);
+    v.impl().set_strided(Shape(v.impl().shape), t.impl().stride);
     v.impl().requires_grad = true;
     sources_.push_back(id_of(v));
     return v;
@@ -100,6 +101,7 @@ class Tracer final : public Recorder {
     int id;
     bool shared;
     SharedResults::One as;
+    SmallVec<int, 8> axis{};  ///< in what order they lie, if not in the usual one
   };
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
@@ -200,7 +202,11 @@ inline Tracer::Tracer(const char* name, const Guards& guards, TracerOptions opti
     const int value = add_node(builder_.graph.input(in.dtype, in.shape, in.strides));
     const int same = first_same_[k];  // what is passed twice is one Tensor
     stand_in_.push_back(same == k ? tensor_of(value) : stand_in_[static_cast<std::size_t>(same)]);
-    if (same == k) stand_in_.back().impl().requires_grad = argument[k].impl().requires_grad;
+    if (same == k) {
+      detail::TensorImpl& impl = stand_in_.back().impl();
+      impl.requires_grad = argument[k].impl().requires_grad;
+      impl.set_strided(Shape(impl.shape), argument[k].impl().stride);
+    }
     input_.push_back(id_of(stand_in_.back()));
     if (argument[k].impl().requires_grad) sources_.push_back(input_.back());
     if (k >= passed) list_->place(&argument[k].impl()) = value_of(stand_in_.back());
@@ -245,7 +251,9 @@ inline void Tracer::record(Call& c) {
   const bool required = requires_gradient(c) && state().grad_enabled;
   record_last(c.result);
   for (int k = 0; k < c.op->results; ++k) c.result[k].impl().requires_grad = required && is_floating(c.result[k].dtype());
-  if (!c.op->is_view) return;
+  if (!c.op->is_view) return keep_order(c);
+  Shape shape;
+  if (std::int64_t strides[max_rank] = {}; view_strides(c, shape, strides)) c.result[0].impl().set_strided(shape, strides);
   note_view(c.result[0], c[0]);
   list_->values.back().tensor = c.result[0];
 }
@@ -340,6 +348,7 @@ inline void Tracer::give(const Tensor& t, int result) {
     g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
     g.as.argument = k;
   }
+  if (options_.shares) detail::find_order(t, g.axis);
   given_.push_back(static_cast<Given&&>(g));
 }
 /// An argument is changed, and becomes what a node is.
@@ -377,7 +386,9 @@ inline void Tracer::output_given(bool results) {
       results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
       continue;
     }
-    builder_.graph.output(x.id);
+    Graph& g = builder_.graph;
+    if (x.axis.size() > 0) recording_.ordered.push_back({g.outputs.size(), x.axis});
+    g.output(x.axis.size() > 0 ? g.permute(x.id, x.axis.data()) : x.id);
     if (results) ++recording_.results;
     else results_.assigned.push_back(-1 - x.as.result);
   }

@@ -37,7 +37,7 @@ inline int Tracer::held(const Tensor& t) {
 }
 
 inline int Tracer::text_of(const Tensor& t) {
-  const Tensor elements = detail::to_device(t, Device{}, false, {});
+  const Tensor elements = detail::to_device(t, Device{}, false, {}).contiguous();
   const std::int64_t n = t.impl().numel;
   Tensor one(t.dtype(), Shape{});
   const auto element = [&](std::int64_t k) {

@@ -39,7 +39,7 @@ class RoundingDropper {
         ++r.dropped;
       } else map[i] = r.graph.intern(n, g_, mapped(g_.operands(n), map));
     }
-    for (int k = 0; k < g_.outputs.size(); ++k) r.graph.output(map[g_.outputs[k]], g_.donated[k], g_.output_padded[k]);
+    r.graph.take_outputs(g_, map);
     return r;
   }
 

@@ -172,7 +172,7 @@ constexpr Graph join_parts(const Graph& g) {
     if (detail::has_parts(n.op)) map[i] = detail::with_each_part(r, n, g.attributes<PadAttribute>(n), o);
     if (map[i] < 0) map[i] = r.intern(n, g, o);
   }
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  r.take_outputs(g, map);
   return canonical(r);
 }
 

@@ -73,7 +73,7 @@ constexpr Graph write_out_short_reductions(const Graph& g) {
     r.where = n.where;
     map[i] = axis >= 0 ? detail::written_out(r, n, o[0], axis) : again(r, g, n, o);
   }
-  for (int k = 0; k < g.outputs.size(); ++k) r.output(map[g.outputs[k]], g.donated[k], g.output_padded[k]);
+  r.take_outputs(g, map);
   return canonical(r);
 }
 

@@ -20,7 +20,7 @@ class CallsToTakes {
     for (int i : g_.inputs) map_[i] = r_.input_like(g_, i);
     for (int i : live_)
       if (map_[i] < 0) map_[i] = record(i);
-    for (int k = 0; k < g_.outputs.size(); ++k) r_.output(map_[g_.outputs[k]], g_.donated[k], g_.output_padded[k]);
+    r_.take_outputs(g_, map_);
     return static_cast<Graph&&>(r_);
   }
 

@@ -1,0 +1,135 @@
+// Elementwise results lie in memory as their operands do, as PyTorch's: a sum of two transposed matrices is a transposed matrix, whose elements are computed one behind
+// the other.
+//   Tensor y = x.t() * 2;   y.strides() is that of x.t(), if x is contiguous
+#pragma once
+#include "tt/dispatch/dispatcher.hpp"
+
+namespace tt::detail {
+
+/// Axes, from the outmost in memory to the inmost one.
+struct MemoryOrder {
+  Shape shape;  ///< of the result; empty where operands have no common one
+  int axis[max_rank];
+
+  /// Of an elementwise call's results, from its operands.
+  explicit MemoryOrder(const Call& c) {
+    for (int k = 0; k < c.arguments; ++k) {
+      const BroadcastResult both = try_broadcast(shape, c[k].impl().shape);
+      shape = both.ok ? both.shape : Shape();
+      if (!both.ok) return;
+    }
+    sort(c.argument, c.arguments);
+  }
+  /// Of a Tensor.
+  explicit MemoryOrder(const Tensor& t) : shape(t.impl().shape) {
+    const Tensor* const operand = &t;
+    sort(&operand, 1);
+  }
+  bool is_row_major() const {
+    for (int d = 0; d < shape.rank; ++d)
+      if (axis[d] != d) return false;
+    return true;
+  }
+  /// Of an axis of the result; 0 where the operand is repeated along it.
+  std::int64_t stride_of(const TensorImpl& t, int d) const {
+    const int own = d - (shape.rank - t.shape.rank);
+    return own < 0 || (t.shape.code[own] == 1 && shape.code[d] != 1) ? 0 : t.stride[own];
+  }
+  /// Gives a Tensor of this shape the strides of one whose elements lie in this order, one behind the other.
+  void lay_out(TensorImpl& t) const {
+    std::int64_t strides[max_rank], n = 1;
+    for (int d = shape.rank - 1; d >= 0; --d) {
+      strides[axis[d]] = n;
+      n *= shape.code[axis[d]];
+    }
+    t.set_strided(shape, strides);
+  }
+
+ private:
+  /// As PyTorch's TensorIterator: from the inmost axis out, each goes behind those that it is certainly inside of.
+  void sort(const Tensor* const* operand, int count) {
+    for (int d = 0; d < shape.rank; ++d) axis[d] = d;
+    for (int d = shape.rank - 2; d >= 0; --d)
+      for (int at = d, inner = d + 1; inner < shape.rank; ++inner) {
+        const int order = compare(operand, count, axis[at], axis[inner]);
+        if (order > 0) break;
+        if (order == 0) continue;
+        std::swap(axis[at], axis[inner]);
+        at = inner;
+      }
+  }
+  /// Is axis d outside of axis e? 1: yes, -1: inside; 0: no operand says so.
+  int compare(const Tensor* const* operand, int count, int d, int e) const {
+    for (int k = 0; k < count; ++k) {
+      const std::int64_t a = stride_of(operand[k]->impl(), d), b = stride_of(operand[k]->impl(), e);
+      if (a == 0 || b == 0) continue;
+      if (a != b) return a > b ? 1 : -1;
+      if (shape.code[e] > shape.code[d]) return -1;
+    }
+    return 0;
+  }
+};
+
+/// The axes of a Tensor as they lie, from the outmost in; false where that is their own order, or elements lie apart.
+inline bool find_order(const Tensor& t, SmallVec<int, 8>& axis) {
+  if (t.impl().contiguous) return false;
+  const MemoryOrder order(t);
+  std::int64_t n = 1;
+  for (int d = t.dim() - 1; d >= 0; --d) {
+    const int at = order.axis[d];
+    if (t.impl().shape.code[at] != 1 && t.impl().stride[at] != n) return false;
+    n *= t.impl().shape.code[at];
+  }
+  axis.clear();
+  for (int d = 0; d < t.dim(); ++d) axis.push_back(order.axis[d]);
+  return true;
+}
+
+inline bool all_contiguous(const Call& c) {
+  bool all = true;
+  for (int k = 0; k < c.arguments; ++k) all = all && c[k].impl().contiguous;
+  return all;
+}
+/// Runs an elementwise call by `kernel`, which is given a context, as if the axes stood in the order in which operands lie. False where they do.
+inline bool run_in_order(Call& c, OpKernel kernel) {
+  if (!c.op->elementwise || all_contiguous(c)) return false;
+  const MemoryOrder order(c);
+  if (order.is_row_major()) return false;
+  const int rank = order.shape.rank;
+  SmallVec<Tensor, 4> moved(c.arguments + 1);  // operands, and where the result may be written
+  SmallVec<const Tensor*, 4> argument(c.arguments);
+  for (int k = 0; k <= c.arguments; ++k) {
+    const Tensor* const given = k < c.arguments ? c.argument[k] : c.into;
+    if (k < c.arguments) argument[k] = given;
+    if (!given || given->dim() == 0) continue;
+    const TensorImpl& impl = given->impl();
+    TensorImpl* const as = TensorImpl::make();
+    moved[k] = Tensor(as);
+    if (k < c.arguments) argument[k] = &moved[k];
+    if (impl.storage) impl.storage->retain();
+    as->storage = impl.storage;
+    as->data = impl.data;
+    as->dtype = impl.dtype;
+    as->device = impl.device;
+    as->keys = impl.keys & backend_keys;
+    Shape shape;
+    std::int64_t strides[max_rank];
+    for (int d = 0; d < rank; ++d) {
+      const int own = order.axis[d] - (rank - impl.shape.rank);
+      shape.push_back(own < 0 ? Extent(1) : impl.shape[own]);
+      strides[d] = order.stride_of(impl, order.axis[d]);
+    }
+    as->set_strided(shape, strides);
+  }
+  const Tensor& into = moved[c.arguments];
+  Call inner = c;
+  inner.argument = argument.data();
+  inner.into = into.defined() ? &into : nullptr;
+  kernel(inner, &inner);
+  for (int k = 0; k < c.op->results; ++k)
+    if (into.defined() && c.result[k].is_same(into)) c.result[k] = *c.into;
+    else order.lay_out(c.result[k].impl());
+  return true;
+}
+
+}  // namespace tt::detail
