@@ -82,6 +82,27 @@ struct SmallLu {
     b = c;
   }
 };
+/// x of a x = b for M right sides, by partial pivoting. False: the matrix is singular.
+template <class T, int N, int M>
+TT_ALWAYS_INLINE bool solved(const T* m, const T* b, T* x) {
+  if constexpr (N != 2) {
+    const SmallLu<T, N> lu(m);
+    if (lu.singular) return false;
+    lu.template solve<M>(b, x);
+  } else {  // without rows in memory that change places
+    const bool other = (m[2] < 0 ? -m[2] : m[2]) > (m[0] < 0 ? -m[0] : m[0]);
+    const T p = other ? m[2] : m[0], q = other ? m[3] : m[1], r = other ? m[0] : m[2], s = other ? m[1] : m[3];
+    const T by_p = 1 / p, factor = r * by_p, u = s - factor * q;
+    if (p == 0 || u == 0) return false;
+    const T by_u = 1 / u;
+    for (int j = 0; j < M; ++j) {
+      const T y = other ? b[M + j] : b[j], below = (other ? b[j] : b[M + j]) - factor * y;
+      x[M + j] = below * by_u;
+      x[j] = (y - q * x[M + j]) * by_p;
+    }
+  }
+  return true;
+}
 /// The inverse of 5 x 5 to 8 x 8, by Gauss and Jordan in place: rows are vectors of eight numbers. False: the matrix is singular.
 template <class T, int N>
 TT_ALWAYS_INLINE bool inverted(const T* from, T* to) {
@@ -221,20 +242,16 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE Array<T, N> solve(const Array<T, N, N>& a, const Array<T, N>& b, SourceLine at = here()) {
-  const detail::SmallLu<T, static_cast<int>(N)> lu(a.data());
-  if (lu.singular) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
   Array<T, N> x{Uninitialized{}};
-  lu.template solve<1>(b.data(), x.data());
+  if (!detail::solved<T, static_cast<int>(N), 1>(a.data(), b.data(), x.data())) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
   return x;
 }
 /// Of several right sides, as columns.
 template <class T, std::int64_t N, std::int64_t M>
   requires(detail::SmallMatrix<T, N> && M >= 1)
 TT_ALWAYS_INLINE Array<T, N, M> solve(const Array<T, N, N>& a, const Array<T, N, M>& b, SourceLine at = here()) {
-  const detail::SmallLu<T, static_cast<int>(N)> lu(a.data());
-  if (lu.singular) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
   Array<T, N, M> x{Uninitialized{}};
-  lu.template solve<static_cast<int>(M)>(b.data(), x.data());
+  if (!detail::solved<T, static_cast<int>(N), static_cast<int>(M)>(a.data(), b.data(), x.data())) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
   return x;
 }
 
