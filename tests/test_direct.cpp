@@ -321,13 +321,15 @@ TEST_CASE("threads share one long row, and combine its blocks in their order") {
   }
 }
 
+namespace {
+using Strides = std::vector<std::int64_t>;
+Strides strides(const Tensor& t) {
+  Strides s;
+  for (int d = 0; d < t.dim(); ++d) s.push_back(t.stride(d));
+  return s;
+}
+}  // namespace
 TEST_CASE("elementwise results lie as their operands do") {
-  const auto strides = [](const Tensor& t) {
-    std::vector<std::int64_t> s;
-    for (int d = 0; d < t.dim(); ++d) s.push_back(t.stride(d));
-    return s;
-  };
-  using Strides = std::vector<std::int64_t>;
   const Tensor x = tt::arange(24).to(DType::f32).reshape({2, 3, 4}), a = tt::arange(12).to(DType::f32).reshape({3, 4}), b = tt::arange(12).to(DType::f32).reshape({4, 3});
   // What PyTorch 2.15 gives.
   CHECK(strides(a.t() * 2) == Strides{1, 4});
@@ -367,7 +369,8 @@ TEST_CASE("elementwise results lie as their operands do") {
   CHECK(same_bits(x.permute({2, 1, 0}).unsqueeze(1).flip({1}).contiguous(), x.permute({2, 1, 0}).contiguous().unsqueeze(1)));
   CHECK(same_bits(tt::matmul(a.slice(1, 0, 1), b.slice(1, 0, 1).t()).contiguous(), tt::matmul(a.slice(1, 0, 1).contiguous(), b.slice(1, 0, 1).t().contiguous())));
 
-  // The elements are those of dense operands, whatever the operands' order.
+}
+TEST_CASE("elements are those of dense operands, whatever the operands' order") {
   constexpr int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   const auto in_order = [](const Tensor& t, const int (&o)[3]) {  // as it is, lying in that order of axes
     int back[3];
@@ -396,7 +399,26 @@ TEST_CASE("elementwise results lie as their operands do") {
         CHECK(strides(to) == lies);
         CHECK(same_bits(to.contiguous(), u - v));
       }
-  // So are gradients.
+  // A result that has another shape is none, wherever operands lie; one without elements in other places keeps them.
+  const Tensor p = tt::randn({3, 4}).t(), higher = tt::zeros({1, 3, 4}).transpose(1, 2), lower = tt::zeros({3});
+  for (const Tensor& wrong : {higher, lower}) CHECK_THROWS_AS(tt::call("sub", {p, p}, {{"out", wrong}}), tt::Error);
+  CHECK(higher.abs().sum().item() == 0);
+  Tensor same_size = p * 2;
+  tt::call("resize_", {same_size, tt::IntList{4, 3}});
+  CHECK(same_bits(same_size, p * 2));
+  Tensor target = tt::zeros({3, 4}).t();
+  target.copy_(p);
+  CHECK(same_bits(target.contiguous(), p.contiguous()));
+  target.copy_(p.contiguous() * 3);
+  CHECK(same_bits(target.contiguous(), p.contiguous() * 3));
+  target.copy_(tt::arange(3).to(DType::f32));
+  CHECK(same_bits(target.contiguous(), tt::arange(3).to(DType::f32).expand({4, 3}).contiguous()));
+  Tensor turned = tt::arange(9).to(DType::f32).reshape({3, 3});
+  turned.t().copy_(turned);  // what is read is what was there
+  CHECK(same_bits(turned, tt::arange(9).to(DType::f32).reshape({3, 3}).t().contiguous()));
+}
+TEST_CASE("gradients, and what compiled functions give, lie as the elements of eager ones do") {
+  const Tensor a = tt::arange(12).to(DType::f32).reshape({3, 4}), b = tt::arange(12).to(DType::f32).reshape({4, 3});
   const auto loss = [](const Tensor& r, const Tensor& s) { return ((r.t() * s).tanh() + r.t()).square().sum(); };
   Tensor r = tt::randn({7, 9}).requires_grad_(), s = tt::randn({7, 9}).t().requires_grad_();
   Tensor dense_r = r.detach().clone().requires_grad_(), dense_s = s.detach().clone().requires_grad_();
@@ -416,7 +438,7 @@ TEST_CASE("elementwise results lie as their operands do") {
     const Tensor sum = y.t() + z;
     return several(sum.sum().item() > 1e9 ? y : y * 2, sum);
   };
-  const auto lies_alike = [&](const auto& f, const auto& compiled, const Tensor& y, const Tensor& z) {
+  const auto lies_alike = [](const auto& f, const auto& compiled, const Tensor& y, const Tensor& z) {
     const std::vector<Tensor> expected = f(y, z), got = compiled(y, z);
     for (std::size_t k = 0; k < got.size(); ++k) {
       CAPTURE(k);
@@ -440,11 +462,28 @@ TEST_CASE("elementwise results lie as their operands do") {
   const auto with_constant = [](const Tensor& y) { return y + tt::arange(6).to(DType::f32).reshape({2, 3}).t() * 2; };  // made by the function, and lies transposed
   CHECK(same_bits(tt::compile(with_constant)(b.slice(1, 0, 2).slice(0, 0, 3)).contiguous(), with_constant(b.slice(1, 0, 2).slice(0, 0, 3)).contiguous()));
   const auto rows = [](const Tensor& y) {
-    return tt::scan([](const Tensor& s, const Tensor& row) { return std::pair(s + row.sum(), row.t() * 2); }, tt::tensor(0.0), y).second;
+    return tt::scan([](const Tensor& sum, const Tensor& row) { return std::pair(sum + row.sum(), row.t() * 2); }, tt::tensor(0.0), y).second;
   };
   const Tensor batch = tt::randn({5, 3, 4});
   CHECK(same_bits(rows(batch).contiguous(), (batch.transpose(1, 2) * 2).contiguous()));
   CHECK(same_bits(tt::compile(rows)(batch).contiguous(), (batch.transpose(1, 2) * 2).contiguous()));
+  const auto changes = [](const Tensor& y, const Tensor& z) {
+    Tensor x = y;
+    x.masked_fill_(x < 0, -1.0);
+    return std::vector<Tensor>{x, x.matmul(z)};
+  };
+  const auto changing = tt::compile(changes);
+  for (const bool apart : {false, true}) {  // an argument that lies otherwise, or whose elements lie apart
+    const auto gradient = [&](const auto& f) {
+      const Tensor whole = tt::randn({8, 3}, 1).requires_grad_();
+      const Tensor argument = apart ? (whole * 1).slice(0, 0, 8, 2) : (whole.t() * 1);
+      const std::vector<Tensor> given = f(argument, tt::randn({argument.size(1), 2}, 2));
+      for (const Tensor& t : given) CHECK(t.requires_grad());
+      (given[0].square().sum() + given[1].square().sum()).backward();
+      return whole.grad();
+    };
+    CHECK(tt::allclose(gradient(changes), gradient(changing), 1e-5, 1e-5));
+  }
   Tensor leaf = tt::randn({3, 4}).requires_grad_(), eager_leaf = leaf.detach().clone().requires_grad_();
   one_graph(leaf, b)[0].square().sum().backward();
   several(eager_leaf, b)[0].square().sum().backward();

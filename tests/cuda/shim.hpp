@@ -39,6 +39,10 @@ class Block {
     threads_ = threads;
     body_ = body;
     argument_ = argument;
+    if (threads > most_threads) {
+      fprintf(stderr, "shim: more threads in a block than a device takes\n");
+      abort();
+    }
     all_ = {};
     for (Warp& w : warps_) w.barrier = {};
     for (int k = 0; k < threads; ++k) {

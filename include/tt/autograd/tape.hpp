@@ -67,14 +67,14 @@ inline BitSet arguments_read(const GraphFunction& f, const BitSet& wanted, int a
   return read;
 }
 inline BitSet arguments_read(const Call& c) {
-  const bool elementwise = c.op->body || c.op->primitive != Op::input;  // then whatever the shapes are
+  const bool whatever_the_shapes = c.op->body || c.op->primitive != Op::input;
   const BitSet floating = floating_arguments(c.argument, c.arguments);
-  const Operator::ReadArguments* const first = elementwise ? c.op->read_arguments.load(std::memory_order_acquire) : nullptr;
+  const Operator::ReadArguments* const first = whatever_the_shapes ? c.op->read_arguments.load(std::memory_order_acquire) : nullptr;
   for (const Operator::ReadArguments* known = first; known; known = known->next)
     if (known->floating == floating) return known->read;
   const BoundFunction f = bind_function(c);
   BitSet read = arguments_read(*f.function, floating, c.arguments);
-  if (elementwise) {
+  if (whatever_the_shapes) {
     auto* fresh = new Operator::ReadArguments{floating, read, first};
     if (!c.op->read_arguments.compare_exchange_strong(fresh->next, fresh, std::memory_order_acq_rel)) delete fresh;  // another thread was first
   }

@@ -233,11 +233,11 @@ Operator& define_operator() {
 }
 /// The operator of this name that is recorded so.
 inline Operator& define_recorded(const char* name, int arguments, RecordFunction record, const char* attributes = "",
-                                 Op primitive = Op::input, bool elementwise = false) {
+                                 Op primitive = Op::input) {
   return Dispatcher::get().define(name, reinterpret_cast<const void*>(record), [&](Operator& e) {
     e.set_schema(primitive == Op::where ? "Tensor condition, Tensor input, Tensor other" : schema_of(arguments, attributes));
     e.primitive = primitive;
-    e.elementwise = elementwise || primitive != Op::input;
+    e.elementwise = primitive != Op::input;
     e.record = record;
   });
 }
@@ -392,11 +392,19 @@ TT_INLINE void record_cast(Graph& g, const Operator&, std::span<const int> in, c
 TT_INLINE void record_bitcast(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out);
 TT_INLINE void record_copy(Graph& g, const Operator&, std::span<const int> in, const Attributes&, int* out);
 inline Operator& to_operator() {
-  static Operator& op = define_recorded("to", 1, &record_cast, "dtype dtype", Op::input, true);
+  static Operator& op = []() -> Operator& {
+    Operator& o = define_recorded("to", 1, &record_cast, "dtype dtype");
+    o.elementwise = true;
+    return o;
+  }();
   return op;
 }
 inline Operator& bitcast_operator() {
-  static Operator& op = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype", Op::input, true);
+  static Operator& op = []() -> Operator& {
+    Operator& o = define_recorded("bitcast", 1, &record_bitcast, "dtype dtype");
+    o.elementwise = true;
+    return o;
+  }();
   return op;
 }
 TT_INLINE Tensor call_unary(const Operator& op, const Tensor& t, const Attributes& attributes, SourceLine at);

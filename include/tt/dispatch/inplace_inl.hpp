@@ -1,6 +1,7 @@
 // Definitions of inplace.hpp.
 #pragma once
 #include "tt/dispatch/inplace.hpp"
+#include "tt/dispatch/memory_order.hpp"
 
 namespace tt {
 namespace detail {
@@ -22,6 +23,8 @@ TT_INLINE void write_elements(const Tensor& to, const Tensor& from, SourceLine a
   if (!is_host(to.device()) && is_host(source.device()) && source.impl().numel < to.impl().numel)
     source = to_device(source, to.device(), false, at);  // repeated there
   if (!(source.impl().shape == to.impl().shape)) source = source.expand(to.impl().shape, at);
+  if (!to.is_contiguous() && is_host(to.device()))
+    if (const MemoryOrder order(to); order.has_no_gaps(to)) return write_elements(in_order(to, order), in_order(source, order), at);
   if (!source.is_contiguous() || source.shares_storage(to)) source = call_unary(copy_operator(), source, no_attributes, at);
   if (to.impl().numel == 0 || to.is_meta()) return;
   if (!is_host(to.device()) || !is_host(source.device())) return write_on_devices(to, source, at);

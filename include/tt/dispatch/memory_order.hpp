@@ -20,7 +20,7 @@ struct MemoryOrder {
     }
     sort(c.argument, c.arguments);
   }
-  /// Of a Tensor.
+  /// In which a Tensor lies.
   explicit MemoryOrder(const Tensor& t) : shape(t.impl().shape) {
     const Tensor* const operand = &t;
     sort(&operand, 1);
@@ -28,6 +28,15 @@ struct MemoryOrder {
   bool is_row_major() const {
     for (int d = 0; d < shape.rank; ++d)
       if (axis[d] != d) return false;
+    return true;
+  }
+  /// Do the elements of that Tensor lie one behind the other?
+  bool has_no_gaps(const Tensor& t) const {
+    std::int64_t n = 1;
+    for (int d = shape.rank - 1; d >= 0; --d) {
+      if (shape.code[axis[d]] != 1 && t.impl().stride[axis[d]] != n) return false;
+      n *= shape.code[axis[d]];
+    }
     return true;
   }
   /// Of an axis of the result; 0 where the operand is repeated along it.
@@ -70,21 +79,27 @@ struct MemoryOrder {
   }
 };
 
-/// The axes of a Tensor as they lie, from the outmost in; false where that is their own order, or elements lie apart.
-inline bool find_order(const Tensor& t, SmallVec<int, 8>& axis) {
-  if (t.impl().contiguous) return false;
-  const MemoryOrder order(t);
-  std::int64_t n = 1;
-  for (int d = t.dim() - 1; d >= 0; --d) {
-    const int at = order.axis[d];
-    if (t.impl().shape.code[at] != 1 && t.impl().stride[at] != n) return false;
-    n *= t.impl().shape.code[at];
+/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order. As make_view (views.hpp), but for kernels, which no fill need fear.
+inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
+  const TensorImpl& impl = t.impl();
+  const int rank = order.shape.rank;
+  TensorImpl* const as = TensorImpl::make();
+  if (impl.storage) impl.storage->retain();
+  as->storage = impl.storage;
+  as->data = impl.data;
+  as->dtype = impl.dtype;
+  as->device = impl.device;
+  as->keys = impl.keys & backend_keys;
+  Shape shape;
+  std::int64_t strides[max_rank];
+  for (int d = 0; d < rank; ++d) {
+    const int own = order.axis[d] - (rank - impl.shape.rank);
+    shape.push_back(own < 0 ? Extent(1) : impl.shape[own]);
+    strides[d] = order.stride_of(impl, order.axis[d]);
   }
-  axis.clear();
-  for (int d = 0; d < t.dim(); ++d) axis.push_back(order.axis[d]);
-  return true;
+  as->set_strided(shape, strides);
+  return Tensor(as);
 }
-
 inline bool all_contiguous(const Call& c) {
   bool all = true;
   for (int k = 0; k < c.arguments; ++k) all = all && c[k].impl().contiguous;
@@ -95,33 +110,13 @@ inline bool run_in_order(Call& c, OpKernel kernel) {
   if (!c.op->elementwise || all_contiguous(c)) return false;
   const MemoryOrder order(c);
   if (order.is_row_major()) return false;
-  const int rank = order.shape.rank;
-  SmallVec<Tensor, 4> moved(c.arguments + 1);  // operands, and where the result may be written
+  SmallVec<Tensor, 4> moved(c.arguments);
   SmallVec<const Tensor*, 4> argument(c.arguments);
-  for (int k = 0; k <= c.arguments; ++k) {
-    const Tensor* const given = k < c.arguments ? c.argument[k] : c.into;
-    if (k < c.arguments) argument[k] = given;
-    if (!given || given->dim() == 0) continue;
-    const TensorImpl& impl = given->impl();
-    TensorImpl* const as = TensorImpl::make();
-    moved[k] = Tensor(as);
-    if (k < c.arguments) argument[k] = &moved[k];
-    if (impl.storage) impl.storage->retain();
-    as->storage = impl.storage;
-    as->data = impl.data;
-    as->dtype = impl.dtype;
-    as->device = impl.device;
-    as->keys = impl.keys & backend_keys;
-    Shape shape;
-    std::int64_t strides[max_rank];
-    for (int d = 0; d < rank; ++d) {
-      const int own = order.axis[d] - (rank - impl.shape.rank);
-      shape.push_back(own < 0 ? Extent(1) : impl.shape[own]);
-      strides[d] = order.stride_of(impl, order.axis[d]);
-    }
-    as->set_strided(shape, strides);
+  for (int k = 0; k < c.arguments; ++k) {
+    if (c[k].dim() > 0) moved[k] = in_order(c[k], order);
+    argument[k] = c[k].dim() > 0 ? &moved[k] : c.argument[k];
   }
-  const Tensor& into = moved[c.arguments];
+  const Tensor into = c.into && c.into->dim() == order.shape.rank ? in_order(*c.into, order) : Tensor();
   Call inner = c;
   inner.argument = argument.data();
   inner.into = into.defined() ? &into : nullptr;

@@ -28,6 +28,7 @@ TT_LAZY_DEFINITION Tensor& resize(Tensor& t, const IntList& size, SourceLine at)
     if (t.requires_grad()) TT_THROW(Error(Text("tt::resize_: a Tensor that wants a gradient keeps its size. Use detach()?") << at));
     const Shape to = shape_of(size, "resize_", at);
     TensorImpl& own = t.impl();
+    if (to == own.shape) return t;
     const auto needed = static_cast<std::int64_t>(bytes_of("tt::resize_", own.dtype, to));
     const std::int64_t width = size_of(own.dtype), there = own.storage ? static_cast<std::int64_t>(own.storage->bytes) - (own.data - static_cast<std::byte*>(own.storage->data)) : 0;
     if (needed <= there) {

@@ -150,7 +150,7 @@ TT_INLINE void diagonal_kernel(Call& c, void*) {
   }
   strides[shape.rank] = t.stride[a] + t.stride[b];
   shape.push_back(d.count);
-  c.result[0] = make_view(c[0], shape, strides, d.count > 0 ? t.data + (d.down * t.stride[a] + d.right * t.stride[b]) * size_of(t.dtype) : t.data);
+  c.result[0] = make_view(c[0], shape, strides, d.count > 0 && t.data ? t.data + (d.down * t.stride[a] + d.right * t.stride[b]) * size_of(t.dtype) : t.data);
 }
 
 TT_INLINE void record_slice(Graph& g, const Operator&, std::span<const int> in, const Attributes& a, int* out) {

@@ -173,7 +173,8 @@ TT_ALWAYS_INLINE T det_of(const T* m) {
 
 namespace linalg {
 
-/// The determinant: written out up to 4 x 4, by partial pivoting beyond.
+/// The determinant: written out up to 4 x 4, by partial pivoting beyond. inv of 4 x 4 has its own, of the minors that it needs anyway, where these are fewer products: they round
+/// otherwise, so that of a matrix which is singular but for rounding one may be 0 and the other not.
 template <class T, std::int64_t N>
   requires detail::SmallMatrix<T, N>
 TT_ALWAYS_INLINE T det(const Array<T, N, N>& a) {

@@ -139,7 +139,7 @@ struct Recording {
   std::vector<Tensor> constants;       ///< inputs of the graph behind the arguments: see detail::made_of_numbers
   Vec<SizeGuard> guards;               ///< what it took for granted of sizes
   std::shared_ptr<const void> result;  ///< the function's result without its Tensors: numbers, lengths of lists
-  std::vector<OrderedOutput> ordered{};
+  std::vector<OrderedOutput> ordered{};  ///< outputs that lie in another order than the usual one
 };
 
 /// What is said about a parameter that becomes another kind of Tensor.

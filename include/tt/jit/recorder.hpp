@@ -162,6 +162,17 @@ inline std::uint64_t next_capture() {
   return ++captures;
 }
 
+/// An output of a graph that lies in memory as a recorded Tensor.
+inline void add_output(Graph& g, int node, const Tensor& as, std::vector<OrderedOutput>& ordered) {
+  if (!as.impl().contiguous)
+    if (const detail::MemoryOrder order(as); order.has_no_gaps(as)) {
+      ordered.push_back({g.outputs.size(), {}});
+      for (int d = 0; d < as.dim(); ++d) ordered.back().axis.push_back(order.axis[d]);
+      node = g.permute(node, order.axis);
+    }
+  g.output(node);
+}
+
 /// Virtual functions of classes derived from it are declared inline: else the first is a key function (Itanium C++ ABI), and every
 /// file that includes its definition has the table of all of them, and what they call: 1,071 functions for an addition, not 554.
 class Recorder : public detail::CaptureMode {

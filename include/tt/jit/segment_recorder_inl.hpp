@@ -279,7 +279,7 @@ inline Tensor SegmentRecorder::variable(const Tensor& t) {
   Mark& m = marks_.back();
   if (m.first < 0) m = {list_->count() - 1, 0};
   ++m.count;
-  Tensor v = make(t.dtype(), t.impl().shape, nullptr, t.device());
+  Tensor v = make(t.dtype(), t.impl().shape, t.impl().stride, t.device());
   v.impl().requires_grad = true;
   return v;
 }
@@ -333,6 +333,8 @@ inline void SegmentRecorder::mark_needed() {
     const detail::TensorImpl& impl = t.impl();
     if (impl.uses.load(std::memory_order_relaxed) > 1 || !impl.storage || impl.storage->uses.load(std::memory_order_relaxed) > 1)
       list_->updates[kept++] = u;
+    else if (const Tensor& made = list_->value(u.value).tensor; made.impl().trace_id >= 0 && !t.is_contiguous())
+      detail::MemoryOrder(t).lay_out(made.impl());  // what is a view of it lies so
   }
   list_->updates.resize(kept);
 }

@@ -60,7 +60,7 @@ struct Segment {
   std::vector<std::int64_t> code_of_numbers;  ///< where none varies
   Executable run{};           ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
-  std::vector<OrderedOutput> ordered{};
+  std::vector<OrderedOutput> ordered{};  ///< of its graph
   SizeFacts as_numbers{};     ///< which ones
   Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
   int steps = 0, outputs = 0;
@@ -300,13 +300,8 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
   });
   s.ordered.clear();
   for (const int v : key.output) {
-    int node = builder.node(v);
-    const Value& value = list.value(v);
-    if (OrderedOutput o{g.outputs.size()}; list.step(value.step).kind != StepKind::view && detail::find_order(value.tensor, o.axis)) {
-      node = g.permute(node, o.axis.data());
-      s.ordered.push_back(static_cast<OrderedOutput&&>(o));
-    }
-    g.output(node);
+    if (list.step(list.value(v).step).kind == StepKind::view) g.output(builder.node(v));
+    else add_output(g, builder.node(v), list.value(v).tensor, s.ordered);
   }
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];

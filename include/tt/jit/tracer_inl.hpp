@@ -101,7 +101,7 @@ class Tracer final : public Recorder {
     int id;
     bool shared;
     SharedResults::One as;
-    SmallVec<int, 8> axis{};  ///< in what order they lie, if not in the usual one
+    Tensor tensor;
   };
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
@@ -342,13 +342,12 @@ inline const detail::TensorImpl* Tracer::steps_to(const Tensor& t, std::vector<V
   return at;
 }
 inline void Tracer::give(const Tensor& t, int result) {
-  Given g{id_of(t), false, {.result = result}};
+  Given g{id_of(t), false, {.result = result}, t};
   const detail::TensorImpl* const base = steps_to(t, g.as.steps);
   for (int k = 0; options_.shares && !g.shared && k < argument_.count(); ++k) {
     g.shared = &stand_in_[static_cast<std::size_t>(k)].impl() == base || (k >= passed_ && &argument_[k].impl() == base);
     g.as.argument = k;
   }
-  if (options_.shares) detail::find_order(t, g.axis);
   given_.push_back(static_cast<Given&&>(g));
 }
 /// An argument is changed, and becomes what a node is.
@@ -386,9 +385,8 @@ inline void Tracer::output_given(bool results) {
       results_.list.push_back(static_cast<SharedResults::One&&>(x.as));
       continue;
     }
-    Graph& g = builder_.graph;
-    if (x.axis.size() > 0) recording_.ordered.push_back({g.outputs.size(), x.axis});
-    g.output(x.axis.size() > 0 ? g.permute(x.id, x.axis.data()) : x.id);
+    if (options_.shares) add_output(builder_.graph, x.id, x.tensor, recording_.ordered);
+    else builder_.graph.output(x.id);
     if (results) ++recording_.results;
     else results_.assigned.push_back(-1 - x.as.result);
   }
