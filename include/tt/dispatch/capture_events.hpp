@@ -32,4 +32,12 @@ struct TracerOptions {
   bool shares = false;     ///< results that are arguments, or views of them, are no outputs of the graph
 };
 
+namespace jit {
+/// An output of a graph with its axes as they lie in memory, from the outmost in: which axis each is of the result.
+struct OrderedOutput {
+  int output = 0;
+  SmallVec<int, 8> axis{};
+};
+}  // namespace jit
+
 }  // namespace tt

@@ -125,11 +125,6 @@ TT_INLINE Text difference(const Guards& before, const Guards& now);
 /// Results that are arguments, or views of them: eager gives no copies. And what becomes of undefined arguments.
 struct SharedResults;
 
-/// An output of a graph with its axes as they lie in memory, from the outmost in: which axis each is of the result.
-struct OrderedOutput {
-  int output = 0;
-  SmallVec<int, 8> axis{};
-};
 /// What a function did.
 struct Recording {
   Graph graph;

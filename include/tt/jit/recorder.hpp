@@ -10,6 +10,7 @@
 
 #include "tt/core/thread_end.hpp"
 #include "tt/core/word_table.hpp"
+#include "tt/dispatch/capture_events.hpp"
 #include "tt/dispatch/memory_order.hpp"
 #include "tt/dispatch/methods.hpp"
 #include "tt/jit/address_table.hpp"
