@@ -1,4 +1,4 @@
-// What a capture is told before it begins, and what it throws when it cannot go on as it began.
+// What a capture is told before it begins, what it throws when it cannot go on as it began, and how outputs of its graph lie in memory.
 #pragma once
 #include "tt/core/size_guard.hpp"
 #include "tt/core/size_set.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tt/dispatch/direct_call.hpp"
+#include "tt/dispatch/memory_order.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 
 namespace tt::detail {
@@ -126,7 +127,7 @@ struct DirectRows {
       if (n == 1) continue;
       bool joins = true;
       for (int k = 0; k < c.arguments; ++k) {
-        const std::int64_t s = stride_of(c[k].impl(), axis);
+        const std::int64_t s = broadcast_stride(c[k].impl(), shape, axis);
         if (columns == 1) repeated[k] = s == 0;
         joins = joins && s == (repeated[k] ? 0 : columns);
       }
@@ -139,7 +140,7 @@ struct DirectRows {
       if (n == 1) continue;
       if (__builtin_mul_overflow(rows, n, &rows)) return false;
       count[axes] = n;
-      for (int k = 0; k < c.arguments; ++k) stride[axes][k] = stride_of(c[k].impl(), d);
+      for (int k = 0; k < c.arguments; ++k) stride[axes][k] = broadcast_stride(c[k].impl(), shape, d);
       ++axes;
     }
     if (std::int64_t all; __builtin_mul_overflow(rows, columns, &all)) return false;  // the plan says that no memory holds so many
@@ -191,13 +192,6 @@ struct DirectRows {
         place[d] = 0;
       }
     }
-  }
-
- private:
-  /// Of an axis of the result.
-  std::int64_t stride_of(const TensorImpl& t, int axis) const {
-    const int own = axis - (shape.rank - t.shape.rank);
-    return own < 0 || t.shape.code[own] == 1 ? 0 : t.stride[own];
   }
 };
 /// A row costs about as much as so many elements: shorter ones go through a plan, several at a time.

@@ -6,6 +6,12 @@
 
 namespace tt::detail {
 
+/// The stride of a Tensor along axis d of a shape that it is broadcast to: 0 where it is repeated.
+inline std::int64_t broadcast_stride(const TensorImpl& t, const Shape& to, int d) {
+  const int own = d - (to.rank - t.shape.rank);
+  return own < 0 || (t.shape.code[own] == 1 && to.code[d] != 1) ? 0 : t.stride[own];
+}
+
 /// Axes, from the outmost in memory to the inmost one.
 struct MemoryOrder {
   Shape shape;  ///< of the result; empty where operands have no common one
@@ -39,11 +45,6 @@ struct MemoryOrder {
     }
     return true;
   }
-  /// Of an axis of the result; 0 where the operand is repeated along it.
-  std::int64_t stride_of(const TensorImpl& t, int d) const {
-    const int own = d - (shape.rank - t.shape.rank);
-    return own < 0 || (t.shape.code[own] == 1 && shape.code[d] != 1) ? 0 : t.stride[own];
-  }
   /// Gives a Tensor of this shape the strides of one whose elements lie in this order, one behind the other.
   void lay_out(TensorImpl& t) const {
     std::int64_t strides[max_rank], n = 1;
@@ -70,7 +71,7 @@ struct MemoryOrder {
   /// Is axis d outside of axis e? 1: yes, -1: inside; 0: no operand says so.
   int compare(const Tensor* const* operand, int count, int d, int e) const {
     for (int k = 0; k < count; ++k) {
-      const std::int64_t a = stride_of(operand[k]->impl(), d), b = stride_of(operand[k]->impl(), e);
+      const std::int64_t a = broadcast_stride(operand[k]->impl(), shape, d), b = broadcast_stride(operand[k]->impl(), shape, e);
       if (a == 0 || b == 0) continue;
       if (a != b) return a > b ? 1 : -1;
       if (shape.code[e] > shape.code[d]) return -1;
@@ -79,7 +80,8 @@ struct MemoryOrder {
   }
 };
 
-/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order. As make_view (views.hpp), but for kernels, which no fill need fear.
+/// The elements of a Tensor as if its axes, and those that it lacks in front, stood in this order. For kernels: unlike make_view (views.hpp) it leaves what is known of
+/// the Tensor (is_fill) as it is, since users get no handle that they could write through.
 inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
   const TensorImpl& impl = t.impl();
   const int rank = order.shape.rank;
@@ -95,7 +97,7 @@ inline Tensor in_order(const Tensor& t, const MemoryOrder& order) {
   for (int d = 0; d < rank; ++d) {
     const int own = order.axis[d] - (rank - impl.shape.rank);
     shape.push_back(own < 0 ? Extent(1) : impl.shape[own]);
-    strides[d] = order.stride_of(impl, order.axis[d]);
+    strides[d] = broadcast_stride(impl, order.shape, order.axis[d]);
   }
   as->set_strided(shape, strides);
   return Tensor(as);

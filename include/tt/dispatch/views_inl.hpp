@@ -1,5 +1,6 @@
 // Definitions of views.hpp.
 #pragma once
+#include "tt/dispatch/memory_order.hpp"
 #include "tt/dispatch/views.hpp"
 
 namespace tt {
@@ -94,11 +95,8 @@ TT_INLINE void record_expand(Graph& g, const Operator&, std::span<const int> in,
 TT_INLINE void expand_kernel(Call& c, void*) {
   const TensorImpl& t = c[0].impl();
   const Shape to = shape_attribute(c.attrs());
-  std::int64_t strides[max_rank] = {};
-  for (int k = 0; k < t.shape.rank; ++k) {
-    const int at = to.rank - t.shape.rank + k;
-    strides[at] = t.shape.code[k] == 1 && to.code[at] != 1 ? 0 : t.stride[k];
-  }
+  std::int64_t strides[max_rank];
+  for (int d = 0; d < to.rank; ++d) strides[d] = broadcast_stride(t, to, d);
   c.result[0] = make_view(c[0], to, strides, t.data);
 }
 

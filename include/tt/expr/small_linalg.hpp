@@ -239,20 +239,12 @@ TT_ALWAYS_INLINE Array<T, N, N> inv(const Array<T, N, N>& a, SourceLine at = her
   return r;
 }
 
-/// x of a x = b, by partial pivoting: of a vector. Throws Error where the matrix is singular.
-template <class T, std::int64_t N>
-  requires detail::SmallMatrix<T, N>
-TT_ALWAYS_INLINE Array<T, N> solve(const Array<T, N, N>& a, const Array<T, N>& b, SourceLine at = here()) {
-  Array<T, N> x{Uninitialized{}};
-  if (!detail::solved<T, static_cast<int>(N), 1>(a.data(), b.data(), x.data())) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
-  return x;
-}
-/// Of several right sides, as columns.
-template <class T, std::int64_t N, std::int64_t M>
-  requires(detail::SmallMatrix<T, N> && M >= 1)
-TT_ALWAYS_INLINE Array<T, N, M> solve(const Array<T, N, N>& a, const Array<T, N, M>& b, SourceLine at = here()) {
-  Array<T, N, M> x{Uninitialized{}};
-  if (!detail::solved<T, static_cast<int>(N), static_cast<int>(M)>(a.data(), b.data(), x.data())) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
+/// x of a x = b, by partial pivoting: of a vector, or of several right sides as columns. Throws Error where the matrix is singular.
+template <class T, std::int64_t N, std::int64_t... M>
+  requires(detail::SmallMatrix<T, N> && sizeof...(M) <= 1 && ((M >= 1) && ...))
+TT_ALWAYS_INLINE Array<T, N, M...> solve(const Array<T, N, N>& a, const Array<T, N, M...>& b, SourceLine at = here()) {
+  Array<T, N, M...> x{Uninitialized{}};
+  if (!detail::solved<T, static_cast<int>(N), static_cast<int>((M * ... * 1))>(a.data(), b.data(), x.data())) [[unlikely]] detail::refuse_matrix("solve", "singular", N, at);
   return x;
 }
 

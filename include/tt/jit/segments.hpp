@@ -47,7 +47,7 @@ class SegmentStore {
   TT_INLINE std::unique_ptr<Segment> fresh(const Guards& guards, const RangeKey& key) const;
   TT_INLINE void compile(SegmentRecorder& r, int begin, int end, const RangeKey& key, Segment& s, SymbolValues& values) const;
   TT_INLINE Segment* add(SegmentRecorder& r, int begin, int end, const Guards& guards, const RangeKey& key, SymbolValues& values);
-  TT_INLINE Graph build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s) const;
+  TT_INLINE Graph build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s, std::vector<OrderedOutput>& ordered) const;
   TT_INLINE void run_op_by_op(SegmentRecorder& r, int begin, int end, bool last);
 };
 

@@ -60,7 +60,6 @@ struct Segment {
   std::vector<std::int64_t> code_of_numbers;  ///< where none varies
   Executable run{};           ///< without a function: sizes turned out to be needed as numbers
   std::vector<int> updated;
-  std::vector<OrderedOutput> ordered{};  ///< of its graph
   SizeFacts as_numbers{};     ///< which ones
   Vec<SizeGuard> size_guards{};  ///< what it takes for granted of sizes
   int steps = 0, outputs = 0;
@@ -277,7 +276,7 @@ TT_INLINE Segment* SegmentStore::find(const Guards& guards, const RangeKey& key,
   return segments_.find_first({key.hash_of_numbers(h), h}, fits);
 }
 
-TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s) const {
+TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, const RangeKey& key, const SymbolValues& values, Segment& s, std::vector<OrderedOutput>& ordered) const {
   const Guards& guards = s.guards;
   GraphBuilder builder(values, guards.sizes.as_numbers, true);
   Graph& g = builder.graph;
@@ -298,10 +297,9 @@ TT_INLINE Graph SegmentStore::build(SegmentRecorder& r, int begin, int end, cons
     for (int k = 0; k < a.size(); ++k, ++next)  // sizes of reshapes and expansions the builder finds by value
       if (s.variation[next] == Variation::yes && key.role[next] == NumberRole::plain && s.code[next] != key.given[next]) a.express(k, Extent::from_code(s.code[next]));
   });
-  s.ordered.clear();
   for (const int v : key.output) {
     if (list.step(list.value(v).step).kind == StepKind::view) g.output(builder.node(v));
-    else add_output(g, builder.node(v), list.value(v).tensor, s.ordered);
+    else add_output(g, builder.node(v), list.value(v).tensor, ordered);
   }
   for (std::size_t k = 0; k < key.update.size(); ++k) {
     const int into = key.updated[k];
@@ -364,8 +362,9 @@ TT_INLINE void SegmentStore::compile(SegmentRecorder& r, int begin, int end, con
       return true;
     });
     try {
-      s.run = make_executable(build(r, begin, end, key, values, s), key.inputs, values, key.taped, true, options_);
-      s.run.ordered = s.ordered;
+      std::vector<OrderedOutput> ordered;
+      s.run = make_executable(build(r, begin, end, key, values, s, ordered), key.inputs, values, key.taped, true, options_);
+      s.run.ordered = static_cast<std::vector<OrderedOutput>&&>(ordered);
     } catch (const SizesNeeded& e) {
       for (std::size_t k = 0; k < s.code.size(); ++k) {
         if (s.variation[k] != Variation::yes || s.code[k] == key.given[k]) continue;

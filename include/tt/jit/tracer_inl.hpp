@@ -101,7 +101,7 @@ class Tracer final : public Recorder {
     int id;
     bool shared;
     SharedResults::One as;
-    Tensor tensor;
+    Tensor tensor;  ///< how it lies
   };
   static constexpr std::int64_t most_in_text = 16;
   GraphBuilder builder_;
