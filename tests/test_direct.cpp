@@ -28,12 +28,12 @@ struct MadeFunctions {
 };
 
 IntList random_shape() {
-  constexpr int sizes[] = {1, 2, 3, 5, 17, 64, 128, 129, 143, 200, 257};
+  constexpr int sizes[] = {1, 2, 3, 5, 17, 32, 41, 64, 128, 129, 143, 200, 257};
   for (;;) {
     IntList s;
     std::int64_t n = 1;
     for (int rank = 1 + below(4), k = 0; k < rank; ++k) {
-      s.push_back(sizes[below(11)]);
+      s.push_back(sizes[below(13)]);
       n *= s.value(k);
     }
     if (n <= 300'000) return s;

@@ -244,7 +244,7 @@ TEST_CASE("calls by name: several meanings, words, in place, out") {
   CHECK(numbers(y) == Numbers{1, 3, 1});
   CHECK(message([&] { tt::call("add", {x, 1}, {{"out", tt::zeros({2})}}); }).find("the result has another shape than the Tensor it is written to: (3,) and (2,)") != std::string::npos);
   CHECK(message([&] { tt::call("add", {x, 1.5}, {{"out", tt::zeros({3}, DType::i64)}}); }).find("cannot be written to i64") != std::string::npos);
-  CHECK(numbers(tt::call("add", {x, 1}, {{"out", tt::None{}}})) == Numbers{1, 3, 1});
+  CHECK(numbers(tt::call("add", {x, 1}, {{"out", tt::none}})) == Numbers{1, 3, 1});
   CHECK(numbers(tt::call("nn.functional.mse_loss", {x, y}, {{"reduction", "none"}})) == Numbers{1, 1, 1});
   CHECK(numbers(tt::call("view", {x, 3, 1})) == Numbers{0, 2, 0});
   CHECK(tt::call_results("split", {x, tt::IntList{1, 2}}).size() == 2);
@@ -524,4 +524,100 @@ TEST_CASE("what libtorch's users write") {
   CHECK(tt::equal(tt::conv2d(images, weights, {}, 2, {1, 0}, 1, 2), tt::conv2d(images, weights, {.stride = 2, .padding = {1, 0}, .groups = 2})));
   CHECK(tt::equal(tt::max_pool2d(images, 2), tt::max_pool2d(images, {.kernel_size = 2})));
   CHECK(tt::equal(tt::avg_pool2d(images, 3, 2, 1), tt::avg_pool2d(images, {.kernel_size = 3, .stride = 2, .padding = 1})));
+}
+
+TEST_CASE("a copy without a name is not assigned to; one bound of clamp; None in slices") {
+  Tensor x = tt::arange(6).reshape({2, 3});
+  CHECK(message([&] { x.index({tt::tensor({0})}) = 5; }).starts_with("tt: what is assigned to a copy without a name is lost"));
+  CHECK(message([&] { x + 1 = 5; }).starts_with("tt: what is assigned to a copy without a name is lost"));
+  x.index({0, Slice(1, tt::None)}) = 9;
+  x.index_put_({tt::tensor({1}), tt::tensor({0})}, 7);
+  CHECK(numbers(x) == Numbers{0, 9, 9, 7, 4, 5});
+  x.reshape({6}) = 1;  // a view
+  CHECK(numbers(x) == Numbers{1, 1, 1, 1, 1, 1});
+  float own[2] = {1, 2};
+  tt::from_blob(own, {2}) = 3;  // memory of the caller's
+  CHECK(own[1] == 3);
+  CHECK(numbers(tt::tensor({-1.0, 2.0}).clamp(0)) == Numbers{0, 2});
+  CHECK(numbers(tt::tensor({-1.0, 2.0}).clamp_(1)) == Numbers{1, 2});
+}
+
+TEST_CASE("draws in place from a generator") {
+  tt::Generator g(5), h(5);
+  const auto draws = [](tt::Generator& from) {
+    std::vector<Tensor> all;
+    const auto next = [&] { return tt::zeros({4}, DType::f64); };
+    all.push_back(next().uniform_(0, 1, from));
+    all.push_back(next().normal_(0, 1, from));
+    all.push_back(next().bernoulli_(0.5, from));
+    all.push_back(next().exponential_(1, from));
+    all.push_back(next().geometric_(0.5, from));
+    all.push_back(next().log_normal_(1, 2, from));
+    all.push_back(next().cauchy_(0, 1, from));
+    all.push_back(next().random_(0, 100, from));
+    return all;
+  };
+  const std::vector<Tensor> first = draws(g), again = draws(h);
+  for (std::size_t k = 0; k < first.size(); ++k) CHECK(same_bits(first[k], again[k]));
+  CHECK(message([] { tt::ones({3}).normal_(0, -1); }).starts_with("tt::normal_: std is -1, not 0 or more."));
+  CHECK(message([] { tt::bernoulli(tt::full({2}, 2.0)); }).starts_with("tt::bernoulli: a probability is outside of 0 and 1."));
+}
+
+TEST_CASE("products of many elements are those of blocks, on any number of threads") {
+  Tensor x = tt::ones({3, 100'000}, DType::f64);
+  for (const std::int64_t place : {0L, 32'767L, 32'768L, 99'999L}) x.select(0, 1).select(0, place).fill_(2);
+  x.select(0, 2).select(0, 70'000).fill_(0);
+  const int threads = tt::get_num_threads();
+  for (const int n : {1, 2}) {
+    tt::set_num_threads(n);
+    CHECK(numbers(x.prod(1, false)) == Numbers{1, 16, 0});
+    CHECK(x.select(0, 1).prod().item() == 16);
+  }
+  tt::set_num_threads(threads);
+}
+
+TEST_CASE("margins of several images at once and of one are alike") {
+  const Tensor x = tt::randn({5, 4, 6}, 3);
+  for (const tt::PadMode mode : {tt::PadMode::reflect, tt::PadMode::replicate, tt::PadMode::circular}) {
+    const Tensor all = tt::pad(x, {2, 1, 3, 2}, mode);
+    for (int k = 0; k < 5; ++k) CHECK(same_bits(all.select(0, k), tt::pad(tt::pad(x.select(0, k), {2, 1}, mode).t(), {3, 2}, mode).t()));
+  }
+}
+
+TEST_CASE("gradients of margins are those of a compiled function, of one image and of many") {
+  for (const std::int64_t images : {1, 3, 6}) {
+    const Tensor x = tt::randn({images, 5, 5}, 4), w = tt::randn({images, 9, 8}, 5);
+    const auto loss = [](const Tensor& a, const Tensor& b) { return (tt::pad(a, {2, 1, 3, 1}, tt::PadMode::reflect) * b).sum(); };
+    CHECK(same_bits(tt::grad(loss)(x, w), tt::compile([](const Tensor& a, const Tensor& b) {
+      return tt::grad([](const Tensor& c, const Tensor& d) { return (tt::pad(c, {2, 1, 3, 1}, tt::PadMode::reflect) * d).sum(); })(a, b);
+    })(x, w)));
+  }
+}
+
+TEST_CASE("elements are copied whole, wherever rows begin") {
+  for (const std::int64_t n : {511, 512, 513, 1021, 1024, 1500}) {
+    const Tensor x = tt::arange(3 * n).to(DType::f32).reshape({3, n});
+    for (const std::int64_t shift : {1, 3, 16, 500}) {
+      const Tensor r = tt::roll(x, {shift}, {1});
+      for (const std::int64_t k : {std::int64_t{0}, shift - 1, shift, n - 1}) CHECK(r.select(0, 2).select(0, k).item() == static_cast<double>(2 * n + (k - shift + n) % n));
+    }
+  }
+}
+
+TEST_CASE("on Meta Tensors that require a gradient") {
+  const Tensor x = tt::empty({3}, {.device = "meta"}).requires_grad_();
+  const Tensor y = tt::cumprod(x, 0);
+  CHECK(y.is_meta());
+  CHECK(y.requires_grad());
+}
+
+TEST_CASE("errors of calls by name have that name; numbers at their dtype's end") {
+  CHECK(message([] { tt::call("embedding", {tt::tensor({7}), tt::ones({5, 2})}); }).starts_with("tt::embedding: "));
+  CHECK(message([] { tt::call("median", {tt::zeros({2, 0}), 1}); }).starts_with("tt::median: kthvalue: "));
+  CHECK(message([] { tt::call("relu", {tt::ones({2})}, {{"inplace", true}}); }).starts_with("tt::call: relu: no argument is called inplace"));
+  CHECK(tt::full({2}, INT64_MAX, DType::i64).select(0, 1).item<std::int64_t>() == INT64_MAX);
+  CHECK(std::isnan(tt::median(tt::zeros({0})).item()));
+  CHECK(numbers(tt::matrix_power(tt::eye(2), INT_MIN)) == Numbers{1, 0, 0, 1});
+  CHECK(tt::gcd(tt::tensor(4), tt::empty({}, {.dtype = DType::i64, .device = "meta"})).is_meta());
+  CHECK(message([] { tt::conv_transpose2d(tt::ones({1, 2, 3, 3}), tt::ones({2, 1, 2, 2}), {}, {1}, {0}, {0}, 0); }).starts_with("tt::conv_transpose: the number of groups is 0."));
 }

@@ -35,8 +35,8 @@ inline Tensor as_variable(const Tensor& t) {
 }
 
 /// The gradients by arguments I, each as the argument is.
-template <class F, bool Value_, int... I, class... A>
-auto gradient_by(const A&... a) {
+template <bool Value_, int... I, class F, class... A>
+auto gradient_by(const F& f, const A&... a) {
   std::tuple<std::remove_cvref_t<A>...> arguments(a...);
   bool nested = false;
   const auto look = [&](auto& x) {
@@ -65,7 +65,7 @@ auto gradient_by(const A&... a) {
    ...);
   {
     const EnableGrad on;
-    value = std::apply(F{}, arguments);
+    value = std::apply(f, arguments);
   }
   gradients.resize(variables.size());
   if (!mode || !mode->gradients(value, variables.data(), static_cast<int>(variables.size()), gradients.data())) {
@@ -96,13 +96,13 @@ auto gradient_by(const A&... a) {
 
 }  // namespace autograd
 
-template <class F, bool Value_, int... I, class... A>
-auto TensorFront::gradient(A&&... a) {
+template <bool Value_, int... I, class F, class... A>
+auto TensorFront::gradient(const F& f, A&&... a) {
   constexpr bool taken = (tt::detail::has_leaves<std::remove_cvref_t<std::tuple_element_t<I, std::tuple<A...>>>>() && ...) &&
                          !(std::is_array_v<std::remove_reference_t<A>> || ...);
   static_assert(taken, "tt::grad: an argument to differentiate by is a Tensor, or a struct, std::vector, std::array, pair or tuple of what is; "
                        "no pointer, no C array");
-  if constexpr (taken) return autograd::gradient_by<F, Value_, I...>(static_cast<A&&>(a)...);
+  if constexpr (taken) return autograd::gradient_by<Value_, I...>(f, static_cast<A&&>(a)...);
   else if constexpr (Value_) return std::pair{Tensor(), Tensor()};
   else return Tensor();
 }

@@ -20,6 +20,7 @@ using cpu::ThreadPool;
 using cpu::tile_kernels;
 using cpu::TileFunction;
 using cpu::TileOperand;
+using cpu::TileRows;
 using cpu::TileKernels;
 using cpu::TileProgram;
 using cpu::use_library_kernels;

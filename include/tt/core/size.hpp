@@ -191,13 +191,13 @@ struct SizeArgument {
   constexpr SizeArgument(T v) : size(v) {}
   constexpr SizeArgument(const Size& s) : size(s) {}
 };
-struct None;
+struct NoneType;
 /// Where a slice begins or ends: a number, or {} or tt::none for the first or the last element there is.
 struct SliceBound {
   SizeArgument number;
   bool given = false;
   constexpr SliceBound() = default;
-  constexpr SliceBound(const None&) {}
+  constexpr SliceBound(const NoneType&) {}
   constexpr SliceBound(const SizeArgument& n) : number(n), given(true) {}
   template <std::integral T>
     requires(!std::same_as<T, bool>)

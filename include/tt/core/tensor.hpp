@@ -14,6 +14,7 @@
 namespace tt {
 
 class Tensor;
+class Generator;
 struct MinMaxResult;
 class IndexItem;
 enum class ScatterReduction;
@@ -190,7 +191,7 @@ class Tensor {
     return *this;
   }
   /// Into what has no name of its own, as x[0] and x.slice(0, 1, 3), elements are written, as by copy_: Tensors that
-  /// broadcast, or a number.
+  /// broadcast, or a number. Throws Error where they are a copy's, as of x.index({tensor}): nobody would see them.
   Tensor& operator=(detail::TensorOperand from) &&;
   /// Not into x[mask] and x[indices], which are copies.
   template <class Never = int>
@@ -676,6 +677,7 @@ class Tensor {
   template <class = void> bool is_same_size(const Tensor& o, SourceLine at = here()) const;
   template <class = void> bool equal(const Tensor& o, SourceLine at = here()) const;
   template <class = void> bool allclose(const Tensor& o, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false, SourceLine at = here()) const;
+  template <class L> Tensor clamp(const L& low, SourceLine at = here()) const;
   template <class L> Tensor clamp_min(const L& low, SourceLine at = here()) const;
   template <class H> Tensor clamp_max(const H& high, SourceLine at = here()) const;
   TT_LAZY Tensor softmax(int dim, SourceLine at = here()) const;
@@ -725,6 +727,7 @@ class Tensor {
   template <class = void> Tensor& sign_(SourceLine at = here());
   template <class B> Tensor& pow_(const B& o, SourceLine at = here()) { return replace("pow_", before_update(at, o).pow(o, at), at); }
   template <class L, class H> Tensor& clamp_(const L& low, const H& high, SourceLine at = here()) { return replace("clamp_", before_update(at, low, high).clamp(low, high, at), at); }
+  template <class L> Tensor& clamp_(const L& low, SourceLine at = here()) { return clamp_min_(low, at); }
   template <class L> Tensor& clamp_min_(const L& low, SourceLine at = here()) { return replace("clamp_min_", before_update(at, low).clamp_min(low, at), at); }
   template <class H> Tensor& clamp_max_(const H& high, SourceLine at = here()) { return replace("clamp_max_", before_update(at, high).clamp_max(high, at), at); }
   template <class V> Tensor& masked_fill_(const Tensor& mask, const V& value, SourceLine at = here()) { return replace("masked_fill_", before_update(at, mask, value).masked_fill(mask, value, at), at); }
@@ -835,14 +838,22 @@ class Tensor {
   template <class = void> Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false, SourceLine at = here()) { return replace("put_", before_update(at, index, source, accumulate).put(index, source, accumulate, at), at); }
   /// Random numbers of the default generator, see dispatch/random.hpp.
   template <class = void> Tensor& uniform_(double from = 0, double to = 1, SourceLine at = here());
+  template <class = void> Tensor& uniform_(double from, double to, Generator& g, SourceLine at = here());
   template <class = void> Tensor& normal_(double mean = 0, double std = 1, SourceLine at = here());
+  template <class = void> Tensor& normal_(double mean, double std, Generator& g, SourceLine at = here());
   template <class = void> Tensor& bernoulli_(double p = 0.5, SourceLine at = here());
+  template <class = void> Tensor& bernoulli_(double p, Generator& g, SourceLine at = here());
   template <class = void> Tensor& exponential_(double lambd = 1, SourceLine at = here());
+  template <class = void> Tensor& exponential_(double lambd, Generator& g, SourceLine at = here());
   template <class = void> Tensor& geometric_(double p, SourceLine at = here());
+  template <class = void> Tensor& geometric_(double p, Generator& g, SourceLine at = here());
   template <class = void> Tensor& log_normal_(double mean = 1, double std = 2, SourceLine at = here());
+  template <class = void> Tensor& log_normal_(double mean, double std, Generator& g, SourceLine at = here());
   template <class = void> Tensor& cauchy_(double median = 0, double sigma = 1, SourceLine at = here());
+  template <class = void> Tensor& cauchy_(double median, double sigma, Generator& g, SourceLine at = here());
   /// Whole numbers from `from` to below `to`; of those from 0 on that the dtype can tell apart (of i64: 2^53), where no bound is given.
   template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, SourceLine at = here());
+  template <class = void> Tensor& random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at = here());
   template <class = void> Tensor& random_(std::int64_t to, SourceLine at = here()) { return random_(0, to, at); }
   template <class = void> Tensor& random_(SourceLine at = here());
 

@@ -30,7 +30,7 @@ class BoxedValue {
   BoxedValue(DType d) : integer_(static_cast<int>(d)), kind_(Kind::dtype) {}
   BoxedValue(const char* word) : text_(word), kind_(Kind::text) {}
   BoxedValue(std::string_view word) : text_(word), kind_(Kind::text) {}
-  BoxedValue(None) : kind_(Kind::left_out) {}
+  BoxedValue(NoneType) : kind_(Kind::left_out) {}
 
   bool is_none() const { return kind_ == Kind::left_out; }
   bool is_tensor() const { return kind_ == Kind::tensor; }

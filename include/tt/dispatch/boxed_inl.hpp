@@ -85,7 +85,7 @@ inline std::int64_t number_of_word(std::string_view words, std::string_view word
 inline BoxedValue default_value(const char* op, std::string_view type, std::string_view text) {
   const bool optional = type.ends_with('?');
   if (optional) type.remove_suffix(1);
-  if (text == "None" && optional) return None{};
+  if (text == "None" && optional) return None;
   if (type == "bool") {
     const bool truth = text == "true" || text == "True";  // as in C++, of registered functions; as in PyTorch
     if (truth || text == "false" || text == "False") return truth;
@@ -145,7 +145,12 @@ struct BoxedArguments {
       more.push_back(others);
     }
     if (next < positional.size()) return fail("too many arguments");
-    if (used != named.size()) return fail("an argument has a name that the schema does not have");
+    if (used == named.size()) return;
+    for (const NamedValue& n : named) {
+      bool known = false;
+      for (SchemaReader s{schema}; s.next();) known = known || s.name == n.name;
+      if (!known) return static_cast<void>(wrong << "no argument is called " << n.name);
+    }
   }
 };
 
@@ -244,6 +249,18 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
   call_boxed(op, given, at, result.data(), to);
   return result;
 }
+#if defined(__cpp_exceptions)
+/// Throws an error of what `name` is made of under that name: tt::embedding: index_select: ...
+template <class E>
+[[noreturn]] void throw_under_name(const char* name, const E& e) {
+  const std::string_view said = e.what(), own = name;
+  const std::string_view rest = said.substr(said.starts_with("tt::") ? 4 : said.starts_with("tt: ") ? 4 : 0);
+  if (said.starts_with("tt::") && rest.starts_with(own) && !rest.substr(own.size()).empty() && rest[own.size()] == ':') throw;
+  Text under = Text("tt::") << name << ": ";
+  for (const char c : rest) under << c;
+  throw E(static_cast<Text&&>(under));
+}
+#endif
 inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArguments& given, SourceLine at, const Destination*) {
   if (std::string_view(f.schema).starts_with("Scalar input")) {
     bool numbers_only = true;
@@ -275,7 +292,7 @@ inline std::vector<Tensor> call_boxed(const NamedFunction& f, const BoxedArgumen
     else made.push_back(*v);
     if (is_choice(s.type) && made.back().is_text()) made.back() = number_of_word(s.type.substr(0, s.type.find('?')), made.back().text());
   }
-  made.push_back(None{});  // where functions take the caller's line
+  made.push_back(none);  // where functions take the caller's line
   for (const BoxedValue& v : made) value.push_back(&v);
   return f.run(value.data(), at);
 }
@@ -339,7 +356,17 @@ inline std::vector<Tensor> call_meaning(const char* name, std::span<const BoxedV
   const bool done = each_meaning(name, [&](const auto& meaning) {
     const BoxedArguments given(meaning.schema, positional, named);
     if (given.fit()) {
+#if defined(__cpp_exceptions)
+      try {
+        result = call_boxed(meaning, given, at, to);
+      } catch (const Error& e) {
+        throw_under_name(name_of(meaning), e);
+      } catch (const Unavailable& e) {
+        throw_under_name(name_of(meaning), e);
+      }
+#else
       result = call_boxed(meaning, given, at, to);
+#endif
       return true;
     }
     if (meanings++ == 0) why << given.wrong << ": takes (" << meaning.schema << ')';

@@ -6,6 +6,7 @@
 #pragma once
 #include <vector>
 
+#include "tt/core/copy_memory.hpp"
 #include "tt/dispatch/inplace.hpp"
 
 namespace tt {
@@ -59,7 +60,7 @@ inline void copy_stretch(const TensorImpl& to, const TensorImpl& from, std::int6
   const std::size_t bytes = static_cast<std::size_t>(count * size_of(from.dtype));
   const DeviceApi *of_target = device_api(to.device.type), *of_source = device_api(from.device.type);
   if (bytes == 0) return;
-  if (!of_target && !of_source) std::memcpy(to.data, from.data, bytes);
+  if (!of_target && !of_source) copy_memory(to.data, from.data, bytes);
   else (of_target ? of_target : of_source)->copy(to.data, to.device, from.data, from.device, bytes, false);
 }
 /// A copy on another device whose elements lie as those of `t`: all from the first to the last are copied.

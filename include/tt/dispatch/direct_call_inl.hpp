@@ -49,11 +49,11 @@ inline void run_direct(const DirectCall& f, const Call& c, std::byte* out, std::
     } else if (has_room(t, end)) {
       in[k] = {t.data + begin * width};
     } else {
-      std::memcpy(tile[k], t.data + begin * width, static_cast<std::size_t>((end - begin) * width));
+      copy_memory(tile[k], t.data + begin * width, static_cast<std::size_t>((end - begin) * width));
       in[k] = {tile[k]};
     }
   }
-  f.function(out + begin * size_of(f.result), in, end - begin, 0);
+  f.function(out + begin * size_of(f.result), in, end - begin, 0, nullptr);
 }
 
 /// Do two Tensors of one shape lie alike, element by element?
@@ -166,36 +166,48 @@ struct DirectRows {
       for (int k = 0; k < c.arguments; ++k) from[k] += place[d] * stride[d][k] * width;
     }
     backend::TileOperand in[most_direct];
-    for (std::int64_t r = range.first(SplitAxis::rows); r < last_row; ++r) {
-      for (int k = 0; k < c.arguments; ++k) {
-        if (repeated[k]) fill_vector(vector[k], from[k], width, lanes);
-        in[k] = {repeated[k] ? vector[k] : from[k], repeated[k]};
-      }
+    // What is written behind a row is the next one's, and is written after. The last row's rest, if its columns are no whole vectors, goes through a vector beside.
+    const bool may_write_beyond = n == columns && !is_operand && may_read_beyond;
+    for (std::int64_t r = range.first(SplitAxis::rows); r < last_row;) {
       std::byte* const to = out + (r * columns + first) * result;
-      const bool next_follows = r + 1 < last_row && n == columns && !is_operand && may_read_beyond;  // what is written behind a row is its, and is written after
-      if (rest == 0 || next_follows) {
-        f.function(to, in, n, 0);
+      backend::TileRows several;  // as many as lie equally far apart
+      if (axes > 0 && n == columns && (rest == 0 || may_write_beyond)) several.count = std::min(count[axes - 1] - place[axes - 1], last_row - r - (rest != 0));
+      for (int k = 0; k < c.arguments; ++k) {
+        several.apart[k] = axes > 0 ? stride[axes - 1][k] * width : 0;
+        several.single[k] = repeated[k] && several.apart[k] != 0;
+        const bool filled = repeated[k] && !(several.count > 1 && several.single[k]);
+        if (filled) fill_vector(vector[k], from[k], width, lanes);
+        in[k] = {filled ? vector[k] : from[k], filled};
+      }
+      if (several.count > 1) {
+        f.function(to, in, n, 0, &several);
       } else {
-        if (whole > 0) f.function(to, in, whole, 0);
-        for (int k = 0; k < c.arguments; ++k) {
+        several.count = 1;
+        if (whole > 0) f.function(to, in, whole, 0, nullptr);
+        for (int k = 0; k < c.arguments && rest > 0; ++k) {
           if (repeated[k]) continue;
           std::memcpy(vector[k], from[k] + whole * width, static_cast<std::size_t>(rest * width));
           in[k].elements = vector[k];
         }
-        f.function(last, in, rest, 0);
-        std::memcpy(to + whole * result, last, static_cast<std::size_t>(rest * result));
+        if (rest > 0) {
+          f.function(last, in, rest, 0, nullptr);
+          std::memcpy(to + whole * result, last, static_cast<std::size_t>(rest * result));
+        }
       }
-      for (int d = axes - 1; d >= 0; --d) {
-        const std::int64_t steps = ++place[d] < count[d] ? 1 : 1 - count[d];
-        for (int k = 0; k < c.arguments; ++k) from[k] += steps * stride[d][k] * width;
-        if (steps == 1) break;
-        place[d] = 0;
+      r += several.count;
+      std::int64_t steps = several.count;
+      for (int d = axes - 1; d >= 0 && steps > 0; --d) {
+        place[d] += steps;
+        const bool again = place[d] == count[d];
+        for (int k = 0; k < c.arguments; ++k) from[k] += (again ? steps - count[d] : steps) * stride[d][k] * width;
+        if (again) place[d] = 0;
+        steps = again;
       }
     }
   }
 };
 /// A row costs about as much as so many elements: shorter ones go through a plan, several at a time.
-inline constexpr std::int64_t least_columns = 128;
+inline constexpr std::int64_t least_columns = 32;
 inline bool try_rows(Call& c) {
   DirectRows d;
   if (!d.find(c) || (d.columns < least_columns && d.rows > 1)) return false;
@@ -240,7 +252,7 @@ inline bool try_copy(Call& c) {
     each_row_place(begin / unit, (end + unit - 1) / unit, axes - inner, [&](int k) { return count[inner + k]; }, [&](int k) { return stride[inner + k]; }, [&](std::int64_t piece, std::int64_t place) {
       const std::byte* const source = t.data + place * width;
       std::byte* const target = to + piece * n * width;
-      if (together) return static_cast<void>(std::memcpy(target, source, static_cast<std::size_t>(n * width)));
+      if (together) return copy_memory(target, source, static_cast<std::size_t>(n * width));
       const std::int64_t first = std::max(begin - piece * unit, std::int64_t{0}), last = std::min(end - piece * unit, unit);
       with_element_size(t.dtype, [&]<class T>(T) {
         for (std::int64_t j = 0; j < count[0]; ++j)

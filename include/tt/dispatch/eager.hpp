@@ -178,6 +178,10 @@ void own_kernel(Call& c, void*) {
   const ExcludeKeys below{DispatchKey::autograd};
   F::kernel(c, options_of<F>(*c.op, c.attrs(), false));
 }
+/// On Meta Tensors: one element from the host beside them is one too, so a kernel may look at any operand to see that there are no elements.
+TT_INLINE void call_on_meta(const Call& c, OpKernel kernel);
+template <class F>
+void own_meta_kernel(Call& c, void*) { call_on_meta(c, &own_kernel<F>); }
 template <class F>
 void own_front(Call& c) { F::front(c, options_of<F>(*c.op, c.attrs(), false)); }
 template <class F>
@@ -190,7 +194,8 @@ Operator& define_operator() {
       e.set_schema(make_schema<F>());
       e.results = count_results<F>();
       if constexpr (has_kernel<F>) {
-        for (const DispatchKey k : {DispatchKey::cpu, DispatchKey::meta}) e.set_kernel(k, &own_kernel<F>);
+        e.set_kernel(DispatchKey::cpu, &own_kernel<F>);
+        e.set_kernel(DispatchKey::meta, &own_meta_kernel<F>);
         if constexpr (requires { F::device_keys; })
           for (const DispatchKey k : F::device_keys) e.set_kernel(k, &own_kernel<F>);
         if constexpr (requires(const DerivativeStep& s, const options_t<F>& o) { F::derivative(s, o); }) e.derivative = &own_derivative<F>;
@@ -295,8 +300,8 @@ struct TensorFront {
   static constexpr bool dynamic_axes = true;
 
   /// For tt::grad and tt::value_and_grad: see autograd/functional.hpp.
-  template <class F, bool Value_, int... I, class... A>
-  static auto gradient(A&&... a);
+  template <bool Value_, int... I, class F, class... A>
+  static auto gradient(const F& f, A&&... a);
 
   template <class F, class... A>
   static Tensor call(SourceLine at, const A&... a) {

@@ -37,6 +37,15 @@ inline void meta_kernel(Call& c, void* moved) {
                          f.function->output_shape(k, f.symbols), {DeviceType::meta, 0});
 }
 
+TT_INLINE void call_on_meta(const Call& c, OpKernel kernel) {
+  Vec<Tensor> alike;
+  Vec<const Tensor*> operands;
+  for (int k = 0; k < c.arguments; ++k) alike.push_back(c[k].is_meta() ? c[k] : Tensor(c[k].dtype(), c[k].impl().shape, {DeviceType::meta, 0}));
+  for (int k = 0; k < c.arguments; ++k) operands.push_back(&alike[k]);
+  Call own = c;
+  own.argument = operands.begin();
+  kernel(own, nullptr);
+}
 TT_INLINE void register_kernels() {
   static const bool done = [] {
     Dispatcher& d = Dispatcher::get();  // a program may have set its own before

@@ -2,6 +2,7 @@
 //   tt::tensor({{1.0, 2.0}, {3.0, 4.0}})   tt::zeros({2, 3})   tt::arange(10)
 #pragma once
 #include "tt/core/array_view.hpp"
+#include "tt/core/copy_memory.hpp"
 #include "tt/dispatch/inplace.hpp"
 
 namespace tt {
@@ -74,7 +75,8 @@ inline Tensor full(const IntList& shape, const Size& value, TensorOptions o = {}
   const auto number = static_cast<double>(value.value());
   const bool exact = number > -0x1p53 && number < 0x1p53;
   if (exact && !value.is_expression()) return full(shape, number, o, at);
-  return detail::with_options(full(shape, number, detail::on_device(o.dtype, o.device), at).fill_(value, at), o);
+  const bool wide = o.dtype == DType::i64;  // of INT64_MAX the double is beyond the dtype
+  return detail::with_options(full(shape, wide ? 0 : number, detail::on_device(o.dtype, o.device), at).fill_(value, at), o);
 }
 /// Elements that may be anything. (Zeros, where a graph is recorded that is to hold them.)
 inline Tensor empty(const IntList& shape, TensorOptions o = {}, SourceLine at = here()) {
@@ -152,7 +154,7 @@ Tensor from_span(std::span<const T> values, const IntList& shape) {
     TT_THROW(Error(Text("tt::from_span: numbers of elements differ: ") << values.size() << " given, " << s.size() << " in "
                                                                        << s << "."));
   Tensor t(dtype_of<T>, s);
-  if (!values.empty()) std::memcpy(t.impl().data, values.data(), values.size_bytes());
+  if (!values.empty()) detail::copy_memory(t.impl().data, values.data(), values.size_bytes());
   detail::stamp(t);
   return t;
 }
@@ -185,7 +187,7 @@ A to_array(const Tensor& t, SourceLine at = here()) {
   if (detail::capture_mode) detail::capture_mode->need(t, "to_array", at);
   const Tensor dense = t.contiguous(at);
   A a(Uninitialized{}, t.impl().shape.code);
-  if (t.numel() > 0) std::memcpy(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(typename A::value_type));
+  if (t.numel() > 0) detail::copy_memory(a.data(), dense.data(), static_cast<std::size_t>(t.numel()) * sizeof(typename A::value_type));
   return a;
 }
 /// The elements themselves, of a contiguous Tensor, as a view of type A (ArrayView<float, tt::dyn, 3>; of const elements for reading) for expressions

@@ -58,6 +58,7 @@ template <class> Tensor Tensor::isinf(SourceLine at) const { return tt::isinf(*t
 template <class> Tensor Tensor::isfinite(SourceLine at) const { return tt::isfinite(*this, at); }
 template <class> bool Tensor::equal(const Tensor& o, SourceLine at) const { return tt::equal(*this, o, at); }
 template <class> bool Tensor::allclose(const Tensor& o, double rtol, double atol, bool equal_nan, SourceLine at) const { return tt::allclose(*this, o, rtol, atol, equal_nan, at); }
+template <class L> Tensor Tensor::clamp(const L& low, SourceLine at) const { return tt::clamp_min(*this, low, at); }
 template <class L> Tensor Tensor::clamp_min(const L& low, SourceLine at) const { return tt::clamp_min(*this, low, at); }
 template <class H> Tensor Tensor::clamp_max(const H& high, SourceLine at) const { return tt::clamp_max(*this, high, at); }
 

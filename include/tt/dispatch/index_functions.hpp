@@ -18,12 +18,12 @@ struct Slice {
   std::int64_t start = 0, stop = INT64_MAX, step = 1;
   /// A number, or tt::none: from the first, to the last, every one.
   struct Bound : Optional<std::int64_t> {
-    constexpr Bound(None) {}
+    constexpr Bound(NoneType) {}
     template <std::integral I>
     constexpr Bound(I n) : Optional<std::int64_t>(static_cast<std::int64_t>(n)) {}
   };
   constexpr Slice() = default;
-  constexpr explicit Slice(Bound from, Bound to = None{}, Bound by = None{}) : start(from.given ? from.value : 0), stop(to.given ? to.value : INT64_MAX), step(by.given ? by.value : 1) {}
+  constexpr explicit Slice(Bound from, Bound to = None, Bound by = None) : start(from.given ? from.value : 0), stop(to.given ? to.value : INT64_MAX), step(by.given ? by.value : 1) {}
 };
 /// All axes that other items do not name.
 struct EllipsisType {};
@@ -37,7 +37,7 @@ class IndexItem {
   IndexItem(I i) : kind(Kind::number), slice(static_cast<std::int64_t>(i)) {}
   IndexItem(const Slice& s) : kind(Kind::slice), slice(s) {}
   IndexItem(EllipsisType) : kind(Kind::ellipsis) {}
-  IndexItem(None) : kind(Kind::new_axis) {}
+  IndexItem(NoneType) : kind(Kind::new_axis) {}
   IndexItem(const Tensor& t) : kind(Kind::tensor), tensor(t) {}
   Kind kind;
   Slice slice;

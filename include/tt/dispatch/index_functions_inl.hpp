@@ -2,7 +2,6 @@
 #pragma once
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_functions.hpp"
-#include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"

@@ -41,14 +41,14 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
         for (const PlaceRun& run : runs) {
           const std::int64_t n = run.count * b.inner;
           if (n == 1) *next = slice[run.begin];
-          else std::memcpy(next, slice + run.begin * b.inner, static_cast<std::size_t>(n) * sizeof(T));
+          else copy_memory(next, slice + run.begin * b.inner, static_cast<std::size_t>(n) * sizeof(T));
           next += n;
         }
       } else if (b.inner == 1)
         for (std::int64_t i = begin; i < end; ++i) into[i] = slice[place[i]];
       else
         for (std::int64_t i = begin; i < end && b.inner > 0; ++i)
-          std::memcpy(into + i * b.inner, slice + place[i] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
+          copy_memory(into + i * b.inner, slice + place[i] * b.inner, static_cast<std::size_t>(b.inner) * sizeof(T));
     };
     if (b.outer == 1) in_ranges(count, b.inner, [&](std::int64_t begin, std::int64_t end) { select(from, to, begin, end); });
     else
@@ -87,7 +87,7 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
   const auto* from = static_cast<const std::byte*>(source.data());
   auto* to = static_cast<std::byte*>(result.data());
   for (std::int64_t n = 0; n < b.outer && bytes > 0; ++n, to += b.size * bytes)
-    for (std::int64_t k = 0; k < index.impl().numel; ++k, from += bytes) std::memcpy(to + place[k] * bytes, from, static_cast<std::size_t>(bytes));
+    for (std::int64_t k = 0; k < index.impl().numel; ++k, from += bytes) copy_memory(to + place[k] * bytes, from, static_cast<std::size_t>(bytes));
 }
 
 TT_INLINE void Gather::kernel(Call& c, const Options& o) {

@@ -92,7 +92,17 @@ Tensor& Tensor::mul_(A o, SourceLine at) { return detail::update(operator_entry<
 template <NumberOrSize A>
 Tensor& Tensor::div_(A o, SourceLine at) { return detail::update(operator_entry<Op::div>(), *this, {o, at}, "div_", at); }
 
+namespace detail {
+/// Throws Error where nobody would see what is written: this Tensor has no name, and no other one has these elements, or only what it is a view of, which nobody else holds.
+inline void need_seen(const TensorImpl* t, SourceLine at) {
+  if (!t || !t->storage || t->storage->free_data || t->uses.load(std::memory_order_relaxed) != 1) return;
+  const bool base_has_no_name = t->base && t->base->uses.load(std::memory_order_relaxed) == 1;
+  if (t->storage->tensors() == (base_has_no_name ? 2 : 1))
+    TT_THROW(Error(Text("tt: what is assigned to a copy without a name is lost: x.index({tensor}), as any result of an op, shares no elements with x. Use x.index_put_({...}, value)?") << at));
+}
+}  // namespace detail
 inline Tensor& Tensor::operator=(detail::TensorOperand from) && {
+  detail::need_seen(impl_, from.where);
   if (from.tensor) return copy_(*from.tensor, from.where);
   return copy_(from.number(dtype()), from.where);
 }

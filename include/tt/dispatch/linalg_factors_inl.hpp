@@ -164,8 +164,13 @@ struct LdlSolve {
     c.result[0] = Tensor(c[2].dtype(), c[2].impl().shape, c[2].device());
     if (c[0].is_meta()) return;
     const int n = a.rows, right = b.columns;
-    for (std::int64_t k = 0; k < pivots.impl().numel; ++k)  // LAPACK does not look
-      if (const std::int32_t p = pivots.data_ptr<std::int32_t>()[k]; p == 0 || p > n || p < -n) TT_THROW(Error(Text("tt::linalg::ldl_solve: a pivot is out of range: ") << p << " of " << n << " rows." << c.at));
+    for (std::int64_t k = 0; k < pivots.impl().numel; ++k) {  // LAPACK does not look. Blocks of two rows have one negative pivot twice.
+      const std::int32_t* const own = pivots.data_ptr<std::int32_t>() + k;
+      const bool in_range = *own != 0 && *own <= n && *own >= -n, two = *own < 0;
+      if (!in_range || (two && (k % n == n - 1 || own[1] != *own)))
+        TT_THROW(Error(Text("tt::linalg::ldl_solve: ") << (in_range ? "a pivot of two rows stands alone: " : "a pivot is out of range: ") << *own << " of " << n << " rows." << c.at));
+      k += two;
+    }
     each_matrix(c[0].dtype(), [&]<class T>(T) {
       const auto& f = backend::Lapack<T>::get();
       ColumnMajor<T> m(n, n), x(n, right);

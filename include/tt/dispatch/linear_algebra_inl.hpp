@@ -175,6 +175,7 @@ TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Ten
 }
 TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, bmm(a, b, at), beta, alpha, at); }
 TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, int dims, SourceLine at) {
+  if (dims < 0 || dims > a.dim() || dims > b.dim()) TT_THROW(Error(Text("tt::tensordot: ") << dims << " axes of shapes " << a.shape() << " and " << b.shape() << "." << at));
   IntList of_a, of_b;
   for (int k = 0; k < dims; ++k) {
     of_a.push_back(a.dim() - dims + k);
@@ -380,12 +381,11 @@ TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int di
 TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return (a * b).sum({dim}, false, at).to((a * b).dtype(), at); }
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
   if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
-  if (n < 0) return matrix_power(inv(a, at), -n, at);
   if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at) + tt::where(zeros({}, detail::on_device(DType::boolean, a.device())), a, 0, at);  // a gradient of 0
-  Tensor r, square = a;
-  for (; n > 0; n >>= 1) {
-    if (n & 1) r = r.defined() ? tt::matmul(r, square, at) : square;
-    if (n > 1) square = tt::matmul(square, square, at);
+  Tensor r, square = n < 0 ? inv(a, at) : a;
+  for (auto left = n < 0 ? 0 - static_cast<unsigned>(n) : static_cast<unsigned>(n); left > 0; left >>= 1) {
+    if (left & 1) r = r.defined() ? tt::matmul(r, square, at) : square;
+    if (left > 1) square = tt::matmul(square, square, at);
   }
   return r;
 }
@@ -424,6 +424,7 @@ TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
 TT_LAZY_DEFINITION Tensor linalg::vander(const Tensor& x, Optional<std::int64_t> n, SourceLine at) {
   const std::int64_t columns = n.given ? n.value : x.dim() ? x.size(-1, at).value() : 1;
   if (columns < 1) TT_THROW(Error(Text("tt::vander: ") << columns << " powers. One or more?" << at));
+  if (columns > 1 << 24) TT_THROW(Error(Text("tt::vander: ") << columns << " powers are more than memory holds." << at));
   const DType d = is_floating(x.dtype()) ? x.dtype() : DType::i64;
   TensorList powers{ones(x.shape(at), detail::on_device(d, x.device()), at)};
   for (std::int64_t k = 1; k < columns; ++k) powers.push_back(powers.back() * x);

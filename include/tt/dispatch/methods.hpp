@@ -76,7 +76,7 @@ template <class> Tensor Tensor::logsumexp(const IntList& dims, bool keepdim, Sou
 }
 
 
-inline constexpr None none{};
+inline constexpr NoneType none{};
 
 /// Elements along one axis, and their places (i64).
 struct MinMaxResult {

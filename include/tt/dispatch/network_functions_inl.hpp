@@ -66,10 +66,25 @@ IntList padding_called(std::string_view word, const Tensor& weight, const IntLis
   return p;
 }
 }  // namespace detail
+namespace detail {
+/// Throws Error unless strides and dilations of a window, and groups of channels, are numbers from 1 on that fit an int.
+template <class = void>
+void need_window(const char* op, const IntList& stride, const IntList& dilation, std::int64_t groups, SourceLine at) {
+  const auto right = [](std::int64_t v) { return v >= 1 && v <= INT32_MAX; };
+  const auto need = [&](const IntList& all, const char* what) {
+    for (int k = 0; k < all.size(); ++k)
+      if (!right(all.value(k))) TT_THROW(Error(Text("tt::") << op << ": " << what << " is " << all.value(k) << ". From 1 on?" << at));
+  };
+  need(stride, "a stride");
+  need(dilation, "a dilation");
+  need({groups}, "the number of groups");
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
   if (bias.defined() && bias.dtype() != given.dtype()) TT_THROW(Error(Text("tt::conv: a bias of ") << name(bias.dtype()) << " for images of " << name(given.dtype()) << "." << at));
+  detail::need_window("conv", stride, dilation, groups, at);
   const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
   const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
@@ -99,6 +114,8 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
                                                 std::int64_t groups, const IntList& dilation, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv_transpose", "images and weights are of other ranks", given, at);
+  detail::need_window("conv_transpose", stride, dilation, groups, at);
+  if (weight.size(0, at).value() % groups != 0) detail::refuse("conv_transpose", "channels cannot be divided into these groups", weight, at);
   Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   // zeros between elements, and around them as much as the windows reach
   IntList around;
@@ -151,6 +168,14 @@ TT_LAZY_DEFINITION Tensor im2col(const Tensor& given, const IntList& kernel_size
 }
 TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
   if (given.dim() != 2 && given.dim() != 3) detail::refuse("fold", "no columns", given, at);
+  detail::need_window("fold", stride, dilation, 1, at);
+  const auto need = [&](const IntList& all, const char* what, int least) {
+    for (int k = 0; k < all.size(); ++k)
+      if (all.value(k) < least || all.value(k) > INT32_MAX) TT_THROW(Error(Text("tt::fold: ") << what << " is " << all.value(k) << "." << at));
+  };
+  need(output_size, "a size of the result", 1);
+  need(kernel_size, "a size of the window", 1);
+  need(padding, "the padding", 0);
   const Tensor x = given.dim() == 2 ? given.unsqueeze(0, at) : given;
   const auto pick = [&](const IntList& l, int k, std::int64_t otherwise) { return detail::each_axis(l, k, otherwise); };
   const std::int64_t h = pick(output_size, 0, 1), w = pick(output_size, 1, 1), ph = pick(padding, 0, 0), pw = pick(padding, 1, 0), kh = pick(kernel_size, 0, 1), kw = pick(kernel_size, 1, 1);
@@ -255,6 +280,7 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
   for (int j = 0; j < axes; ++j) {
     const int k = rounds ? axes - 1 - j : j;  // u8 are rounded after each axis, in PyTorch's order
+    detail::need_places("interpolate", to[k], at);
     r = detail::resampled(r, 2 + k, detail::taps_between(x.size(2 + k, at), to[k], scale[static_cast<std::size_t>(k)], how), at);
     if (rounds) r = tt::clamp(tt::floor(r + 0.5, at), 0, 255, at);
   }

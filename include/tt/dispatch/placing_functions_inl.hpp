@@ -62,20 +62,71 @@ TT_LAZY_DEFINITION Tensor diag_embed(const Tensor& x, int offset, int dim1, int 
   }
   return movedim(call_with<DiagEmbed>(at, {offset}, x.dim() == 0 ? x.reshape({1}, at) : x), {-2, -1}, {a, b}, at);
 }
+namespace detail {
+/// Which of n elements is at each place of an axis that is longer by so many on both sides.
+inline std::vector<std::int64_t> places_with_margins(std::int64_t n, std::int64_t before, std::int64_t behind, PadMode mode) {
+  std::vector<std::int64_t> from;
+  for (std::int64_t place = -before; place < n + behind; ++place) {
+    const std::int64_t outside = place < 0 ? -1 : place >= n ? 1 : 0;
+    from.push_back(outside == 0                 ? place
+                   : mode == PadMode::reflect  ? (outside < 0 ? -place : 2 * (n - 1) - place)
+                   : mode == PadMode::circular ? place - outside * n
+                                               : (outside < 0 ? 0 : n - 1));
+  }
+  return from;
+}
+/// Margins of the last axes that are elements of x, taken by their places: of all these axes at once where there are several images, for which the places are found once.
+template <class = void>
+Tensor padded_by_places(const Tensor& x, const IntList& pad, PadMode mode, SourceLine at) {
+  constexpr std::int64_t several = 4, largest = 1 << 17;  // images; places in one
+  const int axes = pad.size() / 2, first = x.dim() - axes;
+  std::int64_t images = 1, plane = 1;
+  for (int k = 0; k < first; ++k) images *= x.size(k, at);
+  for (int k = first; k < x.dim(); ++k) plane *= std::int64_t{x.size(k, at)} + pad.value(2 * (x.dim() - 1 - k)) + pad.value(2 * (x.dim() - 1 - k) + 1);
+  const bool at_once = images >= several && plane <= largest;
+  Tensor r = x;
+  for (int left = axes, next; left > 0; left = next) {  // from the last axis on
+    next = at_once ? 0 : left - 1;
+    const int from = first + next, to = first + left;
+    std::vector<std::int64_t> places{0};
+    IntList sizes;
+    for (int d = from; d < to; ++d) {
+      const int k = x.dim() - 1 - d;
+      const std::int64_t n = x.size(d, at);
+      const std::vector<std::int64_t> own = places_with_margins(n, pad.value(2 * k), pad.value(2 * k + 1), mode);
+      std::vector<std::int64_t> all;
+      all.reserve(places.size() * own.size());
+      for (const std::int64_t p : places)
+        for (const std::int64_t place : own) all.push_back(p * n + place);
+      places = std::move(all);
+      sizes.push_back(static_cast<std::int64_t>(own.size()));
+    }
+    r = unflatten(index_select(flatten(r, from, to - 1, at), from, index_table(places, x.device()), at), from, sizes, at);
+  }
+  return r;
+}
+}  // namespace detail
 TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode, double value, SourceLine at) {
   if (mode == PadMode::constant) return tt::pad(x, pad, value, at);
   const int axes = pad.size() / 2;
   if (pad.size() % 2 != 0 || axes > x.dim()) TT_THROW(Error(Text("tt::pad: sizes ") << pad << " for shape " << x.shape() << ". A pair for each of the last axes?" << at));
   Tensor r = x;
+  bool longer = true;  // no axis is cut
   for (int k = 0; k < axes; ++k) {
     const int d = x.dim() - 1 - k;
+    longer = longer && pad[2 * k] >= 0 && pad[2 * k + 1] >= 0;
     if (mode == PadMode::circular)  // what is cut does not come back at the other end
       r = r.slice(d, pad[2 * k] < 0 ? -pad[2 * k] : Size(0), pad[2 * k + 1] < 0 ? x.size(d, at) + pad[2 * k + 1] : x.size(d, at), 1, at);
+    const Size n = r.size(d, at), most = mode == PadMode::reflect ? n - 1 : n;
+    if ((mode != PadMode::replicate && (pad[2 * k] > most || pad[2 * k + 1] > most)) || (n == 0 && (pad[2 * k] > 0 || pad[2 * k + 1] > 0)))
+      TT_THROW(Error(Text("tt::pad: ") << pad << " is more than axis " << d << " of shape " << x.shape() << " has." << at));
+  }
+  if (longer && detail::is_plain(x)) return detail::padded_by_places(x, pad, mode, at);
+  // Compiled programs fuse the parts; where there is a gradient they are taken too, so that what flows to an element is summed in one order everywhere.
+  for (int k = 0; k < axes; ++k) {
+    const int d = x.dim() - 1 - k;
     const auto put = [&](int j) { return mode == PadMode::circular && pad[j] < 0 ? Size(0) : pad[j]; };
     const Size n = r.size(d, at), before = put(2 * k), behind = put(2 * k + 1);
-    const Size most = mode == PadMode::reflect ? n - 1 : n;
-    if ((mode != PadMode::replicate && (before > most || behind > most)) || (n == 0 && (before > 0 || behind > 0)))
-      TT_THROW(Error(Text("tt::pad: ") << pad << " is more than axis " << d << " of shape " << x.shape() << " has." << at));
     const Size first = before < 0 ? -before : Size(0), last = behind < 0 ? n + behind : n;
     const auto edge = [&](const Size& count, bool front) {
       switch (mode) {
@@ -88,19 +139,6 @@ TT_LAZY_DEFINITION Tensor pad(const Tensor& x, const IntList& pad, PadMode mode,
         }
       }
     };
-    if (!detail::capture_mode && x.device().type == DeviceType::cpu && before >= 0 && behind >= 0) {  // one pass; compiled programs fuse the parts
-      const std::int64_t b = before, size = n, all = b + size + std::int64_t{behind};
-      std::vector<std::int64_t> from(static_cast<std::size_t>(all));
-      for (std::int64_t i = 0; i < all; ++i) {
-        const std::int64_t place = i - b, outside = place < 0 ? -1 : place >= size ? 1 : 0;
-        from[static_cast<std::size_t>(i)] = outside == 0                 ? place
-                                            : mode == PadMode::reflect  ? (outside < 0 ? -place : 2 * (size - 1) - place)
-                                            : mode == PadMode::circular ? place - outside * size
-                                                                        : (outside < 0 ? 0 : size - 1);
-      }
-      r = index_select(r, d, detail::index_table(from, x.device()), at);
-      continue;
-    }
     TensorList parts;
     if (before > 0) parts.push_back(edge(before, true));
     parts.push_back(first == 0 && last == n ? r : r.slice(d, first, last, 1, at));

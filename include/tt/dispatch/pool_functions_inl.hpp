@@ -188,6 +188,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
       continue;
     }
     // The elements of each window, and zeros behind those that have fewer than others: no other window sees an infinity.
+    detail::need_places("adaptive_avg_pool", m, at);
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
     std::vector<std::int64_t> place;
@@ -216,6 +217,7 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
   IntList outer, inner;
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = x.size(rank - axes + k, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
+    detail::need_places("adaptive_max_pool", m, at);
     const detail::AdaptiveWindows window{n, m};
     const std::int64_t most = window.most();
     std::vector<std::int64_t> own;

@@ -129,6 +129,10 @@ Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_g
 template <class = void>
 Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine at = here()) {
   if (!is_floating(p.dtype())) TT_THROW(Error(Text("tt::bernoulli: dtype is not accepted: ") << name(p.dtype()) << "." << at));
+  if (!detail::capture_mode && is_host(p.device()) && !p.is_meta() && p.numel(at) > 0) {
+    const Tensor seen = p.detach(), low = seen.amin({}, false, at), high = seen.amax({}, false, at);
+    if (!(low.item<double>(at) >= 0 && high.item<double>(at) <= 1)) TT_THROW(Error(Text("tt::bernoulli: a probability is outside of 0 and 1.") << at));
+  }
   return (detail::draw<RandLike>(p.shape(at), g, detail::on_device(DType::f64, p.device()), "bernoulli", at) < p).to(p.dtype(), at);
 }
 
@@ -144,12 +148,10 @@ Tensor normal(double mean, double std, const IntList& shape, Generator& g = defa
   if (!(std >= 0)) TT_THROW(Error(Text("tt::normal: the standard deviation is negative or NaN.") << at));
   return randn(shape, g, o, at) * std + mean;
 }
-template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) {
-  return copy_(rand(shape(at), detail::on_device(dtype(), device()), at) * (to - from) + from, at);
+template <class> Tensor& Tensor::uniform_(double from, double to, Generator& g, SourceLine at) {
+  return copy_(rand(shape(at), g, detail::on_device(dtype(), device()), at) * (to - from) + from, at);
 }
-template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) {
-  return copy_(randn(shape(at), detail::on_device(dtype(), device()), at) * std + mean, at);
-}
+template <class> Tensor& Tensor::uniform_(double from, double to, SourceLine at) { return uniform_(from, to, default_generator(), at); }
 namespace detail {
 /// Throws Error unless a distribution has such a parameter.
 inline void need_parameter(bool right, const char* op, const char* parameter, double value, const char* needed, SourceLine at) {
@@ -158,39 +160,51 @@ inline void need_parameter(bool right, const char* op, const char* parameter, do
   std::snprintf(number, sizeof number, "%g", value);
   TT_THROW(Error(Text("tt::") << op << ": " << parameter << " is " << number << ", not " << needed << "." << at));
 }
+}  // namespace detail
+template <class> Tensor& Tensor::normal_(double mean, double std, Generator& g, SourceLine at) {
+  detail::need_parameter(std >= 0, "normal_", "std", std, "0 or more", at);
+  return copy_(randn(shape(at), g, detail::on_device(dtype(), device()), at) * std + mean, at);
+}
+template <class> Tensor& Tensor::normal_(double mean, double std, SourceLine at) { return normal_(mean, std, default_generator(), at); }
+namespace detail {
 /// Of an exponential distribution, above 0, like `x`: narrow floats are drawn as f32, of which few numbers would be few draws.
 template <class = void>
-Tensor exponential_like(const Tensor& x, double lambd, SourceLine at) {
+Tensor exponential_like(const Tensor& x, double lambd, Generator& g, SourceLine at) {
   need_parameter(lambd > 0, "exponential", "lambd", lambd, "above 0", at);
   const DType d = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor u = tt::maximum(rand(x.shape(at), on_device(d, x.device()), at), full({}, 0x1p-25, on_device(d, x.device()), at), at);  // of 0 it would be 0
+  const Tensor u = tt::maximum(rand(x.shape(at), g, on_device(d, x.device()), at), full({}, 0x1p-25, on_device(d, x.device()), at), at);  // of 0 it would be 0
   return (-tt::log1p(-u, at) / lambd).to(x.dtype(), at);
 }
 /// How many trials there are until one succeeds, with probability p.
 template <class = void>
-Tensor geometric_like(const Tensor& x, double p, SourceLine at) {
+Tensor geometric_like(const Tensor& x, double p, Generator& g, SourceLine at) {
   need_parameter(p > 0 && p < 1, "geometric", "p", p, "between 0 and 1", at);
-  return (tt::floor(tt::log1p(-rand(x.shape(at), on_device(DType::f32, x.device()), at), at) / __builtin_log1p(-p), at) + 1).to(x.dtype(), at);
+  return (tt::floor(tt::log1p(-rand(x.shape(at), g, on_device(DType::f32, x.device()), at), at) / __builtin_log1p(-p), at) + 1).to(x.dtype(), at);
 }
 template <class = void>
-Tensor log_normal_like(const Tensor& x, double mean, double std, SourceLine at) {
+Tensor log_normal_like(const Tensor& x, double mean, double std, Generator& g, SourceLine at) {
   need_parameter(std > 0, "log_normal", "std", std, "above 0", at);
-  return tt::exp(randn_like(x.detach(), default_generator(), at) * std + mean, at);
+  return tt::exp(randn_like(x.detach(), g, at) * std + mean, at);
 }
 template <class = void>
-Tensor cauchy_like(const Tensor& x, double median, double sigma, SourceLine at) {
+Tensor cauchy_like(const Tensor& x, double median, double sigma, Generator& g, SourceLine at) {
   constexpr double pi = 3.141592653589793;
   need_parameter(sigma > 0, "cauchy", "sigma", sigma, "above 0", at);
-  return tt::tan((rand_like(x.detach(), default_generator(), at) - 0.5) * pi, at) * sigma + median;
+  return tt::tan((rand_like(x.detach(), g, at) - 0.5) * pi, at) * sigma + median;
 }
 }  // namespace detail
-template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return copy_(detail::exponential_like(*this, lambd, at), at); }
-template <class> Tensor& Tensor::geometric_(double p, SourceLine at) { return copy_(detail::geometric_like(*this, p, at), at); }
-template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return copy_(detail::log_normal_like(*this, mean, std, at), at); }
-template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) { return copy_(detail::cauchy_like(*this, median, sigma, at), at); }
-template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) {
-  return copy_(randint(from, to, shape(at), default_generator(), detail::on_device(DType::i64, device()), at), at);
+template <class> Tensor& Tensor::exponential_(double lambd, Generator& g, SourceLine at) { return copy_(detail::exponential_like(*this, lambd, g, at), at); }
+template <class> Tensor& Tensor::exponential_(double lambd, SourceLine at) { return exponential_(lambd, default_generator(), at); }
+template <class> Tensor& Tensor::geometric_(double p, Generator& g, SourceLine at) { return copy_(detail::geometric_like(*this, p, g, at), at); }
+template <class> Tensor& Tensor::geometric_(double p, SourceLine at) { return geometric_(p, default_generator(), at); }
+template <class> Tensor& Tensor::log_normal_(double mean, double std, Generator& g, SourceLine at) { return copy_(detail::log_normal_like(*this, mean, std, g, at), at); }
+template <class> Tensor& Tensor::log_normal_(double mean, double std, SourceLine at) { return log_normal_(mean, std, default_generator(), at); }
+template <class> Tensor& Tensor::cauchy_(double median, double sigma, Generator& g, SourceLine at) { return copy_(detail::cauchy_like(*this, median, sigma, g, at), at); }
+template <class> Tensor& Tensor::cauchy_(double median, double sigma, SourceLine at) { return cauchy_(median, sigma, default_generator(), at); }
+template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, Generator& g, SourceLine at) {
+  return copy_(randint(from, to, shape(at), g, detail::on_device(DType::i64, device()), at), at);
 }
+template <class> Tensor& Tensor::random_(std::int64_t from, std::int64_t to, SourceLine at) { return random_(from, to, default_generator(), at); }
 template <class> Tensor& Tensor::random_(SourceLine at) {
   int digits = 8 * size_of(dtype()) - (tt::is_signed(dtype()) ? 1 : 0);
   switch (dtype()) {
@@ -204,7 +218,11 @@ template <class> Tensor& Tensor::random_(SourceLine at) {
   }
   return random_(0, (std::int64_t{1} << digits) + (is_floating(dtype()) ? 1 : 0), at);
 }
-template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return copy_((rand(shape(at), detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at); }
+template <class> Tensor& Tensor::bernoulli_(double p, Generator& g, SourceLine at) {
+  detail::need_parameter(p >= 0 && p <= 1, "bernoulli_", "p", p, "from 0 to 1", at);
+  return copy_((rand(shape(at), g, detail::on_device(DType::f64, device()), at) < p).to(dtype(), at), at);
+}
+template <class> Tensor& Tensor::bernoulli_(double p, SourceLine at) { return bernoulli_(p, default_generator(), at); }
 
 /// The whole numbers below n in an order of chance.
 template <class = void>

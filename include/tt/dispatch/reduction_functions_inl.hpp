@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tt/dispatch/reduction_functions.hpp"
+#include "tt/dispatch/histogram_ops_inl.hpp"
 #include "tt/dispatch/row_ops_inl.hpp"
 #include "tt/dispatch/shape_functions_inl.hpp"
 
@@ -21,6 +22,7 @@ MinMaxResult pick(const Tensor& x, int dim, std::int64_t k, bool keepdim, Source
 /// The median of all: its gradient goes to those that are equal to it, in equal parts.
 template <class = void>
 Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
+  if (is_floating(x.dtype()) && x.numel(at) == 0) return full({}, std::numeric_limits<double>::quiet_NaN(), on_device(x.dtype(), x.device()), at);
   const Tensor all = x.reshape({-1}, at), m = pick<Kthvalue<>>(all.detach(), 0, k, false, at).values;
   if (!is_floating(x.dtype())) return m;
   const Tensor same = all == m, n = same.sum({}, false, at);
@@ -183,7 +185,8 @@ TT_LAZY_DEFINITION Tensor angle(const Tensor& given, SourceLine at) {
 }
 TT_LAZY_DEFINITION Tensor mvlgamma(const Tensor& x, int p, SourceLine at) {
   constexpr double log_pi = 1.1447298858494001741;
-  Tensor r = full({}, p * (p - 1) / 4.0 * log_pi, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
+  if (p < 1 || p > 1 << 16) TT_THROW(Error(Text("tt::mvlgamma: p is ") << p << ". From 1 to 65,536?" << at));
+  Tensor r = full({}, p * (p - 1.0) / 4.0 * log_pi, TensorOptions{.dtype = is_floating(x.dtype()) ? x.dtype() : DType::f32});
   for (int k = 0; k < p; ++k) r = r + lgamma(x - k / 2.0, at);
   return r;
 }

@@ -183,31 +183,17 @@ struct Prod {
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, o.dim, 1));
     const HostRows x(c, c[0], o.dim, wide);
     const Tensor out = x.matrix(wide, 1);
+    const std::int64_t blocks = x.n > block ? (x.n + block - 1) / block : 1;
+    const Tensor parts = blocks == 1 ? out : x.matrix(wide, blocks);
     with_summed(wide, [&]<class T>(T) {
-      x.each([&](std::int64_t r) {
-        using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
-        using Vector [[gnu::vector_size(__BIGGEST_ALIGNMENT__)]] = Number;
-        constexpr int lanes = 64, each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;  // independent products, joined two by two
-        const T* const from = x.row<T>(r);
-        Vector p[vectors];
-        for (Vector& one : p) one = Vector{} + Number(1);
-        std::int64_t k = 0;
-        for (; k + lanes <= x.n; k += lanes)
-#pragma GCC unroll 32
-          for (int j = 0; j < vectors; ++j) {
-            Vector v;
-            std::memcpy(&v, from + k + j * each, sizeof v);
-            p[j] *= v;
-          }
-        for (int j = 0; k < x.n; ++k, ++j) p[j / each][j % each] *= static_cast<Number>(from[k]);
-        for (int half = vectors / 2; half > 0; half /= 2)
-          for (int j = 0; j < half; ++j) p[j] *= p[j + half];
-        Number last[each];
-        std::memcpy(last, p, sizeof last);
-        for (int half = each / 2; half > 0; half /= 2)
-          for (int j = 0; j < half; ++j) last[j] *= last[j + half];
-        out.data_ptr<T>()[r] = static_cast<T>(last[0]);
+      T* const part = parts.data_ptr<T>();
+      in_ranges(x.rows * blocks, x.n < block ? x.n : block, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t first = i % blocks * block;
+          part[i] = product(x.row<T>(i / blocks) + first, x.n - first < block ? x.n - first : block);
+        }
       });
+      for (std::int64_t r = 0; r < x.rows && blocks > 1; ++r) out.data_ptr<T>()[r] = product(part + r * blocks, blocks);
     });
     c.result[0] = x.with_axes(out, d, c.at);
   }
@@ -216,6 +202,35 @@ struct Prod {
     const auto before = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, false}, s.argument[0]), o.dim, true, 1);
     const auto behind = shifted(s.at, call_with<Cumprod<>>(s.at, {o.dim, true}, s.argument[0]), o.dim, false, 1);
     s.out[0] = s.gradient[0] * (before * behind);
+  }
+
+ private:
+  /// Rows are products of blocks, which threads share.
+  static constexpr std::int64_t block = 1 << 15;
+  /// Of n elements, as 64 products that do not wait for each other, joined two by two.
+  template <class T>
+  static T product(const T* from, std::int64_t n) {
+    using Number = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;  // whole numbers wrap
+    using Vector [[gnu::vector_size(__BIGGEST_ALIGNMENT__)]] = Number;
+    constexpr int lanes = 64, each = __BIGGEST_ALIGNMENT__ / sizeof(T), vectors = lanes / each;
+    Vector p[vectors];
+    for (Vector& one : p) one = Vector{} + Number(1);
+    std::int64_t k = 0;
+    for (; k + lanes <= n; k += lanes)
+#pragma GCC unroll 32
+      for (int j = 0; j < vectors; ++j) {
+        Vector v;
+        std::memcpy(&v, from + k + j * each, sizeof v);
+        p[j] *= v;
+      }
+    for (int j = 0; k < n; ++k, ++j) p[j / each][j % each] *= static_cast<Number>(from[k]);
+    for (int half = vectors / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) p[j] *= p[j + half];
+    Number last[each];
+    std::memcpy(last, p, sizeof last);
+    for (int half = each / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) last[j] *= last[j + half];
+    return static_cast<T>(last[0]);
   }
 };
 template <class = void>
@@ -428,70 +443,6 @@ struct CommonDivisor {
       shift = __builtin_ctzll(apart);
       b = apart;
     }
-  }
-};
-/// How many elements fall into each of `bins` equal parts from min to max.
-template <class = void>
-struct Histc {
-  struct Options {
-    std::int64_t bins = 100;
-    double min = 0, max = 0;
-  };
-  static constexpr OpInfo info{.name = "_histc", .arguments = "input"};
-  static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins}); }
-  static void kernel(Call& c, const Options& o) {
-    if (o.bins < 1) TT_THROW(Error(Text("tt::histc: ") << o.bins << " bins. At least one?" << c.at));
-    if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins}, {DeviceType::meta, 0}));
-    const Tensor x = convert(c[0], DType::f64, c.at).contiguous(c.at);
-    const double* const v = x.data_ptr<double>();
-    double low = o.min, high = o.max;
-    if (low == high && x.impl().numel > 0) {
-      low = c[0].amin({}, false, c.at).item<double>(c.at);  // NaN, if there is one
-      high = c[0].amax({}, false, c.at).item<double>(c.at);
-    }
-    if (low == high) low -= 1, high += 1;
-    if (!(low < high) || !std::isfinite(high - low)) TT_THROW(Error(Text("tt::histc: there are no bins between these bounds.") << c.at));
-    const Tensor out = tt::zeros({o.bins + 1}, {DType::i64});  // and those that are in no bin
-    auto* const count = out.data_ptr<std::int64_t>();
-    constexpr std::int64_t together = 256;
-    double place[together];
-    for (std::int64_t k = 0; k < x.impl().numel; k += together) {
-      const std::int64_t n = std::min(together, x.impl().numel - k);
-      for (std::int64_t j = 0; j < n; ++j) place[j] = (v[k + j] - low) / (high - low) * static_cast<double>(o.bins);
-      for (std::int64_t j = 0; j < n; ++j) {
-        const double e = v[k + j];
-        const bool inside = e >= low && e <= high;
-        const auto bin = inside ? static_cast<std::int64_t>(place[j]) : o.bins;
-        ++count[bin - (inside && bin == o.bins)];
-      }
-    }
-    c.result[0] = convert(out.slice(0, 0, o.bins, 1, c.at), c[0].dtype(), c.at);
-  }
-};
-
-/// The bounds of bins of the same width, between these two or, `from_data`, the least and the largest element; of equal ones half of 1 on either side.
-template <bool OfPoints>
-struct BinEdges {
-  struct Options {
-    std::int64_t bins = 100;
-    double min = 0, max = 0;
-    bool from_data = false;
-  };
-  static constexpr OpInfo info{.name = OfPoints ? "_bin_edges_of_points" : "_bin_edges", .arguments = "input"};
-  static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins + 1}); }
-  static void kernel(Call& c, const Options& o) {
-    constexpr const char* op = OfPoints ? "tt::histogramdd" : "tt::histogram";
-    if (o.bins < 1) TT_THROW(Error(Text(op) << ": " << o.bins << " bins. At least one?" << c.at));
-    if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins + 1}, {DeviceType::meta, 0}));
-    double low = o.min, high = o.max;
-    if (o.from_data) {
-      const bool empty = c[0].impl().numel == 0;
-      low = empty ? 0 : c[0].amin({}, false, c.at).item<double>(c.at);  // NaN, if there is one
-      high = empty ? 1 : c[0].amax({}, false, c.at).item<double>(c.at);
-    }
-    if (!std::isfinite(low) || !std::isfinite(high) || low > high) TT_THROW(Error(Text(op) << ": there are no bins between these bounds." << c.at));
-    if (low == high) low -= 0.5, high += 0.5;
-    c.result[0] = linspace(low, high, o.bins + 1, TensorOptions{.dtype = c[0].dtype()}, c.at);
   }
 };
 

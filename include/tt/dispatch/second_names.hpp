@@ -111,7 +111,7 @@ template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, cons
 /// softmax((logits + g) / tau) with g of Gumbel's distribution; hard: one 1 at the greatest, with the gradient of the soft one.
 template <class = void>
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int dim = -1, SourceLine at = here()) {
-  const Tensor noise = -tt::log(detail::exponential_like(logits, 1, at), at);
+  const Tensor noise = -tt::log(detail::exponential_like(logits, 1, default_generator(), at), at);
   const Tensor soft = ((logits + noise) / tau).softmax(dim, at);
   if (!hard) return soft;
   const Tensor one = zeros_like(soft).scatter(dim, soft.argmax(dim, true, at), 1.0, at);

@@ -172,7 +172,7 @@ void replace_rows(Tensor table, const Tensor& indices, const Tensor& rows, Sourc
   if (!is_plain(own) || !own.is_contiguous()) return static_cast<void>(table.copy_(index_copy(own, 0, indices, rows, at), at));
   const Tensor place = indices.to(DType::i64, at).contiguous(at), from = rows.contiguous(at);
   const std::int64_t count = place.impl().numel, bytes = own.impl().shape.code[1] * size_of(own.dtype());
-  for (std::int64_t k = 0; k < count; ++k) std::memcpy(own.impl().data + place.data_ptr<std::int64_t>()[k] * bytes, from.impl().data + k * bytes, static_cast<std::size_t>(bytes));
+  for (std::int64_t k = 0; k < count; ++k) copy_memory(own.impl().data + place.data_ptr<std::int64_t>()[k] * bytes, from.impl().data + k * bytes, static_cast<std::size_t>(bytes));
   advance_version(table);
 }
 template <class = void>

@@ -45,6 +45,12 @@ Tensor index_table(const std::vector<std::int64_t>& v, const Device& device) {
   return device.type == DeviceType::cpu ? t : t.to(device);
 }
 
+/// Throws Error where a table of so many places would take 16 GB and more, before it is made.
+template <class = void>
+void need_places(const char* op, std::int64_t count, SourceLine at) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  if (count > most) TT_THROW(Error(Text("tt::") << op << ": a result of " << count << " elements along its axes is more than memory holds." << at));
+}
 /// Zeros behind the last element of an axis: for places of which nothing comes in, not even of infinities.
 template <class = void>
 Tensor with_zero_behind(const Tensor& x, int axis, SourceLine at) {
@@ -276,6 +282,10 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
   if (r < 0) TT_THROW(Error(Text("tt::combinations: ") << r << " elements of a choice." << at));
   if (r == 0) return empty({0}, {.dtype = x.dtype()});
   const std::int64_t n = x.numel(at);
+  if (n == 0 || (r > n && !with_replacement)) return empty({0, r}, {.dtype = x.dtype(), .device = x.device()});
+  double choices = 1;  // of r out of n, or of n + r - 1
+  for (int k = 0; k < r && choices < 1e18; ++k) choices *= static_cast<double>(with_replacement ? n + k : n - k) / (k + 1);
+  if (r > 1000 || choices * r > 0x1p31) TT_THROW(Error(Text("tt::combinations: of ") << r << " out of " << n << " elements there are more than memory holds." << at));
   std::vector<std::int64_t> place, own(static_cast<std::size_t>(r));
   const auto next = [&](const auto& self, int k, std::int64_t from) -> void {
     if (k == r) return static_cast<void>(place.insert(place.end(), own.begin(), own.end()));
@@ -342,8 +352,11 @@ TT_LAZY_DEFINITION Tensor repeat_interleave(const Tensor& x, const Tensor& repea
   const Tensor host = repeats.cpu(at).to(DType::i64, at).contiguous(at);
   std::vector<std::int64_t> place;
   const auto* n = host.data_ptr<std::int64_t>(at);
+  std::int64_t all = 0;
   for (std::int64_t k = 0; k < host.numel(); ++k) {
     if (n[k] < 0) TT_THROW(Error(Text("tt::repeat_interleave: a number is negative: ") << n[k] << "." << at));
+    if (__builtin_add_overflow(all, n[k], &all)) all = INT64_MAX;
+    detail::need_places("repeat_interleave", all, at);
     place.insert(place.end(), static_cast<std::size_t>(n[k]), k);
   }
   return index_select(own, d, detail::index_tensor(place, own.device()), at);

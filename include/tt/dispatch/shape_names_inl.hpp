@@ -280,10 +280,10 @@ void register_creation() {
   register_function("random_", "Tensor input, int to", [](Tensor x, std::int64_t to, Line at) { return x.random_(to, at); });
   register_function("random_", "Tensor input", [](Tensor x, Line at) { return x.random_(at); });
   register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });
-  register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return exponential_like(x, l, at); });
-  register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return geometric_like(x, p, at); });
-  register_function("log_normal", "Tensor input, float mean=1, float std=2", [](const Tensor& x, double m, double s, Line at) { return log_normal_like(x, m, s, at); });
-  register_function("cauchy", "Tensor input, float median=0, float sigma=1", [](const Tensor& x, double m, double s, Line at) { return cauchy_like(x, m, s, at); });
+  register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return exponential_like(x, l, default_generator(), at); });
+  register_function("geometric", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return geometric_like(x, p, default_generator(), at); });
+  register_function("log_normal", "Tensor input, float mean=1, float std=2", [](const Tensor& x, double m, double s, Line at) { return log_normal_like(x, m, s, default_generator(), at); });
+  register_function("cauchy", "Tensor input, float median=0, float sigma=1", [](const Tensor& x, double m, double s, Line at) { return cauchy_like(x, m, s, default_generator(), at); });
   register_function("bernoulli", "Tensor input", [](const Tensor& x, Line at) { return bernoulli(x, default_generator(), at); });
   register_function("bernoulli", "Tensor input, float p", [](const Tensor& x, double p, Line at) { return bernoulli(full(x.shape(at), p, on_device(x.dtype(), x.device())), default_generator(), at); });
   const auto cast_to = [](const char* name, auto dtype) {

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "tt/backends/runtime.hpp"
+#include "tt/core/copy_memory.hpp"
 #include "tt/plan/split.hpp"
 
 namespace tt::detail {
@@ -93,14 +94,14 @@ inline void copy_bytes(void* to, const void* from, std::int64_t bytes) {
   constexpr std::int64_t piece = 1 << 16, word = 4;
   in_ranges((bytes + piece - 1) / piece, piece / word, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t first = begin * piece, last = end * piece < bytes ? end * piece : bytes;
-    if (last > first) std::memcpy(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first, static_cast<std::size_t>(last - first));
+    if (last > first) copy_memory(static_cast<std::byte*>(to) + first, static_cast<const std::byte*>(from) + first, static_cast<std::size_t>(last - first));
   });
 }
 /// Copies rows of `bytes` that begin so many bytes apart.
 inline void copy_rows(std::byte* to, std::int64_t to_apart, const std::byte* from, std::int64_t from_apart, std::int64_t rows, std::int64_t bytes) {
   if (rows == 1) return copy_bytes(to, from, bytes);
   in_ranges(rows, bytes / 4, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) std::memcpy(to + i * to_apart, from + i * from_apart, static_cast<std::size_t>(bytes));
+    for (std::int64_t i = begin; i < end; ++i) copy_memory(to + i * to_apart, from + i * from_apart, static_cast<std::size_t>(bytes));
   });
 }
 

@@ -1,6 +1,7 @@
 // How a GraphFunction runs whose graph holds kernels that are no programs: step by step, with a Tensor for each value between them.
 // Kernels of ops are called below the tape; regions of control flow are functions that run here.
 #pragma once
+#include "tt/core/copy_memory.hpp"
 #include "tt/dispatch/graph_function.hpp"
 #include "tt/graph/control.hpp"
 #include "tt/plan/steps.hpp"
@@ -78,7 +79,7 @@ inline bool is_true(const Tensor& t) {
   alignas(8) std::byte one[8] = {};
   const auto bytes = static_cast<std::size_t>(size_of(impl.dtype));
   if (const DeviceApi* api = device_api(impl.device.type)) api->copy(one, Device{}, impl.data, impl.device, bytes, false);
-  else std::memcpy(one, impl.data, bytes);
+  else copy_memory(one, impl.data, bytes);
   return with_dtype(impl.dtype, [&]<class T>(T) { return *reinterpret_cast<const T*>(one) != T{}; });
 }
 inline void run_while_loop(const ControlRun& r, int carried, Tensor* result) {
@@ -99,7 +100,7 @@ inline void put_row(const Tensor& to, std::int64_t k, const Tensor& row) {
   Tensor place = row_of(to, k);
   if (!is_host(to.device()) || !row.is_contiguous()) return void(place.copy_(row));
   const auto bytes = static_cast<std::size_t>(row.impl().numel * size_of(row.dtype()));
-  if (bytes > 0) std::memcpy(place.impl().data, row.impl().data, bytes);
+  if (bytes > 0) copy_memory(place.impl().data, row.impl().data, bytes);
 }
 /// A Tensor of so many rows like this one.
 inline Tensor rows_like(DType d, const Shape& row, std::int64_t rows, Device device) {

@@ -1,6 +1,7 @@
 // Elements from one device to another: copies that are asked for, never silent ones.
 //   tt::Tensor y = x.to(tt::Device{tt::DeviceType::cuda, 0});   y.cpu();
 #pragma once
+#include "tt/core/copy_memory.hpp"
 #include "tt/dispatch/views.hpp"
 
 namespace tt::detail {
@@ -16,7 +17,7 @@ TT_INLINE void copy_between(const Tensor& to, const Tensor& from, bool non_block
   const std::size_t bytes = static_cast<std::size_t>(from.numel()) * static_cast<std::size_t>(size_of(from.dtype()));
   if (bytes == 0) return;
   const DeviceApi *of_target = device_api(to.device().type), *of_source = device_api(from.device().type);
-  if (!of_target && !of_source) std::memcpy(to.impl().data, from.impl().data, bytes);
+  if (!of_target && !of_source) copy_memory(to.impl().data, from.impl().data, bytes);
   else (of_target ? of_target : of_source)->copy(to.impl().data, to.device(), from.impl().data, from.device(), bytes, non_blocking);
 }
 

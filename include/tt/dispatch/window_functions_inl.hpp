@@ -14,9 +14,9 @@ template <class F>
 Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceLine at, const F& f) {
   if (m < 0) TT_THROW(Error(Text("tt::windows::") << op << ": " << m << " values." << at));
   if (!is_floating(o.dtype)) TT_THROW(Error(Text("tt::windows::") << op << ": of " << name(o.dtype) << " there is none. f32 or f64?" << at));
-  std::vector<double> v;
-  for (std::int64_t k = 0; k < m; ++k) v.push_back(f(static_cast<double>(k)));
-  Tensor t = made_of_numbers(from_span(std::span<const double>(v), IntList{m})).to(o.dtype, at);
+  Tensor v(DType::f64, shape_of({m}, op, at));
+  for (std::int64_t k = 0; k < m; ++k) v.data_ptr<double>()[k] = f(static_cast<double>(k));
+  Tensor t = made_of_numbers(v).to(o.dtype, at);
   if (const Device to = o.device; to.type != DeviceType::cpu) t = t.to(to);
   return with_options(t, o);
 }
@@ -66,9 +66,11 @@ TT_LAZY_DEFINITION Tensor gaussian(std::int64_t m, double std, bool sym, const T
 }
 TT_LAZY_DEFINITION Tensor kaiser(std::int64_t m, double beta, bool sym, const TensorOptions& o, SourceLine at) {
   if (!(beta >= 0)) TT_THROW(Error(Text("tt::windows::kaiser: beta is negative.") << at));
+  const auto bessel = [](double v) { return tt::i0(Num<double>(v)).value; };
+  const double most = bessel(beta);
   return tt::detail::window_of("kaiser", m, o, at, [&](double k) {
     const double x = m == 1 ? 0 : 2 * k / tt::detail::steps_of(m, sym) - 1, inside = 1 - x * x;
-    return std::cyl_bessel_i(0.0, beta * std::sqrt(inside > 0 ? inside : 0)) / std::cyl_bessel_i(0.0, beta);
+    return bessel(beta * std::sqrt(inside > 0 ? inside : 0)) / most;
   });
 }
 

@@ -350,7 +350,7 @@ struct Fused {
 template <class F>
 constexpr auto fuse(F) {
   detail::require_captureless<F>();
-  if constexpr (detail::captures_nothing<F>) return Fused<F>{};
+  if constexpr (detail::is_made_of_type<F>()) return Fused<typename detail::on_symbols<F>::type>{};
   else return detail::Refused{};
 }
 

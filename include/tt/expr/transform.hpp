@@ -2,7 +2,7 @@
 // on symbols inside tt::fuse, and called with Arrays it is fused on the spot.
 //   tt::grad(f)(x)                 d f / d x, argument 0 if none is named
 //   tt::value_and_grad<0, 1>(f)(w, b, x)   {value, {dw, db}}
-//   tt::jvp(f, x, dx)              {f(x), its derivative along dx}
+//   tt::jvp(f, x, dx)              {f(x), its derivative along dx};   auto [y, back] = tt::vjp(f, x);   tt::hvp(f, x, v)
 // Called with Tensors they are autograd/functional.hpp and jit/transforms.hpp.
 #pragma once
 #include <tuple>
@@ -111,8 +111,54 @@ struct common_run_time_front<First, Rest...> {
 template <class... A>
 inline constexpr bool at_run_time = !std::is_void_v<typename common_run_time_front<A...>::type>;
 
+template <class F>
+inline constexpr bool captures_nothing =
+    std::is_empty_v<F> && std::is_default_constructible_v<F>;
+/// Does a function hold nothing but what its type and a transform's options say? A transform names its function in `tt_function`.
+template <class F>
+constexpr bool is_known() {
+  if constexpr (captures_nothing<F>) return true;
+  else if constexpr (requires { typename F::tt_function; }) return is_known<typename F::tt_function>();
+  else return false;
+}
+/// The function on symbols: a transform that keeps what it compiles names one without that.
+template <class F>
+struct on_symbols {
+  using type = F;
+};
+template <class F>
+  requires requires { typename F::tt_symbolic; }
+struct on_symbols<F> {
+  using type = typename F::tt_symbolic;
+};
+/// Does its type say everything? Not of a transform with options.
+template <class F>
+constexpr bool is_made_of_type() {
+  if constexpr (!is_known<F>() || requires { F::has_options; }) return false;
+  else if constexpr (requires { typename F::tt_function; }) return is_made_of_type<typename F::tt_function>();
+  else return true;
+}
+template <class F>
+constexpr void require_captureless() {
+  static_assert(is_made_of_type<F>(),
+                "tt: this function captures variables, and what is compiled must be known: pass "
+                "them as arguments");
+}
+
+/// What a function that was refused becomes, so that one error is enough.
+struct Refused {
+  constexpr float operator()(const auto&...) const { return 0; }
+};
+struct RefusedAdjoints {
+  constexpr std::tuple<float> operator()(const auto&...) const { return {0}; }
+};
+
 template <class F, bool Value_, int... I>
 struct Gradient {
+  using tt_function = F;
+  using tt_symbolic = Gradient<typename on_symbols<F>::type, Value_, I...>;
+  [[no_unique_address]] F f;
+
   template <class... A>
     requires(is_symbolic<A> && ...)
   constexpr auto operator()(const A&... a) const {
@@ -120,7 +166,7 @@ struct Gradient {
     ((g = graph_of(a)), ...);
     int number = g->size();  // new every time
     auto args = differentiable(std::tuple<A...>(a...), number, std::index_sequence_for<A...>{});
-    const Sym y = std::apply(F{}, args);
+    const Sym y = std::apply(f, args);
     Vec<int> variables;
     (collect_leaves(std::get<I>(args), variables), ...);
     const Vec<int> d = gradients(*g, y.id, variables);
@@ -138,12 +184,14 @@ struct Gradient {
   template <class... A>
     requires(at_run_time<A...>)
   auto operator()(A&&... a) const {
-    return common_run_time_front<A...>::type::template gradient<F, Value_, I...>(static_cast<A&&>(a)...);
+    return common_run_time_front<A...>::type::template gradient<Value_, I...>(f, static_cast<A&&>(a)...);
   }
   template <class... A, class Isa = IsaTag>
     requires(!(is_symbolic<A> && ...) && !at_run_time<A...>)
   auto operator()(A&&... a) const {
-    return Fused<Gradient, Isa>{}(static_cast<A&&>(a)...);
+    require_captureless<F>();
+    if constexpr (is_made_of_type<F>()) return Fused<Gradient<typename on_symbols<F>::type, Value_, I...>, Isa>{}(static_cast<A&&>(a)...);
+    else return Refused{}();
   }
 
  private:
@@ -188,49 +236,71 @@ struct Jvp {
   }
 };
 
-template <class F>
-inline constexpr bool captures_nothing =
-    std::is_empty_v<F> && std::is_default_constructible_v<F>;
-
-/// What a function that was refused becomes, so that one error is enough.
-struct Refused {
-  constexpr float operator()(const auto&...) const { return 0; }
-};
-
-template <class F>
-constexpr void require_captureless() {
-  static_assert(captures_nothing<F>,
-                "tt: this function captures variables, and what is compiled must be known: pass "
-                "them as arguments");
-}
-
 }  // namespace detail
 
-/// The gradient of a scalar function by the arguments I (argument 0 if none is named).
+/// The gradient of a scalar function by the arguments I (argument 0 if none is named). One that captures variables is for Tensors.
 template <int... I, class F>
-constexpr auto grad(F) {
-  detail::require_captureless<F>();
-  if constexpr (!detail::captures_nothing<F>) return detail::Refused{};
-  else if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{};
-  else return detail::Gradient<F, false, I...>{};
+constexpr auto grad(F f) {
+  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, false, 0>{static_cast<F&&>(f)};
+  else return detail::Gradient<F, false, I...>{static_cast<F&&>(f)};
 }
 /// {f(primal), its derivative along the tangent}, in one graph; both arguments are alike. Of several arguments: of tuples of them.
 template <class F, class A>
   requires(!detail::at_run_time<A>)
 constexpr auto jvp(F, const A& primal, const A& tangent) {
   detail::require_captureless<F>();
-  if constexpr (!detail::captures_nothing<F>) return std::pair{detail::Refused{}(), detail::Refused{}()};
+  if constexpr (!detail::is_made_of_type<F>()) return std::pair{detail::Refused{}(), detail::Refused{}()};
   else if constexpr (requires { std::tuple_size<A>::value; })
-    return std::apply([](const auto&... a) { return detail::Jvp<F>{}(a...); }, std::tuple_cat(primal, tangent));
-  else return detail::Jvp<F>{}(primal, tangent);
+    return std::apply([](const auto&... a) { return detail::Jvp<typename detail::on_symbols<F>::type>{}(a...); }, std::tuple_cat(primal, tangent));
+  else return detail::Jvp<typename detail::on_symbols<F>::type>{}(primal, tangent);
 }
+namespace detail {
+/// The sum of a result's elements, each times its weight: its gradients are the result's adjoints.
+template <class F>
+struct WeightedSym {
+  using tt_function = F;
+  template <class... A>
+  constexpr Sym operator()(const Sym& weights, const A&... a) const {
+    const Sym y = F{}(a...) * weights;
+    return y.shape().rank == 0 ? y : Sym{y.graph, y.graph->reduce(Op::sum, y.id, (1u << y.shape().rank) - 1, false)};
+  }
+};
+/// The second half of vjp: from an adjoint of the result to those of the arguments.
+template <class F, class... A>
+struct ArrayAdjoints {
+  std::tuple<A...> primals;
+  template <class Y>
+  constexpr auto operator()(const Y& adjoint) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const auto d = Gradient<WeightedSym<F>, false, static_cast<int>(1 + I)...>{}(adjoint, std::get<I>(primals)...);
+      if constexpr (sizeof...(I) == 1) return std::tuple{d};
+      else return d;
+    }(std::index_sequence_for<A...>{});
+  }
+};
+}  // namespace detail
+/// {f(primals...), a function from an adjoint of that to the adjoints of the primals, as a tuple}.
+template <class F, class... A>
+  requires(!detail::at_run_time<A...>)
+constexpr auto vjp(F, const A&... primals) {
+  detail::require_captureless<F>();
+  if constexpr (!detail::is_made_of_type<F>()) return std::pair{detail::Refused{}(), detail::RefusedAdjoints{}};
+  else {
+    using S = typename detail::on_symbols<F>::type;
+    const detail::ArrayAdjoints<S, A...> back{{primals...}};
+    if constexpr ((detail::is_symbolic<A> && ...)) return std::pair{S{}(primals...), back};
+    else return std::pair{Fused<S>{}(primals...), back};
+  }
+}
+/// The product of the second derivatives of a scalar function with a vector, without the matrix: forward over reverse.
+template <class F, class A>
+  requires(!detail::at_run_time<A>)
+constexpr auto hvp(F f, const A& x, const A& vector) { return std::get<1>(jvp(grad(f), x, vector)); }
 /// {value, gradient} in one graph, so that both share their work.
 template <int... I, class F>
-constexpr auto value_and_grad(F) {
-  detail::require_captureless<F>();
-  if constexpr (!detail::captures_nothing<F>) return detail::Refused{};
-  else if constexpr (sizeof...(I) == 0) return detail::Gradient<F, true, 0>{};
-  else return detail::Gradient<F, true, I...>{};
+constexpr auto value_and_grad(F f) {
+  if constexpr (sizeof...(I) == 0) return detail::Gradient<F, true, 0>{static_cast<F&&>(f)};
+  else return detail::Gradient<F, true, I...>{static_cast<F&&>(f)};
 }
 
 }  // namespace tt

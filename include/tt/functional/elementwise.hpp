@@ -251,7 +251,7 @@ struct Polygamma {
   static constexpr OpInfo info{.name = "polygamma", .elementwise = true, .arguments = ".n, input"};
   static constexpr Sym body(const auto& given, const Options& o) {
     const auto x = detail::to_real(given);
-    if (o.n < 0) return {x.graph, x.graph->fail({.mistake = Mistake::number_out_of_range, .op = info.name, .dtype = x.dtype(), .number = o.n}, x.id)};
+    if (o.n < 0 || o.n > 1000) return {x.graph, x.graph->fail({.mistake = Mistake::number_out_of_range, .op = info.name, .dtype = x.dtype(), .number = o.n}, x.id)};
     if (o.n == 0) return tt::digamma(x);
     const auto power = [](const Sym& v, int n) {
       Sym r = v;

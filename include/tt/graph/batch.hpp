@@ -11,10 +11,10 @@ namespace detail {
 
 class Batcher {
  public:
-  Batcher(const Graph& from, const Vec<int>& by, Extent count) : from_(from), count_(count), node_(from.size(), -1), batched_(from.size(), 0) {
+  constexpr Batcher(const Graph& from, const Vec<int>& by, Extent count) : from_(from), count_(count), node_(from.size(), -1), batched_(from.size(), 0) {
     for (int k : by) batched_[from.inputs[k]] = 1;
   }
-  Graph graph() {
+  constexpr Graph graph() {
     for (int i : from_.inputs) node_[i] = batched_[i] ? to_.input(from_[i].dtype, with_rows(from_[i].shape, count_)) : to_.input(from_[i].dtype, from_[i].shape);
     for (int i : post_order(from_, from_.outputs))
       if (node_[i] < 0) add(i);
@@ -29,9 +29,9 @@ class Batcher {
   Vec<int> node_;
   Vec<char> batched_;
 
-  Shape batch_shape(const Shape& s) const { return with_rows(s, count_); }
+  constexpr Shape batch_shape(const Shape& s) const { return with_rows(s, count_); }
   /// A value with a batch axis, and behind it as many axes as `rank`.
-  int aligned(int i, int rank) {
+  constexpr int aligned(int i, int rank) {
     if (!batched_[i]) return node_[i];
     Shape s{count_};
     for (int k = from_[i].shape.rank; k < rank; ++k) s.push_back(1);
@@ -39,9 +39,9 @@ class Batcher {
     return to_.reshape(node_[i], s);
   }
   /// As a batch, though it may be the same for all examples.
-  int rows_of(int i) { return batched_[i] ? node_[i] : to_.broadcast_to(node_[i], batch_shape(from_[i].shape)); }
+  constexpr int rows_of(int i) { return batched_[i] ? node_[i] : to_.broadcast_to(node_[i], batch_shape(from_[i].shape)); }
 
-  void add(int i) {
+  constexpr void add(int i) {
     const Node& n = from_[i];
     const Ids operands = from_.operands(i);
     bool any = false;
@@ -101,13 +101,13 @@ class Batcher {
     node_[i] = again(to_, from_, n, in);
     if (!(to_[node_[i]].shape == batch_shape(n.shape))) node_[i] = to_.broadcast_to(node_[i], batch_shape(n.shape));
   }
-  int product(const Node& n, int a, int b) {
+  constexpr int product(const Node& n, int a, int b) {
     const int rank = n.shape.rank;  // of both, but for batches that one of them lacks
     int x = aligned(a, rank), y = aligned(b, rank);
     return to_.matmul(x, y);
   }
   /// Images of all examples are one batch, or, where weights differ, groups of channels.
-  int convolution(const Node& n, int images, int weights) {
+  constexpr int convolution(const Node& n, int images, int weights) {
     const auto c = from_.attributes<ConvAttribute>(n);
     const Shape x = from_[images].shape, w = from_[weights].shape, y = n.shape;
     if (!batched_[weights]) {
@@ -120,7 +120,7 @@ class Batcher {
     return to_.permute(to_.reshape(all, {y[0], count_, y[1], y[2], y[3]}), examples_last);
   }
   /// The op of node `i`, which has a kernel, on all examples at once; -1: it does not take them so.
-  int in_one_call(int i) {
+  constexpr int in_one_call(int i) {
     const Node& n = from_[i];
     const Ids operands = from_.operands(i);
     const Batching how = n.def->batching;
@@ -153,7 +153,7 @@ class Batcher {
 }  // namespace detail
 
 /// The function of a batch of examples: inputs in `by` (their numbers) have `count` of them along a new axis 0, and so have all outputs.
-inline Graph vmap_of(const Graph& function, const Vec<int>& by, Extent count) {
+constexpr Graph vmap_of(const Graph& function, const Vec<int>& by, Extent count) {
   const Graph g = decomposed(function);
   return detail::Batcher(g, by, count).graph();
 }

@@ -39,7 +39,7 @@ namespace jit {
 
 /// An object whose members are inputs of its operator().
 template <class M>
-concept Module = PlainStruct<M> && !std::is_empty_v<M>;
+concept Module = PlainStruct<M> && !std::is_empty_v<M> && !requires { typename M::tt_function; };
 template <class M>
 struct ModuleHandle {
   std::shared_ptr<M> own;  ///< null: it belongs to the caller
@@ -222,10 +222,11 @@ Text explain(const CompiledFunction<F>& f) {
 template <class F>
   requires(!jit::Module<std::remove_cvref_t<F>>)
 auto compile(F f, CompileOptions options = {}, SourceLine at = here()) {
-  static_assert(detail::captures_nothing<F> || jit::is_frozen<F>,
+  static_assert(detail::is_known<F>() || jit::is_frozen<F>,
                 "tt::compile: this function captures variables, and what is compiled must be known: pass them as arguments, or fix "
                 "them with tt::frozen(f)");
-  return CompiledFunction<F>(static_cast<F&&>(f), options, at);
+  if constexpr (!detail::captures_nothing<F> && detail::is_known<F>()) return CompiledFunction<Frozen<F>>(frozen(static_cast<F&&>(f)), options, at);  // a transform, with its options
+  else return CompiledFunction<F>(static_cast<F&&>(f), options, at);
 }
 /// An object with operator(): its Tensors are inputs, its numbers are guarded by value. It is referred to if it
 /// has a name, else it is kept.

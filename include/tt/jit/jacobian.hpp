@@ -2,6 +2,7 @@
 // graph each, so what all rows have in common is computed once. Names and meanings are torch.func's.
 //   Tensor j = tt::jacrev(f)(x);     // f(x).shape + x.shape
 //   Tensor h = tt::hessian(loss)(w, x, y);     // by the first argument
+// Of Arrays, and in fused functions, all rows are one program: a gradient for each element, or a derivative along each.
 #pragma once
 #include "tt/jit/transforms.hpp"
 
@@ -23,30 +24,27 @@ inline Tensor unit_vectors(const Tensor& t) {
 }
 template <class F>
 struct WeightedSum {
-  template <class... A>
-  Tensor operator()(const Tensor& x, const Tensor& weights, const A&... more) const {
-    return (F{}(x, more...) * weights).sum();
-  }
-};
-template <class F>
-struct WeightedSumLast {
+  using tt_function = F;
+  [[no_unique_address]] F f;
   template <class... A>
   Tensor operator()(const Tensor& weights, const A&... a) const {
-    return (F{}(a...) * weights).sum();
+    return (f(a...) * weights).sum();
   }
 };
 template <class F>
 struct AdjointOf {
+  [[no_unique_address]] F f;
   template <class... A>
   Tensor operator()(const Tensor& weights, const Tensor& x, const A&... more) const {
-    return grad(WeightedSum<F>{})(x, weights, more...);
+    return grad<1>(WeightedSum<F>{f})(weights, x, more...);
   }
 };
 template <class F>
 struct TangentOf {
+  [[no_unique_address]] F f;
   template <class... A>
   Tensor operator()(const Tensor& direction, const Tensor& x, const A&... more) const {
-    return jvp([&](const Tensor& at) { return Tensor(F{}(at, more...)); }, x, direction).second;
+    return jvp([&](const Tensor& at) { return Tensor(f(at, more...)); }, x, direction).second;
   }
 };
 template <class... A>
@@ -57,18 +55,22 @@ VmapOptions over_first(int out_dims) {
 }
 template <class F>
 struct JacrevRun {
+  using tt_function = F;
+  [[no_unique_address]] F f;
   template <class... A>
   Tensor operator()(const Tensor& x, const A&... more) const {
-    const Tensor y = F{}(x, more...);
-    return vmap(AdjointOf<F>{}, over_first<A...>(0))(unit_vectors(y), x, more...).reshape(joined(y, x));
+    const Tensor y = f(x, more...);
+    return vmap(AdjointOf<F>{f}, over_first<A...>(0))(unit_vectors(y), x, more...).reshape(joined(y, x));
   }
 };
 template <class F>
 struct JacfwdRun {
+  using tt_function = F;
+  [[no_unique_address]] F f;
   template <class... A>
   Tensor operator()(const Tensor& x, const A&... more) const {
-    const Tensor y = F{}(x, more...);
-    return vmap(TangentOf<F>{}, over_first<A...>(-1))(unit_vectors(x), x, more...).reshape(joined(y, x));
+    const Tensor y = f(x, more...);
+    return vmap(TangentOf<F>{f}, over_first<A...>(-1))(unit_vectors(x), x, more...).reshape(joined(y, x));
   }
 };
 /// The second half of vjp: from an adjoint of the result to those of the arguments.
@@ -114,30 +116,60 @@ class VjpFunction {
 
   template <std::size_t... I>
   std::tuple<A...> recorded(const Tensor& adjoint, std::index_sequence<I...>) const {
-    const auto all = std::apply(grad<static_cast<int>(I + 1)...>(WeightedSumLast<F>{}), std::tuple_cat(std::tuple(adjoint), primals_));
+    const auto all = std::apply(grad<static_cast<int>(I + 1)...>(WeightedSum<F>{f_}), std::tuple_cat(std::tuple(adjoint), primals_));
     if constexpr (sizeof...(A) == 1) return std::tuple<A...>(all);
     else return all;
   }
 };
-/// A function that is captured and compiled where it is called on its own, and recorded where a capture runs.
-template <class Run>
-class CompiledTransform {
- public:
-  CompiledTransform(const char* name, SourceLine at) : compiled_(frozen(Run{}), {.name = name}, at) {}
+/// Derivatives of y by x as one symbol: parts[k] are those of element k of y, or by element k of x.
+constexpr Sym joined_parts(const Sym& y, const Sym& x, const Vec<int>& parts, bool by_rows) {
+  Graph& g = *x.graph;
+  Shape part = by_rows ? x.shape() : y.shape(), to = y.shape();
+  for (int k = 0; k < x.shape().rank; ++k) to.push_back(x.shape()[k]);
+  Vec<int> lines;
+  const Extent n = part.size();
+  for (const int id : parts) lines.push_back(g.reshape(g.broadcast_to(id, part), by_rows ? Shape{1, n} : Shape{n, 1}));
+  return {&g, g.reshape(g.cat(lines.begin(), lines.size(), by_rows ? 0 : 1), to)};
+}
+/// Element k of all that x has, as a scalar; and the symbol like x that is 1 there and 0 elsewhere.
+constexpr int scalar_of(const Sym& x, std::int64_t k) {
+  Graph& g = *x.graph;
+  return g.reshape(g.slice(g.reshape(x.id, {x.shape().size()}), 0, k, 1, 1), {});
+}
+constexpr int unit_like(const Sym& x, std::int64_t k) {
+  Graph& g = *x.graph;
+  const Shape line{x.shape().size()};
+  return g.reshape(g.pad(g.constant(x.dtype(), 1, {1}), {{0, 0}, {static_cast<int>(k), 0}}, line, 0), x.shape());
+}
+template <class F, bool Forward>
+struct SymbolicJacobian {
   template <class... A>
-  auto operator()(const A&... a) const {
-    return capture_mode ? Run{}(a...) : compiled_(a...);
+  constexpr Sym operator()(const Sym& given, const A&... more) const {
+    Graph& g = *given.graph;
+    const Sym x = as_variable(given, g.size()), y = F{}(x, more...);
+    const Extent n = (Forward ? x : y).shape().size();
+    if (!n.is_constant() || g.failure) return {&g, g.failure ? y.id : g.fail({.mistake = Mistake::extents_are_not_constant, .op = Forward ? "jacfwd" : "jacrev", .a = y.shape()}, y.id)};
+    Vec<int> variable, parts;
+    variable.push_back(x.id);
+    for (std::int64_t k = 0; k < n.code; ++k) {
+      if constexpr (Forward) {
+        Vec<int> direction;
+        direction.push_back(unit_like(x, k));
+        const int d = forward(g, {y.id}, variable, direction)[0];
+        parts.push_back(d < 0 ? g.constant(y.dtype(), 0, y.shape()) : d);
+      } else {
+        parts.push_back(gradients(g, scalar_of(y, k), variable)[0]);
+      }
+    }
+    return joined_parts(y, x, parts, !Forward);
   }
-
- private:
-  CompiledFunction<Frozen<Run>> compiled_;
 };
-
 }  // namespace detail
 
 /// The pair of f(primals...), a Tensor, and of the function from an adjoint of that to the adjoints of the primals, as a tuple (torch.func.vjp).
 /// Inside of a captured function the graph ends where `f` captures variables.
 template <class F, class... A>
+  requires detail::at_run_time<A...>
 auto vjp(const F& f, const A&... primals) {
   detail::VjpFunction<F, A...> back(f, primals...);
   Tensor result = back.result;
@@ -146,27 +178,25 @@ auto vjp(const F& f, const A&... primals) {
 /// The derivatives of a Tensor-valued function by its first argument: a function that gives them in shape f(x).shape + x.shape; by rows, in
 /// reverse mode, for fewer results than arguments. Complexity: as many backward passes as f(x) has elements, side by side.
 template <class F>
-auto jacrev(F, SourceLine at = here()) {
-  detail::require_captureless<F>();
-  return detail::CompiledTransform<detail::JacrevRun<F>>("jacrev", at);
+constexpr auto jacrev(F f, SourceLine at = here()) {
+  return detail::CompiledTransform<detail::JacrevRun<F>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, false>>({std::move(f)}, "jacrev", at);
 }
 /// The same by columns, in forward mode, for fewer arguments than results.
 template <class F>
-auto jacfwd(F, SourceLine at = here()) {
-  detail::require_captureless<F>();
-  return detail::CompiledTransform<detail::JacfwdRun<F>>("jacfwd", at);
+constexpr auto jacfwd(F f, SourceLine at = here()) {
+  return detail::CompiledTransform<detail::JacfwdRun<F>, detail::SymbolicJacobian<typename detail::on_symbols<F>::type, true>>({std::move(f)}, "jacfwd", at);
 }
 /// The second derivatives of a scalar function by its first argument, in shape x.shape + x.shape: jacfwd of grad.
 template <class F>
-auto hessian(F, SourceLine at = here()) {
-  detail::require_captureless<F>();
-  return detail::CompiledTransform<detail::JacfwdRun<detail::Gradient<F, false, 0>>>("hessian", at);
+constexpr auto hessian(F f, SourceLine at = here()) {
+  using D = detail::Gradient<F, false, 0>;
+  return detail::CompiledTransform<detail::JacfwdRun<D>, detail::SymbolicJacobian<typename detail::on_symbols<D>::type, true>>({{std::move(f)}}, "hessian", at);
 }
 /// The product of the second derivatives of a scalar function with a vector, without the matrix: forward over reverse.
 template <class F, class A>
-A hvp(F, const A& x, const A& vector, SourceLine at = here()) {
-  detail::require_captureless<F>();
-  return jvp(detail::Gradient<F, false, 0>{}, x, vector, at).second;
+  requires detail::at_run_time<A>
+A hvp(F f, const A& x, const A& vector, SourceLine at = here()) {
+  return jvp(detail::Gradient<F, false, 0>{std::move(f)}, x, vector, at).second;
 }
 
 }  // namespace tt

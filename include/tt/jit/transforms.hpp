@@ -10,6 +10,8 @@
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/random.hpp"
+#include "tt/functional/view_ops.hpp"
+#include "tt/graph/batch.hpp"
 #include "tt/jit/compile.hpp"
 
 namespace tt {
@@ -18,8 +20,8 @@ namespace tt {
 struct InDim {
   int dim = 0;
   bool mapped = true;
-  InDim(int axis) : dim(axis) {}
-  InDim(None) : mapped(false) {}
+  constexpr InDim(int axis) : dim(axis) {}
+  constexpr InDim(NoneType) : mapped(false) {}
 };
 /// Where examples lie in the results: an axis for all Tensors of the result, or one for each of them in turn.
 struct OutDims {
@@ -185,6 +187,12 @@ class VmapCall {
 };
 template <class F>
 struct VmapRun {
+  using tt_function = F;
+  static constexpr bool has_options = true;
+  void need_no_options() const {
+    if (!options.in_dims.empty() || options.out_dims.dims != std::vector<int>{0} || options.chunk_size != 0)
+      TT_THROW(Error(Text("tt::vmap: of Arrays the axes are template arguments, as in tt::vmap<0, tt::none>(f), and results are along axis 0.") << at));
+  }
   F f;
   VmapOptions options;
   SourceLine at;
@@ -192,6 +200,56 @@ struct VmapRun {
   auto operator()(const A&... a) const {
     return VmapCall<F, A...>(f, options, at, a...).run();
   }
+};
+
+struct KeepsNothing {};
+/// A function that is captured and compiled where it is called on its own, and recorded where a capture runs. Of Arrays and symbols it is `Symbolic`. What is compiled is kept: once for
+/// all objects of a type that says everything, with an object and its copies where there are options. A function that holds variables of its callers' is captured at each call, as those may
+/// change; tt::compile(tt::frozen(f)) keeps such a one.
+template <class Run, class Symbolic>
+class CompiledTransform {
+ public:
+  using tt_function = Run;
+  using tt_symbolic = Symbolic;
+  constexpr CompiledTransform() : CompiledTransform(Run{}, "transform", {}) {}
+  constexpr CompiledTransform(Run run, const char* name, SourceLine at) : run_(static_cast<Run&&>(run)), name_(name), at_(at) {
+    if constexpr (with_object) kept_ = std::make_shared<const Compiled>(compiled());
+  }
+
+  template <class... A>
+    requires(at_run_time<A...>)
+  auto operator()(const A&... a) const {
+    if (capture_mode) return run_(a...);
+    if constexpr (by_type) {
+      static const Compiled kept = compiled();
+      return kept(a...);
+    } else if constexpr (with_object) {
+      return (*kept_)(a...);
+    } else {
+      return compiled()(a...);
+    }
+  }
+  template <class... A>
+    requires(is_symbolic<A> && ...)
+  constexpr Sym operator()(const A&... a) const { return Symbolic{}(a...); }
+  template <class... A, class Isa = IsaTag>
+    requires(!at_run_time<A...> && !(is_symbolic<A> && ...))
+  auto operator()(const A&... a) const {
+    require_captureless<typename Run::tt_function>();
+    if constexpr (requires { run_.need_no_options(); }) run_.need_no_options();
+    if constexpr (is_made_of_type<typename Run::tt_function>()) return Fused<Symbolic, Isa>{}(a...);
+    else return Refused{}();
+  }
+
+ private:
+  using Compiled = CompiledFunction<Frozen<Run>>;
+  static constexpr bool by_type = is_made_of_type<Run>(), with_object = !by_type && is_known<Run>();
+  Run run_;
+  const char* name_;
+  SourceLine at_;
+  [[no_unique_address]] std::conditional_t<with_object, std::shared_ptr<const Compiled>, KeepsNothing> kept_{};
+
+  Compiled compiled() const { return Compiled(frozen(run_), {.name = name_}, at_); }
 };
 
 inline bool is_taped(const Tensor& t) { return t.requires_grad() && is_grad_enabled(); }
@@ -292,26 +350,69 @@ struct JvpRun {
 
 }  // namespace detail
 
-/// A function of batches from one of examples (torch.vmap): captured and compiled at its first call, as by compile, over all sizes. One that draws random
-/// numbers runs example by example.
-template <class F>
-class Vmapped {
- public:
-  Vmapped(F f, VmapOptions options, SourceLine at) : run_{f, options, at}, compiled_(frozen(run_), {.name = "vmap"}, at) {}
+namespace detail {
+/// A function of symbols that is called with Arrays too, and fused then.
+template <class Symbolic>
+struct OnSymbols {
+  using tt_symbolic = Symbolic;
   template <class... A>
-  auto operator()(const A&... a) const {
-    return detail::capture_mode ? run_(a...) : compiled_(a...);
-  }
-
- private:
-  detail::VmapRun<F> run_;
-  CompiledFunction<Frozen<detail::VmapRun<F>>> compiled_;
+    requires(is_symbolic<A> && ...)
+  constexpr Sym operator()(const A&... a) const { return Symbolic{}(a...); }
+  template <class... A, class Isa = IsaTag>
+    requires(!(is_symbolic<A> && ...))
+  auto operator()(const A&... a) const { return Fused<Symbolic, Isa>{}(a...); }
 };
-/// Throws Error, at a call, when arguments have other numbers of examples.
+/// vmap of symbols: the function of one example as a graph of its own, rewritten for batches, and recorded.
+template <class F, auto... In>
+struct SymbolicVmap {
+  template <class... A>
+  constexpr Sym operator()(const A&... a) const {
+    const Sym given[] = {a...};
+    constexpr int count = sizeof...(A);
+    constexpr InDim in[] = {In..., 0};
+    Graph& g = *given[0].graph;
+    Graph example;
+    Vec<int> operands, by;
+    Extent examples(0);
+    Sym one[count];
+    for (int k = 0; k < count; ++k) {
+      const InDim d = k < static_cast<int>(sizeof...(In)) ? in[k] : InDim(0);
+      Sym x = given[k];
+      Shape shape = x.shape();
+      if (d.mapped) {
+        const int axis = normalize_axis(d.dim, shape.rank);
+        if (axis < 0) return {&g, g.fail({.mistake = Mistake::axis_out_of_range, .op = "vmap", .a = shape, .number = d.dim}, x.id)};
+        if (by.size() > 0 && examples != shape[axis]) return {&g, g.fail({.mistake = Mistake::sizes_differ, .op = "vmap", .a = {examples}, .b = {shape[axis]}}, x.id)};
+        examples = shape[axis];
+        by.push_back(k);
+        x = moved(x, axis, 0);
+        shape = without_axis(shape, axis);
+      }
+      operands.push_back(x.id);
+      one[k] = {&example, example.input(x.dtype(), shape)};
+    }
+    const Sym y = [&]<std::size_t... I>(std::index_sequence<I...>) { return Sym(F{}(one[I]...)); }(std::make_index_sequence<sizeof...(A)>{});
+    if (example.failure) return {&g, g.fail(example.failure, given[0].id)};
+    example.output(y.id);
+    const Graph batched = vmap_of(example, by, examples);
+    Vec<int> made(batched.size(), -1);
+    for (int k = 0; k < count; ++k) made[batched.inputs[k]] = operands[k];
+    for (const int i : post_order(batched, batched.outputs))
+      if (made[i] < 0) made[i] = g.intern(batched[i], batched, mapped(batched.operands(i), made));
+    return {&g, made[batched.outputs[0]]};
+  }
+};
+}  // namespace detail
+
+/// A function of batches from one of examples (torch.vmap): captured and compiled as by compile, over all sizes; anew at each call, if it captures variables. One that draws random
+/// numbers runs example by example.
+/// Throws Error, at a call, when arguments have other numbers of examples. Of Arrays the axes are said in template arguments: tt::vmap<0, tt::none>(f)(xs, w).
 template <class F>
-Vmapped<F> vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
-  return {std::move(f), std::move(options), at};
+auto vmap(F f, VmapOptions options = {}, SourceLine at = here()) {
+  return detail::CompiledTransform<detail::VmapRun<F>, detail::SymbolicVmap<typename detail::on_symbols<F>::type>>({std::move(f), std::move(options), at}, "vmap", at);
 }
+template <auto First, auto... More, class F>
+constexpr auto vmap(F) { return detail::OnSymbols<detail::SymbolicVmap<typename detail::on_symbols<F>::type, First, More...>>{}; }
 
 /// The pair of f(primals...) and its derivative along the tangents (torch.func.jvp): primals and tangents are tuples of arguments.
 template <class F, class... A>

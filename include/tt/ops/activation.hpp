@@ -164,11 +164,11 @@ TT_ALWAYS_INLINE constexpr auto clamp_max(const A& a, const H& high, SourceLine 
 }
 /// clamp with one bound: tt::clamp(x, tt::none, 6).
 template <Value A, Operand H>
-TT_ALWAYS_INLINE constexpr auto clamp(const A& a, None, const H& high, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, NoneType, const H& high, SourceLine at = here()) {
   return clamp_max(a, high, at);
 }
 template <Value A, Operand L>
-TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, None, SourceLine at = here()) {
+TT_ALWAYS_INLINE constexpr auto clamp(const A& a, const L& low, NoneType, SourceLine at = here()) {
   return clamp_min(a, low, at);
 }
 

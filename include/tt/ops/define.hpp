@@ -13,7 +13,8 @@
 namespace tt {
 
 /// What tt::none is, for what is left out of a call: PyTorch's None.
-struct None {};
+struct NoneType {};
+inline constexpr NoneType None{};
 
 /// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
 /// integer ops take them as i64 and refuse floats.

@@ -2,6 +2,7 @@
 // opaque op and dtype.
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
+#include "tt/core/copy_memory.hpp"
 
 TT_KERNELS_BEGIN
 
@@ -41,29 +42,65 @@ TT_ALWAYS_INLINE void with_vectors(const TileOperand* operands, const F& loop) {
   else loop(Vectors<Operands, false>(operands));
 }
 
-template <Op K, class T>
-void arithmetic_tile(void* d, const TileOperand* operands, std::int64_t n, int attribute) {
-  constexpr int count = arity(K);
-  with_vectors<count>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
-    for (std::int64_t i = 0; i < n; i += lanes) {
-      const Pack<T> x = at<T>(v, 0, i), y = count > 1 ? at<T>(v, 1, i) : x, z = count > 2 ? at<T>(v, 2, i) : x;
-      put<T>(d, i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
+/// What a function of one dtype reads: of a repeated operand its vector, in a register.
+template <class T, int Operands>
+struct RowOperands {
+  const T* elements[Operands];
+  Pack<T> vector[Operands];
+  bool repeated[Operands];
+  bool any = false;
+
+  /// Of row r, if there are several.
+  TT_ALWAYS_INLINE RowOperands(const TileOperand* operands, const TileRows* rows, std::int64_t r) {
+#pragma GCC unroll 4
+    for (int k = 0; k < Operands; ++k) {
+      const bool single = rows && rows->single[k];
+      elements[k] = reinterpret_cast<const T*>(static_cast<const std::byte*>(operands[k].elements) + (rows ? r * rows->apart[k] : 0));
+      repeated[k] = single || operands[k].repeated;
+      any = any || repeated[k];
+      if (single) vector[k] = Carrier<Pack<T>>::splat(*elements[k]);
+      else if (repeated[k]) vector[k] = load(elements[k]);
     }
-  });
+  }
+  TT_ALWAYS_INLINE Pack<T> at(int k, std::int64_t i) const { return repeated[k] ? vector[k] : load(elements[k] + i); }
+};
+/// f(result, operands) of a row, or of each: elements of the operands are of type T, those of the result of type D.
+template <class D, class T, int Operands, class F>
+TT_ALWAYS_INLINE void each_row(void* d, const TileOperand* operands, std::int64_t n, const TileRows* rows, const F& f) {
+  std::int64_t r = 0;
+  do f(static_cast<D*>(d) + r * n, RowOperands<T, Operands>(operands, rows, r));
+  while (rows && ++r < rows->count);
 }
 template <Op K, class T>
-void comparison_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
-  with_vectors<2>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
+void arithmetic_tile(void* to, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows) {
+  constexpr int count = arity(K);
+  const auto row = [n, attribute](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
+    if (!v.any)
+      for (std::int64_t i = 0; i < n; i += lanes) {
+        const Pack<T> x = load(v.elements[0] + i), y = count > 1 ? load(v.elements[count > 1] + i) : x, z = count > 2 ? load(v.elements[count - 1] + i) : x;
+        store(d + i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
+      }
+    else
+      for (std::int64_t i = 0; i < n; i += lanes) {
+        const Pack<T> x = v.at(0, i), y = count > 1 ? v.at(count > 1, i) : x, z = count > 2 ? v.at(count - 1, i) : x;
+        store(d + i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
+      }
+  };
+  each_row<T, T, count>(to, operands, n, rows, row);
+}
+template <Op K, class T>
+void comparison_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
+  each_row<bool, T, 2>(to, operands, n, rows, [n](bool* d, const RowOperands<T, 2>& v) TT_LAMBDA_INLINE {
     std::int64_t i = 0;
-    const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(at<T>(v, 0, k), at<T>(v, 1, k)); };
+    const auto mask = [&](std::int64_t k) TT_LAMBDA_INLINE { return Carrier<Pack<T>>::template compare<K>(v.at(0, k), v.at(1, k)); };
 #if defined(__AVX2__) && !TT_AVX512
-    for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(static_cast<bool*>(d) + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
+    for (; i + 4 * lanes <= n; i += 4 * lanes) store_masks(d + i, mask(i), mask(i + lanes), mask(i + 2 * lanes), mask(i + 3 * lanes));
 #endif
     for (; i < n; i += lanes) put<bool>(d, i, {mask(i)});
   });
 }
 template <Op K>
-void logical_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+void logical_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   constexpr int second = arity(K) > 1 ? 1 : 0;
   std::int64_t i = 0;
 #if defined(__AVX2__)  // any byte that is not 0 is true
@@ -82,14 +119,14 @@ void logical_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
   for (; i < n; i += lanes) put<bool>(d, i, {Carrier<Pack<bool>>::template logical<K>(at<bool>(v, 0, i).mask, at<bool>(v, second, i).mask)});
 }
 template <class T>
-void where_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+void where_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   with_vectors<3>(operands, [&](const auto& v) TT_LAMBDA_INLINE {
     for (std::int64_t i = 0; i < n; i += lanes)
       put<T>(d, i, Carrier<Pack<T>>::select(at<bool>(v, 0, i).mask, at<T>(v, 1, i), at<T>(v, 2, i)));
   });
 }
 template <class To, class From>
-void cast_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+void cast_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   const Vectors<1> v(operands);
 #if defined(__AVX2__) && !TT_AVX512
   if constexpr (std::is_same_v<From, bool> && (std::is_same_v<To, std::int64_t> || std::is_same_v<To, std::int32_t>)) {  // any byte that is not 0 is true
@@ -105,31 +142,21 @@ void cast_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
   for (std::int64_t i = 0; i < n; i += lanes) put<To>(d, i, Carrier<Pack<From>>::template cast<To>(at<From>(v, 0, i)));
 }
 template <class T>
-void copy_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+void copy_tile(void* d, const TileOperand* operands, std::int64_t n, int, const TileRows*) {
   const Vectors<1> v(operands);
-  if (!operands->repeated) return static_cast<void>(std::memmove(d, operands->elements, static_cast<std::size_t>(n) * sizeof(T)));
+  if (!operands->repeated) return tt::detail::move_memory(d, operands->elements, static_cast<std::size_t>(n) * sizeof(T));
   for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, at<T>(v, 0, i));
 }
 template <class F, class T, int... K>
-TT_ALWAYS_INLINE Pack<T> call_at(const Vectors<sizeof...(K)>& v, std::int64_t i, std::integer_sequence<int, K...>) {
-  return NumFront::run<F, Pack<T>>(Num<Pack<T>>(at<T>(v, K, i))...).value;
-}
-template <class F, class T, int... K>
-void call_with_numbers(void* d, const Vectors<sizeof...(K) + 1>& v, std::int64_t n, std::integer_sequence<int, K...>) {
-  const Pack<T> number[] = {at<T>(v, K + 1, 0)...};
-  const T* const x = static_cast<const T*>(v.elements[0]);
-  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, NumFront::run<F, Pack<T>>(Num<Pack<T>>(load(x + i)), Num<Pack<T>>(number[K])...).value);
+TT_ALWAYS_INLINE Pack<T> call_at(const RowOperands<T, sizeof...(K)>& v, std::int64_t i, std::integer_sequence<int, K...>) {
+  return NumFront::run<F, Pack<T>>(Num<Pack<T>>(v.at(K, i))...).value;
 }
 template <class F, class T>
-void call_tile(void* d, const TileOperand* operands, std::int64_t n, int) {
+void call_tile(void* to, const TileOperand* operands, std::int64_t n, int, const TileRows* rows) {
   constexpr int count = F::info.arity;
-  const Vectors<count> v(operands);
-  if constexpr (count > 1) {  // numbers beside a Tensor stay in registers
-    bool numbers = v.step[0] == 1;
-    for (int k = 1; k < count; ++k) numbers = numbers && v.step[k] == 0;
-    if (numbers) return call_with_numbers<F, T>(d, v, n, std::make_integer_sequence<int, count - 1>{});
-  }
-  for (std::int64_t i = 0; i < n; i += lanes) put<T>(d, i, call_at<F, T>(v, i, std::make_integer_sequence<int, count>{}));
+  each_row<T, T, count>(to, operands, n, rows, [n](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
+    for (std::int64_t i = 0; i < n; i += lanes) store(d + i, call_at<F, T>(v, i, std::make_integer_sequence<int, count>{}));
+  });
 }
 
 template <Op K, class T>

@@ -1,5 +1,6 @@
 // How a TileProgram runs (tile_interpreter.hpp; what is known before a run: tile_program_inl.hpp). One long class: every kind of kernel works on the registers of one thread.
 #pragma once
+#include "tt/core/copy_memory.hpp"
 #include "tt/core/small_vec.hpp"
 #include "tt/backends/cpu/thread_pool.hpp"
 #include "tt/backends/cpu/tile_interpreter.hpp"
@@ -388,7 +389,7 @@ struct TileProgram::Worker {
   void call(const TileStep& x, std::byte* to, std::int64_t n) {
     registers[x.out] = to;
     const TileOperand in[] = {{registers[x.a], repeated[x.a]}, {registers[x.b], repeated[x.b]}, {registers[x.c], repeated[x.c]}, {registers[x.d], repeated[x.d]}};
-    x.function(to, in, n, x.attribute);
+    x.function(to, in, n, x.attribute, nullptr);
   }
   void places(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n) const {
     using Places = Carrier<Pack<std::int64_t>>;
@@ -407,7 +408,7 @@ struct TileProgram::Worker {
   /// `from` is where column `col` would be, if columns were next to each other.
   void load(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
     if (x.access->column_terms == 0 && x.stride == 1) {
-      std::memcpy(to, from, count_bytes(x, n));
+      tt::detail::copy_memory(to, from, count_bytes(x, n));
       return;
     }
     detail::with_size(x.x->dtype, [&]<class T>(T) {
@@ -432,7 +433,7 @@ struct TileProgram::Worker {
   void store(const TileStep& x, std::byte* to, const std::byte* from, std::int64_t col, std::int64_t n) const {
     if (to == from) return;
     const std::int64_t size = size_of(x.x->dtype);
-    if (x.stride == 1) std::memmove(to, from, count_bytes(x, n));
+    if (x.stride == 1) tt::detail::move_memory(to, from, count_bytes(x, n));
     else if (x.stride == 0) std::memcpy(to, from, static_cast<std::size_t>(size));
     else
       detail::with_size(x.x->dtype, [&]<class T>(T) {
@@ -644,14 +645,14 @@ struct TileProgram::Worker {
           break;
         case TileStep::Kind::call: {
           const TileOperand in[] = {{own_row[x->a]}, {own_row[x->b]}, {own_row[x->c]}, {own_row[x->d]}};
-          x->function(own_row[x->out], in, n, x->attribute);
+          x->function(own_row[x->out], in, n, x->attribute, nullptr);
           break;
         }
         case TileStep::Kind::place:
           for (std::int64_t r = 0; r < n; ++r) places(*x, own_row[x->out] + r * size, row + r, 0, 1);
           break;
         case TileStep::Kind::load:
-          if (x->linear && x->row_stride == 1) std::memcpy(own_row[x->out], address(*x, row, 0), count_bytes(*x, n));
+          if (x->linear && x->row_stride == 1) tt::detail::copy_memory(own_row[x->out], address(*x, row, 0), count_bytes(*x, n));
           else
             detail::with_size(x->x->dtype, [&]<class T>(T) {
               each_address(*x, row, 0, n, [to = own_row[x->out]](std::int64_t r, const std::byte* from) {
@@ -663,7 +664,7 @@ struct TileProgram::Worker {
           take(*x, own_row[x->out], places_in(own_row[x->a]), row, 0, n, 1);
           break;
         case TileStep::Kind::store:
-          if (x->linear && x->row_stride == 1) std::memcpy(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
+          if (x->linear && x->row_stride == 1) tt::detail::copy_memory(address(*x, row, 0), own_row[x->a], count_bytes(*x, n));
           else
             detail::with_size(x->x->dtype, [&]<class T>(T) {
               each_address(*x, row, 0, n, [from = own_row[x->a]](std::int64_t r, std::byte* to) {
@@ -701,22 +702,34 @@ struct TileProgram::Worker {
   void load_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     std::byte* to = registers[x.out] = own[x.out];
     if (dense(x, columns)) {
-      std::memcpy(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
+      tt::detail::copy_memory(to, x.kept ? x.memory : address(x, row, col), count_bytes(x, n * columns));
       return;
     }
-    const auto count = static_cast<int>(columns);
-    if (x.stride == 0 && x.access->column_terms == 0)
+    const bool plain = x.access->column_terms == 0;
+    if (plain && x.stride == 0 && x.linear && x.row_stride == 0)  // one element for all
+      detail::with_size(x.x->dtype, [&]<class T>(T) { detail::repeat<T>(to, address(x, row, 0), n * columns); });
+    else if (plain && x.stride == 0)
       detail::with_size(x.x->dtype, [&]<class T>(T) {
         each_address(x, row, 0, n, [&](std::int64_t r, const std::byte* from) {
           detail::repeat<T>(to + r * columns * static_cast<int>(sizeof(T)), from, columns);
         });
       });
-    else if (x.stride == 1 && x.access->column_terms == 0 && count <= lanes && size_of(x.x->dtype) == 4)  // beyond its columns, the next row is written
-      each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
-        cpu::store(reinterpret_cast<float*>(to) + r * columns, load_first(reinterpret_cast<const float*>(from), count));
-      });
+    else if (plain && x.stride == 1 && size_of(x.x->dtype) == 4) copy_short_rows<float>(x, to, row, col, n, columns);
+    else if (plain && x.stride == 1 && size_of(x.x->dtype) == 8) copy_short_rows<double>(x, to, row, col, n, columns);
     else
       each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) { load(x, to + bytes(x, r * columns), from, col, columns); });
+  }
+  /// By whole vectors: beyond a row's columns, the next row is written.
+  template <class T>
+  void copy_short_rows(const TileStep& x, std::byte* to, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) const {
+    const std::int64_t whole = columns / lanes * lanes;
+    const auto rest = static_cast<int>(columns - whole);
+    each_address(x, row, col, n, [&](std::int64_t r, const std::byte* from) {
+      T* const d = reinterpret_cast<T*>(to) + r * columns;
+      const T* const source = reinterpret_cast<const T*>(from);
+      for (std::int64_t i = 0; i < whole; i += lanes) cpu::store(d + i, cpu::load(source + i));
+      if (rest > 0) cpu::store(d + whole, load_first(source + whole, rest));
+    });
   }
   void other_of_rows(const TileStep& x, std::int64_t row, std::int64_t col, std::int64_t n, std::int64_t columns) {
     if (x.kind == TileStep::Kind::reduce && k->kind == KernelKind::cols) {

@@ -1,5 +1,5 @@
 // What works on tiles, as a table for each instruction set: all that the interpreter and eager ops know of vectors.
-//   const TileOperand in[] = {{a}, {b}};   tile_kernels().function(Op::add, DType::f32, DType::f32, 0)(d, in, n, 0);
+//   const TileOperand in[] = {{a}, {b}};   tile_kernels().function(Op::add, DType::f32, DType::f32, 0)(d, in, n, 0, nullptr);
 // A program has the table of its own flags. tt::compiled may have further ones, for processors that the program may meet,
 // and takes the best that this one runs (src/tile_kernels.cpp).
 #pragma once
@@ -12,8 +12,16 @@ struct TileOperand {
   const void* elements = nullptr;
   bool repeated = false;
 };
-/// d holds n elements and may be written up to the next multiple of `lanes`. There are as many operands as the op has.
-using TileFunction = void (*)(void* d, const TileOperand* operands, std::int64_t n, int attribute);
+/// Several rows of n elements. Those of the result lie one behind the other, those of operand k apart[k] bytes from each other; if single[k], there is one element a row, repeated along it.
+struct TileRows {
+  static constexpr int most_operands = 4;
+  std::int64_t count = 1;
+  std::int64_t apart[most_operands] = {};
+  bool single[most_operands] = {};
+};
+/// d holds n elements, or rows of them, and may be written up to the next multiple of `lanes`. There are as many operands as the op has. `rows` is null for one row; arithmetic,
+/// comparisons and calls may have several.
+using TileFunction = void (*)(void* d, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows);
 
 /// A reduction of elements of one dtype, which all pointers are to. `b`, if not null, holds second factors: then products
 /// of floats are summed.

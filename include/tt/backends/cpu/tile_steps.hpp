@@ -1,6 +1,6 @@
 // What the tile interpreter is made of: a kernel's instructions with numbers in the place of symbols and
 // names, found once a program and once a run, and loops over tiles that are no ops: values repeated or gathered.
-//   TileStep x = ...;   const TileOperand in[] = {{tile[x.a]}, {tile[x.b]}};   x.function(tile[x.out], in, n, x.attribute);
+//   TileStep x = ...;   const TileOperand in[] = {{tile[x.a]}, {tile[x.b]}};   x.function(tile[x.out], in, n, x.attribute, nullptr);
 #pragma once
 #include "tt/backends/cpu/tile_functions.hpp"
 #include "tt/backends/cpu/tile_reductions.hpp"

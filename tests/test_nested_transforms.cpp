@@ -1,0 +1,180 @@
+// Transforms of transforms, to the third order, and of functions that capture variables: on Tensors eager and compiled, on Arrays and in fused functions.
+#include <doctest/doctest.h>
+
+#include "tensors.hpp"
+#include "tt/tt.hpp"
+
+namespace {
+
+using tt::Tensor;
+
+Tensor ramp(std::int64_t n) { return tt::arange(1, n + 1).to(tt::DType::f64) * 0.5; }
+bool close(const Tensor& a, const Tensor& b) { return tt::allclose(a, b, 1e-6, 1e-9); }
+/// Of sum(x^3) * sum(x): the third derivatives, written down.
+Tensor third_derivatives(const Tensor& x) {
+  const std::int64_t n = x.numel();
+  Tensor d = tt::zeros({n, n, n}, tt::DType::f64);
+  const auto at = [&](std::int64_t i) { return x.select(0, i).item<double>(); };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t k = 0; k < n; ++k) {
+        double v = i == j && j == k ? 6 * x.sum().item<double>() : 0;
+        if (i == j) v += 6 * at(i);
+        if (j == k) v += 6 * at(j);
+        if (i == k) v += 6 * at(k);
+        d.select(0, i).select(0, j).select(0, k).fill_(v);
+      }
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("transforms of transforms in any order, to the third") {
+  const Tensor x = ramp(3), expected = third_derivatives(x);
+  const auto f = [](const Tensor& a) { return (a * a * a).sum() * a.sum(); };
+  CHECK(close(tt::jacrev(tt::hessian(f))(x), expected));
+  CHECK(close(tt::jacfwd(tt::hessian(f))(x), expected));
+  CHECK(close(tt::jacrev(tt::jacrev(tt::grad(f)))(x), expected));
+  CHECK(close(tt::jacfwd(tt::jacrev(tt::grad(f)))(x), expected));
+  CHECK(close(tt::jacrev(tt::jacfwd(tt::grad(f)))(x), expected));
+  CHECK(close(tt::compile(tt::jacrev(tt::hessian(f)))(x), expected));
+  CHECK(close(tt::compile(tt::jacfwd(tt::jacrev(tt::grad(f))), {.fullgraph = true})(x), expected));
+
+  const auto summed = [](const Tensor& a) {
+    return tt::hessian([](const Tensor& b) { return (b * b * b).sum() * b.sum(); })(a).sum();
+  };
+  CHECK(close(tt::grad(summed)(x), expected.sum({0, 1})));
+  CHECK(close(tt::compile(tt::grad(summed), {.fullgraph = true})(x), expected.sum({0, 1})));
+  const auto along = [](const Tensor& a) { return tt::hvp([](const Tensor& b) { return (b * b * b).sum() * b.sum(); }, a, tt::ones_like(a)); };
+  CHECK(close(tt::jacrev(along)(x), expected.sum(0)));
+  const Tensor xs = tt::stack({x, x * 2}), both = tt::stack({third_derivatives(x), third_derivatives(x * 2)});
+  CHECK(close(tt::vmap(tt::jacrev(tt::hessian(f)))(xs), both));
+  CHECK(close(tt::compile(tt::vmap(tt::jacrev(tt::hessian(f))))(xs), both));
+  CHECK(close(tt::jacrev(tt::vmap(tt::grad(f)))(xs).sum(2), tt::stack({tt::hessian(f)(x), tt::hessian(f)(x * 2)})));
+}
+
+TEST_CASE("gradients of each example are one graph without a break, in few kernels") {
+  const auto loss = [](const Tensor& v, const Tensor& a) { return (tt::tanh(a * v) * a).sum(); };
+  const auto each = tt::compile(tt::vmap(tt::grad(loss), {.in_dims = {tt::none, 0}}), {.fullgraph = true});
+  const Tensor v = ramp(4), xs = tt::stack({ramp(4), ramp(4) * 2, ramp(4) * -1});
+  std::vector<Tensor> rows;
+  for (int k = 0; k < 3; ++k) rows.push_back(tt::grad(loss)(v, xs.select(0, k)));
+  CHECK(close(each(v, xs), tt::stack(rows)));
+  CHECK(each.kernels() == 1);
+}
+
+TEST_CASE("functions that capture variables") {
+  Tensor w = ramp(2);
+  const Tensor x = tt::tensor({1.0, 4.0}, tt::DType::f64), xs = tt::stack({x, x + 1});
+  const auto square = [&](const Tensor& a) { return a * a * w; };
+  const auto cube = [&](const Tensor& a) { return (a * a * a * w).sum(); };
+  const auto gradient = tt::grad(cube);
+  const auto jacobian = tt::jacrev(square);
+  const auto forward = tt::jacfwd(square);
+  const auto curvature = tt::hessian(cube);
+  const auto batched = tt::vmap(square);
+  const auto check = [&] {
+    CHECK(close(gradient(x), x * x * w * 3));
+    CHECK(close(tt::value_and_grad(cube)(x).second, x * x * w * 3));
+    CHECK(close(jacobian(x), tt::diag(x * w * 2)));
+    CHECK(close(forward(x), tt::diag(x * w * 2)));
+    CHECK(close(curvature(x), tt::diag(x * w * 6)));
+    CHECK(close(tt::hvp(cube, x, x), x * x * w * 6));
+    CHECK(close(batched(xs), xs * xs * w));
+    CHECK(close(tt::vmap(gradient)(xs), xs * xs * w * 3));
+  };
+  check();
+  w.mul_(2);
+  check();
+  w = tt::tensor({1.0, -1.0}, tt::DType::f64);  // another Tensor: seen too
+  check();
+  const auto compiled = tt::compile([](const Tensor& a, const Tensor& b) { return tt::grad([&](const Tensor& c) { return (c * c * b).sum(); })(a); }, {.fullgraph = true});
+  CHECK(close(compiled(x, w), x * w * 2));
+  CHECK(close(tt::grad(tt::compile([](const Tensor& a) { return (a * a).sum(); }))(x), x * 2));
+}
+
+namespace {
+const auto kept_hessian = tt::hessian([](const Tensor& a) { return (a * a * a).sum(); });  // of static storage, made at compile time
+}
+TEST_CASE("objects of transforms: of static storage, copied, assigned, in a fused function") {
+  const Tensor x = ramp(3);
+  CHECK(close(kept_hessian(x), tt::diag(x * 6)));
+  static const auto jacobian = tt::jacrev([](const Tensor& a) { return a * a; });
+  CHECK(close(jacobian(x), tt::diag(x * 2)));
+  const auto f = [](const Tensor& a, const Tensor& b) { return (a * b).sum(); };
+  auto rows = tt::vmap(f), shared = tt::vmap(f, {.in_dims = {0, tt::none}});
+  const Tensor xs = tt::stack({x, x * 2});
+  CHECK(close(rows(xs, xs), (xs * xs).sum(1)));
+  rows = shared;  // its options come with it
+  const auto copy = rows;
+  CHECK(close(copy(xs, x), xs.matmul(x)));
+  tt::Array<double, 2> a{3, 4};
+  const auto cube = [](const auto& v) { return tt::sum(v * v * v); };
+  const tt::Array<double, 2, 2> second = tt::fuse(tt::hessian(cube))(a);
+  CHECK(second(0, 0) == doctest::Approx(18));
+  CHECK(second(1, 0) == 0);
+  tt::Array<double, 2, 2> as{{1, 2}, {3, 4}};
+  CHECK(message([&] { (void)tt::vmap(cube, {.in_dims = {1}})(as); }).starts_with("tt::vmap: of Arrays the axes are template arguments"));
+}
+
+TEST_CASE("on Arrays and in fused functions") {
+  using Vector = tt::Array<double, 3>;
+  Vector x{1, 2, 3}, v{1, 0, -1};
+  const Tensor t = tt::as_tensor(x).clone(), d = tt::as_tensor(v).clone();
+  const auto f = [](const auto& a) { return tt::sum(a * a * a) * tt::sum(a); };
+  const auto g = [](const auto& a) { return tt::tanh(a) * tt::sum(a); };
+  const auto alike = [](auto got, const Tensor& expected) { return close(tt::as_tensor(got), expected); };
+  const auto tensors_f = [](const Tensor& a) { return (a * a * a).sum() * a.sum(); };
+  const auto tensors_g = [](const Tensor& a) { return tt::tanh(a) * a.sum(); };
+
+  const tt::Array<double, 3, 3> rows = tt::jacrev(g)(x), columns = tt::jacfwd(g)(x), second = tt::hessian(f)(x);
+  CHECK(alike(rows, tt::jacrev(tensors_g)(t)));
+  CHECK(alike(columns, tt::jacrev(tensors_g)(t)));
+  CHECK(alike(second, tt::hessian(tensors_f)(t)));
+  const Vector product = tt::hvp(f, x, v);
+  CHECK(alike(product, tt::hvp(tensors_f, t, d)));
+  const auto [y, back] = tt::vjp(g, x);
+  const Vector value = y, adjoint = std::get<0>(back(v));
+  CHECK(alike(value, tensors_g(t)));
+  CHECK(alike(adjoint, std::get<0>(tt::vjp(tensors_g, t).second(d))));
+
+  const auto cube = [](const auto& a) { return tt::sum(a * a * a); };
+  Tensor sixes = tt::zeros({3, 3, 3}, tt::DType::f64);
+  for (int k = 0; k < 3; ++k) sixes.select(0, k).select(0, k).select(0, k).fill_(6);
+  const tt::Array<double, 3, 3, 3> third = tt::jacrev(tt::hessian(cube))(x), other = tt::jacfwd(tt::jacrev(tt::grad(cube)))(x);
+  CHECK(alike(third, sixes));
+  CHECK(alike(other, sixes));
+  const Vector sums = tt::grad([](const auto& a) { return tt::sum(tt::hessian([](const auto& b) { return tt::sum(b * b * b); })(a)); })(x);
+  CHECK(alike(sums, sixes.sum({0, 1})));
+  const tt::Array<double, 3, 3> fused = tt::fuse([](const auto& a) { return tt::jacrev([](const auto& b) { return tt::tanh(b) * tt::sum(b); })(a) * 2.0; })(x);
+  CHECK(alike(fused, tt::jacrev(tensors_g)(t) * 2));
+  const auto more = [](const auto& a, const auto& b) { return a * a * b; };
+  const tt::Array<double, 3, 3> by_first = tt::jacrev(more)(x, v);
+  CHECK(alike(by_first, tt::diag(t * d * 2)));
+}
+
+TEST_CASE("vmap of Arrays and in fused functions") {
+  tt::Array<double, 2, 3> xs{{1, 2, 3}, {4, 5, 6}};
+  tt::Array<double, 3> w{1, 0, 2};
+  tt::Array<double, 3, 2> m{{1, 2}, {3, 4}, {5, 6}};
+  const Tensor t = tt::as_tensor(xs).clone(), v = tt::as_tensor(w).clone(), u = tt::as_tensor(m).clone();
+  const auto alike = [](auto got, const Tensor& expected) { return close(tt::as_tensor(got), expected); };
+  const auto f = [](const auto& x) { return tt::tanh(x) * tt::sum(x); };
+  const auto dot = [](const auto& x, const auto& y) { return tt::sum(x * y); };
+  const tt::Array<double, 2, 3> each = tt::vmap(f)(xs);
+  CHECK(alike(each, tt::tanh(t) * t.sum(1, true)));
+  const tt::Array<double, 2> dots = tt::vmap<0, tt::none>(dot)(xs, w);
+  CHECK(alike(dots, t.matmul(v)));
+  const tt::Array<double, 2, 2> products = tt::vmap<0, tt::none>([](const auto& x, const auto& y) { return tt::matmul(x, y); })(xs, m);
+  CHECK(alike(products, t.matmul(u)));
+  const tt::Array<double, 2, 3> gradients = tt::vmap(tt::grad([](const auto& x) { return tt::sum(x * x * x); }))(xs);
+  CHECK(alike(gradients, t * t * 3));
+  const tt::Array<double, 2, 3, 3> second = tt::vmap(tt::hessian([](const auto& x) { return tt::sum(x * x * x); }))(xs);
+  CHECK(alike(second, tt::diag_embed(t * 6)));
+  const tt::Array<double, 3, 2> columns = tt::fuse([](const auto& x, const auto& y) {
+    return tt::vmap<1, tt::none>([](const auto& a, const auto& b) { return a * tt::sum(b); })(x, y) + 1.0;
+  })(xs, w);
+  CHECK(alike(columns, t.t() * 3 + 1));
+  const tt::Array<double, 2, 3> rows = tt::vmap([](const auto& x) { return tt::softmax<0>(x); })(xs);
+  CHECK(alike(rows, tt::softmax(t, 1)));
+}
