@@ -282,8 +282,7 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
   if (r < 0) TT_THROW(Error(Text("tt::combinations: ") << r << " elements of a choice." << at));
   if (r == 0) return empty({0}, {.dtype = x.dtype()});
   const std::int64_t n = x.numel(at);
-  if (n == 0 || (r > n && !with_replacement)) return empty({0, r}, {.dtype = x.dtype(), .device = x.device()});
-  double choices = 1;  // of r out of n, or of n + r - 1
+  double choices = 1;  // of r out of n, or of n + r - 1; below 1 where there is none
   for (int k = 0; k < r && choices < 1e18; ++k) choices *= static_cast<double>(with_replacement ? n + k : n - k) / (k + 1);
   if (r > 1000 || choices * r > 0x1p31) TT_THROW(Error(Text("tt::combinations: of ") << r << " out of " << n << " elements there are more than memory holds." << at));
   std::vector<std::int64_t> place, own(static_cast<std::size_t>(r));
@@ -294,7 +293,7 @@ TT_LAZY_DEFINITION Tensor combinations(const Tensor& x, int r, bool with_replace
       self(self, k + 1, with_replacement ? i : i + 1);
     }
   };
-  next(next, 0, 0);
+  if (n > 0 && (r <= n || with_replacement)) next(next, 0, 0);
   const std::int64_t rows = static_cast<std::int64_t>(place.size()) / r;
   return index_select(x, 0, detail::index_table(place, x.device()), at).reshape({rows, r}, at);
 }
