@@ -64,3 +64,26 @@ TEST_CASE("gradients of parts are those of the whole, up to the order of sums, a
   for (std::size_t i = 0; i < 3; ++i) CHECK(apart(d[i], e[i]) < 1e-5);
   CHECK(apart(tt::vmap(parts)(a.q, a.k, a.v), whole(a.q, a.k, a.v)) < 1e-6);
 }
+
+TEST_CASE("dropout of the weights: drawn by the seed, some rows at a time, in the backward as in the forward") {
+  for (const std::int64_t n : {20, 300}) {  // the whole at once, and in parts
+    CAPTURE(n);
+    const Tensor q = tt::rand({2, 6, n, 8}, 1), k = tt::rand({2, 6, n, 8}, 2), v = tt::rand({2, 6, n, 5}, 3), w = tt::rand({2, 6, n, 5}, 4);
+    const auto f = [](const Tensor& a, const Tensor& b, const Tensor& c) { return scaled_dot_product_attention(a, b, c, {}, 0.25, true); };
+    tt::manual_seed(7);
+    const Tensor eager = f(q, k, v), again = f(q, k, v);
+    CHECK(!same_bits(eager, again));
+    auto compiled = tt::compile([](const Tensor& a, const Tensor& b, const Tensor& c) { return scaled_dot_product_attention(a, b, c, {}, 0.25, true); }, {.fullgraph = true});
+    tt::manual_seed(7);
+    CHECK(same_bits(compiled(q, k, v), eager));
+    CHECK(same_bits(compiled(q, k, v), again));
+    CHECK(f(q, k, tt::ones_like(v)).mean().item() == doctest::Approx(1).epsilon(0.05));
+    CHECK(same_bits(scaled_dot_product_attention(q, k, v, {}, 1.0), tt::zeros_like(v)));
+    // linear in v: the same weights were dropped on the way back
+    const Tensor leaf = v.clone().requires_grad_();
+    const Tensor flow = (f(q, k, leaf) * w).sum();
+    flow.backward();
+    CHECK((leaf.grad() * v).sum().item() == doctest::Approx(flow.item()).epsilon(1e-4));
+  }
+  CHECK(message([] { scaled_dot_product_attention(tt::ones({2, 2}), tt::ones({2, 2}), tt::ones({2, 2}), {}, 2.0); }).starts_with("tt::scaled_dot_product_attention: dropout_p is not from 0 to 1."));
+}

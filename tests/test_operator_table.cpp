@@ -259,7 +259,7 @@ std::string table() {
   std::string text = "# Operators by name\n\n"
                      "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
                      "Gradient, second: by differences, or as PyTorch's. Captured: as one graph; `external`: between two, as it is written, which is counted. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
-                     "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions; `external`: by name, as every operator, with\n"
+                     "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions (`linalg_inv`, `solve`, `det` and `cholesky`, up to 8 x 8, run where they are called, and not inside of those); `external`: by name, as every operator, with\n"
                      "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
                      "calls it. An example of what the test calls ends the row. Without samples: not in the table, but in `tt::ops()`.\n\n"
                      "| operator | samples that agree | dtypes | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";

@@ -40,7 +40,7 @@ inline void meta_kernel(Call& c, void* moved) {
 TT_INLINE void call_on_meta(const Call& c, OpKernel kernel) {
   Vec<Tensor> alike;
   Vec<const Tensor*> operands;
-  for (int k = 0; k < c.arguments; ++k) alike.push_back(c[k].is_meta() ? c[k] : Tensor(c[k].dtype(), c[k].impl().shape, {DeviceType::meta, 0}));
+  for (int k = 0; k < c.arguments; ++k) alike.push_back(c[k].dim() > 0 || !is_host(c[k].device()) ? c[k] : Tensor(c[k].dtype(), Shape{}, {DeviceType::meta, 0}));
   for (int k = 0; k < c.arguments; ++k) operands.push_back(&alike[k]);
   Call own = c;
   own.argument = operands.begin();

@@ -348,7 +348,7 @@ inline constexpr int rows_of_scores = 64;
 /// Rows of queries hang on no others: some at a time, each with all keys, and so with the bits that they have all at once. Behind the last row there
 /// may be some of zeros, which are cut off.
 template <class = void>
-Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Attention::Options& o, SourceLine at) {
+Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, const Tensor& seed, const Attention::Options& o, SourceLine at) {
   const Size n = query.size(-2, at), parts = (n + (rows_of_scores - 1)) / rows_of_scores, padded = parts * rows_of_scores;
   const auto split = [&](const Tensor& x) {  // (parts, ..., rows, columns)
     IntList shape;
@@ -359,13 +359,13 @@ Tensor attention_by_rows(const Tensor& query, const Tensor& key, const Tensor& v
   const auto positions = [&](const Size& count) { return arange(count).to(key.device(), false, at); };
   const bool by_row = mask.defined() && mask.dim() > 1 && mask.size(-2, at) != 1;
   struct Part {
-    Tensor query, mask, first_row;
+    Tensor query, mask, first_row, seed;
   };
-  const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor()};
+  const Part all{split(query), by_row ? split(mask) : Tensor(), o.is_causal ? positions(parts) * rows_of_scores : Tensor(), seed.defined() ? positions(parts) + seed : Tensor()};
   const Tensor rows = positions(Size(rows_of_scores)).unsqueeze(1, at), columns = positions(key.size(-2, at));
   const Tensor made = tt::map([&](const Part& p) {
     const Tensor seen = o.is_causal ? tt::le(columns, rows + p.first_row, at) : by_row ? p.mask : mask;
-    return call_with<Attention>(at, {false, o.scale}, p.query, key, value, seen);
+    return call_with<Attention>(at, {false, o.scale, o.dropout_p}, p.query, key, value, seen, p.seed);
   }, all, at);
   IntList shape;
   for (int k = 1; k < made.dim() - 2; ++k) shape.push_back(made.size(k, at));
@@ -383,16 +383,15 @@ TT_LAZY_DEFINITION Tensor scaled_dot_product_attention(const Tensor& query, cons
     key = repeat_interleave(key, heads / key.size(-3, at).value(), Optional<int>(key.dim() - 3), at);
     value = repeat_interleave(value, heads / value.size(-3, at).value(), Optional<int>(value.dim() - 3), at);
   }
-  if (dropout_p > 0) {  // of the probabilities: they are made first
-    const Tensor unit = eye(key.size(-2, at), detail::on_device(key.dtype(), key.device()), at);
-    return tt::matmul(dropout(call_with<Attention>(at, {is_causal, scale}, query, key, unit, attn_mask), dropout_p, true, at), value, at);
-  }
+  if (!(dropout_p >= 0 && dropout_p <= 1)) TT_THROW(Error(Text("tt::scaled_dot_product_attention: dropout_p is not from 0 to 1.") << at));
+  const Tensor seed = dropout_p > 0 ? detail::next_seed(query.device(), "scaled_dot_product_attention", at) : Tensor();
+  const Attention::Options options{is_causal, scale, dropout_p};
   if (query.dim() >= 2 && key.dim() >= 2) {
     Size scores = key.size(-2, at);
     for (int k = 0; k < query.dim() - 1; ++k) scores = scores * query.size(k, at);
-    if (scores > detail::most_scores) return detail::attention_by_rows(query, key, value, attn_mask, {is_causal, scale}, at);
+    if (scores > detail::most_scores) return detail::attention_by_rows(query, key, value, attn_mask, seed, options, at);
   }
-  return call_with<Attention>(at, {is_causal, scale}, query, key, value, attn_mask);
+  return call_with<Attention>(at, options, query, key, value, attn_mask, seed);
 }
 
 namespace detail {

@@ -81,6 +81,13 @@ struct DrawSeed {
 inline bool records_draws(const Generator& g, const TensorOptions& o) {
   return capture_mode && capture_mode->records_effects() && !example_run && &g == &default_generator() && is_host(o.device) && !o.requires_grad;
 }
+/// The default generator's next seed as a Tensor, for ops that draw with one: in a captured function it is drawn at each call.
+template <class = void>
+Tensor next_seed(const Device& device, const char* op, SourceLine at) {
+  if (records_draws(default_generator(), on_device(DType::i64, device))) return call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at));
+  const Tensor seed = full({}, Size(default_generator().next_seed(op, at)), {.dtype = DType::i64}, at);
+  return is_host(device) ? seed : seed.to(device);
+}
 template <class Fn>
 Tensor draw_like(const Tensor& x, Generator& g, const char* op, SourceLine at) {
   if (records_draws(g, on_device(x.dtype(), x.device()))) [[unlikely]] return call_structured<Fn>(at, x, call_with<DrawSeed<>>(at, {}, zeros({}, TensorOptions{}, at)));

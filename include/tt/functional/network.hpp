@@ -3,6 +3,7 @@
 #pragma once
 #include "tt/functional/checks.hpp"
 #include "tt/functional/matmul.hpp"
+#include "tt/functional/random_ops.hpp"
 
 namespace tt {
 namespace detail {
@@ -171,14 +172,15 @@ struct PixelShuffle {
     }
   }
 };
-/// Attention over the last two axes: softmax(q k^T scale + mask) v.
+/// Attention over the last two axes: softmax(q k^T scale + mask) v. With a seed, weights are dropped with probability dropout_p, and the others made larger.
 struct Attention {
   struct Options {
     bool is_causal = false;
     Optional<double> scale;
+    double dropout_p = 0;
   };
-  static constexpr OpInfo info{.name = "_attention", .arguments = "query, key, value, attn_mask?"};
-  static constexpr Sym body(const auto& q, const auto& k, const auto& v, const auto& mask, const Options& o) {
+  static constexpr OpInfo info{.name = "_attention", .arguments = "query, key, value, attn_mask?, seed?"};
+  static constexpr Sym body(const auto& q, const auto& k, const auto& v, const auto& mask, const auto& seed, const Options& o) {
     for (const Sym& s : {q, k, v})
       if (!detail::need_rank(s, 2, max_rank, info.name)) return q;
     const Shape s = q.shape();
@@ -197,7 +199,12 @@ struct Attention {
     const auto top = detail::detach(detail::reduce<Op::amax>(scores, last, true));
     const auto e = tt::exp(scores - tt::where(top == none, 0, top));  // of a row without any key: zeros
     const auto sum = detail::reduce<Op::sum>(e, last, true);
-    return Matmul::body(e / tt::where(sum == 0, 1, sum), v);
+    Sym weights = e / tt::where(sum == 0, 1, sum);
+    if (seed.defined()) {
+      const Sym drawn = detail::unit_interval(tt::philox(detail::flat_index(weights), detail::as_seed(seed, info.name)), DType::f32);
+      weights = o.dropout_p == 1 ? weights * 0 : Sym(tt::where(drawn >= o.dropout_p, weights * (1 / (1 - o.dropout_p)), 0));
+    }
+    return Matmul::body(weights, v);
   }
 };
 

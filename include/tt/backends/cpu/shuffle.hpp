@@ -72,7 +72,8 @@ TT_ALWAYS_INLINE typename Pack<T>::Register shuffle_part([[maybe_unused]] const 
   return x.part[0];
 #else
   using P = Pack<T>;
-  using V = typename VectorOf<T>::Type;
+  // Doubles move as integers: g++ 12 takes the places 1, 1, 4, 4, 4, 5, 6, 7 of eight doubles for 1, 1, 2, 3, 5, 5, 6, 7 (it looks only at some of them before it chooses vpermilpd).
+  using V = typename VectorOf<std::conditional_t<std::is_same_v<T, double>, std::int64_t, T>>::Type;
   return (typename P::Register)__builtin_shufflevector((V)x.part[0], (V)x.part[P::parts - 1],
                                                        M::map.at[Part * P::per_part + static_cast<int>(I)]...);
 #endif
