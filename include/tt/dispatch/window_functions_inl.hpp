@@ -14,10 +14,10 @@ template <class F>
 Tensor window_of(const char* op, std::int64_t m, const TensorOptions& o, SourceLine at, const F& f) {
   if (m < 0) TT_THROW(Error(Text("tt::windows::") << op << ": " << m << " values." << at));
   if (!is_floating(o.dtype)) TT_THROW(Error(Text("tt::windows::") << op << ": of " << name(o.dtype) << " there is none. f32 or f64?" << at));
-  Tensor v(DType::f64, shape_of({m}, op, at));
-  for (std::int64_t k = 0; k < m; ++k) v.data_ptr<double>()[k] = f(static_cast<double>(k));
-  stamp(v);
-  Tensor t = made_of_numbers(v).to(o.dtype, at);
+  need_places(op, m, at);
+  std::vector<double> v;
+  for (std::int64_t k = 0; k < m; ++k) v.push_back(f(static_cast<double>(k)));
+  Tensor t = made_of_numbers(from_span(std::span<const double>(v), IntList{m})).to(o.dtype, at);
   if (const Device to = o.device; to.type != DeviceType::cpu) t = t.to(to);
   return with_options(t, o);
 }
