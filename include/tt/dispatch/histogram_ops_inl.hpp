@@ -17,7 +17,7 @@ struct Histc {
   static constexpr OpInfo info{.name = "_histc", .arguments = "input"};
   static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins}); }
   static void kernel(Call& c, const Options& o) {
-    if (o.bins < 1) TT_THROW(Error(Text("tt::histc: ") << o.bins << " bins. At least one?" << c.at));
+    if (!(1 <= o.bins && o.bins <= INT32_MAX)) TT_THROW(Error(Text("tt::histc: ") << o.bins << " bins. From 1 to 2^31 - 1?" << c.at));
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins}, {DeviceType::meta, 0}));
     const Tensor x = convert(c[0], DType::f64, c.at).contiguous(c.at);
     const double* const v = x.data_ptr<double>();

@@ -241,9 +241,9 @@ struct Fused {
 
 /// A function compiled at compile time, for a device; see the head of this file.
 template <class F>
-constexpr auto fuse(F) {
+constexpr Fused<F> fuse(F) {
   tt::detail::require_captureless<F>();
-  return Fused<typename tt::detail::on_symbols<F>::type>{};
+  return {};
 }
 
 }  // namespace tt::cuda
