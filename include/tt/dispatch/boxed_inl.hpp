@@ -254,7 +254,7 @@ inline std::vector<Tensor> call_boxed(const Operator& op, const BoxedArguments& 
 template <class E>
 [[noreturn]] void throw_under_name(const char* name, const E& e) {
   const std::string_view said = e.what(), own = name;
-  const std::string_view rest = said.substr(said.starts_with("tt::") ? 4 : said.starts_with("tt: ") ? 4 : 0);
+  const std::string_view rest = said.substr(said.starts_with("tt::") || said.starts_with("tt: ") ? 4 : 0);
   if (said.starts_with("tt::") && rest.starts_with(own) && !rest.substr(own.size()).empty() && rest[own.size()] == ':') throw;
   Text under = Text("tt::") << name << ": ";
   for (const char c : rest) under << c;

@@ -1,7 +1,6 @@
 // What a captured function makes (factories, numbers, what it computes of those alone) is there, so that it can be looked at, and is a
 // value of the graph too.
 #pragma once
-#include "tt/core/copy_memory.hpp"
 #include "tt/jit/tracer_inl.hpp"
 
 namespace tt {
@@ -43,7 +42,7 @@ inline int Tracer::text_of(const Tensor& t) {
   Tensor one(t.dtype(), Shape{});
   const auto element = [&](std::int64_t k) {
     const auto size = static_cast<std::size_t>(tt::size_of(t.dtype()));
-    if (n > 0) detail::copy_memory(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
+    if (n > 0) std::memcpy(one.impl().data, elements.impl().data + static_cast<std::size_t>(k) * size, size);
     else std::memset(one.impl().data, 0, size);
     return builder_.constant(one, {});
   };

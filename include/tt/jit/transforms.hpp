@@ -348,9 +348,6 @@ struct JvpRun {
   }
 };
 
-}  // namespace detail
-
-namespace detail {
 /// A function of symbols that is called with Arrays too, and fused then.
 template <class Symbolic>
 struct OnSymbols {
