@@ -75,16 +75,19 @@ template <Op K, class T>
 void arithmetic_tile(void* to, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows) {
   constexpr int count = arity(K);
   const auto row = [n, attribute](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
-    if (!v.any)
+    const auto loop = [&](const auto& at) TT_LAMBDA_INLINE {
       for (std::int64_t i = 0; i < n; i += lanes) {
-        const Pack<T> x = load(v.elements[0] + i), y = count > 1 ? load(v.elements[count > 1] + i) : x, z = count > 2 ? load(v.elements[count - 1] + i) : x;
+        const Pack<T> x = at(0, i), y = count > 1 ? at(count > 1, i) : x, z = count > 2 ? at(count - 1, i) : x;
         store(d + i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
       }
-    else
-      for (std::int64_t i = 0; i < n; i += lanes) {
-        const Pack<T> x = v.at(0, i), y = count > 1 ? v.at(count > 1, i) : x, z = count > 2 ? v.at(count - 1, i) : x;
-        store(d + i, Carrier<Pack<T>>::template apply<K>(x, y, z, attribute));
-      }
+    };
+    // Loops that need not look, for each vector, whether an operand is repeated: none is, or one of two.
+    if (!v.any) return loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return load(v.elements[k] + i); });
+    if constexpr (count == 2) {
+      if (!v.repeated[1]) return loop([&, x = v.vector[0]](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 0 ? x : load(v.elements[1] + i); });
+      if (!v.repeated[0]) return loop([&, y = v.vector[1]](int k, std::int64_t i) TT_LAMBDA_INLINE { return k == 1 ? y : load(v.elements[0] + i); });
+    }
+    loop([&](int k, std::int64_t i) TT_LAMBDA_INLINE { return v.at(k, i); });
   };
   each_row<T, T, count>(to, operands, n, rows, row);
 }
