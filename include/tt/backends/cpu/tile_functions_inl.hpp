@@ -72,7 +72,7 @@ TT_ALWAYS_INLINE void each_row(void* d, const TileOperand* operands, std::int64_
   while (rows && ++r < rows->count);
 }
 template <Op K, class T>
-void arithmetic_tile(void* to, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows) {
+TT_FLATTEN void arithmetic_tile(void* to, const TileOperand* operands, std::int64_t n, int attribute, const TileRows* rows) {
   constexpr int count = arity(K);
   const auto row = [n, attribute](T* d, const RowOperands<T, count>& v) TT_LAMBDA_INLINE {
     const auto loop = [&](const auto& at) TT_LAMBDA_INLINE {
