@@ -1,6 +1,6 @@
-# Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients; and operator_errors.txt, calls that it refuses.
-# For who changes the set; tests read the files.
-#   python3 tests/data/record_operators.py tests/data/operators.txt tests/data/operator_errors.txt     (needs torch, numpy, expecttest)
+# Writes tests/data/operators.txt: what PyTorch gives for its own samples of operators, with gradients; operator_errors.txt, calls that it refuses;
+# and drawn_operators.txt, calls whose elements are of chance. For who changes the set; tests read the files.
+#   cd tests/data; python3 record_operators.py operators.txt operator_errors.txt drawn_operators.txt     (needs torch, numpy, expecttest)
 import math
 import sys
 import warnings
@@ -186,6 +186,107 @@ def more():
     yield "nn.functional.embedding", f.embedding, [i(1, 1, 0), x(4, 3)], {"padding_idx": -3, "scale_grad_by_freq": True}
     yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3), x(4, 3), i(0, 0, 3)], {"mode": "max"}
     yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3).reshape(2, 2), x(4, 3)], {"mode": "sum", "per_sample_weights": x(2, 2)}
+    # What writes its first argument writes a copy of it here, and in the tests.
+    yield "transpose_", lambda t, *a: t.clone().transpose_(*a), [x(2, 3, 2), 0, -1]
+    yield "swapaxes_", lambda t, *a: t.clone().swapaxes_(*a), [x(2, 3), 1, 0]
+    yield "swapdims_", lambda t, *a: t.clone().swapdims_(*a), [x(2, 3, 2), 1, 2]
+    yield "t_", lambda t: t.clone().t_(), [x(2, 3)]
+    yield "squeeze_", lambda t: t.clone().squeeze_(), [x(1, 3, 1)]
+    yield "squeeze_", lambda t, d: t.clone().squeeze_(d), [x(1, 3, 1), [0, 1]]
+    yield "unsqueeze_", lambda t, d: t.clone().unsqueeze_(d), [x(3, 2), -1]
+    yield "as_strided_", lambda t, *a: t.clone().as_strided_(*a), [x(12), [2, 3], [1, 4], 1]
+    yield "resize_", lambda t, s: t.clone().resize_(s), [torch.arange(12), [2, 3]]
+    yield "resize_as_", lambda t, o: t.clone().resize_as_(o), [torch.arange(12), i(1, 2, 3, 4).reshape(2, 2)]
+    yield "set_", lambda t, o: t.clone().set_(o), [i(1, 2, 3), i(4, 5)]
+    yield "fill_diagonal_", lambda t, v: t.clone().fill_diagonal_(v), [x(3, 4), 2.5]
+    yield "fill_diagonal_", lambda t, v, wrap: t.clone().fill_diagonal_(v, wrap), [x(7, 2), -1.0], {"wrap": True}
+    yield "copy_", lambda t, o: t.clone().copy_(o), [x(3, 4), x(4)]
+    yield "copy_", lambda t, o: t.clone().copy_(o), [i(1, 2, 3), n(x(3))]
+    yield "copy", lambda t, o: t.clone().copy_(o), [x(3, 4), n(x(4))]
+    yield "to", lambda t, d: t.to(d), [x(3, 4), torch.float32]
+    yield "to", lambda t, d: t.to(d), [n(x(3)) * 3, torch.int32]
+    yield "type_as", lambda t, o: t.type_as(o), [x(3, 4), n(x(2))]
+    yield "bitcast", lambda t, d: t.view(d), [n(x(3, 4)), torch.int32]
+    yield "bitcast", lambda t, d: t.view(d), [torch.arange(5), torch.float64]
+    yield "__lshift__", lambda t, o: t << o, [i(1, 2, -3), 3]
+    yield "__rshift__", lambda t, o: t >> o, [i(100, 7, -9), 2]
+    yield "shift_left", torch.bitwise_left_shift, [i(1, 2, -3), 3]
+    yield "shift_right", torch.bitwise_right_shift, [i(100, 7, -9), 2]
+    yield "shift_right_logical", lambda t, k: (t >> k) & ((1 << (64 - k)) - 1), [i(100, 7, -9), 2]
+    yield "integer_pow", torch.pow, [i(2, -3, 5), i(10, 3, 0)]
+    yield "gelu_tanh", lambda t: f.gelu(t, approximate="tanh"), [x(3, 4)]
+    yield "special.gammainc", lambda a, b: torch.special.gammainc(a.detach(), b), [n(x(4)).abs() + 0.5, n(x(4)).abs() + 0.5]
+    yield "special.gammaincc", lambda a, b: torch.special.gammaincc(a.detach(), b), [n(x(4)).abs() + 0.5, n(x(4)).abs() + 0.5]
+    yield "index", torch.ops.aten.index, [x(4, 3), [i(0, 2, 2)]]
+    yield "index", torch.ops.aten.index, [x(4, 3), [i(0, -1).reshape(2, 1), i(0, 2)]]
+    yield "affine_grid_generator", torch.affine_grid_generator, [x(1, 2, 3), [1, 1, 3, 4], False]
+    yield "arange_like", lambda t, start, step: start + torch.arange(t.numel(), dtype=t.dtype) * step, [x(5), torch.tensor(0.5).double(), torch.tensor(2.0).double()]
+    yield "eye_like", lambda t: torch.eye(*t.shape, dtype=t.dtype), [x(3, 4)]
+    yield "pack_int4", lambda t: ((t[..., ::2] & 15) | (t[..., 1::2] & 15) << 4).to(torch.uint8), [torch.arange(-8, 8).reshape(2, 8)]
+    yield "unpack_int4", lambda t: torch.stack((t & 15, t >> 4), -1).flatten(-2).to(torch.int8).add(8).bitwise_and(15).sub(8), [i(0, 23, 200, 255).reshape(2, 2).to(torch.uint8)]
+    yield "unpack_uint4", lambda t: torch.stack((t & 15, t >> 4), -1).flatten(-2), [i(0, 23, 200, 255).reshape(2, 2).to(torch.uint8)]
+    yield "reduce_by_key", lambda k, v: (torch.unique_consecutive(k), torch.zeros(3, dtype=v.dtype).index_add(0, torch.unique_consecutive(k, return_inverse=True)[1], v.detach())), [i(4, 4, 2, 2, 2, 4), x(6)]
+    yield "qr", torch.linalg.qr, [x(4, 3)]
+    yield "orgqr", torch.orgqr, [x(4, 3), x(2)]
+    yield "linalg.eigvals", lambda a: torch.view_as_real(torch.linalg.eigvals(a)), [x(3, 3)]
+    yield "linalg.eig", lambda a: [torch.view_as_real(v).detach() for v in torch.linalg.eig(a)], [x(3, 3)]  # vectors up to their phase, which has no gradient
+    yield "nn.functional.fractional_max_pool2d", lambda t, k, output_size, _random_samples: f.fractional_max_pool2d(t, k, output_size, None, False, _random_samples.detach()), [x(1, 2, 4, 5), 2], {"output_size": (2, 3), "_random_samples": i(1, 3, 2, 2).reshape(1, 2, 2).double() / 4}
+    yield "nn.functional.fractional_max_pool3d", lambda t, k, output_size, _random_samples: f.fractional_max_pool3d(t, k, output_size, None, False, _random_samples.detach()), [x(1, 1, 4, 3, 3), (2, 1, 1)], {"output_size": (2, 2, 2), "_random_samples": i(1, 3, 2).reshape(1, 1, 3).double() / 4}
+
+
+def drawn():
+    """Operators whose elements are of chance, or those of memory that nobody wrote: of their results only dtypes and shapes are recorded."""
+    f, aten = torch.nn.functional, torch.ops.aten
+    x = lambda *s: torch.randn(s, dtype=torch.float64)
+    yield "rand", torch.rand, [[2, 3]]
+    yield "rand", torch.rand, [[4]], {"dtype": torch.float64}
+    yield "randn", torch.randn, [[2, 3]]
+    yield "randn", torch.randn, [[4]], {"dtype": torch.bfloat16}
+    yield "randint", torch.randint, [7, [2, 3]]
+    yield "randint", torch.randint, [-2, 7, [5]], {"dtype": torch.float32}
+    yield "randperm", torch.randperm, [6]
+    yield "rand_like", torch.rand_like, [x(2, 3)]
+    yield "rand_like", lambda t, seed: torch.rand_like(t), [x(2, 3), torch.tensor(5)]
+    yield "randn_like", torch.randn_like, [x(2, 3)]
+    yield "randn_like", lambda t, seed: torch.randn_like(t), [x(2, 3), torch.tensor(5)]
+    yield "randint_like", torch.randint_like, [x(2, 3), 7]
+    yield "randint_like", torch.randint_like, [torch.arange(5), -2, 7]
+    yield "philox", lambda t, seed: t.clone(), [torch.arange(5), torch.tensor(5)]
+    yield "bernoulli", torch.bernoulli, [x(2, 3).sigmoid()]
+    yield "bernoulli", torch.bernoulli, [x(2, 3), 0.25]
+    yield "normal", torch.normal, [x(2, 3), x(2, 3).exp()]
+    yield "normal", torch.normal, [x(2, 3), 0.5]
+    yield "normal", torch.normal, [0.5, x(4).exp()]
+    yield "normal", torch.normal, [1.0, 2.0, [2, 3]]
+    yield "uniform", aten.uniform, [x(2, 3), -1.0, 2.0]
+    yield "exponential", aten.exponential, [x(2, 3), 2.0]
+    yield "cauchy", aten.cauchy, [x(2, 3), 0.5, 2.0]
+    yield "geometric", aten.geometric, [x(2, 3), 0.25]
+    yield "log_normal", aten.log_normal, [x(2, 3), 0.5, 0.25]
+    yield "random_", lambda t: t.clone().random_(), [torch.arange(5)]
+    yield "random_", lambda t, *a: t.clone().random_(*a), [torch.arange(5), 7]
+    yield "random_", lambda t, *a: t.clone().random_(*a), [torch.arange(5), -2, 7]
+    yield "multinomial", torch.multinomial, [x(2, 5).exp(), 3]
+    yield "multinomial", torch.multinomial, [x(4).exp(), 6, True]
+    yield "poisson", torch.poisson, [x(2, 3).exp()]
+    yield "nn.functional.dropout1d", f.dropout1d, [x(2, 3, 4), 0.5]
+    yield "nn.functional.dropout2d", f.dropout2d, [x(2, 3, 2, 2), 0.5]
+    yield "nn.functional.dropout3d", f.dropout3d, [x(2, 3, 2, 2, 1), 0.5]
+    yield "feature_dropout", torch.feature_dropout, [x(2, 3, 4), 0.5, True]
+    yield "nn.functional.feature_alpha_dropout", f.feature_alpha_dropout, [x(2, 3, 4), 0.5, True]
+    yield "svd_lowrank", torch.svd_lowrank, [x(5, 4), 2]
+    yield "pca_lowrank", torch.pca_lowrank, [x(5, 4), 2]
+    yield "empty", torch.empty, [[2, 3]]
+    yield "empty", torch.empty, [[2, 3]], {"dtype": torch.int64}
+    yield "empty_like", torch.empty_like, [x(2, 3)]
+    yield "empty_permuted", torch.empty_permuted, [[2, 3], [1, 0]]
+    yield "empty_strided", torch.empty_strided, [[2, 3], [1, 2]]
+    yield "new_empty", lambda t, s: t.new_empty(s), [x(2), [2, 3]]
+    yield "new_empty_strided", lambda t, *a: t.new_empty_strided(*a), [x(2), [2, 3], [1, 2]]
+
+
+def write(out, name, text):
+    out.write("case %s\n%send\n" % (name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
 
 
 torch.manual_seed(0)
@@ -212,12 +313,12 @@ with open(sys.argv[1], "w") as out:
                         text = case(op, sample, dtype)
                     except Exception:
                         continue
-                    out.write("case %s\n%send\n" % (op.name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
+                    write(out, op.name, text)
                     written += 1
                 if written:
                     break
     for name, function, arguments, *named in more():
-        out.write("case %s\n%send\n" % (name, "".join(line.rstrip() + "\n" for line in called(function, arguments, named[0] if named else {}, True).splitlines())))
+        write(out, name, called(function, arguments, named[0] if named else {}, True))
 
 with open(sys.argv[2], "w") as out:
     out.write("# Calls that PyTorch %s refuses, with its words; made by record_operators.py.\n" % torch.__version__.split("+")[0])
@@ -240,4 +341,10 @@ with open(sys.argv[2], "w") as out:
                 if "must be Tensor, not" in str(e):  # a number in the place of a Tensor is one
                     continue
                 text += "says %s\n" % str(e).splitlines()[0][:120]
-                out.write("case %s\n%send\n" % (op.name, "".join(line.rstrip() + "\n" for line in text.splitlines())))
+                write(out, op.name, text)
+
+with open(sys.argv[3], "w") as out:
+    out.write("# Dtypes and shapes that PyTorch %s gives where elements are of chance, or not written; the zeros stand for those. Made by record_operators.py.\n" % torch.__version__.split("+")[0])
+    for name, function, arguments, *named in drawn():
+        zeros = lambda *a, **k: [torch.zeros(t.shape, dtype=t.dtype) for t in leaves(function(*a, **k))]
+        write(out, name, called(zeros, arguments, named[0] if named else {}, False))
