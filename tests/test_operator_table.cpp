@@ -4,6 +4,7 @@
 #include "tt/backends/cuda/emit_cuda.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -15,15 +16,18 @@ struct Row {
   std::set<std::string> dtypes;
   int cases = 0, agree = 0;
   bool takes_tensors = false, takes_floats = false;
+  bool in_place = false, out = false;  ///< calls of the name with _ behind it, and with out=, were made
   std::string gradient, second, batched, captured, cuda, array, example;
 };
 const char* const not_differentiable = "no: not differentiable";
 const char* const integers_only = "no: integers only";
 const char* const depends_on_data = "no: size depends on data";
 /// Those that may say so.
-const std::set<std::string> of_data{"argwhere", "bincount", "masked_select", "nonzero", "unique", "unique_consecutive"}, once_differentiable{"ctc_loss"};
+const std::set<std::string> of_data{"argwhere", "bincount", "masked_select", "nonzero", "reduce_by_key", "unique", "unique_consecutive"}, once_differentiable{"ctc_loss"};
 /// Where elements lie is no matter of graphs: a captured function ends its graph before them, runs them, and goes on; `explain` counts it.
-const std::set<std::string> of_memory{"as_strided", "as_strided_copy", "as_strided_scatter"};
+const std::set<std::string> of_memory{"as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter"};
+/// What nobody wrote may differ from call to call.
+const std::set<std::string> unwritten{"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"};
 
 int alike = 0;  ///< calls with two examples that are the same, as another one is not taken
 
@@ -124,14 +128,18 @@ bool is_batched(const Case& c, const Tensors& given) {
     }
     const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], changed});
     const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }))(x);
-    return difference(both.select(0, 0), one).empty() && difference(both.select(0, 1), other).empty();
+    return difference(both.select(0, 0), one, !c.drawn).empty() && difference(both.select(0, 1), other, !c.drawn).empty();
   });
 }
-/// Is it one graph?
+/// Is it one graph? What is drawn from one seed is the same then.
 bool is_captured(const Case& c, const Tensors& given) {
   return holds([&] {
-    auto compiled = tt::compile(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }));
-    (void)compiled(given.empty() ? tt::zeros({2}) : given[0]);
+    Case free = c;
+    free.drawn = false;
+    auto compiled = tt::compile(tt::frozen([free, n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }));
+    if (c.drawn) tt::manual_seed(seed);
+    const Tensor once = compiled(given.empty() ? tt::zeros({2}) : given[0]);
+    if (c.drawn && !unwritten.contains(c.name) && !same_bits(once, result_with(c, given))) return false;
     const tt::Text text = compiled.explain();
     return std::string(text.begin(), static_cast<std::size_t>(text.size())).find("graph breaks") == std::string::npos;
   });
@@ -173,7 +181,7 @@ Tensor through_array(const Tensor& t) {
 bool takes_arrays_by_name(const Case& c, Tensors given) {
   return holds([&] {
     for (Tensor& t : given) t = through_array(t);
-    return difference(through_array(result_with(c, given)), c.results[0]).empty();
+    return difference(through_array(result_with(c, given)), c.results[0], !c.drawn).empty();
   });
 }
 std::set<std::string> array_functions() {
@@ -199,6 +207,80 @@ std::map<std::string, std::string> onnx_names() {
   for (std::string name, other, line; std::getline(list, line);)
     if (std::istringstream in(line); line[0] != '#' && in >> name >> other) names[name] = other;
   return names;
+}
+/// Which forms PyTorch has of each name.
+std::map<std::string, std::set<std::string>> pytorch_forms() {
+  std::map<std::string, std::set<std::string>> forms;
+  std::ifstream list("tests/data/pytorch_forms.txt");
+  for (std::string line; std::getline(list, line);)
+    if (std::istringstream in(line); line[0] != '#')
+      for (std::string name, form; in >> (name.empty() ? name : form);)
+        if (!form.empty()) forms[name].insert(form);
+  return forms;
+}
+/// "function exp", "method exp_": tools/check_names.sh finds what is listed declared, and nothing else.
+std::set<std::string> declared_names() {
+  std::set<std::string> names;
+  std::ifstream list("tests/pytorch_names.txt");
+  for (std::string line; std::getline(list, line);) names.insert(line);
+  return names;
+}
+/// PyTorch's name of what has another one here.
+std::string pytorch_name(const std::string& name) {
+  if (name == "bit_and" || name == "bit_or" || name == "bit_xor") return "bitwise" + name.substr(3);
+  return name;
+}
+struct Forms {
+  std::string function, method, in_place, out;  ///< yes, no, or empty where PyTorch has none
+};
+Forms forms_of(const std::string& called, const Row& row) {
+  static const auto pytorch = pytorch_forms();
+  static const auto declared = declared_names();
+  static const std::set<std::string> keywords{"bool", "char", "double", "float", "int", "long", "short"};
+  const std::string name = pytorch_name(called);
+  const bool writes = name.ends_with('_') && !name.ends_with("__");
+  const auto has = [&](const char* form) {
+    const auto at = pytorch.find(writes ? name.substr(0, name.size() - 1) : name);
+    return at != pytorch.end() && at->second.contains(form);
+  };
+  const auto is_declared = [&](const std::string& kind) { return declared.contains(kind + name) ? "yes" : keywords.contains(name) ? "no: a keyword" : "no"; };
+  Forms f;
+  if (writes) {
+    if (has("in_place")) f.method = is_declared("method ");
+    return f;
+  }
+  if (has("function")) {
+    f.function = is_declared("function ");
+    for (const char* const room : {"linalg_", "masked_", "special_"})
+      if (f.function == "no" && name.starts_with(room) && declared.contains(std::string(room, std::strlen(room) - 1) + ' ' + name.substr(std::strlen(room)))) f.function = "yes";
+  }
+  if (has("method")) f.method = is_declared("method ");
+  if (has("in_place")) f.in_place = !row.in_place ? "no" : declared.contains("method " + name + '_') ? "yes" : "by name";
+  if (has("out")) f.out = row.out ? "yes" : "no";
+  return f;
+}
+/// The first argument is written, and holds what PyTorch gives.
+bool is_in_place(const Case& c) {
+  if (c.results.size() != 1 || c.arguments.empty() || !c.arguments[0].is_tensor()) return false;
+  return holds([&] {
+    Case own = c;
+    const Tensor target = c.arguments[0].tensor().detach().clone();
+    own.arguments[0] = target;
+    return tt::call_results((c.name + '_').c_str(), own.arguments, named_values(own))[0].is_same(target) && difference(target, c.results[0], !c.drawn).empty();
+  });
+}
+/// Is a Tensor named out written, or each of several?
+bool takes_out(const Case& c) {
+  return holds([&] {
+    Case own = c;
+    Tensors targets;
+    for (const Tensor& t : c.results) targets.push_back(tt::zeros_like(t));
+    own.named.emplace_back("out", targets.size() == 1 ? BoxedValue(targets[0]) : BoxedValue(targets));
+    const Tensors r = results(own);
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      if (!r[k].is_same(targets[k]) || !difference(targets[k], c.results[k], !c.drawn).empty()) return false;
+    return true;
+  });
 }
 /// As it is written, with dtypes and shapes in the place of Tensors.
 std::string written(const BoxedValue& v) {
@@ -229,14 +311,15 @@ std::string written(const Case& c) {
   return '`' + text + '`';
 }
 
-std::string table() {
-  std::map<std::string, Row> rows;
-  Cases cases("tests/data/operators.txt");
+void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
+  Cases cases(path);
   for (Case c; cases.next(c);) {
+    c.drawn = drawn;
     const std::string name = tt::detail::registered_name(c.name);
     Row& row = rows[name];
     ++row.cases;
     if (!holds([&] { return check_case(c).empty(); })) continue;
+    if (drawn && !unwritten.contains(name)) CHECK(same_bits(results(c)[0].detach(), results(c)[0].detach()));
     ++row.agree;
     for (Tensor& t : c.leaves) t.zero_grad();
     if (!c.arguments.empty() && c.arguments[0].is_tensor()) row.dtypes.insert(tt::name(c.arguments[0].tensor().dtype()));
@@ -251,21 +334,31 @@ std::string table() {
     else if (row.gradient != "yes" && small) row.gradient = has_own_gradient(c) ? "yes" : not_differentiable;
     if (!c.gradients.empty() && small && row.second != "yes") row.second = has_second_gradient(c) ? "yes" : not_differentiable;
     const tt::NoGrad off;
+    row.in_place = row.in_place || is_in_place(c);
+    row.out = row.out || takes_out(c);
     if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : of_memory.contains(name) ? "external" : depends_on_data;
     if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
     if (row.cuda != "yes") row.cuda = of_memory.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
   }
+}
+
+std::string table() {
+  std::map<std::string, Row> rows;
+  add_rows(rows, "tests/data/operators.txt", false);
+  add_rows(rows, "tests/data/drawn_operators.txt", true);
   std::string text = "# Operators by name\n\n"
                      "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
                      "Gradient, second: by differences, or as PyTorch's. Captured: as one graph; `external`: between two, as it is written, which is counted. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
                      "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions (`linalg_inv`, `solve`, `det` and `cholesky`, up to 8 x 8, run where they are called, and not inside of those); `external`: by name, as every operator, with\n"
                      "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
                      "calls it. An example of what the test calls ends the row. Without samples: not in the table, but in `tt::ops()`.\n\n"
-                     "| operator | samples that agree | dtypes | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+                     "| operator | samples that agree | dtypes | function | method | in place | out= | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const std::map<std::string, std::string> onnx = onnx_names();
   MESSAGE(alike << " calls were batched with two equal examples");
   CHECK(alike < 60);
+  for (const tt::OpSchema& s : tt::ops())
+    if (s.name[0] != '_' || s.name[1] == '_') CHECK_MESSAGE(rows.contains(s.name), doctest::String((std::string("no sample of ") + s.name).c_str()));
   for (const auto& [name, row] : rows) {
     for (const std::string& cell : {row.captured, row.cuda}) CHECK_MESSAGE((cell != depends_on_data || of_data.contains(name)), doctest::String(name.c_str()));
     CHECK_MESSAGE((row.gradient != "yes" || row.second != not_differentiable || once_differentiable.contains(name)), doctest::String(name.c_str()));
@@ -276,9 +369,10 @@ std::string table() {
     if (takes.empty()) continue;
     for (std::size_t at = 0; (at = takes.find('|', at)) != std::string::npos; at += 2) takes.insert(at, 1, '\\');
     const std::string gradient = !row.gradient.empty() ? row.gradient : row.takes_tensors && !row.takes_floats ? integers_only : not_differentiable;
+    const Forms f = forms_of(name, row);
     std::string dtypes;
     for (const std::string& d : row.dtypes) dtypes += (dtypes.empty() ? "" : " ") + d;
-    text += "| " + name + " | " + std::to_string(row.agree) + " of " + std::to_string(row.cases) + " | " + dtypes + " | " + gradient + " | " + (row.second.empty() ? gradient : row.second) + " | " + row.batched + " | " + row.captured +
+    text += "| " + name + " | " + std::to_string(row.agree) + " of " + std::to_string(row.cases) + " | " + dtypes + " | " + f.function + " | " + f.method + " | " + f.in_place + " | " + f.out + " | " + gradient + " | " + (row.second.empty() ? gradient : row.second) + " | " + row.batched + " | " + row.captured +
             " | " + row.cuda + " | " + row.array + " | " + (onnx.contains(name) ? onnx.at(name) : "") + " | " + takes + " | " + row.example + " |\n";
   }
   return text;

@@ -7,7 +7,7 @@ import torch
 functions = {}  # name: what is called
 for prefix, module in (("", torch.nn.functional), ("", torch), ("linalg_", torch.linalg), ("special_", torch.special), ("fft_", torch.fft), ("signal_windows_", torch.signal.windows), ("masked_", torch.masked)):
     for name in dir(module):
-        if callable(getattr(module, name)) and not name.startswith("_") and name[0].islower():
+        if callable(getattr(module, name)) and name[0].islower() and not name.endswith("_") and (prefix or module is torch.nn.functional or hasattr(torch.ops.aten, name)):
             functions[prefix + name] = getattr(module, name)
 methods = {name for name in dir(torch.Tensor) if callable(getattr(torch.Tensor, name)) and (not name.startswith("_") or name in ("__lshift__", "__rshift__"))} | {"H", "T", "mH", "mT", "real"}
 
