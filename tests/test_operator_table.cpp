@@ -24,8 +24,9 @@ const char* const integers_only = "no: integers only";
 const char* const depends_on_data = "no: size depends on data";
 /// Those that may say so.
 const std::set<std::string> of_data{"argwhere", "bincount", "masked_select", "nonzero", "reduce_by_key", "unique", "unique_consecutive"}, once_differentiable{"ctc_loss"};
-/// Where elements lie is no matter of graphs: a captured function ends its graph before them, runs them, and goes on; `explain` counts it.
-const std::set<std::string> of_memory{"as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter"};
+/// Where elements lie, and what is drawn one element after the other, is no matter of graphs: a captured function ends its graph before them, runs them, and goes on; `explain` counts it.
+const std::set<std::string> between_graphs{"as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter", "empty_strided", "multinomial", "new_empty_strided", "poisson", "randperm", "resize_", "resize_as_", "set_",
+                                           "squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_"};
 /// What nobody wrote may differ from call to call.
 const std::set<std::string> unwritten{"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"};
 
@@ -127,7 +128,7 @@ bool is_batched(const Case& c, const Tensors& given) {
       else other = one, ++alike;
     }
     const Tensor x = given.empty() ? tt::zeros({2}) : tt::stack({given[0], changed});
-    const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }))(x);
+    const Tensor both = tt::vmap(tt::frozen([c, n = given.size()](const Tensor& t) { return n ? result_with(c, {t}) : result_with(c, {}); }), {.randomness = c.drawn ? "different" : "error"})(x);
     return difference(both.select(0, 0), one, !c.drawn).empty() && difference(both.select(0, 1), other, !c.drawn).empty();
   });
 }
@@ -251,7 +252,7 @@ Forms forms_of(const std::string& called, const Row& row) {
   }
   if (has("function")) {
     f.function = is_declared("function ");
-    for (const char* const room : {"linalg_", "masked_", "special_"})
+    for (const char* const room : {"linalg_", "masked_", "signal_windows_", "special_"})
       if (f.function == "no" && name.starts_with(room) && declared.contains(std::string(room, std::strlen(room) - 1) + ' ' + name.substr(std::strlen(room)))) f.function = "yes";
   }
   if (has("method")) f.method = is_declared("method ");
@@ -266,7 +267,7 @@ bool is_in_place(const Case& c) {
     Case own = c;
     const Tensor target = c.arguments[0].tensor().detach().clone();
     own.arguments[0] = target;
-    return tt::call_results((c.name + '_').c_str(), own.arguments, named_values(own))[0].is_same(target) && difference(target, c.results[0], !c.drawn).empty();
+    return tt::call_results((c.name + '_').c_str(), own.arguments, named_values(own))[0].is_same(target) && difference(target, c.results[0].to(target.dtype()), !c.drawn).empty();
   });
 }
 /// Is a Tensor named out written, or each of several?
@@ -336,9 +337,9 @@ void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
     const tt::NoGrad off;
     row.in_place = row.in_place || is_in_place(c);
     row.out = row.out || takes_out(c);
-    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : of_memory.contains(name) ? "external" : depends_on_data;
+    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : between_graphs.contains(name) ? "external" : depends_on_data;
     if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
-    if (row.cuda != "yes") row.cuda = of_memory.contains(name) ? "external" : on_cuda(c, given);
+    if (row.cuda != "yes") row.cuda = between_graphs.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
   }
 }

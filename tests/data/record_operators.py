@@ -186,6 +186,7 @@ def more():
     yield "nn.functional.embedding", f.embedding, [i(1, 1, 0), x(4, 3)], {"padding_idx": -3, "scale_grad_by_freq": True}
     yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3), x(4, 3), i(0, 0, 3)], {"mode": "max"}
     yield "nn.functional.embedding_bag", f.embedding_bag, [i(1, 1, 0, 3).reshape(2, 2), x(4, 3)], {"mode": "sum", "per_sample_weights": x(2, 2)}
+    yield "baddbmm", torch.baddbmm, [x(2, 2, 3), x(2, 2, 2), x(2, 2, 3)]
     # What writes its first argument writes a copy of it here, and in the tests.
     yield "transpose_", lambda t, *a: t.clone().transpose_(*a), [x(2, 3, 2), 0, -1]
     yield "swapaxes_", lambda t, *a: t.clone().swapaxes_(*a), [x(2, 3), 1, 0]
@@ -266,6 +267,7 @@ def drawn():
     yield "random_", lambda t: t.clone().random_(), [torch.arange(5)]
     yield "random_", lambda t, *a: t.clone().random_(*a), [torch.arange(5), 7]
     yield "random_", lambda t, *a: t.clone().random_(*a), [torch.arange(5), -2, 7]
+    yield "normal_", lambda t, *a: t.clone().normal_(*a), [x(2, 3), 1.0, 0.5]
     yield "multinomial", torch.multinomial, [x(2, 5).exp(), 3]
     yield "multinomial", torch.multinomial, [x(4).exp(), 6, True]
     yield "poisson", torch.poisson, [x(2, 3).exp()]

@@ -94,7 +94,7 @@ TT_INLINE std::vector<OpSchema> ops();
 
 /// Calls the operator of this name, as the function of that name does; positional values first, then named ones. What is left
 /// out is what the schema says. Of a name that means several things the first is taken whose schema fits. A name that ends with _ writes
-/// the result into the first Tensor, and a Tensor named "out" is written and returned: elementwise ops make no temporary then. Its shape has to be the
+/// the result into the first Tensor, and a Tensor named "out" is written and returned, or a list of them where there are several results: elementwise ops make no temporary then. Its shape has to be the
 /// result's (nothing is resized, as PyTorch does with a warning), its dtype at least of the result's kind. PyTorch's names with dots are found too: "linalg.inv" is linalg_inv,
 /// "nn.functional.relu" is relu. Throws Error when a value does not fit the schema, or one is missing.
 TT_INLINE Tensor call(const char* name, std::initializer_list<BoxedValue> positional,

@@ -403,15 +403,24 @@ inline Tensor write_result(const Destination& to, const std::vector<Tensor>& res
   check_result(target, result[0], to.name, at);
   return target.copy_(result[0], at);
 }
+/// Each of several results is written to its Tensor; all are checked before.
+inline std::vector<Tensor> write_results(std::vector<Tensor> targets, const std::vector<Tensor>& result, const char* name, SourceLine at) {
+  if (result.size() != targets.size())
+    TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results, and " << static_cast<std::int64_t>(targets.size()) << " Tensors to write." << at));
+  for (std::size_t k = 0; k < targets.size(); ++k) check_result(targets[k], result[k], name, at);
+  for (std::size_t k = 0; k < targets.size(); ++k) targets[k].copy_(result[k], at);
+  return targets;
+}
 }  // namespace detail
 
 TT_INLINE std::vector<Tensor> call_results(const char* name, std::span<const BoxedValue> positional, std::span<const NamedValue> named, SourceLine at) {
   const std::string own = detail::registered_name(name);
   const bool in_place = own.ends_with('_') && !positional.empty() && positional[0].is_tensor() && !detail::is_called(own.c_str());
   for (std::size_t k = 0; k < named.size(); ++k)
-    if (std::strcmp(named[k].name, "out") == 0 && (named[k].value.is_tensor() || named[k].value.is_none())) {
+    if (std::strcmp(named[k].name, "out") == 0 && (named[k].value.is_tensor() || named[k].value.is_tensors() || named[k].value.is_none())) {
       std::vector<NamedValue> rest(named.begin(), named.end());
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(k));
+      if (named[k].value.is_tensors()) return detail::write_results(named[k].value.tensors(), call_results(name, positional, rest, at), (own + " (out)").c_str(), at);
       if (named[k].value.is_none() || !named[k].value.tensor().defined()) return call_results(name, positional, rest, at);
       const std::string label = own + " (out)";
       const detail::Destination to{named[k].value.tensor(), label.c_str()};

@@ -278,6 +278,8 @@ void register_creation() {
   register_function("poisson", "Tensor input", [](const Tensor& x, Line at) { return poisson(x, default_generator(), at); });
   register_function("random_", "Tensor input, int from, int? to", [](Tensor x, std::int64_t from, Optional<std::int64_t> to, Line at) { return to.given ? x.random_(from, to.value, at) : x.random_(at); });
   register_function("random_", "Tensor input, int to", [](Tensor x, std::int64_t to, Line at) { return x.random_(to, at); });
+  // The Tensor is not the mean, as in normal(mean, std).
+  register_function("normal_", "Tensor input, float mean=0, float std=1", [](Tensor x, double m, double s, Line at) { return x.normal_(m, s, at); });
   register_function("random_", "Tensor input", [](Tensor x, Line at) { return x.random_(at); });
   register_function("uniform", "Tensor input, float from=0, float to=1", [](const Tensor& x, double a, double b, Line at) { return rand_like(x.detach(), default_generator(), at) * (b - a) + a; });
   register_function("exponential", "Tensor input, float lambd=1", [](const Tensor& x, double l, Line at) { return exponential_like(x, l, default_generator(), at); });
