@@ -245,6 +245,11 @@ TEST_CASE("calls by name: several meanings, words, in place, out") {
   CHECK(message([&] { tt::call("add", {x, 1}, {{"out", tt::zeros({2})}}); }).find("the result has another shape than the Tensor it is written to: (3,) and (2,)") != std::string::npos);
   CHECK(message([&] { tt::call("add", {x, 1.5}, {{"out", tt::zeros({3}, DType::i64)}}); }).find("cannot be written to i64") != std::string::npos);
   CHECK(numbers(tt::call("add", {x, 1}, {{"out", tt::none}})) == Numbers{1, 3, 1});
+  const std::vector<Tensor> both{tt::zeros({}), tt::zeros({}, DType::i64)};
+  CHECK(tt::call_results("max", {x, 0}, {{"out", both}})[1].is_same(both[1]));
+  CHECK((both[0].item() == 2 && both[1].item<std::int64_t>() == 1));
+  CHECK(message([&] { tt::call_results("max", {x, 0}, {{"out", std::vector<Tensor>{y}}}); }).starts_with("tt::call: max (out): has 2 results, and 1 Tensors to write."));
+  CHECK(numbers(tt::call("normal_", {tt::ones({2}), 5, 0})) == Numbers{5, 5});
   CHECK(numbers(tt::call("nn.functional.mse_loss", {x, y}, {{"reduction", "none"}})) == Numbers{1, 1, 1});
   CHECK(numbers(tt::call("view", {x, 3, 1})) == Numbers{0, 2, 0});
   CHECK(tt::call_results("split", {x, tt::IntList{1, 2}}).size() == 2);

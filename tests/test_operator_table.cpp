@@ -132,18 +132,20 @@ bool is_batched(const Case& c, const Tensors& given) {
     return difference(both.select(0, 0), one, !c.drawn).empty() && difference(both.select(0, 1), other, !c.drawn).empty();
   });
 }
-/// Is it one graph? What is drawn from one seed is the same then.
-bool is_captured(const Case& c, const Tensors& given) {
-  return holds([&] {
+/// Is it one graph, or what lies between two? The result is the eager one's; what is drawn from one seed has its bits.
+std::string captured_as(const Case& c, const Tensors& given) {
+  try {
     Case free = c;
     free.drawn = false;
     auto compiled = tt::compile(tt::frozen([free, n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }));
     if (c.drawn) tt::manual_seed(seed);
-    const Tensor once = compiled(given.empty() ? tt::zeros({2}) : given[0]);
-    if (c.drawn && !unwritten.contains(c.name) && !same_bits(once, result_with(c, given))) return false;
+    const Tensor once = compiled(given.empty() ? tt::zeros({2}) : given[0]), want = result_with(c, given);
+    if (!difference(once, want, !c.drawn).empty() || (c.drawn && !unwritten.contains(c.name) && !same_bits(once, want))) return "no";
     const tt::Text text = compiled.explain();
-    return std::string(text.begin(), static_cast<std::size_t>(text.size())).find("graph breaks") == std::string::npos;
-  });
+    return std::string(text.begin(), static_cast<std::size_t>(text.size())).find("graph breaks") == std::string::npos ? "yes" : "external";
+  } catch (const tt::Exception&) {
+    return "no";
+  }
 }
 /// Can its graph be written as CUDA text? external: it calls kernels of their own, which are the device's, or run on the host and are counted.
 std::string on_cuda(const Case& c, const Tensors& given) {
@@ -337,7 +339,8 @@ void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
     const tt::NoGrad off;
     row.in_place = row.in_place || is_in_place(c);
     row.out = row.out || takes_out(c);
-    if (row.captured != "yes") row.captured = is_captured(c, given) ? "yes" : between_graphs.contains(name) ? "external" : depends_on_data;
+    if (row.captured != "yes") row.captured = captured_as(c, given);
+    if (row.captured == "external" && !between_graphs.contains(name)) row.captured = depends_on_data;
     if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
     if (row.cuda != "yes") row.cuda = between_graphs.contains(name) ? "external" : on_cuda(c, given);
     if ((row.array.empty() || row.array == "no") && !c.results.empty()) row.array = has_array_function(name) ? "yes" : takes_arrays_by_name(c, given) ? "external" : "no";
@@ -349,11 +352,15 @@ std::string table() {
   add_rows(rows, "tests/data/operators.txt", false);
   add_rows(rows, "tests/data/drawn_operators.txt", true);
   std::string text = "# Operators by name\n\n"
-                     "Made by `tests/test_operator_table.cpp` from PyTorch's samples (`tests/data/operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
+                     "Made by `tests/test_operator_table.cpp` from calls of PyTorch's (`tests/data/operators.txt`, `tests/data/drawn_operators.txt`): what was called and agreed, no more. A cell says yes, external, or no with its reason.\n"
+                     "Function, method, in place, out=: empty where PyTorch has no such form (`tests/data/pytorch_forms.txt`). Function, method: `yes`: in C++ under the same name, as `tools/check_names.sh` finds (`linalg_inv` is `tt::linalg::inv`; so are `tt::special`, `tt::masked`\n"
+                     "and, for `signal_windows`, `tt::windows`); `no`: by name only, with `tt::call`. In place: the name with `_` behind it was called, and wrote its first argument; `by name`: and there is no such method. out=: was written, a list of Tensors where there are several results.\n"
                      "Gradient, second: by differences, or as PyTorch's. Captured: as one graph; `external`: between two, as it is written, which is counted. CUDA: the graph of the call was written as CUDA text; `external`: it calls kernels of their own, the device's,\n"
                      "or the host's, which are counted. Array: `yes`: a function of static Arrays, which takes part in expressions and fused functions (`linalg_inv`, `solve`, `det` and `cholesky`, up to 8 x 8, run where they are called, and not inside of those); `external`: by name, as every operator, with\n"
                      "`tt::to_array<tt::Array<float, 3, 4>>(tt::call(\"cumsum\", {tt::as_tensor(a), 0}))`, which looks at the elements where they are and checks dtype and shape of the result. ONNX: what ONNX\n"
-                     "calls it. An example of what the test calls ends the row. Without samples: not in the table, but in `tt::ops()`.\n\n"
+                     "calls it. An example of what the test calls ends the row.\n"
+                     "Random operators have PyTorch's dtypes and shapes; from one seed two calls and a compiled one give the same bits, differences are taken with that seed, and vmap draws for each example. Elements of `empty` and the like are not compared.\n"
+                     "What `tt::ops()` lists is here, but for names that begin with one underscore: `__rdiv__`, `__rmatmul__`, `__rmod__` and `__rpow__` mean those. Second names, such as `absolute`, mean the first one's operator and have no row.\n\n"
                      "| operator | samples that agree | dtypes | function | method | in place | out= | gradient | second | vmap | captured | CUDA | Array | ONNX | takes | for instance |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   const std::map<std::string, std::string> onnx = onnx_names();
   MESSAGE(alike << " calls were batched with two equal examples");
@@ -363,7 +370,7 @@ std::string table() {
   for (const auto& [name, row] : rows) {
     for (const std::string& cell : {row.captured, row.cuda}) CHECK_MESSAGE((cell != depends_on_data || of_data.contains(name)), doctest::String(name.c_str()));
     CHECK_MESSAGE((row.gradient != "yes" || row.second != not_differentiable || once_differentiable.contains(name)), doctest::String(name.c_str()));
-    CHECK_MESSAGE((row.batched != "no" && row.cuda != "no" && row.array != "no"), doctest::String(name.c_str()));
+    CHECK_MESSAGE((row.batched != "no" && row.captured != "no" && row.cuda != "no" && row.array != "no"), doctest::String(name.c_str()));
     std::string takes;
     for (const tt::OpSchema& s : tt::ops())
       if (name == s.name) takes += (takes.empty() ? "`(" : " or `(") + std::string(s.arguments) + ")`";

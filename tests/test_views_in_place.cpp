@@ -170,6 +170,15 @@ TEST_CASE("captured functions mean what eager ones do") {
   }
 }
 
+TEST_CASE("captured: a view by strides of what the function makes, and integers that floats are copied to") {
+  const auto strided = [](const Tensor& a) { return tt::as_strided(tt::ones({6}), {2, 3}, {1, 2}) + a; };
+  CHECK(tt::equal(tt::compile(strided)(tt::ones({3})), strided(tt::ones({3}))));
+  const auto copied = [](const Tensor& a) { return tt::zeros({3}, tt::DType::i64).copy_(a * 2); };
+  CHECK(tt::equal(tt::compile(copied)(tt::full({3}, 1.75)), tt::tensor({3, 3, 3})));
+  const auto kept = [](const Tensor& a) { return a.clone().copy_(tt::full({3}, 1.75)); };
+  CHECK(tt::equal(tt::vmap(kept)(tt::arange(6).reshape({2, 3})), tt::ones({2, 3}, tt::DType::i64)));
+}
+
 TEST_CASE("by name") {
   const Tensor x = counted({2, 3});
   CHECK(tt::call("unsqueeze_", {x, 0}).is_same(x));

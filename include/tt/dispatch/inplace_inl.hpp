@@ -133,7 +133,7 @@ TT_INLINE Tensor& Tensor::copy_(const Tensor& from, SourceLine at) {
   if (detail::capture_mode) [[unlikely]] {
     if (detail::capture_mode->begin_update(*this, &from, "copy_", at)) {
       const IncludeKeys traced(DispatchKey::trace);  // `from` may be a number
-      detail::rename_traced(*this, from.expand(shape(), at), "copy_", at);
+      detail::rename_traced(*this, (from.dtype() == dtype() ? from : from.to(dtype(), at)).expand(shape(), at), "copy_", at);  // any dtype into any
       return *this;
     }
     const detail::PauseCapture pause;
