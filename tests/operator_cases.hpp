@@ -170,7 +170,7 @@ inline constexpr int seed = 7;
 inline Tensors results(const Case& c) {
   if (c.drawn) tt::manual_seed(seed);
   std::vector<BoxedValue> arguments = c.arguments;
-  if (c.name.ends_with('_') && !c.name.ends_with("__") && arguments[0].is_tensor() && arguments[0].tensor().defined()) arguments[0] = arguments[0].tensor().clone();
+  if (c.name.ends_with('_') && !c.name.ends_with("__") && !arguments.empty() && arguments[0].is_tensor() && arguments[0].tensor().defined()) arguments[0] = arguments[0].tensor().clone();
   return tt::call_results(c.name.c_str(), arguments, named_values(c));
 }
 /// From 1/2 to 3/2, as the recorded gradients were asked for.

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <dlfcn.h>
 
+#include <limits>
+
 #include "tensors.hpp"
 #include "tt/dispatch/linalg.hpp"
 
@@ -110,6 +112,7 @@ TEST_CASE("eigenvalues of matrices without symmetry: pairs of parts, vectors, de
   CHECK(tt::allclose((re * re + im * im).sum(1), tt::ones({2, 3}, DType::f64), 1e-12, 1e-12));
   CHECK(values.index({0, tt::Slice(), 1}).abs().max().item() > 0.9);  // the first turns round
   CHECK(tt::equal(tt::linalg::eigvals(a), values));
+  CHECK_THROWS_AS(tt::linalg::eigvals(a * std::numeric_limits<double>::quiet_NaN()), tt::Error);
   CHECK(tt::gradcheck([](List t) { return (tt::linalg::eigvals(t[0]) * tt::tensor({0.5, -1.0}, DType::f64)).square().sum(); }, {a.clone().requires_grad_()}));
   // What a phase does not change: the sizes of the vectors' elements, and products with conjugates.
   const auto sizes = [](List t) { return (tt::linalg::eig(t[0]).eigenvectors.square().sum(-1) * tt::arange(3).to(DType::f64)).square().sum(); };

@@ -104,6 +104,8 @@ struct Eig {
       ColumnMajor<T> m(n, n), v(n, n);
       for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
         m.read(a.dense.data_ptr<T>() + k * n * n);
+        for (int j = 0; j < n * n; ++j)  // of which LAPACK's xerbla ends the program
+          if (!(m.element[j] - m.element[j] == 0)) not_solved(c, "an element is not finite", a, k);
         T* const im = c.result[1].data_ptr<T>() + k * n;
         int code = 0;
         f.geev("N", "V", &n, m.data(), &n, c.result[0].data_ptr<T>() + k * n, im, nullptr, &one, v.data(), &n, work.data(), &room, &code);
