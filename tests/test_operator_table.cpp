@@ -233,19 +233,21 @@ std::string pytorch_name(const std::string& name) {
   if (name == "bit_and" || name == "bit_or" || name == "bit_xor") return "bitwise" + name.substr(3);
   return name;
 }
+bool pytorch_has(const std::string& form, const std::string& called) {
+  static const auto forms = pytorch_forms();
+  const std::string name = pytorch_name(called);
+  const auto at = forms.find(name.ends_with('_') && !name.ends_with("__") ? name.substr(0, name.size() - 1) : name);
+  return at != forms.end() && at->second.contains(form);
+}
 struct Forms {
   std::string function, method, in_place, out;  ///< yes, no, or empty where PyTorch has none
 };
 Forms forms_of(const std::string& called, const Row& row) {
-  static const auto pytorch = pytorch_forms();
   static const auto declared = declared_names();
   static const std::set<std::string> keywords{"bool", "char", "double", "float", "int", "long", "short"};
   const std::string name = pytorch_name(called);
   const bool writes = name.ends_with('_') && !name.ends_with("__");
-  const auto has = [&](const char* form) {
-    const auto at = pytorch.find(writes ? name.substr(0, name.size() - 1) : name);
-    return at != pytorch.end() && at->second.contains(form);
-  };
+  const auto has = [&](const char* form) { return pytorch_has(form, called); };
   const auto is_declared = [&](const std::string& kind) { return declared.contains(kind + name) ? "yes" : keywords.contains(name) ? "no: a keyword" : "no"; };
   Forms f;
   if (writes) {
@@ -337,8 +339,8 @@ void add_rows(std::map<std::string, Row>& rows, const char* path, bool drawn) {
     else if (row.gradient != "yes" && small) row.gradient = has_own_gradient(c) ? "yes" : not_differentiable;
     if (!c.gradients.empty() && small && row.second != "yes") row.second = has_second_gradient(c) ? "yes" : not_differentiable;
     const tt::NoGrad off;
-    row.in_place = row.in_place || is_in_place(c);
-    row.out = row.out || takes_out(c);
+    row.in_place = row.in_place || (pytorch_has("in_place", name) && is_in_place(c));
+    row.out = row.out || (pytorch_has("out", name) && takes_out(c));
     if (row.captured != "yes") row.captured = captured_as(c, given);
     if (row.captured == "external" && !between_graphs.contains(name)) row.captured = depends_on_data;
     if (row.batched != "no") row.batched = is_batched(c, given) ? "yes" : "no";
