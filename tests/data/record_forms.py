@@ -19,7 +19,6 @@ def has_out(name):
     return any(a.is_out for o in overloads if torch.Tag.generated not in o.tags for a in o._schema.arguments)
 
 
-
 with open(sys.argv[1], "w") as out:
     out.write("# The forms that PyTorch %s has of each name; made by record_forms.py.\n" % torch.__version__.split("+")[0])
     for name in sorted(set(functions) | {m for m in methods if not m.endswith("_") or m.endswith("__")} | {m[:-1] for m in methods if m.endswith("_") and not m.endswith("__")}):
