@@ -1,13 +1,15 @@
 // Unary ops, primitives and casts over the bit patterns of f32: SIMD against scalars bit for bit (any NaN equals any
 // other), ops against a double reference within their stated ulp, the others against what the language and <cmath> give.
 //   TT_FLOATS_STEP=1 TT_FLOATS_OP=tanh ./test_all_floats      all 2^32; without TT_FLOATS_OP every op, in 80 minutes
-// prints the largest error of each. By default every 4,093rd bit pattern is tried, 2^20 of them.
+// prints the largest error of each. By default every 4,093rd bit pattern is tried, 2^20 of them. FurtherOps run on Tensors, where
+// nothing is compiled for them here, and are held against their own f64 form, which test_further_math holds against long double.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "exact.hpp"
 #include "op_samples.hpp"
+#include "tt/tt.hpp"
 
 namespace {
 
@@ -42,6 +44,12 @@ void for_all_floats(const auto& f) {
     for (std::int64_t i = 0; i < block; ++i, bits += by) x(i) = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     f(x);
   }
+}
+
+void report(const char* name, std::int64_t count, std::int64_t inexact, double worst, float worst_at) {
+  std::printf("%-16s %10lld inputs, %10lld not correctly rounded, largest error %.4g ulp at %a\n", name, static_cast<long long>(count),
+              static_cast<long long>(inexact), worst, static_cast<double>(worst_at));
+  std::fflush(stdout);
 }
 
 /// What an op of one input is called with beside it: the defaults of leaky_relu and elu.
@@ -79,15 +87,39 @@ void check_op() {
       }
       count += block;
     });
-    std::printf("%-12s %10lld inputs, %10lld not correctly rounded, largest error %.4g ulp at %a\n", F::info.name,
-                static_cast<long long>(count), static_cast<long long>(inexact), worst, static_cast<double>(worst_at));
-    std::fflush(stdout);
+    report(F::info.name, count, inexact, worst, worst_at);
     CAPTURE(F::info.name);
     CAPTURE(worst_at);
     CAPTURE(differs_at);
     CHECK(worst <= exact_values::allowed_ulp<F, float>());
     CHECK(different == 0);
   }
+}
+
+/// error(got, x, want) in ulp; one function for all ops, as one for each takes the compiler seconds.
+void check_further_op(const char* name, double allowed, tt::Tensor (*op)(const tt::Tensor&), double (*error)(float, float, double)) {
+  if (!is_wanted(name)) return;
+  double worst = 0;
+  float worst_at = 0;
+  std::int64_t inexact = 0, count = 0;
+  const tt::Tensor inputs = tt::empty({block});
+  for_all_floats([&](const Array<float, dyn>& x) {
+    std::copy(x.begin(), x.end(), inputs.data_ptr<float>());
+    const tt::Tensor got = op(inputs), wide = op(inputs.to(tt::DType::f64));
+    for (std::int64_t i = 0; i < block; ++i) {
+      const float y = got.data_ptr<float>()[i];
+      const double want = wide.data_ptr<double>()[i];
+      if (same(y, static_cast<float>(want))) continue;
+      ++inexact;
+      const double ulp = error(y, x(i), want);
+      if (ulp > worst) worst = ulp, worst_at = x(i);
+    }
+    count += block;
+  });
+  report(name, count, inexact, worst, worst_at);
+  CAPTURE(name);
+  CAPTURE(worst_at);
+  CHECK(worst <= allowed);
 }
 
 /// simd(block), scalar(x) and want(x) have equal bits.
@@ -104,7 +136,7 @@ void check_exact(const char* name, const auto& simd, const auto& scalar_form, co
       }
     count += block;
   });
-  std::printf("%-12s %10lld inputs, exact\n", name, static_cast<long long>(count));
+  std::printf("%-16s %10lld inputs, exact\n", name, static_cast<long long>(count));
   std::fflush(stdout);
   CAPTURE(name);
   CAPTURE(at);
@@ -135,6 +167,15 @@ To integer(float x) {
 
 TEST_CASE("unary f32 ops are within their stated ulp, and SIMD gives the bits of scalars, over all bit patterns") {
   for_each_op(tt::ElementwiseOps{}, []<class F>(tt::TypeList<F>) { check_op<F>(); });
+}
+
+TEST_CASE("further unary f32 ops are within their stated ulp of their f64 form, over all bit patterns") {
+  for_each_op(tt::FurtherOps{}, []<class F>(tt::TypeList<F>) {
+    if constexpr (F::info.arity == 1)
+      check_further_op(
+          F::info.name, exact_values::allowed_ulp<F, float>(), [](const tt::Tensor& x) -> tt::Tensor { return tt::Elementwise<F>{}(x); },
+          exact_values::error_in_ulp<F, float, double>);
+  });
 }
 
 TEST_CASE("unary f32 primitives are exact over all bit patterns") {
