@@ -9,52 +9,54 @@ namespace tt {
 
 namespace detail {
 
+template <class T>
+inline constexpr T pi_high = sizeof(T) == 4 ? T(0x1.921fb6p+1) : T(0x1.921fb54442d18p+1);
+template <class T>
+inline constexpr T pi_low = sizeof(T) == 4 ? T(-0x1.777a5cp-24) : T(0x1.1a62633145c07p-53);
+
 /// `sum` + `part` of pi, which is 1, 1/2 or 1/4.
 template <class T>
 TT_ALWAYS_INLINE constexpr auto plus_pi(auto sum, T part) {
-  constexpr T low = sizeof(T) == 4 ? T(-0x1.777a5cp-24) : T(0x1.1a62633145c07p-53);
-  constexpr T high = sizeof(T) == 4 ? T(0x1.921fb6p+1) : T(0x1.921fb54442d18p+1);
-  return (sum + part * low) + part * high;
+  return (sum + part * pi_low<T>) + part * pi_high<T>;
 }
-/// atan(t) for |t| <= tan(pi/8).
+/// t + t z p + `part` of pi, where t may be as large as that: what their sum loses (exact, Dekker 1971) is added with the small parts.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto atan_near(auto t) {
-  const auto z = t * t;
-  if constexpr (sizeof(T) == 4) {
-    return fma(t * z, horner(z, -0x1.0871aep-4f, 0x1.b81f96p-4f, -0x1.24210cp-3f, 0x1.999738p-3f, -0x1.555554p-2f), t);
-  } else {
-    const auto p = horner(z, -0x1.3a74ab6350b23p-6, 0x1.417faf93d130ep-5, -0x1.a0a43d712a891p-5, 0x1.dfe87319a831p-5, -0x1.10fa99bdf8683p-4,
-                          0x1.3b12659e419afp-4, -0x1.745d0b47773f2p-4, 0x1.c71c71860fe3ap-4, -0x1.24924924378d2p-3, 0x1.999999999936ap-3,
-                          -0x1.5555555555555p-2);
-    return fma(t * z, p, t);
-  }
+TT_ALWAYS_INLINE constexpr auto series_plus_pi(auto t, auto z, auto p, T part) {
+  const auto sum = part * pi_high<T> + t, lost = (part * pi_high<T> - sum) + t;
+  return sum + (lost + fma(t * z, p, part * pi_low<T>));
 }
-/// asin(s) for |s| <= 1/2, from s and z = s^2.
+/// p of atan(t) = t + t z p for |t| <= tan(pi/8) and z = t^2.
 template <class T>
-TT_ALWAYS_INLINE constexpr auto asin_near(auto s, auto z) {
-  if constexpr (sizeof(T) == 4) {
-    const auto p = horner(z, 0x1.14f7fcp-5f, 0x1.17c68p-6f, 0x1.fdcf84p-6f, 0x1.6d58d8p-5f, 0x1.33343cp-4f, 0x1.555554p-3f);
-    return fma(s * z, p, s);
-  } else {
-    const auto p = horner(z, 0x1.d98ddcae63b17p-6, -0x1.edc23c3309b7bp-7, 0x1.1f66bd81d7ca7p-6, 0x1.623885b15701ap-8, 0x1.52aa4e00dfc82p-7,
-                          0x1.78160898b3c06p-7, 0x1.c9d0b98de1995p-7, 0x1.1c4d26f124ebbp-6, 0x1.6e8bb26d43cd1p-6, 0x1.f1c71c19775d4p-6,
-                          0x1.6db6db6e39132p-5, 0x1.3333333332e7fp-4, 0x1.5555555555556p-3);
-    return fma(s * z, p, s);
-  }
+TT_ALWAYS_INLINE constexpr auto atan_series(auto z) {
+  if constexpr (sizeof(T) == 4)
+    return horner(z, -0x1.0871aep-4f, 0x1.b81f96p-4f, -0x1.24210cp-3f, 0x1.999738p-3f, -0x1.555554p-2f);
+  else
+    return horner(z, -0x1.3a74ab6350b23p-6, 0x1.417faf93d130ep-5, -0x1.a0a43d712a891p-5, 0x1.dfe87319a831p-5, -0x1.10fa99bdf8683p-4,
+                  0x1.3b12659e419afp-4, -0x1.745d0b47773f2p-4, 0x1.c71c71860fe3ap-4, -0x1.24924924378d2p-3, 0x1.999999999936ap-3,
+                  -0x1.5555555555555p-2);
+}
+/// p of asin(s) = s + s z p for |s| <= 1/2 and z = s^2.
+template <class T>
+TT_ALWAYS_INLINE constexpr auto asin_series(auto z) {
+  if constexpr (sizeof(T) == 4)
+    return horner(z, 0x1.14f7fcp-5f, 0x1.17c68p-6f, 0x1.fdcf84p-6f, 0x1.6d58d8p-5f, 0x1.33343cp-4f, 0x1.555554p-3f);
+  else
+    return horner(z, 0x1.d98ddcae63b17p-6, -0x1.edc23c3309b7bp-7, 0x1.1f66bd81d7ca7p-6, 0x1.623885b15701ap-8, 0x1.52aa4e00dfc82p-7,
+                  0x1.78160898b3c06p-7, 0x1.c9d0b98de1995p-7, 0x1.1c4d26f124ebbp-6, 0x1.6e8bb26d43cd1p-6, 0x1.f1c71c19775d4p-6,
+                  0x1.6db6db6e39132p-5, 0x1.3333333332e7fp-4, 0x1.5555555555556p-3);
 }
 
 }  // namespace detail
 
 struct Asin {
-  static constexpr OpInfo info{.name = "asin", .max_ulp = 2.5f, .max_ulp_f64 = 2.5f};
+  static constexpr OpInfo info{.name = "asin", .max_ulp = 1.25f, .max_ulp_f64 = 1.25f};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x), half = T(0.5) * (1 - a);
     const auto near = a <= T(0.5);
-    const auto s = where(near, a, sqrt(half));
-    const auto y = detail::asin_near<T>(s, where(near, a * a, half));
-    return detail::copy_sign<T>(where(near, y, detail::plus_pi<T>(-(y + y), T(0.5))), x);
+    const auto s = where(near, a, T(-2) * sqrt(half)), z = where(near, a * a, half), p = detail::asin_series<T>(z);
+    return detail::copy_sign<T>(where(near, fma(s * z, p, s), detail::series_plus_pi<T>(s, z, p, T(0.5))), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / sqrt((1 - x) * (1 + x)); }
 };
@@ -71,8 +73,8 @@ struct Acos {
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x), half = T(0.5) * (1 - a);
     const auto near = a <= T(0.5);
-    const auto s = where(near, x, sqrt(half));
-    const auto y = detail::asin_near<T>(s, where(near, x * x, half)), twice = y + y;
+    const auto s = where(near, x, sqrt(half)), z = where(near, x * x, half);
+    const auto y = fma(s * z, detail::asin_series<T>(z), s), twice = y + y;
     return where(near, detail::plus_pi<T>(-y, T(0.5)), where(x < 0, detail::plus_pi<T>(-twice, T(1)), twice));
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return -(grad / sqrt((1 - x) * (1 + x))); }
@@ -84,14 +86,15 @@ TT_ALWAYS_INLINE constexpr Called<Acos, A> acos(A&& a, SourceLine at = here()) {
 }
 
 struct Atan {
-  static constexpr OpInfo info{.name = "atan", .max_ulp = 2.25f, .max_ulp_f64 = 2};
+  static constexpr OpInfo info{.name = "atan", .max_ulp = 2, .max_ulp_f64 = 2};
 
   template <class T>
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     const auto a = abs(x);
     const auto far = a > T(2.414213562373095), middle = a > T(0.4142135623730950);
-    const auto y = detail::atan_near<T>(where(far, -1, where(middle, a - 1, a)) / where(far, a, where(middle, a + 1, 1)));
-    return detail::copy_sign<T>(where(far, detail::plus_pi<T>(y, T(0.5)), where(middle, detail::plus_pi<T>(y, T(0.25)), y)), x);
+    const auto t = where(far, -1, where(middle, a - 1, a)) / where(far, a, where(middle, a + 1, 1)), z = t * t;
+    const auto p = detail::atan_series<T>(z), y = fma(t * z, p, t);
+    return detail::copy_sign<T>(where(far, detail::plus_pi<T>(y, T(0.5)), where(middle, detail::series_plus_pi<T>(t, z, p, T(0.25)), y)), x);
   }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad / (x * x + 1); }
 };
@@ -115,8 +118,8 @@ struct Atan2 {
     const auto most = where(large, T(0.25) * larger, larger), least = where(large, T(0.25) * smaller, smaller);
     const auto middle = least > T(0.4142135623730950) * most || least == infinity<T>;
     const auto ratio = where(middle, least - most, least) / where(middle, least + most, most);
-    const auto near = detail::atan_near<T>(where(least == most, 0, ratio));
-    const auto angle = where(middle, detail::plus_pi<T>(near, T(0.25)), near);
+    const auto t = where(least == most, 0, ratio), z = t * t, p = detail::atan_series<T>(z);
+    const auto angle = where(middle, detail::series_plus_pi<T>(t, z, p, T(0.25)), fma(t * z, p, t));
     const auto upright = where(steep, detail::plus_pi<T>(-angle, T(0.5)), angle);
     const auto turned = where(bitcast<I>(x) < 0, detail::plus_pi<T>(-upright, T(1)), upright);
     return where(x != x || y != y, x + y, detail::copy_sign<T>(turned, y));
