@@ -142,6 +142,42 @@ class Cases {
   }
 };
 
+/// In the form of the file; nothing of a Tensor that is elsewhere.
+inline std::string text_of(const Tensor& t) {
+  if (!t.defined() || t.device().type != tt::DeviceType::cpu) return "N";
+  std::ostringstream out;
+  out.precision(12);
+  out << "T " << tt::name(t.dtype()) << ' ' << t.dim();
+  for (const std::int64_t n : t.shape()) out << ' ' << n;
+  out << " :";
+  const Tensor x = t.detach().to(t.is_floating_point() ? DType::f64 : DType::i64).contiguous();
+  for (std::int64_t k = 0; k < x.numel(); ++k)
+    if (t.is_floating_point()) out << ' ' << x.data_ptr<double>()[k];
+    else out << ' ' << x.data_ptr<std::int64_t>()[k];
+  return out.str();
+}
+inline std::string text_of(const BoxedValue& v) {
+  std::ostringstream out;
+  out.precision(12);
+  if (v.is_tensor()) return text_of(v.tensor());
+  if (v.is_boolean()) out << "B " << v.integer();
+  else if (v.is_integer()) out << "I " << v.integer();
+  else if (v.is_number()) out << "F " << v.real();
+  else if (v.is_text()) out << "S " << v.text();
+  else if (v.is_dtype()) out << "D " << tt::name(static_cast<DType>(v.integer()));
+  else if (v.is_list()) {
+    out << "L " << v.list().size();
+    for (const std::int64_t n : v.list()) out << ' ' << n;
+  } else if (v.is_reals()) {
+    out << "R " << v.reals().size();
+    for (const double n : v.reals()) out << ' ' << n;
+  } else if (v.is_tensors()) {
+    out << "M " << v.tensors().size();
+    for (const Tensor& t : v.tensors()) out << '\n' << text_of(t);
+  } else out << 'N';
+  return out.str();
+}
+
 /// What differs, or nothing.
 inline std::string difference(const Tensor& got, const Tensor& want, bool elements = true) {
   if (!(got.shape() == want.shape())) return "shape";

@@ -520,7 +520,8 @@ class BasicGenerator {
         return -1;
     if (size(x) * (y.rank > 1 ? value(y.last()) : 1) * (y.rank > 2 ? value(y.rows()) : 1) > 60000)
       return -1;
-    return g().matmul(a, b);
+    const DType d = tt::promote(dtype(a), dtype(b));
+    return g().matmul(g().cast(a, d), g().cast(b, d));
   }
   constexpr int permute_step() {
     const int a = pick();

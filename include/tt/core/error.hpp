@@ -89,6 +89,7 @@ enum class Mistake : std::uint8_t {
   last_sizes_differ,
   size_cannot_be_checked,
   dtype_not_accepted,
+  dtypes_differ,
   condition_is_not_bool,
   slice_out_of_range,
   slice_cannot_be_checked,
@@ -123,7 +124,7 @@ struct Failure {
   Mistake mistake = Mistake::none;
   const char* op = "";
   Shape a{}, b{};
-  DType dtype = DType::f32;
+  DType dtype = DType::f32, other_dtype = DType::f32;
   std::int64_t number = 0;
   SourceLine where{};
   const char *option = "", *bounds = "";  ///< of an option: its name, and what it has to be
@@ -148,6 +149,7 @@ constexpr const char* words(Mistake m) {
     case Mistake::last_sizes_differ: return "the last sizes are not those given";
     case Mistake::size_cannot_be_checked: return "the number of elements is a product of run-time extents";
     case Mistake::dtype_not_accepted: return "dtype is not accepted";
+    case Mistake::dtypes_differ: return "dtypes differ";
     case Mistake::condition_is_not_bool: return "condition is not bool";
     case Mistake::slice_out_of_range: return "slice is out of range";
     case Mistake::slice_cannot_be_checked: return "slice cannot be checked";
@@ -225,6 +227,7 @@ constexpr Text describe(const Failure& f) {
     case Mistake::last_sizes_differ: case Mistake::sizes_differ: case Mistake::shapes_differ: t << f.a << " and " << f.b << "."; break;
     case Mistake::size_cannot_be_checked: t << f.a << " and " << f.b << ". Give one extent as -1?"; break;
     case Mistake::dtype_not_accepted: t << name(f.dtype) << ". Cast it first?"; break;
+    case Mistake::dtypes_differ: t << name(f.dtype) << " and " << name(f.other_dtype) << ". Cast one?"; break;
     case Mistake::condition_is_not_bool: t << name(f.dtype) << ". Compare it with something?"; break;
     case Mistake::slice_out_of_range: t << f.number << " in shape " << f.a << "."; break;
     case Mistake::slice_cannot_be_checked:

@@ -37,6 +37,10 @@ TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, S
 namespace detail {
 template <class Holds>
 Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, SourceLine at) {
+  if (row < 0 || col < 0) TT_THROW(Error(Text("tt::tril_indices, triu_indices: a matrix of ") << row << " rows and " << col << " columns." << at));
+  std::int64_t places = 0;
+  if (__builtin_mul_overflow(row, col, &places)) places = INT64_MAX;
+  need_places("tril_indices, triu_indices", places, at);
   std::vector<std::int64_t> rows, columns;
   for (std::int64_t i = 0; i < row; ++i)
     for (std::int64_t j = 0; j < col; ++j)

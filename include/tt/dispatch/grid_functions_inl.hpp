@@ -53,6 +53,8 @@ std::vector<Tensor> cubic_weights(const Tensor& t) {
 }  // namespace detail
 
 TT_LAZY_DEFINITION Tensor grid_sample(const Tensor& input, const Tensor& grid, SampleMode mode, SamplePadding padding_mode, bool align_corners, SourceLine at) {
+  detail::need_floating("grid_sample", input, at);
+  detail::need_same_dtype("grid_sample", input, grid, at);
   const int axes = input.dim() - 2;
   const bool fits = (axes == 2 || axes == 3) && grid.dim() == input.dim() && grid.size(-1, at) == axes && grid.size(0, at) == input.size(0, at);
   if (!fits) TT_THROW(Error(Text("tt::grid_sample: shapes do not fit: ") << input.shape() << " and a grid " << grid.shape() << "." << at));
@@ -132,6 +134,8 @@ TT_LAZY_DEFINITION Tensor affine_grid(const Tensor& theta, const IntList& size, 
 }
 
 TT_LAZY_DEFINITION Tensor max_unpool(const Tensor& input, const Tensor& indices, const IntList& output_size, SourceLine at) {
+  detail::need_floating("max_unpool", input, at);
+  if (indices.dtype() != DType::i64) TT_THROW(Error(Text("tt::max_unpool: indices are ") << name(indices.dtype()) << ". i64?" << at));
   const int axes = output_size.size(), before = input.dim() - axes;
   if (before < 1 || !(input.shape(at) == indices.shape(at))) TT_THROW(Error(Text("tt::max_unpool: shapes do not fit: ") << input.shape() << " and indices " << indices.shape() << "." << at));
   IntList flat, to;

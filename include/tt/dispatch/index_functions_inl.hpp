@@ -117,6 +117,7 @@ struct Places {
         for (int k = 0; k < t.dim(); ++k) all.push_back(where.select(1, k, at));
         if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
       } else {
+        if (t.defined() && !is_integral(t.dtype())) TT_THROW(Error(Text("tt::") << op << ": indices are " << name(t.dtype()) << ". i64 or i32?" << at));
         all.push_back(t);
       }
     }
@@ -173,6 +174,7 @@ struct Places {
 }  // namespace detail
 
 TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& src, SourceLine at) {
+  detail::need_same_dtype("scatter", x, src, at);
   return call_with<detail::Scatter<>>(at, {dim}, x, index, detail::beginning_of(src, index, at));
 }
 TT_LAZY_DEFINITION Tensor scatter(const Tensor& x, int dim, const Tensor& index, const detail::TensorOperand& value, SourceLine at) {
@@ -326,13 +328,14 @@ TT_LAZY_DEFINITION void detail::write_index(Tensor& x, std::span<const IndexItem
   else r.view.copy_(own.expand(r.view.shape(at), at), at);
 }
 TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const Tensor& values, bool accumulate, SourceLine at) {
+  detail::need_same_dtype("index_put", x, values, at);
   const detail::Places<> p(x, indices, "index_put", at);
   const Tensor rows = p.rows(at);
   IntList natural;  // of x[indices]
   for (int k = 0; k < p.front; ++k) natural.push_back(p.moved.size(p.indexed + k, at));
   for (int k = 0; k < p.shape.size(); ++k) natural.push_back(p.shape[k]);
   for (int k = p.indexed + p.front; k < p.moved.dim(); ++k) natural.push_back(p.moved.size(k, at));
-  Tensor v = values.to(x.dtype(), at).expand(natural, at);
+  Tensor v = values.expand(natural, at);
   if (p.front) {
     IntList from, onto;
     for (int k = 0; k < p.shape.size(); ++k) {
@@ -358,22 +361,26 @@ TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const T
   return r.permute(back, at);
 }
 TT_LAZY_DEFINITION Tensor take(const Tensor& x, const Tensor& index, SourceLine at) {
+  if (index.dtype() != DType::i64) TT_THROW(Error(Text("tt::take: indices are ") << name(index.dtype()) << ". i64?" << at));
   const Tensor places[] = {index};
   return tt::index(x.reshape({-1}, at), places, at);
 }
 TT_LAZY_DEFINITION Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) {
+  if (index.dtype() != DType::i64) TT_THROW(Error(Text("tt::put: indices are ") << name(index.dtype()) << ". i64?" << at));
+  if (index.numel(at) != source.numel(at)) TT_THROW(Error(Text("tt::put: as many indices as elements are needed: shapes ") << index.shape() << " and " << source.shape() << "." << at));
   const Tensor places[] = {index.reshape({-1}, at)};
   return index_put(x.reshape({-1}, at), places, source.reshape({-1}, at), accumulate, at).reshape(x.shape(at), at);
 }
 TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source, SourceLine at) {
   if (mask.dtype() != DType::boolean) TT_THROW(Error(Text("tt::masked_scatter: the mask is ") << name(mask.dtype()) << ", not bool." << at));
+  detail::need_same_dtype("masked_scatter", x, source, at);
   const Tensor both[] = {x, mask};
   const TensorList wide = broadcast_tensors(both, at);
   if (source.numel(at) == 0) return wide[0].clone(at);
   const Tensor there = wide[1].reshape({-1}, at);
   const Tensor from = source.reshape({-1}, at);
   const Tensor place = tt::clamp(detail::running_sum(there.to(DType::f64, at), 0, at).to(DType::i64, at) - 1, 0, from.numel(at).value() - 1, at);
-  return tt::where(wide[1], index_select(from, 0, place, at).to(x.dtype(), at).reshape(wide[0].shape(at), at), wide[0], at);
+  return tt::where(wide[1], index_select(from, 0, place, at).reshape(wide[0].shape(at), at), wide[0], at);
 }
 
 TT_LAZY_DEFINITION std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at) {

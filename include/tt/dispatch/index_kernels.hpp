@@ -135,7 +135,7 @@ inline void need_device(const Call& c, int k) {
 inline void need_indices(const Call& c) {
   need_device(c, 1);
   const DType d = c[1].dtype();
-  if (!is_integral(d))
+  if (d != DType::i64 && d != DType::i32)
     TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
 }
 /// Dense and of i64, each within an axis of this shape, which has a size of 1 if it has none.

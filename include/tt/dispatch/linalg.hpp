@@ -8,12 +8,16 @@ namespace tt::linalg {
 
 /// x of a x = b: of b a vector (its rank is one less than that of a), or a matrix; left = false: of x a = b. Throws Error where a is singular.
 TT_LAZY Tensor solve(const Tensor& a, const Tensor& b, bool left = true, SourceLine at = here());
+/// Functions whose names end in _ex throw only if check_errors: otherwise `info` says which matrices are singular, or not positive definite.
+TT_LAZY SolveExResult solve_ex(const Tensor& a, const Tensor& b, bool left = true, bool check_errors = false, SourceLine at = here());
+TT_LAZY InvExResult inv_ex(const Tensor& a, bool check_errors = false, SourceLine at = here());
 TT_LAZY Tensor det(const Tensor& a, SourceLine at = here());
 /// The sign of the determinant (0: singular) and the logarithm of its size.
 TT_LAZY SlogdetResult slogdet(const Tensor& a, SourceLine at = here());
 // inv, svdvals: linear_algebra.hpp
 /// The lower triangle L with L L^T = a (upper: U with U^T U = a), of which one triangle is read. Throws Error where a is not positive definite.
 TT_LAZY Tensor cholesky(const Tensor& a, bool upper = false, SourceLine at = here());
+TT_LAZY CholeskyExResult cholesky_ex(const Tensor& a, bool upper = false, bool check_errors = false, SourceLine at = here());
 /// solve for a triangular matrix, of which one triangle is read.
 TT_LAZY Tensor solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool left = true, bool unitriangular = false, SourceLine at = here());
 /// a = Q R. mode: "reduced", "complete", or "r" (Q has no elements).
@@ -29,13 +33,15 @@ TT_LAZY Tensor eigvals(const Tensor& a, SourceLine at = here());
 TT_LAZY SvdResult svd(const Tensor& a, bool full_matrices = true, SourceLine at = here());
 /// a = P L U with partial pivoting.
 TT_LAZY LuResult lu(const Tensor& a, SourceLine at = here());
-/// Both triangles in one matrix, and which row each was exchanged with, from 1 on (i32).
+/// Both triangles in one matrix, and which row each was exchanged with, from 1 on (i32). Throws Error where U has a 0 on its diagonal.
 TT_LAZY LuFactors lu_factor(const Tensor& a, SourceLine at = here());
+TT_LAZY LuFactorExResult lu_factor_ex(const Tensor& a, bool check_errors = false, SourceLine at = here());
 TT_LAZY LuResult lu_unpack(const Tensor& factors, const Tensor& pivots, SourceLine at = here());
 /// solve of what lu_factor gave; adjoint: of a's transpose.
 TT_LAZY Tensor lu_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, bool left = true, bool adjoint = false, SourceLine at = here());
 /// a = L D L^T of symmetric matrices, of which the lower triangle is read: both in one matrix, and pivots as LAPACK's sytrf has them. No derivatives, as in PyTorch.
 TT_LAZY LdlFactors ldl_factor(const Tensor& a, SourceLine at = here());
+TT_LAZY LdlFactorExResult ldl_factor_ex(const Tensor& a, bool check_errors = false, SourceLine at = here());
 TT_LAZY Tensor ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& b, SourceLine at = here());
 /// qr as LAPACK has it: R, and below it reflectors, whose factors are tau. No derivatives.
 TT_LAZY Reflectors geqrf(const Tensor& a, SourceLine at = here());
@@ -55,8 +61,9 @@ TT_LAZY Tensor tensorinv(const Tensor& x, int ind = 2, SourceLine at = here());
 TT_LAZY Tensor pinv(const Tensor& a, const Tolerances& tolerances = {}, bool hermitian = false, SourceLine at = here());
 /// How many singular values count; hermitian: sizes of eigenvalues.
 TT_LAZY Tensor matrix_rank(const Tensor& a, const Tolerances& tolerances = {}, bool hermitian = false, SourceLine at = here());
-/// The largest singular value by the smallest.
-TT_LAZY Tensor cond(const Tensor& a, SourceLine at = here());
+/// The largest singular value by the smallest (p = -2: the other way). With another p, a norm of matrix_norm, norm(a) norm(inv(a)): infinite where a is singular.
+TT_LAZY Tensor cond(const Tensor& a, double p = 2, SourceLine at = here());
+TT_LAZY Tensor cond(const Tensor& a, std::string_view p, SourceLine at = here());
 /// e^a, by scaling and squaring of Taylor's series.
 TT_LAZY Tensor matrix_exp(const Tensor& a, SourceLine at = here());
 /// x with the least |a x - b|; where a has not full rank, the shortest of these, but with driver "gels", which takes it for granted. Residuals, the rank and singular

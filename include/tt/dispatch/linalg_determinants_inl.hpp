@@ -88,7 +88,8 @@ struct Slogdet {
   }
   static void derivative(const auto& s, const Options&) {
     if (!s.gradient[1].defined()) return;
-    s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+    const auto [inverse, infos] = call_with<Inverse<>>(s.at, {false}, s.argument[0]);
+    s.out[0] = call_with<OverMatrices>(s.at, {2}, s.gradient[1]) * transposed(inverse);
   }
 };
 /// The determinants of what is left without each row and column, with signs: the gradient of a determinant. Of singular matrices by their singular values.
@@ -127,7 +128,8 @@ struct Cofactors {
     });
   }
   static void derivative(const auto& s, const Options&) {
-    const auto x = transposed(call_with<Inverse<>>(s.at, {true}, s.argument[0]));
+    const auto [inverse, infos] = call_with<Inverse<>>(s.at, {false}, s.argument[0]);
+    const auto x = transposed(inverse);
     const auto inner = call_with<Sum>(s.at, {{-2, -1}, false}, s.gradient[0] * x);
     s.out[0] = call_with<OverMatrices>(s.at, {2}, inner) * s.result[0] - tt::matmul(tt::matmul(s.result[0], transposed(s.gradient[0])), x);
   }

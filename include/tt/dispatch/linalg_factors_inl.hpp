@@ -25,27 +25,29 @@ void in_place_of_each(Call& c, const Matrices& a, const F& f) {
 /// Both triangles in one matrix (the ones of L's diagonal left out), and which row each was exchanged with, from 1 on.
 template <class = void>
 struct Lu {
-  using Options = NoOptions;
+  using Options = MatrixChecks;
   static constexpr OpInfo info{.name = "_linalg_lu_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   struct Like {
-    Sym factors, pivots;
+    Sym LU, pivots, info;
   };
-  using Results = linalg::LuFactors;
+  using Results = linalg::LuFactorExResult;
   static Like like(const Sym& a, const Options&) {
-    if (!is_matrix(a, info.name)) return {a, a};
+    if (!is_matrix(a, info.name)) return {a, a, a};
     const Sym row = matrix_like(a, min(a.shape()[a.shape().rank - 2], a.shape()[a.shape().rank - 1]), 1, 1);
-    return {a, symbol_like(a, DType::i32, row.shape())};
+    return {a, symbol_like(a, DType::i32, row.shape()), info_like(a)};
   }
-  static void kernel(Call& c, const Options&) {
+  static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, false);
     const int m = a.rows, n = a.columns, k = m < n ? m : n;
     c.result[0] = a.result(c, m, n);
     c.result[1] = Tensor(DType::i32, a.shape(k, -1), c[0].device());
+    const Infos<> infos(c, a, 2, o, "the matrix is singular");
     if (c[0].is_meta()) return;
     in_place_of_each(c, a, [&](const auto& f, auto* x, std::int64_t b) {
       int code = 0;
       f.getrf(&m, &n, x, &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
+      infos.set(b, code);
     });
   }
 };
@@ -123,28 +125,30 @@ struct PinvDerivative {
 /// L D L^T of symmetric matrices, of which the lower triangle is read: both in one, and pivots, negative where D has a block of two rows (Bunch and Kaufman, 1977).
 template <class = void>
 struct Ldl {
-  using Options = NoOptions;
+  using Options = MatrixChecks;
   static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   struct Like {
-    Sym factors, pivots;
+    Sym LD, pivots, info;
   };
-  using Results = linalg::LdlFactors;
+  using Results = linalg::LdlFactorExResult;
   static Like like(const Sym& a, const Options&) {
-    if (!is_matrix(a, info.name)) return {a, a};
-    return {a, symbol_like(a, DType::i32, matrix_like(a, a.shape()[a.shape().rank - 1], 1, 1).shape())};
+    if (!is_matrix(a, info.name)) return {a, a, a};
+    return {a, symbol_like(a, DType::i32, matrix_like(a, a.shape()[a.shape().rank - 1], 1, 1).shape()), info_like(a)};
   }
-  static void kernel(Call& c, const Options&) {
+  static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, true);
     const int n = a.rows;
     c.result[0] = a.result(c, n, n);
     c.result[1] = Tensor(DType::i32, a.shape(n, -1), c[0].device());
+    const Infos<> infos(c, a, 2, o, "the matrix is singular");
     if (c[0].is_meta()) return;
     in_place_of_each(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
       const int room = 64 * n + 1;
       std::vector<T> work(static_cast<std::size_t>(room));
       int code = 0;
       f.sytrf("L", &n, x, &n, c.result[1].data_ptr<std::int32_t>() + b * n, work.data(), &room, &code);
+      infos.set(b, code);
       for (int j = 1; j < n; ++j)
         for (int i = 0; i < j; ++i) x[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
     });

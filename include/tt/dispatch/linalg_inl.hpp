@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/linalg.hpp"
 #include "tt/dispatch/linalg_determinants_inl.hpp"
@@ -15,7 +16,7 @@ inline double epsilon_of(DType d) { return d == DType::f64 ? 0x1p-52 : 0x1p-23; 
 
 }  // namespace detail
 
-TT_LAZY_DEFINITION Tensor linalg::solve(const Tensor& given_a, const Tensor& given_b, bool left, SourceLine at) {
+TT_LAZY_DEFINITION linalg::SolveExResult linalg::solve_ex(const Tensor& given_a, const Tensor& given_b, bool left, bool check_errors, SourceLine at) {
   Tensor a = given_a, b = given_b;
   bool vector = b.dim() == 1;
   if (!vector && b.dim() == a.dim() - 1) {  // a batch of vectors
@@ -26,11 +27,15 @@ TT_LAZY_DEFINITION Tensor linalg::solve(const Tensor& given_a, const Tensor& giv
   if (a.dim() < 2 || b.dim() < 2) TT_THROW(Error(Text("tt::linalg::solve: shapes do not fit: ") << given_a.shape() << " and " << given_b.shape() << "." << at));
   if (!left && !vector) a = a.mT(at), b = b.mT(at);
   detail::broadcast_batches(a, b, at);
-  Tensor x = call_with<detail::SolveMatrix<>>(at, {}, a, b);
-  if (!left && !vector) x = x.mT(at);
-  return vector ? x.squeeze(-1, at) : x;
+  const auto [x, info] = call_with<detail::SolveMatrix<>>(at, {check_errors}, a, b);
+  return {vector ? x.squeeze(-1, at) : left ? x : x.mT(at), info};
 }
-TT_LAZY_DEFINITION Tensor linalg::inv(const Tensor& a, SourceLine at) { return call_with<detail::Inverse<>>(at, {}, a); }
+TT_LAZY_DEFINITION Tensor linalg::solve(const Tensor& a, const Tensor& b, bool left, SourceLine at) { return solve_ex(a, b, left, true, at).result; }
+TT_LAZY_DEFINITION linalg::InvExResult linalg::inv_ex(const Tensor& a, bool check_errors, SourceLine at) {
+  const auto [inverse, info] = call_with<detail::Inverse<>>(at, {check_errors}, a);
+  return {inverse, info};
+}
+TT_LAZY_DEFINITION Tensor linalg::inv(const Tensor& a, SourceLine at) { return inv_ex(a, true, at).inverse; }
 TT_LAZY_DEFINITION linalg::SlogdetResult linalg::slogdet(const Tensor& a, SourceLine at) {
   const auto [sign, log] = call_with<detail::Slogdet<>>(at, {}, a);
   return {sign, log};
@@ -38,11 +43,13 @@ TT_LAZY_DEFINITION linalg::SlogdetResult linalg::slogdet(const Tensor& a, Source
 TT_LAZY_DEFINITION Tensor linalg::det(const Tensor& a, SourceLine at) {
   return call_with<detail::Det<>>(at, {}, a);
 }
-TT_LAZY_DEFINITION Tensor linalg::cholesky(const Tensor& a, bool upper, SourceLine at) {
-  const Tensor l = call_with<detail::Cholesky<>>(at, {}, upper ? a.mT(at) : a);
-  return upper ? l.mT(at) : l;
+TT_LAZY_DEFINITION linalg::CholeskyExResult linalg::cholesky_ex(const Tensor& a, bool upper, bool check_errors, SourceLine at) {
+  const auto [l, info] = call_with<detail::Cholesky<>>(at, {check_errors}, upper ? a.mT(at) : a);
+  return {upper ? l.mT(at) : l, info};
 }
+TT_LAZY_DEFINITION Tensor linalg::cholesky(const Tensor& a, bool upper, SourceLine at) { return cholesky_ex(a, upper, true, at).L; }
 TT_LAZY_DEFINITION Tensor linalg::solve_triangular(const Tensor& given_a, const Tensor& given_b, bool upper, bool left, bool unitriangular, SourceLine at) {
+  detail::need_same_dtype("linalg::solve_triangular", given_a, given_b, at);
   Tensor a = given_a, b = left ? given_b : given_b.mT(at);
   detail::broadcast_batches(a, b, at);
   const Tensor x = call_with<detail::SolveTriangular<>>(at, {upper, !left, unitriangular}, a, b);
@@ -64,7 +71,8 @@ TT_LAZY_DEFINITION linalg::EigResult linalg::eig(const Tensor& a, SourceLine at)
 }
 TT_LAZY_DEFINITION Tensor linalg::eigvals(const Tensor& a, SourceLine at) { return eig(a, at).eigenvalues; }
 TT_LAZY_DEFINITION linalg::EighResult linalg::eigh(const Tensor& a, std::string_view uplo, SourceLine at) {
-  const auto [w, v] = call_with<detail::Eigh<>>(at, {uplo == "U"}, a);
+  if (uplo != "L" && uplo != "U" && uplo != "l" && uplo != "u") TT_THROW(Error(Text("tt::linalg::eigh: UPLO is \"") << std::string(uplo).c_str() << "\". L or U?" << at));
+  const auto [w, v] = call_with<detail::Eigh<>>(at, {uplo == "U" || uplo == "u"}, a);
   return {w, v};
 }
 TT_LAZY_DEFINITION Tensor linalg::eigvalsh(const Tensor& a, std::string_view uplo, SourceLine at) { return eigh(a, uplo, at).eigenvalues; }
@@ -115,9 +123,25 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_rank(const Tensor& a, const Tolerances&
   if (s.numel(at) == 0) return zeros(s.sum({-1}, false, at).shape(at), TensorOptions{.dtype = DType::i64}, at);
   return (s > detail::tolerance_of(a, s, tolerances, at)).sum({-1}, false, at);
 }
-TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, SourceLine at) {
-  const Tensor s = svdvals(a, at);
-  return s.amax({-1}, false, at) / s.amin({-1}, false, at);
+namespace linalg {
+/// norm(a) norm(inv(a)).
+template <class Norm>
+Tensor cond_by_inverse(const Tensor& a, const Norm& norm, SourceLine at) {
+  const InvExResult r = inv_ex(a, false, at);
+  return tt::where(r.info > 0, INFINITY, norm(a) * norm(r.inverse), at);
+}
+}  // namespace linalg
+TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, double p, SourceLine at) {
+  if (p == 2 || p == -2) {
+    const Tensor s = svdvals(a, at);
+    if (s.size(-1, at) == 0) return s.sum({-1}, false, at);
+    const Tensor most = s.amax({-1}, false, at), least = s.amin({-1}, false, at);
+    return p == 2 ? most / least : least / most;
+  }
+  return cond_by_inverse(a, [&](const Tensor& x) { return matrix_norm(x, p, {-2, -1}, false, at); }, at);
+}
+TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, std::string_view p, SourceLine at) {
+  return cond_by_inverse(a, [&](const Tensor& x) { return matrix_norm(x, p, {-2, -1}, false, at); }, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   const std::int64_t n = a.size(-1, at);
@@ -164,21 +188,39 @@ TT_LAZY_DEFINITION linalg::LstsqResult linalg::lstsq(const Tensor& given_a, cons
   if (vector) r.solution = r.solution.squeeze(-1, at);
   return r;
 }
+namespace detail {
+/// One i32 for each row of the smaller side of each matrix.
+template <class = void>
+void need_pivots_of(const char* op, const Tensor& factors, const Tensor& pivots, SourceLine at) {
+  if (pivots.dtype() != DType::i32) TT_THROW(Error(Text("tt::") << op << ": pivots are " << name(pivots.dtype()) << ". i32?" << at));
+  bool fit = factors.dim() >= 2 && pivots.dim() == factors.dim() - 1;
+  for (int k = 0; fit && k < pivots.dim() - 1; ++k) fit = pivots.size(k, at) == factors.size(k, at);
+  if (!fit || pivots.size(-1, at) != (factors.size(-2, at) < factors.size(-1, at) ? factors.size(-2, at) : factors.size(-1, at)))
+    TT_THROW(Error(Text("tt::") << op << ": pivots of shape " << pivots.shape() << " do not fit factors of shape " << factors.shape() << "." << at));
+}
+}  // namespace detail
+TT_LAZY_DEFINITION linalg::LuFactorExResult linalg::lu_factor_ex(const Tensor& a, bool check_errors, SourceLine at) {
+  const auto [factors, pivots, info] = call_with<detail::Lu<>>(at, {check_errors}, a.detach());
+  return {detail::with_derivative(a, {factors, pivots}, at), pivots, info};
+}
 TT_LAZY_DEFINITION linalg::LuFactors linalg::lu_factor(const Tensor& a, SourceLine at) {
-  const auto [factors, pivots] = call_with<detail::Lu<>>(at, {}, a.detach());
-  return {detail::with_derivative(a, {factors, pivots}, at), pivots};
+  const LuFactorExResult r = lu_factor_ex(a, true, at);
+  return {r.LU, r.pivots};
 }
 TT_LAZY_DEFINITION linalg::LuResult linalg::lu_unpack(const Tensor& factors, const Tensor& pivots, SourceLine at) {
+  detail::need_pivots_of("lu_unpack", factors, pivots, at);
   const auto [l, u] = detail::triangles(factors, at);
   return {detail::permutation(call_with<detail::PivotOrder<>>(at, {factors.size(-2, at)}, pivots), factors.dtype(), at), l, u};
 }
 TT_LAZY_DEFINITION linalg::LuResult linalg::lu(const Tensor& a, SourceLine at) {
-  const LuFactors f = lu_factor(a, at);
+  const LuFactorExResult f = lu_factor_ex(a, false, at);
   return lu_unpack(f.LU, f.pivots, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::lu_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, bool left, bool adjoint, SourceLine at) {
   // A = P L U. From the right, x A = b is A^T x^T = b^T.
   const bool turned = adjoint == left;
+  detail::need_same_dtype("linalg::lu_solve", factors, given, at);
+  detail::need_pivots_of("linalg::lu_solve", factors, pivots, at);
   Tensor b = left ? given : given.mT(at);
   const Size n = factors.size(-1, at);
   if (factors.size(-2, at) != n || b.dim() < 2 || b.size(-2, at) != n)
@@ -191,9 +233,13 @@ TT_LAZY_DEFINITION Tensor linalg::lu_solve(const Tensor& factors, const Tensor& 
   else x = solve_triangular(f, solve_triangular(f, tt::matmul(p.mT(at), b, at), false, true, true, at), true, true, false, at);
   return left ? x : x.mT(at);
 }
+TT_LAZY_DEFINITION linalg::LdlFactorExResult linalg::ldl_factor_ex(const Tensor& a, bool check_errors, SourceLine at) {
+  const auto [factors, pivots, info] = call_with<detail::Ldl<>>(at, {check_errors}, a.detach());
+  return {factors, pivots, info};
+}
 TT_LAZY_DEFINITION linalg::LdlFactors linalg::ldl_factor(const Tensor& a, SourceLine at) {
-  const auto [factors, pivots] = call_with<detail::Ldl<>>(at, {}, a.detach());
-  return {factors, pivots};
+  const LdlFactorExResult r = ldl_factor_ex(a, true, at);
+  return {r.LD, r.pivots};
 }
 TT_LAZY_DEFINITION Tensor linalg::ldl_solve(const Tensor& factors, const Tensor& pivots, const Tensor& given, SourceLine at) {
   Tensor f = factors, b = given;
@@ -209,6 +255,7 @@ TT_LAZY_DEFINITION linalg::Reflectors linalg::geqrf(const Tensor& a, SourceLine 
 TT_LAZY_DEFINITION Tensor linalg::householder_product(const Tensor& a, const Tensor& tau, SourceLine at) {
   if (a.dim() < 2 || a.size(-2, at) < a.size(-1, at) || tau.dim() != a.dim() - 1 || tau.size(-1, at) > a.size(-1, at))
     TT_THROW(Error(Text("tt::linalg::householder_product: shapes do not fit: ") << a.shape() << " and " << tau.shape() << "." << at));
+  detail::need_same_dtype("linalg::householder_product", a, tau, at);
   const Tensor unit = detail::unit_like(a, a.size(-2, at), a.size(-1, at), at).expand(a.shape(at), at);
   if (tau.size(-1, at) == 0) return tt::where(tt::eq(unit, 2, at), a, unit, at);  // has a gradient, of zeros
   return detail::reflected(a, tau, unit, true, at);
@@ -217,6 +264,8 @@ TT_LAZY_DEFINITION Tensor linalg::ormqr(const Tensor& a, const Tensor& tau, cons
   if (a.dim() < 2 || other.dim() < 2 || tau.dim() != a.dim() - 1 || other.size(left ? -2 : -1, at) != a.size(-2, at) ||
       tau.size(-1, at) != (a.size(-1, at) < a.size(-2, at) ? a.size(-1, at) : a.size(-2, at)))
     TT_THROW(Error(Text("tt::ormqr: shapes do not fit: ") << a.shape() << ", " << tau.shape() << " and " << other.shape() << "." << at));
+  for (const Tensor* t : {&tau, &other}) detail::need_same_dtype("ormqr", a, *t, at);
+  if (other.dim() != a.dim()) TT_THROW(Error(Text("tt::ormqr: ranks differ: shapes ") << a.shape() << " and " << other.shape() << "." << at));
   if (left) return detail::reflected(a, tau, other, !transpose, at);
   return detail::reflected(a, tau, other.mT(at), transpose, at).mT(at);  // (x Q)^T = Q^T x^T
 }
@@ -226,12 +275,13 @@ TT_LAZY_DEFINITION Tensor linalg::cholesky_solve(const Tensor& b, const Tensor& 
 }
 
 TT_LAZY_DEFINITION linalg::PolarResult linalg::polar(const Tensor& a, SourceLine at) {
+  if (a.dim() >= 2 && a.size(-2, at) < a.size(-1, at)) tt::detail::refuse("linalg::polar", "fewer rows than columns", a, at);
   const SvdResult r = svd(a, false, at);
   return {tt::matmul(r.U, r.Vh, at), tt::matmul(r.Vh.mT(at) * r.S.unsqueeze(-2, at), r.Vh, at)};
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_sqrth(const Tensor& a, SourceLine at) {
   const EighResult e = eigh(a, "L", at);
-  return tt::matmul(e.eigenvectors * tt::sqrt(e.eigenvalues, at).unsqueeze(-2, at), e.eigenvectors.mT(at), at);
+  return tt::matmul(e.eigenvectors * tt::sqrt(tt::relu(e.eigenvalues, at), at).unsqueeze(-2, at), e.eigenvectors.mT(at), at);
 }
 TT_LAZY_DEFINITION SvdLowRankResult svd_lowrank(const Tensor& A, std::int64_t q, int niter, const Tensor& M, SourceLine at) {
   if (A.dim() < 2 || !is_floating(A.dtype())) TT_THROW(Error(Text("tt::svd_lowrank: of matrices of floating numbers, not ") << name(A.dtype()) << ' ' << A.shape() << "." << at));
@@ -288,20 +338,15 @@ namespace detail {
 template <class>
 void register_linalg() {
   static const bool once = [] {
-    static constexpr auto info_of = [](const Tensor& a, SourceLine at) {
-      IntList batch;
-      for (int k = 0; k + 2 < a.dim(); ++k) batch.push_back(a.size(k, at));
-      return zeros(batch, TensorOptions{.dtype = DType::i32}, at);
-    };
     register_function("linalg_solve", "Tensor A, Tensor B, bool left=True", [](const Tensor& a, const Tensor& b, bool l, SourceLine at) { return linalg::solve(a, b, l, at); });
-    register_function("linalg_solve_ex", "Tensor A, Tensor B, bool left=True, bool check_errors=False", [](const Tensor& a, const Tensor& b, bool l, bool, SourceLine at) { return TensorList{linalg::solve(a, b, l, at), info_of(a, at)}; });
+    register_function("linalg_solve_ex", "Tensor A, Tensor B, bool left=True, bool check_errors=False", [](const Tensor& a, const Tensor& b, bool l, bool check, SourceLine at) { return linalg::solve_ex(a, b, l, check, at); });
     for (const char* name : {"linalg_inv", "inverse"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::inv(a, at); });
-    register_function("linalg_inv_ex", "Tensor A, bool check_errors=False", [](const Tensor& a, bool, SourceLine at) { return TensorList{linalg::inv(a, at), info_of(a, at)}; });
+    register_function("linalg_inv_ex", "Tensor A, bool check_errors=False", [](const Tensor& a, bool check, SourceLine at) { return linalg::inv_ex(a, check, at); });
     for (const char* name : {"linalg_det", "det"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::det(a, at); });
     register_function("logdet", "Tensor A", [](const Tensor& a, SourceLine at) { return logdet(a, at); });
     for (const char* name : {"linalg_slogdet", "slogdet"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::slogdet(a, at); });
     for (const char* name : {"linalg_cholesky", "cholesky"}) register_function(name, "Tensor A, bool upper=False", [](const Tensor& a, bool u, SourceLine at) { return linalg::cholesky(a, u, at); });
-    register_function("linalg_cholesky_ex", "Tensor A, bool upper=False, bool check_errors=False", [](const Tensor& a, bool u, bool, SourceLine at) { return TensorList{linalg::cholesky(a, u, at), info_of(a, at)}; });
+    register_function("linalg_cholesky_ex", "Tensor A, bool upper=False, bool check_errors=False", [](const Tensor& a, bool u, bool check, SourceLine at) { return linalg::cholesky_ex(a, u, check, at); });
     register_function("linalg_solve_triangular", "Tensor A, Tensor B, bool upper, bool left=True, bool unitriangular=False",
                       [](const Tensor& a, const Tensor& b, bool u, bool l, bool i, SourceLine at) { return linalg::solve_triangular(a, b, u, l, i, at); });
     register_function("triangular_solve", "Tensor b, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False", [](const Tensor& b, const Tensor& a, bool u, bool t, bool i, SourceLine at) {
@@ -327,15 +372,11 @@ void register_linalg() {
     };
     register_function("linalg_lu", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu(a, at); });
     register_function("linalg_lu_factor", "Tensor A, bool pivot=True", [](const Tensor& a, bool pivot, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor(a, at); });
-    register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool, SourceLine at) {
-      need_pivots(pivot, at);
-      const linalg::LuFactors f = linalg::lu_factor(a, at);
-      return TensorList{f.LU, f.pivots, info_of(a, at)};
-    });
+    register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool check, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor_ex(a, check, at); });
     register_function("lu", "Tensor A, bool pivot=True, bool get_infos=False", [](const Tensor& a, bool pivot, bool infos, SourceLine at) {
       need_pivots(pivot, at);
-      const linalg::LuFactors f = linalg::lu_factor(a, at);
-      return infos ? TensorList{f.LU, f.pivots, info_of(a, at)} : TensorList{f.LU, f.pivots};
+      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, false, at);
+      return infos ? TensorList{f.LU, f.pivots, f.info} : TensorList{f.LU, f.pivots};
     });
     register_function("linalg_lu_solve", "Tensor LU, Tensor pivots, Tensor B, bool left=True, bool adjoint=False",
                       [](const Tensor& f, const Tensor& p, const Tensor& b, bool l, bool a, SourceLine at) { return linalg::lu_solve(f, p, b, l, a, at); });
@@ -346,10 +387,7 @@ void register_linalg() {
       return linalg::LuResult{pivots ? r.P : left_out, data ? r.L : left_out, data ? r.U : left_out};
     });
     register_function("linalg_ldl_factor", "Tensor A, bool hermitian=False", [](const Tensor& a, bool, SourceLine at) { return linalg::ldl_factor(a, at); });
-    register_function("linalg_ldl_factor_ex", "Tensor A, bool hermitian=False, bool check_errors=False", [](const Tensor& a, bool, bool, SourceLine at) {
-      const linalg::LdlFactors f = linalg::ldl_factor(a, at);
-      return TensorList{f.LD, f.pivots, info_of(a, at)};
-    });
+    register_function("linalg_ldl_factor_ex", "Tensor A, bool hermitian=False, bool check_errors=False", [](const Tensor& a, bool, bool check, SourceLine at) { return linalg::ldl_factor_ex(a, check, at); });
     register_function("linalg_ldl_solve", "Tensor LD, Tensor pivots, Tensor B, bool hermitian=False", [](const Tensor& f, const Tensor& p, const Tensor& b, bool, SourceLine at) { return linalg::ldl_solve(f, p, b, at); });
     register_function("geqrf", "Tensor input", [](const Tensor& a, SourceLine at) { return linalg::geqrf(a, at); });
     for (const char* name : {"linalg_householder_product", "orgqr"})
@@ -376,7 +414,8 @@ void register_linalg() {
                       [](const Tensor& a, const OptionalOperand& t, const OptionalOperand& r, bool h, SourceLine at) { return linalg::matrix_rank(a, tolerances_of(t, r), h, at); });
     register_function("linalg_matrix_rank", "Tensor A, Scalar tol, bool hermitian=False",
                       [](const Tensor& a, const OptionalOperand& t, bool h, SourceLine at) { return linalg::matrix_rank(a, tolerances_of(t, {}), h, at); });
-    register_function("linalg_cond", "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::cond(a, at); });
+    register_function("linalg_cond", "Tensor A, float? p=None", [](const Tensor& a, Optional<double> p, SourceLine at) { return linalg::cond(a, p.given ? p.value : 2, at); });
+    register_function("linalg_cond", "Tensor A, str p", [](const Tensor& a, const std::string& p, SourceLine at) { return linalg::cond(a, p, at); });
     for (const char* name : {"linalg_matrix_exp", "matrix_exp"}) register_function(name, "Tensor A", [](const Tensor& a, SourceLine at) { return linalg::matrix_exp(a, at); });
     register_function("cholesky_solve", "Tensor B, Tensor L, bool upper=False", [](const Tensor& b, const Tensor& l, bool u, SourceLine at) { return linalg::cholesky_solve(b, l, u, at); });
     register_function("cholesky_inverse", "Tensor L, bool upper=False", [](const Tensor& l, bool u, SourceLine at) { return cholesky_inverse(l, u, at); });

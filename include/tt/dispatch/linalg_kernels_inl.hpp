@@ -82,6 +82,29 @@ template <class = void>
   if (m.dense.dim() > 2) t << ", number " << k << " of the batch";
   TT_THROW(Error(t << ": shape " << m.dense.shape() << "." << c.at));
 }
+/// Option of operators that may find a matrix without a solution: an Error, or only told in their result `info`.
+struct MatrixChecks {
+  bool check = true;
+};
+/// How LAPACK ended, for each matrix.
+template <class = void>
+struct Infos {
+  const Call& c;
+  const Matrices& m;
+  Tensor of_each;
+  bool check;
+  const char* fault;
+  Infos(Call& call, const Matrices& matrices, int result, const MatrixChecks& o, const char* what) : c(call), m(matrices), check(o.check), fault(what) {
+    Shape s;
+    for (int k = 0; k < call[0].dim() - 2; ++k) s.push_back(call[0].impl().shape[k]);
+    of_each = call.result[result] = Tensor(DType::i32, s, call[0].device());
+    if (!of_each.is_meta()) of_each.zero_();
+  }
+  void set(std::int64_t k, int code) const {
+    if (check && code > 0) not_solved(c, fault, m, k);
+    of_each.data_ptr<std::int32_t>()[k] = code;
+  }
+};
 /// A symbol with other last sizes; -1: without that axis.
 inline Sym matrix_like(const Sym& x, Extent rows, Extent columns, int rank_less = 0) {
   Shape s;
@@ -90,6 +113,8 @@ inline Sym matrix_like(const Sym& x, Extent rows, Extent columns, int rank_less 
   if (rank_less < 1) s.push_back(columns);
   return symbol_like(x, x.dtype(), s);
 }
+/// A symbol with a number for each matrix.
+inline Sym info_like(const Sym& x) { return symbol_like(x, DType::i32, matrix_like(x, 1, 1, 2).shape()); }
 inline bool is_matrix(const Sym& x, const char* op) {
   if (x.shape().rank >= 2) return true;
   x.graph->fail({.mistake = Mistake::rank_too_low, .op = op, .a = x.shape(), .number = 2});
@@ -137,12 +162,20 @@ struct SolveMatrix {
   static constexpr OpInfo info{.name = "_linalg_solve", .arguments = "A, B"};
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
-  using Options = NoOptions;
-  static Sym like(const Sym& a, const Sym& b, const Options&) { return is_matrix(a, info.name) && is_matrix(b, info.name) ? b : a; }
-  static void kernel(Call& c, const Options&) {
+  using Options = MatrixChecks;
+  struct Like {
+    Sym result, info;
+  };
+  using Results = linalg::SolveExResult;
+  static Like like(const Sym& a, const Sym& b, const Options&) {
+    if (!is_matrix(a, info.name) || !is_matrix(b, info.name)) return {a, a};
+    return {b, info_like(a)};
+  }
+  static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, true), b = Matrices::of(c, 1, false);
     if (a.count != b.count || a.rows != b.rows) TT_THROW(Error(Text("tt::linalg::solve: shapes do not fit: ") << c[0].shape() << " and " << c[1].shape() << "." << c.at));
     c.result[0] = Tensor(c[1].dtype(), c[1].impl().shape, c[1].device());
+    const Infos<> infos(c, a, 1, o, "the matrix is singular");
     if (c[0].is_meta()) return;
     each_matrix(c[0].dtype(), [&]<class T>(T) {
       const auto& f = backend::Lapack<T>::get();
@@ -154,30 +187,37 @@ struct SolveMatrix {
         int info_code = 0;
         const int lead = m.lead(), n = a.rows, right = b.columns;
         f.getrf(&n, &n, m.data(), &lead, pivots.data(), &info_code);
-        if (info_code > 0) not_solved(c, "the matrix is singular", a, k);
+        infos.set(k, info_code);
         f.getrs("N", &n, &right, m.data(), &lead, pivots.data(), x.data(), &lead, &info_code);
         x.write(c.result[0].data_ptr<T>() + k * b.rows * b.columns, b.rows, b.columns);
       }
     });
   }
   static void derivative(const auto& s, const Options&) {
-    s.out[1] = call_with<SolveMatrix<>>(s.at, {}, transposed(s.argument[0]), s.gradient[0]);
+    const auto [x, infos] = call_with<SolveMatrix<>>(s.at, {}, transposed(s.argument[0]), s.gradient[0]);
+    s.out[1] = x;
     s.out[0] = -tt::matmul(s.out[1], transposed(s.result[0]));
   }
 };
 /// Unchecked, a singular matrix has an inverse of infinities.
 template <class = void>
 struct Inverse {
-  struct Options {
-    bool unchecked = false;
-  };
+  using Options = MatrixChecks;
   static constexpr OpInfo info{.name = "_linalg_inv", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
-  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
+  struct Like {
+    Sym inverse, info;
+  };
+  using Results = linalg::InvExResult;
+  static Like like(const Sym& a, const Options&) {
+    if (!is_matrix(a, info.name)) return {a, a};
+    return {a, info_like(a)};
+  }
   static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, true);
     c.result[0] = a.result(c, a.rows, a.rows);
+    const Infos<> infos(c, a, 1, o, "the matrix is singular");
     if (c[0].is_meta()) return;
     each_matrix(c[0].dtype(), [&]<class T>(T) {
       const auto& f = backend::Lapack<T>::get();
@@ -190,7 +230,7 @@ struct Inverse {
         int code = 0;
         const int lead = m.lead(), n = a.rows;
         f.getrf(&n, &n, m.data(), &lead, pivots.data(), &code);
-        if (code > 0 && !o.unchecked) not_solved(c, "the matrix is singular", a, k);
+        infos.set(k, code);
         f.getrs("N", &n, &n, m.data(), &lead, pivots.data(), x.data(), &lead, &code);
         x.write(c.result[0].data_ptr<T>() + k * a.rows * a.rows, n, n);
       }
@@ -257,11 +297,19 @@ struct Cholesky {
   static constexpr OpInfo info{.name = "_linalg_cholesky", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   static constexpr bool keeps_values = true;
-  using Options = NoOptions;
-  static Sym like(const Sym& a, const Options&) { return is_matrix(a, info.name) ? a : a; }
-  static void kernel(Call& c, const Options&) {
+  using Options = MatrixChecks;
+  struct Like {
+    Sym L, info;
+  };
+  using Results = linalg::CholeskyExResult;
+  static Like like(const Sym& a, const Options&) {
+    if (!is_matrix(a, info.name)) return {a, a};
+    return {a, info_like(a)};
+  }
+  static void kernel(Call& c, const Options& o) {
     const Matrices a = Matrices::of(c, 0, true);
     c.result[0] = a.result(c, a.rows, a.rows);
+    const Infos<> infos(c, a, 1, o, "the matrix is not positive definite");
     if (c[0].is_meta()) return;
     each_matrix(c[0].dtype(), [&]<class T>(T) {
       const auto& f = backend::Lapack<T>::get();
@@ -271,7 +319,7 @@ struct Cholesky {
         int code = 0;
         const int lead = m.lead(), n = a.rows;
         f.potrf("L", &n, m.data(), &lead, &code);
-        if (code > 0) not_solved(c, "the matrix is not positive definite", a, k);
+        infos.set(k, code);
         for (int j = 1; j < n; ++j)
           for (int i = 0; i < j; ++i) m.element[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
         m.write(c.result[0].data_ptr<T>() + k * a.rows * a.rows, n, n);

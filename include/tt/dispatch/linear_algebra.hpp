@@ -67,6 +67,22 @@ struct LuFactors {
 struct LdlFactors {
   Tensor LD, pivots;
 };
+/// What functions whose names end in _ex give: info (i32, one for each matrix) is 0, or the row, from 1 on, at which LAPACK found that a matrix is singular or not positive definite.
+struct SolveExResult {
+  Tensor result, info;
+};
+struct InvExResult {
+  Tensor inverse, info;
+};
+struct CholeskyExResult {
+  Tensor L, info;
+};
+struct LuFactorExResult {
+  Tensor LU, pivots, info;
+};
+struct LdlFactorExResult {
+  Tensor LD, pivots, info;
+};
 struct Reflectors {
   Tensor a, tau;
 };

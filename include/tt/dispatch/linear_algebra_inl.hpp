@@ -11,7 +11,7 @@ template <class = void>
 void need_ranks(const char* op, const Tensor& a, int rank_a, const Tensor& b, int rank_b, SourceLine at) {
   if (a.dim() != rank_a || b.dim() != rank_b)
     TT_THROW(Error(Text("tt::") << op << ": shapes " << a.shape() << " and " << b.shape() << " have ranks " << a.dim() << " and " << b.dim() << ", needed are " << rank_a << " and " << rank_b << "." << at));
-  if (a.dtype() != b.dtype()) TT_THROW(Error(Text("tt::") << op << ": dtypes differ: " << name(a.dtype()) << " and " << name(b.dtype()) << "." << at));
+  need_same_dtype(op, a, b, at);
 }
 /// beta * input + alpha * product.
 template <class = void>
@@ -159,6 +159,7 @@ TT_LAZY_DEFINITION Tensor dot(const Tensor& a, const Tensor& b, SourceLine at) {
   return tt::matmul(a, b, at);
 }
 TT_LAZY_DEFINITION Tensor inner(const Tensor& a, const Tensor& b, SourceLine at) {
+  detail::need_same_dtype("inner", a, b, at);
   if (a.dim() == 0 || b.dim() == 0) return a * b;
   return tensordot(a, b, {-1}, {-1}, at);
 }
@@ -336,9 +337,13 @@ TT_LAZY_DEFINITION Tensor corrcoef(const Tensor& x, SourceLine at) {
   const Tensor d = tt::sqrt(diagonal(c, 0, 0, 1, at), at);
   return tt::clamp(c / d.unsqueeze(1, at) / d.unsqueeze(0, at), -1, 1, at);
 }
-TT_LAZY_DEFINITION Tensor norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) { return detail::power_norm(x, p, dim, keepdim, at); }
+TT_LAZY_DEFINITION Tensor norm(const Tensor& x, double p, const IntList& dim, bool keepdim, SourceLine at) {
+  detail::need_floating("norm", x, at);
+  return detail::power_norm(x, p, dim, keepdim, at);
+}
 
 TT_LAZY_DEFINITION Tensor linalg::vector_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
+  detail::need_floating("vector_norm", x, at);
   return detail::power_norm(x, ord, dim, keepdim, at);
 }
 namespace linalg {
@@ -353,6 +358,7 @@ Tensor of_singular_values(const Tensor& x, const IntList& dim, bool keepdim, con
 }
 }  // namespace linalg
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view ord, const IntList& dim, bool keepdim, SourceLine at) {
+  detail::need_floating("matrix_norm", x, at);
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
   if (ord == "nuc") return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return s.sum({-1}, false, at); }, at);
   if (ord != "fro") TT_THROW(Error(Text("tt::matrix_norm: the norm is neither fro nor nuc.") << at));
@@ -370,6 +376,7 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const
 }
 TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
   if (a.dim() != b.dim()) TT_THROW(Error(Text("tt::cross: ranks differ: shapes ") << a.shape() << " and " << b.shape() << "." << at));
+  detail::need_same_dtype("cross", a, b, at);
   for (const Tensor* t : {&a, &b})
     if (!(t->size(detail::axis_of(*t, dim, "cross", at, t->dim()), at) == 3)) detail::refuse("cross", "the axis is not of 3", *t, at);
   const Tensor both[] = {a, b};
@@ -378,7 +385,11 @@ TT_LAZY_DEFINITION Tensor linalg::cross(const Tensor& a, const Tensor& b, int di
   if (!(w[0].size(d, at) == 3)) detail::refuse("cross", "the axis is not of 3", w[0], at);
   return call_with<Cross>(at, {d}, w[0], w[1]);
 }
-TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) { return (a * b).sum({dim}, false, at).to((a * b).dtype(), at); }
+TT_LAZY_DEFINITION Tensor linalg::vecdot(const Tensor& a, const Tensor& b, int dim, SourceLine at) {
+  detail::need_floating("vecdot", a, at);
+  detail::need_same_dtype("vecdot", a, b, at);
+  return (a * b).sum({dim}, false, at);
+}
 TT_LAZY_DEFINITION Tensor linalg::matrix_power(const Tensor& a, int n, SourceLine at) {
   if (a.dim() < 2 || a.size(-1, at) != a.size(-2, at)) detail::refuse("matrix_power", "matrices are not square", a, at);
   if (n == 0) return eye(a.size(-1, at), detail::on_device(a.dtype(), a.device()), at).expand(a.shape(at), at) + tt::where(zeros({}, detail::on_device(DType::boolean, a.device())), a, 0, at);  // a gradient of 0
@@ -423,7 +434,8 @@ TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
 }
 TT_LAZY_DEFINITION Tensor linalg::vander(const Tensor& x, Optional<std::int64_t> n, SourceLine at) {
   const std::int64_t columns = n.given ? n.value : x.dim() ? x.size(-1, at).value() : 1;
-  if (columns < 1) TT_THROW(Error(Text("tt::vander: ") << columns << " powers. One or more?" << at));
+  if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::vander: dtype is not accepted: bool. Cast it first?") << at));
+  if (columns < (n.given ? 2 : 1)) TT_THROW(Error(Text("tt::vander: ") << columns << " powers. Two or more?" << at));
   if (columns > 1 << 24) TT_THROW(Error(Text("tt::vander: ") << columns << " powers are more than memory holds." << at));
   const DType d = is_floating(x.dtype()) ? x.dtype() : DType::i64;
   TensorList powers{ones(x.shape(at), detail::on_device(d, x.device()), at)};

@@ -67,24 +67,28 @@ IntList padding_called(std::string_view word, const Tensor& weight, const IntLis
 }
 }  // namespace detail
 namespace detail {
-/// Throws Error unless strides and dilations of a window, and groups of channels, are numbers from 1 on that fit an int.
+/// Throws Error unless a list has one number for all axes, or one for each, and these are from `least` on and fit an int.
 template <class = void>
-void need_window(const char* op, const IntList& stride, const IntList& dilation, std::int64_t groups, SourceLine at) {
-  const auto right = [](std::int64_t v) { return v >= 1 && v <= INT32_MAX; };
-  const auto need = [&](const IntList& all, const char* what) {
-    for (int k = 0; k < all.size(); ++k)
-      if (!right(all.value(k))) TT_THROW(Error(Text("tt::") << op << ": " << what << " is " << all.value(k) << ". From 1 on?" << at));
-  };
-  need(stride, "a stride");
-  need(dilation, "a dilation");
-  need({groups}, "the number of groups");
+void need_each(const char* op, const IntList& all, const char* what, std::int64_t least, int axes, SourceLine at) {
+  if (all.size() > 1 && all.size() != axes) TT_THROW(Error(Text("tt::") << op << ": " << what << " is given for " << all.size() << " of " << axes << (axes == 1 ? " axis: " : " axes: ") << all << ". One number, or one for each?" << at));
+  for (int k = 0; k < all.size(); ++k)
+    if (all.value(k) < least || all.value(k) > INT32_MAX) TT_THROW(Error(Text("tt::") << op << ": " << what << " is " << all.value(k) << ". From " << least << " on?" << at));
+}
+/// Strides and dilations of a window over so many axes, and groups of channels.
+template <class = void>
+void need_window(const char* op, const IntList& stride, const IntList& dilation, std::int64_t groups, int axes, SourceLine at) {
+  need_each(op, stride, "a stride", 1, axes, at);
+  need_each(op, dilation, "a dilation", 1, axes, at);
+  need_each(op, {groups}, "the number of groups", 1, 1, at);
 }
 }  // namespace detail
 TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
   if (bias.defined() && bias.dtype() != given.dtype()) TT_THROW(Error(Text("tt::conv: a bias of ") << name(bias.dtype()) << " for images of " << name(given.dtype()) << "." << at));
-  detail::need_window("conv", stride, dilation, groups, at);
+  detail::need_window("conv", stride, dilation, groups, axes, at);
+  detail::need_each("conv", padding, "a padding", 0, axes, at);
+  detail::need_same_dtype("conv", given, weight, at);
   const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
   const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
@@ -114,7 +118,10 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
                                                 std::int64_t groups, const IntList& dilation, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv_transpose", "images and weights are of other ranks", given, at);
-  detail::need_window("conv_transpose", stride, dilation, groups, at);
+  detail::need_window("conv_transpose", stride, dilation, groups, axes, at);
+  detail::need_each("conv_transpose", padding, "a padding", 0, axes, at);
+  detail::need_each("conv_transpose", output_padding, "an output_padding", 0, axes, at);
+  detail::need_same_dtype("conv_transpose", given, weight, at);
   if (weight.size(0, at).value() % groups != 0) detail::refuse("conv_transpose", "channels cannot be divided into these groups", weight, at);
   Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   // zeros between elements, and around them as much as the windows reach
@@ -155,6 +162,9 @@ TT_LAZY_DEFINITION Tensor convolution_transpose(const Tensor& given, const Tenso
 }
 TT_LAZY_DEFINITION Tensor im2col(const Tensor& given, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
   if (given.dim() != 3 && given.dim() != 4) detail::refuse("unfold", "no images", given, at);
+  detail::need_window("unfold", stride, dilation, 1, 2, at);
+  detail::need_each("unfold", kernel_size, "a size of the window", 1, 2, at);
+  detail::need_each("unfold", padding, "a padding", 0, 2, at);
   Tensor x = given.dim() == 3 ? given.unsqueeze(0, at) : given;
   const std::int64_t ph = detail::each_axis(padding, 0, 0), pw = detail::each_axis(padding, 1, 0);
   if (ph > 0 || pw > 0) x = tt::pad(x, {pw, pw, ph, ph}, 0, at);
@@ -168,14 +178,10 @@ TT_LAZY_DEFINITION Tensor im2col(const Tensor& given, const IntList& kernel_size
 }
 TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, const IntList& kernel_size, const IntList& dilation, const IntList& padding, const IntList& stride, SourceLine at) {
   if (given.dim() != 2 && given.dim() != 3) detail::refuse("fold", "no columns", given, at);
-  detail::need_window("fold", stride, dilation, 1, at);
-  const auto need = [&](const IntList& all, const char* what, int least) {
-    for (int k = 0; k < all.size(); ++k)
-      if (all.value(k) < least || all.value(k) > INT32_MAX) TT_THROW(Error(Text("tt::fold: ") << what << " is " << all.value(k) << "." << at));
-  };
-  need(output_size, "a size of the result", 1);
-  need(kernel_size, "a size of the window", 1);
-  need(padding, "the padding", 0);
+  detail::need_window("fold", stride, dilation, 1, 2, at);
+  detail::need_each("fold", output_size, "a size of the result", 1, 2, at);
+  detail::need_each("fold", kernel_size, "a size of the window", 1, 2, at);
+  detail::need_each("fold", padding, "a padding", 0, 2, at);
   const Tensor x = given.dim() == 2 ? given.unsqueeze(0, at) : given;
   const auto pick = [&](const IntList& l, int k, std::int64_t otherwise) { return detail::each_axis(l, k, otherwise); };
   const std::int64_t h = pick(output_size, 0, 1), w = pick(output_size, 1, 1), ph = pick(padding, 0, 0), pw = pick(padding, 1, 0), kh = pick(kernel_size, 0, 1), kw = pick(kernel_size, 1, 1);
@@ -258,6 +264,8 @@ TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, cons
   const int axes = x.dim() - 2;
   if (axes < 1 || axes > 3) detail::refuse("interpolate", "not one, two or three axes behind the second", x, at);
   if ((size.size() == 0) == scale_factor.empty()) TT_THROW(Error(Text("tt::interpolate: either size or scale_factor is given.") << at));
+  const int numbers = scale_factor.empty() ? size.size() : static_cast<int>(scale_factor.size());
+  if (numbers > 1 && numbers != axes) TT_THROW(Error(Text("tt::interpolate: ") << numbers << " numbers for " << axes << " axes of shape " << x.shape() << "." << at));
   IntList to;
   std::vector<double> scale;  // input elements for one of the output
   for (int k = 0; k < axes; ++k) {
@@ -317,14 +325,16 @@ TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean
 TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias, SourceLine at) {
   IntList rows = x1.shape(at);
   rows[rows.size() - 1] = weight.size(0, at);
+  for (const Tensor* t : {&x2, &weight, &bias}) detail::need_same_dtype("bilinear", x1, *t, at);
   const Tensor a = x1.reshape({-1, x1.size(-1, at)}, at), b = x2.reshape({-1, x2.size(-1, at)}, at);
   const Tensor part = tt::matmul(a, weight.reshape({weight.size(0, at), weight.size(1, at), weight.size(2, at)}, at), at);  // (out, rows, in2)
   const Tensor r = (part * b).sum({-1}, false, at).transpose(0, 1, at).reshape(rows, at);
-  const Tensor y = is_floating(r.dtype()) ? r : r.to(promote(promote(x1.dtype(), x2.dtype()), weight.dtype()), at);  // sums of integers are i64
+  const Tensor y = is_floating(r.dtype()) ? r : r.to(x1.dtype(), at);  // sums of integers are i64
   return bias.defined() ? y + bias : y;
 }
 TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, SourceLine at) {
-  if (!is_integral(x.dtype())) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << "." << at));
+  if (x.dtype() != DType::i64) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << ". i64?" << at));
+  if (num_classes <= 0 && x.numel(at) == 0) TT_THROW(Error(Text("tt::one_hot: no elements to count classes by: shape ") << x.shape() << ". Give num_classes?" << at));
   const std::int64_t n = num_classes >= 0 ? num_classes : x.numel(at) == 0 ? 0 : x.amax({}, false, at).item<std::int64_t>(at) + 1;
   if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);
   IntList to = x.shape(at);

@@ -63,7 +63,8 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
 }
 template <class = void>
 std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
-  if (x.dim() <= axes) refuse(op, "too few axes", x, at);
+  if (x.dim() <= axes || x.dim() > axes + 2) refuse(op, x.dim() <= axes ? "too few axes" : "too many axes", x, at);
+  if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::") << op << ": dtype is not accepted: bool. Cast it first?" << at));
   for (int k = x.dim() > axes + 1 ? 1 : 0; k < x.dim(); ++k)
     if (x.size(k, at) == 0) refuse(op, "only the batch may be of 0", x, at);
   std::vector<WindowAxis> w;
@@ -177,7 +178,8 @@ struct AdaptiveWindows {
 TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   Tensor r = is_floating(x.dtype()) ? x.to(compute_dtype(x.dtype()), at) : x;
   const int axes = output_size.size();
-  if (x.dim() <= axes) detail::refuse("adaptive_avg_pool", "too few axes", x, at);
+  detail::need_floating("adaptive_avg_pool", x, at);
+  if (x.dim() <= axes || x.dim() > axes + 2) detail::refuse("adaptive_avg_pool", x.dim() <= axes ? "too few axes" : "too many axes", x, at);
   for (int k = 0; k < axes; ++k) {  // the last axis at the end: before that whole rows are copied, and there are fewer then
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
@@ -207,7 +209,8 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
 }
 TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), rank = x.dim();
-  if (rank <= axes) detail::refuse("adaptive_max_pool", "too few axes", x, at);
+  detail::need_floating("adaptive_max_pool", x, at);
+  if (rank <= axes || rank > axes + 2) detail::refuse("adaptive_max_pool", rank <= axes ? "too few axes" : "too many axes", x, at);
   IntList rows;
   std::int64_t plane = 1;
   for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));
@@ -251,10 +254,11 @@ TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& 
   return {best.values, gather(wide, -1, best.indices.unsqueeze(-1, at), at).squeeze(-1, at)};
 }
 TT_LAZY_DEFINITION Tensor lp_pool(const Tensor& x, int axes, double p, const IntList& kernel_size, const IntList& stride, bool ceil_mode, SourceLine at) {
+  if (p == 0) TT_THROW(Error(Text("tt::lp_pool: norm_type is 0. Another number?") << at));
   double n = 1;
   for (int k = 0; k < axes; ++k) n *= static_cast<double>(detail::each_axis(kernel_size, k, 1));
   const auto power = [&](const Tensor& t, double by) { return by == 2 ? t * t : by == 0.5 ? tt::sqrt(t, at) : by == 1 ? t : tt::pow(t, by, at); };
-  const Tensor mean = avg_pool(power(x, p), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
+  const Tensor mean = avg_pool(power(is_floating(x.dtype()) ? x : x.to(DType::f32, at), p), axes, kernel_size, {stride, {0}, {1}, ceil_mode}, true, 0, at);
   return power(tt::sign(mean, at) * tt::relu(tt::abs(mean, at), at) * n, 1 / p);
 }
 TT_LAZY_DEFINITION PoolResult fractional_max_pool(const Tensor& given, const IntList& kernel_size, const IntList& output_size, const std::vector<double>& output_ratio, const Tensor& random_samples, SourceLine at) {

@@ -34,11 +34,15 @@ Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
 TT_LAZY_DEFINITION Tensor prod(const Tensor& x, SourceLine at) { return prod(x.reshape({-1}, at), 0, false, at); }
 TT_LAZY_DEFINITION Tensor prod(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::without_axis(call_with<detail::Prod<>>(at, {dim}, x), dim, keepdim, at); }
 TT_LAZY_DEFINITION Tensor cumprod(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumprod<>>(at, {dim}, x); }
-TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Logcumsumexp<>>(at, {dim}, x); }
+TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) {
+  detail::need_floating("logcumsumexp", x, at);
+  return call_with<detail::Logcumsumexp<>>(at, {dim}, x);
+}
 TT_LAZY_DEFINITION MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return call_with<Nansum>(at, {dim, keepdim}, x); }
 TT_LAZY_DEFINITION Tensor nanmean(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) {
+  detail::need_floating("nanmean", x, at);
   return nansum(x, dim, keepdim, at) / tt::logical_not(isnan(x, at), at).sum(dim, keepdim, at);
 }
 TT_LAZY_DEFINITION VarMeanResult var_mean(const Tensor& x, const IntList& dim, double correction, bool keepdim, SourceLine at) {
@@ -81,12 +85,15 @@ TT_LAZY_DEFINITION Tensor diff(const Tensor& x, int n, int dim, const Tensor& pr
 namespace detail {
 template <class = void>
 Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLine at) {
+  for (const Tensor* t : {&y, &x})
+    if (t->defined() && t->dtype() == DType::boolean) TT_THROW(Error(Text("tt::trapezoid: dtype is not accepted: bool. Cast it first?") << at));
   const int d = axis_of(y, dim, "trapezoid", at, y.dim());
   const Size n = y.size(d, at);
   const Tensor both = y.slice(d, 1, n, 1, at) + y.slice(d, 0, n > 0 ? n - 1 : n, 1, at);
   if (!x.defined()) return both * (dx / 2);
   Tensor apart;
   if (x.dim() == 1) {
+    if (x.size(0, at) != n) TT_THROW(Error(Text("tt::trapezoid: ") << x.size(0, at) << " places for " << n << " elements along axis " << d << " of shape " << y.shape() << "." << at));
     IntList to;
     for (int k = 0; k < y.dim(); ++k) to.push_back(k == d ? x.size(0, at) - 1 : Size(1));
     apart = diff(x, 1, 0, {}, {}, at).reshape(to, at);
@@ -206,6 +213,7 @@ TT_LAZY_DEFINITION Tensor bitwise_left_shift(const Tensor& x, const detail::Tens
 TT_LAZY_DEFINITION Tensor bitwise_right_shift(const Tensor& x, const detail::TensorOperand& other, SourceLine at) { return detail::shifted(x, other, false, at); }
 TT_LAZY_DEFINITION Tensor dist(const Tensor& x, const Tensor& y, double p, SourceLine at) { return detail::power_norm(x - y, p, {}, false, at); }
 TT_LAZY_DEFINITION Tensor renorm(const Tensor& x, double p, int dim, double maxnorm, SourceLine at) {
+  detail::need_floating("renorm", x, at);
   const int d = detail::axis_of(x, dim, "renorm", at, x.dim());
   if (!(maxnorm >= 0) || !(p > 0)) TT_THROW(Error(Text("tt::renorm: ") << (p > 0 ? "maxnorm is below 0" : "p is not above 0") << "." << at));
   IntList others;
@@ -220,6 +228,8 @@ TT_LAZY_DEFINITION bool allclose(const Tensor& x, const Tensor& y, double rtol, 
 TT_LAZY_DEFINITION bool equal(const Tensor& x, const Tensor& y, SourceLine at) { return x.shape(at) == y.shape(at) && tt::eq(x, y, at).all({}, false, at).item<bool>(at); }
 TT_LAZY_DEFINITION Tensor histc(const Tensor& x, std::int64_t bins, double min, double max, SourceLine at) { return call_with<detail::Histc<>>(at, {bins, min, max}, x.detach()); }
 TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, const Tensor& bin_edges, const Tensor& weight, bool density, SourceLine at) {
+  detail::need_floating("histogram", x, at);
+  detail::need_same_dtype("histogram", x, bin_edges, at);
   if (bin_edges.dim() != 1 || bin_edges.numel(at) < 2) TT_THROW(Error(Text("tt::histogram: edges of shape ") << bin_edges.shape() << ". A vector of two or more?" << at));
   if (weight.defined() && !(weight.shape(at) == x.shape(at))) TT_THROW(Error(Text("tt::histogram: weights of shape ") << weight.shape() << " for shape " << x.shape() << "." << at));
   const std::int64_t bins = bin_edges.numel(at).value() - 1;
@@ -234,6 +244,7 @@ TT_LAZY_DEFINITION HistogramResult histogram(const Tensor& x, std::int64_t bins,
   return histogram(x, call_with<detail::BinEdges<false>>(at, {bins, min, max, min == 0 && max == 0}, x.detach()), weight, density, at);
 }
 TT_LAZY_DEFINITION HistogramddResult histogramdd(const Tensor& x, TensorSpan bin_edges, const Tensor& weight, bool density, SourceLine at) {
+  detail::need_floating("histogramdd", x, at);
   const int n = static_cast<int>(bin_edges.size());
   if (x.dim() < 1 || n == 0 || x.size(-1, at) != n) TT_THROW(Error(Text("tt::histogramdd: points of shape ") << x.shape() << " and edges for " << n << " dimensions." << at));
   const TensorOptions like = detail::on_device(x.dtype(), x.device());

@@ -1,5 +1,6 @@
 // Definitions of shape_functions.hpp, and their names.
 #pragma once
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/example_run.hpp"
 #include "tt/dispatch/shape_functions.hpp"
@@ -23,9 +24,6 @@ inline std::uint64_t axis_set(const Tensor& x, const IntList& dims, const char* 
     set |= std::uint64_t{1} << axis;
   }
   return set;
-}
-[[noreturn]] inline void refuse(const char* op, const char* what, const Tensor& x, SourceLine at) {
-  TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
 }
 template <class = void>
 TensorList each_at_least(TensorSpan all, int rank, SourceLine at) {

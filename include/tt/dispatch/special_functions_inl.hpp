@@ -61,6 +61,7 @@ template <bool Scaled, int Order>
 double modified_k(double x) {
   if (!(x >= 0)) return not_a_number;
   if (x == 0) return infinity;
+  if (std::isinf(x)) return 0;
   double k[2];
   scaled_k(x, k[0], k[1]);
   return Scaled ? k[Order] : k[Order] * std::exp(-x);

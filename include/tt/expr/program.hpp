@@ -229,7 +229,7 @@ constexpr auto shown_text() {
   constexpr const char* text = H::failure.*Text;
   return FixedText<size_of_text(text)>(text, size_of_text(text));
 }
-/// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, the option o.
+/// A fact of H::failure: shape a or b, the number n, its limit l, the dtype d, another one e, the option o.
 template <class H, char Fact>
 constexpr auto shown_fact() {
   constexpr const Failure& f = H::failure;
@@ -238,6 +238,7 @@ constexpr auto shown_fact() {
   else if constexpr (Fact == 'n') return number<f.number>{};
   else if constexpr (Fact == 'l') return at_most<limit_of(f.mistake)>{};
   else if constexpr (Fact == 'd') return of_dtype<f.dtype>{};
+  else if constexpr (Fact == 'e') return of_dtype<f.other_dtype>{};
   else return option<shown_text<H, &Failure::option>(), shown_text<H, &Failure::bounds>()>{};
 }
 template <class H, char... Facts>
@@ -262,6 +263,7 @@ constexpr bool no_mistake() {
   else if constexpr (m == Mistake::last_sizes_differ) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: the last sizes are not those given");
   else if constexpr (m == Mistake::size_cannot_be_checked) static_assert(shown_mistake<H, 'a', 'b'>::value, "tt: the number of elements is a product of run-time extents. Give one extent as -1?");
   else if constexpr (m == Mistake::dtype_not_accepted) static_assert(shown_mistake<H, 'd'>::value, "tt: dtype is not accepted. Cast it first?");
+  else if constexpr (m == Mistake::dtypes_differ) static_assert(shown_mistake<H, 'd', 'e'>::value, "tt: dtypes differ. Cast one?");
   else if constexpr (m == Mistake::condition_is_not_bool) static_assert(shown_mistake<H, 'd'>::value, "tt: condition is not bool. Compare it with something?");
   else if constexpr (m == Mistake::slice_out_of_range) static_assert(shown_mistake<H, 'a', 'n'>::value, "tt: slice is out of range");
   else if constexpr (m == Mistake::slice_cannot_be_checked) static_assert(shown_mistake<H, 'n'>::value, "tt: slice cannot be checked: the extent is a product of run-time extents");

@@ -79,7 +79,8 @@ struct Cdist {
   static constexpr const char* called = "cdist";  ///< by users, and so in errors
   static constexpr Sym body(const auto& first, const auto& second, const Options& o) {
     if (!detail::need_rank(first, 2, max_rank - 1, called) || !detail::need_rank(second, 2, max_rank - 1, called)) return first;
-    const Sym a = detail::to_real(first), b = detail::to_real(second);
+    const Sym a = detail::need_real(first, called), b = detail::need_real(second, called);
+    if (!detail::need_option(a, o.p >= 0, called, "p", o.p, "at least 0")) return a;
     const Shape s = a.shape(), t = b.shape();
     const auto otherwise = [&] { return Failure{.mistake = Mistake::last_sizes_differ, .op = called, .a = s, .b = t}; };
     if (!a.graph->equal(s.last(), t.last(), otherwise)) return {a.graph, a.graph->fail(otherwise(), a.id)};
@@ -109,7 +110,8 @@ struct Pdist {
   };
   static constexpr OpInfo info{.name = "pdist", .arguments = "input"};
   /// Row i of those behind it, one after the other: n is a number.
-  static constexpr Sym body(const auto& x, const Options& o) {
+  static constexpr Sym body(const auto& given, const Options& o) {
+    const auto x = detail::need_real(given, info.name);
     Graph& g = *x.graph;
     if (!detail::need_rank(x, 2, 2, info.name)) return x;
     const Extent rows = x.shape()[0];
@@ -131,9 +133,11 @@ struct CosineEmbeddingLoss {
   };
   static constexpr OpInfo info{.name = "cosine_embedding_loss", .arguments = "input1, input2, target"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& t, const Options& o) {
+    if (!detail::need_rank(t, 0, 1, info.name)) return a;
+    const int rank = t.shape().rank + 1;
+    for (const Sym& s : {a, b})
+      if (!detail::need_rank(s, rank, rank, info.name)) return a;
     const Sym both = detail::to_real(a * b);
-    detail::need_rank(a, 1, 2, info.name);
-    if (both.shape().rank == 0) return both;
     const unsigned last = 1u << (both.shape().rank - 1);
     constexpr double eps = 1e-12;
     const Sym x = detail::expanded(detail::to_real(a), both.shape()), y = detail::expanded(detail::to_real(b), both.shape());
@@ -152,6 +156,9 @@ struct TripletMarginLoss {
   static constexpr OpInfo info{.name = "triplet_margin_loss", .arguments = "anchor, positive, negative"};
   static constexpr Sym body(const auto& anchor, const auto& positive, const auto& negative, const Options& o) {
     detail::need_option(anchor, o.margin > 0, info.name, "margin", o.margin, "above 0");
+    const int rank = anchor.shape().rank;
+    for (const Sym& s : {Sym(positive), Sym(negative)})
+      if (!detail::need_rank(s, rank, rank, info.name)) return anchor;
     const Sym near = detail::distance(anchor, positive, o.p, o.eps, false, info.name);
     Sym far = detail::distance(anchor, negative, o.p, o.eps, false, info.name);
     if (o.swap) far = tt::minimum(far, detail::distance(positive, negative, o.p, o.eps, false, info.name));

@@ -72,6 +72,7 @@ struct Isclose {
   static constexpr Sym body(const Sym& x, const Sym& y, const Options& o) {
     detail::need_option(x, o.rtol >= 0, info.name, "rtol", o.rtol, "at least 0");
     detail::need_option(x, o.atol >= 0, info.name, "atol", o.atol, "at least 0");
+    detail::need_same_dtype(x, y, info.name);
     const auto real = [](const Sym& v) { return is_floating(v.dtype()) ? v : Sym{v.graph, v.graph->cast(v.id, DType::f64)}; };
     const Sym a = real(x), b = real(y), apart = tt::abs(a - b), allowed = tt::abs(b) * o.rtol + o.atol;
     const Sym close = a == b || (apart < __builtin_inf() && apart <= allowed);
@@ -261,11 +262,12 @@ struct Polygamma {
     constexpr double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
     const int n = o.n;
     const Sym turned = x < 0.5;  // of trigamma, which is made of that of 1 - x there
-    Sym sum = x - x, z = n == 1 ? tt::where(turned, 1 - x, x) : x;
-    for (int k = 0; k < 12; ++k) {
-      sum = sum + 1 / power(z, n + 1);
+    Sym z = n == 1 ? tt::where(turned, 1 - x, x) : x, sum = 1 / power(z, n + 1);
+    for (int k = 1; k < 12; ++k) {
       z = z + 1;
+      sum = sum + 1 / power(z, n + 1);
     }
+    z = z + 1;
     const Sym inverse = 1 / z, square = inverse * inverse;
     Sym tail = power(inverse, n) / n + power(inverse, n + 1) * 0.5, term = power(inverse, n + 2);
     double factor = n + 1;  // (n + 2k - 1)! / (n! (2k)!)

@@ -49,6 +49,7 @@ struct BinaryCrossEntropy {
   static constexpr Sym body(const auto& x, const auto& t, const auto& weight, const Options& o) {
     detail::need_shape(t, x.shape(), info.name);
     const auto r = detail::need_real(x, info.name);
+    detail::need_same_dtype(r, t, info.name);
     const Sym loss = -(t * log_from(r) + (1 - t) * log_from(1 - r));
     return detail::reduced(weight.defined() ? loss * weight : loss, o.reduction);
   }
@@ -82,7 +83,8 @@ struct KlDiv {
     bool log_target = false;
   };
   static constexpr OpInfo info{.name = "kl_div", .arguments = "input, target"};
-  static constexpr Sym body(const auto& x, const auto& t, const Options& o) {
+  static constexpr Sym body(const auto& given, const auto& t, const Options& o) {
+    const auto x = detail::need_real(given, info.name);
     const Sym loss = o.log_target ? tt::exp(t) * (t - x) : t * tt::log(tt::where(t == 0, 1, t)) - t * x;
     if (o.reduction != KlDivReduction::batchmean) return detail::reduced(loss, static_cast<Reduction>(o.reduction));
     const Sym sum = detail::reduced(loss, Reduction::sum);
@@ -116,7 +118,13 @@ struct GaussianNllLoss {
   static constexpr Sym body(const auto& x, const auto& t, const auto& var, const Options& o) {
     detail::need_option(x, o.eps > 0, info.name, "eps", o.eps, "above 0");
     const Shape s = x.shape();
-    const Sym given = var.shape().rank > 0 && var.shape().rank == s.rank - 1 ? detail::reshaped(var, detail::with_new_axis(var.shape(), s.rank - 1)) : Sym(var);
+    const int rank = var.shape().rank;
+    const Sym given = rank > 0 && rank == s.rank - 1 ? detail::reshaped(var, detail::with_new_axis(var.shape(), s.rank - 1)) : Sym(var);
+    if (rank > 0) {  // one for each element, or for the last axis
+      Shape each = s;
+      if (given.shape().rank > 0 && s.rank > 0 && given.shape()[given.shape().rank - 1] == Extent(1)) each.set(s.rank - 1, 1);
+      if (!detail::need_shape(given, each, info.name)) return x;
+    }
     const auto v = tt::where(given < o.eps, given - detail::detach(given) + o.eps, given);  // the gradient is that of the larger one
     const Sym d = x - t;
     Sym loss = 0.5 * (tt::log(v) + d * d / v);
@@ -142,6 +150,9 @@ struct MarginRankingLoss {
   };
   static constexpr OpInfo info{.name = "margin_ranking_loss", .arguments = "input1, input2, target"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& t, const Options& o) {
+    const int rank = a.shape().rank;
+    for (const Sym& s : {b, t})
+      if (!detail::need_rank(s, rank, rank, info.name)) return a;
     return detail::reduced(detail::positive_part(-t * (a - b) + o.margin), o.reduction);
   }
 };
@@ -149,7 +160,8 @@ struct SoftMarginLoss {
   using Options = LossOptions;
   static constexpr OpInfo info{.name = "soft_margin_loss", .arguments = "input, target"};
   static constexpr Sym body(const auto& x, const auto& t, const Options& o) {
-    const auto z = -t * detail::to_real(x);
+    const auto z = -t * detail::need_real(x, info.name);
+    if (!detail::need_shape(z, x.shape(), info.name)) return z;
     return detail::reduced(detail::log_one_plus_exp(z), o.reduction);
   }
 };

@@ -67,7 +67,7 @@ struct ClassLoss {
   constexpr ClassLoss(const Sym& logits, const Sym& given, const char* op) : labels(logits, given, op) {
     if (!labels.fit) return;
     const unsigned axis = labels.axis();
-    const Sym r = to_real(logits);
+    const Sym r = need_real(logits, op);
     z = r - detach(reduce<Op::amax>(r, axis, true));
     label = {given.graph, given.graph->reshape(given.id, labels.column)};
     hit = iota_like(z, axis) == label;
@@ -112,7 +112,7 @@ struct CrossEntropy {
   static constexpr Sym of_probabilities(const auto& logits, const auto& target, const auto& weight, const Options& o) {
     const int classes = detail::Labels::class_axis(logits.shape().rank);
     const Sym each = weight.defined() ? detail::class_weights(logits, weight, classes, info.name) : Sym{};
-    const auto r = detail::to_real(logits), z = r - detail::detach(detail::reduce<Op::amax>(r, 1u << classes, true));
+    const auto r = detail::need_real(logits, info.name), z = r - detail::detach(detail::reduce<Op::amax>(r, 1u << classes, true));
     const Sym log_probability = z - tt::log(detail::reduce<Op::sum>(tt::exp(z), 1u << classes, true));
     return detail::cross_entropy_of_probabilities(log_probability, target, each, o.reduction, o.label_smoothing, 1u << classes, info.name);
   }

@@ -17,6 +17,8 @@ constexpr Sym normalized(const auto& x, unsigned axes, double eps) {
 constexpr Sym channel_affine(const Sym& x, const Sym& weight, const Sym& bias, const char* op) {
   Sym y = x;
   const int rank = x.shape().rank;
+  need_same_dtype(x, weight, op);
+  need_same_dtype(x, bias, op);
   if (weight.defined() && need_shape(weight, Shape{x.shape()[1]}, op)) y = y * along_axis(weight, 1, rank);
   if (bias.defined() && need_shape(bias, Shape{x.shape()[1]}, op)) y = y + along_axis(bias, 1, rank);
   return y;
@@ -131,6 +133,7 @@ struct Prelu {
   static constexpr OpInfo info{.name = "prelu", .arguments = "input, weight"};
   static constexpr Sym body(const Sym& given, const Sym& weight) {
     const Sym x = detail::need_real(given, info.name);
+    if (!detail::need_same_dtype(x, weight, info.name)) return x;
     const bool single = weight.shape().rank == 0 || weight.shape()[0] == Extent(1) || x.shape().rank < 2;
     const Sym w = weight.shape().rank == 0 ? weight : single ? detail::reshaped(weight, Shape{}) : detail::along_axis(weight, 1, x.shape().rank);
     return tt::where(x > 0, x, w * x);

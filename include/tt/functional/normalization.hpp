@@ -15,7 +15,10 @@ struct LayerNorm {
     const unsigned axes = detail::last_axes(x, o.normalized_shape, info.name);
     const auto r = detail::need_real(x, info.name), c = r - detail::mean(r, axes, true);
     auto y = c * tt::rsqrt(detail::mean(c * c, axes, true) + o.eps);
-    for (const Sym& scale : {weight, bias}) detail::need_sizes(scale, o.normalized_shape, info.name);
+    for (const Sym& scale : {weight, bias}) {
+      detail::need_sizes(scale, o.normalized_shape, info.name);
+      detail::need_same_dtype(r, scale, info.name);
+    }
     if (weight.defined()) y = y * weight;
     return bias.defined() ? y + bias : y;
   }

@@ -255,12 +255,9 @@ constexpr int Graph::call(const OpDef& def, Ids given) {
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
   if (def.has_integer_form && is_integral(dtype)) return cast(call(def.of_integers(), operands), dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
-  if (def.info.domain == Domain::integer) {
-    if (is_floating(dtype))
-      return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = dtype},
-                  operands[0]);
-    dtype = DType::i64;
-  }
+  if (def.info.domain == (is_floating(dtype) ? Domain::integer : Domain::floating))
+    return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = dtype}, operands[0]);
+  if (def.info.domain == Domain::integer) dtype = DType::i64;
   if (dtype == DType::boolean && def.info.domain == Domain::number && def.info.of_bool != OfBool::body) {
     for (int k = 0; k < def.info.arity; ++k) operands[k] = computed_in(operands[k], DType::i64);
     const int r = call(def, operands);
@@ -431,11 +428,10 @@ constexpr int Graph::reduce(Op op, int a, unsigned axes, std::uint64_t bits) {
 
 // (..., M, K) x (..., K, N); batch axes broadcast.
 constexpr int Graph::matmul(int a, int b) {
-  const DType dtype = promote(nodes[a].dtype, nodes[b].dtype);
+  const DType dtype = nodes[a].dtype;
+  if (dtype != nodes[b].dtype) return fail({.mistake = Mistake::dtypes_differ, .op = "matmul", .dtype = dtype, .other_dtype = nodes[b].dtype}, a);
   if (dtype == DType::boolean)
     return fail({.mistake = Mistake::dtype_not_accepted, .op = "matmul", .dtype = dtype}, a);
-  a = cast(a, dtype);
-  b = cast(b, dtype);
   if (dtype != DType::f32 && is_narrow(dtype)) return cast(matmul(widened(a), widened(b)), dtype);
   const Shape x = nodes[a].shape, y = nodes[b].shape;
   if (x.rank < 1 || y.rank < 1)

@@ -174,11 +174,12 @@ struct ConvExtents {
 }  // namespace detail
 
 constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
-  const DType dtype = promote(nodes[images].dtype, nodes[weights].dtype);
+  const DType dtype = nodes[images].dtype;
   const Shape x = nodes[images].shape, w = nodes[weights].shape;
   const auto mistake = [&](Mistake m, const Shape& shape, std::int64_t number) {
     return fail({.mistake = m, .op = "conv2d", .a = shape, .b = w, .dtype = dtype, .number = number}, images);
   };
+  if (dtype != nodes[weights].dtype) return fail({.mistake = Mistake::dtypes_differ, .op = "conv2d", .dtype = dtype, .other_dtype = nodes[weights].dtype}, images);
   if (dtype == DType::boolean) return mistake(Mistake::dtype_not_accepted, x, 0);
   if (x.rank != 4 || w.rank != 4)
     return mistake(x.rank > 4 || w.rank > 4 ? Mistake::rank_too_high : Mistake::rank_too_low, x.rank != 4 ? x : w, 4);
@@ -202,9 +203,9 @@ constexpr int Graph::conv(int images, int weights, const ConvAttribute& c) {
     if (w.code[k] < 1 || !at_least(x[k], 1, too_large) || !at_least(x[k] + Extent(2 * c.padding[k - 2] - between), 1, too_large))
       return fail(too_large(), images);
   }
-  if (is_narrow(dtype)) return cast(conv(widened(cast(images, dtype)), widened(cast(weights, dtype)), c), dtype);
+  if (is_narrow(dtype)) return cast(conv(widened(images), widened(weights), c), dtype);
   const detail::ConvExtents e(x, w, c);
-  return intern({.op = Op::conv, .dtype = dtype, .operand = {cast(images, dtype), cast(weights, dtype), -1, -1},
+  return intern({.op = Op::conv, .dtype = dtype, .operand = {images, weights, -1, -1},
                  .shape = {e.images, e.out, e.out_height, e.out_width}}, c);
 }
 

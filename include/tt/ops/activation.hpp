@@ -17,7 +17,7 @@ TT_ALWAYS_INLINE constexpr Called<Relu, A> relu(A&& a, SourceLine at = here()) {
 }
 
 struct LeakyRelu {
-  static constexpr OpInfo info{.name = "leaky_relu", .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar negative_slope=0.01"};
+  static constexpr OpInfo info{.name = "leaky_relu", .domain = Domain::floating, .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar negative_slope=0.01"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto slope) {
     return where(x > 0, x, slope * x);
   }
@@ -32,7 +32,7 @@ TT_ALWAYS_INLINE constexpr Called<LeakyRelu, A, S> leaky_relu(A&& a, S&& slope =
 /// -0 below -88.7 (f32), where e^-x overflows: so is PyTorch's, and the bound is for results above
 /// 2^-95. The rule avoids inf / inf there.
 struct Silu {
-  static constexpr OpInfo info{.name = "silu", .max_ulp = 3};
+  static constexpr OpInfo info{.name = "silu", .domain = Domain::floating, .max_ulp = 3};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x / (1 + exp(-x)); }
   static constexpr auto derivative(auto x, auto, auto grad) {
     const auto s = sigmoid(x);
@@ -47,7 +47,7 @@ TT_ALWAYS_INLINE constexpr Called<Silu, A> silu(A&& a, SourceLine at = here()) {
 
 /// The error is in units of x's last place: below 0 the sum cancels, as in PyTorch.
 struct Gelu {
-  static constexpr OpInfo info{.name = "gelu", .max_ulp = 2};
+  static constexpr OpInfo info{.name = "gelu", .domain = Domain::floating, .max_ulp = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return (0.5 * x) * (1 + erf(x * 0.70710678118654752440));
   }
@@ -61,7 +61,7 @@ TT_ALWAYS_INLINE constexpr Called<Gelu, A> gelu(A&& a, SourceLine at = here()) {
 /// x / 2 (1 + tanh(u)) is x * sigmoid(2u), which does not cancel below 0. The error of 2u counts in
 /// full where sigmoid falls like an exponential: the bound grows with |2u|.
 struct GeluTanh {
-  static constexpr OpInfo info{.name = "gelu_tanh", .max_ulp = 256, .max_ulp_f64 = 1024};
+  static constexpr OpInfo info{.name = "gelu_tanh", .domain = Domain::floating, .max_ulp = 256, .max_ulp_f64 = 1024};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return x * sigmoid(x * fma(0.071354816272600247 * x, x, 1.5957691216057308));
   }
@@ -73,7 +73,7 @@ TT_ALWAYS_INLINE constexpr Called<GeluTanh, A> gelu_tanh(A&& a, SourceLine at = 
 }
 
 struct Softplus {
-  static constexpr OpInfo info{.name = "softplus", .max_ulp = 2};
+  static constexpr OpInfo info{.name = "softplus", .domain = Domain::floating, .max_ulp = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return where(x > 20, x, log1p(exp(where(x > 20, 20, x))));
   }
@@ -85,7 +85,7 @@ TT_ALWAYS_INLINE constexpr Called<Softplus, A> softplus(A&& a, SourceLine at = h
 }
 
 struct Elu {
-  static constexpr OpInfo info{.name = "elu", .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
+  static constexpr OpInfo info{.name = "elu", .domain = Domain::floating, .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
     return where(x > 0, x, alpha * expm1(where(x > 0, 0, x)));
   }
@@ -98,7 +98,7 @@ TT_ALWAYS_INLINE constexpr Called<Elu, A, S> elu(A&& a, S&& alpha = 1.0, SourceL
 
 /// The bound is for results above 2^-95 (f32); below, e^x is denormal.
 struct Mish {
-  static constexpr OpInfo info{.name = "mish", .max_ulp = 6};
+  static constexpr OpInfo info{.name = "mish", .domain = Domain::floating, .max_ulp = 6};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x * tanh(softplus(x)); }
 };
 /// x * tanh(softplus(x)), elementwise.
@@ -109,7 +109,7 @@ TT_ALWAYS_INLINE constexpr Called<Mish, A> mish(A&& a, SourceLine at = here()) {
 
 /// The rule is PyTorch's at the kinks: 0 at -3, 1 at 3.
 struct Hardswish {
-  static constexpr OpInfo info{.name = "hardswish", .max_ulp = 2};
+  static constexpr OpInfo info{.name = "hardswish", .domain = Domain::floating, .max_ulp = 2};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return x * (minimum(maximum(x + 3, 0), 6) / 6);
   }
@@ -151,16 +151,18 @@ TT_ALWAYS_INLINE constexpr Called<Clamp, A, L, H> clamp(A&& a, L&& low, H&& high
   return call<Clamp>(at, static_cast<A&&>(a), static_cast<L&&>(low), static_cast<H&&>(high));
 }
 
-/// x, but no less than low (no more than high), which may be Tensors. NaN stays. The gradient goes to x where the two are equal.
+/// x, but no less than low (no more than high), which may be Tensors. NaN stays, also one of a Tensor of bounds. The gradient goes to x where the two are equal.
 template <class A, class L>
   requires Operands<A, L>
 TT_ALWAYS_INLINE constexpr auto clamp_min(const A& a, const L& low, SourceLine at = here()) {
-  return where(primitive<Op::lt>(at, a, low), low, a, at);
+  if constexpr (Value<L>) return where(primitive<Op::le>(at, low, a), a, maximum(low, a, at), at);
+  else return where(primitive<Op::lt>(at, a, low), low, a, at);
 }
 template <class A, class H>
   requires Operands<A, H>
 TT_ALWAYS_INLINE constexpr auto clamp_max(const A& a, const H& high, SourceLine at = here()) {
-  return where(primitive<Op::lt>(at, high, a), high, a, at);
+  if constexpr (Value<H>) return where(primitive<Op::le>(at, a, high), a, minimum(high, a, at), at);
+  else return where(primitive<Op::lt>(at, high, a), high, a, at);
 }
 /// clamp with one bound: tt::clamp(x, tt::none, 6).
 template <Value A, Operand H>

@@ -17,8 +17,8 @@ struct NoneType {};
 inline constexpr NoneType None{};
 
 /// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
-/// integer ops take them as i64 and refuse floats.
-enum class Domain : std::uint8_t { real, number, integer };
+/// integer ops take them as i64 and refuse floats, floating ops refuse integers.
+enum class Domain : std::uint8_t { real, number, integer, floating };
 
 /// What a number op makes of bool: the body sees bool, or i64 in its place; `bools`: and the result is bool again.
 enum class OfBool : std::uint8_t { body, integers, bools };
@@ -48,11 +48,11 @@ struct Gradients {
 template <class G, class... More>
 Gradients(G, More...) -> Gradients<G, 1 + sizeof...(More)>;
 
-/// Can an op that is called as a whole be asked for in dtype T? Real ops take floats, integer ops i64.
+/// Can an op that is called as a whole be asked for in dtype T? Real and floating ops take floats, integer ops i64.
 template <class F, class T>
-inline constexpr bool takes_dtype = F::info.domain == Domain::real     ? std::is_floating_point_v<T>
-                                    : F::info.domain == Domain::number ? !std::is_same_v<T, bool>
-                                                                       : std::is_same_v<T, std::int64_t>;
+inline constexpr bool takes_dtype = F::info.domain == Domain::number    ? !std::is_same_v<T, bool>
+                                    : F::info.domain == Domain::integer ? std::is_same_v<T, std::int64_t>
+                                                                        : std::is_floating_point_v<T>;
 
 template <class A>
 concept Value = requires { typename std::remove_cvref_t<A>::tt_front; };

@@ -75,7 +75,7 @@ TT_ALWAYS_INLINE constexpr Called<Rad2deg, A> rad2deg(A&& a, SourceLine at = her
 }
 
 struct Frac {
-  static constexpr OpInfo info{.name = "frac"};
+  static constexpr OpInfo info{.name = "frac", .domain = Domain::floating};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return x - trunc(x); }
 };
 /// x - trunc(x), elementwise.

@@ -29,7 +29,7 @@ TT_ALWAYS_INLINE constexpr Called<Relu6, A> relu6(A&& a, SourceLine at = here())
 }
 
 struct Hardsigmoid {
-  static constexpr OpInfo info{.name = "hardsigmoid", .max_ulp = 1.5f};
+  static constexpr OpInfo info{.name = "hardsigmoid", .domain = Domain::floating, .max_ulp = 1.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(maximum(x + 3, 0), 6) / 6; }
   static constexpr auto derivative(auto x, auto, auto grad) { return where(x > -3 && x < 3, grad / 6, 0); }
 };
@@ -40,7 +40,7 @@ TT_ALWAYS_INLINE constexpr Called<Hardsigmoid, A> hardsigmoid(A&& a, SourceLine 
 }
 
 struct Logsigmoid {
-  static constexpr OpInfo info{.name = "logsigmoid", .max_ulp = 2.5f};
+  static constexpr OpInfo info{.name = "logsigmoid", .domain = Domain::floating, .max_ulp = 2.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) { return minimum(x, 0) - log1p(exp(-abs(x))); }
   static constexpr auto derivative(auto x, auto, auto grad) { return grad * sigmoid(-x); }
 };
@@ -52,7 +52,7 @@ TT_ALWAYS_INLINE constexpr Called<Logsigmoid, A> logsigmoid(A&& a, SourceLine at
 
 /// The constants of Klambauer et al., Self-Normalizing Neural Networks, 2017.
 struct Selu {
-  static constexpr OpInfo info{.name = "selu", .max_ulp = 3.5f};
+  static constexpr OpInfo info{.name = "selu", .domain = Domain::floating, .max_ulp = 3.5f};
   static TT_ALWAYS_INLINE constexpr auto body(auto x) {
     return where(x > 0, 1.0507009873554804934 * x, alpha_scale * expm1(where(x > 0, 0, x)));
   }
@@ -71,7 +71,7 @@ TT_ALWAYS_INLINE constexpr Called<Selu, A> selu(A&& a, SourceLine at = here()) {
 
 /// x itself where x / alpha is so small that e^(x / alpha) - 1 is no other number. The bound is for alpha above 0.
 struct Celu {
-  static constexpr OpInfo info{.name = "celu", .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
+  static constexpr OpInfo info{.name = "celu", .domain = Domain::floating, .arity = 2, .max_ulp = 3, .schema = "Tensor input, Scalar alpha=1.0"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto alpha) {
     const auto ratio = where(x > 0, 0, x) / alpha;
     return where(x > 0 || abs(ratio) < 0x1p-60, x, alpha * expm1(ratio));
@@ -117,7 +117,7 @@ TT_ALWAYS_INLINE constexpr Called<Tanhshrink, A> tanhshrink(A&& a, SourceLine at
 }
 
 struct Softshrink {
-  static constexpr OpInfo info{.name = "softshrink", .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar lambd=0.5"};
+  static constexpr OpInfo info{.name = "softshrink", .domain = Domain::floating, .arity = 2, .max_ulp = 0.5f, .schema = "Tensor input, Scalar lambd=0.5"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto bound) { return where(x > bound, x - bound, where(x < -bound, x + bound, x * 0)); }
   static constexpr auto derivative(auto x, auto bound, auto, auto grad) {
     const auto inside = x >= -bound && x <= bound;
@@ -131,7 +131,7 @@ TT_ALWAYS_INLINE constexpr Called<Softshrink, A, S> softshrink(A&& a, S&& lambd 
 }
 
 struct Hardshrink {
-  static constexpr OpInfo info{.name = "hardshrink", .arity = 2, .schema = "Tensor input, Scalar lambd=0.5"};
+  static constexpr OpInfo info{.name = "hardshrink", .domain = Domain::floating, .arity = 2, .schema = "Tensor input, Scalar lambd=0.5"};
   static TT_ALWAYS_INLINE constexpr auto body(auto x, auto bound) { return where(x >= -bound && x <= bound, 0, x); }
   static constexpr auto derivative(auto x, auto bound, auto, auto grad) {
     return Gradients{where(x >= -bound && x <= bound, 0, grad), where(x == x, 0, x)};

@@ -1,0 +1,19 @@
+// Errors that many functions of Tensors throw for their arguments; of what symbols are given: functional/checks.hpp.
+//   detail::need_same_dtype("cross", a, b, at)     tt::cross: dtypes differ: f32 and f64. Cast one?
+#pragma once
+#include "tt/core/tensor.hpp"
+
+namespace tt::detail {
+
+[[noreturn]] inline void refuse(const char* op, const char* what, const Tensor& x, SourceLine at) {
+  TT_THROW(Error(Text("tt::") << op << ": " << what << ": shape " << x.shape() << "." << at));
+}
+/// Passes where b is undefined.
+inline void need_same_dtype(const char* op, const Tensor& a, const Tensor& b, SourceLine at) {
+  if (b.defined() && a.dtype() != b.dtype()) TT_THROW(Error(Text("tt::") << op << ": dtypes differ: " << name(a.dtype()) << " and " << name(b.dtype()) << ". Cast one?" << at));
+}
+inline void need_floating(const char* op, const Tensor& x, SourceLine at) {
+  if (!is_floating(x.dtype())) TT_THROW(Error(Text("tt::") << op << ": dtype is not accepted: " << name(x.dtype()) << ". Cast it first?" << at));
+}
+
+}  // namespace tt::detail
