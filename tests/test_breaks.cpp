@@ -266,6 +266,15 @@ TEST_CASE("views, sizes and factories between breaks") {
   check_same("sizes as numbers", [](Tensor a) { return a.reshape({a.size(0) / 2, -1}) * a.sum().item(); }, x);
 }
 
+// Captured again and again, as if the view were another Tensor of the caller's at each time.
+TEST_CASE("a view by strides of what the function makes is no Tensor from outside") {
+  const Tensor x = uniform({2, 3}, 1);
+  const auto f = [](const Tensor& t) { return t + (tt::zeros({12}) + 0.5).as_strided({2, 3}, {1, 4}, 1); };
+  const auto compiled = tt::compile(tt::frozen(f));
+  for (int call = 0; call < 2; ++call) {
+    CHECK(same_bits(compiled(x), f(x)));
+  }
+}
 TEST_CASE("parameters are updated in place across breaks") {
   const Tensor w = uniform({5}, 1), x = uniform({5}, 2);
   check_same("before and after", [](Tensor& a, Tensor b) {

@@ -196,6 +196,14 @@ TEST_CASE("factors: LU, LDL, reflectors, polar, and solutions where the rank is 
   const auto full = tt::linalg::lstsq(made({5, 2}, 6), y, {}, "gels");
   CHECK(same(full.residuals, tt::square(tt::matmul(made({5, 2}, 6), full.solution) - y).sum({-2})));
   CHECK(tt::gradcheck([](List x) { return tt::linalg::pinv(tt::matmul(x[0], x[1])); }, {made({5, 2}, 3).requires_grad_(), made({2, 4}, 4).requires_grad_()}));
+  // several tolerances for one matrix
+  const auto inverses = [](const Tensor& x) { return (tt::linalg::pinv(x, {.atol = tt::full({2}, 1e-9, {.dtype = DType::f64})}) * tt::arange(18).to(DType::f64).reshape({2, 3, 3})).sum(); };
+  const Tensor eager = made({3, 3}, 3).requires_grad_(), recorded = made({3, 3}, 3).requires_grad_();
+  inverses(eager).backward();
+  tt::compile(inverses)(recorded).backward();
+  CHECK(eager.grad().shape() == tt::IntList{3, 3});
+  CHECK(same(eager.grad(), recorded.grad()));
+  CHECK(tt::gradcheck([&](List x) { return inverses(x[0]); }, {made({3, 3}, 3).requires_grad_()}));
   CHECK(numbers(tt::linalg::matrix_rank(tt::eye(3) * 1e-3, {.atol = tt::tensor(1e-2)})) == Numbers{0});
   CHECK(message([&] { tt::linalg::lu_solve(f.LU, tt::full({2, 4}, 9, {.dtype = DType::i32}), b); }).find("a pivot is out of range: 9") != std::string::npos);
   CHECK(message([&] { tt::linalg::ldl_solve(d.LD, tt::full({2, 4}, 0, {.dtype = DType::i32}), b); }).find("a pivot is out of range: 0") != std::string::npos);

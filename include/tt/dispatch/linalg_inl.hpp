@@ -116,7 +116,12 @@ TT_LAZY_DEFINITION Tensor linalg::pinv(const Tensor& given, const Tolerances& to
     const SvdResult r = svd(a, false, at);
     inverse = tt::matmul(r.Vh.mT(at) * inverse_of(r.S, r.S), r.U.mT(at), at);
   }
-  return given.requires_grad() || detail::capture_mode ? call_with<detail::PinvDerivative<>>(at, {}, given, inverse) : inverse;
+  if (!given.requires_grad() && !detail::capture_mode) return inverse;
+  const auto has_axes = [](const Tensor& t) { return t.defined() && t.dim() > 0; };
+  if (!has_axes(tolerances.atol) && !has_axes(tolerances.rtol)) return call_with<detail::PinvDerivative<>>(at, {}, given, inverse);
+  IntList batch = inverse.shape(at);  // of several tolerances for one matrix
+  for (const int k : {-2, -1}) batch.set(batch.size() + k, given.size(k, at));
+  return call_with<detail::PinvDerivative<>>(at, {}, given.expand(batch, at), inverse);
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_rank(const Tensor& a, const Tolerances& tolerances, bool hermitian, SourceLine at) {
   const Tensor s = hermitian ? tt::abs(eigvalsh(a.detach(), "L", at), at) : svdvals(a.detach(), at);

@@ -218,6 +218,7 @@ TT_LAZY_DEFINITION Tensor as_strided(const Tensor& x, const IntList& size, const
   if (detail::capture_mode) view.impl().capture = t.capture;  // made where x was: nothing that a compiled function would hold
   if (detail::change_is_taped(x) && !view.requires_grad())  // what its base has is no part of the tape
     TT_THROW(Error(Text("tt::as_strided: of a leaf that is a view of another Tensor there is no gradient. Use clone() before requires_grad_()?") << at));
+  if (detail::capture_mode) view.impl().capture = t.capture;  // of what a capture makes, it is made there too
   return view;
 }
 TT_LAZY_DEFINITION TensorList broadcast_tensors(TensorSpan all, SourceLine at) {
