@@ -32,7 +32,7 @@ struct Link {
   int result = 0, layout = 0;
   Tensor like;                      ///< what was recorded there
   std::int64_t least = 0, most = 1;  ///< of integers there
-  bool has_extremes = false;         ///< of floats there
+  bool has_extremes = false, is_definite = false;  ///< of floats there
 };
 using Chain = std::vector<Link>;
 
@@ -70,7 +70,10 @@ Tensor adapted(const Tensor& x, const Link& l) {
   if (floats || x.is_floating_point()) flat = tt::nan_to_num(tt::sin(flat + shift.to(flat.dtype()) * 0.37), 0.25);
   if (l.has_extremes)
     for (int k = 0; const double v : {HUGE_VAL, -HUGE_VAL, -0.0, 1e4, std::nan("")}) flat = tt::where(tt::remainder(place, 7) == k++, v, flat).to(flat.dtype());
-  if (floats) return flat.to(like.dtype()).reshape(like.shape());
+  if (floats) {
+    const Tensor y = flat.to(like.dtype()).reshape(like.shape());
+    return l.is_definite ? tt::matmul(y, y.mT()) + tt::eye(y.size(-1), y.dtype()) : y;
+  }
   const std::int64_t count = l.most - l.least + 1;
   if (x.is_floating_point()) flat = tt::floor((flat.to(DType::f64) + 1) * (0.4999 * static_cast<double>(count))).to(DType::i64);
   return (tt::remainder(tt::remainder(flat, count) + shift * std::max<std::int64_t>(1, count / 17), count) + l.least).to(like.dtype()).reshape(like.shape());
@@ -118,7 +121,7 @@ double allowed_of(const Chain& chain) {
 }
 std::string text_of(const Chain& chain) {
   std::string s;
-  for (const Link& l : chain) s += l.call.name + "." + tt::name(l.like.dtype()) + (l.place > 0 ? "@" + std::to_string(l.place) : "") + (l.result ? "#" + std::to_string(l.result) : "") + (l.layout ? "/" + std::to_string(l.layout) : "") + (l.has_extremes ? "!" : "") + " ";
+  for (const Link& l : chain) s += l.call.name + "." + tt::name(l.like.dtype()) + (l.place > 0 ? "@" + std::to_string(l.place) : "") + (l.result ? "#" + std::to_string(l.result) : "") + (l.layout ? "/" + std::to_string(l.layout) : "") + (l.has_extremes ? "!" : l.is_definite ? "+" : "") + " ";
   return s;
 }
 bool close(const Tensor& a, const Tensor& b, double allowed) {
@@ -133,6 +136,13 @@ bool close(const Tensor& a, const Tensor& b, double allowed) {
   if (!tt::equal(tt::isnan(x), tt::isnan(y))) return false;
   const Tensor p = tt::nan_to_num(x, 0, 1e30, -1e30), q = tt::nan_to_num(y, 0, 1e30, -1e30);
   return (p - q).abs().amax().item() <= allowed * (1 + q.abs().amax().item());
+}
+/// Equal bits, but for which NaN it is.
+bool same(const Tensor& a, const Tensor& b) {
+  if (same_bits(a, b)) return true;
+  if (!a.is_floating_point() || a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  const Tensor x = tt::isnan(a), y = tt::isnan(b);
+  return same_bits(x, y) && same_bits(a.masked_fill(x, 0), b.masked_fill(y, 0));
 }
 /// What a way of running it gives, or that it fails.
 template <class F>
@@ -174,7 +184,8 @@ const Library& library() {
 Tensor beside(const Tensor& x, double allowed) { return x * (1 + (allowed < 1e-6 ? 1e-11 : allowed < 0.01 ? 1e-5 : 1e-2)); }
 /// Where a small step changes much, rounding does too: nothing can be compared.
 double of_small_steps(double allowed) { return allowed > 0.01 ? allowed / 2 : allowed / 10; }
-bool no_derivative(const std::string& error) { return contains(error, "has no derivative"); }  // eager does not ask where nothing flows
+/// Eager does not ask where nothing flows.
+bool no_derivative(const std::string& error) { return contains(error, "has no derivative") || contains(error, "has no second derivative"); }
 
 /// Two examples at once.
 template <class F>
@@ -189,7 +200,7 @@ std::string wrong_batch(const F& f, const Chain& chain, const Tensor& x, const T
   const Tensor one = both->select(0, 0), two = both->select(0, 1);
   const auto compiled = tried([&] { return tt::compile(tt::frozen(tt::vmap(tt::frozen(f))))(tt::stack({x, second})); }, error);
   if (!compiled) return "compiled vmap fails: " + error;
-  if (!same_bits(*compiled, *both)) return "compiled vmap gives other bits";
+  if (!same(*compiled, *both)) return "compiled vmap gives other bits";
   if (has_integers_only(chain)) return same_bits(one, eager) && same_bits(two, *other) ? "" : "vmap gives other integers";
   if (close(one, eager, allowed) && close(two, *other, allowed)) return "";
   for (const bool first : {true, false})
@@ -239,13 +250,13 @@ std::string wrong(const Chain& chain, const Tensor& x, int& compared) {
     const tt::NoGrad off;
     eager = tried([&] { return f(x); }, error);
     const auto again = tried([&] { return f(x); }, other);
-    if (eager && again && !same_bits(*eager, *again)) return "";
+    if (eager && again && !same(*eager, *again)) return "";
     const auto compiled = tt::compile(tt::frozen(f));
     for (int call = 0; call < 2; ++call) {
       const auto got = tried([&] { return compiled(x); }, other);
       if (!eager && got) return "";  // what nothing is done with is left out, with its failures
       if (eager && !got) return "compiled fails: " + other;
-      if (eager && !same_bits(*got, *eager)) return "compiled gives other bits";
+      if (eager && !same(*got, *eager)) return "compiled gives other bits";
     }
   }
   if (!eager) return "";
@@ -310,7 +321,9 @@ std::optional<Link> link_of(Dice& dice, const Recorded& op, const F& allows) {
   l.result = any(results);
   l.like = given.empty() ? l.call.results[static_cast<std::size_t>(l.result)] : given[static_cast<std::size_t>(l.place)];
   draw_range(dice, l, is_grown && !given.empty());
-  l.has_extremes = l.like.is_floating_point() && dice.below(12) == 0;
+  const bool is_square = l.like.is_floating_point() && l.like.dim() > 1 && l.like.size(-1) == l.like.size(-2) && l.like.size(-1) > 0;
+  l.is_definite = dice.below(3) == 0 && is_square;
+  l.has_extremes = dice.below(12) == 0 && l.like.is_floating_point() && !l.is_definite;
   return l;
 }
 Chain chain_of(std::uint64_t seed, Tensor& x) {
