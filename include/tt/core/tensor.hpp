@@ -549,6 +549,28 @@ class Tensor {
   template <class = void> Tensor swapdims(int dim0, int dim1, SourceLine at = here()) const;
   template <class = void> Tensor moveaxis(const IntList& source, const IntList& destination, SourceLine at = here()) const;
   template <class = void> Tensor adjoint(SourceLine at = here()) const;
+  template <class = void> Tensor mH(SourceLine at = here()) const;
+  template <class = void> Tensor byte(SourceLine at = here()) const;
+  template <class = void> Tensor conj(SourceLine at = here()) const;
+  template <class = void> Tensor real(SourceLine at = here()) const;
+  template <class = void> Tensor resolve_conj(SourceLine at = here()) const;
+  template <class = void> Tensor resolve_neg(SourceLine at = here()) const;
+  template <class = void> Tensor conj_physical(SourceLine at = here()) const;
+  template <class = void> Tensor isreal(SourceLine at = here()) const;
+  template <class = void> Tensor narrow_copy(int dim, SizeArgument start, SizeArgument length, SourceLine at = here()) const;
+  template <class = void> auto unsafe_chunk(int chunks, int dim = 0, SourceLine at = here()) const;
+  template <class = void> auto unsafe_split(std::int64_t split_size, int dim = 0, SourceLine at = here()) const;
+  template <class = void> Tensor new_empty_strided(const IntList& size, const IntList& stride, SourceLine at = here()) const;
+  template <class = void> auto geqrf(SourceLine at = here()) const;
+  template <class = void> auto histogram(std::int64_t bins, SourceLine at = here()) const;
+  template <class = void> auto lu(SourceLine at = here()) const;
+  template <class = void> Tensor lu_solve(const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) const;
+  template <class = void> Tensor orgqr(const Tensor& tau, SourceLine at = here()) const;
+  template <class = void> Tensor ormqr(const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false, SourceLine at = here()) const;
+  template <class = void> auto qr(bool some = true, SourceLine at = here()) const;
+  template <class = void> auto svd(bool some = true, SourceLine at = here()) const;
+  template <class = void> auto triangular_solve(const Tensor& a, bool upper = true, bool transpose = false, bool unitriangular = false, SourceLine at = here()) const;
+  template <class = void> Tensor& conj_physical_() { return *this; }
   template <class = void> Tensor diag(int diagonal = 0, SourceLine at = here()) const;
   template <class = void> Tensor diagflat(int offset = 0, SourceLine at = here()) const;
   template <class = void> Tensor diag_embed(int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) const;

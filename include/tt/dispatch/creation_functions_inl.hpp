@@ -34,6 +34,28 @@ TT_LAZY_DEFINITION Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o, S
   const Size most = n.size < m.size ? m.size : n.size;
   return eye(most, o, at).slice(0, 0, n.size, 1, at).slice(1, 0, m.size, 1, at).clone(at);
 }
+TT_LAZY_DEFINITION Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o, SourceLine at) {
+  std::int64_t last = 0, way = 0;
+  bool beyond = stride.size() != size.size();  // as_strided says so
+  for (int k = 0; !beyond && k < size.size(); ++k) beyond = __builtin_mul_overflow(size.value(k) - 1, stride.value(k), &way) || __builtin_add_overflow(last, way, &last);
+  return as_strided(empty({!beyond && last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
+}
+TT_LAZY_DEFINITION Tensor empty_permuted(const IntList& size, const IntList& physical_layout, TensorOptions o, SourceLine at) {
+  IntList laid, back;
+  SmallVec<bool, max_rank> taken;
+  for (int k = 0; k < size.size(); ++k) {
+    back.push_back(0);
+    taken.push_back(false);
+  }
+  for (int k = 0; k < physical_layout.size(); ++k) {
+    const int axis = normalize_axis(detail::saturated<int>(physical_layout.value(k)), size.size());
+    if (axis < 0 || physical_layout.size() != size.size() || taken[axis]) TT_THROW(Error(Text("tt::empty_permuted: axes ") << physical_layout << " are not a permutation for sizes " << size << "." << at));
+    taken[axis] = true;
+    laid.push_back(size[axis]);
+    back[axis] = k;
+  }
+  return empty(laid, o).permute(back, at);
+}
 namespace detail {
 template <class Holds>
 Tensor triangle_indices(std::int64_t row, std::int64_t col, const Holds& holds, SourceLine at) {

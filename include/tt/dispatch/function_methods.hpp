@@ -164,6 +164,27 @@ template <class> Tensor Tensor::flipud(SourceLine at) const { return tt::flipud(
 template <class> Tensor Tensor::swapdims(int dim0, int dim1, SourceLine at) const { return tt::swapdims(*this, dim0, dim1, at); }
 template <class> Tensor Tensor::moveaxis(const IntList& source, const IntList& destination, SourceLine at) const { return tt::moveaxis(*this, source, destination, at); }
 template <class> Tensor Tensor::adjoint(SourceLine at) const { return transpose(-2, -1, at); }
+template <class> Tensor Tensor::mH(SourceLine at) const { return transpose(-2, -1, at); }
+template <class> Tensor Tensor::byte(SourceLine at) const { return to(DType::u8, at); }
+template <class> Tensor Tensor::conj(SourceLine) const { return *this; }
+template <class> Tensor Tensor::real(SourceLine) const { return *this; }
+template <class> Tensor Tensor::resolve_conj(SourceLine) const { return *this; }
+template <class> Tensor Tensor::resolve_neg(SourceLine) const { return *this; }
+template <class> Tensor Tensor::conj_physical(SourceLine at) const { return clone(at); }
+template <class> Tensor Tensor::isreal(SourceLine at) const { return tt::isreal(*this, at); }
+template <class> Tensor Tensor::narrow_copy(int dim, SizeArgument start, SizeArgument length, SourceLine at) const { return tt::narrow_copy(*this, dim, start, length, at); }
+template <class> auto Tensor::unsafe_chunk(int chunks, int dim, SourceLine at) const { return tt::unsafe_chunk(*this, chunks, dim, at); }
+template <class> auto Tensor::unsafe_split(std::int64_t split_size, int dim, SourceLine at) const { return tt::unsafe_split(*this, split_size, dim, at); }
+template <class> Tensor Tensor::new_empty_strided(const IntList& size, const IntList& stride, SourceLine at) const { return tt::empty_strided(size, stride, detail::on_device(dtype(), device()), at); }
+template <class> auto Tensor::geqrf(SourceLine at) const { return linalg::geqrf(*this, at); }
+template <class> auto Tensor::histogram(std::int64_t bins, SourceLine at) const { return tt::histogram(*this, bins, 0, 0, {}, false, at); }
+template <class> auto Tensor::lu(SourceLine at) const { return linalg::lu_factor(*this, at); }
+template <class> Tensor Tensor::lu_solve(const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at) const { return tt::lu_solve(*this, LU_data, LU_pivots, at); }
+template <class> Tensor Tensor::orgqr(const Tensor& tau, SourceLine at) const { return tt::orgqr(*this, tau, at); }
+template <class> Tensor Tensor::ormqr(const Tensor& tau, const Tensor& other, bool left, bool transpose, SourceLine at) const { return tt::ormqr(*this, tau, other, left, transpose, at); }
+template <class> auto Tensor::qr(bool some, SourceLine at) const { return linalg::qr(*this, some ? "reduced" : "complete", at); }
+template <class> auto Tensor::svd(bool some, SourceLine at) const { return tt::svd(*this, some, at); }
+template <class> auto Tensor::triangular_solve(const Tensor& a, bool upper, bool transpose, bool unitriangular, SourceLine at) const { return tt::triangular_solve(*this, a, upper, transpose, unitriangular, at); }
 template <class> Tensor Tensor::diag(int diagonal, SourceLine at) const { return tt::diag(*this, diagonal, at); }
 template <class> Tensor Tensor::diagflat(int offset, SourceLine at) const { return tt::diagflat(*this, offset, at); }
 template <class> Tensor Tensor::diag_embed(int offset, int dim1, int dim2, SourceLine at) const { return tt::diag_embed(*this, offset, dim1, dim2, at); }

@@ -59,6 +59,41 @@ template <class = void> Tensor atleast_1d(const Tensor& x, SourceLine at = here(
 template <class = void> Tensor atleast_2d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 2, at); }
 template <class = void> Tensor atleast_3d(const Tensor& x, SourceLine at = here()) { return detail::at_least(x, 3, at); }
 
+// ---- complex names, of what is real
+template <class = void> Tensor conj(const Tensor& x) { return x; }
+template <class = void> Tensor real(const Tensor& x) { return x; }
+template <class = void> Tensor resolve_conj(const Tensor& x) { return x; }
+template <class = void> Tensor resolve_neg(const Tensor& x) { return x; }
+template <class = void> Tensor conj_physical(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
+template <class = void> Tensor isreal(const Tensor& x, SourceLine at = here()) { return ones(x.shape(at), detail::on_device(DType::boolean, x.device()), at); }
+
+// ---- views as copies of their own
+template <class = void> Tensor adjoint(const Tensor& x, SourceLine at = here()) { return x.mT(at); }
+template <class = void> Tensor alias_copy(const Tensor& x, SourceLine at = here()) { return x.clone(at); }
+template <class = void> Tensor as_strided_copy(const Tensor& x, const IntList& size, const IntList& stride, Optional<std::int64_t> storage_offset = {}, SourceLine at = here()) { return as_strided(x, size, stride, storage_offset, at).clone(at); }
+template <class = void> Tensor diagonal_copy(const Tensor& x, int offset = 0, int dim1 = 0, int dim2 = 1, SourceLine at = here()) { return diagonal(x, offset, dim1, dim2, at).clone(at); }
+template <class = void> Tensor expand_copy(const Tensor& x, const IntList& size, SourceLine at = here()) { return x.expand(size, at).clone(at); }
+template <class = void> Tensor narrow_copy(const Tensor& x, int dim, SizeArgument start, SizeArgument length, SourceLine at = here()) { return narrow(x, dim, start, length, at).clone(at); }
+template <class = void> Tensor permute_copy(const Tensor& x, const IntList& dims, SourceLine at = here()) { return x.permute(dims, at).clone(at); }
+template <class = void> Tensor select_copy(const Tensor& x, int dim, SizeArgument index, SourceLine at = here()) { return x.select(dim, index, at).clone(at); }
+template <class = void> Tensor squeeze_copy(const Tensor& x, const IntList& dim = {}, SourceLine at = here()) { return (dim.size() ? squeeze(x, dim, at) : x.squeeze(at)).clone(at); }
+template <class = void> Tensor t_copy(const Tensor& x, SourceLine at = here()) { return x.t(at).clone(at); }
+template <class = void> Tensor transpose_copy(const Tensor& x, int dim0, int dim1, SourceLine at = here()) { return x.transpose(dim0, dim1, at).clone(at); }
+template <class = void> Tensor unfold_copy(const Tensor& x, int dimension, std::int64_t size, std::int64_t step, SourceLine at = here()) { return x.unfold(dimension, size, step, at).clone(at); }
+template <class = void> Tensor unsqueeze_copy(const Tensor& x, int dim, SourceLine at = here()) { return x.unsqueeze(dim, at).clone(at); }
+template <class = void> Tensor view_copy(const Tensor& x, const IntList& size, SourceLine at = here()) { return x.reshape(size, at).clone(at); }
+namespace detail {
+template <class = void> TensorList copies_of(TensorList all, SourceLine at) {
+  for (Tensor& t : all) t = t.clone(at);
+  return all;
+}
+}  // namespace detail
+template <class = void> TensorList split_copy(const Tensor& x, std::int64_t split_size, int dim = 0, SourceLine at = here()) { return detail::copies_of(split(x, split_size, dim, at), at); }
+template <class = void> TensorList split_with_sizes_copy(const Tensor& x, const IntList& split_sizes, int dim = 0, SourceLine at = here()) { return detail::copies_of(split(x, split_sizes, dim, at), at); }
+template <class = void> TensorList unbind_copy(const Tensor& x, int dim = 0, SourceLine at = here()) { return detail::copies_of(unbind(x, dim, at), at); }
+template <class = void> TensorList unsafe_chunk(const Tensor& x, int chunks, int dim = 0, SourceLine at = here()) { return chunk(x, chunks, dim, at); }
+template <class = void> TensorList unsafe_split(const Tensor& x, std::int64_t split_size, int dim = 0, SourceLine at = here()) { return split(x, split_size, dim, at); }
+
 // ---- products and matrices
 template <class = void> Tensor ger(const Tensor& a, const Tensor& b, SourceLine at = here()) { return outer(a, b, at); }
 template <class = void> Tensor vdot(const Tensor& a, const Tensor& b, SourceLine at = here()) { return dot(a, b, at); }
@@ -70,6 +105,39 @@ template <class = void> Tensor cholesky(const Tensor& a, bool upper = false, Sou
 template <class = void> Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false, SourceLine at = here()) { return linalg::cholesky_solve(b, l, upper, at); }
 template <class = void> Tensor matrix_exp(const Tensor& a, SourceLine at = here()) { return linalg::matrix_exp(a, at); }
 template <class = void> Tensor matrix_power(const Tensor& a, int n, SourceLine at = here()) { return linalg::matrix_power(a, n, at); }
+
+template <class = void> auto geqrf(const Tensor& a, SourceLine at = here()) { return linalg::geqrf(a, at); }
+template <class = void> Tensor orgqr(const Tensor& a, const Tensor& tau, SourceLine at = here()) { return linalg::householder_product(a, tau, at); }
+template <class = void> Tensor ormqr(const Tensor& a, const Tensor& tau, const Tensor& other, bool left = true, bool transpose = false, SourceLine at = here()) { return linalg::ormqr(a, tau, other, left, transpose, at); }
+template <class = void> Tensor lu_solve(const Tensor& b, const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) { return linalg::lu_solve(LU_data, LU_pivots, b, true, false, at); }
+template <class = void> auto lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, SourceLine at = here()) { return linalg::lu_unpack(LU_data, LU_pivots, at); }
+/// A = U diag(S) V^T; `some`: only the vectors of singular values.
+template <class = void> SvdLowRankResult svd(const Tensor& a, bool some = true, SourceLine at = here()) {
+  const linalg::SvdResult r = linalg::svd(a, !some, at);
+  return {r.U, r.S, r.Vh.mT(at)};
+}
+struct TriangularSolveResult {
+  Tensor solution, cloned_coefficient;
+};
+template <class = void> TriangularSolveResult triangular_solve(const Tensor& b, const Tensor& a, bool upper = true, bool transpose = false, bool unitriangular = false, SourceLine at = here()) {
+  return {linalg::solve_triangular(transpose ? a.mT(at) : a, b, upper != transpose, true, unitriangular, at), a.clone(at)};
+}
+namespace linalg {
+template <class = void> Tensor diagonal(const Tensor& a, int offset = 0, int dim1 = -2, int dim2 = -1, SourceLine at = here()) { return tt::diagonal(a, offset, dim1, dim2, at); }
+/// Of all elements, or along one axis, as a vector; along two as a matrix.
+template <class = void> Tensor norm(const Tensor& x, double ord = 2, const IntList& dim = {}, bool keepdim = false, SourceLine at = here()) {
+  return dim.size() == 2 ? matrix_norm(x, ord, dim, keepdim, at) : vector_norm(x, ord, dim, keepdim, at);
+}
+/// "fro" or "nuc".
+template <class = void> Tensor norm(const Tensor& x, std::string_view ord, const IntList& dim = {-2, -1}, bool keepdim = false, SourceLine at = here()) { return matrix_norm(x, ord, dim, keepdim, at); }
+}  // namespace linalg
+namespace special {
+template <class = void> Tensor gammainc(const Tensor& a, const Tensor& x, SourceLine at = here()) { return igamma(a, x, at); }
+template <class = void> Tensor gammaincc(const Tensor& a, const Tensor& x, SourceLine at = here()) { return igammac(a, x, at); }
+template <class = void> Tensor modified_bessel_i0(const Tensor& x, SourceLine at = here()) { return tt::i0(x, at); }
+template <class = void> Tensor modified_bessel_i1(const Tensor& x, SourceLine at = here()) { return special::i1(x, at); }
+template <class = void> Tensor multigammaln(const Tensor& x, int p, SourceLine at = here()) { return mvlgamma(x, p, at); }
+}  // namespace special
 
 // ---- elements
 template <class = void> FrexpResult frexp(const Tensor& x, SourceLine at = here()) {
@@ -84,6 +152,11 @@ template <class = void> Tensor float_power(const Tensor& x, const detail::Tensor
 template <class = void> Tensor trapz(const Tensor& y, const Tensor& x, int dim = -1, SourceLine at = here()) { return trapezoid(y, x, dim, at); }
 template <class = void> Tensor trapz(const Tensor& y, double dx = 1, int dim = -1, SourceLine at = here()) { return trapezoid(y, dx, dim, at); }
 template <class = void> Tensor msort(const Tensor& x, SourceLine at = here()) { return sort(x, 0, false, false, at).values; }
+
+/// other - x.
+template <class B> Tensor rsub(const Tensor& x, const B& other, SourceLine at = here()) { return tt::sub(other, x, at); }
+/// x with one number in all places.
+template <class = void> Tensor fill(const Tensor& x, double value, SourceLine at = here()) { return full(x.shape(at), value, detail::on_device(x.dtype(), x.device()), at); }
 
 // ---- networks
 template <class = void> Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const IntList& stride = {1}, const IntList& padding = {0}, const IntList& output_padding = {0},
@@ -108,6 +181,14 @@ template <class = void> Tensor lp_pool3d(const Tensor& x, double norm_type, cons
 template <class = void> PoolResult max_pool1d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 1, kernel_size, o, at); }
 template <class = void> PoolResult max_pool2d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 2, kernel_size, o, at); }
 template <class = void> PoolResult max_pool3d_with_indices(const Tensor& x, const IntList& kernel_size, const PoolOptions& o = {}, SourceLine at = here()) { return max_pool_with_indices(x, 3, kernel_size, o, at); }
+template <class = void> Tensor constant_pad_nd(const Tensor& x, const IntList& pad, double value = 0, SourceLine at = here()) { return tt::pad(x, pad, value, at); }
+template <class = void> Tensor feature_dropout(const Tensor& x, double p = 0.5, bool training = true, SourceLine at = here()) { return dropout2d(x, p, training, at); }
+template <class = void> Tensor affine_grid_generator(const Tensor& theta, const IntList& size, bool align_corners, SourceLine at = here()) { return affine_grid(theta, size, align_corners, at); }
+template <class = void> Tensor grid_sampler(const Tensor& x, const Tensor& grid, SampleMode mode, SamplePadding padding_mode, bool align_corners, SourceLine at = here()) { return grid_sample(x, grid, mode, padding_mode, align_corners, at); }
+template <class = void> Tensor grid_sampler_2d(const Tensor& x, const Tensor& grid, SampleMode mode, SamplePadding padding_mode, bool align_corners, SourceLine at = here()) { return grid_sample(x, grid, mode, padding_mode, align_corners, at); }
+template <class = void> Tensor grid_sampler_3d(const Tensor& x, const Tensor& grid, SampleMode mode, SamplePadding padding_mode, bool align_corners, SourceLine at = here()) { return grid_sample(x, grid, mode, padding_mode, align_corners, at); }
+template <class = void> Tensor upsample_nearest(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, SourceLine at = here()) { return interpolate(x, size, scale_factor, "nearest", false, false, false, at); }
+template <class = void> Tensor upsample_bilinear(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor = {}, SourceLine at = here()) { return interpolate(x, size, scale_factor, "bilinear", true, false, false, at); }
 /// softmax((logits + g) / tau) with g of Gumbel's distribution; hard: one 1 at the greatest, with the gradient of the soft one.
 template <class = void>
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int dim = -1, SourceLine at = here()) {

@@ -129,6 +129,9 @@ TT_LAZY Tensor linspace(double start, double end, std::int64_t steps, TensorOpti
 TT_LAZY Tensor logspace(double start, double end, std::int64_t steps, double base = 10, TensorOptions o = {}, SourceLine at = here());
 /// Ones on the diagonal of an n x m matrix.
 TT_LAZY Tensor eye(SizeArgument n, SizeArgument m, TensorOptions o = {}, SourceLine at = here());
+/// Of elements that nobody wrote, with these strides; or with its axes in memory in this order.
+TT_LAZY Tensor empty_strided(const IntList& size, const IntList& stride, TensorOptions o = {}, SourceLine at = here());
+TT_LAZY Tensor empty_permuted(const IntList& size, const IntList& physical_layout, TensorOptions o = {}, SourceLine at = here());
 /// Places of the lower (upper) triangle of a matrix, row by row: (2, how many) of i64.
 TT_LAZY Tensor tril_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());
 TT_LAZY Tensor triu_indices(std::int64_t row, std::int64_t col, std::int64_t offset = 0, SourceLine at = here());

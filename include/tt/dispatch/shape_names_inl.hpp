@@ -44,13 +44,6 @@ Tensor full_of(const IntList& s, const TensorOperand& v, const TensorOptions& o,
   return is_whole(v) ? full(s, integer_of(v, at), o, at) : full(s, real_of(v, at), o, at);
 }
 template <class = void>
-Tensor strided(const IntList& size, const IntList& stride, const TensorOptions& o, Line at) {
-  std::int64_t last = 0, way = 0;
-  bool beyond = stride.size() != size.size();  // as_strided says so
-  for (int k = 0; !beyond && k < size.size(); ++k) beyond = __builtin_mul_overflow(size.value(k) - 1, stride.value(k), &way) || __builtin_add_overflow(last, way, &last);
-  return as_strided(empty({!beyond && last + 1 > 0 ? last + 1 : 0}, o), size, stride, {}, at);
-}
-template <class = void>
 Tensor converted(const Tensor& x, OptionalDType d, Line at) { return d.given ? x.to(d.value, at) : x; }
 
 template <class F, class R, class... A>
@@ -79,13 +72,17 @@ void register_views() {
   register_function("swapaxes", "Tensor input, int axis0, int axis1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
   register_function("swapdims", "Tensor input, int dim0, int dim1", [](const Tensor& x, int a, int b, Line at) { return swapaxes(x, a, b, at); });
   view_and_copy("t", "t_copy", "Tensor input", [](const Tensor& x, Line at) { return x.t(at); });
-  const auto reversed = [](const Tensor& x, Line at) {
+  const auto last_two = [](const Tensor& x, Line at) { return x.transpose(-2, -1, at); };
+  static constexpr auto reversed = [](const Tensor& x, Line at) {
     IntList order;
     for (int k = x.dim(); k-- > 0;) order.push_back(k);
     return x.permute(order, at);
   };
-  const auto last_two = [](const Tensor& x, Line at) { return x.transpose(-2, -1, at); };
-  for (const char* name : {"T", "H"}) register_function(name, "Tensor input", reversed);
+  register_function("T", "Tensor input", reversed);
+  register_function("H", "Tensor input", [](const Tensor& x, Line at) {
+    if (x.dim() != 2 && x.dim() != 0) refuse("H", "not a matrix", x, at);
+    return reversed(x, at);
+  });
   for (const char* name : {"mT", "mH", "adjoint"}) register_function(name, "Tensor input", last_two);
   for (const char* name : {"movedim", "moveaxis"})
     register_function(name, "Tensor input, int[] source, int[] destination", [](const Tensor& x, const IntList& s, const IntList& d, Line at) { return movedim(x, s, d, at); });
@@ -210,22 +207,9 @@ void register_creation() {
     return full_of(s, v, made_with(d, w, g, number_of(v).dtype()), at);
   });
   create("scalar_tensor", "Scalar s", [](const TensorOperand& v, OptionalDType d, Device w, bool g, Line at) { return full_of({}, v, made_with(d, w, g), at); });
-  create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_with(d, v, false), at); });
+  create("empty_strided", "int[] size, int[] stride", [](const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return empty_strided(s, t, made_with(d, v, false), at); });
   create("empty_permuted", "int[] size, int[] physical_layout", [](const IntList& s, const IntList& p, OptionalDType d, Device v, bool, Line at) {
-    IntList laid, back;
-    SmallVec<bool, max_rank> taken;
-    for (int k = 0; k < s.size(); ++k) {
-      back.push_back(0);
-      taken.push_back(false);
-    }
-    for (int k = 0; k < p.size(); ++k) {
-      const int axis = normalize_axis(saturated<int>(p.value(k)), s.size());
-      if (axis < 0 || p.size() != s.size() || taken[axis]) TT_THROW(Error(Text("tt::empty_permuted: axes ") << p << " are not a permutation for sizes " << s << "." << at));
-      taken[axis] = true;
-      laid.push_back(s[axis]);
-      back[axis] = k;
-    }
-    return empty(laid, made_with(d, v, false)).permute(back, at);
+    return empty_permuted(s, p, made_with(d, v, false), at);
   });
   const auto like = [](const char* name, auto make) { create(name, "Tensor input", make); };
   like("zeros_like", [](const Tensor& x, OptionalDType d, Device v, bool g, Line at) { return zeros(x.shape(at), made_like(x, d, v, g), at); });
@@ -243,7 +227,7 @@ void register_creation() {
   create("new_full", "Tensor input, int[] size, Scalar fill_value", [](const Tensor& x, const IntList& s, const TensorOperand& n, OptionalDType d, Device v, bool g, Line at) {
     return full_of(s, n, made_like(x, d, v, g), at);
   });
-  create("new_empty_strided", "Tensor input, int[] size, int[] stride", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return strided(s, t, made_like(x, d, v, false), at); });
+  create("new_empty_strided", "Tensor input, int[] size, int[] stride", [](const Tensor& x, const IntList& s, const IntList& t, OptionalDType d, Device v, bool, Line at) { return empty_strided(s, t, made_like(x, d, v, false), at); });
   static constexpr auto numbers = [](const TensorOperand& start, const TensorOperand& end, const TensorOperand& step, OptionalDType d, Device v, bool g, Line at) {
     const DType own = is_floating(promote(promote(number_of(start).dtype(), number_of(end).dtype()), number_of(step).dtype())) ? DType::f32 : DType::i64;
     if (is_whole(start) && is_whole(end) && is_whole(step)) return arange_of_integers(integer_of(start, at), integer_of(end, at), integer_of(step, at), made_with(d, v, g, own), at);
