@@ -201,10 +201,10 @@ inline std::vector<tt::NamedValue> named_values(const Case& c) {
   for (const auto& [name, value] : c.named) v.push_back({name.c_str(), value});
   return v;
 }
-inline constexpr int seed = 7;
+inline constexpr int seed_of_draws = 7;
 /// By name. What a name that ends with _ writes is a copy of the first argument; what is drawn begins at one seed.
 inline Tensors results(const Case& c) {
-  if (c.drawn) tt::manual_seed(seed);
+  if (c.drawn) tt::manual_seed(seed_of_draws);
   std::vector<BoxedValue> arguments = c.arguments;
   if (c.name.ends_with('_') && !c.name.ends_with("__") && !arguments.empty() && arguments[0].is_tensor() && arguments[0].tensor().defined()) arguments[0] = arguments[0].tensor().clone();
   return tt::call_results(c.name.c_str(), arguments, named_values(c));

@@ -442,6 +442,12 @@ class BasicGenerator {
                 .ok))
         return -1;
     }
+    if (def.info.domain == tt::Domain::floating && !tt::is_floating(dtype(a))) {
+      DType d = DType::f32;
+      for (int k = 0; k < def.info.arity; ++k)
+        if (tt::is_floating(dtype(ids[k]))) d = tt::promote(d, dtype(ids[k]));
+      ids[0] = g().cast(a, d);
+    }
     return g().call(def, ids);
   }
   constexpr int smooth_call() {
@@ -451,6 +457,7 @@ class BasicGenerator {
     const tt::OpDef& def = op_at(r_.below(Smooth::size), Smooth{});
     int a = pick();
     if (r_.chance(0.7)) a = g().call(tt::op_def<tt::Tanh>, {a});
+    if (!tt::is_floating(dtype(a)) && def.info.domain == tt::Domain::floating) a = g().cast(a, DType::f32);
     return g().call(def, {a});
   }
 
@@ -741,7 +748,7 @@ class BasicGenerator {
     Shape rows;
     for (int k = 0; k < x.shape().rank; ++k)
       if (k != tt::detail::Labels::class_axis(x.shape().rank)) rows.push_back(x.shape()[k]);
-    return tt::CrossEntropy::body(x, sym(new_input(DType::i64, rows)), Sym{}, tt::CrossEntropy::Options{.ignore_index = -1}).id;  // with the defaults, static graphs have no mask
+    return tt::CrossEntropy::body(tt::detail::to_real(x), sym(new_input(DType::i64, rows)), Sym{}, tt::CrossEntropy::Options{.ignore_index = -1}).id;  // with the defaults, static graphs have no mask
   }
 
   // ---- gradients and outputs

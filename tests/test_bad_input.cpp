@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,12 +94,20 @@ void each_wrong_call(Case given, const auto& f) {
     f(c, "one less", true);
   }
 }
-/// f(sample) for each operator.
+/// f(sample) for each operator: the first one that is computed.
 void each_operator(const auto& f) {
   Cases cases("tests/data/operators.txt");
-  std::map<std::string, int> seen;
-  for (Case given; cases.next(given);)
-    if (seen[given.name]++ == 0) f(given);
+  std::set<std::string> seen;
+  for (Case given; cases.next(given);) {
+    if (seen.contains(given.name)) continue;
+    try {
+      (void)results(given);
+    } catch (const tt::Exception&) {
+      continue;
+    }
+    seen.insert(given.name);
+    f(given);
+  }
 }
 /// A file of lines that begin with a name: the rest of each. Lines with # are comments.
 std::map<std::string, std::string> lines_by_name(const char* path) {
@@ -126,7 +135,9 @@ TEST_CASE("a wrong argument gives what PyTorch gives, and never more than an Err
   }
   const auto recorded = lines_by_name("tests/data/wrong_calls.txt"), left = lines_by_name("tests/wrong_calls_left.txt");
   int calls = 0, alike = 0;
+  std::set<std::string> called;
   each_operator([&](const Case& given) {
+    called.insert(given.name);
     const auto theirs = recorded.find(given.name);
     const std::string outcomes = theirs == recorded.end() ? "" : theirs->second;
     std::size_t k = 0;
@@ -141,11 +152,12 @@ TEST_CASE("a wrong argument gives what PyTorch gives, and never more than an Err
       ++(wanted == mine ? alike : differing);
       if (wanted != mine) differences += std::string("\n  ") + what + ": " + mine + ", PyTorch " + wanted;
     });
-    CHECK_MESSAGE((outcomes.empty() || outcomes.size() == k), doctest::String((given.name + " has other calls than were recorded: tests/data/record_wrong_calls.py").c_str()));
+    CHECK_MESSAGE(outcomes.size() == k, doctest::String((given.name + " has other calls than were recorded: tests/data/record_wrong_calls.py").c_str()));
     const auto listed = left.find(given.name);
     const int meant = listed == left.end() ? 0 : std::atoi(listed->second.c_str());
     CHECK_MESSAGE(differing == meant, doctest::String((given.name + ": " + std::to_string(differing) + " differ, listed are " + std::to_string(meant) + differences).c_str()));
   });
+  for (const auto& [name, line] : left) CHECK_MESSAGE(called.contains(name), doctest::String((name + " is listed, and was not called").c_str()));
   REQUIRE(alike > 20000);
   MESSAGE(calls << " calls, " << alike << " end as in PyTorch");
 }

@@ -206,11 +206,8 @@ TEST_CASE("euclidean distances of many rows are computed from products, unless i
   CHECK(own.grad().isfinite().all().item<bool>());
 }
 
-TEST_CASE("cdist's operands: integers are floats, widths are equal") {
-  const Tensor few = tt::full({5, 4}, 127, DType::i8), many = tt::full({30, 4}, -127, DType::i8);
-  CHECK(tt::cdist(few, few - few).max().item() == 254);
-  CHECK(tt::cdist(few, many).max().item() == 508);
-  CHECK(tt::cdist(few, many.slice(0, 0, 3)).max().item() == 508);
+TEST_CASE("cdist's operands: floats, of equal widths") {
+  CHECK(message([] { tt::cdist(tt::ones({30, 4}, DType::i8), tt::ones({5, 4}, DType::i8)); }).starts_with("tt::cdist: dtype is not accepted: i8."));
   CHECK(message([] { tt::cdist(tt::ones({30, 4}), tt::ones({5, 5})); }).starts_with("tt::cdist: "));
   CHECK(message([] { tt::cdist(tt::ones({3, 1}), tt::ones({5, 5})); }).starts_with("tt::cdist: "));
 }
@@ -511,6 +508,7 @@ TEST_CASE("views are laid out as their strides say") {
   const int threads = tt::get_num_threads();
   tt::manual_seed(11);
   for (const tt::DType d : {tt::DType::f32, tt::DType::f64, tt::DType::bf16, tt::DType::u8, tt::DType::boolean}) {
+    if (is_sanitized && d != tt::DType::f32 && d != tt::DType::u8) continue;
     const Tensor x = (tt::randn({6, 5, 4, 40}) * 50).to(d), wide = (tt::randn({300, 700}) * 50).to(d), square = (tt::randn({8, 16, 2, 2, 32, 32}) * 50).to(d);
     for (const Tensor& t : {x.permute({0, 2, 1, 3}), x.permute({3, 0, 1, 2}), x.permute({0, 1, 3, 2}), x.permute({2, 3, 0, 1}), x.slice(3, 1, 40, 3), x.slice(3, 0, 3), x.slice(1, 0, 5, 2), x.select(3, 7),
                             x.slice(2, 1, 3).slice(3, 5, 37), x[0].expand({7, 5, 4, 40}), x.select(3, 0).unsqueeze(-1).expand({6, 5, 4, 5}), wide.slice(1, 1, 699), wide.t(), wide.slice(0, 0, 300, 2), wide.t().slice(1, 0, 3),

@@ -342,3 +342,38 @@ TEST_CASE("threads share one long row to be sorted, and numbers to be counted") 
   CHECK(same_bits(in_threads(3, drawn), in_threads(1, drawn)));
   tt::set_num_threads(before);
 }
+
+TEST_CASE("dtypes that PyTorch refuses are refused, with words that name both") {
+  const Tensor x = tt::ones({3, 3}), d = x.to(DType::f64), i = tt::ones({3}, DType::i64);
+  const auto words = [](const auto& f) {
+    try {
+      (void)f();
+    } catch (const tt::Error& e) {
+      const std::string said = e.what();
+      return said.substr(0, said.find('\n'));
+    }
+    return std::string("nothing");
+  };
+  CHECK(words([&] { return tt::matmul(x, d); }) == "tt::matmul: dtypes differ: f32 and f64. Cast one?");
+  CHECK(words([&] { return tt::linear(x, d); }) == "tt::linear: dtypes differ: f32 and f64. Cast one?");
+  CHECK(words([&] { return tt::conv2d(x.reshape({1, 1, 3, 3}), tt::ones({1, 1, 2, 2}, DType::f64)); }) == "tt::conv2d: dtypes differ: f32 and f64. Cast one?");
+  CHECK(words([&] { return tt::layer_norm(x, {3}, tt::ones({3}, DType::f64)); }) == "tt::layer_norm: dtypes differ: f32 and f64. Cast one?");
+  CHECK(words([&] { return tt::gelu(i); }) == "tt::gelu: dtype is not accepted: i64. Cast it first?");
+  CHECK(words([&] { return tt::elu(i, 1.0); }) == "tt::elu: dtype is not accepted: i64. Cast it first?");
+  CHECK(words([&] { return tt::take(x, x); }) == "tt::take: indices are f32. i64?");
+  CHECK(words([&] { return x.index({x.select(0, 0)}); }) == "tt::index: indices are f32. i64 or i32?");
+  CHECK(words([&] { return tt::call("conv1d", {tt::ones({1, 1, 5}), tt::ones({1, 1, 2}), tt::none, tt::IntList{1, 1}}); }) == "tt::conv1d: conv: a stride is given for 2 of 1 axis: (1, 1). One number, or one for each?");
+}
+
+TEST_CASE("a bound that is NaN gives NaN, and other values at the ends of what functions take") {
+  const double nan = std::nan("");
+  const Numbers low = numbers(tt::clamp_min(reals({1, nan, 3, 4}), reals({nan, 2, 3, 5}))), high = numbers(tt::clamp_max(reals({1, nan, 3}), reals({nan, 2, 2})));
+  CHECK((std::isnan(low[0]) && std::isnan(low[1]) && low[2] == 3 && low[3] == 5));
+  CHECK((std::isnan(high[0]) && std::isnan(high[1]) && high[2] == 2));
+  CHECK(numbers(tt::polygamma(1, reals({INFINITY}))) == list({0}));
+  CHECK(numbers(tt::polygamma(2, reals({INFINITY}))) == list({0}));
+  CHECK(numbers(tt::special::modified_bessel_k0(reals({INFINITY}))) == list({0}));
+  CHECK(numbers(tt::special::scaled_modified_bessel_k1(reals({INFINITY}))) == list({0}));
+  check_near(tt::call("lp_pool1d", {tt::arange(1, 7).reshape({1, 1, 6}), 2.0, 2}), {std::sqrt(5.0), 5.0, std::sqrt(61.0)}, 1e-6);
+  CHECK_THROWS_AS((void)tt::masked_scatter(tt::zeros({3}), tt::tensor({1, 1, 1}).to(DType::boolean), tt::ones({2})), tt::Error);
+}

@@ -138,7 +138,7 @@ std::string captured_as(const Case& c, const Tensors& given) {
     Case free = c;
     free.drawn = false;
     auto compiled = tt::compile(tt::frozen([free, n = given.size()](const Tensor& t) { return n ? result_with(free, {t}) : result_with(free, {}); }));
-    if (c.drawn) tt::manual_seed(seed);
+    if (c.drawn) tt::manual_seed(seed_of_draws);
     const Tensor once = compiled(given.empty() ? tt::zeros({2}) : given[0]), want = result_with(c, given);
     if (!difference(once, want, !c.drawn).empty() || (c.drawn && !unwritten.contains(c.name) && !same_bits(once, want))) return "no";
     const tt::Text text = compiled.explain();

@@ -407,6 +407,8 @@ inline Tensor write_result(const Destination& to, const std::vector<Tensor>& res
 inline std::vector<Tensor> write_results(std::vector<Tensor> targets, const std::vector<Tensor>& result, const char* name, SourceLine at) {
   if (result.size() != targets.size())
     TT_THROW(Error(Text("tt::call: ") << name << ": has " << static_cast<std::int64_t>(result.size()) << " results, and " << static_cast<std::int64_t>(targets.size()) << " Tensors to write." << at));
+  for (const Tensor& t : targets)
+    if (!t.defined()) TT_THROW(Error(Text("tt::call: ") << name << ": a Tensor to write is undefined." << at));
   for (std::size_t k = 0; k < targets.size(); ++k) check_result(targets[k], result[k], name, at);
   for (std::size_t k = 0; k < targets.size(); ++k) targets[k].copy_(result[k], at);
   return targets;

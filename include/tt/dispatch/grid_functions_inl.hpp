@@ -135,7 +135,7 @@ TT_LAZY_DEFINITION Tensor affine_grid(const Tensor& theta, const IntList& size, 
 
 TT_LAZY_DEFINITION Tensor max_unpool(const Tensor& input, const Tensor& indices, const IntList& output_size, SourceLine at) {
   detail::need_floating("max_unpool", input, at);
-  if (indices.dtype() != DType::i64) TT_THROW(Error(Text("tt::max_unpool: indices are ") << name(indices.dtype()) << ". i64?" << at));
+  detail::need_index_dtype(indices.dtype() == DType::i64, "max_unpool", indices.dtype(), "i64", at);
   const int axes = output_size.size(), before = input.dim() - axes;
   if (before < 1 || !(input.shape(at) == indices.shape(at))) TT_THROW(Error(Text("tt::max_unpool: shapes do not fit: ") << input.shape() << " and indices " << indices.shape() << "." << at));
   IntList flat, to;

@@ -31,7 +31,7 @@ struct Scatter {
     if (!(c[2].impl().shape == e.shape)) sizes_differ(c, o.dim, "source", c[2]);
     need_device(c, 2);
     const DType d = c[0].dtype();
-    if (c[2].dtype() != d) TT_THROW(Error(Text("tt::scatter: ") << name(c[2].dtype()) << " cannot be written to " << name(d) << ". Cast one of them first?" << c.at));
+    need_same_dtype("scatter", c[0], c[2], c.at);
     c.result[0] = Tensor(d, c[0].impl().shape, c[0].device());
     if (c[0].is_meta()) return;
     const Tensor source = c[2].contiguous(), index = checked_indices(c, e.axis, false);
@@ -117,7 +117,7 @@ struct Places {
         for (int k = 0; k < t.dim(); ++k) all.push_back(where.select(1, k, at));
         if (t.dim() == 0) TT_THROW(Error(Text("tt::") << op << ": a mask has no axes." << at));
       } else {
-        if (t.defined() && !is_integral(t.dtype())) TT_THROW(Error(Text("tt::") << op << ": indices are " << name(t.dtype()) << ". i64 or i32?" << at));
+        if (t.defined()) need_index_dtype(t.dtype() == DType::i64 || t.dtype() == DType::i32, op, t.dtype(), "i64 or i32", at);
         all.push_back(t);
       }
     }
@@ -246,8 +246,10 @@ inline Tensor with_filled(const Tensor& x, int axis, const Tensor& index, const 
 TT_LAZY_DEFINITION Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value, SourceLine at) {
   const detail::AxisOf<> a(x, dim, "index_fill", at);
   if (value.dim() != 0) TT_THROW(Error(Text("tt::index_fill: the value is of shape ") << value.shape() << ". A number?" << at));
+  detail::need_index_dtype(index.dtype() == DType::i64, "index_fill", index.dtype(), "i64", at);
+  if (index.dim() > 1) detail::refuse("index_fill", "indices are no vector", index, at);
   const Size n = a.x.size(a.d, at);
-  const Tensor own = index.reshape({-1}, at).to(DType::i64, at);
+  const Tensor own = index.reshape({-1}, at);
   if (detail::is_plain(x) && detail::is_plain(own) && detail::is_plain(value)) return a.back(detail::with_filled(a.x, a.d, own, value.to(x.dtype(), at), at), at);
   IntList along;
   for (int k = 0; k < a.x.dim(); ++k) along.push_back(k == a.d ? n : Size(1));
@@ -361,12 +363,12 @@ TT_LAZY_DEFINITION Tensor index_put(const Tensor& x, TensorSpan indices, const T
   return r.permute(back, at);
 }
 TT_LAZY_DEFINITION Tensor take(const Tensor& x, const Tensor& index, SourceLine at) {
-  if (index.dtype() != DType::i64) TT_THROW(Error(Text("tt::take: indices are ") << name(index.dtype()) << ". i64?" << at));
+  detail::need_index_dtype(index.dtype() == DType::i64, "take", index.dtype(), "i64", at);
   const Tensor places[] = {index};
   return tt::index(x.reshape({-1}, at), places, at);
 }
 TT_LAZY_DEFINITION Tensor put(const Tensor& x, const Tensor& index, const Tensor& source, bool accumulate, SourceLine at) {
-  if (index.dtype() != DType::i64) TT_THROW(Error(Text("tt::put: indices are ") << name(index.dtype()) << ". i64?" << at));
+  detail::need_index_dtype(index.dtype() == DType::i64, "put", index.dtype(), "i64", at);
   if (index.numel(at) != source.numel(at)) TT_THROW(Error(Text("tt::put: as many indices as elements are needed: shapes ") << index.shape() << " and " << source.shape() << "." << at));
   const Tensor places[] = {index.reshape({-1}, at)};
   return index_put(x.reshape({-1}, at), places, source.reshape({-1}, at), accumulate, at).reshape(x.shape(at), at);
@@ -376,6 +378,8 @@ TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, co
   detail::need_same_dtype("masked_scatter", x, source, at);
   const Tensor both[] = {x, mask};
   const TensorList wide = broadcast_tensors(both, at);
+  if (detail::is_plain(wide[1]) && wide[1].sum({}, false, at).item<std::int64_t>(at) > source.numel(at).value())
+    TT_THROW(Error(Text("tt::masked_scatter: more places than elements: source of shape ") << source.shape() << "." << at));
   if (source.numel(at) == 0) return wide[0].clone(at);
   const Tensor there = wide[1].reshape({-1}, at);
   const Tensor from = source.reshape({-1}, at);
@@ -384,7 +388,7 @@ TT_LAZY_DEFINITION Tensor masked_scatter(const Tensor& x, const Tensor& mask, co
 }
 
 TT_LAZY_DEFINITION std::vector<Tensor> unravel_index(const Tensor& indices, const IntList& shape, SourceLine at) {
-  if (!is_integral(indices.dtype())) TT_THROW(Error(Text("tt::unravel_index: dtype is not accepted: ") << name(indices.dtype()) << "." << at));
+  detail::need_dtype(is_integral(indices.dtype()), "unravel_index", indices.dtype(), at);
   std::vector<Tensor> places(static_cast<std::size_t>(shape.size()));
   Tensor rest = indices.to(DType::i64, at);
   for (int k = shape.size(); k-- > 0;) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/factories.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
 
@@ -135,8 +136,7 @@ inline void need_device(const Call& c, int k) {
 inline void need_indices(const Call& c) {
   need_device(c, 1);
   const DType d = c[1].dtype();
-  if (d != DType::i64 && d != DType::i32)
-    TT_THROW(Error(Text("tt::") << c.op->name() << ": indices are " << tt::name(d) << ". i64 or i32?" << c.at));
+  need_index_dtype(d == DType::i64 || d == DType::i32 || (is_integral(d) && c[1].impl().numel == 0), c.op->name(), d, "i64 or i32", c.at);
 }
 /// Dense and of i64, each within an axis of this shape, which has a size of 1 if it has none.
 inline Tensor checked_places(const char* op, const Tensor& places, const Shape& shape, int axis, bool wrap, SourceLine at) {
@@ -184,9 +184,7 @@ void CheckPlacesOf<F>::kernel(Call& c, const Options& o) {
 template <class F>
 void with_number(const Call& c, const F& f) {
   need_device(c, 2);
-  if (c[2].dtype() != c[0].dtype())
-    TT_THROW(Error(Text("tt::") << c.op->name() << ": " << tt::name(c[2].dtype()) << " cannot be added to " << tt::name(c[0].dtype())
-                                << ". Cast one of them first?" << c.at));
+  need_same_dtype(c.op->name(), c[0], c[2], c.at);
   if (c[0].is_meta()) return;
   with_dtype(c[0].dtype(), f);
 }

@@ -60,7 +60,6 @@ TT_INLINE void IndexSelect::kernel(Call& c, const Options& o) {
 TT_INLINE void IndexAdd::kernel(Call& c, const Options& o) {
   const AxisBlocks b(c, o.dim);
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
-  if (c[2].dtype() != c[0].dtype()) TT_THROW(Error(Text("tt::index_add: dtypes differ: ") << tt::name(c[0].dtype()) << " and " << tt::name(c[2].dtype()) << ". Cast one?" << c.at));
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
   with_number(c, [&]<class T>(T) {
     const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
@@ -78,8 +77,7 @@ TT_INLINE void IndexCopy::kernel(Call& c, const Options& o) {
   if (!(c[2].impl().shape == b.with_rows(c[0], c[1].impl().numel))) sizes_differ(c, o.dim, "source", c[2]);
   need_device(c, 2);
   c.result[0] = Tensor(c[0].dtype(), c[0].impl().shape, c[0].device());
-  if (c[2].dtype() != c[0].dtype())
-    TT_THROW(Error(Text("tt::index_copy: ") << tt::name(c[2].dtype()) << " cannot be written to " << tt::name(c[0].dtype()) << ". Cast one of them first?" << c.at));
+  need_same_dtype("index_copy", c[0], c[2], c.at);
   if (c[0].is_meta()) return;
   const Tensor source = c[2].contiguous(), index = checked_indices(c, b.axis, o.wrap);
   Tensor& result = c.result[0].copy_(c[0].detach());

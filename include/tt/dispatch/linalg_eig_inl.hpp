@@ -104,7 +104,7 @@ struct Eig {
       ColumnMajor<T> m(n, n), v(n, n);
       for (std::int64_t k = 0; k < a.count && n > 0; ++k) {
         m.read(a.dense.data_ptr<T>() + k * n * n);
-        for (int j = 0; j < n * n; ++j)  // of which LAPACK's xerbla ends the program
+        for (std::int64_t j = 0; j < std::int64_t{n} * n; ++j)  // of which LAPACK's xerbla ends the program
           if (!(m.element[j] - m.element[j] == 0)) not_solved(c, "an element is not finite", a, k);
         T* const im = c.result[1].data_ptr<T>() + k * n;
         int code = 0;

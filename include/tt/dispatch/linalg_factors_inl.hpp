@@ -9,7 +9,7 @@ namespace detail {
 
 /// The first result is what f(LAPACK's functions, a matrix column by column, its number) makes of each matrix in its place; those without elements are left out.
 template <class F>
-void in_place_of_each(Call& c, const Matrices& a, const F& f) {
+void in_place_info(Call& c, const Matrices& a, const F& f) {
   const std::int64_t elements = std::int64_t{a.rows} * a.columns;
   each_matrix(c[0].dtype(), [&]<class T>(T) {
     const auto& lapack = backend::Lapack<T>::get();
@@ -25,7 +25,7 @@ void in_place_of_each(Call& c, const Matrices& a, const F& f) {
 /// Both triangles in one matrix (the ones of L's diagonal left out), and which row each was exchanged with, from 1 on.
 template <class = void>
 struct Lu {
-  using Options = MatrixChecks;
+  using Options = CheckErrors;
   static constexpr OpInfo info{.name = "_linalg_lu_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   struct Like {
@@ -42,12 +42,12 @@ struct Lu {
     const int m = a.rows, n = a.columns, k = m < n ? m : n;
     c.result[0] = a.result(c, m, n);
     c.result[1] = Tensor(DType::i32, a.shape(k, -1), c[0].device());
-    const Infos<> infos(c, a, 2, o, "the matrix is singular");
+    const SolverStatus<> status(c, a, 2, o, "the matrix is singular");
     if (c[0].is_meta()) return;
-    in_place_of_each(c, a, [&](const auto& f, auto* x, std::int64_t b) {
+    in_place_info(c, a, [&](const auto& f, auto* x, std::int64_t b) {
       int code = 0;
       f.getrf(&m, &n, x, &m, c.result[1].data_ptr<std::int32_t>() + b * k, &code);
-      infos.set(b, code);
+      status.set(b, code);
     });
   }
 };
@@ -125,7 +125,7 @@ struct PinvDerivative {
 /// L D L^T of symmetric matrices, of which the lower triangle is read: both in one, and pivots, negative where D has a block of two rows (Bunch and Kaufman, 1977).
 template <class = void>
 struct Ldl {
-  using Options = MatrixChecks;
+  using Options = CheckErrors;
   static constexpr OpInfo info{.name = "_linalg_ldl_factor", .arguments = "A"};
   static constexpr Batching batching = Batching::in_front;
   struct Like {
@@ -141,14 +141,14 @@ struct Ldl {
     const int n = a.rows;
     c.result[0] = a.result(c, n, n);
     c.result[1] = Tensor(DType::i32, a.shape(n, -1), c[0].device());
-    const Infos<> infos(c, a, 2, o, "the matrix is singular");
+    const SolverStatus<> status(c, a, 2, o, "the matrix is singular");
     if (c[0].is_meta()) return;
-    in_place_of_each(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
+    in_place_info(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
       const int room = 64 * n + 1;
       std::vector<T> work(static_cast<std::size_t>(room));
       int code = 0;
       f.sytrf("L", &n, x, &n, c.result[1].data_ptr<std::int32_t>() + b * n, work.data(), &room, &code);
-      infos.set(b, code);
+      status.set(b, code);
       for (int j = 1; j < n; ++j)
         for (int i = 0; i < j; ++i) x[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) + static_cast<std::size_t>(i)] = 0;
     });
@@ -207,7 +207,7 @@ struct Geqrf {
     c.result[0] = a.result(c, m, n);
     c.result[1] = a.result(c, k, -1);
     if (c[0].is_meta()) return;
-    in_place_of_each(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
+    in_place_info(c, a, [&]<class T>(const auto& f, T* x, std::int64_t b) {
       const int room = 64 * n + 1;
       std::vector<T> work(static_cast<std::size_t>(room));
       int code = 0;

@@ -151,7 +151,7 @@ TT_LAZY_DEFINITION Tensor linalg::cond(const Tensor& a, std::string_view p, Sour
 TT_LAZY_DEFINITION Tensor linalg::matrix_exp(const Tensor& a, SourceLine at) {
   const std::int64_t n = a.size(-1, at);
   if (a.dim() < 2 || a.size(-2, at) != n) TT_THROW(Error(Text("tt::matrix_exp: matrices of shape ") << a.shape() << " are not square." << at));
-  if (!is_floating(a.dtype())) TT_THROW(Error(Text("tt::matrix_exp: dtype is not accepted: ") << name(a.dtype()) << "." << at));
+  detail::need_floating("matrix_exp", a, at);
   if (is_narrow(a.dtype())) return matrix_exp(a.to(compute_dtype(a.dtype()), at), at).to(a.dtype(), at);  // powers of 2 go beyond 16 bits
   if (a.numel(at) == 0) return a.clone(at);
   using Pair = std::array<Tensor, 2>;
@@ -380,7 +380,7 @@ void register_linalg() {
     register_function("linalg_lu_factor_ex", "Tensor A, bool pivot=True, bool check_errors=False", [](const Tensor& a, bool pivot, bool check, SourceLine at) { return need_pivots(pivot, at), linalg::lu_factor_ex(a, check, at); });
     register_function("lu", "Tensor A, bool pivot=True, bool get_infos=False", [](const Tensor& a, bool pivot, bool infos, SourceLine at) {
       need_pivots(pivot, at);
-      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, false, at);
+      const linalg::LuFactorExResult f = linalg::lu_factor_ex(a, !infos, at);
       return infos ? TensorList{f.LU, f.pivots, f.info} : TensorList{f.LU, f.pivots};
     });
     register_function("linalg_lu_solve", "Tensor LU, Tensor pivots, Tensor B, bool left=True, bool adjoint=False",

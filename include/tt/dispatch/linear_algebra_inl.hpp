@@ -1,6 +1,6 @@
 // Definitions of linear_algebra.hpp, and their names.
 #pragma once
-#include "tt/dispatch/linear_algebra.hpp"
+#include "tt/dispatch/einsum_inl.hpp"
 #include "tt/dispatch/reduction_functions_inl.hpp"
 #include "tt/dispatch/shape_names_inl.hpp"
 
@@ -13,9 +13,12 @@ void need_ranks(const char* op, const Tensor& a, int rank_a, const Tensor& b, in
     TT_THROW(Error(Text("tt::") << op << ": shapes " << a.shape() << " and " << b.shape() << " have ranks " << a.dim() << " and " << b.dim() << ", needed are " << rank_a << " and " << rank_b << "." << at));
   need_same_dtype(op, a, b, at);
 }
-/// beta * input + alpha * product.
+/// beta * input + alpha * product; input is broadcast to the product.
 template <class = void>
-Tensor scaled_sum(const Tensor& input, const Tensor& product, double beta, double alpha, SourceLine at) {
+Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, double beta, double alpha, SourceLine at) {
+  bool fits = input.dim() <= product.dim();
+  for (int k = 1; fits && k <= input.dim(); ++k) fits = input.size(-k, at) == 1 || input.size(-k, at) == product.size(-k, at);
+  if (!fits) TT_THROW(Error(Text("tt::") << op << ": shapes do not broadcast: " << input.shape() << " to " << product.shape() << "." << at));
   const auto times = [&](const Tensor& t, double f) {
     if (f == 1) return t;
     return is_floating(t.dtype()) ? t * f : t * static_cast<std::int64_t>(f);
@@ -23,120 +26,6 @@ Tensor scaled_sum(const Tensor& input, const Tensor& product, double beta, doubl
   const Tensor p = times(product, alpha);
   if (beta == 0) return p.expand(p.shape(at), at) + zeros({}, on_device(p.dtype(), p.device()), at);
   return times(input, beta) + p;
-}
-
-/// The letters of one operand, axis by axis; letters of an ellipsis are numbers beyond all letters, from the right.
-struct EinsumTerm {
-  std::vector<int> letter;
-};
-inline constexpr int first_of_ellipsis = 1000;
-template <class = void>
-EinsumTerm einsum_term(std::string_view text, int rank, SourceLine at) {
-  EinsumTerm t;
-  int named = 0, dots = 0;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (text[k] == '.') {
-      if (text.substr(k, 3) != "..." || dots++) TT_THROW(Error(Text("tt::einsum: dots that are no single ellipsis.") << at));
-      k += 2;
-    } else {
-      ++named;
-    }
-  }
-  const int hidden = rank - named;
-  if (hidden < 0 || (hidden > 0 && dots == 0)) TT_THROW(Error(Text("tt::einsum: ") << named << " letters for a Tensor of rank " << rank << "." << at));
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    if (text[k] == '.') {
-      for (int j = hidden; j > 0; --j) t.letter.push_back(first_of_ellipsis + j);
-      k += 2;
-      continue;
-    }
-    if (!((text[k] >= 'a' && text[k] <= 'z') || (text[k] >= 'A' && text[k] <= 'Z'))) TT_THROW(Error(Text("tt::einsum: '") << text[k] << "' is no letter." << at));
-    t.letter.push_back(text[k]);
-  }
-  return t;
-}
-inline int place_of_letter(const EinsumTerm& t, int letter) {
-  for (std::size_t k = 0; k < t.letter.size(); ++k)
-    if (t.letter[k] == letter) return static_cast<int>(k);
-  return -1;
-}
-/// Letters that are there twice become the diagonal of their axes.
-template <class = void>
-void take_diagonals(Tensor& x, EinsumTerm& t, SourceLine at) {
-  for (std::size_t i = 0; i < t.letter.size(); ++i)
-    for (std::size_t j = i + 1; j < t.letter.size(); ++j)
-      if (t.letter[i] == t.letter[j]) {
-        if (x.size(static_cast<int>(i), at) != x.size(static_cast<int>(j), at)) TT_THROW(Error(Text("tt::einsum: a letter has two sizes in shape ") << x.shape() << "." << at));
-        x = diagonal(x, 0, static_cast<int>(i), static_cast<int>(j), at);
-        const int letter = t.letter[i];
-        t.letter.erase(t.letter.begin() + static_cast<std::ptrdiff_t>(j));
-        t.letter.erase(t.letter.begin() + static_cast<std::ptrdiff_t>(i));
-        t.letter.push_back(letter);
-        return take_diagonals(x, t, at);
-      }
-}
-/// Sums over axes whose letters nobody else has.
-template <class F>
-void sum_away(Tensor& x, EinsumTerm& t, const F& is_needed, SourceLine at) {
-  IntList axes;
-  EinsumTerm rest;
-  for (std::size_t k = 0; k < t.letter.size(); ++k)
-    if (is_needed(t.letter[k])) rest.letter.push_back(t.letter[k]);
-    else axes.push_back(static_cast<int>(k));
-  if (axes.size() == 0) return;
-  x = x.sum(axes, false, at);
-  t = rest;
-}
-template <class = void>
-Tensor in_order(const Tensor& x, const EinsumTerm& from, const std::vector<int>& to, SourceLine at) {
-  IntList order;
-  for (const int letter : to) order.push_back(place_of_letter(from, letter));
-  return x.dim() ? x.permute(order, at) : x;
-}
-/// Two operands as a batch of products: (shared and kept, own of a, summed) times (shared and kept, summed, own of b).
-template <class F>
-Tensor einsum_pair(Tensor a, EinsumTerm& ta, Tensor b, EinsumTerm tb, const F& is_kept, SourceLine at) {
-  std::vector<int> both, summed, own_a, own_b;
-  Size n_batch(1), n_sum(1), n_a(1), n_b(1);
-  IntList to;
-  for (std::size_t k = 0; k < ta.letter.size(); ++k) {
-    const int letter = ta.letter[k], j = place_of_letter(tb, letter);
-    const Size size_a = a.size(static_cast<int>(k), at);
-    if (j < 0) {
-      own_a.push_back(letter);
-      n_a *= size_a;
-      continue;
-    }
-    const Size size_b = b.size(j, at);
-    if (size_a != size_b) {  // one of them is 1 and is repeated
-      if (!(size_a == 1) && !(size_b == 1)) TT_THROW(Error(Text("tt::einsum: a letter has two sizes: shapes ") << a.shape() << " and " << b.shape() << "." << at));
-      Tensor& shorter = size_a == 1 ? a : b;
-      IntList wide = shorter.shape(at);
-      wide[size_a == 1 ? static_cast<int>(k) : j] = size_a == 1 ? size_b : size_a;
-      shorter = shorter.expand(wide, at);
-    }
-    const Size size = size_a == 1 ? size_b : size_a;
-    (is_kept(letter) ? both : summed).push_back(letter);
-    (is_kept(letter) ? n_batch : n_sum) *= size;
-  }
-  for (std::size_t k = 0; k < tb.letter.size(); ++k)
-    if (place_of_letter(ta, tb.letter[k]) < 0) {
-      own_b.push_back(tb.letter[k]);
-      n_b *= b.size(static_cast<int>(k), at);
-    }
-  const auto joined = [](std::vector<int> x, const std::vector<int>& y, const std::vector<int>& z) {
-    x.insert(x.end(), y.begin(), y.end());
-    x.insert(x.end(), z.begin(), z.end());
-    return x;
-  };
-  const Tensor left = in_order(a, ta, joined(both, own_a, summed), at), right = in_order(b, tb, joined(both, summed, own_b), at);
-  IntList shape;
-  for (int k = 0; k < static_cast<int>(both.size() + own_a.size()); ++k) shape.push_back(left.size(k, at));
-  for (int k = static_cast<int>(both.size() + summed.size()); k < right.dim(); ++k) shape.push_back(right.size(k, at));
-  const Tensor product = summed.empty() ? left.reshape({n_batch, n_a, 1}, at) * right.reshape({n_batch, 1, n_b}, at)
-                                        : tt::matmul(left.reshape({n_batch, n_a, n_sum}, at), right.reshape({n_batch, n_sum, n_b}, at), at);
-  ta.letter = joined(both, own_a, own_b);
-  return product.reshape(shape, at);
 }
 
 }  // namespace detail
@@ -167,14 +56,24 @@ TT_LAZY_DEFINITION Tensor outer(const Tensor& a, const Tensor& b, SourceLine at)
   if (a.dim() != 1 || b.dim() != 1) detail::need_ranks("outer", a, 1, b, 1, at);
   return a.unsqueeze(1, at) * b.unsqueeze(0, at);
 }
-TT_LAZY_DEFINITION Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, mm(a, b, at), beta, alpha, at); }
-TT_LAZY_DEFINITION Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, mv(a, v, at), beta, alpha, at); }
-TT_LAZY_DEFINITION Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, outer(a, b, at), beta, alpha, at); }
-TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
-  const Tensor sum = bmm(a, b, at).sum({0}, false, at);
-  return detail::scaled_sum(input, sum.to(a.dtype(), at), beta, alpha, at);
+TT_LAZY_DEFINITION Tensor addmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
+  detail::need_same_dtype("addmm", input, a, at);
+  return detail::scaled_sum("addmm", input, mm(a, b, at), beta, alpha, at);
 }
-TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum(input, bmm(a, b, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor addmv(const Tensor& input, const Tensor& a, const Tensor& v, double beta, double alpha, SourceLine at) {
+  detail::need_same_dtype("addmv", input, a, at);
+  return detail::scaled_sum("addmv", input, mv(a, v, at), beta, alpha, at);
+}
+TT_LAZY_DEFINITION Tensor addr(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) { return detail::scaled_sum("addr", input, outer(a, b, at), beta, alpha, at); }
+TT_LAZY_DEFINITION Tensor addbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
+  detail::need_same_dtype("addbmm", input, a, at);
+  const Tensor sum = bmm(a, b, at).sum({0}, false, at);
+  return detail::scaled_sum("addbmm", input, sum.to(a.dtype(), at), beta, alpha, at);
+}
+TT_LAZY_DEFINITION Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha, SourceLine at) {
+  detail::need_same_dtype("baddbmm", input, a, at);
+  return detail::scaled_sum("baddbmm", input, bmm(a, b, at), beta, alpha, at);
+}
 TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, int dims, SourceLine at) {
   if (dims < 0 || dims > a.dim() || dims > b.dim()) TT_THROW(Error(Text("tt::tensordot: ") << dims << " axes of shapes " << a.shape() << " and " << b.shape() << "." << at));
   IntList of_a, of_b;
@@ -202,60 +101,6 @@ TT_LAZY_DEFINITION Tensor tensordot(const Tensor& a, const Tensor& b, const IntL
     if (!(in_b >> k & 1)) order_b.push_back(k), shape.push_back(b.size(k, at)), columns *= b.size(k, at);
   const Tensor left = a.dim() ? a.permute(order_a, at) : a, right = b.dim() ? b.permute(order_b, at) : b;
   return tt::matmul(left.reshape({rows, n}, at), right.reshape({n, columns}, at), at).reshape(shape, at);
-}
-TT_LAZY_DEFINITION Tensor einsum(std::string_view equation, TensorSpan operands, SourceLine at) {
-  std::string text;
-  for (const char c : equation)
-    if (c != ' ') text.push_back(c);
-  const std::size_t arrow = text.find("->");
-  std::vector<std::string> parts(1);
-  for (std::size_t k = 0; k < (arrow == std::string::npos ? text.size() : arrow); ++k)
-    if (text[k] == ',') parts.emplace_back();
-    else parts.back().push_back(text[k]);
-  if (parts.size() != operands.size()) TT_THROW(Error(Text("tt::einsum: ") << static_cast<std::int64_t>(parts.size()) << " terms for " << static_cast<std::int64_t>(operands.size()) << " Tensors." << at));
-  std::vector<detail::EinsumTerm> term;
-  TensorList x(operands.begin(), operands.end());
-  int widest = 0, count[128] = {};
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    term.push_back(detail::einsum_term(parts[k], x[k].dim(), at));
-    for (const int letter : term[k].letter)
-      if (letter > detail::first_of_ellipsis) widest = letter - detail::first_of_ellipsis > widest ? letter - detail::first_of_ellipsis : widest;
-      else ++count[letter];
-  }
-  std::vector<int> result;
-  if (arrow != std::string::npos) {
-    const std::string to = text.substr(arrow + 2);
-    result = detail::einsum_term(to, static_cast<int>(to.size()) - (to.find('.') == std::string::npos ? 0 : 3 - widest), at).letter;
-  } else {  // the ellipsis, then letters that are there once, in their order
-    for (int j = widest; j > 0; --j) result.push_back(detail::first_of_ellipsis + j);
-    for (int letter = 'A'; letter <= 'z'; ++letter)
-      if (count[letter] == 1) result.push_back(letter);
-  }
-  const detail::EinsumTerm wanted{result};
-  for (const int letter : result) {
-    bool there = false;
-    for (const detail::EinsumTerm& t : term) there = there || detail::place_of_letter(t, letter) >= 0;
-    if (!there) TT_THROW(Error(Text("tt::einsum: the result has a letter that no Tensor has.") << at));
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) detail::take_diagonals(x[k], term[k], at);
-  const auto needed_beyond = [&](std::size_t from) {
-    return [&, from](int letter) {
-      if (detail::place_of_letter(wanted, letter) >= 0) return true;
-      for (std::size_t j = from; j < term.size(); ++j)
-        if (detail::place_of_letter(term[j], letter) >= 0) return true;
-      return false;
-    };
-  };
-  Tensor r = x[0];
-  detail::EinsumTerm t = term[0];
-  detail::sum_away(r, t, needed_beyond(1), at);
-  for (std::size_t k = 1; k < x.size(); ++k) {
-    detail::EinsumTerm own = term[k];
-    detail::sum_away(x[k], own, [&](int letter) { return needed_beyond(k + 1)(letter) || detail::place_of_letter(t, letter) >= 0; }, at);
-    r = detail::einsum_pair(r, t, x[k], own, needed_beyond(k + 1), at);
-  }
-  detail::sum_away(r, t, needed_beyond(x.size()), at);
-  return detail::in_order(r, t, result, at);
 }
 TT_LAZY_DEFINITION Tensor cross(const Tensor& a, const Tensor& b, Optional<int> dim, SourceLine at) {
   int axis = dim.given ? dim.value : -1;
@@ -365,6 +210,7 @@ TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, std::string_view 
   return detail::power_norm(x, 2, dim, keepdim, at);
 }
 TT_LAZY_DEFINITION Tensor linalg::matrix_norm(const Tensor& x, double ord, const IntList& dim, bool keepdim, SourceLine at) {
+  detail::need_floating("matrix_norm", x, at);
   if (dim.size() != 2) TT_THROW(Error(Text("tt::matrix_norm: two axes are needed, not ") << dim << "." << at));
   const double size = ord < 0 ? -ord : ord;
   if (size == 2) return of_singular_values(x, dim, keepdim, [&](const Tensor& s) { return ord > 0 ? largest_along(s, -1, false, at) : s.amin({-1}, false, at); }, at);
@@ -434,7 +280,7 @@ TT_LAZY_DEFINITION Tensor linalg::multi_dot(TensorSpan all, SourceLine at) {
 }
 TT_LAZY_DEFINITION Tensor linalg::vander(const Tensor& x, Optional<std::int64_t> n, SourceLine at) {
   const std::int64_t columns = n.given ? n.value : x.dim() ? x.size(-1, at).value() : 1;
-  if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::vander: dtype is not accepted: bool. Cast it first?") << at));
+  detail::need_dtype(x.dtype() != DType::boolean, "vander", x.dtype(), at);
   if (columns < (n.given ? 2 : 1)) TT_THROW(Error(Text("tt::vander: ") << columns << " powers. Two or more?" << at));
   if (columns > 1 << 24) TT_THROW(Error(Text("tt::vander: ") << columns << " powers are more than memory holds." << at));
   const DType d = is_floating(x.dtype()) ? x.dtype() : DType::i64;

@@ -36,10 +36,6 @@ MaskedSum masked_sum(const Tensor& x, const Tensor& mask, const IntList& dim, bo
 }
 /// As it is computed in.
 inline Tensor in_compute_dtype(const Tensor& x, SourceLine at) { return x.to(is_floating(x.dtype()) ? compute_dtype(x.dtype()) : DType::f32, at); }
-template <class = void>
-void need_floating(const Tensor& x, const char* op, SourceLine at) {
-  if (!is_floating(x.dtype())) TT_THROW(Error(Text("tt::masked::") << op << ": of " << name(x.dtype()) << " there is none. Cast it first?" << at));
-}
 
 }  // namespace detail
 
@@ -72,7 +68,7 @@ TT_LAZY_DEFINITION Tensor argmin(const Tensor& x, const Tensor& mask, Optional<i
   return tt::argmin(tt::detail::filled_with_extreme(x, mask, true, "argmin", at), dim, keepdim, at);
 }
 TT_LAZY_DEFINITION Tensor mean(const Tensor& x, const Tensor& mask, const IntList& dim, bool keepdim, SourceLine at) {
-  tt::detail::need_floating(x, "mean", at);
+  tt::detail::need_floating("masked::mean", x, at);
   const auto [total, count] = tt::detail::masked_sum(tt::detail::in_compute_dtype(x, at), mask, dim, keepdim, "mean", at);
   return (total / count).to(x.dtype(), at);
 }
@@ -85,7 +81,7 @@ TT_LAZY_DEFINITION Tensor var(const Tensor& x, const Tensor& mask, const IntList
 }
 TT_LAZY_DEFINITION Tensor std(const Tensor& x, const Tensor& mask, const IntList& dim, double correction, bool keepdim, SourceLine at) { return tt::sqrt(var(x, mask, dim, correction, keepdim, at), at); }
 TT_LAZY_DEFINITION Tensor norm(const Tensor& x, const Tensor& mask, double ord, const IntList& dim, bool keepdim, SourceLine at) {
-  tt::detail::need_floating(x, "norm", at);
+  tt::detail::need_floating("masked::norm", x, at);
   return linalg::vector_norm(tt::detail::filled_where(x, mask, ord == -INFINITY ? INFINITY : 0.0, "norm", at), ord, dim, keepdim, at);
 }
 TT_LAZY_DEFINITION Tensor median(const Tensor& x, const Tensor& mask, int dim, bool keepdim, SourceLine at) {

@@ -4,39 +4,11 @@
 
 #include "tt/dispatch/control_flow.hpp"
 #include "tt/dispatch/dropout_functions.hpp"
-#include "tt/dispatch/network_functions.hpp"
+#include "tt/dispatch/resize_functions_inl.hpp"
 #include "tt/dispatch/value_names_inl.hpp"
 
 namespace tt {
 namespace detail {
-/// f(axis, how many are there) as one axis after the other is replaced by weighted elements of it: taps[k][i] is the place of tap k of element i.
-struct Taps {
-  std::vector<std::vector<std::int64_t>> place;
-  std::vector<std::vector<double>> weight;
-  bool uneven = false;  ///< some elements have fewer taps: the place of others is one behind the last
-};
-template <class = void>
-Tensor resampled(const Tensor& given, int axis, const Taps& taps, SourceLine at) {
-  const Tensor x = taps.uneven ? with_zero_behind(given, axis, at) : given;
-  Tensor r;
-  for (std::size_t k = 0; k < taps.place.size(); ++k) {
-    Tensor part = index_select(x, axis, index_table(taps.place[k], x.device()), at);
-    if (!taps.weight.empty()) {
-      IntList to;
-      for (int j = 0; j < x.dim(); ++j) to.push_back(j == axis ? static_cast<std::int64_t>(taps.weight[k].size()) : 1);
-      Tensor w = made_of_numbers(from_span(std::span<const double>(taps.weight[k]), IntList{static_cast<std::int64_t>(taps.weight[k].size())})).to(x.dtype(), at);
-      part = part * (is_host(x.device()) ? w : w.to(x.device())).reshape(to, at);
-    }
-    r = r.defined() ? r + part : part;
-  }
-  return r;
-}
-/// For output element i of an axis of n elements made m: where it is in the input, in units of its elements.
-inline double source_place(std::int64_t i, std::int64_t n, std::int64_t m, double scale, bool align_corners) {
-  if (align_corners) return m > 1 ? static_cast<double>(i) * static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
-  return (static_cast<double>(i) + 0.5) * scale - 0.5;
-}
-
 /// Padding of a convolution by a word: none, or as much as keeps the size.
 template <class = void>
 IntList padding_called(std::string_view word, const Tensor& weight, const IntList& stride, const IntList& dilation, Tensor& x, SourceLine at) {
@@ -85,10 +57,9 @@ void need_window(const char* op, const IntList& stride, const IntList& dilation,
 TT_LAZY_DEFINITION Tensor convolution(const Tensor& given, const Tensor& weight, const Tensor& bias, const IntList& stride, const IntList& padding, const IntList& dilation, std::int64_t groups, SourceLine at) {
   const int axes = weight.dim() - 2;
   if (axes < 1 || axes > 3 || (given.dim() != axes + 2 && given.dim() != axes + 1)) detail::refuse("conv", "images and weights are of other ranks", given, at);
-  if (bias.defined() && bias.dtype() != given.dtype()) TT_THROW(Error(Text("tt::conv: a bias of ") << name(bias.dtype()) << " for images of " << name(given.dtype()) << "." << at));
   detail::need_window("conv", stride, dilation, groups, axes, at);
   detail::need_each("conv", padding, "a padding", 0, axes, at);
-  detail::need_same_dtype("conv", given, weight, at);
+  for (const Tensor* t : {&weight, &bias}) detail::need_same_dtype("conv", given, *t, at);
   const Tensor x = given.dim() == axes + 1 ? given.unsqueeze(0, at) : given;
   const auto s = [&](int k) { return static_cast<int>(detail::each_axis(stride, k, 1)); };
   const auto p = [&](int k) { return static_cast<int>(detail::each_axis(padding, k, 0)); };
@@ -200,100 +171,6 @@ TT_LAZY_DEFINITION Tensor fold(const Tensor& given, const IntList& output_size, 
   const Tensor r = sum.reshape({batch, channels, h + 2 * ph, w + 2 * pw}, at).slice(2, ph, ph + h, 1, at).slice(3, pw, pw + w, 1, at);
   return given.dim() == 2 ? r.squeeze(0, at) : r;
 }
-
-namespace detail {
-/// How elements of a resized axis are made of those that there were.
-struct Resizing {
-  enum Kind { nearest, nearest_exact, linear, cubic } kind = nearest;
-  bool align_corners = false, antialias = false;
-};
-/// Keys' kernel: the weight of what is `distance` away.
-inline double cubic_weight(double distance, double a) {
-  const double v = std::fabs(distance);
-  return v < 1 ? ((a + 2) * v - (a + 3)) * v * v + 1 : v < 2 ? ((a * v - 5 * a) * v + 8 * a) * v - 4 * a : 0;
-}
-/// What m elements are made of, of n, `step` of which are one; parameters of kernels are PyTorch's.
-template <class = void>
-Taps taps_between(std::int64_t n, std::int64_t m, double step, const Resizing& how) {
-  const auto held = [n](std::int64_t i) { return i < 0 ? 0 : i >= n ? n - 1 : i; };
-  const bool linear = how.kind == Resizing::linear, nearest = !linear && how.kind != Resizing::cubic;
-  // antialias: the kernel is as wide as the elements of the result, where these are the larger ones
-  if (how.antialias && how.align_corners) step = m > 1 ? static_cast<double>(n - 1) / static_cast<double>(m - 1) : 0;
-  const double wide = how.antialias && step > 1 ? step : 1, reach = (linear ? 1 : 2) * wide;
-  const std::size_t count = nearest ? 1 : how.antialias ? static_cast<std::size_t>(std::ceil(reach)) * 2 + 1 : linear ? 2 : 4;
-  Taps taps;
-  taps.place.resize(count);
-  if (!nearest) taps.weight.resize(count);
-  std::vector<double> weight(count);
-  for (std::int64_t i = 0; i < m; ++i) {
-    const double number = static_cast<double>(i);
-    std::int64_t first = 0, last = INT64_MAX;
-    if (nearest) {
-      first = static_cast<std::int64_t>(std::floor((number + (how.kind == Resizing::nearest ? 0 : 0.5)) * step));
-    } else if (how.antialias) {
-      const double center = step * (number + 0.5);
-      first = std::max<std::int64_t>(static_cast<std::int64_t>(center - reach + 0.5), 0);
-      last = std::min<std::int64_t>(static_cast<std::int64_t>(center + reach + 0.5), n);
-      double sum = 0;
-      for (std::size_t k = 0; k < count; ++k) {
-        const std::int64_t j = first + static_cast<std::int64_t>(k);
-        const double apart = (static_cast<double>(j) - center + 0.5) / wide;
-        weight[k] = j >= last ? 0 : linear ? std::max(0.0, 1 - std::fabs(apart)) : cubic_weight(apart, -0.5);
-        sum += weight[k];
-      }
-      for (double& w : weight) w = sum != 0 ? w / sum : 0;
-    } else {
-      double p = source_place(i, n, m, step, how.align_corners);
-      if (linear && p < 0) p = 0;
-      const auto low = static_cast<std::int64_t>(std::floor(p));
-      const double t = p - static_cast<double>(low);
-      first = linear ? low : low - 1;
-      for (std::size_t k = 0; k < count; ++k) weight[k] = linear ? (k == 0 ? 1 - t : t) : cubic_weight(static_cast<double>(k) - 1 - t, -0.75);
-    }
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::int64_t j = first + static_cast<std::int64_t>(k);
-      taps.uneven = taps.uneven || j >= last;
-      taps.place[k].push_back(j >= last ? n : held(j));
-      if (!nearest) taps.weight[k].push_back(weight[k]);
-    }
-  }
-  return taps;
-}
-}  // namespace detail
-TT_LAZY_DEFINITION Tensor interpolate(const Tensor& x, const IntList& size, const std::vector<double>& scale_factor, std::string_view mode, bool align_corners, bool recompute_scale_factor, bool antialias, SourceLine at) {
-  const int axes = x.dim() - 2;
-  if (axes < 1 || axes > 3) detail::refuse("interpolate", "not one, two or three axes behind the second", x, at);
-  if ((size.size() == 0) == scale_factor.empty()) TT_THROW(Error(Text("tt::interpolate: either size or scale_factor is given.") << at));
-  const int numbers = scale_factor.empty() ? size.size() : static_cast<int>(scale_factor.size());
-  if (numbers > 1 && numbers != axes) TT_THROW(Error(Text("tt::interpolate: ") << numbers << " numbers for " << axes << " axes of shape " << x.shape() << "." << at));
-  IntList to;
-  std::vector<double> scale;  // input elements for one of the output
-  for (int k = 0; k < axes; ++k) {
-    const std::int64_t n = x.size(2 + k, at);
-    const double f = scale_factor.empty() ? 0 : scale_factor[scale_factor.size() == 1 ? 0 : static_cast<std::size_t>(k)];
-    const std::int64_t m = scale_factor.empty() ? detail::each_axis(size, k, 1) : static_cast<std::int64_t>(std::floor(static_cast<double>(n) * f));
-    if (m < 1) TT_THROW(Error(Text("tt::interpolate: a size is below 1.") << at));
-    to.push_back(m);
-    scale.push_back(scale_factor.empty() || recompute_scale_factor ? static_cast<double>(n) / static_cast<double>(m) : 1 / f);
-  }
-  if (antialias && (axes != 2 || (mode != "bilinear" && mode != "bicubic"))) TT_THROW(Error(Text("tt::interpolate: antialias is for images with the modes bilinear and bicubic.") << at));
-  if (mode == "area" && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: area of ") << name(x.dtype()) << ". Floating numbers?" << at));
-  if (mode == "area") return adaptive_avg_pool(x, to, at);
-  const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
-  if (!linear && mode != "nearest" && mode != "nearest-exact" && mode != "bicubic") TT_THROW(Error(Text("tt::interpolate: there is no such mode.") << at));
-  const detail::Resizing how{linear ? detail::Resizing::linear : mode == "bicubic" ? detail::Resizing::cubic : mode == "nearest" ? detail::Resizing::nearest : detail::Resizing::nearest_exact,
-                             align_corners, antialias};
-  const bool weighted = linear || mode == "bicubic", rounds = weighted && x.dtype() == DType::u8;
-  if (weighted && !rounds && !is_floating(x.dtype())) TT_THROW(Error(Text("tt::interpolate: ") << std::string(mode).c_str() << " of " << name(x.dtype()) << ". Floating numbers, or u8?" << at));
-  Tensor r = weighted && is_narrow(x.dtype()) ? x.to(DType::f32, at) : x;
-  for (int j = 0; j < axes; ++j) {
-    const int k = rounds ? axes - 1 - j : j;  // u8 are rounded after each axis, in PyTorch's order
-    detail::need_places("interpolate", to[k], at);
-    r = detail::resampled(r, 2 + k, detail::taps_between(x.size(2 + k, at), to[k], scale[static_cast<std::size_t>(k)], how), at);
-    if (rounds) r = tt::clamp(tt::floor(r + 0.5, at), 0, 255, at);
-  }
-  return r.to(x.dtype(), at);
-}
 TT_LAZY_DEFINITION Tensor channel_shuffle(const Tensor& x, int groups, SourceLine at) {
   if (x.dim() < 3 || groups < 1 || x.size(1, at).value() % groups != 0) detail::refuse("channel_shuffle", "channels cannot be divided", x, at);
   IntList to{x.size(0, at), groups, x.size(1, at) / groups};
@@ -323,9 +200,13 @@ TT_LAZY_DEFINITION Tensor batch_norm(const Tensor& x, const Tensor& running_mean
   return call_with<BatchNorm>(at, {training, momentum, eps}, x, running_mean, running_var, weight, bias);
 }
 TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias, SourceLine at) {
+  for (const Tensor* t : {&x2, &weight, &bias}) detail::need_same_dtype("bilinear", x1, *t, at);
+  bool fit = x1.dim() > 0 && x1.dim() == x2.dim() && weight.dim() == 3 && x1.size(-1, at) == weight.size(1, at) && x2.size(-1, at) == weight.size(2, at);
+  for (int k = 0; fit && k < x1.dim() - 1; ++k) fit = x1.size(k, at) == x2.size(k, at);
+  if (!fit || (bias.defined() && (bias.dim() != 1 || bias.size(0, at) != weight.size(0, at))))
+    TT_THROW(Error(Text("tt::bilinear: shapes do not fit: ") << x1.shape() << ", " << x2.shape() << " and weights " << weight.shape() << "." << at));
   IntList rows = x1.shape(at);
   rows[rows.size() - 1] = weight.size(0, at);
-  for (const Tensor* t : {&x2, &weight, &bias}) detail::need_same_dtype("bilinear", x1, *t, at);
   const Tensor a = x1.reshape({-1, x1.size(-1, at)}, at), b = x2.reshape({-1, x2.size(-1, at)}, at);
   const Tensor part = tt::matmul(a, weight.reshape({weight.size(0, at), weight.size(1, at), weight.size(2, at)}, at), at);  // (out, rows, in2)
   const Tensor r = (part * b).sum({-1}, false, at).transpose(0, 1, at).reshape(rows, at);
@@ -334,6 +215,7 @@ TT_LAZY_DEFINITION Tensor bilinear(const Tensor& x1, const Tensor& x2, const Ten
 }
 TT_LAZY_DEFINITION Tensor one_hot(const Tensor& x, std::int64_t num_classes, SourceLine at) {
   if (x.dtype() != DType::i64) TT_THROW(Error(Text("tt::one_hot: dtype is not accepted: ") << name(x.dtype()) << ". i64?" << at));
+  if (num_classes < -1) TT_THROW(Error(Text("tt::one_hot: ") << num_classes << " classes." << at));
   if (num_classes <= 0 && x.numel(at) == 0) TT_THROW(Error(Text("tt::one_hot: no elements to count classes by: shape ") << x.shape() << ". Give num_classes?" << at));
   const std::int64_t n = num_classes >= 0 ? num_classes : x.numel(at) == 0 ? 0 : x.amax({}, false, at).item<std::int64_t>(at) + 1;
   if (!detail::is_plain(x)) return tt::eq(x.unsqueeze(-1, at), arange(n), at).to(DType::i64, at);

@@ -61,10 +61,14 @@ Tensor windows_of(const Tensor& x, const std::vector<WindowAxis>& axes, double o
   }
   return r;
 }
+/// Images are axes behind channels, which may be behind a batch.
+inline void need_pooled_axes(const char* op, const Tensor& x, int axes, SourceLine at) {
+  if (x.dim() <= axes || x.dim() > axes + 2) refuse(op, x.dim() <= axes ? "too few axes" : "too many axes", x, at);
+}
 template <class = void>
 std::vector<WindowAxis> window_axes(const char* op, const Tensor& x, int axes, const IntList& kernel, const PoolOptions& o, SourceLine at) {
-  if (x.dim() <= axes || x.dim() > axes + 2) refuse(op, x.dim() <= axes ? "too few axes" : "too many axes", x, at);
-  if (x.dtype() == DType::boolean) TT_THROW(Error(Text("tt::") << op << ": dtype is not accepted: bool. Cast it first?" << at));
+  need_pooled_axes(op, x, axes, at);
+  need_dtype(x.dtype() != DType::boolean, op, x.dtype(), at);
   for (int k = x.dim() > axes + 1 ? 1 : 0; k < x.dim(); ++k)
     if (x.size(k, at) == 0) refuse(op, "only the batch may be of 0", x, at);
   std::vector<WindowAxis> w;
@@ -179,7 +183,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
   Tensor r = is_floating(x.dtype()) ? x.to(compute_dtype(x.dtype()), at) : x;
   const int axes = output_size.size();
   detail::need_floating("adaptive_avg_pool", x, at);
-  if (x.dim() <= axes || x.dim() > axes + 2) detail::refuse("adaptive_avg_pool", x.dim() <= axes ? "too few axes" : "too many axes", x, at);
+  detail::need_pooled_axes("adaptive_avg_pool", x, axes, at);
   for (int k = 0; k < axes; ++k) {  // the last axis at the end: before that whole rows are copied, and there are fewer then
     const int d = x.dim() - axes + k;
     const std::int64_t n = x.size(d, at), wanted = output_size[k], m = wanted < 0 ? n : wanted;
@@ -210,7 +214,7 @@ TT_LAZY_DEFINITION Tensor adaptive_avg_pool(const Tensor& x, const IntList& outp
 TT_LAZY_DEFINITION PoolResult adaptive_max_pool(const Tensor& x, const IntList& output_size, SourceLine at) {
   const int axes = output_size.size(), rank = x.dim();
   detail::need_floating("adaptive_max_pool", x, at);
-  if (rank <= axes || rank > axes + 2) detail::refuse("adaptive_max_pool", rank <= axes ? "too few axes" : "too many axes", x, at);
+  detail::need_pooled_axes("adaptive_max_pool", x, axes, at);
   IntList rows;
   std::int64_t plane = 1;
   for (int k = 0; k < rank - axes; ++k) rows.push_back(x.size(k, at));

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/example_run.hpp"
 #include "tt/dispatch/factories.hpp"
 #include "tt/dispatch/shared_ranges.hpp"
@@ -135,7 +136,7 @@ Tensor randint(std::int64_t high, const IntList& shape, Generator& g = default_g
 /// 1 with the probability that is the element of `p` in its place, else 0; of the dtype of `p`.
 template <class = void>
 Tensor bernoulli(const Tensor& p, Generator& g = default_generator(), SourceLine at = here()) {
-  if (!is_floating(p.dtype())) TT_THROW(Error(Text("tt::bernoulli: dtype is not accepted: ") << name(p.dtype()) << "." << at));
+  detail::need_floating("bernoulli", p, at);
   if (!detail::capture_mode && is_host(p.device()) && !p.is_meta() && p.numel(at) > 0) {
     const Tensor seen = p.detach(), low = seen.amin({}, false, at), high = seen.amax({}, false, at);
     if (!(low.item<double>(at) >= 0 && high.item<double>(at) <= 1)) TT_THROW(Error(Text("tt::bernoulli: a probability is outside of 0 and 1.") << at));
@@ -303,7 +304,7 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
 /// How many events there are, where so many are expected. On the host.
 template <class = void>
 Tensor poisson(const Tensor& rate, Generator& g = default_generator(), SourceLine at = here()) {
-  if (!is_floating(rate.dtype())) TT_THROW(Error(Text("tt::poisson: dtype is not accepted: ") << name(rate.dtype()) << "." << at));
+  detail::need_floating("poisson", rate, at);
   Tensor r = rate.detach().cpu(at).to(DType::f64, at).clone(at);
   const std::int64_t n = r.numel();
   const Tensor seeds = rand({n}, g.next_seed("poisson", at), {.dtype = DType::f64}, at);

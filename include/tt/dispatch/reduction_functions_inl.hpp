@@ -34,10 +34,7 @@ Tensor median_of_all(const Tensor& x, std::int64_t k, SourceLine at) {
 TT_LAZY_DEFINITION Tensor prod(const Tensor& x, SourceLine at) { return prod(x.reshape({-1}, at), 0, false, at); }
 TT_LAZY_DEFINITION Tensor prod(const Tensor& x, int dim, bool keepdim, SourceLine at) { return detail::without_axis(call_with<detail::Prod<>>(at, {dim}, x), dim, keepdim, at); }
 TT_LAZY_DEFINITION Tensor cumprod(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Cumprod<>>(at, {dim}, x); }
-TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) {
-  detail::need_floating("logcumsumexp", x, at);
-  return call_with<detail::Logcumsumexp<>>(at, {dim}, x);
-}
+TT_LAZY_DEFINITION Tensor logcumsumexp(const Tensor& x, int dim, SourceLine at) { return call_with<detail::Logcumsumexp<>>(at, {dim}, x); }
 TT_LAZY_DEFINITION MinMaxResult cummax(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<true>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION MinMaxResult cummin(const Tensor& x, int dim, SourceLine at) { return detail::pick<detail::CumulativeExtreme<false>>(x, dim, 0, true, at); }
 TT_LAZY_DEFINITION Tensor nansum(const Tensor& x, const IntList& dim, bool keepdim, SourceLine at) { return call_with<Nansum>(at, {dim, keepdim}, x); }
@@ -85,8 +82,7 @@ TT_LAZY_DEFINITION Tensor diff(const Tensor& x, int n, int dim, const Tensor& pr
 namespace detail {
 template <class = void>
 Tensor trapezoids(const Tensor& y, const Tensor& x, double dx, int dim, SourceLine at) {
-  for (const Tensor* t : {&y, &x})
-    if (t->defined() && t->dtype() == DType::boolean) TT_THROW(Error(Text("tt::trapezoid: dtype is not accepted: bool. Cast it first?") << at));
+  for (const Tensor* t : {&y, &x}) need_dtype(!t->defined() || t->dtype() != DType::boolean, "trapezoid", DType::boolean, at);
   const int d = axis_of(y, dim, "trapezoid", at, y.dim());
   const Size n = y.size(d, at);
   const Tensor both = y.slice(d, 1, n, 1, at) + y.slice(d, 0, n > 0 ? n - 1 : n, 1, at);
@@ -201,6 +197,7 @@ namespace detail {
 template <class = void>
 Tensor shifted(const Tensor& given, const TensorOperand& places, bool left, SourceLine at) {
   const Tensor n = places.tensor ? *places.tensor : places.number(given.dtype());
+  for (const Tensor* t : {&given, &n}) need_dtype(!is_floating(t->dtype()), left ? "bitwise_left_shift" : "bitwise_right_shift", t->dtype(), at);
   const Tensor* const both[] = {&given, &n};
   const Tensor x = given.to(result_dtype(both, 2), at), by = n.to(DType::i64, at), inside = tt::logical_and(by >= 0, by < 8 * size_of(x.dtype()), at);
   const Tensor power = tt::exp2(tt::where(inside, by, 0, at).to(DType::f64, at), at).to(DType::i64, at);  // of 63: the least number, which is right

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tt/dispatch/argument_checks.hpp"
 #include "tt/dispatch/boxed.hpp"
 #include "tt/dispatch/index_kernels.hpp"
 #include "tt/dispatch/order.hpp"
@@ -241,9 +242,10 @@ struct Logcumsumexp {
   static constexpr OpInfo info{.name = "logcumsumexp", .arguments = "input, .dim"};
   static constexpr Batching batching = Batching::along_dim;
   static constexpr bool keeps_values = true;
-  static Sym like(const Sym& x, const Options&) { return symbol_like(x, is_floating(x.dtype()) ? x.dtype() : DType::f32, x.shape()); }
+  static Sym like(const Sym& x, const Options&) { return need_real(x, info.name); }
   static void kernel(Call& c, const Options& o) {
-    const DType d = is_floating(c[0].dtype()) ? c[0].dtype() : DType::f32, real = compute_dtype(d);
+    const DType d = c[0].dtype(), real = compute_dtype(d);
+    need_floating(info.name, c[0], c.at);
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = meta_like(c[0], d, 0, -1));
     const HostRows x(c, c[0], o.dim, real);
     const Tensor out = x.matrix(real, x.n);

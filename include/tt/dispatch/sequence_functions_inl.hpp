@@ -204,6 +204,8 @@ TT_LAZY_DEFINITION Tensor embedding(const Tensor& input, const Tensor& weight, c
 }
 TT_LAZY_DEFINITION Tensor embedding_bag(const Tensor& input, const Tensor& table, const Tensor& offsets, BagMode mode, const Tensor& per_sample_weights, bool include_last_offset, const EmbeddingOptions& o,
                                         SourceLine at) {
+  detail::need_index_dtype(input.dtype() == DType::i64 || input.dtype() == DType::i32, "embedding_bag", input.dtype(), "i64 or i32", at);
+  detail::need_same_dtype("embedding_bag", table, per_sample_weights, at);
   if (table.dim() != 2 || (input.dim() != 1 && input.dim() != 2) || (input.dim() == 1) != offsets.defined())
     TT_THROW(Error(Text("tt::embedding_bag: shapes do not fit: indices ") << input.shape() << (offsets.defined() ? " with" : " without") << " offsets, a table " << table.shape() << ". Offsets are for indices in a line." << at));
   if (per_sample_weights.defined() && (mode != BagMode::sum || !(per_sample_weights.shape(at) == input.shape(at))))

@@ -271,6 +271,8 @@ TT_LAZY_DEFINITION TensorList meshgrid(TensorSpan all, std::string_view indexing
   return r;
 }
 TT_LAZY_DEFINITION Tensor cartesian_prod(TensorSpan all, SourceLine at) {
+  for (const Tensor& t : all)
+    if (t.dim() != 1) detail::refuse("cartesian_prod", "not a vector", t, at);
   if (all.size() == 1) return all[0];
   TensorList columns;
   for (const Tensor& t : meshgrid(all, "ij", at)) columns.push_back(t.reshape({-1}, at));

@@ -52,6 +52,7 @@ void register_elementwise_names() {
   register_function("round", "Tensor input, int decimals", [](const Tensor& x, int d, Line at) { return call_with<RoundDecimals>(at, {d}, x); });
   register_function("gelu", "Tensor input, none|tanh approximate", [](const Tensor& x, int a, Line at) { return a == 0 ? gelu(x, at) : gelu_tanh(x, at); });
   register_function("softplus", "Tensor input, Scalar beta=1, Scalar threshold=20", [](const Tensor& x, const TensorOperand& b, const TensorOperand& t, Line at) {
+    need_floating("softplus", x, at);
     const double beta = real_of(b, at), limit = real_of(t, at);
     const Tensor z = x * beta, above = z > limit;
     return tt::where(above, x, tt::log1p(tt::exp(tt::where(above, 0, z, at), at), at) / beta, at);

@@ -32,6 +32,11 @@ constexpr bool need_rank(const Sym& x, int least, int most, const char* op) {
   if (rank > most) x.graph->fail({.mistake = Mistake::rank_not_accepted, .op = op, .a = x.shape(), .number = most});
   return rank >= least && rank <= most;
 }
+constexpr bool need_ranks(std::initializer_list<Sym> all, int rank, const char* op) {
+  bool fit = true;
+  for (const Sym& x : all) fit = need_rank(x, rank, rank, op) && fit;
+  return fit;
+}
 constexpr bool need_integers(const Sym& x, const char* op) {
   const bool fits = is_integral(x.dtype());
   if (!fits) x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = x.dtype()});

@@ -134,9 +134,7 @@ struct CosineEmbeddingLoss {
   static constexpr OpInfo info{.name = "cosine_embedding_loss", .arguments = "input1, input2, target"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& t, const Options& o) {
     if (!detail::need_rank(t, 0, 1, info.name)) return a;
-    const int rank = t.shape().rank + 1;
-    for (const Sym& s : {a, b})
-      if (!detail::need_rank(s, rank, rank, info.name)) return a;
+    if (!detail::need_ranks({a, b}, t.shape().rank + 1, info.name)) return a;
     const Sym both = detail::to_real(a * b);
     const unsigned last = 1u << (both.shape().rank - 1);
     constexpr double eps = 1e-12;
@@ -156,9 +154,7 @@ struct TripletMarginLoss {
   static constexpr OpInfo info{.name = "triplet_margin_loss", .arguments = "anchor, positive, negative"};
   static constexpr Sym body(const auto& anchor, const auto& positive, const auto& negative, const Options& o) {
     detail::need_option(anchor, o.margin > 0, info.name, "margin", o.margin, "above 0");
-    const int rank = anchor.shape().rank;
-    for (const Sym& s : {Sym(positive), Sym(negative)})
-      if (!detail::need_rank(s, rank, rank, info.name)) return anchor;
+    if (!detail::need_ranks({positive, negative}, anchor.shape().rank, info.name)) return anchor;
     const Sym near = detail::distance(anchor, positive, o.p, o.eps, false, info.name);
     Sym far = detail::distance(anchor, negative, o.p, o.eps, false, info.name);
     if (o.swap) far = tt::minimum(far, detail::distance(positive, negative, o.p, o.eps, false, info.name));

@@ -85,6 +85,7 @@ struct KlDiv {
   static constexpr OpInfo info{.name = "kl_div", .arguments = "input, target"};
   static constexpr Sym body(const auto& given, const auto& t, const Options& o) {
     const auto x = detail::need_real(given, info.name);
+    if (!is_floating(t.dtype())) return detail::need_real(t, info.name);
     const Sym loss = o.log_target ? tt::exp(t) * (t - x) : t * tt::log(tt::where(t == 0, 1, t)) - t * x;
     if (o.reduction != KlDivReduction::batchmean) return detail::reduced(loss, static_cast<Reduction>(o.reduction));
     const Sym sum = detail::reduced(loss, Reduction::sum);
@@ -150,9 +151,7 @@ struct MarginRankingLoss {
   };
   static constexpr OpInfo info{.name = "margin_ranking_loss", .arguments = "input1, input2, target"};
   static constexpr Sym body(const Sym& a, const Sym& b, const Sym& t, const Options& o) {
-    const int rank = a.shape().rank;
-    for (const Sym& s : {b, t})
-      if (!detail::need_rank(s, rank, rank, info.name)) return a;
+    if (!detail::need_ranks({b, t}, a.shape().rank, info.name)) return a;
     return detail::reduced(detail::positive_part(-t * (a - b) + o.margin), o.reduction);
   }
 };

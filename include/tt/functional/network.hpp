@@ -97,9 +97,9 @@ struct RmsNorm {
 struct Linear {
   static constexpr OpInfo info{.name = "linear", .widens = false, .arguments = "input, weight, bias?"};
   static constexpr Sym body(const Sym& x, const Sym& weight, const Sym& bias) {
-    if (!detail::need_rank(weight, 1, 2, info.name)) return x;
+    if (!detail::need_rank(weight, 1, 2, info.name) || !detail::need_same_dtype(x, weight, info.name)) return x;
     const Sym w = weight.shape().rank == 2 ? Sym{x.graph, x.graph->transpose(weight.id, 0, 1)} : weight, y = Matmul::body(x, w);
-    return bias.defined() ? y + bias : y;
+    return bias.defined() && detail::need_same_dtype(x, bias, info.name) ? y + bias : y;
   }
 };
 /// A product of integers that are stored in 8 or 16 bits, summed in 32.

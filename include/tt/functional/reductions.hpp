@@ -52,13 +52,13 @@ constexpr Sym iota_like(const Sym& x, unsigned axis_bit) {
 constexpr Sym to_real(const Sym& x) {
   return is_floating(x.dtype()) ? x : Sym{x.graph, x.graph->cast(x.id, DType::f32)};
 }
-/// Of integers PyTorch gives no mean: which dtype it has is the caller's to say.
 /// Fails when both are there, and of two dtypes.
 constexpr bool need_same_dtype(const Sym& x, const Sym& y, const char* op) {
   const bool same = !y.defined() || x.dtype() == y.dtype();
   if (!same) x.graph->fail({.mistake = Mistake::dtypes_differ, .op = op, .dtype = x.dtype(), .other_dtype = y.dtype()});
   return same;
 }
+/// Of integers PyTorch gives no mean: which dtype it has is the caller's to say.
 constexpr Sym need_real(const Sym& x, const char* op) {
   if (!is_floating(x.dtype())) x.graph->fail({.mistake = Mistake::dtype_not_accepted, .op = op, .dtype = x.dtype()});
   return to_real(x);

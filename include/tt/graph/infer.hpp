@@ -255,8 +255,9 @@ constexpr int Graph::call(const OpDef& def, Ids given) {
   for (int k = 0; k < def.info.arity; ++k) dtype = promote(dtype, nodes[operands[k]].dtype);
   if (def.has_integer_form && is_integral(dtype)) return cast(call(def.of_integers(), operands), dtype);
   if (def.info.domain == Domain::real && !is_floating(dtype)) dtype = DType::f32;
-  if (def.info.domain == (is_floating(dtype) ? Domain::integer : Domain::floating))
-    return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = dtype}, operands[0]);
+  const DType first = nodes[operands[0]].dtype;
+  if ((def.info.domain == Domain::integer && is_floating(dtype)) || (def.info.domain == Domain::floating && !is_floating(first)))
+    return fail({.mistake = Mistake::dtype_not_accepted, .op = def.info.name, .dtype = def.info.domain == Domain::integer ? dtype : first}, operands[0]);
   if (def.info.domain == Domain::integer) dtype = DType::i64;
   if (dtype == DType::boolean && def.info.domain == Domain::number && def.info.of_bool != OfBool::body) {
     for (int k = 0; k < def.info.arity; ++k) operands[k] = computed_in(operands[k], DType::i64);

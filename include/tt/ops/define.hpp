@@ -17,7 +17,7 @@ struct NoneType {};
 inline constexpr NoneType None{};
 
 /// What the operands of an op are: real ops turn integers into f32 first, number ops keep them,
-/// integer ops take them as i64 and refuse floats, floating ops refuse integers.
+/// integer ops take them as i64 and refuse floats, floating ops refuse integers as the first one.
 enum class Domain : std::uint8_t { real, number, integer, floating };
 
 /// What a number op makes of bool: the body sees bool, or i64 in its place; `bools`: and the result is bool again.
