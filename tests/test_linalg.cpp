@@ -270,3 +270,19 @@ TEST_CASE("condition numbers of every norm") {
   CHECK(near(tt::call("linalg.cond", {a, "nuc"}), 4.59090909090909));
   CHECK(numbers(tt::linalg::cond(tt::stack({a, a * 0}), 1))[1] == INFINITY);
 }
+
+TEST_CASE("factors of matrices that are not square, captured: sizes that a constant is padded by are those of the call") {
+  if (!has_lapack()) return;
+  const auto f = tt::compile([](const Tensor& x) {
+    const auto [p, l, u] = tt::linalg::lu(x);
+    return tt::matmul(tt::matmul(p, l), u);
+  });
+  for (const tt::IntList& s : {tt::IntList{2, 3, 5}, tt::IntList{2, 5, 3}, tt::IntList{2, 4, 7}, tt::IntList{3, 4, 7}, tt::IntList{2, 6, 6}, tt::IntList{4, 7, 2}}) {
+    const Tensor x = tt::randn(s, 3, {.dtype = DType::f64}).requires_grad_();
+    CHECK(same(f(x.detach()), x.detach()));
+    const Tensor y = f(x);
+    CHECK(same(y.detach(), x.detach()));
+    (y * y).sum().backward();
+    CHECK(tt::allclose(x.grad(), 2 * x.detach(), 1e-9, 1e-9));
+  }
+}

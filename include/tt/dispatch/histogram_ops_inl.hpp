@@ -58,7 +58,7 @@ struct BinEdges {
   static Sym like(const Sym& x, const Options& o) { return symbol_like(x, x.dtype(), {o.bins + 1}); }
   static void kernel(Call& c, const Options& o) {
     constexpr const char* op = OfPoints ? "tt::histogramdd" : "tt::histogram";
-    if (o.bins < 1) TT_THROW(Error(Text(op) << ": " << o.bins << " bins. At least one?" << c.at));
+    if (!(1 <= o.bins && o.bins <= INT32_MAX)) TT_THROW(Error(Text(op) << ": " << o.bins << " bins. From 1 to 2^31 - 1?" << c.at));
     if (c[0].is_meta()) return static_cast<void>(c.result[0] = Tensor(c[0].dtype(), Shape{o.bins + 1}, {DeviceType::meta, 0}));
     double low = o.min, high = o.max;
     if (o.from_data) {

@@ -75,10 +75,18 @@ inline bool Tracer::run_at_once(Call& c) {
     all_known = value >= 0;
     in.push_back(value);
   }
+  Attributes numbers;  // what runs at once knows no symbols of this capture
+  const Attributes* const given = c.attributes;
+  if (!given->expression.empty()) {
+    numbers = *given;
+    numbers.expression = {};
+    c.attributes = &numbers;
+  }
   {
     const detail::PauseCapture pause;
     Dispatcher::get().call(c);
   }
+  c.attributes = given;
   if (!own) return true;
   for (int k = 0; k < c.op->results; ++k) detail::stamp(c.result[k]);
   if (!all_known) return true;
