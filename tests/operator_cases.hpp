@@ -202,6 +202,26 @@ inline std::vector<tt::NamedValue> named_values(const Case& c) {
   return v;
 }
 inline constexpr int seed_of_draws = 7;
+/// f of the Tensors among the arguments, in their order.
+template <class F>
+void each_tensor(Case& c, const F& f) {
+  const auto of = [&](BoxedValue& v) {
+    if (v.is_tensor() && v.tensor().defined()) v = f(v.tensor());
+    if (v.is_tensors()) {
+      Tensors list = v.tensors();
+      for (Tensor& t : list)
+        if (t.defined()) t = f(t);
+      v = list;
+    }
+  };
+  for (BoxedValue& v : c.arguments) of(v);
+  for (auto& [name, v] : c.named) of(v);
+}
+inline Tensors tensors_of(Case c) {
+  Tensors all;
+  each_tensor(c, [&](const Tensor& t) { return all.emplace_back(t); });
+  return all;
+}
 /// By name. What a name that ends with _ writes is a copy of the first argument; what is drawn begins at one seed.
 inline Tensors results(const Case& c) {
   if (c.drawn) tt::manual_seed(seed_of_draws);

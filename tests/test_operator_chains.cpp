@@ -36,27 +36,6 @@ struct Link {
 };
 using Chain = std::vector<Link>;
 
-/// f of the Tensors among the arguments, in their order.
-template <class F>
-void each_tensor(Case& c, const F& f) {
-  const auto of = [&](BoxedValue& v) {
-    if (v.is_tensor() && v.tensor().defined()) v = f(v.tensor());
-    if (v.is_tensors()) {
-      Tensors list = v.tensors();
-      for (Tensor& t : list)
-        if (t.defined()) t = f(t);
-      v = list;
-    }
-  };
-  for (BoxedValue& v : c.arguments) of(v);
-  for (auto& [name, v] : c.named) of(v);
-}
-Tensors tensors_of(Case c) {
-  Tensors all;
-  each_tensor(c, [&](const Tensor& t) { return all.emplace_back(t); });
-  return all;
-}
-
 /// The elements of any Tensor as n floats between -1 and 1, or integers in a range: repeated or cut, and shifted by where they stand, so that matrices of them have full rank.
 Tensor adapted(const Tensor& x, const Link& l) {
   const Tensor& like = l.like;

@@ -41,24 +41,9 @@ bool holds(const F& f) {
   }
 }
 
-/// f of every Tensor among the arguments, in their order.
-template <class F>
-void each_tensor(Case& c, const F& f) {
-  const auto of = [&](BoxedValue& v) {
-    if (v.is_tensor() && v.tensor().defined()) v = f(v.tensor());
-    if (v.is_tensors()) {
-      Tensors list = v.tensors();
-      for (Tensor& t : list)
-        if (t.defined()) t = f(t);
-      v = list;
-    }
-  };
-  for (BoxedValue& v : c.arguments) of(v);
-  for (auto& [name, v] : c.named) of(v);
-}
-Tensors tensors(Case c) {
-  Tensors all;
-  each_tensor(c, [&](const Tensor& t) { return all.emplace_back(t.detach()); });
+Tensors tensors(const Case& c) {
+  Tensors all = tensors_of(c);
+  for (Tensor& x : all) x = x.detach();
   return all;
 }
 /// The first result of the same call with these Tensors; those behind them, if there are fewer, are as recorded.
